@@ -114,4 +114,51 @@ describe("the recorder", () => {
 
     expect(events).toEqual([[], [], ["firing"], ["resolved"], [], ["firing"], [], ["resolved"]]);
   });
+
+  describe("on a store whose commits are costly", () => {
+    /** Both checks were ok in the last commit, which was just now; `stop` ends the pause. */
+    async function paused() {
+      const stopping = new AbortController();
+      const slow: Store = { ...store, commitPauseMs: 100 };
+      const over = { store: slow, settings: () => settings, stopping: stopping.signal };
+      const own = await createRunProcess(slow, clock, over);
+      await own.recorder.record([requestOf(own, "acme", "ok"), requestOf(own, "globex", "ok")]);
+      const waiting = own.recorder.record([requestOf(own, "acme", "ok")]);
+      await clock.settle();
+      const commits = async (): Promise<number> => (await store.runs.load()).journal.length;
+      expect(await commits()).toBe(1);
+      return { own, waiting, commits, stop: () => stopping.abort() };
+    }
+
+    it("lets a run whose verdict stays the same wait for others", async () => {
+      const { own, waiting, commits } = await paused();
+      const another = own.recorder.record([requestOf(own, "globex", "ok")]);
+      await clock.advance(100);
+      await Promise.all([waiting, another]);
+
+      expect(await commits()).toBe(2);
+    });
+
+    it.each([
+      { rule: "changed its verdict", slug: "globex", severity: "fail", isAsked: false },
+      { rule: "was asked for", slug: "globex", severity: "ok", isAsked: true },
+      { rule: "is the first of its check", slug: "initech", severity: "ok", isAsked: false },
+    ] as const)("stores a run at once that $rule, with those that wait", async ({ slug, severity, isAsked }) => {
+      const { own, waiting, commits } = await paused();
+      const { run, ...request } = requestOf(own, slug, severity);
+      await own.recorder.record([{ ...request, run: { ...run, isAsked } }]);
+      await waiting;
+
+      expect(await commits()).toBe(2);
+    });
+
+    it("stores what waits at once when the daemon stops", async () => {
+      const { own, waiting, commits, stop } = await paused();
+      stop();
+      await waiting;
+      await own.recorder.record([requestOf(own, "globex", "ok")]);
+
+      expect(await commits()).toBe(3);
+    });
+  });
 });

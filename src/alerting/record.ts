@@ -37,7 +37,8 @@ export interface Recorded {
 export interface Recorder {
   /**
    * Journal, alert states, their history and the changes to notify of: all of it is stored, or none. Runs that ended together
-   * are one commit; those that end during a commit go into the next one. While the store is busy or away it is tried again for
+   * are one commit; those that end during a commit go into the next one, and so do those that end in the pause after it, unless
+   * one of them changes its verdict. While the store is busy or away it is tried again for
    * as long as a lease lasts, or until `signal` aborts. Answers for each run, in order, what came of it; does not reject.
    */
   record(requests: readonly RecordRequest[], signal?: AbortSignal): Promise<readonly PromiseSettledResult<Recorded>[]>;
@@ -74,6 +75,8 @@ export interface RecorderOptions {
   ) => Promise<readonly SampledAsset[]>;
   /** Awaited before runs are committed, for more to join them [one turn of the event loop]. */
   readonly gather?: () => Promise<void>;
+  /** Runs that wait for the store's pause between commits are committed at once from its abort on [never]. */
+  readonly stopping?: AbortSignal;
   /** Called after a commit, with the states that it changed [not called]. */
   readonly onRecorded?: (states: readonly CheckState[]) => void;
 }
@@ -90,7 +93,7 @@ const patience = {
 
 /** Creates a recorder over the store. */
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { store, board, clock, newId } = options;
+  const { store, board, clock, newId, stopping: ending = new AbortController().signal } = options;
   const logger = options.logger.child({ room: "alerting" });
   /** Numbers of the checks of which the last run of this process was ok and left no alert. */
   const noAlert = new Set<number>();
@@ -269,7 +272,16 @@ export function createRecorder(options: RecorderOptions): Recorder {
     run: recordAll,
     keysOf: ({ requests }: EndedTogether) => requests.map(({ run }) => checkKey(run)),
     ...(options.gather === undefined ? {} : { gather: options.gather }),
+    ...(store.commitPauseMs > 0 ? { pacing: { clock, everyMs: store.commitPauseMs, isUrgent, ending } } : {}),
   });
+
+  /** Someone waits for a run that was asked for, and a verdict that changes is not late. */
+  function isUrgent({ requests }: EndedTogether): boolean {
+    return requests.some(({ run, report }) => {
+      const before = board.stateOf(board.idOf(run) ?? 0);
+      return run.isAsked || before?.severity !== report.severity;
+    });
+  }
 
   async function endUnconfigured(): Promise<number> {
     const settings = options.settings();

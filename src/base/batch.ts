@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 import { FlatlineError } from "./errors.ts";
-import { eventLoopTurn } from "./time.ts";
+import { eventLoopTurn, type Clock } from "./time.ts";
 
 export interface BatchOptions<Request, Answer> {
   /** Does all of them, all or none, and returns the answer of each, in order. */
@@ -10,10 +10,24 @@ export interface BatchOptions<Request, Answer> {
   readonly keysOf?: (request: Request) => readonly string[];
   /** Awaited before a group is taken, for more to join it [one turn of the event loop]. */
   readonly gather?: () => Promise<void>;
+  /** Bounds how often a group is taken [as soon as the one before has ended]. */
+  readonly pacing?: Pacing<Request>;
+}
+
+/** A least time from group to group, where a group costs as much as many requests. */
+export interface Pacing<Request> {
+  readonly clock: Pick<Clock, "monotonicMs" | "sleep">;
+  readonly everyMs: number;
+  /** Returns whether this request, with all that wait, is taken at once. */
+  readonly isUrgent: (request: Request) => boolean;
+  /** From its abort on nothing waits any more. */
+  readonly ending: AbortSignal;
 }
 
 interface Waiting<Request, Answer> {
   readonly request: Request;
+  readonly keys: readonly string[];
+  readonly isUrgent: boolean;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -33,8 +47,12 @@ export function createBatch<Request, Answer>(
   const gather = options.gather ?? eventLoopTurn;
   // A group is not of the trace of the caller that came first.
   const inOwnContext = AsyncLocalStorage.snapshot();
+  const { pacing } = options;
   let queue: Waiting<Request, Answer>[] = [];
   let isRunning = false;
+  let takenAtMs = -Infinity;
+  let pausing: AbortController | null = null;
+  pacing?.ending.addEventListener("abort", () => pausing?.abort(), { once: true });
 
   /** The longest front of the queue without a key twice. */
   function takeGroup(): Waiting<Request, Answer>[] {
@@ -43,11 +61,10 @@ export function createBatch<Request, Answer>(
     const keys = new Set<string>();
     let length = 0;
     let size = 0;
-    for (const { request } of queue) {
-      const own = options.keysOf?.(request) ?? [];
-      size += Math.max(1, own.length);
-      if (length > 0 && (size > largestGroup || own.some((key) => keys.has(key)))) break;
-      for (const key of own) keys.add(key);
+    for (const waiting of queue) {
+      size += sizeOf(waiting);
+      if (length > 0 && (size > largestGroup || waiting.keys.some((key) => keys.has(key)))) break;
+      for (const key of waiting.keys) keys.add(key);
       length++;
     }
     const group = queue.slice(0, length);
@@ -74,10 +91,27 @@ export function createBatch<Request, Answer>(
     }
   }
 
+  /** Waits until the next group may be taken. */
+  async function pause({ clock, everyMs }: Pacing<Request>): Promise<void> {
+    const leftMs = takenAtMs + everyMs - clock.monotonicMs();
+    if (leftMs > 0 && !isHurried()) {
+      pausing = new AbortController();
+      await clock.sleep(leftMs, pausing.signal);
+      pausing = null;
+    }
+    takenAtMs = clock.monotonicMs();
+  }
+
+  function isHurried(): boolean {
+    if (pacing?.ending.aborted === true || queue.some(({ isUrgent }) => isUrgent)) return true;
+    return queue.reduce((size, waiting) => size + sizeOf(waiting), 0) >= largestGroup;
+  }
+
   async function runAll(): Promise<void> {
     isRunning = true;
     while (queue.length > 0) {
       await gather();
+      if (pacing !== undefined) await pause(pacing);
       await runGroup(takeGroup());
     }
     isRunning = false;
@@ -85,9 +119,15 @@ export function createBatch<Request, Answer>(
 
   return (request) =>
     new Promise((resolve, reject) => {
-      queue.push({ request, resolve, reject });
+      const keys = options.keysOf?.(request) ?? [];
+      queue.push({ request, keys, isUrgent: pacing?.isUrgent(request) ?? false, resolve, reject });
       if (!isRunning) void inOwnContext(runAll);
+      else if (pausing !== null && isHurried()) pausing.abort();
     });
+}
+
+function sizeOf({ keys }: { readonly keys: readonly string[] }): number {
+  return Math.max(1, keys.length);
 }
 
 /** Returns whether the store cannot be used or is busy: then no single request is at fault. */

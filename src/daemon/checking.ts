@@ -62,6 +62,7 @@ export function createChecking(options: CheckingOptions): Checking {
     whenIdle: (isOf) => scheduler.whenIdle(isOf),
     onLook: () => requests.answer(),
   });
+  const stopping = new AbortController();
   const requests = createRunRequests({
     store,
     board,
@@ -76,6 +77,7 @@ export function createChecking(options: CheckingOptions): Checking {
     journal: () => membership.journal(),
     distrust: (journal) => membership.distrust(journal),
     gather: () => scheduler.gatherEnding(),
+    stopping: stopping.signal,
     onRecorded: (changed) => fleet.note(changed),
     readSample: createAlertSample(() => runtime.current().config),
   });
@@ -120,6 +122,7 @@ export function createChecking(options: CheckingOptions): Checking {
       scheduler.setTargets({ targets, concurrency: applied.source.concurrency, runTimeoutMs });
     },
     stop: async (drainMs) => {
+      stopping.abort();
       try {
         await Promise.all([scheduler.stop(drainMs), fold.stop()]);
       } finally {

@@ -156,6 +156,7 @@ function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: Even
   const options = { leaseClock: "caller", events: events.db, sums } as const;
   return {
     isShared: false,
+    commitPauseMs: 0,
     ...createParts(db, options),
     transaction: (work) => db.transaction().execute((transaction) => work(createParts(transaction, options))),
     exclusively: (_, work) => work(),

@@ -65,6 +65,11 @@ export interface Store extends StoreParts {
   /** Whether other daemons use it at the same time: a database on PostgreSQL, never a file. */
   readonly isShared: boolean;
   /**
+   * Least time from one commit of runs to the next, ms, unless a run changes its verdict: a commit costs a database server as
+   * much as a hundred runs. 0: none.
+   */
+  readonly commitPauseMs: number;
+  /**
    * Runs `work` in one write transaction: all of it is durable when the promise resolves, or none. `work` uses the given parts
    * only, never the store's own: those would wait for it (SQLite), or not see what it did (PostgreSQL). SQLite lets one
    * transaction write at a time; on PostgreSQL many do, and when two change the same row the later one is rolled back and `work` is

@@ -197,6 +197,15 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
   function crashable(point: CrashPoint): Store {
     return {
       ...store,
+      // Each run is recorded alone, at an instant of the test.
+      commitPauseMs: 0,
+      runs: {
+        ...store.runs,
+        append: async (by, row) => {
+          if (crashing(point)) throw new Crash(point);
+          return store.runs.append(by, row);
+        },
+      },
       transaction: (work) =>
         store.transaction(async (parts: StoreParts) => {
           const done = await work(parts);

@@ -34,7 +34,8 @@ export async function createRunProcess(
   const nowMs = clock.nowMs();
   const journal = new OwnJournal(await store.owners.register({ nowMs, leaseUntilMs: nowMs + leaseMs }));
   const recorder = createRecorder({
-    store,
+    // Each run is recorded alone, at an instant of the test.
+    store: { ...store, commitPauseMs: 0 },
     board,
     journal: () => journal,
     distrust: () => undefined,

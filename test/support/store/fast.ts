@@ -36,6 +36,7 @@ export async function createFastStore(): Promise<FastStore> {
       const options = { leaseClock: "caller" } as const;
       return {
         isShared: false,
+        commitPauseMs: 0,
         ...createParts(db, options),
         transaction: (work) => db.transaction().execute((transaction) => work(createParts(transaction, options))),
         exclusively: (_name, work) => work(),
