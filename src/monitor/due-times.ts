@@ -22,6 +22,12 @@ export function rescheduledAtMs({ schedule, slug }: CheckTarget, dueAtMs: number
   return dueAtMs <= nowMs ? dueAtMs : nextDueAtMs(schedule, slug, nowMs);
 }
 
+/** Returns when a check is due whose run was not recorded: when it was, unless another process has run it meanwhile. */
+export function stillDueAtMs(target: CheckTarget, dueAtMs: number, last: LastRun | null, nowMs: number): number {
+  const isRun = last !== null && (last.dueAtMs >= dueAtMs || last.lastRunAtMs >= dueAtMs);
+  return isRun ? firstDueAtMs(target, last, nowMs) : dueAtMs;
+}
+
 /** What of a check's last run decides when it is due again. */
 export interface LastRun {
   readonly dueAtMs: number;

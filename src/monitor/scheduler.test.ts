@@ -196,6 +196,32 @@ describe("the scheduler", () => {
     expect(times(world)).toEqual(["acme 12:02:00", expect.stringMatching(/^acme 12:06:0[0-5]$/)]);
   });
 
+  it("does not repeat what another process ran meanwhile, when a lost check is its own again before its run has ended", async () => {
+    const { clock, store, world } = await setUp();
+    let isCut = false;
+    const renew: Store["owners"]["renew"] = (owner, lease) =>
+      isCut ? Promise.reject(new FlatlineError("store_busy", "I/O error")) : store.owners.renew(owner, lease);
+    const cut = { ...store, owners: { ...store.owners, renew } };
+    world.behave = () => ({ durationMs: world.upstream.starts === 1 ? 50_000 : 100 });
+    const scheduler = world.process("a", [spikeTarget("acme")], { store: cut, isShared: true });
+    await scheduler.start();
+    await clock.advance(3 * minute + 1_000);
+
+    isCut = true;
+    const other = world.process("b", [spikeTarget("acme")], { isShared: true });
+    await other.start();
+    await clock.advance(20_000);
+    await other.stop(0);
+    isCut = false;
+    await clock.advance(2 * minute);
+    await scheduler.stop(0);
+
+    expect(world.recorded.map(({ owner, dueAtMs }) => [owner, new Date(dueAtMs).toISOString().slice(11, 16)])).toEqual([
+      ["a", "12:02"],
+      ["b", "12:05"],
+    ]);
+  });
+
   it("is not stalled while nothing is due", async () => {
     const { clock, world } = await setUp();
     const scheduler = world.process("a", [spikeTarget("acme", { pattern: "@daily" })], { pollMs: 60_000 });

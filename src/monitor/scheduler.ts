@@ -8,7 +8,7 @@ import { createLoop } from "../base/loop.ts";
 import { eventLoopTurn, minuteMs, secondMs } from "../base/time.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
-import { createRunPlanner, firstDueAtMs } from "./due-times.ts";
+import { createRunPlanner, firstDueAtMs, stillDueAtMs } from "./due-times.ts";
 import { planRun, type EndedRun, type PlannedRun } from "./ended-run.ts";
 import { OwnChecks, type OwnCheck } from "./own-checks.ts";
 import { Places } from "./places.ts";
@@ -147,8 +147,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     try {
       ({ report, durationMs } = await runAlone(one, place));
     } catch (error) {
-      // The due time stays.
-      own.leave(one, run.dueAtMs, run.dueAtMs);
+      leaveUnrecorded(one, run);
       loop.wake(untilNextLook());
       throw error;
     }
@@ -184,8 +183,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     { one, run, report, durationMs, schedule, nextDueAtMs, skipped }: PlannedRun,
     { state, previousSeverity }: Pick<Recorded, "state" | "previousSeverity">,
   ): void {
-    // Another process runs the check by now.
-    if (state === null) return own.leave(one, run.dueAtMs, run.dueAtMs);
+    // Another process runs the check by now, or did for some time.
+    if (state === null) return leaveUnrecorded(one, run);
     const isSame = one.target.schedule === schedule;
     const dueAtMs = isSame ? nextDueAtMs : firstDueAtMs(one.target, state, clock.nowMs());
     own.leave(one, dueAtMs, dueAtMs);
@@ -199,7 +198,13 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       const { check, slug } = run;
       logger.error({ err: error, check, slug }, "run was not recorded, will be run again");
     }
-    own.leave(one, run.dueAtMs, clock.nowMs() + unrecordedMs);
+    leaveUnrecorded(one, run, clock.nowMs() + unrecordedMs);
+  }
+
+  function leaveUnrecorded(one: OwnCheck, run: Run, notBeforeMs = 0): void {
+    const last = options.board.state(run.check, run.slug);
+    const dueAtMs = stillDueAtMs(one.target, run.dueAtMs, last, clock.nowMs());
+    own.leave(one, dueAtMs, Math.max(dueAtMs, notBeforeMs));
   }
 
   async function runAlone(
