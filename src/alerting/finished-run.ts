@@ -1,5 +1,6 @@
 import type { CheckReport, ResultReport } from "../contract/report.ts";
 import { spikeOnsetOf, type SpikeOnset } from "../contract/spike-onset.ts";
+import type { Board } from "../store/runs/board.ts";
 import type { OwnJournal } from "../store/runs/own-journal.ts";
 import { joinReport, splitReport, type ReportTimes, type SplitReport } from "../store/runs/report-shape.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
@@ -28,6 +29,11 @@ export interface RecordRequest {
   readonly report: CheckReport | UnchangedRun;
   /** When the check is due again. */
   readonly nextDueAtMs: number;
+}
+
+/** Returns whether someone waits for the run: it was asked for, or its verdict is another one than before. */
+export function isAwaited({ run, report }: RecordRequest, board: Pick<Board, "stateOf" | "idOf">): boolean {
+  return run.isAsked || board.stateOf(board.idOf(run) ?? 0)?.severity !== report.severity;
 }
 
 /** Returns the report in two parts. */

@@ -5,7 +5,7 @@ import { FlatlineError } from "../base/errors.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { Severity } from "../contract/severity.ts";
-import { checkNames, type CheckReport } from "../contract/report.ts";
+import type { CheckReport } from "../contract/report.ts";
 import type { SampledAsset } from "./notify/notification.ts";
 import type { AlertEnd, AlertState } from "../store/alerts/alerts.ts";
 import type { Board, CheckState } from "../store/runs/board.ts";
@@ -15,12 +15,12 @@ import type { OwnCommit, OwnJournal } from "../store/runs/own-journal.ts";
 import { sameReport } from "../store/runs/report-shape.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
 import type { Store, StoreParts } from "../store/store.ts";
-import { spikeFacts, splitOf, wholeOf, type RecordRequest } from "./finished-run.ts";
+import { isAwaited, spikeFacts, splitOf, wholeOf, type RecordRequest } from "./finished-run.ts";
 import { runTimeMs } from "./decide/run-time.ts";
 import { noteActNotice, releasedEntries } from "./acts/act-notice.ts";
 import { changeGate } from "./acts/gate-change.ts";
 import { isGateAlert } from "./decide/gate.ts";
-import type { AlertingSettings, AlertTarget } from "./settings.ts";
+import { removalReason, type AlertingSettings, type AlertTarget } from "./settings.ts";
 import { readSnapshot, reportFor, snapshotOf, writeSnapshot, type SnapshotContext } from "./notify/snapshot.ts";
 import { removal, transition, type Transition, type TransitionChange } from "./decide/transition.ts";
 
@@ -268,20 +268,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return transition({ states, report: { ...counted, ...spikeFacts(report) }, policy: target.policy, newId });
   }
 
+  const isUrgent = ({ requests }: EndedTogether): boolean => requests.some((request) => isAwaited(request, board));
   const commit = createBatch({
     run: recordAll,
     keysOf: ({ requests }: EndedTogether) => requests.map(({ run }) => checkKey(run)),
     ...(options.gather === undefined ? {} : { gather: options.gather }),
     ...(store.commitPauseMs > 0 ? { pacing: { clock, everyMs: store.commitPauseMs, isUrgent, ending } } : {}),
   });
-
-  /** Someone waits for a run that was asked for, and a verdict that changes is not late. */
-  function isUrgent({ requests }: EndedTogether): boolean {
-    return requests.some(({ run, report }) => {
-      const before = board.stateOf(board.idOf(run) ?? 0);
-      return run.isAsked || before?.severity !== report.severity;
-    });
-  }
 
   async function endUnconfigured(): Promise<number> {
     const settings = options.settings();
@@ -358,14 +351,6 @@ function endOf(step: Transition, { id, reason }: AlertState, report: CheckReport
   const exclusion = report?.kind === "result" ? report.result.observed["baselineExclusion"] : undefined;
   const isKnown = exclusion === "none" || exclusion === "applied" || exclusion === "too_much";
   return { atMs, isByRun: true, baselineExclusion: isKnown ? exclusion : null };
-}
-
-/** The organization may still be there: then it is the check that is gone. */
-function removalReason(settings: AlertingSettings, state: AlertState): "organization_removed" | "check_removed" | null {
-  if (settings.targetOf(state.check, state.slug) !== null) return null;
-  return checkNames.some((check) => settings.targetOf(check, state.slug) !== null)
-    ? "check_removed"
-    : "organization_removed";
 }
 
 const noContext: SnapshotContext = { labels: {}, url: null, isDrill: false };

@@ -1,4 +1,5 @@
-import type { CheckName } from "../contract/report.ts";
+import { checkNames, type CheckName } from "../contract/report.ts";
+import type { CheckKey } from "../store/runs/runs.ts";
 import type { GatePolicy } from "./decide/gate.ts";
 import type { Matcher, SilenceRule } from "../contract/silence.ts";
 
@@ -73,4 +74,13 @@ export interface AlertingSettings {
   targetOf(check: CheckName, slug: string): AlertTarget | null;
   /** What releases the gate of an organization; by `defaults` where it is not, or no longer, configured. */
   gateOf(slug: string): GatePolicy;
+}
+
+/** Returns why the settings name this check no more; null: they do. The organization may still be there. */
+export function removalReason(
+  settings: AlertingSettings,
+  { check, slug }: CheckKey,
+): "organization_removed" | "check_removed" | null {
+  if (settings.targetOf(check, slug) !== null) return null;
+  return checkNames.some((other) => settings.targetOf(other, slug) !== null) ? "check_removed" : "organization_removed";
 }
