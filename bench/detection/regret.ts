@@ -2,7 +2,7 @@ import type { EventRecord } from "../../src/backtest/event-record.ts";
 import { medianOf } from "../../src/backtest/score.ts";
 import { regretWithinMs } from "../../src/backtest/truth.ts";
 import { dayMs, hourMs } from "../../src/base/time.ts";
-import { builtinSettings } from "../../src/config/schema/organization.ts";
+import { builtinRegret } from "../../src/checks/regret/settings.ts";
 import { evaluateRegret, type RegretLimits } from "../../src/checks/regret/evaluate.ts";
 import { longWindows, regretShares, revivalReachMs, type JudgedDeaths } from "../../src/checks/regret/shares.ts";
 
@@ -35,7 +35,7 @@ const growth = 1.1;
 const foundWithinMs = 35 * dayMs;
 const historyMs = 2 * revivalReachMs;
 
-const { minDeaths } = builtinSettings.regret;
+const { minDeaths } = builtinRegret;
 const windowMs = dayMs;
 
 interface Death {

@@ -1,9 +1,12 @@
+import type { z } from "zod";
+
 import { checkNames, type CheckName } from "../contract/report.ts";
 import { deadAssetSpike } from "./dead-asset-spike/dead-asset-spike.ts";
 import { eventFlow } from "./event-flow/event-flow.ts";
 import type { CheckedOrganization, CheckKind, ShownSetting } from "./kind.ts";
 import { regret } from "./regret/regret.ts";
 import { reviewQueue } from "./review-queue/review-queue.ts";
+import type { CheckSettings } from "./settings.ts";
 import { sentinel } from "./sentinel/sentinel.ts";
 
 /** All kinds of checks. A new one is a folder, its name in contract/report.ts, and a line here. */
@@ -23,6 +26,16 @@ type AskOf<Kind> = Kind extends { readonly targetOf: (organization: infer Asked)
 /** What the configuration has to say of an organization: what any check asks for. */
 export type OrganizationOfChecks = AskOf<Kinds[CheckName]> extends (organization: infer All) => void ? All : never;
 
+type Configured = Extract<Kinds[CheckName], { readonly settings: CheckSettings }>["settings"];
+/** The effective settings of checks, by their keys in the configuration. */
+export type SettingsOfChecks = {
+  readonly [Settings in Configured as Settings["key"]]: ReturnType<Settings["resolve"]>;
+};
+/** What the configuration says of them. */
+export type SettingsShape = {
+  readonly [Settings in Configured as Settings["key"]]: z.ZodOptional<Settings["schema"]>;
+};
+
 /** One check of one organization, with all that a run of it needs to know. */
 export type CheckTarget = NonNullable<ReturnType<Kinds[CheckName]["targetOf"]>>;
 
@@ -30,6 +43,11 @@ export type CheckTarget = NonNullable<ReturnType<Kinds[CheckName]["targetOf"]>>;
 export function checkKind(name: CheckName): CheckKind {
   return checkKinds[name];
 }
+
+/** The keys of checks in the configuration. */
+export const checkSettings: readonly (CheckSettings & { readonly key: keyof SettingsOfChecks })[] = Object.values(
+  checkKinds,
+).flatMap((kind) => ("settings" in kind ? [kind.settings] : []));
 
 /** Returns the settings of checks of their own that the page lists. */
 export function shownSettingsOf(organization: Omit<OrganizationOfChecks, keyof CheckedOrganization>): ShownSetting[] {

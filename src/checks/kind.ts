@@ -2,6 +2,7 @@ import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";
 import type { ObservedCounts, ResultReport } from "../contract/report.ts";
 import type { EventReads } from "./event-reads.ts";
+import type { CheckSettings } from "./settings.ts";
 import type { AnyTarget, Schedule, SpikeThresholds, WhenNoEvents } from "./target.ts";
 
 /** Reads the instant of each organization's first event: null without one that is still there, absent without any ever. */
@@ -71,6 +72,8 @@ export interface CheckKind {
   sentenceOf?(said: SaidNumbers, durationText: (ms: number) => string): string | null;
   /** Returns the same as the end of a line. Absent: the first finding, or the counts of deaths. */
   summaryOf?(said: SaidNumbers, durationText: (ms: number) => string): string;
+  /** Its own key in the configuration; absent: it has none. */
+  readonly settings?: CheckSettings;
   /** Returns its settings for the page; absent: they are those of every organization. */
   shownSettings?(organization: object): readonly ShownSetting[];
   /** Returns what a run needs to know; null: it is not switched on. */

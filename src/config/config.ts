@@ -1,8 +1,5 @@
 import type { sourceKinds, SourceType } from "./schema/source-kinds.ts";
-import type { EventFlowSettings } from "../checks/event-flow/event-flow.ts";
-import type { RegretLimits } from "../checks/regret/evaluate.ts";
-import type { ReviewQueueSettings } from "../checks/review-queue/review-queue.ts";
-import type { SentinelSettings } from "../checks/sentinel/sentinel.ts";
+import type { SettingsOfChecks } from "../checks/checks.ts";
 import type { Schedule } from "../checks/target.ts";
 import type { ReceiverOptions } from "../receivers/receivers.ts";
 import type { Secret } from "../base/secret.ts";
@@ -101,7 +98,7 @@ export interface GateConfig {
   readonly whenUnknown: "allow" | "hold";
 }
 
-export interface OrganizationConfig {
+export interface OrganizationConfig extends SettingsOfChecks {
   readonly slug: string;
   readonly schedule: Schedule;
   readonly thresholds: SpikeThresholds;
@@ -119,11 +116,6 @@ export interface OrganizationConfig {
   readonly sample: boolean;
   readonly labels: Readonly<Record<string, string>>;
   readonly alert: AlertConfig;
-  readonly reviewQueue: ReviewQueueSettings;
-  readonly sentinel: SentinelSettings;
-  readonly eventFlow: EventFlowSettings;
-  /** null: the check does not run. */
-  readonly regret: RegretLimits | null;
   readonly gate: GateConfig;
   /** Overrides source.apiKey. */
   readonly apiKey: Secret | null;

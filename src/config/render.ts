@@ -1,7 +1,6 @@
-import type { RegretLimits } from "../checks/regret/evaluate.ts";
-import type { ReviewQueueSettings } from "../checks/review-queue/review-queue.ts";
 import { Document, visit } from "yaml";
 
+import { checkSettings } from "../checks/checks.ts";
 import { receiverKind } from "../receivers/receivers.ts";
 import { escapeUnseen } from "../base/unseen-text.ts";
 import type { Matcher, SilenceRule } from "../contract/silence.ts";
@@ -150,13 +149,13 @@ function describeOrganization(organization: OrganizationConfig): object {
     receivers,
     labels,
     alert,
-    reviewQueue,
-    sentinel,
-    eventFlow,
-    regret,
     gate,
     apiKey,
   } = organization;
+  const checks = checkSettings.flatMap((settings) => {
+    const effective = organization[settings.key];
+    return effective === null ? [] : [[settings.key, settings.describe(effective)] as const];
+  });
   return {
     slug,
     apiKey,
@@ -172,15 +171,7 @@ function describeOrganization(organization: OrganizationConfig): object {
     receivers: receivers.map(({ name, afterMs }) => (afterMs === 0 ? name : { name, after: formatDuration(afterMs) })),
     labels,
     alert: describeAlert(alert),
-    reviewQueue: describeReviewQueue(reviewQueue),
-    sentinel: { assets: sentinel.assets, schedule: sentinel.schedule.pattern },
-    eventFlow: {
-      enabled: eventFlow.enabled,
-      schedule: eventFlow.schedule.pattern,
-      maxSilence: eventFlow.maxSilenceMs === "auto" ? "auto" : formatDuration(eventFlow.maxSilenceMs),
-      maxCoverageDrop: eventFlow.maxCoverageDrop,
-    },
-    ...(regret === null ? {} : { regret: describeRegret(regret) }),
+    ...Object.fromEntries(checks),
     gate,
   };
 }
@@ -204,20 +195,6 @@ function describeAlert(alert: AlertConfig): object {
     unknownAfter: alert.unknownAfter,
     repeatInterval: formatDuration(alert.repeatIntervalMs),
     minBaselineCoverage: alert.minBaselineCoverage,
-  };
-}
-
-function describeRegret({ windowMs, maturityMs, ...limits }: RegretLimits): object {
-  const maturity = maturityMs === "auto" ? "auto" : formatDuration(maturityMs);
-  return { ...limits, window: formatDuration(windowMs), maturity };
-}
-
-function describeReviewQueue(reviewQueue: ReviewQueueSettings): object {
-  return {
-    enabled: reviewQueue.enabled,
-    schedule: reviewQueue.schedule.pattern,
-    warnAfter: formatDuration(reviewQueue.warnAfterMs),
-    failAfter: formatDuration(reviewQueue.failAfterMs),
   };
 }
 

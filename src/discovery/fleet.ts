@@ -1,5 +1,6 @@
 import type { ListedOrganization } from "../contract/listed-organization.ts";
 import type { Config, DiscoverConfig, OrganizationConfig } from "../config/config.ts";
+import { inTimezone } from "../config/resolve/organization.ts";
 
 /** The list that holds of each discovery source, by its name. */
 export type AppliedLists = ReadonlyMap<string, readonly ListedOrganization[]>;
@@ -23,9 +24,7 @@ export function discoveredOrganization(
   { name, template }: DiscoverConfig,
   { slug, labels, timezone, schedule, thresholds }: ListedOrganization,
 ): OrganizationConfig {
-  const inZone = (of: OrganizationConfig["schedule"]): OrganizationConfig["schedule"] =>
-    timezone === undefined ? of : { ...of, timezone };
-  const { reviewQueue, sentinel, eventFlow } = template;
+  const base = timezone === undefined ? template : inTimezone(template, timezone);
   const place = `list of ${name}`;
   const listedAt = Object.fromEntries(
     [
@@ -35,14 +34,11 @@ export function discoveredOrganization(
     ].map((path) => [path, place]),
   );
   return {
-    ...template,
+    ...base,
     slug,
-    schedule: { ...inZone(template.schedule), ...(schedule === undefined ? {} : { pattern: schedule.trim() }) },
+    schedule: { ...base.schedule, ...(schedule === undefined ? {} : { pattern: schedule.trim() }) },
     thresholds: { ...template.thresholds, ...thresholds },
     labels: { ...template.labels, ...labels },
-    reviewQueue: { ...reviewQueue, schedule: inZone(reviewQueue.schedule) },
-    sentinel: { ...sentinel, schedule: inZone(sentinel.schedule) },
-    eventFlow: { ...eventFlow, schedule: inZone(eventFlow.schedule) },
     setAt: { ...template.setAt, ...listedAt },
   };
 }

@@ -1,6 +1,6 @@
 import { dayMs, hourMs } from "../../base/time.ts";
 import { assetTypeExcessOf } from "../../contract/report.ts";
-import type { EventFlowSettings } from "../event-flow/event-flow.ts";
+import type { EventFlowSettings } from "../event-flow/settings.ts";
 import { refuseSilence } from "../event-flow/silence-limit.ts";
 import type { CheckedOrganization, CheckKind, CheckRun, Evaluated } from "../kind.ts";
 import { readFirstEvent } from "../stored-events.ts";

@@ -3,15 +3,10 @@ import { dayMs, secondMs } from "../../base/time.ts";
 import type { EventReads } from "../event-reads.ts";
 import type { CheckedOrganization, CheckKind, Evaluated } from "../kind.ts";
 import { requireEvents } from "../stored-events.ts";
-import type { AnyTarget, Schedule } from "../target.ts";
+import type { AnyTarget } from "../target.ts";
 import { coverageIntervals, evaluateEventFlow, type EventFlowLimits } from "./evaluate.ts";
+import { eventFlowSettings, type EventFlowSettings } from "./settings.ts";
 import { silenceLimitMs } from "./silence-limit.ts";
-
-/** `eventFlow` of the configuration. */
-export interface EventFlowSettings extends EventFlowLimits {
-  readonly enabled: boolean;
-  readonly schedule: Schedule;
-}
 
 export interface EventFlowTarget extends AnyTarget {
   readonly check: "event-flow";
@@ -32,6 +27,7 @@ export const eventFlow = {
     const silenceSeconds = result?.observed["silenceSeconds"];
     return typeof silenceSeconds === "number" ? `last event ${durationText(silenceSeconds * secondMs)} ago` : null;
   },
+  settings: eventFlowSettings,
   shownSettings: ({
     eventFlow: { enabled, maxSilenceMs, maxCoverageDrop },
   }: Omit<EventFlowOrganization, keyof CheckedOrganization>) =>

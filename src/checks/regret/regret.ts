@@ -6,6 +6,7 @@ import type { CheckedOrganization, CheckKind, Evaluated } from "../kind.ts";
 import { readFirstEvent, requireEvents } from "../stored-events.ts";
 import type { EventTarget } from "../target.ts";
 import { evaluateRegret, type RegretLimits } from "./evaluate.ts";
+import { regretSettings } from "./settings.ts";
 import { DeathJudge, regretShares, regretStartMs, type JudgedDeaths } from "./shares.ts";
 
 export interface RegretTarget extends EventTarget {
@@ -28,6 +29,7 @@ export const regret = {
     const share = result?.observed["longShare"];
     return typeof share === "number" ? `${formatPercent(share)} undone` : null;
   },
+  settings: regretSettings,
   shownSettings: ({ regret: limits }: Omit<RegretOrganization, keyof CheckedOrganization>) =>
     limits === null
       ? []

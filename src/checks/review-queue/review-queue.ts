@@ -3,14 +3,9 @@ import { secondMs } from "../../base/time.ts";
 import type { PlatformApi } from "../../contract/platform-api.ts";
 import { walkReports } from "../../contract/report-pages.ts";
 import type { CheckedOrganization, CheckKind, Evaluated, SaidNumbers } from "../kind.ts";
-import type { AnyTarget, Schedule } from "../target.ts";
+import type { AnyTarget } from "../target.ts";
 import { evaluateReviewQueue, queuedReport, type QueuedReport, type ReviewQueueThresholds } from "./evaluate.ts";
-
-/** `reviewQueue` of the configuration. */
-export interface ReviewQueueSettings extends ReviewQueueThresholds {
-  readonly enabled: boolean;
-  readonly schedule: Schedule;
-}
+import { reviewQueueSettings, type ReviewQueueSettings } from "./settings.ts";
 
 export interface ReviewQueueTarget extends AnyTarget {
   readonly check: "review-queue";
@@ -45,6 +40,7 @@ export const reviewQueue = {
     const count = queued === null ? "review queue" : `${formatCount(queued)} wait for review`;
     return ageMs === null ? count : `${count}, the oldest for ${durationText(ageMs)}`;
   },
+  settings: reviewQueueSettings,
   targetOf: ({
     slug,
     reviewQueue: { enabled, schedule, warnAfterMs, failAfterMs },

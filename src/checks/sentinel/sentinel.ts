@@ -1,15 +1,9 @@
 import { formatCount } from "../../base/numbers.ts";
 import type { CheckedOrganization, CheckKind, Evaluated } from "../kind.ts";
 import { readFirstEvent, requireEvents } from "../stored-events.ts";
-import type { EventTarget, Schedule } from "../target.ts";
+import type { EventTarget } from "../target.ts";
 import { evaluateSentinel } from "./evaluate.ts";
-
-/** `sentinel` of the configuration. */
-export interface SentinelSettings {
-  /** Known to be alive; none: the check does not run. */
-  readonly assets: readonly string[];
-  readonly schedule: Schedule;
-}
+import { sentinelSettings, type SentinelSettings } from "./settings.ts";
 
 export interface SentinelTarget extends EventTarget {
   readonly check: "sentinel";
@@ -30,6 +24,7 @@ export const sentinel = {
     const dead = result?.observed["dead"];
     return typeof dead === "number" ? `${formatCount(dead)} called dead` : null;
   },
+  settings: sentinelSettings,
   shownSettings: ({ sentinel: { assets } }: Omit<SentinelOrganization, keyof CheckedOrganization>) =>
     assets.length === 0 ? [] : [["sentinel.assets", assets.length] as const],
   targetOf: ({ slug, whenNoEvents, sentinel: { assets, schedule } }: SentinelOrganization): SentinelTarget | null =>

@@ -1,6 +1,7 @@
 import { oneTokenName } from "../../contract/rights.ts";
 import type { ReceiverKind } from "../../receivers/kind.ts";
 import { receiverKind, receiverTypes } from "../../receivers/receivers.ts";
+import { checkSettings } from "../../checks/checks.ts";
 import { checkNames } from "../../contract/report.ts";
 import { suggest } from "../../base/suggestions.ts";
 import { known, refused } from "../document/accepted.ts";
@@ -43,8 +44,7 @@ export async function checkRelations(config: WrittenConfig, places: ConfigPlaces
     ...checkEventRetention(config),
     ...checkBaselines(config),
     ...checkTableSource(config),
-    ...checkReportChecks(config),
-    ...checkEventChecks(config),
+    ...checkChecks(config),
     ...checkStorage(config),
     ...partsOf(config.silences, ["silences"]).flatMap(checkSilence),
     ...(await Promise.all(receivers.map(checkReceiver))).flat(),
@@ -151,30 +151,23 @@ function checkStorage(config: WrittenConfig): Finding[] {
   return [];
 }
 
-/** The review queue needs a source that lists reports. */
-function checkReportChecks(config: WrittenConfig): Finding[] {
+/** Checks need what not every source has. */
+function checkChecks(config: WrittenConfig): Finding[] {
   const source = writtenKind(config);
-  if (source === null || source.hasReports) return [];
-  const message = `needs the platform's reports: with source.type ${source.type} there are none, so this check cannot run`;
+  if (source === null) return [];
+  const missing = {
+    hasReports: `needs the platform's reports: with source.type ${source.type} there are none, so this check cannot run`,
+    holdsEvents: `needs the liveness events in flatline's own store: with source.type ${source.type} there are none, so this check cannot run`,
+  };
+  const lacking = checkSettings.filter(({ needs }) => !source[needs]);
   return settingsOf(config).flatMap(({ path, value }) =>
-    known(value.reviewQueue)?.enabled === true ? [{ path: [...path, "reviewQueue", "enabled"], message }] : [],
+    lacking.flatMap((settings) => {
+      const written = known(value[settings.key]);
+      const switchPath = written === undefined ? null : settings.switchOf(written);
+      if (switchPath === null) return [];
+      return [{ path: [...path, settings.key, ...switchPath], message: missing[settings.needs] }];
+    }),
   );
-}
-
-/** The checks over single events need events that are stored here. */
-function checkEventChecks(config: WrittenConfig): Finding[] {
-  const source = writtenKind(config);
-  if (source === null || source.holdsEvents) return [];
-  const message = `needs the liveness events in flatline's own store: with source.type ${source.type} there are none, so this check cannot run`;
-  return settingsOf(config).flatMap(({ path, value }) => {
-    const assets = known(known(value.sentinel)?.assets) ?? [];
-    const isEnabled = known(value.eventFlow)?.enabled === true;
-    return [
-      ...(assets.length > 0 ? [{ path: [...path, "sentinel", "assets"], message }] : []),
-      ...(isEnabled ? [{ path: [...path, "eventFlow", "enabled"], message }] : []),
-      ...(known(value.regret) === undefined ? [] : [{ path: [...path, "regret"], message }]),
-    ];
-  });
 }
 
 function checkSilence({ path, value: silence }: Part<WrittenSilence>): Finding[] {

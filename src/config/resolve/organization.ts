@@ -1,7 +1,9 @@
-import type { RegretLimits } from "../../checks/regret/evaluate.ts";
+import { checkSettings, type SettingsOfChecks } from "../../checks/checks.ts";
+import type { ScheduleOf } from "../../checks/settings.ts";
 import type { OrganizationConfig } from "../config.ts";
 import type { ConfigPlaces } from "../document/places.ts";
 import { parseDuration } from "../../base/durations.ts";
+import { layered } from "../../base/layers.ts";
 import { formatPath, type YamlPath } from "../document/problems.ts";
 import { builtinSettings, type OrganizationInput, type SettingsInput } from "../schema/organization.ts";
 import type { SecretBook } from "./secrets.ts";
@@ -22,23 +24,20 @@ export interface OrganizationResolution {
 
 /**
  * One organization as it is effective: what it says itself, else what `defaults` says, else what is built in; `thresholds`,
- * `labels`, `alert`, `reviewQueue`, `sentinel`, `eventFlow`, `regret` and `gate` field by field, all else as a whole (CONTRACT 4).
+ * `labels`, `alert`, `gate` and the settings of checks field by field, all else as a whole (CONTRACT 4).
  */
 export function resolveOrganization(resolution: OrganizationResolution): OrganizationConfig {
   const { organization, path, discoveredBy, places, defaults, defaultsSetAt, receiverNames, secrets } = resolution;
   const own: SettingsInput & { slug: string } =
     typeof organization === "string" ? { slug: organization } : organization;
-  const alert = merge(builtinSettings.alert, defaults.alert, own.alert);
-  const reviewQueue = merge(builtinSettings.reviewQueue, defaults.reviewQueue, own.reviewQueue);
-  const sentinelSchedule = own.sentinel?.schedule ?? defaults.sentinel?.schedule ?? builtinSettings.sentinel.schedule;
-  const eventFlow = merge(builtinSettings.eventFlow, defaults.eventFlow, own.eventFlow);
+  const alert = layered(builtinSettings.alert, defaults.alert, own.alert);
   const timezone = own.timezone ?? defaults.timezone ?? builtinSettings.timezone;
   const jitterMs = milliseconds(own.jitter ?? defaults.jitter ?? builtinSettings.jitter);
-  const pattern = own.schedule ?? defaults.schedule ?? builtinSettings.schedule;
+  const scheduleOf: ScheduleOf = (pattern) => ({ pattern: pattern.trim(), timezone, jitterMs });
   return {
     slug: own.slug,
-    schedule: { pattern: pattern.trim(), timezone, jitterMs },
-    thresholds: merge(builtinSettings.thresholds, defaults.thresholds, own.thresholds),
+    schedule: scheduleOf(own.schedule ?? defaults.schedule ?? builtinSettings.schedule),
+    thresholds: layered(builtinSettings.thresholds, defaults.thresholds, own.thresholds),
     baseline: own.baseline ?? defaults.baseline ?? builtinSettings.baseline,
     attributionDays: own.attributionDays ?? defaults.attributionDays ?? builtinSettings.attributionDays,
     sample: own.sample ?? defaults.sample ?? builtinSettings.sample,
@@ -57,67 +56,35 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
       repeatIntervalMs: milliseconds(alert.repeatInterval),
       minBaselineCoverage: alert.minBaselineCoverage,
     },
-    reviewQueue: {
-      enabled: reviewQueue.enabled,
-      schedule: { pattern: reviewQueue.schedule.trim(), timezone, jitterMs },
-      warnAfterMs: milliseconds(reviewQueue.warnAfter),
-      failAfterMs: milliseconds(reviewQueue.failAfter),
-    },
-    sentinel: {
-      assets: own.sentinel?.assets ?? defaults.sentinel?.assets ?? builtinSettings.sentinel.assets,
-      schedule: { pattern: sentinelSchedule.trim(), timezone, jitterMs },
-    },
-    eventFlow: {
-      enabled: eventFlow.enabled,
-      schedule: { pattern: eventFlow.schedule.trim(), timezone, jitterMs },
-      maxSilenceMs: eventFlow.maxSilence === "auto" ? "auto" : milliseconds(eventFlow.maxSilence),
-      maxCoverageDrop: eventFlow.maxCoverageDrop,
-    },
-    regret: resolveRegret(defaults.regret, own.regret),
-    gate: { ...builtinSettings.gate, ...given(defaults.gate), ...given(own.gate) },
+    ...resolveChecks([defaults, own], scheduleOf),
+    gate: layered(builtinSettings.gate, defaults.gate, own.gate),
     apiKey: secrets.of(path, "apiKey")[0] ?? null,
     discoveredBy,
     setAt: { ...defaultsSetAt, ...whereSet(places, path), "": places.lineOf(path) },
   };
 }
 
-/** Off by default. */
-function resolveRegret(defaults: SettingsInput["regret"], own: SettingsInput["regret"]): RegretLimits | null {
-  if (defaults === undefined && own === undefined) return null;
-  const { window, maturity, ...limits } = merge(builtinSettings.regret, defaults, own);
-  return {
-    ...limits,
-    windowMs: milliseconds(window),
-    maturityMs: maturity === "auto" ? "auto" : milliseconds(maturity),
-  };
+function resolveChecks(layers: readonly SettingsInput[], scheduleOf: ScheduleOf): SettingsOfChecks {
+  const resolved = checkSettings.map((settings) => {
+    const written = layers.map((layer) => layer[settings.key]);
+    return [settings.key, settings.resolve(written, scheduleOf)];
+  });
+  return Object.fromEntries(resolved) as SettingsOfChecks;
+}
+
+/** Returns an organization with all of its schedules in a timezone. */
+export function inTimezone(organization: OrganizationConfig, timezone: string): OrganizationConfig {
+  const checks = checkSettings.map(({ key }) => {
+    const settings = organization[key];
+    const hasSchedule = settings !== null && "schedule" in settings;
+    return [key, hasSchedule ? { ...settings, schedule: { ...settings.schedule, timezone } } : settings];
+  });
+  const schedule = { ...organization.schedule, timezone };
+  return { ...organization, schedule, ...(Object.fromEntries(checks) as SettingsOfChecks) };
 }
 
 function milliseconds(text: string): number {
   return parseDuration(text) ?? 0;
-}
-
-/** Returns what a layer says, without what it leaves open. */
-export function given<Fields extends object>(
-  layer: Fields | undefined,
-): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
-  const entries = Object.entries(layer ?? {}).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
-}
-
-type Widened<Fields> = {
-  readonly [Key in keyof Fields]: Fields[Key] extends string ? string : Fields[Key] extends boolean ? boolean : number;
-};
-type Partly<Fields> = { readonly [Key in keyof Fields]?: Fields[Key] | undefined };
-
-function merge<const Fields extends object>(
-  builtin: Fields,
-  ...layers: readonly (Partly<Widened<Fields>> | undefined)[]
-): Widened<Fields> {
-  const merged = { ...builtin } as Record<string, unknown>;
-  for (const layer of layers) {
-    for (const [key, value] of Object.entries(layer ?? {})) if (value !== undefined) merged[key] = value;
-  }
-  return merged as Widened<Fields>;
 }
 
 /** Path below an object → `file:line`, for each of its values. */

@@ -6,8 +6,9 @@ import type { SilenceRule } from "../../contract/silence.ts";
 import type { Config, EmbeddedSourceConfig, RemoteSourceConfig, ServerTokenConfig, SourceConfig } from "../config.ts";
 import type { ConfigPlaces } from "../document/places.ts";
 import { parseDuration } from "../../base/durations.ts";
+import { layered } from "../../base/layers.ts";
 import { resolveDiscover } from "./discover.ts";
-import { given, resolveOrganization, whereSet } from "./organization.ts";
+import { resolveOrganization, whereSet } from "./organization.ts";
 import { matcherOf, resolveReceiver } from "./receiver.ts";
 import { resolveTableSource } from "./table-source.ts";
 import { builtinSettings } from "../schema/organization.ts";
@@ -49,7 +50,7 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
     discover,
     defaults: {
       baseline: defaults.baseline ?? builtinSettings.baseline,
-      gate: { ...builtinSettings.gate, ...given(defaults.gate) },
+      gate: layered(builtinSettings.gate, defaults.gate),
     },
     alerting: {
       groupWaitMs: durationMs(data.alerting.groupWait),

@@ -1,11 +1,11 @@
 import { z } from "zod";
 
-import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
+import { dayMs } from "../../base/time.ts";
+import { checkSettings, type SettingsShape } from "../../checks/checks.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import { baselineKinds } from "../../spike/median.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
 import {
-  autoOrDuration,
   cronPattern,
   duration,
   nameText,
@@ -27,15 +27,10 @@ export const builtinSettings = {
   whenNoEvents: "unknown",
   sample: true,
   alert: { for: "0s", keepFiringFor: "0s", unknownAfter: 3, repeatInterval: "4h", minBaselineCoverage: 0 },
-  reviewQueue: { enabled: false, schedule: "*/10 * * * *", warnAfter: "4h", failAfter: "24h" },
-  sentinel: { assets: [], schedule: "*/5 * * * *" },
-  eventFlow: { enabled: false, schedule: "*/5 * * * *", maxSilence: "auto", maxCoverageDrop: 0.5 },
-  // Set by `npm run bench:detection` (docs/detection.md): of real mass deaths a median of 17 % was reversed within 60 days.
-  regret: { warnAbove: 0.45, failAbove: 0.65, minDeaths: 20, window: "24h", maturity: "auto" },
   gate: { releaseOn: ["judged"], whenUnknown: "allow" },
 } as const;
 
-const { thresholds, alert, reviewQueue, sentinel, eventFlow, regret, gate } = builtinSettings;
+const { thresholds, alert, gate } = builtinSettings;
 const longMs = 365 * dayMs;
 const multiplier = z.number().positive();
 
@@ -93,97 +88,6 @@ const alertSchema = strictObject({
     .meta({ default: alert.minBaselineCoverage }),
 }).describe("When an alert fires, resolves and reminds.");
 
-const reviewQueueSchema = strictObject({
-  enabled: z
-    .boolean()
-    .optional()
-    .describe("Whether the check `review-queue` runs.")
-    .meta({ default: reviewQueue.enabled }),
-  schedule: cronPattern()
-    .optional()
-    .describe("Its cron pattern, in the organization's timezone.")
-    .meta({ default: reviewQueue.schedule }),
-  warnAfter: duration({ maxMs: longMs })
-    .optional()
-    .describe("`warn` when the oldest report in the queue is older.")
-    .meta({ default: reviewQueue.warnAfter }),
-  failAfter: duration({ maxMs: longMs })
-    .optional()
-    .describe("`fail` when the oldest report in the queue is older.")
-    .meta({ default: reviewQueue.failAfter }),
-}).describe("The watcher of the queue of proposals that wait for the customer's review.");
-
-const sentinelSchema = strictObject({
-  assets: z
-    .array(nameText())
-    .max(1_000)
-    .optional()
-    .describe(
-      "Assets that are known to be alive, as the liveness events name them; the check runs where there are any.",
-    )
-    .meta({ default: sentinel.assets }),
-  schedule: cronPattern()
-    .optional()
-    .describe("The check's cron pattern, in the organization's timezone.")
-    .meta({ default: sentinel.schedule }),
-}).describe("The check `sentinel`: one of these assets called dead is a fail at once. Stored events only.");
-
-const eventFlowSchema = strictObject({
-  enabled: z
-    .boolean()
-    .optional()
-    .describe("Whether the check `event-flow` runs; then the spike check of a silent stream is `unknown`, never ok.")
-    .meta({ default: eventFlow.enabled }),
-  schedule: cronPattern()
-    .optional()
-    .describe("The check's cron pattern, in the organization's timezone.")
-    .meta({ default: eventFlow.schedule }),
-  maxSilence: autoOrDuration({ minMs: minuteMs, maxMs: longMs })
-    .optional()
-    .describe(
-      "`fail` when no liveness event of any status came for longer. `auto`: twice the longest gap between two events of the last 28 days, at least 6 h; 24 h until 28 days are known.",
-    )
-    .meta({ default: eventFlow.maxSilence }),
-  maxCoverageDrop: z
-    .number()
-    .gt(0)
-    .max(1)
-    .optional()
-    .describe(
-      "`warn` when fewer assets were checked in the last 24 h than usual (the median of the 7 days before, where it is at least 20) by more than this share; 1: never.",
-    )
-    .meta({ default: eventFlow.maxCoverageDrop }),
-}).describe("The check `event-flow`: whether the liveness checker still looks. Stored events only.");
-
-const share = z.number().gt(0).max(1);
-
-const regretSchema = strictObject({
-  warnAbove: share
-    .optional()
-    .describe("`warn` when the assets of a larger share of the deaths were found alive again; 1: never.")
-    .meta({ default: regret.warnAbove }),
-  failAbove: share
-    .optional()
-    .describe("`fail` when the assets of a larger share of the deaths were found alive again; 1: never.")
-    .meta({ default: regret.failAbove }),
-  minDeaths: wholeNumber({ min: 1, max: 1_000_000 })
-    .optional()
-    .describe("With fewer deaths of known assets in seven windows the verdict is `ok`.")
-    .meta({ default: regret.minDeaths }),
-  window: duration({ minMs: hourMs, maxMs: 30 * dayMs })
-    .optional()
-    .describe("The stretch of deaths that is judged; seven of them are judged too, and the smaller share decides.")
-    .meta({ default: regret.window }),
-  maturity: autoOrDuration({ minMs: minuteMs, maxMs: 60 * dayMs })
-    .optional()
-    .describe(
-      "How long ago the judged deaths are, so that they could be undone. `auto`: the time within which half of the revivals of the last 60 days came, from 1 h to 14 d; 14 d when there were fewer than 20.",
-    )
-    .meta({ default: regret.maturity }),
-}).describe(
-  "The check `regret`: the share of deaths whose asset was found alive later. It runs where this is set (`regret: {}`), on the organization's schedule. Stored events only.",
-);
-
 const gateSchema = strictObject({
   releaseOn: z
     .array(z.enum(["judged", "acknowledged", "resolved"]))
@@ -210,6 +114,10 @@ const routedReceiver = z.union([
     ),
   }),
 ]);
+
+const checksShape = Object.fromEntries(
+  checkSettings.map(({ key, schema }) => [key, schema.optional()]),
+) as unknown as SettingsShape;
 
 const settingsShape = {
   schedule: cronPattern()
@@ -271,16 +179,13 @@ const settingsShape = {
     .describe("Copied to notifications, not to metrics.")
     .meta({ default: {} }),
   alert: alertSchema.optional(),
-  reviewQueue: reviewQueueSchema.optional(),
-  sentinel: sentinelSchema.optional(),
-  eventFlow: eventFlowSchema.optional(),
-  regret: regretSchema.optional(),
+  ...checksShape,
   gate: gateSchema.optional(),
 };
 
 /** `defaults`: what every organization starts from. */
 export const defaultsSchema = strictObject(settingsShape).describe(
-  "The settings that every organization starts from. An organization's `thresholds`, `labels`, `alert`, `reviewQueue`, `sentinel`, `eventFlow`, `regret` and `gate` are merged into these field by field; all else replaces.",
+  `The settings that every organization starts from. An organization's \`thresholds\`, \`labels\`, \`alert\`, ${checkSettings.map(({ key }) => `\`${key}\``).join(", ")} and \`gate\` are merged into these field by field; all else replaces.`,
 );
 
 const keyShape = {
