@@ -20,6 +20,8 @@ const agentOptions = {
   // Far more than the number of concurrent checks (source.concurrency): limits sockets, not work.
   connections: 128,
   connectTimeout: 10_000,
+  // TCP's own probes begin after a minute: by then each request has ended by its deadline, and each idle connection is closed.
+  connect: { keepAlive: false },
   // Checks of one tick share a connection. No connection is kept between ticks, so that none is found closed.
   keepAliveTimeout: 4_000,
   keepAliveMaxTimeout: 60_000,
