@@ -49,6 +49,7 @@ async function startFlatline(drifts: number[]): Promise<() => Promise<void>> {
   }
   // As after a restart: what was never run would be run at once, and that is not what is measured here.
   const board = {
+    idOf: () => undefined,
     state: (check: CheckReport["check"], slug: string) => {
       const startedAtMs = clock.nowMs();
       const report = splitReport(notAsked(check, slug, startedAtMs));
@@ -70,7 +71,12 @@ async function startFlatline(drifts: number[]): Promise<() => Promise<void>> {
         drifts.push(report.startedAtMs - run.dueAtMs);
         return { status: "fulfilled", value: { state: board.state(run.check, run.slug), previousSeverity: null } };
       }),
-    metrics: { checkRan: () => undefined, runSkipped: () => undefined, schedulerLag: () => undefined },
+    metrics: {
+      checkRan: () => undefined,
+      checksRepeated: () => undefined,
+      runSkipped: () => undefined,
+      schedulerLag: () => undefined,
+    },
     logger: createSilentLogger(),
   });
   scheduler.start();

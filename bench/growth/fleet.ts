@@ -77,7 +77,9 @@ function claims({ folder }: BenchDaemon): number {
     for (const { owner_id: ownerId, runs: packed } of rows) {
       const known = read.get(ownerId) ?? nothingRead();
       read.set(ownerId, known);
-      if (packed instanceof Uint8Array) runs += unpackRow(packed, known).length;
+      if (!(packed instanceof Uint8Array)) continue;
+      const row = unpackRow(packed, known);
+      runs += row.repeats.reduce((sum, { checkIds }) => sum + checkIds.length, row.runs.length);
     }
     return runs;
   } finally {

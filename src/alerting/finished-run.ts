@@ -1,8 +1,8 @@
-import type { CheckReport, ResultReport } from "../contract/report.ts";
+import type { CheckReport } from "../contract/report.ts";
 import { spikeOnsetOf, type SpikeOnset } from "../contract/spike-onset.ts";
 import type { Board } from "../store/runs/board.ts";
+import type { RepeatedRuns } from "../store/runs/journal-row.ts";
 import type { OwnJournal } from "../store/runs/own-journal.ts";
-import { joinReport, splitReport, type ReportTimes, type SplitReport } from "../store/runs/report-shape.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
 
 /** A run that is running or has ended. */
@@ -14,19 +14,10 @@ export interface Run extends CheckKey {
   readonly journal: OwnJournal;
 }
 
-/** A run whose result is that of an earlier run but for its times, because its counts cannot have changed since. */
-export interface UnchangedRun extends ReportTimes {
-  readonly kind: "unchanged";
-  readonly severity: ResultReport["severity"];
-  readonly counts: ResultReport["counts"];
-  /** The report of the earlier run. */
-  readonly split: SplitReport;
-}
-
 /** What a finished run hands over to be made durable. */
 export interface RecordRequest {
   readonly run: Run;
-  readonly report: CheckReport | UnchangedRun;
+  readonly report: CheckReport;
   /** When the check is due again. */
   readonly nextDueAtMs: number;
 }
@@ -36,16 +27,14 @@ export function isAwaited({ run, report }: RecordRequest, board: Pick<Board, "st
   return run.isAsked || board.stateOf(board.idOf(run) ?? 0)?.severity !== report.severity;
 }
 
-/** Returns the report in two parts. */
-export function splitOf(report: CheckReport | UnchangedRun): SplitReport {
-  return report.kind === "unchanged" ? report.split : splitReport(report);
-}
+/** Runs that found what the last runs of their checks found: ok, without an alert. */
+export interface RepeatRequest extends RepeatedRuns, Pick<Run, "journal"> {}
 
-/** Returns the whole report. */
-export function wholeOf(report: CheckReport | UnchangedRun): CheckReport {
-  if (report.kind !== "unchanged") return report;
-  const { check, slug, startedAtMs, finishedAtMs, split } = report;
-  return joinReport(split, { check, slug, startedAtMs, finishedAtMs });
+/** Runs that ended together, to be stored in one commit. */
+export interface EndedRuns {
+  readonly requests: readonly RecordRequest[];
+  readonly repeats: readonly RepeatRequest[];
+  readonly signal: AbortSignal | undefined;
 }
 
 /** Returns what a result of the spike check says beside its verdict, as far as it can be read. */

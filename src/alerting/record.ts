@@ -7,19 +7,21 @@ import { checkKey } from "../contract/check-key.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { CheckReport } from "../contract/report.ts";
 import type { SampledAsset } from "./notify/notification.ts";
-import type { AlertEnd, AlertState } from "../store/alerts/alerts.ts";
+import type { AlertState } from "../store/alerts/alerts.ts";
 import type { Board, CheckState } from "../store/runs/board.ts";
-import type { JournalRun } from "../store/runs/journal-row.ts";
+import type { JournalRun, RepeatedRuns } from "../store/runs/journal-row.ts";
 import { shouldKeepReport } from "../store/runs/kept-reports.ts";
 import type { OwnCommit, OwnJournal } from "../store/runs/own-journal.ts";
-import { sameReport } from "../store/runs/report-shape.ts";
+import { sameReport, splitReport } from "../store/runs/report-shape.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
 import type { Store, StoreParts } from "../store/store.ts";
-import { isAwaited, spikeFacts, splitOf, wholeOf, type RecordRequest } from "./finished-run.ts";
+import { isAwaited, spikeFacts, type EndedRuns, type RecordRequest, type RepeatRequest } from "./finished-run.ts";
 import { runTimeMs } from "./decide/run-time.ts";
 import { noteActNotice, releasedEntries } from "./acts/act-notice.ts";
+import { endOf } from "./alert-end.ts";
 import { changeGate } from "./acts/gate-change.ts";
 import { isGateAlert } from "./decide/gate.ts";
+import { QuietChecks, rowOf } from "./quiet-checks.ts";
 import { removalReason, type AlertingSettings, type AlertTarget } from "./settings.ts";
 import { readSnapshot, reportFor, snapshotOf, writeSnapshot, type SnapshotContext } from "./notify/snapshot.ts";
 import { removal, transition, type Transition, type TransitionChange } from "./decide/transition.ts";
@@ -42,6 +44,13 @@ export interface Recorder {
    * as long as a lease lasts, or until `signal` aborts. Answers for each run, in order, what came of it; does not reject.
    */
   record(requests: readonly RecordRequest[], signal?: AbortSignal): Promise<readonly PromiseSettledResult<Recorded>[]>;
+  /** Returns whether a run of this instant that finds what the last one found needs nothing but its place in the journal. */
+  canRepeat(checkId: number, atMs: number): boolean;
+  /**
+   * Stores runs of checks that could be repeated, in the same commit as what is recorded at the same time. Returns false if
+   * another process runs the checks by now; rejects if the store did not take them.
+   */
+  repeat(runs: RepeatRequest, signal?: AbortSignal): Promise<boolean>;
   /** This process runs other checks than before: another one may have changed the alerts of those that come back. */
   shardsChanged(): void;
   /**
@@ -77,8 +86,8 @@ export interface RecorderOptions {
   readonly gather?: () => Promise<void>;
   /** Runs that wait for the store's pause between commits are committed at once from its abort on [never]. */
   readonly stopping?: AbortSignal;
-  /** Called after a commit, with the states that it changed [not called]. */
-  readonly onRecorded?: (states: readonly CheckState[]) => void;
+  /** Called after a commit, with the states that it changed and the runs that repeated the others [not called]. */
+  readonly onRecorded?: (states: readonly CheckState[], repeats: readonly RepeatedRuns[]) => void;
 }
 
 /** What a run found is not thrown away for a store that is busy or away. */
@@ -95,8 +104,7 @@ const patience = {
 export function createRecorder(options: RecorderOptions): Recorder {
   const { store, board, clock, newId, stopping: ending = new AbortController().signal } = options;
   const logger = options.logger.child({ room: "alerting" });
-  /** Numbers of the checks of which the last run of this process was ok and left no alert. */
-  const noAlert = new Set<number>();
+  const quiet = new QuietChecks();
 
   async function write(
     parts: StoreParts,
@@ -153,26 +161,32 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   /** The runs of one transaction; no notification is sent before it has ended. */
-  async function recordAll(given: readonly EndedTogether[]): Promise<(readonly (Committed | "lost")[])[]> {
+  async function recordAll(given: readonly EndedRuns[]): Promise<StoredTogether[]> {
     const journal = options.journal();
     const own = given.flatMap(({ requests }) => requests.filter(({ run }) => run.journal === journal));
-    const recorded = journal === null || own.length === 0 ? null : await commitRuns(journal, own, given[0]?.signal);
-    if (recorded === null) return given.map(({ requests }) => requests.map(() => "lost"));
+    const repeats = given.flatMap((one) => one.repeats.filter((runs) => runs.journal === journal));
+    const isEmpty = journal === null || own.length + repeats.length === 0;
+    const recorded = isEmpty ? null : await commitRuns(journal, own, repeats, given[0]?.signal);
     let next = 0;
-    return given.map(({ requests }) =>
-      requests.map(({ run }) => (run.journal === journal ? (recorded[next++] ?? "lost") : "lost")),
-    );
+    const committedOf = ({ run }: RecordRequest): Committed | "lost" =>
+      recorded !== null && run.journal === journal ? (recorded[next++] ?? "lost") : "lost";
+    return given.map((one) => ({
+      runs: one.requests.map(committedOf),
+      areRepeatsStored: recorded !== null && one.repeats.every((runs) => runs.journal === journal),
+    }));
   }
 
   /** What came of each run, in order; null: the process has lost its shards. */
   async function commitRuns(
     journal: OwnJournal,
     requests: readonly RecordRequest[],
+    repeated: readonly RepeatRequest[],
     signal: AbortSignal | undefined,
   ): Promise<readonly Committed[] | null> {
     await nameChecks(requests.map(({ run }) => run));
     const entries = requests.map(entryOf);
-    const commit = journal.begin(entries, clock.nowMs());
+    const row = rowOf(entries, repeated, { journal, board });
+    const commit = journal.begin(row, clock.nowMs());
     let steps: readonly Transition[] | null = null;
     const previous = entries.map(({ checkId }) => board.stateOf(checkId)?.severity ?? null);
     let changed: readonly CheckState[] = [];
@@ -185,38 +199,38 @@ export function createRecorder(options: RecorderOptions): Recorder {
       if (isOfStore(error)) options.distrust(journal);
       throw error;
     } finally {
-      if (isAppended) changed = board.apply(journal.owner.ownerId, commit.seq, entries);
+      if (isAppended) changed = board.apply(journal.owner.ownerId, commit.seq, row);
       journal.end(commit, isAppended);
     }
     if (steps === null) {
       options.distrust(journal);
       return null;
     }
-    options.onRecorded?.(changed);
+    options.onRecorded?.(changed, row.repeats);
     return requests.map(({ report }, index) => {
       const { checkId = 0 } = entries[index] ?? {};
       const step = steps[index] ?? unseen;
-      if (report.severity === "ok" && step === nothing) noAlert.add(checkId);
-      else noAlert.delete(checkId);
-      return { state: board.stateOf(checkId), previousSeverity: previous[index] ?? null, step };
+      const state = board.stateOf(checkId);
+      quiet.note(checkId, report.severity === "ok" && step === nothing, state?.kept ?? null);
+      return { state, previousSeverity: previous[index] ?? null, step };
     });
   }
 
   /** What follows from each run; null: the process has lost its shards, and nothing was written. */
   function writeRuns(
     { owner }: OwnJournal,
-    { entries, ...row }: OwnCommit,
+    { packed: { runs: entries }, ...row }: OwnCommit,
     requests: readonly RecordRequest[],
   ): Promise<readonly Transition[] | null> {
     // An alert begins with a run that is not ok, so the store need not be asked again for a check that stays ok without one.
     const open = requests.flatMap((request, index) => {
       const { run, report } = request;
-      if (report.severity === "ok" && noAlert.has(entries[index]?.checkId ?? 0)) return [];
+      if (report.severity === "ok" && quiet.has(entries[index]?.checkId ?? 0)) return [];
       return [{ request, index, target: options.settings().targetOf(run.check, run.slug) }];
     });
     const kept = requests.flatMap(({ report }, index) => {
       const entry = entries[index];
-      return entry?.isReportKept === true ? [{ ...wholeOf(report), checkId: entry.checkId }] : [];
+      return entry?.isReportKept === true ? [{ ...report, checkId: entry.checkId }] : [];
     });
     const writeTo = async (parts: StoreParts): Promise<readonly Transition[] | null> => {
       const appended = await parts.runs.append(owner, row);
@@ -232,7 +246,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
         if (request.report.severity === "ok" && states.length === 0) continue;
         // A reload took it away while it ran: endUnconfigured has ended its alerts, and none may begin.
         const step = target === null ? unseen : decide(request, target, states);
-        if (target !== null) await write(parts, step, wholeOf(request.report), target);
+        if (target !== null) await write(parts, step, request.report, target);
         steps[index] = step;
       }
       return steps;
@@ -253,25 +267,24 @@ export function createRecorder(options: RecorderOptions): Recorder {
     const { startedAtMs, finishedAtMs } = report;
     const checkId = board.idOf(run) ?? 0;
     const before = board.stateOf(checkId);
-    const split = sameReport(before?.split ?? null, splitOf(report));
+    const split = sameReport(before?.split ?? null, splitReport(report));
     const isReportKept = shouldKeepReport(before?.kept ?? null, split.shape.digest, finishedAtMs);
     return { checkId, dueAtMs, isAsked, startedAtMs, finishedAtMs, isReportKept, report: split };
   }
 
   function decide(
-    { run, report: given, nextDueAtMs }: RecordRequest,
+    { run, report, nextDueAtMs }: RecordRequest,
     target: AlertTarget,
     states: readonly AlertState[],
   ): Transition {
-    const report = wholeOf(given);
     const counted = { ...report, startedAtMs: runTimeMs({ ...run, ...report, nextDueAtMs }) };
     return transition({ states, report: { ...counted, ...spikeFacts(report) }, policy: target.policy, newId });
   }
 
-  const isUrgent = ({ requests }: EndedTogether): boolean => requests.some((request) => isAwaited(request, board));
+  const isUrgent = ({ requests }: EndedRuns): boolean => requests.some((request) => isAwaited(request, board));
   const commit = createBatch({
     run: recordAll,
-    keysOf: ({ requests }: EndedTogether) => requests.map(({ run }) => checkKey(run)),
+    keysOf: ({ requests }: EndedRuns) => requests.map(({ run }) => checkKey(run)),
     ...(options.gather === undefined ? {} : { gather: options.gather }),
     ...(store.commitPauseMs > 0 ? { pacing: { clock, everyMs: store.commitPauseMs, isUrgent, ending } } : {}),
   });
@@ -301,8 +314,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
     signal?: AbortSignal,
   ): Promise<readonly PromiseSettledResult<Recorded>[]> {
     try {
-      const committed = await commit({ requests, signal });
-      return requests.map(({ run }, index) => ({ status: "fulfilled", value: recordedOf(run, committed[index]) }));
+      const { runs } = await commit({ requests, repeats: [], signal });
+      return requests.map(({ run }, index) => ({ status: "fulfilled", value: recordedOf(run, runs[index]) }));
     } catch (reason) {
       if (requests.length === 1 || isOfStore(reason)) return requests.map(() => ({ status: "rejected", reason }));
       // One of them is at fault, and none is stored yet.
@@ -326,7 +339,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
   return {
     record,
-    shardsChanged: () => noAlert.clear(),
+    canRepeat: (checkId, atMs) => quiet.canRepeat(checkId, atMs) && options.journal()?.canRepeat(checkId) === true,
+    repeat: async (runs, signal) => (await commit({ requests: [], repeats: [runs], signal })).areRepeatsStored,
+    shardsChanged: () => quiet.clear(),
     endUnconfigured,
   };
 }
@@ -338,19 +353,9 @@ interface Committed extends Pick<Recorded, "state" | "previousSeverity"> {
   readonly step: Transition;
 }
 
-interface EndedTogether {
-  readonly requests: readonly RecordRequest[];
-  readonly signal: AbortSignal | undefined;
-}
-
-/** How an alert ends with this step, and what the run that ends it said of its baseline. */
-function endOf(step: Transition, { id, reason }: AlertState, report: CheckReport | null): AlertEnd {
-  const atMs = step.changes.find(({ alert, endsAtMs }) => alert.id === id && endsAtMs !== null)?.endsAtMs ?? 0;
-  if (reason === "organization_removed" || reason === "check_removed")
-    return { atMs, isByRun: false, baselineExclusion: null };
-  const exclusion = report?.kind === "result" ? report.result.observed["baselineExclusion"] : undefined;
-  const isKnown = exclusion === "none" || exclusion === "applied" || exclusion === "too_much";
-  return { atMs, isByRun: true, baselineExclusion: isKnown ? exclusion : null };
+interface StoredTogether {
+  readonly runs: readonly (Committed | "lost")[];
+  readonly areRepeatsStored: boolean;
 }
 
 const noContext: SnapshotContext = { labels: {}, url: null, isDrill: false };

@@ -1,11 +1,20 @@
 import { FlatlineError } from "./errors.ts";
 import type { Clock } from "./time.ts";
 
-/** Resolves to true if `work` ends within `limitMs`, to false if it does not; rejects if `work` rejects within that time. */
-export async function endsWithin(clock: Clock, work: Promise<unknown>, limitMs: number): Promise<boolean> {
+/**
+ * Resolves to true if `work` ends within `limitMs` and before `signal` aborts, to false if it does not; rejects if `work` rejects
+ * by then.
+ */
+export async function endsWithin(
+  clock: Clock,
+  work: Promise<unknown>,
+  limitMs: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
   const stopWaiting = new AbortController();
+  const stopped = signal === undefined ? stopWaiting.signal : AbortSignal.any([signal, stopWaiting.signal]);
   try {
-    return await Promise.race([work.then(() => true), clock.sleep(limitMs, stopWaiting.signal).then(() => false)]);
+    return await Promise.race([work.then(() => true), clock.sleep(limitMs, stopped).then(() => false)]);
   } finally {
     stopWaiting.abort();
   }

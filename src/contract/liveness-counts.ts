@@ -21,8 +21,11 @@ export interface AssetTypeDeaths {
 
 /** How long the counts of a query stay as they are, whose intervals move with the clock. */
 export interface CountsHold {
-  /** Returns whether a query that ends at `nowMs` has the counts that it had, by the changes that were read last. */
-  holdsAt(nowMs: number): boolean;
+  /** First and last instant at whose end a query has the same counts. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** Returns whether the counts themselves are the same, by the changes that were read last. */
+  isCurrent(): boolean;
 }
 
 /**

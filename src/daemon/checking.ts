@@ -2,9 +2,8 @@ import { createRecorder, type Recorder, type RecorderOptions } from "../alerting
 import type { Config } from "../config/config.ts";
 import type { AppMetrics } from "../metrics/app-metrics.ts";
 import { createMembership, type Membership } from "../monitor/membership.ts";
-import { createScheduler, type Scheduler } from "../monitor/scheduler.ts";
+import { createScheduler, type Scheduler, type TogetherOptions } from "../monitor/scheduler.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { CheckTarget } from "../checks/checks.ts";
 import type { Tracer } from "../base/trace.ts";
 import type { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Board } from "../store/runs/board.ts";
@@ -78,10 +77,15 @@ export function createChecking(options: CheckingOptions): Checking {
     distrust: (journal) => membership.distrust(journal),
     gather: () => scheduler.gatherEnding(),
     stopping: stopping.signal,
-    onRecorded: (changed) => fleet.note(changed),
+    onRecorded: (changed, repeats) => fleet.note(changed, repeats),
     readSample: createAlertSample(() => runtime.current().config),
   });
-  const runTogether = (targets: readonly CheckTarget[]) => runtime.runTogether(targets);
+  const together: TogetherOptions = {
+    run: (targets) => runtime.runTogether(targets),
+    follow: () => runtime.followCounts(),
+    canRepeat: (checkId, atMs) => recorder.canRepeat(checkId, atMs),
+    repeat: (runs, signal) => recorder.repeat(runs, signal),
+  };
   const scheduler: Scheduler = createScheduler({
     membership,
     board,
@@ -90,7 +94,7 @@ export function createChecking(options: CheckingOptions): Checking {
     concurrency: config.source.concurrency,
     runTimeoutMs: runtime.current().runTimeoutMs,
     run: (target, signal) => runtime.run(target, signal),
-    ...(config.source.holdsEvents ? { runTogether } : {}),
+    ...(config.source.holdsEvents ? { together } : {}),
     record: (requests, signal) => recorder.record(requests, signal),
     onUnrecorded: (check, durationSeconds) => fleet.noteUnrecorded(check, durationSeconds),
     runElsewhere: (check, signal) => requests.ask(check, signal),

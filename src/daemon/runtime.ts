@@ -2,7 +2,6 @@ import { linkActs, linkLifeMs, signActLink, type LinkAct } from "../alerting/act
 import type { OutboxReceiver } from "../alerting/deliver/attempt.ts";
 import type { DeliveryBudget, Receiver } from "../alerting/deliver/receiver.ts";
 import { shorteningReceiver } from "../alerting/deliver/shortening.ts";
-import type { UnchangedRun } from "../alerting/finished-run.ts";
 import { opensGate } from "../alerting/outside-acts.ts";
 import type { AlertingSettings } from "../alerting/settings.ts";
 import type { Logger } from "../base/logger.ts";
@@ -12,7 +11,7 @@ import { checkKey } from "../contract/check-key.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { boundReport } from "../contract/result-bounds.ts";
 import { runCheck } from "../monitor/run-check.ts";
-import { createTogetherRunner } from "../monitor/run-together.ts";
+import { createTogetherRunner, type TogetherRun } from "../monitor/run-together.ts";
 import type { SignLinks } from "../receivers/act-links.ts";
 import type { ReceiverDeps } from "../receivers/kind.ts";
 import { createReceiver } from "../receivers/receivers.ts";
@@ -50,7 +49,9 @@ export interface Runtime {
   /** Runs a check by the source that holds now, and answers at most `maxReportBytes` (contract/result-bounds.ts); never rejects. */
   run(target: CheckTarget, signal: AbortSignal): Promise<CheckReport>;
   /** Runs these together over the store's own events; see run-together.ts. */
-  runTogether(targets: readonly CheckTarget[]): Promise<readonly (CheckReport | UnchangedRun | null)[]>;
+  runTogether(targets: readonly CheckTarget[]): Promise<readonly (TogetherRun | null)[]>;
+  /** Reads what ends holds; see EventSums. */
+  followCounts(): number | null;
 }
 
 export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "tracer" | "version" | "onRequest"> {
@@ -81,7 +82,6 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
       return runTogether(targets, {
         ...checkDeps,
         firstEvents: (slugs) => events.firstEvents(slugs),
-        follow: () => events.sums?.follow() ?? false,
         evaluate: (some, nowMs) =>
           evaluateRound(
             some.map(({ slug, thresholds }) => ({ slug, thresholds, baseline: baselineOf(slug), appUrl, nowMs })),
@@ -90,6 +90,7 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
           ),
       });
     },
+    followCounts: () => events.sums?.follow() ?? null,
   };
 }
 

@@ -1,5 +1,6 @@
-import type { Run, UnchangedRun } from "../alerting/finished-run.ts";
+import type { Run } from "../alerting/finished-run.ts";
 import type { CheckTarget } from "../checks/checks.ts";
+import type { CountsHold } from "../contract/liveness-counts.ts";
 import type { CheckReport } from "../contract/report.ts";
 import type { createRunPlanner, RunPlan } from "./due-times.ts";
 import type { OwnCheck } from "./own-checks.ts";
@@ -8,7 +9,9 @@ import type { OwnCheck } from "./own-checks.ts";
 export interface EndedRun {
   readonly one: OwnCheck;
   readonly run: Run;
-  readonly report: CheckReport | UnchangedRun;
+  readonly report: CheckReport;
+  /** How long the next runs give the same. */
+  readonly hold: CountsHold | null;
   readonly durationMs: number;
 }
 
@@ -18,15 +21,13 @@ export interface PlannedRun extends EndedRun, RunPlan {
 }
 
 /** Plans when the check of a run is due again, by the schedule that holds now. */
-export function planRun(
-  { one, run, report, durationMs }: EndedRun,
-  planOf: ReturnType<typeof createRunPlanner>,
-): PlannedRun {
+export function planRun(ended: EndedRun, planOf: ReturnType<typeof createRunPlanner>): PlannedRun {
+  const { one, run, report } = ended;
   // The configuration may be read again while the run is recorded.
   const { schedule, slug } = one.target;
   const { dueAtMs, isAsked } = run;
   const { startedAtMs, finishedAtMs } = report;
   const ran = { schedule, slug, dueAtMs, startedAtMs, finishedAtMs, isScheduled: !isAsked };
   const { nextDueAtMs, skipped } = planOf(ran);
-  return { one, run, report, durationMs, schedule, nextDueAtMs, skipped };
+  return { ...ended, schedule, nextDueAtMs, skipped };
 }

@@ -1,5 +1,4 @@
 import type { Logger } from "../base/logger.ts";
-import type { UnchangedRun } from "../alerting/finished-run.ts";
 import type { CheckReport } from "../contract/report.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { Metrics } from "../metrics/metrics.ts";
@@ -7,7 +6,7 @@ import type { RunPlan } from "./due-times.ts";
 
 /** A run that was recorded. */
 export interface LoggedRun {
-  readonly report: CheckReport | UnchangedRun;
+  readonly report: CheckReport;
   /** Of the run before; null for the first. */
   readonly previousSeverity: Severity | null;
   readonly durationSeconds: number;

@@ -3,11 +3,10 @@ import { describe, expect, it } from "vitest";
 import { createScriptedSource, spikeResult } from "../../test/support/far-side/scripted-source.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import { wholeOf } from "../alerting/finished-run.ts";
 import type { CountsHold } from "../contract/liveness-counts.ts";
 import { runCheck } from "./run-check.ts";
 import type { SpikeTarget } from "../checks/dead-asset-spike/dead-asset-spike.ts";
-import { createTogetherRunner, type RunTogetherDeps, type TogetherReport } from "./run-together.ts";
+import { createTogetherRunner, type RunTogetherDeps, type TogetherRun } from "./run-together.ts";
 
 const startMs = Date.parse("2026-05-06T12:00:00Z");
 const minute = 60_000;
@@ -33,18 +32,12 @@ function setUp(
   const { firstAgeMs = 30 * day, severity = "ok", hold = null } = options;
   const clock = createVirtualClock({ startMs });
   const asked: (readonly string[])[] = [];
-  const evaluated: string[] = [];
-  const feed = { isFollowed: true };
   const deps: RunTogetherDeps = {
     clock,
     version: "1.2.3",
     observedKeys,
     evaluate: async (targets) =>
-      targets.map(({ slug }) => {
-        evaluated.push(slug);
-        return slug === "refused" ? null : { result: spikeResult(slug, { severity }), hold };
-      }),
-    follow: () => feed.isFollowed,
+      targets.map(({ slug }) => (slug === "refused" ? null : { result: spikeResult(slug, { severity }), hold })),
     firstEvents: async (slugs) => {
       asked.push(slugs);
       return new Map(firstAgeMs === null ? [] : slugs.map((slug) => [slug, startMs - firstAgeMs]));
@@ -57,7 +50,7 @@ function setUp(
     targets.set(slug, known);
     return known;
   };
-  return { clock, asked, evaluated, feed, deps, round: (...slugs: string[]) => run(slugs.map(targetOf), deps) };
+  return { clock, asked, deps, round: (...slugs: string[]) => run(slugs.map(targetOf), deps) };
 }
 
 describe("a round of spike checks", () => {
@@ -68,13 +61,13 @@ describe("a round of spike checks", () => {
 
     const reports = await round("a", "b");
 
-    expect(reports).toEqual(await Promise.all(own));
+    expect(reports.map((one) => one?.report)).toEqual(await Promise.all(own));
   });
 
   it("leaves to a run of its own what cannot be evaluated", async () => {
     const reports = await setUp().round("refused", "a");
 
-    expect(reports.map((report) => report?.slug)).toEqual([undefined, "a"]);
+    expect(reports.map((one) => one?.report.slug)).toEqual([undefined, "a"]);
   });
 
   it.each(["warn", "fail"] as const)("leaves to a run of its own what is %s", async (severity) => {
@@ -97,56 +90,21 @@ describe("a round of spike checks", () => {
     expect(coverageOf(second)).toBeCloseTo(coverageOf(first) ?? Number.NaN, 3);
   });
 
-  it("repeats a report while its counts hold, without a question", async () => {
-    const { clock, asked, evaluated, round } = setUp({ hold: { holdsAt: (nowMs) => nowMs < startMs + 5 * minute } });
-    const [first] = await round("a");
-    await clock.advance(5 * minute - 1);
-
-    const [second] = await round("a");
-    await clock.advance(1);
-    const [third] = await round("a");
-
-    const nowMs = startMs + 5 * minute - 1;
-    expect(second).toMatchObject({ kind: "unchanged", slug: "a", startedAtMs: nowMs, finishedAtMs: nowMs });
-    if (first === null || second?.kind !== "unchanged") throw new Error("no report was repeated");
-    expect(wholeOf(second)).toEqual({
-      ...first,
-      startedAtMs: nowMs,
-      finishedAtMs: nowMs,
-      result: { ...(first?.kind === "result" ? first.result : {}), generatedAt: new Date(nowMs).toISOString() },
-    });
-    expect(third?.kind).toBe("result");
-    expect(evaluated).toEqual(["a", "a"]);
-    expect(asked).toHaveLength(2);
-  });
-
   it.each([
-    { rule: "the baseline was incomplete", firstAgeMs: 2 * day, passedMs: minute },
-    { rule: "the clock went back to where it was", firstAgeMs: 8 * day + minute, passedMs: -2 * minute },
-    { rule: "no event was ever stored", firstAgeMs: null, passedMs: minute },
-    { rule: "changes could not be followed", firstAgeMs: 30 * day, passedMs: minute, isFollowed: false },
-  ])(
-    "evaluates again where $rule, however long the counts hold",
-    async ({ firstAgeMs, passedMs, isFollowed = true }) => {
-      const { clock, evaluated, feed, round } = setUp({ firstAgeMs, hold: { holdsAt: () => true } });
-      await round("a");
-      clock.shiftWall(passedMs);
-      feed.isFollowed = isFollowed;
-
-      await round("a");
-
-      expect(evaluated).toEqual(["a", "a"]);
+    {
+      rule: "as long as its counts over a complete baseline",
+      firstAgeMs: 8 * day + 2 * minute,
+      fromMs: startMs - minute,
     },
-  );
+    { rule: "from when on its baseline is complete", firstAgeMs: 8 * day, fromMs: startMs },
+    { rule: "at no other time where the baseline is incomplete", firstAgeMs: 2 * day, fromMs: null },
+    { rule: "at no other time where no event was ever stored", firstAgeMs: null, fromMs: null },
+  ])("holds $rule", async ({ firstAgeMs, fromMs }) => {
+    const hold = { fromMs: startMs - minute, untilMs: startMs + 5 * minute, isCurrent: () => true };
 
-  it("evaluates the checks of a new configuration", async () => {
-    const { deps, evaluated } = setUp({ hold: { holdsAt: () => true } });
-    const run = createTogetherRunner();
-    await run([target("a")], deps);
+    const [run] = await setUp({ firstAgeMs, hold }).round("a");
 
-    await run([target("a")], deps);
-
-    expect(evaluated).toEqual(["a", "a"]);
+    expect(run?.hold).toEqual(fromMs === null ? null : { ...hold, fromMs });
   });
 
   it("asks once for the first events of all", async () => {
@@ -165,11 +123,14 @@ describe("a round of spike checks", () => {
 
     const reports = await run([unseen, { ...target("b"), whenNoEvents: "ok" }], deps);
 
-    expect(reports[0]).toEqual(await runCheck(unseen, { ...deps, source }, new AbortController().signal));
-    expect(reports).toMatchObject([{ severity: "unknown", error: { reason: "no_events" } }, { severity: "ok" }]);
+    expect(reports[0]?.report).toEqual(await runCheck(unseen, { ...deps, source }, new AbortController().signal));
+    expect(reports.map((one) => one?.report)).toMatchObject([
+      { severity: "unknown", error: { reason: "no_events" } },
+      { severity: "ok" },
+    ]);
   });
 });
 
-function coverageOf(report: TogetherReport | undefined): number | null {
-  return report?.kind === "result" ? report.baselineCoverage : null;
+function coverageOf(run: TogetherRun | null | undefined): number | null {
+  return run?.report.kind === "result" ? run.report.baselineCoverage : null;
 }

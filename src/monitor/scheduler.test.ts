@@ -4,7 +4,9 @@ import { resultReport } from "../../test/support/check-reports.ts";
 import { createFastStore, type FastStore } from "../../test/support/store/fast.ts";
 import { createSchedulingWorld, spikeTarget, type SchedulingWorld } from "../../test/support/scheduling.ts";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
-import type { CheckReport } from "../contract/report.ts";
+import type { CheckReport, ResultReport } from "../contract/report.ts";
+import type { TogetherRun } from "./run-together.ts";
+import type { TogetherOptions } from "./scheduler.ts";
 import type { CheckTarget } from "../checks/checks.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { createTracer } from "../base/trace.ts";
@@ -470,29 +472,36 @@ describe("a stop", () => {
 });
 
 describe("checks that are run together", () => {
-  const ok = (slug: string, atMs: number): CheckReport =>
+  const ok = (slug: string, atMs: number): ResultReport =>
     resultReport({ slug, severity: "ok", startedAtMs: atMs, finishedAtMs: atMs });
 
+  const separate: TogetherOptions = {
+    run: () => Promise.resolve([]),
+    follow: () => 0,
+    canRepeat: () => false,
+    repeat: () => Promise.reject(new Error("nothing holds")),
+  };
+
   function togetherOf(clock: VirtualClock) {
-    const together: string[][] = [];
-    const runTogether = async (targets: readonly CheckTarget[]): Promise<(CheckReport | null)[]> => {
-      together.push(targets.map(({ slug }) => slug));
-      return targets.map(({ slug }) => (slug === "globex" ? null : ok(slug, clock.nowMs())));
+    const asked: string[][] = [];
+    const run = async (targets: readonly CheckTarget[]): Promise<(TogetherRun | null)[]> => {
+      asked.push(targets.map(({ slug }) => slug));
+      return targets.map(({ slug }) => (slug === "globex" ? null : { report: ok(slug, clock.nowMs()), hold: null }));
     };
-    return { together, runTogether };
+    return { asked, together: { ...separate, run } };
   }
 
   it("are what is due at once; what gave no result with the others runs on its own", async () => {
     const { clock, world } = await setUp();
-    const { together, runTogether } = togetherOf(clock);
+    const { asked, together } = togetherOf(clock);
     const targets = ["acme", "globex", "initech"].map((slug) => spikeTarget(slug));
-    const scheduler = world.process("a", targets, { runTogether });
+    const scheduler = world.process("a", targets, { together });
 
     await scheduler.start();
     await clock.advance(4 * minute);
     await scheduler.stop(0);
 
-    expect(together.map((slugs) => slugs.toSorted())).toEqual([
+    expect(asked.map((slugs) => slugs.toSorted())).toEqual([
       ["acme", "globex", "initech"],
       ["acme", "globex", "initech"],
     ]);
@@ -510,8 +519,8 @@ describe("checks that are run together", () => {
 
   it("run each on its own when they cannot be run together", async () => {
     const { clock, world } = await setUp();
-    const runTogether = () => Promise.reject(new Error("one of them is broken"));
-    const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("initech")], { runTogether });
+    const together = { ...separate, run: () => Promise.reject(new Error("one of them is broken")) };
+    const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("initech")], { together });
 
     await scheduler.start();
     await clock.advance(1);
@@ -525,34 +534,34 @@ describe("checks that are run together", () => {
 
   it("are at most five hundred, and the rest follows without waiting", async () => {
     const { clock, world } = await setUp();
-    const { together, runTogether } = togetherOf(clock);
+    const { asked, together } = togetherOf(clock);
     const targets = Array.from({ length: 1_200 }, (_, index) => spikeTarget(`organization-${index}`));
-    const scheduler = world.process("a", targets, { runTogether });
+    const scheduler = world.process("a", targets, { together });
 
     await scheduler.start();
     await clock.advance(100);
     await scheduler.stop(0);
 
-    expect(together.map(({ length }) => length)).toEqual([500, 500, 200]);
+    expect(asked.map(({ length }) => length)).toEqual([500, 500, 200]);
     expect(world.recorded).toHaveLength(1_200);
   });
 
   it("are gathered for a quarter of a second where jitter spreads them", async () => {
     const { clock, world } = await setUp();
-    const { together, runTogether } = togetherOf(clock);
+    const { asked, together } = togetherOf(clock);
     const targets = Array.from({ length: 100 }, (_, index) =>
       spikeTarget(`organization-${index}`, { jitterMs: 10_000 }),
     );
-    const scheduler = world.process("a", targets, { runTogether });
+    const scheduler = world.process("a", targets, { together });
     await scheduler.start();
     await clock.advance(minute);
-    together.length = 0;
+    asked.length = 0;
 
     await clock.advance(2 * minute + 20_000);
     await scheduler.stop(0);
 
-    expect(together.flat()).toHaveLength(100);
-    expect(together.length).toBeLessThanOrEqual(41);
+    expect(asked.flat()).toHaveLength(100);
+    expect(asked.length).toBeLessThanOrEqual(41);
     expect(Math.max(...world.lagSeconds)).toBeLessThan(0.3);
   });
 });

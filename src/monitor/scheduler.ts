@@ -3,21 +3,23 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Run } from "../alerting/finished-run.ts";
 import type { Recorded } from "../alerting/record.ts";
 import { FlatlineError } from "../base/errors.ts";
-import { drain } from "../base/lifecycle.ts";
+import { drain, endsWithin } from "../base/lifecycle.ts";
 import { createLoop } from "../base/loop.ts";
 import { eventLoopTurn, minuteMs, secondMs } from "../base/time.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
-import { createRunPlanner, firstDueAtMs, stillDueAtMs } from "./due-times.ts";
+import { createRunPlanner, firstDueAtMs } from "./due-times.ts";
 import { planRun, type EndedRun, type PlannedRun } from "./ended-run.ts";
+import type { DueGroup } from "./due-group.ts";
 import { OwnChecks, type OwnCheck } from "./own-checks.ts";
 import { Places } from "./places.ts";
+import { runGroup } from "./run-group.ts";
 import { logRun } from "./run-log.ts";
-import type { Scheduler, SchedulerOptions } from "./scheduler-options.ts";
+import type { Scheduler, SchedulerOptions, TogetherOptions } from "./scheduler-options.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { CheckTarget } from "../checks/checks.ts";
 
-export type { Scheduler, SchedulerOptions } from "./scheduler-options.ts";
+export type { Scheduler, SchedulerOptions, TogetherOptions } from "./scheduler-options.ts";
 
 // What is due, and what changes that, is known: only the wall clock may be set meanwhile, or the machine suspended.
 const defaultPollMs = 10 * secondMs;
@@ -74,13 +76,17 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const journal = membership.leasedJournal();
     if (journal === null) return leaseLookMs;
     lastLookAtMs = clock.monotonicMs();
-    const { runTogether } = options;
-    if (runTogether === undefined) return beginAlone();
+    const { together } = options;
+    if (together === undefined) return beginAlone();
     if (clock.monotonicMs() - togetherAtMs < gatherMs) return untilNextLook();
-    const due = own.takeDue(nowMs, mostTogether);
-    if (due.length > 0) await beginTogether(due, runTogether, journal, nowMs);
+    if ((own.nextAtMs() ?? Infinity) > nowMs) return untilNextLook();
+    const look = { nowMs, changes: together.follow() };
+    const { checks, groups } = own.takeDue(look, mostTogether, together.canRepeat);
+    const evaluated = beginTogether(checks, together, journal, nowMs);
+    for (const group of groups) beginGroup(group, together, journal, evaluated);
+    await evaluated;
     // As long as there is more, nothing is waited for; then the next ones are gathered.
-    if (due.length < mostTogether) togetherAtMs = clock.monotonicMs();
+    if (checks.length < mostTogether) togetherAtMs = clock.monotonicMs();
     return untilNextLook();
   }
 
@@ -89,44 +95,70 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const journal = loop.signal.aborted ? null : membership.leasedJournal();
     if (journal === null) return pollMs;
     const nowMs = clock.nowMs();
-    for (const one of own.takeDue(nowMs, places.free)) begin(one, scheduledRun(one, journal, nowMs)).catch(ignore);
+    const { checks } = own.takeDue({ nowMs, changes: null }, places.free);
+    for (const one of checks) begin(one, scheduledRun(one, journal, nowMs)).catch(ignore);
     return untilNextLook();
   }
 
   function untilNextLook(): number {
     const dueAtMs = own.nextAtMs();
-    const isTogether = options.runTogether !== undefined;
+    const isTogether = options.together !== undefined;
     if (dueAtMs === null || (!isTogether && places.free <= 0)) return pollMs;
     const gatheredInMs = isTogether ? togetherAtMs + gatherMs - clock.monotonicMs() : 0;
     return Math.max(0, Math.min(pollMs, Math.max(dueAtMs - clock.nowMs(), gatheredInMs)));
   }
 
-  /** Resolves when their reports are there; they are recorded then. */
+  /** Resolves when the reports of all are there; those of each part are recorded then. */
   async function beginTogether(
     due: readonly OwnCheck[],
-    run: NonNullable<SchedulerOptions["runTogether"]>,
+    together: TogetherOptions,
     journal: Run["journal"],
     nowMs: number,
   ): Promise<void> {
-    const startedMs = clock.monotonicMs();
-    const runs = due.map((one) => ({ one, run: scheduledRun(one, journal, nowMs) }));
-    const answered = run(due.map(({ target }) => target)).catch((error: unknown) => {
-      logger.warn({ err: error, runs: due.length }, "checks could not be run together, running each on its own");
-      return [];
-    });
-    const ended = answered.then((reports) => {
-      const durationMs = (clock.monotonicMs() - startedMs) / due.length;
-      const together: EndedRun[] = [];
-      for (const [index, { one, run }] of runs.entries()) {
-        const report = reports[index] ?? null;
-        if (report === null) begin(one, run).catch(ignore);
-        else together.push({ one, run, report, durationMs });
-      }
-      return together.length === 0 ? [] : recordEnded(together);
-    });
-    for (const one of due) one.underWay = ended;
-    ended.catch(ignore);
+    let answered = Promise.resolve();
+    for (let start = 0; start < due.length; start += mostTogether) {
+      const part = due.slice(start, start + mostTogether);
+      const runs = part.map((one) => ({ one, target: one.target, run: scheduledRun(one, journal, nowMs) }));
+      const startedMs = clock.monotonicMs();
+      const reports = answered
+        .then(() => together.run(runs.map(({ target }) => target)))
+        .catch((error: unknown) => {
+          logger.warn({ err: error, runs: part.length }, "checks could not be run together, running each on its own");
+          return [];
+        });
+      const ended = reports.then((given) => {
+        const durationMs = (clock.monotonicMs() - startedMs) / part.length;
+        const known: EndedRun[] = [];
+        for (const [index, { one, target, run }] of runs.entries()) {
+          const found = given[index] ?? null;
+          if (found === null) begin(one, run).catch(ignore);
+          else known.push({ one, run, durationMs, ...found, hold: one.target === target ? found.hold : null });
+        }
+        return known.length === 0 ? [] : recordEnded(known);
+      });
+      for (const one of part) one.underWay = ended;
+      ended.catch(ignore);
+      answered = reports.then(eventLoopTurn);
+    }
     await answered;
+  }
+
+  function beginGroup(
+    group: DueGroup,
+    { repeat }: TogetherOptions,
+    journal: Run["journal"],
+    evaluated: Promise<void>,
+  ): void {
+    const { signal } = abandoned;
+    const onUnrecorded = (error: unknown): void => {
+      const checks = own.membersOf(group);
+      for (const { target } of checks) options.onUnrecorded?.(target, 0);
+      noteError(error, { runs: checks.length }, "runs were not recorded, will be run again");
+      own.dissolve(group, againLater());
+    };
+    const ended = runGroup(group, { own, repeat, journal, evaluated, clock, metrics, logger, signal, onUnrecorded });
+    group.underWay = ended;
+    ended.finally(() => loop.wake(untilNextLook())).catch(ignore);
   }
 
   function scheduledRun({ target, dueAtMs }: OwnCheck, journal: Run["journal"], nowMs: number): Run {
@@ -147,11 +179,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     try {
       ({ report, durationMs } = await runAlone(one, place));
     } catch (error) {
-      leaveUnrecorded(one, run);
+      own.leaveUnrecorded(one, run.dueAtMs, { nowMs: clock.nowMs() });
       loop.wake(untilNextLook());
       throw error;
     }
-    const [recorded] = await recordEnded([{ one, run, report, durationMs }]);
+    const [recorded] = await recordEnded([{ one, run, report, hold: null, durationMs }]);
     if (recorded?.status === "rejected") throw recorded.reason;
     return report;
   }
@@ -180,31 +212,30 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   function noteRecorded(
-    { one, run, report, durationMs, schedule, nextDueAtMs, skipped }: PlannedRun,
+    { one, run, report, hold, durationMs, schedule, nextDueAtMs, skipped }: PlannedRun,
     { state, previousSeverity }: Pick<Recorded, "state" | "previousSeverity">,
   ): void {
     // Another process runs the check by now, or did for some time.
-    if (state === null) return leaveUnrecorded(one, run);
+    if (state === null) return own.leaveUnrecorded(one, run.dueAtMs, { nowMs: clock.nowMs() });
     const isSame = one.target.schedule === schedule;
-    const dueAtMs = isSame ? nextDueAtMs : firstDueAtMs(one.target, state, clock.nowMs());
-    own.leave(one, dueAtMs, dueAtMs);
+    if (isSame && hold !== null) own.leaveHeld(one, nextDueAtMs, hold);
+    else own.leave(one, isSame ? nextDueAtMs : firstDueAtMs(one.target, state, clock.nowMs()));
     logRun({ report, previousSeverity, durationSeconds: durationMs / secondMs, skipped }, { metrics, logger });
   }
 
   function noteUnrecorded({ one, run, durationMs }: EndedRun, error: unknown): void {
     options.onUnrecorded?.(run, durationMs / secondMs);
-    if (!abandoned.signal.aborted) {
-      if (loop.signal.aborted) unrecorded = error;
-      const { check, slug } = run;
-      logger.error({ err: error, check, slug }, "run was not recorded, will be run again");
-    }
-    leaveUnrecorded(one, run, clock.nowMs() + unrecordedMs);
+    const { check, slug } = run;
+    noteError(error, { check, slug }, "run was not recorded, will be run again");
+    own.leaveUnrecorded(one, run.dueAtMs, againLater());
   }
 
-  function leaveUnrecorded(one: OwnCheck, run: Run, notBeforeMs = 0): void {
-    const last = options.board.state(run.check, run.slug);
-    const dueAtMs = stillDueAtMs(one.target, run.dueAtMs, last, clock.nowMs());
-    own.leave(one, dueAtMs, Math.max(dueAtMs, notBeforeMs));
+  const againLater = () => ({ nowMs: clock.nowMs(), notBeforeMs: clock.nowMs() + unrecordedMs });
+
+  function noteError(error: unknown, facts: object, message: string): void {
+    if (abandoned.signal.aborted) return;
+    if (loop.signal.aborted) unrecorded = error;
+    logger.error({ err: error, ...facts }, message);
   }
 
   async function runAlone(
@@ -226,7 +257,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       // With the answer: what the store takes to write it holds up no other check.
       places.leave();
       // Here, not in the loop's next turn: ending its sleep costs as much as a request.
-      if (options.runTogether === undefined) loop.wake(inOwnContext(beginAlone));
+      if (options.together === undefined) loop.wake(inOwnContext(beginAlone));
     }
   }
 
@@ -244,7 +275,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       const one = own.get(key);
       if (one === undefined) return runElsewhere({ check, slug }, signal);
       if (one.underWay !== null) {
-        await settledOrAborted(one.underWay, signal);
+        await endsWithin(clock, one.underWay.then(ignore, ignore), runTimeoutMs, signal);
         continue;
       }
       const journal = membership.leasedJournal();
@@ -261,30 +292,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   async function gatherEnding(): Promise<void> {
     // A request takes its time: what ends while another run is committed is enough.
-    if (options.runTogether !== undefined) await settledOrAborted(places.whenIdle(), null, gatherMs);
+    if (options.together !== undefined) await endsWithin(clock, places.whenIdle(), gatherMs);
     // The last run hands its report over after it has left its place.
     await eventLoopTurn();
-  }
-
-  /** Resolves when a run has ended or the signal has aborted. */
-  async function settledOrAborted(
-    ended: Promise<unknown>,
-    signal: AbortSignal | null,
-    withinMs = runTimeoutMs,
-  ): Promise<void> {
-    const over = new AbortController();
-    const aborted = clock.sleep(withinMs, signal === null ? over.signal : AbortSignal.any([signal, over.signal]));
-    await Promise.race([aborted, ended.then(ignore, ignore)]);
-    over.abort();
-  }
-
-  /** A run that could not be done together with others is one of its own afterwards. */
-  async function whenIdle(isOf: (check: CheckKey) => boolean): Promise<void> {
-    for (;;) {
-      const running = own.underWay().filter(({ target }) => isOf(target));
-      if (running.length === 0) return;
-      await Promise.allSettled(running.map(({ ended }) => ended));
-    }
   }
 
   return {
@@ -305,7 +315,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     nextDueAtMs: (check) => own.get(checkKey(check))?.dueAtMs ?? null,
     gatherEnding,
     isRunning: (check) => (own.get(checkKey(check))?.underWay ?? null) !== null,
-    whenIdle,
+    whenIdle: (isOf) => own.whenIdle(isOf),
     isStalled: () => {
       const isDue = (own.nextAtMs() ?? Infinity) <= clock.nowMs();
       return loop.signal.aborted || (isDue && clock.monotonicMs() - lastLookAtMs > stalledMs);
@@ -315,7 +325,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       const looked = loop.stop();
       const giveUp = (): void => abandoned.abort(stopped());
       // The running look may still begin runs.
-      const ended = looked.then(() => whenIdle(() => true));
+      const ended = looked.then(() => own.whenIdle(() => true));
       const hung = await drain(clock, ended, { drainMs, giveUp });
       if ((unrecorded ?? hung) !== null) throw unrecorded ?? hung;
     },

@@ -51,7 +51,7 @@ describe("a round of local evaluations", () => {
       evaluation("ccc", { stretches: [] }),
       evaluation("dddd"),
     ];
-    const hold = { holdsAt: () => true };
+    const hold = { fromMs: -Infinity, untilMs: Infinity, isCurrent: () => true };
 
     const results = await evaluateRound(all, counting().counts, () => [hold, hold, hold, null]);
 

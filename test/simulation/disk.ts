@@ -1,7 +1,8 @@
+import { runsOfRow } from "../support/store/row-runs.ts";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 
 import { connectSqlite } from "../../src/store/engine/sqlite-file.ts";
-import { nothingRead, unpackRow, type JournalRun, type ReadRuns } from "../../src/store/runs/journal-row.ts";
+import { nothingRead, type JournalRun, type ReadRuns } from "../../src/store/runs/journal-row.ts";
 
 /** What is written, by its statements: faults can wait for it. */
 export const diskTargets = {
@@ -127,7 +128,7 @@ export function createSimulatedDisk({
     const known = read.get(ownerId) ?? nothingRead();
     read.set(ownerId, known);
     const bytes = parameters.find((one) => one instanceof Uint8Array);
-    if (bytes instanceof Uint8Array) uncommitted.push(...unpackRow(bytes, known));
+    if (bytes instanceof Uint8Array) uncommitted.push(...runsOfRow(bytes, known));
   }
 
   function wrap(statement: StatementSync, sql: string, connection: Connection): StatementSync {

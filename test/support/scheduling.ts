@@ -122,8 +122,9 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
       record: (requests, signal) => Promise.allSettled(requests.map((request) => recordOne(request, signal))),
       metrics: {
         checkRan: () => {},
+        checksRepeated: () => {},
         runSkipped: (_check, reason, count) => (world.skipped[reason] += count),
-        schedulerLag: (seconds) => world.lagSeconds.push(seconds),
+        schedulerLag: (seconds, count = 1) => world.lagSeconds.push(...Array.from({ length: count }, () => seconds)),
       },
       logger,
       ...over,

@@ -2,9 +2,18 @@ import { hourMs } from "../../base/time.ts";
 import { checkKey } from "../../contract/check-key.ts";
 import type { CheckName, CheckReport } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
-import { HourPacker, unpackHour, type ExpectationRule, type RunPoint } from "./hour-runs.ts";
-import { nothingRead, unpackRow, type JournalRun, type ReadRuns } from "./journal-row.ts";
+import type { RunPoint } from "./hour-runs.ts";
+import {
+  nothingRead,
+  unpackRow,
+  type JournalRun,
+  type ReadRuns,
+  type RepeatedRuns,
+  type RowRuns,
+} from "./journal-row.ts";
 import { countAmong, joinReport, readShape, type SplitReport } from "./report-shape.ts";
+import { OpenHours } from "./open-hours.ts";
+import { Rounds } from "./rounds.ts";
 import type {
   BoardRecord,
   CheckKey,
@@ -121,18 +130,10 @@ export class CheckState implements CheckKey {
 }
 
 /** One decoded row of a journal. */
-interface Commit {
+interface Commit extends RowRuns {
   readonly ownerId: number;
   readonly seq: number;
-  readonly runs: readonly JournalRun[];
   readonly isOwn: boolean;
-}
-
-/** The runs of one hour that are in one owner's journal and not yet in the history. */
-interface OpenHour {
-  readonly hour: number;
-  readonly packer: HourPacker;
-  lastSeq: number;
 }
 
 /**
@@ -143,8 +144,9 @@ export class Board {
   readonly #keys = new Map<number, CheckKey>();
   readonly #ids = new Map<string, number>();
   readonly #states = new Map<number, CheckState>();
-  /** By owner and check. */
-  readonly #open = new Map<number, Map<number, OpenHour[]>>();
+  /** Runs that neither the states nor the open hours of their checks have yet. */
+  readonly #rounds = new Rounds();
+  readonly #open = new OpenHours();
   /** What the rows of each owner may refer to. */
   readonly #read = new Map<number, ReadRuns>();
   /** The last applied commit of each owner. */
@@ -169,6 +171,7 @@ export class Board {
   #load({ checks, board, owners, journal }: RunSnapshot): void {
     for (const known of [this.#keys, this.#ids, this.#states, this.#open, this.#read, this.#seqs, this.#applied])
       known.clear();
+    this.#rounds.clear();
     for (const { checkId, check, slug } of checks) this.name(checkId, { check, slug });
     for (const record of board) {
       const key = this.#keys.get(record.checkId);
@@ -176,7 +179,7 @@ export class Board {
       if (state !== null) this.#states.set(record.checkId, state);
     }
     for (const { ownerId, foldedSeq } of owners) this.#seqs.set(ownerId, foldedSeq);
-    for (const row of journal) this.read(row);
+    for (const row of journal) this.#readRow(row);
   }
 
   /** Sets the number of a check. */
@@ -184,6 +187,11 @@ export class Board {
     const { check, slug } = key;
     this.#keys.set(checkId, { check, slug });
     this.#ids.set(checkKey({ check, slug }), checkId);
+  }
+
+  /** Returns the check with this number. */
+  keyOf(checkId: number): CheckKey | undefined {
+    return this.#keys.get(checkId);
   }
 
   /** Returns the number of a check; undefined if it never ran. */
@@ -195,60 +203,110 @@ export class Board {
    * Applies a journal row, in order, and returns the changed states. Returns null if it contains a check with an unknown
    * name, or belongs to an own journal that was abandoned: the board must then be reloaded.
    */
-  read({ ownerId, seq, runs: packed }: JournalRecord): CheckState[] | null {
+  read(row: JournalRecord): CheckState[] | null {
+    const read = this.#readRow(row);
+    if (read === null) return null;
+    const repeated = read.repeats.flatMap(({ checkIds }) => [...checkIds].flatMap((id) => this.stateOf(id) ?? []));
+    return [...read.changed, ...repeated];
+  }
+
+  #readRow({ ownerId, seq, runs: packed }: JournalRecord): (RowRuns & { readonly changed: CheckState[] }) | null {
     if (this.#applied.has(ownerId)) return null;
     let known = this.#read.get(ownerId);
     if (known === undefined) this.#read.set(ownerId, (known = nothingRead()));
-    const runs = unpackRow(packed, known);
-    return runs.every(({ checkId }) => this.#keys.has(checkId))
-      ? this.#learn({ ownerId, seq, runs, isOwn: false })
-      : null;
+    const row = unpackRow(packed, known);
+    const isNamed = (checkId: number): boolean => this.#keys.has(checkId);
+    const isKnown =
+      row.runs.every(({ checkId }) => isNamed(checkId)) && row.repeats.every(({ checkIds }) => checkIds.every(isNamed));
+    return isKnown ? { ...row, changed: this.#learn({ ...row, ownerId, seq, isOwn: false }) } : null;
   }
 
-  /** Applies a commit of this process and returns the changed states: that of each run, in order. */
-  apply(ownerId: number, seq: number, runs: readonly JournalRun[]): CheckState[] {
-    return this.#learn({ ownerId, seq, runs, isOwn: true });
+  /**
+   * Applies a commit of this process and returns the changed states: that of each run, in order, and of repeated checks that
+   * with which they ended the hour before.
+   */
+  apply(ownerId: number, seq: number, row: RowRuns): CheckState[] {
+    return this.#learn({ ...row, ownerId, seq, isOwn: true });
   }
 
   #learn(commit: Commit): CheckState[] {
-    const { ownerId, seq, runs, isOwn } = commit;
-    if (isOwn) this.#applied.add(ownerId);
+    const { ownerId, seq, runs, repeats } = commit;
+    if (commit.isOwn) this.#applied.add(ownerId);
     this.#seqs.set(ownerId, seq);
     this.#meanwhile?.push(commit);
-    const changed: CheckState[] = [];
-    for (const run of runs) {
-      const key = this.#keys.get(run.checkId);
-      if (key === undefined) continue;
-      this.#noteRun(ownerId, seq, run);
-      const before = this.#states.get(run.checkId) ?? null;
-      // Journals of several owners are read one after the other, so the later run counts. A commit of this process is always the
-      // last one: the fence orders it after all others, even if its clock was set back.
-      const isInOrder = isOwn || before === null || before.ownerId === ownerId;
-      if (!isInOrder && before.lastRunAtMs > run.finishedAtMs) continue;
-      const state = CheckState.after(before, key, ownerId, run);
-      this.#states.set(run.checkId, state);
-      changed.push(state);
-    }
+    const changed = runs.flatMap((run) => this.#learnRun(commit, run) ?? []);
+    for (const group of repeats) changed.push(...this.#learnRepeats(commit, group));
     return changed;
   }
 
+  #learnRun({ ownerId, seq, isOwn }: Commit, run: JournalRun): CheckState | null {
+    const key = this.#keys.get(run.checkId);
+    if (key === undefined) return null;
+    const before = this.stateOf(run.checkId);
+    this.#open.add({ ownerId, seq, checkId: run.checkId }, [run], run.report);
+    // Journals of several owners are read one after the other, so the later run counts. A commit of this process is always the
+    // last one: the fence orders it after all others, even if its clock was set back.
+    const isInOrder = isOwn || before === null || before.ownerId === ownerId;
+    if (!isInOrder && before.lastRunAtMs > run.finishedAtMs) return null;
+    const state = CheckState.after(before, key, ownerId, run);
+    this.#states.set(run.checkId, state);
+    return state;
+  }
+
+  #learnRepeats(commit: Commit, repeats: RepeatedRuns): CheckState[] {
+    const { ownerId } = commit;
+    const changed: CheckState[] = [];
+    this.#rounds.add(repeats, commit, (checkId, last) => {
+      const state = this.stateOf(checkId);
+      if (state?.ownerId === ownerId) {
+        if (last !== null && last.hour !== Math.floor(repeats.finishedAtMs / hourMs)) changed.push(state);
+        return true;
+      }
+      // Another owner ran it since: the report is that of this journal.
+      const report = this.#read.get(ownerId)?.last.get(checkId) ?? null;
+      if (report === null) return false;
+      const { dueAtMs, startedAtMs, finishedAtMs } = repeats;
+      const run = { checkId, dueAtMs, startedAtMs, finishedAtMs, isAsked: false, isReportKept: false, report };
+      const learned = this.#learnRun(commit, run);
+      if (learned !== null) changed.push(learned);
+      return false;
+    });
+    return changed;
+  }
+
+  /** Moves the rounds of a check into its open hour and its state. */
+  #settle(checkId: number): void {
+    const rounds = this.#rounds.take(checkId);
+    const last = rounds.at(-1);
+    const state = this.#states.get(checkId);
+    if (last === undefined || state === undefined) return;
+    const { split: report } = state;
+    this.#open.add({ ownerId: last.ownerId, seq: last.seq, checkId }, rounds, report);
+    const run = { ...last, checkId, isAsked: false, isReportKept: false, report };
+    this.#states.set(checkId, CheckState.after(state, state, last.ownerId, run));
+  }
+
   state(check: CheckName, slug: string): CheckState | null {
-    return this.#states.get(this.#ids.get(checkKey({ check, slug })) ?? -1) ?? null;
+    return this.stateOf(this.#ids.get(checkKey({ check, slug })) ?? 0);
   }
 
   /** Returns the last state of the check with this number. */
   stateOf(checkId: number): CheckState | null {
+    this.#settle(checkId);
     return this.#states.get(checkId) ?? null;
   }
 
   states(): CheckState[] {
-    return [...this.#states.values()];
+    return [...this.#states.keys()].flatMap((checkId) => this.stateOf(checkId) ?? []);
   }
 
   /** Removes the last states of all other checks and returns their numbers. */
   keepOnly(isKept: (key: CheckKey) => boolean): number[] {
     const gone = [...this.#states].filter(([, state]) => !isKept(state)).map(([checkId]) => checkId);
-    for (const checkId of gone) this.#states.delete(checkId);
+    for (const checkId of gone) {
+      this.#settle(checkId);
+      this.#states.delete(checkId);
+    }
     return gone;
   }
 
@@ -261,73 +319,24 @@ export class Board {
   openRuns(key: CheckKey): RunPoint[] {
     const checkId = this.idOf(key);
     if (checkId === undefined) return [];
-    return [...this.#open.values()].flatMap((checks) =>
-      (checks.get(checkId) ?? []).flatMap(({ packer }) => unpackHour(packer.bytes())),
-    );
+    this.#settle(checkId);
+    return this.#open.runsOf(checkId);
   }
 
   /** Returns the data that a fold of an owner's journal writes: its runs by hour, and the last states that come from it. */
   toFold(ownerId: number): { readonly hours: () => Generator<HourRecord>; readonly states: readonly BoardRecord[] } {
-    const checks = this.#open.get(ownerId) ?? new Map<number, OpenHour[]>();
-    return {
-      *hours() {
-        for (const [checkId, hours] of checks)
-          for (const { hour, packer } of hours) yield { checkId, hour, points: unpackHour(packer.bytes()) };
-      },
-      states: [...checks.keys()].flatMap((checkId) => {
-        const state = this.#states.get(checkId);
-        return state?.ownerId === ownerId ? [state.toRecord(checkId)] : [];
-      }),
-    };
+    const states = this.#open.checksOf(ownerId).flatMap((checkId) => {
+      const state = this.stateOf(checkId);
+      return state?.ownerId === ownerId ? [state.toRecord(checkId)] : [];
+    });
+    return { hours: () => this.#open.hoursOf(ownerId), states };
   }
 
   /** Drops the runs that are now in the history. */
   noteFolded({ ownerId, foldedSeq }: Pick<OwnerRecord, "ownerId" | "foldedSeq">): void {
-    const checks = this.#open.get(ownerId);
-    for (const [checkId, hours] of checks ?? []) {
-      const left = hours.filter(({ lastSeq }) => lastSeq > foldedSeq);
-      if (left.length === 0) checks?.delete(checkId);
-      else if (left.length < hours.length) checks?.set(checkId, left);
-    }
+    for (const checkId of this.#open.checksOf(ownerId)) this.#settle(checkId);
+    this.#open.drop(ownerId, foldedSeq);
   }
-
-  #noteRun(ownerId: number, seq: number, run: JournalRun): void {
-    let checks = this.#open.get(ownerId);
-    if (checks === undefined) this.#open.set(ownerId, (checks = new Map()));
-    let hours = checks.get(run.checkId);
-    if (hours === undefined) checks.set(run.checkId, (hours = []));
-    const hour = Math.floor(run.finishedAtMs / hourMs);
-    // Usually the last one, unless a clock was set back.
-    let open = hours.findLast((one) => one.hour === hour);
-    if (open === undefined) hours.push((open = { hour, packer: new HourPacker(), lastSeq: seq }));
-    open.lastSeq = seq;
-    open.packer.add(pointOf(run));
-  }
-}
-
-/** Returns a run in the form of the history. */
-export function pointOf({
-  report,
-  startedAtMs,
-  finishedAtMs,
-}: Pick<JournalRun, "report" | "startedAtMs" | "finishedAtMs">): RunPoint {
-  // A service reports the time of its own clock.
-  const generatedAtMs = startedAtMs + (report.values[report.shape.slots.indexOf("generatedAt")] ?? 0);
-  return {
-    atMs: finishedAtMs,
-    evaluatedAtMs: generatedAtMs >= startedAtMs && generatedAtMs <= finishedAtMs ? generatedAtMs : startedAtMs,
-    severity: report.shape.severity,
-    currentCount: countAmong(report, "currentCount"),
-    baselineCount: countAmong(report, "baselineCount"),
-    expectedCount: countAmong(report, "expectedCount"),
-    rule: ruleOf(report),
-  };
-}
-
-function ruleOf({ shape: { thresholds } }: SplitReport): ExpectationRule | null {
-  if (thresholds === null) return null;
-  const { windowHours, baselineDays } = thresholds;
-  return Number.isSafeInteger(windowHours) && Number.isSafeInteger(baselineDays) ? { windowHours, baselineDays } : null;
 }
 
 function stored({ report, startedAtMs, finishedAtMs }: RunOnBoard): StoredReport {

@@ -6,7 +6,8 @@ import type { CheckReport } from "../../contract/report.ts";
 import { severities } from "../../contract/severity.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { HourPacker, mergeRuns, packHour, unpackHour, type RunPoint } from "./hour-runs.ts";
-import { nothingRead, packRow, unpackRow, WrittenRuns, type JournalRun } from "./journal-row.ts";
+import { runsOfRow } from "../../../test/support/store/row-runs.ts";
+import { nothingRead, packRow, WrittenRuns, type JournalRun, type RowRuns } from "./journal-row.ts";
 import { joinReport, splitReport } from "./report-shape.ts";
 
 const number = fc.oneof(
@@ -84,6 +85,10 @@ function runOf(checkId: number, one: CheckReport, dueAtMs = one.startedAtMs - 7)
   return { checkId, dueAtMs, startedAtMs, finishedAtMs, isAsked: false, isReportKept: false, report: splitReport(one) };
 }
 
+function rowOf(runs: readonly JournalRun[]): RowRuns {
+  return { runs, repeats: [] };
+}
+
 describe("bytes", () => {
   it("are read as they were written", () => {
     fc.assert(
@@ -131,7 +136,7 @@ describe("a row of the journal", () => {
           for (const reports of rows) {
             const runs = reports.map((one, index) => ({ ...runOf(index * 3 + 1, one), isAsked: index % 2 === 1 }));
 
-            const read = unpackRow(packRow(runs, numbers), known);
+            const read = runsOfRow(packRow(rowOf(runs), numbers), known);
 
             const byId = read.toSorted((left, right) => left.checkId - right.checkId);
             expect(byId.map(({ isAsked, dueAtMs }) => [isAsked, dueAtMs])).toEqual(
@@ -161,7 +166,7 @@ describe("a row of the journal", () => {
       return runOf(index + 1, { ...one, result: { ...one.result, observed, threshold, generatedAt } });
     });
 
-    const bytes = packRow(runs, new WrittenRuns());
+    const bytes = packRow(rowOf(runs), new WrittenRuns());
 
     const shape = runs[0]?.report.shape.text.length ?? 0;
     expect((bytes.length - shape) / runs.length).toBeLessThan(8);
@@ -176,12 +181,12 @@ describe("a row of the journal", () => {
     }));
     const written = new WrittenRuns();
     const known = nothingRead();
-    unpackRow(packRow(first, written), known);
+    runsOfRow(packRow(rowOf(first), written), known);
 
-    const bytes = packRow(again.toReversed(), written);
+    const bytes = packRow(rowOf(again.toReversed()), written);
 
     expect(bytes.length).toBeLessThan(32);
-    expect(unpackRow(bytes, known)).toEqual(again);
+    expect(runsOfRow(bytes, known)).toEqual(again);
   });
 
   it("writes out what a reader cannot know from the run before it: asked for, kept, or of another report", () => {
@@ -190,7 +195,7 @@ describe("a row of the journal", () => {
     const [one, other] = [runOf(1, resultReport()), runOf(1, errorReport())];
     const runs = [one, { ...one, isAsked: true }, one, { ...one, isReportKept: true }, other, one, one];
 
-    const read = runs.map((run) => unpackRow(packRow([run], written), known));
+    const read = runs.map((run) => runsOfRow(packRow(rowOf([run]), written), known));
 
     expect(read).toEqual(runs.map((run) => [run]));
   });
@@ -199,29 +204,29 @@ describe("a row of the journal", () => {
     const written = new WrittenRuns();
     const known = nothingRead();
     const run = runOf(1, resultReport());
-    unpackRow(packRow([run], written), known);
+    runsOfRow(packRow(rowOf([run]), written), known);
     known.last.set(1, null);
 
-    expect(unpackRow(packRow([run], written), known)).toEqual([]);
+    expect(runsOfRow(packRow(rowOf([run]), written), known)).toEqual([]);
   });
 
   it("is refused when it repeats a run that no row before it has", () => {
     const written = new WrittenRuns();
     const run = runOf(1, resultReport());
-    packRow([run], written);
+    packRow(rowOf([run]), written);
 
-    const second = packRow([run], written);
+    const second = packRow(rowOf([run]), written);
 
-    expect(() => unpackRow(second, nothingRead())).toThrow(/repeats a run that no row has/);
+    expect(() => runsOfRow(second, nothingRead())).toThrow(/repeats a run that no row has/);
   });
 
   it("is refused when it refers to what no row before it has defined", () => {
     const numbers = new WrittenRuns();
-    packRow([runOf(1, resultReport())], numbers);
+    packRow(rowOf([runOf(1, resultReport())]), numbers);
 
-    const second = packRow([runOf(2, resultReport())], numbers);
+    const second = packRow(rowOf([runOf(2, resultReport())]), numbers);
 
-    expect(() => unpackRow(second, nothingRead())).toThrow(/shape that no row defines/);
+    expect(() => runsOfRow(second, nothingRead())).toThrow(/shape that no row defines/);
   });
 });
 

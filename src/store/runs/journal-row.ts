@@ -1,18 +1,35 @@
 import { FlatlineError } from "../../base/errors.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
+import { Column } from "./columns.ts";
 import { countAmong, expectedValues, readShape, type ReportShape, type SplitReport } from "./report-shape.ts";
 
-/** One run of a journal row. */
-export interface JournalRun {
-  readonly checkId: number;
+/** When a run was due, began and ended. */
+export interface RunTimes {
   readonly dueAtMs: number;
   readonly startedAtMs: number;
   readonly finishedAtMs: number;
+}
+
+/** One run of a journal row. */
+export interface JournalRun extends RunTimes {
+  readonly checkId: number;
   /** Whether the run was requested (POST …/run). */
   readonly isAsked: boolean;
   /** Whether its whole report was stored in check_reports. */
   readonly isReportKept: boolean;
   readonly report: SplitReport;
+}
+
+/** Scheduled runs with the same times, each with the report of the run of its check before it. */
+export interface RepeatedRuns extends RunTimes {
+  /** Ascending. */
+  readonly checkIds: Int32Array;
+}
+
+/** What a row holds; a check has at most one run in it. */
+export interface RowRuns {
+  readonly runs: readonly JournalRun[];
+  readonly repeats: readonly RepeatedRuns[];
 }
 
 /**
@@ -21,7 +38,12 @@ export interface JournalRun {
  */
 export class WrittenRuns {
   readonly #numbers = new Map<string, number>();
-  readonly #last = new Map<number, SplitReport>();
+  readonly #last = new Column<SplitReport>();
+
+  /** Returns whether a reader knows a run of the check. */
+  has(checkId: number): boolean {
+    return this.#last.get(checkId) !== undefined;
+  }
 
   /** Returns the number of a shape, and whether it is new. */
   numberOf({ id }: ReportShape): { readonly number: number; readonly isNew: boolean } {
@@ -44,12 +66,12 @@ export class WrittenRuns {
 /** The same for a reader; null for a shape that cannot be read, and for a report with such a shape. */
 export interface ReadRuns {
   readonly shapes: Map<number, ReportShape | null>;
-  readonly last: Map<number, SplitReport | null>;
+  readonly last: Column<SplitReport | null>;
 }
 
 /** Returns what the reader of a journal knows before its first row. */
 export function nothingRead(): ReadRuns {
-  return { shapes: new Map(), last: new Map() };
+  return { shapes: new Map(), last: new Column() };
 }
 
 const version = 1;
@@ -57,8 +79,6 @@ const version = 1;
 const section = { shapes: 1, runs: 2, repeats: 3 } as const;
 /** numbers: the result has counts; differs: some of them do not follow from the two counts. */
 const flag = { asked: 1, kept: 2, numbers: 4, differs: 8 } as const;
-
-type RunTimes = Pick<JournalRun, "dueAtMs" | "startedAtMs" | "finishedAtMs">;
 
 /** Runs with the same times. */
 interface TimedRuns {
@@ -68,10 +88,14 @@ interface TimedRuns {
   readonly repeats: number[];
 }
 
-/** Packs the runs of one commit, at most one of each check. Runs with the same due, start and end times share them. */
-export function packRow(runs: readonly JournalRun[], written: WrittenRuns): Uint8Array {
+/**
+ * Packs the runs of one commit, at most one of each check. Runs with the same due, start and end times share them. Of each
+ * repeated check a run must have been written.
+ */
+export function packRow({ runs, repeats }: RowRuns, written: WrittenRuns): Uint8Array {
   const writer = new ByteWriter();
-  const baseMs = runs.reduce((least, { dueAtMs }) => Math.min(least, dueAtMs), runs[0]?.dueAtMs ?? 0);
+  const timed = [...runs, ...repeats];
+  const baseMs = timed.reduce((least, { dueAtMs }) => Math.min(least, dueAtMs), timed[0]?.dueAtMs ?? 0);
   writer.varint(version);
   writer.signed(baseMs);
   const groups: TimedRuns[] = [];
@@ -97,8 +121,10 @@ export function packRow(runs: readonly JournalRun[], written: WrittenRuns): Uint
   }
   for (const group of groups) {
     if (group.runs.length > 0) writeRuns(writer, group, baseMs);
-    if (group.repeats.length > 0) writeRepeats(writer, group, baseMs);
+    if (group.repeats.length > 0)
+      writeRepeats(writer, { ...group.times, checkIds: Int32Array.from(group.repeats).sort() }, baseMs);
   }
+  for (const group of repeats) if (group.checkIds.length > 0) writeRepeats(writer, group, baseMs);
   return writer.bytes();
 }
 
@@ -145,10 +171,9 @@ function writeRuns(writer: ByteWriter, { times, runs }: TimedRuns, baseMs: numbe
 }
 
 /** Numbers that follow each other take two bytes, however many they are. */
-function writeRepeats(writer: ByteWriter, { times, repeats }: TimedRuns, baseMs: number): void {
+function writeRepeats(writer: ByteWriter, { checkIds: ids, ...times }: RepeatedRuns, baseMs: number): void {
   writer.varint(section.repeats);
   writeTimes(writer, times, baseMs);
-  const ids = Float64Array.from(repeats).sort();
   let endId = 0;
   for (let at = 0; at < ids.length;) {
     const firstId = ids[at] ?? 0;
@@ -166,11 +191,12 @@ function writeRepeats(writer: ByteWriter, { times, repeats }: TimedRuns, baseMs:
  * Unpacks the runs of a row, without those whose reports are of an unknown version. Adds what the rows after it may refer to.
  * @throws FlatlineError store_unusable for a damaged row
  */
-export function unpackRow(bytes: Uint8Array, read: ReadRuns): JournalRun[] {
+export function unpackRow(bytes: Uint8Array, read: ReadRuns): RowRuns {
   const reader = new ByteReader(bytes);
   if (reader.varint() !== version) throw damaged("has another version");
   const baseMs = reader.signed();
   const runs: JournalRun[] = [];
+  const repeats: RepeatedRuns[] = [];
   while (!reader.isAtEnd) {
     const kind = reader.varint();
     if (kind === section.shapes) {
@@ -186,18 +212,20 @@ export function unpackRow(bytes: Uint8Array, read: ReadRuns): JournalRun[] {
       }
     } else if (kind === section.repeats) {
       const times = readTimes(reader, baseMs);
+      const checkIds: number[] = [];
       let checkId = 0;
       for (let length = reader.varint(); length > 0; length = reader.varint()) {
         checkId += reader.varint();
         for (let left = length; left > 0; left--, checkId++) {
           const report = read.last.get(checkId);
           if (report === undefined) throw damaged("repeats a run that no row has");
-          if (report !== null) runs.push({ checkId, ...times, isAsked: false, isReportKept: false, report });
+          if (report !== null) checkIds.push(checkId);
         }
       }
+      repeats.push({ ...times, checkIds: Int32Array.from(checkIds) });
     } else throw damaged(`has a section ${kind}`);
   }
-  return runs;
+  return { runs, repeats };
 }
 
 function writeRun(writer: ByteWriter, run: JournalRun, shapeNumber: number): void {

@@ -1,9 +1,9 @@
-import { packRow, WrittenRuns, type JournalRun } from "./journal-row.ts";
+import { packRow, WrittenRuns, type RowRuns } from "./journal-row.ts";
 import type { JournalRecord, Owner } from "./runs.ts";
 
 /** A commit to be appended. */
 export interface OwnCommit extends Omit<JournalRecord, "ownerId"> {
-  readonly entries: readonly JournalRun[];
+  readonly packed: RowRuns;
 }
 
 /** The journal of this process: packs its commits one after the other. */
@@ -17,10 +17,15 @@ export class OwnJournal {
     this.owner = owner;
   }
 
+  /** Returns whether the next commit may repeat the last run of the check. */
+  canRepeat(checkId: number): boolean {
+    return this.#written.has(checkId);
+  }
+
   /** Packs the next commit; `end` must be called before the one after it. */
-  begin(entries: readonly JournalRun[], atMs: number): OwnCommit {
+  begin(packed: RowRuns, atMs: number): OwnCommit {
     this.#underWay = Promise.withResolvers();
-    return { seq: this.#seq + 1, atMs, runs: packRow(entries, this.#written), entries };
+    return { seq: this.#seq + 1, atMs, runs: packRow(packed, this.#written), packed };
   }
 
   /** Ends a commit. If it was not appended, the next one refers to nothing before it. */

@@ -1,7 +1,8 @@
+import { runsOfRow } from "../../support/store/row-runs.ts";
 import { minuteMs, secondMs } from "../../../src/base/time.ts";
 import { shardOf } from "../../../src/monitor/membership.ts";
 import { unpackHour } from "../../../src/store/runs/hour-runs.ts";
-import { nothingRead, unpackRow, type JournalRun, type ReadRuns } from "../../../src/store/runs/journal-row.ts";
+import { nothingRead, type JournalRun, type ReadRuns } from "../../../src/store/runs/journal-row.ts";
 import type { Change } from "./postgres/database.ts";
 import type { Row } from "./postgres/syntax.ts";
 import type { ReplicaWorld, Seat } from "./world.ts";
@@ -88,7 +89,7 @@ export class ReplicaOracle {
     this.#seqs.set(ownerId, seq);
     const read = this.#read.get(ownerId) ?? nothingRead();
     this.#read.set(ownerId, read);
-    for (const run of unpackRow(bytesOf(row, "runs"), read)) this.#run(run, ownerId);
+    for (const run of runsOfRow(bytesOf(row, "runs"), read)) this.#run(run, ownerId);
   }
 
   #run(run: JournalRun, ownerId: number): void {

@@ -1,6 +1,7 @@
+import { runsOfRow } from "../store/row-runs.ts";
 import { Client } from "pg";
 
-import { nothingRead, unpackRow, type ReadRuns } from "../../../src/store/runs/journal-row.ts";
+import { nothingRead, type ReadRuns } from "../../../src/store/runs/journal-row.ts";
 import { shardOf } from "../../../src/monitor/membership.ts";
 
 /** What a database saw of its replicas, written by the database itself: no replica can leave anything out. */
@@ -100,7 +101,7 @@ export async function startAudit(url: string): Promise<ReplicaAudit> {
       const readRuns = known.get(commit.owner_id) ?? nothingRead();
       known.set(commit.owner_id, readRuns);
       if (commit.is_fenced) violations.push(`owner ${commit.owner_id} wrote after its epoch had ended`);
-      for (const run of unpackRow(commit.runs, readRuns)) {
+      for (const run of runsOfRow(commit.runs, readRuns)) {
         const slug = slugs.get(run.checkId) ?? `check ${run.checkId}`;
         // A due time is over with its first recorded run, which moves it on.
         const key = `${slug} ${run.dueAtMs}`;

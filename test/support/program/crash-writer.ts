@@ -42,7 +42,7 @@ async function record({ board, journal }: Part, slug: string): Promise<number> {
   const checkId = board.idOf({ check, slug }) ?? 0;
   const times = { dueAtMs: startedAtMs, startedAtMs, finishedAtMs };
   const entry = { checkId, ...times, isAsked: false, isReportKept: true, report: splitReport(report) };
-  const { entries, ...row } = journal.begin([entry], nowMs);
+  const { packed, ...row } = journal.begin({ runs: [entry], repeats: [] }, nowMs);
   await store.transaction(async (parts) => {
     const appended = await parts.runs.append(journal.owner, row);
     if (appended !== "appended") throw new Error(`the owner of the store was ${appended}`);
@@ -66,8 +66,8 @@ async function record({ board, journal }: Part, slug: string): Promise<number> {
     const due = { createdAtMs: nowMs, notBeforeMs: nowMs };
     await parts.outbox.enqueue({ id, receiver: "ops", ...due, subjects: [alert.id], payload: String(number) });
   });
-  board.apply(journal.owner.ownerId, row.seq, entries);
-  journal.end({ ...row, entries }, true);
+  board.apply(journal.owner.ownerId, row.seq, packed);
+  journal.end({ ...row, packed }, true);
   return number;
 }
 

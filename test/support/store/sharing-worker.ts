@@ -45,7 +45,7 @@ for (const [index, slug] of organizations.entries()) {
   const { startedAtMs, finishedAtMs } = report;
   const times = { dueAtMs: nowMs, startedAtMs, finishedAtMs };
   const run = { checkId: index + 1, ...times, isAsked: false, isReportKept: false, report: splitReport(report) };
-  const commit = journal.begin([run], nowMs);
+  const commit = journal.begin({ runs: [run], repeats: [] }, nowMs);
   const appended = await store.transaction((parts) => parts.runs.append(journal.owner, commit));
   journal.end(commit, appended === "appended");
   say(`run ${slug} ${appended}`);

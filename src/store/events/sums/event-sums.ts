@@ -62,16 +62,19 @@ export class EventSums {
     return answers;
   }
 
-  /** Reads the changes of counts that were stored since the last query; false if they are unknown, and no hold is valid. */
-  follow(): boolean {
+  /**
+   * Reads the changes of counts that were stored since the last query. Returns how many there were so far: if no more than before,
+   * what was current is still; null if they are unknown, and no hold is valid.
+   */
+  follow(): number | null {
     const reader = this.#reader;
-    if (reader === null) return false;
+    if (reader === null) return null;
     try {
       reader.snapshot(() => reader.follow());
-      return true;
+      return this.#table.changes;
     } catch {
       this.#forget(reader);
-      return false;
+      return null;
     }
   }
 

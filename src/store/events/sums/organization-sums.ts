@@ -111,7 +111,7 @@ export class OrganizationSums {
         untilMs = Math.min(untilMs, quiet.until * minuteMs + distanceMs);
       }
     const version = this.#version;
-    return { holdsAt: (laterMs) => this.#version === version && laterMs >= fromMs && laterMs <= untilMs };
+    return { fromMs, untilMs, isCurrent: () => this.#version === version };
   }
 
   /** Once per `everyMinutes`, drops minutes that were not queried since the last time. */

@@ -15,9 +15,15 @@ export class SumTable {
   /** Organizations that do not fit into memory. */
   readonly #refused = new Set<number>();
   #bytes = 0;
+  #changes = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
+  }
+
+  /** How often any counts changed so far. */
+  get changes(): number {
+    return this.#changes;
   }
 
   idOf(slug: string): number | null {
@@ -90,6 +96,7 @@ export class SumTable {
   }
 
   dropBefore(minute: number): void {
+    this.#changes++;
     this.#bytes = 0;
     for (const sums of this.#sums.values()) {
       sums.dropBefore(minute);
@@ -103,6 +110,7 @@ export class SumTable {
   forget(slugId: number): void {
     const sums = this.#sums.get(slugId);
     if (sums === undefined) return;
+    this.#changes++;
     this.#sums.delete(slugId);
     sums.end();
     this.#bytes -= sums.bytes;
@@ -110,6 +118,7 @@ export class SumTable {
   }
 
   clear(): void {
+    this.#changes++;
     for (const sums of this.#sums.values()) sums.end();
     this.#sums.clear();
     this.#wanted.clear();
@@ -129,6 +138,7 @@ export class SumTable {
   }
 
   #addTo(sums: OrganizationSums, cells: readonly number[], start: number, end: number, typeName: TypeNames): void {
+    this.#changes++;
     const bytes = sums.bytes;
     sums.add(cells, start, end, typeName);
     this.#bytes += sums.bytes - bytes;
