@@ -10,10 +10,7 @@ const loaders: Readonly<Record<string, LoadCommands>> = {
   run: async () => [(await import("./run.ts")).registerRun],
   check: async () => [(await import("./check.ts")).registerCheck],
   status: async () => [(await import("./status.ts")).registerStatus],
-  config: async () => {
-    const { nextRuns } = await import("../commands/next-runs.ts");
-    return [(await import("./config.ts")).configCommand({ nextRuns })];
-  },
+  config: async () => [(await import("./config.ts")).registerConfig],
   alerts: async () => [(await import("./alerts/alerts.ts")).registerAlerts],
   gate: async () => [(await import("./gate.ts")).registerGate],
   explain: async () => [(await import("./replay/explain.ts")).registerExplain],

@@ -9,12 +9,10 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { renderJsonSchema } from "../config/schema/json-schema.ts";
-import { configCommand, type NextRuns } from "./config.ts";
+import { registerConfig } from "./config.ts";
 import type { CliContext } from "./context.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 12);
-const hourly: NextRuns = (_schedule, _slug, fromMs, count) =>
-  Array.from({ length: count }, (_, index) => fromMs + (index + 1) * 3_600_000);
 
 let folder: string;
 let printed: string;
@@ -54,7 +52,7 @@ async function run(args: readonly string[], text?: string): Promise<string> {
   const program = new Command("flatline")
     .exitOverride()
     .configureOutput({ writeOut: output.write, writeErr: output.write });
-  configCommand({ nextRuns: hourly })(program, context);
+  registerConfig(program, context);
   await program.parseAsync(["config", ...args], { from: "user" });
   return printed;
 }
@@ -118,14 +116,14 @@ describe("config schema", () => {
 describe("config schedule", () => {
   it("prints each organization's next runs in its timezone", async () => {
     expect(await run(["schedule", "--next", "2"], right)).toBe(`acme  dead-asset-spike  */5 * * * *  UTC
-  2026-01-15T13:00:00+00:00
-  2026-01-15T14:00:00+00:00
+  2026-01-15T12:05:00+00:00
+  2026-01-15T12:10:00+00:00
 globex  dead-asset-spike  */5 * * * *  Europe/Berlin
-  2026-01-15T14:00:00+01:00
-  2026-01-15T15:00:00+01:00
+  2026-01-15T13:05:00+01:00
+  2026-01-15T13:10:00+01:00
 globex  review-queue  */10 * * * *  Europe/Berlin
-  2026-01-15T14:00:00+01:00
-  2026-01-15T15:00:00+01:00
+  2026-01-15T13:10:00+01:00
+  2026-01-15T13:20:00+01:00
 `);
   });
 

@@ -16,38 +16,28 @@ import type { CliContext, RegisterCommand } from "./context.ts";
 import { checkTargets } from "../daemon/targets.ts";
 import { formatLocalTime } from "./local-time.ts";
 
-/** The `count` runs after `fromMs` of a schedule for an organization, epoch ms. */
-export type NextRuns = (
-  schedule: OrganizationConfig["schedule"],
-  slug: string,
-  fromMs: number,
-  count: number,
-) => readonly number[];
-
 interface FileOption {
   readonly config?: string;
 }
 
 /** `flatline config init|check|show|schema|schedule`. */
-export function configCommand({ nextRuns }: { readonly nextRuns: NextRuns }): RegisterCommand {
-  return (program, context) => {
-    const config = program.command("config").description("validate and look at the configuration");
-    addInit(config, context);
-    addCheck(config, context);
-    addShow(config, context);
-    addSchema(config, context);
-    addSchedule(config, context, nextRuns);
-    config.addHelpText(
-      "after",
-      `
+export const registerConfig: RegisterCommand = (program, context) => {
+  const config = program.command("config").description("validate and look at the configuration");
+  addInit(config, context);
+  addCheck(config, context);
+  addShow(config, context);
+  addSchema(config, context);
+  addSchedule(config, context);
+  config.addHelpText(
+    "after",
+    `
 Examples:
   flatline config init                      write one to begin with
   flatline config check -c flatline.yaml    say everything that is wrong with it, or that nothing is
   flatline config schedule --next 3         when every organization is checked next
 `,
-    );
-  };
-}
+  );
+};
 
 const starterFile = "flatline.yaml";
 
@@ -161,7 +151,7 @@ interface PlannedRuns {
   readonly next: readonly string[];
 }
 
-function addSchedule(parent: Command, context: CliContext, nextRuns: NextRuns): void {
+function addSchedule(parent: Command, context: CliContext): void {
   parent
     .command("schedule")
     .description("print each organization's next runs in its timezone")
@@ -172,6 +162,8 @@ function addSchedule(parent: Command, context: CliContext, nextRuns: NextRuns): 
     .action(async (slugs: string[], options: ScheduleOptions) => {
       const { config } = await loadFleetConfig(options.config, context);
       const nowMs = context.clock.nowMs();
+      // With the library of cron patterns, which no other command of these needs.
+      const { nextRuns } = await import("../commands/next-runs.ts");
       const targets = checkTargets({ ...config, organizations: pickOrganizations(config, slugs) });
       const planned = targets.map(({ slug, check, schedule }) => ({
         slug,
