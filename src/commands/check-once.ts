@@ -1,3 +1,7 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
 import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import type { Config } from "../config/config.ts";
@@ -11,8 +15,9 @@ import { createTracer } from "../base/trace.ts";
 import { ReleaseGroup } from "../base/lifecycle.ts";
 import { createSilentLogger, type Logger } from "../base/logger.ts";
 import type { Store } from "../store/store.ts";
-import { openScratchStore } from "./scratch-store.ts";
 import { closeWithinMs } from "./with-store.ts";
+import { preload } from "../daemon/preload.ts";
+import { openStore } from "../store/open.ts";
 import { openConnections, openStoreParts, type PartsDeps } from "../daemon/parts.ts";
 import { createSource } from "../daemon/source.ts";
 import { checkTargets } from "../daemon/targets.ts";
@@ -90,6 +95,23 @@ async function openEvaluated(
     onNoStore(error.message);
     return openScratchStore(config, deps.clock, releases);
   }
+}
+
+/**
+ * Opens a temporary store with the data of `source.preload`, for a command that evaluates before anything is stored. The
+ * folder is removed with the releases.
+ */
+async function openScratchStore(config: Config, clock: Clock, releases: ReleaseGroup): Promise<Store> {
+  const folder = await mkdtemp(join(tmpdir(), "flatline-check-"));
+  let store: Store | null = null;
+  releases.add("temporary store", async () => {
+    await store?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const location = { path: join(folder, "flatline.db") };
+  store = await openStore({ ...location, clock });
+  await preload(config, { store, location, clock, logger: createSilentLogger() });
+  return store;
 }
 
 // Each one is compared with every slug that has events.

@@ -3,8 +3,7 @@ import { z } from "zod";
 import { errorBodySchema } from "../../contract/error-body.ts";
 import { servedHealthcheckSchema, spikeRequestSchema } from "../../contract/healthcheck-schemas.ts";
 import { operations } from "../../contract/operations.ts";
-import { reportRecordsPageSchema } from "../../contract/report-record.ts";
-import { reviewRecordSchema } from "../../contract/review-record.ts";
+import { reportRecordsPageSchema, reviewRecordSchema } from "../../contract/report-record.ts";
 import { reviewBodySchema } from "../../contract/review-body.ts";
 import { reportParameters } from "./openapi-parameters.ts";
 

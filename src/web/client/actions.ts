@@ -1,9 +1,8 @@
 import { swapPage } from "./swap.ts";
-import { copyReport } from "./report.ts";
 import { actOnAlert } from "./acts.ts";
 import { actOnMany } from "./bulk.ts";
 import { askToken, callApi, keepToken, type Answer } from "./token.ts";
-import { copyText } from "./copy.ts";
+import { copyReport, copyText } from "./copy.ts";
 import { openDialog } from "./dialog.ts";
 import { askSilence, askSilenceChange } from "./silence.ts";
 

@@ -1,5 +1,6 @@
 import { escapeHtml } from "../page/parts/html.ts";
 import { openDialog } from "./dialog.ts";
+import { knownToken } from "./token.ts";
 
 // Long enough to be read.
 const shownMs = 2_000;
@@ -22,8 +23,26 @@ export async function copyText(button: HTMLButtonElement, text: string, title: s
 }
 
 /** Shows a word in place of the button's own for a while. */
-export function say(button: HTMLButtonElement, said: string): void {
+function say(button: HTMLButtonElement, said: string): void {
   const label = (button.dataset["label"] ??= button.innerHTML);
   button.textContent = said;
   setTimeout(() => (button.innerHTML = label), shownMs);
+}
+
+/** Copies the report of the alert that the button names; a dialog shows it where the browser gives no clipboard. */
+export async function copyReport(button: HTMLButtonElement): Promise<void> {
+  const text = await readReport(button.dataset["alert"] ?? "");
+  if (text === null) return say(button, "Not read");
+  await copyText(button, text, "The report of this alert");
+}
+
+async function readReport(id: string): Promise<string | null> {
+  const token = knownToken();
+  const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };
+  try {
+    const response = await fetch(`/api/v1/alerts/${encodeURIComponent(id)}/report`, { headers });
+    return response.ok ? await response.text() : null;
+  } catch {
+    return null;
+  }
 }

@@ -2,7 +2,7 @@ import { describedApi } from "../../support/far-side/described-api.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { errorBodySchema } from "../../../src/contract/error-body.ts";
-import { reviewRecordSchema } from "../../../src/contract/review-record.ts";
+import { reviewRecordSchema } from "../../../src/contract/report-record.ts";
 import { dayMs } from "../../../src/base/time.ts";
 import {
   platformKeys,
