@@ -1,0 +1,162 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
+import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
+import type { EndedDelivery, OutboxStore } from "./outbox.ts";
+
+const nowMs = Date.UTC(2026, 5, 1);
+
+let opened: OpenedStore;
+let outbox: OutboxStore;
+
+/** Ends one delivery; false: the lease was lost. */
+async function settle(end: EndedDelivery, by: string): Promise<boolean> {
+  return (await outbox.settle([end], by)).length > 0;
+}
+
+const idsOf = (entries: readonly { id: string }[]): string[] => entries.map(({ id }) => id);
+
+interface Waiting {
+  readonly id: string;
+  readonly receiver: string;
+  readonly subjects: readonly string[];
+  state: "queued" | "leased" | "dead";
+  dueAtMs: number;
+  leaseUntilMs: number;
+  holder: string;
+}
+
+const receivers = ["ops", "pager"];
+const alerts = ["x", "y", "z"];
+const holders = ["a", "b"];
+const operation = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant("enqueue" as const),
+      receiver: fc.constantFrom(...receivers),
+      subjects: fc.subarray(alerts, { minLength: 1 }),
+      inMs: fc.nat(50),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("claim" as const),
+      receiver: fc.constantFrom(...receivers),
+      holder: fc.constantFrom(...holders),
+      limit: fc.integer({ min: 1, max: 3 }),
+      forMs: fc.integer({ min: 1, max: 60 }),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constantFrom(
+        "delivered" as const,
+        "retryLater" as const,
+        "deadLetter" as const,
+        "retry" as const,
+        "discard" as const,
+      ),
+      index: fc.nat(30),
+      holder: fc.constantFrom(...holders),
+      inMs: fc.nat(50),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("release" as const), holder: fc.constantFrom(...holders) }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.integer({ min: 1, max: 40 }) }) },
+);
+
+describe.each(storeEngines)("the order of the outbox on $engine", ({ engine, openTemporary }) => {
+  beforeEach(async () => {
+    opened = await openTemporary(createVirtualClock({ startMs: nowMs }));
+    outbox = opened.store.outbox;
+  });
+  afterEach(() => opened.close());
+
+  it("is that of a queue for each receiver and alert, whatever happens", async () => {
+    let world = 0;
+    const property = fc.asyncProperty(fc.array(operation, { minLength: 5, maxLength: 40 }), async (operations) => {
+      world++;
+      const queue: Waiting[] = [];
+      const name = (receiver: string): string => `${receiver}-${world}`;
+      let atMs = nowMs;
+      const isFree = (one: Waiting): boolean =>
+        one.state === "queued" ? one.dueAtMs <= atMs : one.state === "leased" && one.leaseUntilMs <= atMs;
+      const isFirst = (one: Waiting): boolean =>
+        !queue
+          .slice(0, queue.indexOf(one))
+          .some(
+            (older) =>
+              older.receiver === one.receiver &&
+              older.state !== "dead" &&
+              older.subjects.some((alert) => one.subjects.includes(alert)),
+          );
+
+      for (const step of operations) {
+        if (step.kind === "wait") atMs += step.ms;
+        else if (step.kind === "enqueue") {
+          const id = `${world}-${queue.length}-${atMs}-${operations.indexOf(step)}`;
+          const subjects = step.subjects.map((alert) => `${alert}-${world}`);
+          const entry = { id, receiver: name(step.receiver), subjects };
+          await outbox.enqueue({ ...entry, createdAtMs: atMs, notBeforeMs: atMs + step.inMs, payload: "{}" });
+          queue.push({ ...entry, state: "queued", dueAtMs: atMs + step.inMs, leaseUntilMs: 0, holder: "" });
+        } else if (step.kind === "claim") {
+          const receiver = name(step.receiver);
+          const expected = queue
+            .filter((one) => one.receiver === receiver && isFree(one) && isFirst(one))
+            .slice(0, step.limit);
+          const leaseUntilMs = atMs + step.forMs;
+          const claimed = await outbox.claim([
+            {
+              receiver,
+              nowMs: atMs,
+              owner: step.holder,
+              leaseUntilMs,
+              limit: step.limit,
+            },
+          ]);
+          expect(idsOf(claimed)).toEqual(idsOf(expected));
+          for (const one of expected) Object.assign(one, { state: "leased", leaseUntilMs, holder: step.holder });
+        } else if (step.kind === "release") {
+          await outbox.releaseLeases(step.holder);
+          for (const one of queue)
+            if (one.state === "leased" && one.holder === step.holder) {
+              one.state = "queued";
+              one.leaseUntilMs = 0;
+            }
+        } else {
+          const one = queue[step.index % Math.max(1, queue.length)];
+          if (one === undefined) continue;
+          const isHeld = one.state === "leased" && one.holder === step.holder;
+          const isUnderWay = one.state === "leased" && one.leaseUntilMs > atMs;
+          if (step.kind === "delivered") {
+            expect(await settle({ kind: "delivered", id: one.id }, step.holder)).toBe(isHeld);
+            if (isHeld) queue.splice(queue.indexOf(one), 1);
+          } else if (step.kind === "deadLetter") {
+            expect(await settle({ kind: "dead", id: one.id, lastError: "no" }, step.holder)).toBe(isHeld);
+            if (isHeld) one.state = "dead";
+          } else if (step.kind === "retryLater") {
+            const nextAttemptAtMs = atMs + step.inMs;
+            expect(await settle({ kind: "retry", id: one.id, nextAttemptAtMs, lastError: "no" }, step.holder)).toBe(
+              isHeld,
+            );
+            if (isHeld) Object.assign(one, { state: "queued", dueAtMs: nextAttemptAtMs });
+          } else if (step.kind === "retry") {
+            expect(await outbox.retry(one.id, atMs)).toBe(true);
+            if (!isUnderWay) Object.assign(one, { state: "queued", dueAtMs: atMs });
+          } else {
+            expect(await outbox.discard(one.id)).toBe(true);
+            queue.splice(queue.indexOf(one), 1);
+          }
+        }
+      }
+    });
+    await fc.assert(property, { numRuns: engine === "SQLite" ? 60 : 15 });
+  });
+});
