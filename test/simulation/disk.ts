@@ -10,7 +10,7 @@ export const diskTargets = {
   ownership: /\b(update|insert into|delete from) "?(owners|shards)\b/,
   alerts: /\b(update|insert into|delete from) "?alerts\b/,
   queued: /\binsert into outbox\b/,
-  delivered: /\bdelete from "outbox"/,
+  delivered: /\bdelete from "?outbox\b/,
 } as const;
 export type DiskTarget = keyof typeof diskTargets;
 

@@ -48,24 +48,36 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
       .execute();
   }
 
+  // Text, not Kysely's builder: each turn of the outbox claims for each receiver, and the builder takes longer than SQLite.
   async function claimRows(
     db: Db,
     { receiver, nowMs, owner, leaseUntilMs, limit }: OutboxClaim,
   ): Promise<OutboxEntryRow[]> {
-    const due = claimable(db, receiver, leaseNow(leaseClock, nowMs), limit);
-    const rows = await db
-      // What another replica is just claiming is not waited for; it holds up what is behind it all the same.
-      .with("due", () => (engineOf(db) === "postgres" ? due.forUpdate("candidate").skipLocked() : due))
-      .updateTable("outbox")
-      .set({
-        state: "leased",
-        lease_owner: owner,
-        lease_until_ms: leaseInstant(leaseClock, leaseUntilMs, nowMs),
-        attempts: sql<number>`attempts + 1`,
-      })
-      .where("seq", "in", (where) => where.selectFrom("due").select("due.seq"))
-      .returning(entryColumns)
-      .execute();
+    const now = leaseNow(leaseClock, nowMs);
+    // What another replica is just claiming is not waited for; it holds up what is behind it all the same.
+    const lock = sql.raw(engineOf(db) === "postgres" ? "for update of candidate skip locked" : "");
+    const { rows } = await sql<OutboxEntryRow>`
+      with due as (
+        select candidate.seq from outbox as candidate
+        where candidate.receiver = ${receiver} and (
+          (candidate.state = 'queued' and candidate.next_attempt_at_ms <= ${now})
+          -- A lease that ran out is as good as queued.
+          or (candidate.state = 'leased' and candidate.lease_until_ms <= ${now}))
+        -- No older row of the same receiver and recipient that shares an alert still waits; dead ones hold nothing up.
+        -- cross join: SQLite keeps this order, by the rows of the alert; else it would read all older rows of the receiver.
+        and not exists (
+          select 1 from outbox_alerts as mine
+          cross join outbox_alerts as theirs
+          cross join outbox as older
+          where mine.seq = candidate.seq and theirs.alert_id = mine.alert_id and theirs.seq < mine.seq
+            and older.seq = theirs.seq and older.state <> 'dead'
+            and older.receiver = candidate.receiver and older.recipient = candidate.recipient)
+        and not exists (select 1 from receiver_pauses where receiver = candidate.receiver and until_ms > ${now})
+        order by candidate.seq limit ${limit} ${lock})
+      update outbox set state = 'leased', attempts = attempts + 1, lease_owner = ${owner},
+        lease_until_ms = ${leaseInstant(leaseClock, leaseUntilMs, nowMs)}
+      where seq in (select seq from due)
+      returning ${allEntryColumns}`.execute(db);
     return rows.toSorted((left, right) => left.seq - right.seq);
   }
 
@@ -276,44 +288,13 @@ async function release(
 
 /** Deletes what `owner` still leases, and answers which that was. */
 async function remove(db: Db, ids: readonly string[], owner: string): Promise<string[]> {
-  const rows = await db
-    .deleteFrom("outbox")
-    .where(isAmong(db, ids))
-    .where("state", "=", "leased")
-    .where("lease_owner", "=", owner)
-    .returning("id")
-    .execute();
+  const { rows } = await sql<{ readonly id: string }>`
+    delete from outbox where ${isAmong(db, ids)} and state = 'leased' and lease_owner = ${owner} returning id`.execute(
+    db,
+  );
   return rows.map(({ id }) => id);
 }
 
 const noLease = { lease_owner: null, lease_until_ms: 0 } as const;
 const rowsPerStatement = 500;
-
-// No older row of the same receiver and recipient that shares an alert still waits; dead ones hold nothing up.
-const isFirstOfItsAlerts = sql<boolean>`not exists (
-  select 1 from outbox_alerts as mine
-  join outbox_alerts as theirs on theirs.alert_id = mine.alert_id and theirs.seq < mine.seq
-  join outbox as older on older.seq = theirs.seq
-  where mine.seq = candidate.seq and older.state <> 'dead'
-    and older.receiver = candidate.receiver and older.recipient = candidate.recipient)`;
-
-/** Rows of the receiver that may go now, oldest first. A lease that ran out is as good as queued. */
-function claimable(db: Db, receiver: string, now: RawBuilder<number>, limit: number) {
-  return db
-    .selectFrom("outbox as candidate")
-    .select("candidate.seq")
-    .where("candidate.receiver", "=", receiver)
-    .where((where) =>
-      where.or([
-        where.and([where("candidate.state", "=", "queued"), where("candidate.next_attempt_at_ms", "<=", now)]),
-        where.and([where("candidate.state", "=", "leased"), where("candidate.lease_until_ms", "<=", now)]),
-      ]),
-    )
-    .where(isFirstOfItsAlerts)
-    .where(
-      sql<boolean>`not exists (
-        select 1 from receiver_pauses as pause where pause.receiver = candidate.receiver and pause.until_ms > ${now})`,
-    )
-    .orderBy("candidate.seq")
-    .limit(limit);
-}
+const allEntryColumns = sql.raw(entryColumns.join(", "));
