@@ -61,14 +61,16 @@ export class DueGroup {
   }
 }
 
-function merged(left: Int32Array, right: Int32Array): Int32Array<ArrayBuffer> {
+/** A check that has left and joined again is in both, or twice. */
+function merged(left: Int32Array, right: Int32Array): Int32Array {
   const all = new Int32Array(left.length + right.length);
-  let [fromLeft, fromRight] = [0, 0];
-  for (let at = 0; at < all.length; at++) {
+  let [length, fromLeft, fromRight] = [0, 0, 0];
+  while (fromLeft < left.length || fromRight < right.length) {
     const [one, other] = [left[fromLeft] ?? Infinity, right[fromRight] ?? Infinity];
-    all[at] = Math.min(one, other);
     if (one <= other) fromLeft++;
     else fromRight++;
+    const checkId = Math.min(one, other);
+    if (length === 0 || all[length - 1] !== checkId) all[length++] = checkId;
   }
-  return all;
+  return all.subarray(0, length);
 }

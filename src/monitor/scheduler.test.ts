@@ -6,7 +6,6 @@ import { createSchedulingWorld, spikeTarget, type SchedulingWorld } from "../../
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
 import type { CheckReport, ResultReport } from "../contract/report.ts";
 import type { TogetherRun } from "./run-together.ts";
-import type { TogetherOptions } from "./scheduler.ts";
 import type { CheckTarget } from "../checks/checks.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { createTracer } from "../base/trace.ts";
@@ -475,20 +474,13 @@ describe("checks that are run together", () => {
   const ok = (slug: string, atMs: number): ResultReport =>
     resultReport({ slug, severity: "ok", startedAtMs: atMs, finishedAtMs: atMs });
 
-  const separate: TogetherOptions = {
-    run: () => Promise.resolve([]),
-    follow: () => 0,
-    canRepeat: () => false,
-    repeat: () => Promise.reject(new Error("nothing holds")),
-  };
-
   function togetherOf(clock: VirtualClock) {
     const asked: string[][] = [];
     const run = async (targets: readonly CheckTarget[]): Promise<(TogetherRun | null)[]> => {
       asked.push(targets.map(({ slug }) => slug));
       return targets.map(({ slug }) => (slug === "globex" ? null : { report: ok(slug, clock.nowMs()), hold: null }));
     };
-    return { asked, together: { ...separate, run } };
+    return { asked, together: { run, follow: () => 0 } };
   }
 
   it("are what is due at once; what gave no result with the others runs on its own", async () => {
@@ -519,7 +511,7 @@ describe("checks that are run together", () => {
 
   it("run each on its own when they cannot be run together", async () => {
     const { clock, world } = await setUp();
-    const together = { ...separate, run: () => Promise.reject(new Error("one of them is broken")) };
+    const together = { run: () => Promise.reject(new Error("one of them is broken")), follow: () => 0 };
     const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("initech")], { together });
 
     await scheduler.start();

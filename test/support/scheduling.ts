@@ -5,7 +5,12 @@ import type { CheckReport } from "../../src/contract/report.ts";
 import type { ResultSeverity } from "../../src/contract/severity.ts";
 import { firstDueAtMs } from "../../src/monitor/due-times.ts";
 import { createMembership } from "../../src/monitor/membership.ts";
-import { createScheduler, type Scheduler, type SchedulerOptions } from "../../src/monitor/scheduler.ts";
+import {
+  createScheduler,
+  type Scheduler,
+  type SchedulerOptions,
+  type TogetherOptions,
+} from "../../src/monitor/scheduler.ts";
 import type { CheckTarget } from "../../src/checks/checks.ts";
 import { Board, type CheckState } from "../../src/store/runs/board.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -49,7 +54,9 @@ export interface SchedulingWorld {
   nextDueAtMs(target: CheckTarget): Promise<number>;
 }
 
-export type ProcessOptions = Partial<SchedulerOptions> & {
+export type ProcessOptions = Partial<Omit<SchedulerOptions, "together">> & {
+  /** Without what the recorder does [each check is run on its own]. */
+  readonly together?: Pick<TogetherOptions, "run" | "follow">;
   /** Its own connection [the world's]. */
   readonly store?: Store;
   /** Others are on the store, too [it is alone]. */
@@ -84,7 +91,7 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
     targets: readonly CheckTarget[],
     options: ProcessOptions = {},
   ): SchedulingProcess {
-    const { store: own = store, isShared = false, ...over } = options;
+    const { store: own = store, isShared = false, together, ...over } = options;
     const board = new Board();
     const logger = createRecordingLogger(world.log);
     const membership = createMembership({
@@ -127,6 +134,15 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
         schedulerLag: (seconds, count = 1) => world.lagSeconds.push(...Array.from({ length: count }, () => seconds)),
       },
       logger,
+      ...(together === undefined
+        ? {}
+        : {
+            together: {
+              ...together,
+              canRepeat: (checkId, atMs) => recorder.canRepeat(checkId, atMs),
+              repeat: (runs, signal) => recorder.repeat(runs, signal),
+            },
+          }),
       ...over,
     });
 
