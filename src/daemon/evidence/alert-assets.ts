@@ -2,7 +2,7 @@ import { hourMs, minuteMs, type Clock } from "../../base/time.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { DeadAssetLedger, type DeadAsset } from "../../evidence/dead-assets.ts";
 import type { KeptAlert } from "../../store/alerts/alerts.ts";
-import type { AssetEventRow, EventFacts, EventPlace } from "../../store/events/evidence.ts";
+import { assetEventsAPage, type AssetEventRow, type EventFacts, type EventPlace } from "../../store/events/evidence.ts";
 import type { Store } from "../../store/store.ts";
 import type { AlertAssets, AlertAssetsPort, AssetFilter, ListedAsset } from "../../web/ports/dead-assets.ts";
 
@@ -32,7 +32,8 @@ export function createAlertAssets({ store, clock, isOurs }: AlertAssetsOptions):
       const page: readonly AssetEventRow[] = await store.evidence.assetEvents({ slug, interval, after });
       for (const event of page) if (!ledger.add(event)) throw tooMany();
       after = page.at(-1) ?? null;
-      if (after === null) return ledger.assets().toSorted((left, right) => -comparePlaces(left.death, right.death));
+      if (page.length < assetEventsAPage)
+        return ledger.assets().toSorted((left, right) => -comparePlaces(left.death, right.death));
     }
   }
 

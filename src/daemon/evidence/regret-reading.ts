@@ -1,5 +1,5 @@
 import { RegretCounter, type Regret } from "../../evidence/regret.ts";
-import type { EventPlace, EvidenceStore } from "../../store/events/evidence.ts";
+import { assetEventsAPage, type EventPlace, type EvidenceStore } from "../../store/events/evidence.ts";
 
 /** Whose deaths of which time, and until when an asset may be found alive again. */
 export interface RegretQuery {
@@ -30,9 +30,8 @@ export async function readRegret(
       if (event.isDeath && event.atMs > deaths.untilMs) continue;
       if (!counter.add(event)) return null;
     }
-    const last = page.at(-1);
-    if (last === undefined) return counter.regret;
-    after = last;
+    if (page.length < assetEventsAPage) return counter.regret;
+    after = page.at(-1) ?? null;
     await pause();
   }
 }

@@ -3,11 +3,16 @@ import { minuteMs } from "../../base/time.ts";
 import { aliveStatus } from "../../contract/liveness-status.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import type { Db } from "../schema.ts";
-import type { AssetEventRow, AssetEventsQuery, EventFacts, EventPlace, NewestDeathsQuery } from "./evidence.ts";
+import {
+  assetEventsAPage,
+  type AssetEventRow,
+  type AssetEventsQuery,
+  type EventFacts,
+  type EventPlace,
+  type NewestDeathsQuery,
+} from "./evidence.ts";
 import { deadStatusId, directImportId, noTypeId } from "./sqlite/writer.ts";
 
-// A statement looks at some thousand rows, a few milliseconds.
-const eventsAPage = 4_096;
 const newestAPage = 256;
 // Of one look for the newest deaths.
 const mostMinutes = 2_000;
@@ -35,7 +40,7 @@ export async function assetEvents(db: Db, query: AssetEventsQuery): Promise<read
       AND (at_ms, import_id, ordinal) > (${atMs}, ${importId}, ${ordinal})
       AND asset IS NOT NULL ${knownAtMs === undefined ? sql`` : sql`AND ${isKnownAt(knownAtMs)}`}
       AND status_id IN (${deadStatusId}, (SELECT status_id FROM event_statuses WHERE status = ${aliveStatus}))
-    ORDER BY at_ms, import_id, ordinal LIMIT ${eventsAPage}`.execute(db);
+    ORDER BY at_ms, import_id, ordinal LIMIT ${assetEventsAPage}`.execute(db);
   return rows.map(assetEvent);
 }
 

@@ -71,6 +71,9 @@ export interface NewestDeathsQuery {
   readonly limit: number;
 }
 
+/** Some thousand rows, which take a few milliseconds. */
+export const assetEventsAPage = 4_096;
+
 export interface EvidenceOptions {
   /** Aborts a long read between two statements; it rejects with the signal's reason. */
   readonly signal: AbortSignal;
@@ -88,7 +91,10 @@ export interface EvidenceStore {
     readonly interval: Interval;
     readonly bucketMinutes: number;
   }): Promise<readonly { readonly atMs: number; readonly deaths: number }[]>;
-  /** Returns the next events of known assets in the interval, dead or alive, in the order of time; empty at the end. */
+  /**
+   * Returns the next events of known assets in the interval, dead or alive, in the order of time; fewer than
+   * `assetEventsAPage` at the end.
+   */
   assetEvents(query: AssetEventsQuery): Promise<readonly AssetEventRow[]>;
   /** The names of asset types and the attributes of these rows. */
   factsOf(rows: readonly Pick<AssetEventRow, "typeId" | "attributeSetId">[]): Promise<EventFacts>;
