@@ -1,20 +1,15 @@
 import type { Command } from "commander";
 import { withoutFraction } from "../base/instant.ts";
 import type { Gate, GateList } from "../contract/v1/gate.ts";
-import { withDaemon } from "../commands/daemon-client.ts";
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import { formatCount } from "../base/numbers.ts";
-import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
+import { withDaemon } from "../commands/daemon-client.ts";
+import { loadCommandConfig } from "./command-config.ts";
+import { askDaemon, daemonConfigFlag, daemonUrlFlag, type DaemonFlags } from "./daemon-flags.ts";
 import { renderTable } from "./table.ts";
 
-interface GateFlags {
-  readonly config?: string;
-  readonly url?: string;
-  readonly json?: boolean;
-}
-
-interface ReleaseFlags extends GateFlags {
+interface ReleaseFlags extends DaemonFlags {
   readonly comment: string;
   readonly by?: string;
   readonly all?: boolean;
@@ -26,26 +21,24 @@ export const registerGate: RegisterCommand = (program: Command, context: CliCont
     .command("gate")
     .description("whether deaths may be acted on, and releasing them")
     .argument("[slug]", "an organization [all, the worst first]")
-    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
-    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .addOption(daemonConfigFlag())
+    .addOption(daemonUrlFlag())
     .option(
       "--json",
       "print {slug, decision, reason, message, opens, check, alertId, since, suspectFrom, releases}; of all {gates, open}",
     )
     .addHelpText("after", gateHelp)
-    .action(async (slug: string | undefined, flags: GateFlags) => {
+    .action(async (slug: string | undefined, flags: DaemonFlags) => {
+      // What is wrong with the configuration is said as everywhere, and not as a gate that did not answer.
       const config = await loadCommandConfig(flags.config, context);
+      const deps = { ...context, url: flags.url ?? null };
       if (slug === undefined) {
-        const all = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) => daemon.gates()).catch(
-          refuseUnanswered,
-        );
+        const all = await withDaemon(config, deps, (daemon) => daemon.gates()).catch(refuseUnanswered);
         context.stdout.write(flags.json === true ? `${JSON.stringify(all, null, 2)}\n` : renderAll(all, context));
         context.setExitCode(all.gates.length === 0 ? 0 : 1);
         return;
       }
-      const found = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
-        daemon.gate(slug),
-      ).catch(refuseUnanswered);
+      const found = await withDaemon(config, deps, (daemon) => daemon.gate(slug)).catch(refuseUnanswered);
       context.stdout.write(flags.json === true ? `${JSON.stringify(found, null, 2)}\n` : render(found));
       context.setExitCode(found.decision === "allow" ? 0 : 1);
     });
@@ -70,17 +63,16 @@ function addRelease(parent: Command, context: CliContext): void {
     .requiredOption("--comment <text>", "why; shown with the release")
     .option("--all", "every organization whose gate is held")
     .option("--by <name>", "who [$USER]")
-    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
-    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .addOption(daemonConfigFlag())
+    .addOption(daemonUrlFlag())
     .option("--json", "print an array of the gates")
     .addHelpText("after", '\nExample:\n  flatline gate release acme globex --comment "ten opened by hand, all gone"\n')
     .action(async (slugs: string[], flags: ReleaseFlags) => {
       if (slugs.length > 0 === (flags.all === true))
         throw new FlatlineError("usage", "name the organizations to release, or give --all");
-      const config = await loadCommandConfig(flags.config, context);
       const by = flags.by ?? context.env["USER"] ?? null;
       const released: Gate[] = [];
-      await withDaemon(config, { ...context, url: flags.url ?? null }, async (daemon) => {
+      await askDaemon(flags, context, async (daemon) => {
         const wanted = flags.all === true ? heldByFailure(await daemon.gates()) : slugs;
         for (const slug of wanted) {
           try {

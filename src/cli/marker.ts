@@ -1,17 +1,10 @@
 import type { Command } from "commander";
 import type { ListedMarker } from "../contract/v1/markers.ts";
-import { withDaemon } from "../commands/daemon-client.ts";
 import { describeAuthor } from "../contract/actor.ts";
-import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
+import { askDaemon, daemonConfigFlag, daemonUrlFlag, type DaemonFlags } from "./daemon-flags.ts";
 import { renderTable } from "./table.ts";
 import { parseInstant } from "./values.ts";
-
-interface DaemonFlags {
-  readonly config?: string;
-  readonly url?: string;
-  readonly json?: boolean;
-}
 
 interface AddFlags extends DaemonFlags {
   readonly at?: number;
@@ -39,9 +32,8 @@ function addAdd(parent: Command, context: CliContext): void {
     .option("--json", "print the marker as JSON")
     .addHelpText("after", addHelp)
     .action(async (text: string, flags: AddFlags) => {
-      const config = await loadCommandConfig(flags.config, context);
       const createdBy = flags.createdBy ?? context.env["USER"];
-      const made = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
+      const made = await askDaemon(flags, context, (daemon) =>
         daemon.addMarker({
           text,
           ...(flags.at === undefined ? {} : { atMs: flags.at }),
@@ -68,10 +60,7 @@ function addList(parent: Command, context: CliContext): void {
     .option("--json", "print an array of {id, at, text, slug, createdBy, createdAt}")
     .addHelpText("after", "\nExample:\n  flatline marker list --json | jq -r '.[].text'\n")
     .action(async (flags: DaemonFlags & { readonly from?: number }) => {
-      const config = await loadCommandConfig(flags.config, context);
-      const markers = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
-        daemon.markers(flags.from ?? null),
-      );
+      const markers = await askDaemon(flags, context, (daemon) => daemon.markers(flags.from ?? null));
       if (flags.json === true) context.stdout.write(json(markers));
       else if (markers.length === 0) context.stdout.write("there are no markers\n");
       else context.stdout.write(renderMarkers(markers, context));
@@ -84,16 +73,13 @@ function addRemove(parent: Command, context: CliContext): void {
     .argument("<id>", "id that `marker list` shows")
     .addHelpText("after", "\nExample:\n  flatline marker remove 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n")
     .action(async (id: string, flags: DaemonFlags) => {
-      const config = await loadCommandConfig(flags.config, context);
-      await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) => daemon.removeMarker(id));
+      await askDaemon(flags, context, (daemon) => daemon.removeMarker(id));
       context.stdout.write(`${id}: deleted\n`);
     });
 }
 
 function withAddress(command: Command): Command {
-  return command
-    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
-    .option("--url <url>", "address of the daemon, in place of server.listen");
+  return command.addOption(daemonConfigFlag()).addOption(daemonUrlFlag());
 }
 
 function renderMarkers(markers: readonly ListedMarker[], context: CliContext): string {

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { withoutFraction } from "../base/instant.ts";
 import type { Silence } from "../contract/v1/silences.ts";
-import { withDaemon } from "../commands/daemon-client.ts";
 import { breakAddresses } from "../base/broken-address.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { latestInstantMs } from "../base/instant.ts";
@@ -9,16 +8,10 @@ import { matchesText } from "../base/text-pattern.ts";
 import { hourMs } from "../base/time.ts";
 import { suggest } from "../base/suggestions.ts";
 import { describeAuthor } from "../contract/actor.ts";
-import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
+import { askDaemon, daemonConfigFlag, daemonUrlFlag, type DaemonFlags } from "./daemon-flags.ts";
 import { renderTable } from "./table.ts";
 import { parseDurationMs, parseInstant } from "./values.ts";
-
-interface DaemonFlags {
-  readonly config?: string;
-  readonly url?: string;
-  readonly json?: boolean;
-}
 
 interface AddFlags extends DaemonFlags {
   readonly check?: string;
@@ -59,20 +52,19 @@ function addAdd(parent: Command, context: CliContext): void {
       "--allow-unknown",
       "also where the daemon checks no organization that <slug> matches, for one that is to come",
     )
-    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
-    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .addOption(daemonConfigFlag())
+    .addOption(daemonUrlFlag())
     .option("--json", "print the silence as JSON")
     .addHelpText("after", addHelp)
     .action(async (slug: string, flags: AddFlags) => {
       if (flags.duration !== undefined && flags.until !== undefined) {
         throw new FlatlineError("usage", "--duration and --until both say when it ends: give one of them");
       }
-      const config = await loadCommandConfig(flags.config, context);
       const startsAtMs = flags.startsAt ?? context.clock.nowMs();
       const endsAtMs = flags.until ?? startsAtMs + (flags.duration ?? defaultDurationMs);
       if (endsAtMs > latestInstantMs) throw new FlatlineError("usage", "--duration ends after the year 9999");
       const createdBy = flags.createdBy ?? context.env["USER"];
-      const made = await withDaemon(config, { ...context, url: flags.url ?? null }, async (daemon) => {
+      const made = await askDaemon(flags, context, async (daemon) => {
         if (flags.allowUnknown !== true) requireKnown(slug, await daemon.slugs());
         return daemon.addSilence({
           slug,
@@ -108,13 +100,12 @@ function addList(parent: Command, context: CliContext): void {
   parent
     .command("list")
     .description("list silences of the configuration and those made at run time that have not ended")
-    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
-    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .addOption(daemonConfigFlag())
+    .addOption(daemonUrlFlag())
     .option("--json", "print an array of {id, origin, state, slug, check, startsAt, endsAt, comment, …}")
     .addHelpText("after", "\nExample:\n  flatline silence list --json | jq '.[] | select(.state == \"active\")'\n")
     .action(async (flags: DaemonFlags) => {
-      const config = await loadCommandConfig(flags.config, context);
-      const silences = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) => daemon.silences());
+      const silences = await askDaemon(flags, context, (daemon) => daemon.silences());
       if (flags.json === true) context.stdout.write(json(silences));
       else if (silences.length === 0) context.stdout.write("there are no silences\n");
       else context.stdout.write(renderSilences(silences, context));
@@ -135,8 +126,8 @@ function addChange(parent: Command, context: CliContext): void {
     .option("--duration <duration>", "how long from now on, such as 90m", parseDurationMs)
     .option("--until <time>", "until when, in place of --duration (ISO 8601 or epoch ms)", parseInstant)
     .option("--comment <text>", "why")
-    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
-    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .addOption(daemonConfigFlag())
+    .addOption(daemonUrlFlag())
     .option("--json", "print the silence as JSON")
     .addHelpText("after", "\nExample:\n  flatline silence change 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e --duration 4h\n")
     .action(async (id: string, flags: ChangeFlags) => {
@@ -145,7 +136,6 @@ function addChange(parent: Command, context: CliContext): void {
         throw new FlatlineError("usage", "--duration and --until both say when it ends: give one of them");
       if (duration === undefined && until === undefined && comment === undefined)
         throw new FlatlineError("usage", "nothing is changed: give --duration, --until or --comment");
-      const config = await loadCommandConfig(flags.config, context);
       const endsAtMs = until ?? (duration === undefined ? undefined : context.clock.nowMs() + duration);
       if (endsAtMs !== undefined && endsAtMs > latestInstantMs)
         throw new FlatlineError("usage", "--duration ends after the year 9999");
@@ -153,9 +143,7 @@ function addChange(parent: Command, context: CliContext): void {
         ...(endsAtMs === undefined ? {} : { endsAtMs }),
         ...(comment === undefined ? {} : { comment }),
       };
-      const changed = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
-        daemon.changeSilence(id, change),
-      );
+      const changed = await askDaemon(flags, context, (daemon) => daemon.changeSilence(id, change));
       context.stdout.write(flags.json === true ? json(changed) : `${changed.id ?? "–"}: ${describe(changed)}\n`);
     });
 }
@@ -165,12 +153,11 @@ function addExpire(parent: Command, context: CliContext): void {
     .command("expire")
     .description("end silences that were made at run time, now")
     .argument("<id...>", "ids that `silence list` shows")
-    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
-    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .addOption(daemonConfigFlag())
+    .addOption(daemonUrlFlag())
     .addHelpText("after", "\nExample:\n  flatline silence expire 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n")
     .action(async (ids: string[], flags: DaemonFlags) => {
-      const config = await loadCommandConfig(flags.config, context);
-      await withDaemon(config, { ...context, url: flags.url ?? null }, async (daemon) => {
+      await askDaemon(flags, context, async (daemon) => {
         for (const id of ids) {
           try {
             await daemon.expireSilence(id);

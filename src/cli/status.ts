@@ -4,24 +4,19 @@ import { daemonUrl } from "../commands/daemon-address.ts";
 import { renderStatus } from "../commands/status-screen.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
+import { daemonConfigFlag, daemonUrlFlag, type DaemonFlags } from "./daemon-flags.ts";
 import { severityExitCodes } from "./severity-exit-codes.ts";
-
-interface StatusFlags {
-  readonly config?: string;
-  readonly url?: string;
-  readonly json?: boolean;
-}
 
 /** `flatline status`, through the running daemon's HTTP API. */
 export const registerStatus: RegisterCommand = (program: Command, context: CliContext): void => {
   program
     .command("status")
     .description("print the state of the running daemon on one screen: what fires, gate, receivers, runs, store")
-    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
-    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .addOption(daemonConfigFlag())
+    .addOption(daemonUrlFlag())
     .option("--json", "print the answer of GET /api/v1/status")
     .addHelpText("after", help)
-    .action(async (flags: StatusFlags) => {
+    .action(async (flags: DaemonFlags) => {
       const config = await loadCommandConfig(flags.config, context);
       const status = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) => daemon.status());
       const url = flags.url ?? daemonUrl(config.server.listen);

@@ -1,14 +1,11 @@
 import { Argument, type Command } from "commander";
 import { findAlertId } from "../../commands/alerts/alert-id.ts";
-import { withDaemon, type DaemonClient } from "../../commands/daemon-client.ts";
+import type { DaemonClient } from "../../commands/daemon-client.ts";
 import { judgementMeanings, judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
-import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext } from "../context.ts";
+import { askDaemon, daemonConfigFlag, daemonUrlFlag, type DaemonFlags } from "../daemon-flags.ts";
 
-interface ActFlags {
-  readonly config?: string;
-  readonly url?: string;
-  readonly json?: boolean;
+interface ActFlags extends DaemonFlags {
   readonly by?: string;
   readonly comment?: string;
 }
@@ -21,17 +18,16 @@ export function addAck(parent: Command, context: CliContext): void {
     .argument("<id>", "id that `alerts list` shows, or its first digits")
     .option("--comment <text>", "what you know, or do about it")
     .option("--by <name>", "who [$USER]")
-    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
-    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .addOption(daemonConfigFlag())
+    .addOption(daemonUrlFlag())
     .option("--json", "print the alert as JSON")
     .addHelpText(
       "after",
       '\nExample:\n  flatline alerts ack 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e --comment "the checker is being repaired"\n',
     )
     .action(async (id: string, flags: ActFlags) => {
-      const config = await loadCommandConfig(flags.config, context);
       const by = flags.by ?? context.env["USER"] ?? null;
-      const alert = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
+      const alert = await askDaemon(flags, context, (daemon) =>
         withAlertId(daemon, id, (found) => daemon.acknowledge(found, by, flags.comment ?? null)),
       );
       const text = `${alert.id}: ${alert.slug} ${alert.check} is quiet until it is resolved, or worse than ${alert.severity}`;
@@ -45,16 +41,15 @@ export function addUnack(parent: Command, context: CliContext): void {
     .command("unack")
     .description("take an acknowledgement back: reminders and escalation go on")
     .argument("<id>", "id that `alerts list` shows, or its first digits")
-    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
-    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .addOption(daemonConfigFlag())
+    .addOption(daemonUrlFlag())
     .option("--json", "print the alert as JSON")
     .addHelpText(
       "after",
       "\nWith `acknowledged` in gate.releaseOn its deaths are held again.\n\nExample:\n  flatline alerts unack 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n",
     )
     .action(async (id: string, flags: ActFlags) => {
-      const config = await loadCommandConfig(flags.config, context);
-      const alert = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
+      const alert = await askDaemon(flags, context, (daemon) =>
         withAlertId(daemon, id, (found) => daemon.unacknowledge(found)),
       );
       const text = `${alert.id}: ${alert.slug} ${alert.check} is no longer acknowledged`;
@@ -70,16 +65,15 @@ export function addComment(parent: Command, context: CliContext): void {
     .argument("<id>", "id of an alert that lives or has ended, or its first digits")
     .argument("<text>", "what you know")
     .option("--by <name>", "who [$USER]")
-    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
-    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .addOption(daemonConfigFlag())
+    .addOption(daemonUrlFlag())
     .addHelpText(
       "after",
       '\nExample:\n  flatline alerts comment 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e "opened ten by hand, nine load"\n',
     )
     .action(async (id: string, text: string, flags: ActFlags) => {
-      const config = await loadCommandConfig(flags.config, context);
       const by = flags.by ?? context.env["USER"] ?? null;
-      const commented = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
+      const commented = await askDaemon(flags, context, (daemon) =>
         withAlertId(daemon, id, async (found) => {
           await daemon.comment(found, by, text);
           return found;
@@ -100,14 +94,13 @@ export function addJudge(parent: Command, context: CliContext): void {
     )
     .option("--comment <text>", "what you saw")
     .option("--by <name>", "who [$USER]")
-    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
-    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .addOption(daemonConfigFlag())
+    .addOption(daemonUrlFlag())
     .option("--json", "print the alert as JSON")
     .addHelpText("after", judgeHelp)
     .action(async (id: string, verdict: JudgementVerdict | "none", flags: ActFlags) => {
-      const config = await loadCommandConfig(flags.config, context);
       const said = { by: flags.by ?? context.env["USER"] ?? null, comment: flags.comment ?? null };
-      const alert = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
+      const alert = await askDaemon(flags, context, (daemon) =>
         withAlertId(daemon, id, (found) => daemon.judge(found, verdict === "none" ? null : verdict, said)),
       );
       const what = verdict === "none" ? "is no longer judged" : `is judged ${verdict}: ${judgementMeanings[verdict]}`;

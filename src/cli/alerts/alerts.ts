@@ -5,7 +5,6 @@ import { formatCount, formatPercent } from "../../base/numbers.ts";
 import type { EndedAlertRow } from "../../commands/daemon-client.ts";
 import { lastedText, whoText } from "../../commands/alerts/live-alert.ts";
 import type { LiveAlert, LiveAlerts } from "../../contract/v1/alerts.ts";
-import { withDaemon } from "../../commands/daemon-client.ts";
 import { addAck, addComment, addJudge, addUnack } from "./acts.ts";
 import { addAlertAssets } from "./assets.ts";
 import { addAlertShow } from "./show.ts";
@@ -13,17 +12,11 @@ import { addReport } from "./report.ts";
 import { describeAuthor } from "../../contract/actor.ts";
 import { ratioWords } from "../../contract/death-counts.ts";
 import { compareSeverity, severities } from "../../contract/severity.ts";
-import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
+import { askDaemon, daemonConfigFlag, daemonUrlFlag, type DaemonFlags } from "../daemon-flags.ts";
 import { renderTable } from "../table.ts";
 
-interface AlertsFlags {
-  readonly config?: string;
-  readonly url?: string;
-  readonly json?: boolean;
-}
-
-interface ListFlags extends AlertsFlags {
+interface ListFlags extends DaemonFlags {
   readonly ended?: string;
 }
 
@@ -45,21 +38,18 @@ function addList(parent: Command, context: CliContext): void {
     .command("list")
     .description("list live alerts, firing before pending, then the worst first")
     .option("--ended <slug>", "those of one organization that ended in the last 90 days, with undone deaths")
-    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
-    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .addOption(daemonConfigFlag())
+    .addOption(daemonUrlFlag())
     .option("--json", "print {alerts: [{id, check, slug, kind, state, severity, …}], fleet}; with --ended an array")
     .addHelpText("after", listHelp)
     .action(async (flags: ListFlags) => {
-      const config = await loadCommandConfig(flags.config, context);
       const { ended: slug } = flags;
       if (slug !== undefined) {
-        const ended = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
-          daemon.endedAlerts(slug),
-        );
+        const ended = await askDaemon(flags, context, (daemon) => daemon.endedAlerts(slug));
         context.stdout.write(flags.json === true ? `${JSON.stringify(ended, null, 2)}\n` : renderEnded(ended, context));
         return;
       }
-      const live = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) => daemon.alerts());
+      const live = await askDaemon(flags, context, (daemon) => daemon.alerts());
       context.stdout.write(flags.json === true ? `${JSON.stringify(live, null, 2)}\n` : renderAlerts(live, context));
     });
 }

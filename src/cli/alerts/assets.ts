@@ -2,20 +2,17 @@ import { Option, type Command } from "commander";
 import { withoutFraction } from "../../base/instant.ts";
 import { readAlertAssets, readAlertAssetsCsv } from "../../commands/alerts/assets.ts";
 import type { DeadAsset } from "../../contract/v1/dead-assets.ts";
-import { withDaemon, type DaemonClient } from "../../commands/daemon-client.ts";
+import type { DaemonClient } from "../../commands/daemon-client.ts";
 import { breakAddress } from "../../base/broken-address.ts";
 import { formatCount } from "../../base/numbers.ts";
-import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext } from "../context.ts";
+import { askDaemon, daemonConfigFlag, daemonUrlFlag, type DaemonFlags } from "../daemon-flags.ts";
 import { renderTable } from "../table.ts";
 import { withAlertId } from "./acts.ts";
 
-interface AssetsFlags {
-  readonly config?: string;
-  readonly url?: string;
+interface AssetsFlags extends DaemonFlags {
   readonly stillDead?: boolean;
   readonly csv?: boolean;
-  readonly json?: boolean;
 }
 
 /** `flatline alerts assets ID` */
@@ -27,11 +24,10 @@ export function addAlertAssets(parent: Command, context: CliContext): void {
     .option("--still-dead", "without those that were found alive since")
     .addOption(new Option("--csv", "print all as CSV, with the attributes of the events").conflicts("json"))
     .option("--json", "print one JSON object a line: {asset, assetType, deadAt, attributes, revivedAt}")
-    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
-    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .addOption(daemonConfigFlag())
+    .addOption(daemonUrlFlag())
     .addHelpText("after", help)
     .action(async (given: string, flags: AssetsFlags) => {
-      const config = await loadCommandConfig(flags.config, context);
       const filter = { stillDead: flags.stillDead === true };
       const read = async (daemon: DaemonClient, id: string): Promise<void> => {
         if (flags.csv === true) {
@@ -50,9 +46,7 @@ export function addAlertAssets(parent: Command, context: CliContext): void {
         }
         if (flags.json !== true) context.stdout.write(renderAssets(assets, summary, context));
       };
-      await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
-        withAlertId(daemon, given, (id) => read(daemon, id)),
-      );
+      await askDaemon(flags, context, (daemon) => withAlertId(daemon, given, (id) => read(daemon, id)));
     });
 }
 

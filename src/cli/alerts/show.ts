@@ -9,14 +9,9 @@ import { describeAuthor } from "../../contract/actor.ts";
 import { brokenFinding } from "../../contract/healthcheck.ts";
 import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext } from "../context.ts";
+import { daemonConfigFlag, daemonUrlFlag, type DaemonFlags } from "../daemon-flags.ts";
 import { renderTable } from "../table.ts";
 import { withAlertId } from "./acts.ts";
-
-interface ShowFlags {
-  readonly config?: string;
-  readonly url?: string;
-  readonly json?: boolean;
-}
 
 /** `flatline alerts show ID` */
 export function addAlertShow(parent: Command, context: CliContext): void {
@@ -24,14 +19,14 @@ export function addAlertShow(parent: Command, context: CliContext): void {
     .command("show")
     .description("show an alert with its evidence and what people said of it")
     .argument("<id>", "id that `alerts list` shows, live or ended, or its first digits")
-    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
-    .option("--url <url>", "address of the daemon, in place of server.listen")
+    .addOption(daemonConfigFlag())
+    .addOption(daemonUrlFlag())
     .option(
       "--json",
       "print {alert, result, resultAt, undone, assets}; of an alert that has ended, result is that of its worst run",
     )
     .addHelpText("after", "\nExample:\n  flatline alerts show 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n")
-    .action(async (id: string, flags: ShowFlags) => {
+    .action(async (id: string, flags: DaemonFlags) => {
       const config = await loadCommandConfig(flags.config, context);
       const shown = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
         withAlertId(daemon, id, (found) => readShownAlert(daemon, found)),
