@@ -6,3 +6,8 @@ export function cutText(text: string, maxLength: number): string {
   // Copies the bytes: a slice of a string keeps the whole string in memory.
   return `${Buffer.from(kept).toString()}…`;
 }
+
+/** Quotes and shortens a text for a message. */
+export function excerpt(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+}

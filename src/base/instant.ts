@@ -1,3 +1,5 @@
+import { excerpt } from "./cut-text.ts";
+
 /** A point in time, or the reason why the text is invalid. */
 export type InstantReading =
   { readonly kind: "instant"; readonly atMs: number } | { readonly kind: "problem"; readonly problem: string };
@@ -15,16 +17,16 @@ const isoShape =
 export function readInstant(text: string): InstantReading {
   if (/^-?\d+$/.test(text)) return inRange(Number(text), text);
   const match = isoShape.exec(text);
-  if (match === null) return problem(`${quote(text)} is neither ISO 8601 with an offset or Z nor integer epoch ms`);
+  if (match === null) return problem(`${excerpt(text)} is neither ISO 8601 with an offset or Z nor integer epoch ms`);
   const [, year, month, day, hour, minute, second, fraction, offset, sign, offsetHours, offsetMinutes] = match;
-  if (offset === undefined) return problem(`${quote(text)} has no offset; add Z if it is UTC`);
+  if (offset === undefined) return problem(`${excerpt(text)} has no offset; add Z if it is UTC`);
   const dayMs = dayStartMs(Number(year), Number(month), Number(day));
-  if (Number.isNaN(dayMs)) return problem(`${quote(text)} is not a real date`);
+  if (Number.isNaN(dayMs)) return problem(`${excerpt(text)} is not a real date`);
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second ?? 0) > 59)
-    return problem(`${quote(text)} is not a real time`);
+    return problem(`${excerpt(text)} is not a real time`);
   const shiftMinutes = Number(offsetHours ?? 0) * 60 + Number(offsetMinutes ?? 0);
   if (Number(offsetHours ?? 0) > 23 || Number(offsetMinutes ?? 0) > 59)
-    return problem(`${quote(text)} has no real offset`);
+    return problem(`${excerpt(text)} has no real offset`);
   const minutes = Number(hour) * 60 + Number(minute) - (sign === "-" ? -shiftMinutes : shiftMinutes);
   const ms = Number((fraction ?? "").slice(0, 3).padEnd(3, "0"));
   return inRange(dayMs + minutes * 60_000 + Number(second ?? 0) * 1_000 + ms, text);
@@ -51,15 +53,11 @@ export function dayStartMs(year: number, month: number, day: number): number {
 
 function inRange(atMs: number, text: string): InstantReading {
   if (atMs >= 0 && atMs <= latestInstantMs) return { kind: "instant", atMs };
-  return problem(`${quote(text)} is not between 1970 and 9999`);
+  return problem(`${excerpt(text)} is not between 1970 and 9999`);
 }
 
 function problem(text: string): InstantReading {
   return { kind: "problem", problem: text };
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }
 
 /** Returns an instant in UTC (ISO 8601, with Z) without the fraction of its second, for people. */

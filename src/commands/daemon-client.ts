@@ -284,8 +284,8 @@ function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, sid
   };
 }
 
-/** A check that is switched off for an organization is not there. */
-function ifMissing(error: unknown): null {
+/** Takes a "not found" for null: a check that is switched off, or what another kind of alert has not. */
+export function ifMissing(error: unknown): null {
   if (error instanceof FlatlineError && error.code === "not_found") return null;
   throw error;
 }

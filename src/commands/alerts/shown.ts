@@ -1,8 +1,7 @@
-import { FlatlineError } from "../../base/errors.ts";
 import { alertDetailSchema, type AlertDetailAnswer } from "../../contract/v1/alerts.ts";
 import { checkDetailSchema, type CheckDetailAnswer } from "../../contract/v1/checks.ts";
 import { deadAssetPageSchema, type DeadAssetPage } from "../../contract/v1/dead-assets.ts";
-import type { DaemonClient } from "../daemon-client.ts";
+import { ifMissing, type DaemonClient } from "../daemon-client.ts";
 
 /** An alert with the result that speaks for it, and how many assets died in it. */
 export interface ShownAlert {
@@ -36,10 +35,4 @@ export async function readShownAlert(daemon: Pick<DaemonClient, "read">, id: str
         : null,
     assets: assets === null ? null : { count: assets.count, knownCount: assets.knownCount },
   };
-}
-
-/** What another kind of alert, or another check, has not. */
-function ifMissing(error: unknown): null {
-  if (error instanceof FlatlineError && error.code === "not_found") return null;
-  throw error;
 }

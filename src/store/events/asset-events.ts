@@ -129,6 +129,7 @@ export function isKnownAt(knownAtMs: number): RawBuilder<boolean> {
       (SELECT min(first_ordinal) FROM event_receipts WHERE received_at_ms > ${knownAtMs}), ${Number.MAX_SAFE_INTEGER}))`;
 }
 
-function slugId(slug: string): RawBuilder<number> {
+/** Selects the id of a slug; null: it has no events. */
+export function slugId(slug: string): RawBuilder<number> {
   return sql<number>`(SELECT slug_id FROM event_slugs WHERE slug = ${slug})`;
 }

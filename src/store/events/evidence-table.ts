@@ -1,7 +1,7 @@
-import { sql, type RawBuilder } from "kysely";
+import { sql } from "kysely";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery } from "../../contract/liveness-counts.ts";
-import { assetEvents, factsOf, isKnownAt, newestDeaths } from "./asset-events.ts";
+import { assetEvents, factsOf, isKnownAt, newestDeaths, slugId } from "./asset-events.ts";
 import type {
   AttributeCounts,
   AttributeQuery,
@@ -198,8 +198,4 @@ async function deathsKnownAt(db: Db, { slug, intervals }: DeathsQuery, knownAtMs
     }
   }
   return [...byType].map(([assetType, deaths]) => ({ assetType, deaths }));
-}
-
-function slugId(slug: string): RawBuilder<number> {
-  return sql<number>`(SELECT slug_id FROM event_slugs WHERE slug = ${slug})`;
 }

@@ -1,4 +1,5 @@
-import { excerpt, hasControlCharacter } from "./fields.ts";
+import { excerpt } from "../../../base/cut-text.ts";
+import { hasControlCharacter } from "./fields.ts";
 
 // Attributes describe an event beyond its fields, for example the checker or the reason of a failure. Many events share the
 // same values; the store keeps each distinct set once. The limits are ours.

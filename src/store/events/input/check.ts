@@ -63,7 +63,7 @@ export async function checkInputs(
     const reading = readInput(input, { names, sink: { row, problem }, maxBytes: mostInputBytes - bytes });
     let step = await reading.next();
     for (; step.done !== true && issues.length <= mostIssues; step = await reading.next()) {
-      if (signal.aborted) throw new FlatlineError("unavailable", "stopped; nothing was stored");
+      if (signal.aborted) throw stopped();
       onRows(rows);
     }
     if (step.done !== true) {
@@ -79,4 +79,9 @@ export async function checkInputs(
     throw new FlatlineError("invalid_data", `nothing was stored: ${count} bad ${noun}`, { issues });
   }
   return { names, files, rows, firstAtMs, lastAtMs, slugFirstAtMs };
+}
+
+/** Returns the error of an import whose signal has aborted. */
+export function stopped(): FlatlineError {
+  return new FlatlineError("unavailable", "stopped; nothing was stored");
 }

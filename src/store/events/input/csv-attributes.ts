@@ -1,5 +1,6 @@
 import { attributeNameProblem, byName, longestValueBytes } from "./attributes.ts";
-import { excerpt, FieldProblem, type NameTable } from "./fields.ts";
+import { excerpt } from "../../../base/cut-text.ts";
+import { FieldProblem, type NameTable } from "./fields.ts";
 
 const lineFeed = 0x0a;
 const columnPrefix = "attr.";

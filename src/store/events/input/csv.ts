@@ -1,11 +1,11 @@
 import { isUtf8 } from "node:buffer";
 
+import { excerpt } from "../../../base/cut-text.ts";
 import { readInstant } from "../../../base/instant.ts";
 import { AttributeColumns, isAttributeColumn } from "./csv-attributes.ts";
 import { countOf, instantOf } from "./csv-values.ts";
 import {
   eventFields,
-  excerpt,
   FieldProblem,
   idProblem,
   isEventField,

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { excerpt } from "../../../base/cut-text.ts";
 import { longestSlug } from "../../../contract/slug.ts";
 
 // The rules of an event's fields, the same for CSV, NDJSON and JSON (CONTRACT 10). The limits are ours: far above the
@@ -57,11 +58,6 @@ export function assetProblem(asset: string): string | null {
 /** Returns the problem of an id; null if it is valid. */
 export function idProblem(id: string): string | null {
   return hasControlCharacter(id) ? "id has a control character" : null;
-}
-
-/** Quotes and shortens a text for a message. */
-export function excerpt(text: string): string {
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }
 
 /** A rejected name with the reason; returned by NameTable.indexOf, reported where the line is known. */

@@ -1,6 +1,6 @@
 import { FlatlineError } from "../../../base/errors.ts";
 import { matchesText } from "../../../base/text-pattern.ts";
-import { excerpt } from "./fields.ts";
+import { excerpt } from "../../../base/cut-text.ts";
 
 /**
  * Refuses events of organizations that none of the patterns matches; null: all may be.

@@ -1,11 +1,11 @@
 import { isUtf8 } from "node:buffer";
 
+import { excerpt } from "../../../base/cut-text.ts";
 import { latestInstantMs, readInstant } from "../../../base/instant.ts";
 import { attributeNameProblem, attributesKey, byName } from "./attributes.ts";
 import {
   assetProblem,
   eventFields,
-  excerpt,
   FieldProblem,
   idProblem,
   isEventField,

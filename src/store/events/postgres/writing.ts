@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { FlatlineError } from "../../../base/errors.ts";
 import type { Clock } from "../../../base/time.ts";
+import { stopped } from "../input/check.ts";
 import type { EventBlock } from "../sqlite/block.ts";
 import type { NameIds } from "../sqlite/name-ids.ts";
 import { noteReceipt, noteWrite, takeOrdinals } from "./adding.ts";
@@ -145,8 +145,4 @@ async function stoppable<Result>(
   } finally {
     signal.removeEventListener("abort", cancel);
   }
-}
-
-function stopped(): FlatlineError {
-  return new FlatlineError("unavailable", "stopped; nothing was stored");
 }

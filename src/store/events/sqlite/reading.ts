@@ -1,6 +1,6 @@
 import { FlatlineError } from "../../../base/errors.ts";
 import { EventBlock } from "./block.ts";
-import type { CheckedInputs } from "../input/check.ts";
+import { stopped, type CheckedInputs } from "../input/check.ts";
 import { mostInputBytes, readInput, type EventInput } from "../input/input.ts";
 import type { WriteTally } from "../tally.ts";
 
@@ -67,7 +67,7 @@ async function* readAgain(
     });
     let step = await reading.next();
     for (; step.done !== true; step = await reading.next()) {
-      if (signal.aborted) throw new FlatlineError("unavailable", "stopped; nothing was stored");
+      if (signal.aborted) throw stopped();
       yield;
     }
     if (step.value.sha256 !== checked.files[index]?.sha256) changed();

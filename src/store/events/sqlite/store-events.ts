@@ -7,6 +7,7 @@ import { isBusy, storeError } from "../../engine/sqlite-file.ts";
 import { noteChange } from "./changes.ts";
 import { noNameIds, resolveNames } from "./name-ids.ts";
 import { writeBlocks, type EventReading } from "./reading.ts";
+import { stopped } from "../input/check.ts";
 import { createTally, type WriteTally } from "../tally.ts";
 import { directImportId, type EventWriter } from "./writer.ts";
 
@@ -130,8 +131,4 @@ async function work(
     if (signal.aborted) throw stopped();
     untilMs = clock.monotonicMs() + sliceMs;
   }
-}
-
-function stopped(): FlatlineError {
-  return new FlatlineError("unavailable", "stopped; nothing was stored");
 }
