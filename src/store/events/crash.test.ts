@@ -145,8 +145,8 @@ describe("while another process imports", () => {
     await world.store.events.add([death(startMs, "posted")]);
 
     expect(waits.length).toBeGreaterThan(5);
-    // One in a hundred may have met a machine that gave this process no processor.
-    expect(waits.filter((waitMs) => waitMs >= 250).length).toBeLessThanOrEqual(Math.floor(waits.length / 100));
+    // One in a hundred, or one, may have met a machine that gave this process no processor.
+    expect(waits.filter((waitMs) => waitMs >= 250).length).toBeLessThanOrEqual(Math.ceil(waits.length / 100));
     expect(await world.store.events.slugs()).toContain("posted");
   });
 
