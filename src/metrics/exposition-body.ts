@@ -49,7 +49,8 @@ async function gzipParts(parts: readonly ExpositionPart[]): Promise<ExpositionBo
   const tail = Buffer.alloc(8);
   tail.writeUInt32LE(checksum, 0);
   tail.writeUInt32LE(byteLength % uint32Range, 4);
-  return [gzipHead, ...(await Promise.all(parts.map(compressPart))), deflateEnd, tail];
+  // A twentieth of the bytes: joined, they are sent at once.
+  return [Buffer.concat([gzipHead, ...(await Promise.all(parts.map(compressPart))), deflateEnd, tail])];
 }
 
 function compressPart({ bytes, isKept }: ExpositionPart): Promise<Buffer> {
