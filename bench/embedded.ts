@@ -8,9 +8,11 @@ import { everySecond, measureDaemon } from "./daemon.ts";
 import { fillStore } from "./events/embedded-store.ts";
 import { copyStore } from "./harness/store-files.ts";
 
-// More than can be done in a second are due in each, and few enough that all have run before the clock does.
 const organizations = 5_000;
+// Until all have run, their sums are loaded and what a start does in the background is over.
 const warmUpMs = 20_000;
+// A round takes some milliseconds of processor time, which Linux says in ticks of ten.
+const durationMs = 10_000;
 const eventsEach = 100;
 const quickOrganizations = 100;
 
@@ -26,7 +28,7 @@ const flatline: Side = {
     const config = `source: { type: embedded, concurrency: ${concurrency} }\n${everySecond(count)}`;
     const prepare = (daemonFolder: string): Promise<void> => copyStore(filled, join(daemonFolder, "flatline.db"));
     return {
-      measure: () => measureDaemon({ config, prepare, quick, warmUpMs }),
+      measure: () => measureDaemon({ config, prepare, quick, warmUpMs, durationMs }),
       stop: () => rm(folder, { recursive: true, force: true }),
     };
   },
