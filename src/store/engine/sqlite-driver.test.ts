@@ -1,12 +1,14 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { StatementSync } from "node:sqlite";
 
 import { Kysely, sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { createSystemClock } from "../../base/time.ts";
 import { createSqliteDialect } from "./sqlite-driver.ts";
+import { connectSqlite } from "./sqlite-file.ts";
 
 interface Database {
   readonly things: { readonly id: number; readonly name: string | null };
@@ -50,6 +52,44 @@ describe("the SQLite driver", () => {
 
     // With a turn each 5 ms of work in SQLite these are some dozens; without it there is none.
     expect(turns).toBeGreaterThan(2);
+  });
+
+  it("has another data version when it is not known whether a commit was done", async () => {
+    const path = join(folder, "flatline.db");
+    let isFailing = false;
+    const dialect = createSqliteDialect({
+      path,
+      clock: createSystemClock(),
+      connect: async (...where) => {
+        const database = await connectSqlite(...where);
+        const prepare = database.prepare.bind(database);
+        database.prepare = (text) => {
+          const statement = prepare(text);
+          if (text !== "commit") return statement;
+          const run: StatementSync["run"] = () => {
+            const done = statement.run();
+            if (isFailing) throw Object.assign(new Error("disk I/O error"), { code: "ERR_SQLITE_ERROR", errcode: 10 });
+            return done;
+          };
+          return { run, columns: () => statement.columns() } as StatementSync;
+        };
+        return database;
+      },
+    });
+    const failing = new Kysely<Database>({ dialect });
+    const add = (id: number): Promise<unknown> =>
+      failing.transaction().execute((db) => db.insertInto("things").values({ id, name: null }).execute());
+
+    await add(1);
+    const before = dialect.dataVersion();
+    await add(2);
+    const after = dialect.dataVersion();
+    isFailing = true;
+    await expect(add(3)).rejects.toMatchObject({ code: "store_unusable" });
+    const afterFailure = dialect.dataVersion();
+    await dialect.close();
+
+    expect([after, afterFailure]).toEqual([before, before + 1]);
   });
 
   it("counts the rows that were changed", async () => {
