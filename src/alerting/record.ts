@@ -39,9 +39,9 @@ export interface Recorded {
 export interface Recorder {
   /**
    * Journal, alert states, their history and the changes to notify of: all of it is stored, or none. Runs that ended together
-   * are one commit; those that end during a commit go into the next one, and so do those that end in the pause after it, unless
-   * one of them changes its verdict. While the store is busy or away it is tried again for
-   * as long as a lease lasts, or until `signal` aborts. Answers for each run, in order, what came of it; does not reject.
+   * are one commit; those that end during a commit go into the next one. On a store with a pause between commits so do those
+   * that end in it, unless one of them changes its verdict or was asked for. While the store is busy or away it is tried again
+   * for as long as a lease lasts, or until `signal` aborts. Answers for each run, in order, what came of it; does not reject.
    */
   record(requests: readonly RecordRequest[], signal?: AbortSignal): Promise<readonly PromiseSettledResult<Recorded>[]>;
   /** Returns whether a run of this instant that finds what the last one found needs nothing but its place in the journal. */
