@@ -122,8 +122,12 @@ export function createChecking(options: CheckingOptions): Checking {
     },
     apply: async () => {
       const { targets, config: applied, runTimeoutMs } = runtime.current();
-      await learnChecks(store, board, runtime);
-      scheduler.setTargets({ targets, concurrency: applied.source.concurrency, runTimeoutMs });
+      try {
+        await learnChecks(store, board, runtime);
+      } finally {
+        // Also without their numbers, which a run asks for: of what does not hold nothing may be run.
+        scheduler.setTargets({ targets, concurrency: applied.source.concurrency, runTimeoutMs });
+      }
     },
     stop: async (drainMs) => {
       stopping.abort();

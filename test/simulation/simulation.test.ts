@@ -10,7 +10,15 @@ const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 // Even ones have the embedded source. In the long form those that once found something, as long as they took
 // (docs/reliability.md).
 const known = isLong
-  ? [lifeOf(5, 2), lifeOf(7, 4), lifeOf(1_006, 3), lifeOf(5_003, 0.5), lifeOf(5_011, 1.5), lifeOf(6_034, 0.7)]
+  ? [
+      lifeOf(5, 2),
+      lifeOf(7, 4),
+      lifeOf(1_006, 3),
+      lifeOf(5_003, 0.5),
+      lifeOf(5_011, 1.5),
+      lifeOf(6_034, 0.7),
+      lifeOf(8_026, 2),
+    ]
   : [lifeOf(5, 0.25), lifeOf(2, 0.25)];
 const replays = isLong ? 10 : 2;
 const fresh = isLong ? freshSeeds().map((seed) => lifeOf(seed, 1)) : [];

@@ -1,7 +1,8 @@
 import type { SettingsBefore } from "../../alerting/acts/reload.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { Clock } from "../../base/time.ts";
+import { retrying } from "../../base/retry.ts";
+import { secondMs, type Clock } from "../../base/time.ts";
 import type { Config } from "../../config/config.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
@@ -37,6 +38,14 @@ export interface ReloadingOptions {
   readonly apply: (before: SettingsBefore) => Promise<void>;
 }
 
+// Every step of it can be repeated, and one whose answer was lost may be done: then it must not be taken back.
+const patience = {
+  withinMs: 5 * secondMs,
+  firstMs: 100,
+  longestMs: secondMs,
+  isPassing: (error: unknown): boolean => error instanceof FlatlineError && error.code.startsWith("store_"),
+};
+
 /** One change at a time, in the order asked for: two at once could leave the older one behind. */
 export function createReloading(options: ReloadingOptions): Reloading {
   const { runtime, fleet, clock, logger, metrics, audit } = options;
@@ -55,10 +64,16 @@ export function createReloading(options: ReloadingOptions): Reloading {
     try {
       runtime.replace(next);
       const nowMs = clock.nowMs();
-      await options.apply({ settings: before.settings, sinceMs: replacedAtMs });
+      const changed = { settings: before.settings, sinceMs: replacedAtMs };
+      await retrying(() => options.apply(changed), { ...patience, clock });
       replacedAtMs = nowMs;
     } catch (error) {
+      const { settings } = runtime.current();
       runtime.restore(before);
+      // Some parts have taken the next one already: they take back what holds, as far as the store lets them.
+      await options
+        .apply({ settings, sinceMs: replacedAtMs })
+        .catch((again: unknown) => logger.warn({ err: again }, "not every part has the running configuration again"));
       throw error;
     }
   }
