@@ -4,6 +4,7 @@ import { intervalMinutesOf } from "../fleet.ts";
 import type { NamedAlert } from "../people.ts";
 import type { NamedRun } from "../world.ts";
 import { iso, type Facts } from "./facts.ts";
+import { lastDueAtMs } from "./schedule.ts";
 
 /** An alert as it should be, in the plainest form of the rules. Instants are of the wall clock. */
 export interface Episode {
@@ -60,8 +61,10 @@ export class Episodes {
   }
 
   run({ slug, dueAtMs, startedAtMs, isAsked, report }: NamedRun): void {
-    // `for` counts between due times, but for a run that comes late by more than a quarter of the interval.
-    const latestMs = dueAtMs + (intervalMinutesOf(slug) * minuteMs) / 4;
+    // `for` counts between due times, but for a run that comes late by more than a quarter of the interval: that to the next
+    // one, which for the first run, at once and between two times of the schedule, is a shorter one.
+    const nextDueAtMs = lastDueAtMs(slug, dueAtMs) + intervalMinutesOf(slug) * minuteMs;
+    const latestMs = dueAtMs + (nextDueAtMs - dueAtMs) / 4;
     const isOnTime = !isAsked && dueAtMs <= startedAtMs && startedAtMs <= latestMs;
     this.#apply(slug, report.shape.severity, isOnTime ? dueAtMs : startedAtMs);
   }

@@ -108,7 +108,7 @@ export class ScheduleOracle {
 }
 
 /** The last instant of its schedule up to this one. */
-function lastDueAtMs(slug: string, untilMs: number): number {
+export function lastDueAtMs(slug: string, untilMs: number): number {
   const intervalMs = intervalMinutesOf(slug) * minuteMs;
   const offsetMs = intervalMs === hourMs ? slugs.indexOf(slug) * minuteMs : 0;
   return Math.floor((untilMs - offsetMs) / intervalMs) * intervalMs + offsetMs;
