@@ -19,6 +19,7 @@ const known = isLong
       lifeOf(6_034, 0.7),
       lifeOf(8_026, 2),
       lifeOf(8_051, 1),
+      lifeOf(8_079, 1),
     ]
   : [lifeOf(5, 0.25), lifeOf(2, 0.25)];
 const replays = isLong ? 10 : 2;

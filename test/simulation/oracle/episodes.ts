@@ -60,12 +60,13 @@ export class Episodes {
     return found;
   }
 
-  run({ slug, dueAtMs, startedAtMs, isAsked, report }: NamedRun): void {
+  run({ slug, dueAtMs, startedAtMs, report }: NamedRun): void {
     // `for` counts between due times, but for a run that comes late by more than a quarter of the interval: that to the next
     // one, which for the first run, at once and between two times of the schedule, is a shorter one.
     const nextDueAtMs = lastDueAtMs(slug, dueAtMs) + intervalMinutesOf(slug) * minuteMs;
     const latestMs = dueAtMs + (nextDueAtMs - dueAtMs) / 4;
-    const isOnTime = !isAsked && dueAtMs <= startedAtMs && startedAtMs <= latestMs;
+    // One by hand may stand for one that is due already.
+    const isOnTime = dueAtMs <= startedAtMs && startedAtMs <= latestMs;
     this.#apply(slug, report.shape.severity, isOnTime ? dueAtMs : startedAtMs);
   }
 
