@@ -20,6 +20,7 @@ const known = isLong
       lifeOf(8_026, 2),
       lifeOf(8_051, 1),
       lifeOf(8_079, 1),
+      lifeOf(8_089, 2.7),
     ]
   : [lifeOf(5, 0.25), lifeOf(2, 0.25)];
 const replays = isLong ? 10 : 2;

@@ -65,7 +65,9 @@ export class ScheduleOracle {
     const { upSinceMs, clockSetAtMs } = world;
     if (Math.max(upSinceMs ?? Infinity, clockSetAtMs, this.#since.get(slug) ?? Infinity) >= last.recordedAtMs) return;
     const intervalMs = intervalMinutesOf(slug) * minuteMs;
-    for (let missedAtMs = last.dueAtMs + intervalMs; missedAtMs < dueAtMs; missedAtMs += intervalMs)
+    // A first run comes at once, between two times of the schedule, and may still be under way at the next of them.
+    const firstAtMs = lastDueAtMs(slug, last.dueAtMs + intervalMs - 1) + intervalMs;
+    for (let missedAtMs = firstAtMs; missedAtMs < dueAtMs; missedAtMs += intervalMs)
       if (!this.#isDiskAtFault(monotonicMs - (this.#facts.nowMs - missedAtMs) + intervalMs))
         this.#facts.violate(`the run of ${slug} due at ${iso(missedAtMs)} is missing`);
   }
