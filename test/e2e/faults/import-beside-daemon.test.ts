@@ -100,13 +100,37 @@ async function countsAt(folder: ProgramFolder, atMs: number): Promise<unknown> {
   }));
 }
 
-/** How long an import of that file takes here when nobody kills it, milliseconds. */
-async function timeOfImport(file: string): Promise<number> {
+/** Whether another process writes to the database of events, which exists. */
+function isWritten(folder: ProgramFolder): boolean {
+  const events = new DatabaseSync(join(folder.path, "flatline-events.db"), { timeout: 0 });
+  try {
+    events.exec("begin immediate");
+    events.exec("rollback");
+    return false;
+  } catch {
+    return true;
+  } finally {
+    events.close();
+  }
+}
+
+async function untilWritten(folder: ProgramFolder): Promise<void> {
+  while (!isWritten(folder)) await clock.sleep(20);
+}
+
+/** How long an import of `second` into a store with `first` reads and writes here when nobody kills it, milliseconds. */
+async function timesOfImport(
+  first: string,
+  second: string,
+): Promise<{ readonly readMs: number; readonly writeMs: number }> {
   await using folder = await makeProgramFolder(configText("http://127.0.0.1:1/"));
+  await runProgram(["import", "events", first], { cwd: folder.path });
   const startedAtMs = clock.monotonicMs();
-  await using importing = startProgram(["import", "events", file], { cwd: folder.path });
+  await using importing = startProgram(["import", "events", second], { cwd: folder.path });
+  await untilWritten(folder);
+  const writingAtMs = clock.monotonicMs();
   await importing.ended(longMs);
-  return clock.monotonicMs() - startedAtMs;
+  return { readMs: writingAtMs - startedAtMs, writeMs: clock.monotonicMs() - writingAtMs };
 }
 
 describe(`${rows} rows imported beside a daemon that checks every second`, () => {
@@ -165,13 +189,18 @@ describe(`${rows} rows imported beside a daemon that checks every second`, () =>
       const done = await runProgram(["import", "events", first], { cwd: folder.path });
       expect(done.exitCode).toBe(0);
       const before = await countsAt(folder, untilMs);
-      const wholeMs = await timeOfImport(second);
+      const { readMs, writeMs } = await timesOfImport(first, second);
       await using daemon = await startDaemon([], { cwd: folder.path });
 
-      // Amid the reading of the input, and amid the writing of rows.
-      for (const share of [0.25, 0.5, 0.7]) {
+      const amidReading = (): Promise<void> => clock.sleep(readMs / 2);
+      const atFirstWrite = (): Promise<void> => untilWritten(folder);
+      const amidWriting = async (): Promise<void> => {
+        await untilWritten(folder);
+        await clock.sleep(writeMs / 3);
+      };
+      for (const untilThen of [amidReading, atFirstWrite, amidWriting]) {
         await using importing = startProgram(["import", "events", second], { cwd: folder.path });
-        await clock.sleep(share * wholeMs);
+        await untilThen();
         const { signal } = await importing.kill();
         expect(signal, "it was over before it was killed").toBe("SIGKILL");
         expect(await countsAt(folder, untilMs)).toEqual(before);
