@@ -59,8 +59,6 @@ export class World {
   life: Life | null = null;
   /** Since when, by the monotonic clock, a process runs without a break; null: none does. */
   upSinceMs: number | null = null;
-  /** When the wall clock was set, by the monotonic clock. */
-  clockSetAtMs = -Infinity;
   /** When the disk refused something, by the monotonic clock: one a second at most. */
   readonly diskFailuresMs: number[] = [];
   /** Until when, by the monotonic clock, the platform did not answer as it should. */
@@ -81,6 +79,10 @@ export class World {
   #ids = 0;
   /** Reloads of this life that are under way. */
   #reloads = 0;
+  /** The process has taken the configuration up as a whole. */
+  #isConfigured = false;
+  /** When the wall clock was set, by the monotonic clock. */
+  readonly #clockSets: { readonly atMs: number; readonly byMs: number }[] = [];
   /** How long it is down when it dies next. */
   #downMs = 1_000;
 
@@ -152,6 +154,25 @@ export class World {
   /** When, by the monotonic clock, the disk refused something last. */
   get diskFailedAtMs(): number {
     return this.diskFailuresMs.at(-1) ?? -Infinity;
+  }
+
+  /** When the wall clock was set last, by the monotonic clock. */
+  get clockSetAtMs(): number {
+    return this.#clockSets.at(-1)?.atMs ?? -Infinity;
+  }
+
+  /** When, by the monotonic clock, the wall clock said this: more than once after it was set back, never where it was set over. */
+  monotonicOf(wallMs: number): number[] {
+    const found: number[] = [];
+    let fromMs = -Infinity;
+    let setMs = 0;
+    for (const { atMs, byMs } of [...this.#clockSets, { atMs: Infinity, byMs: 0 }]) {
+      const monotonicMs = wallMs - startMs - setMs;
+      if (fromMs <= monotonicMs && monotonicMs <= atMs) found.push(monotonicMs);
+      fromMs = atMs;
+      setMs += byMs;
+    }
+    return found;
   }
 
   /** A configuration is being applied. */
@@ -236,6 +257,7 @@ export class World {
     });
     this.life = life;
     this.#reloads = 0;
+    this.#isConfigured = false;
     this.trace("boot");
     let outcome: string | null = null;
     void started(life).then((found) => (outcome = found));
@@ -250,6 +272,7 @@ export class World {
     }
     this.upSinceMs = clock.monotonicMs();
     this.bootedAtMs = this.upSinceMs;
+    this.#isConfigured = true;
     this.observer?.configured(this.#config);
   }
 
@@ -344,15 +367,11 @@ export class World {
         return this.clock.jump(incident.forMs);
       case "set-clock":
         this.clock.shiftWall(incident.byMs);
-        this.clockSetAtMs = nowMs;
+        this.#clockSets.push({ atMs: nowMs, byMs: incident.byMs });
         return;
       case "reload": {
         const next = this.#configurations[incident.configuration];
-        if (next === undefined) return;
-        this.#config = next;
-        if (this.life === null) return;
-        void this.#reload(this.life, next);
-        return;
+        return next === undefined ? undefined : this.#configure(next);
       }
       case "silence":
         return void this.#people.silence(incident.slug, incident.forMs);
@@ -377,14 +396,24 @@ export class World {
     }
   }
 
+  #configure(next: Config): void {
+    // The process died amid a reload or its start: what that removes may be gone or not, until a process has started with it.
+    if (this.life === null && !this.#isConfigured)
+      return this.#at(this.clock.monotonicMs() + minuteMs, () => this.#configure(next));
+    this.#config = next;
+    if (this.life !== null) void this.#reload(this.life, next);
+  }
+
   async #reload(life: Life, next: Config): Promise<void> {
     this.#reloads++;
+    this.#isConfigured = false;
     const isReloaded = await life.app.reload(actor("signal", "config")).then(
       () => true,
       () => false,
     );
     if (life.isDead()) return;
     this.#reloads--;
+    this.#isConfigured = this.#reloads === 0;
     if (isReloaded) this.observer?.configured(next);
   }
 }

@@ -60,10 +60,11 @@ export class Episodes {
     return found;
   }
 
-  run({ slug, dueAtMs, startedAtMs, report }: NamedRun): void {
+  run({ slug, dueAtMs, startedAtMs, finishedAtMs, report }: NamedRun): void {
     // `for` counts between due times, but for a run that comes late by more than a quarter of the interval: that to the next
-    // one, which for the first run, at once and between two times of the schedule, is a shorter one.
-    const nextDueAtMs = lastDueAtMs(slug, dueAtMs) + intervalMinutesOf(slug) * minuteMs;
+    // one, which for the first run, at once and between two times of the schedule, is a shorter one. What is next is known when
+    // the run has ended: a clock may be set forward while it lasts.
+    const nextDueAtMs = lastDueAtMs(slug, Math.max(dueAtMs, finishedAtMs)) + intervalMinutesOf(slug) * minuteMs;
     const latestMs = dueAtMs + (nextDueAtMs - dueAtMs) / 4;
     // One by hand may stand for one that is due already.
     const isOnTime = dueAtMs <= startedAtMs && startedAtMs <= latestMs;

@@ -10,6 +10,8 @@ interface Silence {
   readonly id: string | null;
   readonly slug: string;
   readonly fromMs: number;
+  /** The same instant by the monotonic clock. */
+  readonly madeAtMs: number;
   untilMs: number;
   /** Before it was made shorter: whether a group saw that in time is not sure. */
   longestUntilMs: number;
@@ -73,7 +75,7 @@ export class NotificationOracle {
   }
 
   silenced({ id, slug }: { readonly id: string | null; readonly slug: string }, fromMs: number, untilMs: number): void {
-    this.#silences.push({ id, slug, fromMs, untilMs, longestUntilMs: untilMs });
+    this.#silences.push({ id, slug, fromMs, madeAtMs: this.#facts.monotonicMs, untilMs, longestUntilMs: untilMs });
   }
 
   silenceChanged(id: string, untilMs: number, isDone: boolean | null): void {
@@ -172,8 +174,13 @@ export class NotificationOracle {
       if (episode.endsAtMs === null) this.#facts.violate(`${name}: ${id} (${slug}) ended, and it did not`);
       return;
     }
-    const isIn = ({ id, fromMs, untilMs }: Silence): boolean =>
-      id !== null && fromMs + noticedMs < formedAtMs && formedAtMs < untilMs;
+    // After a clock was set back, it may have been formed before the silence was made.
+    const formed = world.monotonicOf(formedAtMs);
+    const isIn = ({ id, fromMs, madeAtMs, untilMs }: Silence): boolean =>
+      id !== null &&
+      fromMs + noticedMs < formedAtMs &&
+      formedAtMs < untilMs &&
+      formed.every((atMs) => madeAtMs + noticedMs < atMs);
     if (this.#silencesOf(slug).some(isIn)) this.#facts.violate(`${name}: ${event} of ${slug} in a silence`);
     if (kind === "verdict" && !episode.severities.includes(alert.severity as Severity))
       this.#facts.violate(`${name}: ${id} (${slug}) was never ${alert.severity}`);

@@ -16,6 +16,7 @@ const slackMs = 8 * minuteMs;
 // What was refused is run again within seconds; a run takes a minute or two, then it is stored.
 const beforeMs = 2 * minuteMs;
 const afterMs = 3 * minuteMs;
+const longestRunMs = 2 * minuteMs;
 
 /** Which runs were due: none is lost, none is recorded twice. */
 export class ScheduleOracle {
@@ -57,7 +58,9 @@ export class ScheduleOracle {
       this.#facts.violate(`the run of ${slug} due at ${iso(dueAtMs)} is recorded twice`);
     this.#recorded.set(run, monotonicMs);
     const lateMs = startedAtMs - dueAtMs;
-    const isOnTime = 0 <= lateMs && lateMs < intervalMinutesOf(slug) * minuteMs;
+    // The clock may have been set while it ran.
+    const isSameClock = monotonicMs - world.clockSetAtMs > longestRunMs;
+    const isOnTime = isSameClock && 0 <= lateMs && lateMs < intervalMinutesOf(slug) * minuteMs;
     this.#last.set(slug, { dueAtMs, isOnTime, recordedAtMs: monotonicMs });
     if (last?.isOnTime !== true || dueAtMs <= last.dueAtMs) return;
     // None is missing while the process was up and the organization configured: what the disk refused is run again, until
