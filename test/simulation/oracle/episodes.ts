@@ -25,6 +25,13 @@ export interface Episode {
   isRemoved: boolean;
 }
 
+/** What the log says of an alert that changed. */
+export interface ChangedAlert {
+  readonly alertId: string;
+  readonly slug: string;
+  readonly event: string;
+}
+
 /** The alerts that should be, from the runs that were recorded. */
 export class Episodes {
   /** Those that fired. */
@@ -58,6 +65,14 @@ export class Episodes {
     );
     if (found !== undefined) this.#byId.set(id, found);
     return found;
+  }
+
+  /** Notes the id of an alert that begins to fire, right after the run that lets it. */
+  changed({ alertId, slug, event }: ChangedAlert): void {
+    const kind = event === "firing" ? "verdict" : "unknown";
+    if (event !== "firing" && event !== "unknown") return;
+    const begun = this.all.findLast((one) => one.slug === slug && one.kind === kind);
+    if (begun !== undefined && !new Set(this.#byId.values()).has(begun)) this.#byId.set(alertId, begun);
   }
 
   run({ slug, dueAtMs, startedAtMs, finishedAtMs, report }: NamedRun): void {

@@ -4,7 +4,7 @@ import type { Saying } from "../people.ts";
 import type { Batch } from "../stream.ts";
 import type { NamedRun, Observer, World } from "../world.ts";
 import { ActOracle, type ListedAlert } from "./acts.ts";
-import { describeLive, Episodes } from "./episodes.ts";
+import { describeLive, Episodes, type ChangedAlert } from "./episodes.ts";
 import { EvaluationOracle } from "./evaluations.ts";
 import { Facts } from "./facts.ts";
 import { GateOracle } from "./gate.ts";
@@ -99,6 +99,8 @@ export class Oracle implements Observer {
 
   logged(line: string): void {
     this.#noSecret("logged", line);
+    const changed = /^info alert changed (\{.*\})$/.exec(line)?.[1];
+    if (changed !== undefined) this.#episodes.changed(JSON.parse(changed) as ChangedAlert);
   }
 
   async minute(): Promise<void> {
