@@ -42,9 +42,9 @@ export class SimulatedReceiver implements FarSide {
   /** Of refused ones (4xx), by id: they are dead letters, and not sent again. */
   readonly refusedAlerts = new Map<string, SentAlert>();
   /** What arrived under more than one id, accepted or not. */
-  readonly renamed: string[] = [];
-  /** The id of each notification that arrived, by its words. */
-  readonly #idOf = new Map<string, string>();
+  readonly renamed: { readonly ids: string; readonly firstAtMs: number }[] = [];
+  /** The id of each notification that arrived, by its words, and when, by the monotonic clock. */
+  readonly #first = new Map<string, { readonly id: string; readonly atMs: number }>();
   readonly #clock: Clock;
   readonly #chance: Chance;
 
@@ -73,10 +73,11 @@ export class SimulatedReceiver implements FarSide {
     };
     const { generatedAt, fleet, alerts } = words;
     const said = JSON.stringify(words);
-    const before = this.#idOf.get(said);
-    this.#idOf.set(said, id);
-    for (const other of [before, headers["webhook-id"]])
-      if (other !== undefined && other !== id) this.renamed.push(`${other} as ${id}`);
+    const atMs = this.#clock.monotonicMs();
+    const before = this.#first.get(said) ?? { id, atMs };
+    this.#first.set(said, before);
+    for (const other of [before.id, headers["webhook-id"] ?? id])
+      if (other !== id) this.renamed.push({ ids: `${other} as ${id}`, firstAtMs: before.atMs });
     // It takes some: what came later may overtake what is tried again.
     if (this.fault === "busy" && this.#chance.isTrue(0.85)) return { latencyMs, kind: "answer", status: 503, body: "" };
     if (this.fault === "gone") {
