@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, truncate } from "node:fs/promises";
+import { mkdtemp, open, readFile, rm, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -10,6 +10,7 @@ import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { minuteMs, secondMs } from "../../base/time.ts";
 import { SqliteHealth } from "./sqlite-health.ts";
+import { applicationId } from "./sqlite-file.ts";
 
 // A file that is not there was not there when it was opened, either: only statements say something.
 const path = "/nowhere/flatline.db";
@@ -92,4 +93,37 @@ describe("a store whose files change", () => {
     database.close();
     await rm(folder, { recursive: true });
   });
+
+  it("is well amid a checkpoint that lets its file grow, however many looks that takes, and damaged when it stays so", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "flatline-health-"));
+    const file = join(folder, "flatline.db");
+    const database = new DatabaseSync(file);
+    database.exec(`pragma journal_mode = wal; pragma application_id = ${applicationId}; create table kept (text text)`);
+    database.exec("pragma wal_checkpoint(truncate)");
+    const before = await readFile(file);
+    const rows = "with recursive n (i) as (select 1 union all select i + 1 from n where i < 1000)";
+    database.exec(`insert into kept ${rows} select hex(randomblob(500)) from n; pragma wal_checkpoint(truncate)`);
+    const after = await readFile(file);
+    database.close();
+    const health = new SqliteHealth({ path: file, clock: createVirtualClock({ startMs: 0 }) });
+    await health.opened();
+    expect(await health.look()).toBeNull();
+
+    // As SQLite does it: page by page, the first one, which says how many there are, before those that are new.
+    await writeFile(file, before);
+    const writing = await open(file, "r+");
+    for (let at = 0; at < 5 * pageBytes; at += pageBytes) {
+      await writing.write(after.subarray(at, at + pageBytes), 0, pageBytes, at);
+      await utimes(file, at, at);
+      expect(await health.look()).toBeNull();
+    }
+    await writing.close();
+
+    expect((await health.look())?.kind).toBe("damaged");
+    await writeFile(file, after);
+    expect(await health.look()).toBeNull();
+    await rm(folder, { recursive: true });
+  });
 });
+
+const pageBytes = 4_096;

@@ -11,9 +11,6 @@ const lastingMs = 5 * secondMs;
 // Longer than a run's interval of a minute, so that partial failures keep the store failing; short enough for a disk that
 // has room again.
 const rememberedMs = 2 * minuteMs;
-// A checkpoint of another process may be writing the first page while it is read.
-const damagedLooks = 2;
-
 const lost = "everything that flatline writes from now on is lost when it ends";
 const stop = "Stop flatline and restore the store from a backup";
 // A deleted log soon exists again: the next process that opens the store creates it.
@@ -41,7 +38,8 @@ export class SqliteHealth {
   readonly #open = new Map<string, string>();
   #failures: Failures | null = null;
   #wasOurs = false;
-  #damaged = 0;
+  /** Size and time of the last write of the file that the last look found damaged; null if it found none. */
+  #damaged: string | null = null;
 
   constructor({ path, clock }: { readonly path: string; readonly clock: Clock }) {
     this.#path = path;
@@ -67,7 +65,7 @@ export class SqliteHealth {
 
   /** Costs two stats and the read of one page. */
   async look(): Promise<StoreProblem | null> {
-    return (await this.#lostFile()) ?? this.#damage() ?? this.#failing();
+    return (await this.#lostFile()) ?? (await this.#damage()) ?? this.#failing();
   }
 
   #files(): readonly string[] {
@@ -90,9 +88,15 @@ export class SqliteHealth {
     return null;
   }
 
-  #damage(): StoreProblem | null {
-    this.#damaged = this.#isDamaged() ? this.#damaged + 1 : 0;
-    return this.#damaged < damagedLooks ? null : this.#problem("damaged", damaged);
+  /**
+   * Two looks must find the same damaged file: a checkpoint of another thread or process writes the first page, with the number
+   * of pages, before those that are new, and after a large import it may take longer than the time between two looks.
+   */
+  async #damage(): Promise<StoreProblem | null> {
+    const found = this.#isDamaged() ? await writtenOf(this.#path) : null;
+    const isSame = found !== null && found === this.#damaged;
+    this.#damaged = found;
+    return isSame ? this.#problem("damaged", damaged) : null;
   }
 
   /** Reads the first page from the file, bypassing the write-ahead log and SQLite's cache. */
@@ -143,6 +147,16 @@ async function identityOf(file: string): Promise<string> {
     return `${dev}:${ino}`;
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "ENOENT" ? "" : unknownIdentity;
+  }
+}
+
+/** Returns a text that changes with each write of the file. */
+async function writtenOf(file: string): Promise<string> {
+  try {
+    const { size, mtimeNs } = await stat(file, { bigint: true });
+    return `${size} ${mtimeNs}`;
+  } catch {
+    return "";
   }
 }
 
