@@ -120,9 +120,7 @@ export class EvaluationOracle {
     if (report.severity !== severity)
       this.#facts.violate(`${slug} is ${report.severity} with ${currentCount} of ${baselineCount}, not ${severity}`);
     const configured = this.#facts.organizations.get(slug)?.thresholds;
-    const isSettled =
-      this.#facts.monotonicMs - this.#facts.configuredAtMs > 2 * minuteMs && !this.#facts.world.isReloading;
-    if (isSettled && configured !== undefined && configured.minSpikeCount !== minSpikeCount)
+    if (this.#facts.isSettled && configured !== undefined && configured.minSpikeCount !== minSpikeCount)
       this.#facts.violate(
         `${slug} is evaluated with ${minSpikeCount} as minSpikeCount, not ${configured.minSpikeCount}`,
       );

@@ -1,5 +1,9 @@
+import { minuteMs } from "../../../src/base/time.ts";
 import type { Config, OrganizationConfig } from "../../../src/config/config.ts";
 import type { World } from "../world.ts";
+
+// With its attempts.
+export const longestRunMs = 2 * minuteMs;
 
 /** What the parts of the oracle share: the world, and the configuration that is applied. */
 export class Facts {
@@ -19,6 +23,12 @@ export class Facts {
 
   get monotonicMs(): number {
     return this.world.clock.monotonicMs();
+  }
+
+  /** Whether every run that a reload or a suspension amid it found under way has ended. */
+  get isSettled(): boolean {
+    const { upSinceMs, isReloading } = this.world;
+    return this.monotonicMs - Math.max(this.configuredAtMs, upSinceMs ?? 0) > longestRunMs && !isReloading;
   }
 
   configured({ organizations }: Config): void {

@@ -1,7 +1,7 @@
 import { hourMs, minuteMs } from "../../../src/base/time.ts";
 import { intervalMinutesOf, slugs } from "../fleet.ts";
 import type { NamedRun } from "../world.ts";
-import { iso, type Facts } from "./facts.ts";
+import { iso, longestRunMs, type Facts } from "./facts.ts";
 
 interface LastRun {
   readonly dueAtMs: number;
@@ -16,7 +16,6 @@ const slackMs = 8 * minuteMs;
 // What was refused is run again within seconds; a run takes a minute or two, then it is stored.
 const beforeMs = 2 * minuteMs;
 const afterMs = 3 * minuteMs;
-const longestRunMs = 2 * minuteMs;
 
 /** Which runs were due: none is lost, none is recorded twice. */
 export class ScheduleOracle {
@@ -83,14 +82,13 @@ export class ScheduleOracle {
   }
 
   #checkDue(slug: string, dueAtMs: number, last: LastRun | undefined): void {
-    const { organizations, configuredAtMs, monotonicMs, world } = this.#facts;
+    const { organizations, monotonicMs, world } = this.#facts;
     // The first one comes at once, also in the process after one that died before it had recorded that.
     const sinceMs = this.#since.get(slug) ?? Infinity;
     const isNew = last === undefined || last.recordedAtMs < sinceMs || monotonicMs - sinceMs < 2 * minuteMs;
     const isDue = isNew || world.isReloading || lastDueAtMs(slug, dueAtMs) === dueAtMs;
     if (!isDue) this.#facts.violate(`${slug} was run for ${iso(dueAtMs)}, which is no time of its schedule`);
-    const isSettled = monotonicMs - configuredAtMs > 2 * minuteMs && !world.isReloading;
-    if (!organizations.has(slug) && isSettled) this.#facts.violate(`${slug} is run, and is not configured`);
+    if (!organizations.has(slug) && this.#facts.isSettled) this.#facts.violate(`${slug} is run, and is not configured`);
   }
 
   /** Every organization is run again in time. */
