@@ -13,7 +13,10 @@ import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 /** A daemon whose hours pass as fast as it can do their work, with everything around it that a daemon has. */
 export interface SoakWorld {
   readonly folder: string;
-  /** Lives through the next five virtual minutes: events come in, every organization is checked once, somebody looks at it. */
+  /**
+   * Lives through the next five virtual minutes: events come in, every organization is checked once, somebody looks at it and
+   * opens the gates that fails hold.
+   */
   liveOn(): Promise<void>;
   /** Checks that were recorded so far. */
   checks(): number;
@@ -31,6 +34,8 @@ const roundMs = 5 * minuteMs;
 const roundsAnHour = hourMs / roundMs;
 // Within these every organization has spiked and every asset has died: whoever has not yet is growth that is none of a leak.
 const cycleHours = 20;
+// A fail that nobody decides about is kept for ever, with its alert.
+const decidedAfterHours = 2;
 const token = "of-the-soak";
 // As short as they may be, so that both have to let go within the run.
 const config = (slugs: readonly string[], sinkUrl: string): string => `
@@ -76,19 +81,32 @@ export async function startSoakWorld(organizations: number): Promise<SoakWorld> 
   await app.start();
   const url = app.address()?.url ?? "";
   let rounds = 0;
+  const spikesInHour = (index: number, hour: number): boolean => index % cycleHours === hour % cycleHours;
 
   /** One death of each organization, and sixty of every twentieth each hour. */
   async function postEvents(): Promise<void> {
     const at = clock.nowMs();
     const events = slugs.map((slug, index) => {
-      const isSpike = rounds % roundsAnHour === 0 && index % cycleHours === (rounds / roundsAnHour) % cycleHours;
+      const isSpike = rounds % roundsAnHour === 0 && spikesInHour(index, rounds / roundsAnHour);
       const asset = `${slug}/${rounds % (cycleHours * roundsAnHour)}`;
       return { at, slug, assetType: "URL", asset, count: isSpike ? 60 : 1 };
     });
+    await post("/api/v1/events", events);
+  }
+
+  /** Opens the gates of those that spiked two hours ago. */
+  async function decide(): Promise<void> {
+    const hour = rounds / roundsAnHour - decidedAfterHours;
+    if (rounds % roundsAnHour !== 0 || hour < 0) return;
+    for (const slug of slugs.filter((_slug, index) => spikesInHour(index, hour)))
+      await post(`/api/v1/gate/${slug}/release`, { comment: "looked at" });
+  }
+
+  async function post(path: string, body: object): Promise<void> {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const response = await fetch(`${url}/api/v1/events`, { method: "POST", headers, body: JSON.stringify(events) });
+    const response = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
     await response.arrayBuffer();
-    if (response.status !== 200) throw new Error(`events were answered with ${response.status}`);
+    if (response.status !== 200) throw new Error(`${path} was answered with ${response.status}`);
   }
 
   async function scrape(): Promise<void> {
@@ -111,6 +129,7 @@ export async function startSoakWorld(organizations: number): Promise<SoakWorld> 
       }
       rounds++;
       await scrape();
+      await decide();
     },
     checks: counted.checks,
     notifications: () => notifications,
@@ -136,6 +155,8 @@ function createCountingLogger() {
   let checks = 0;
   const complaints = new Map<string, number>();
   const complain = (_fields: object, message: string): void => {
+    // What `decide` does.
+    if (message === "gate released by hand") return;
     complaints.set(message, (complaints.get(message) ?? 0) + 1);
   };
   const logger: Logger = {
