@@ -1,27 +1,22 @@
-import { parseArgs } from "node:util";
-
+import { readFlags, readNumber, refuse } from "../support/program/flags.ts";
 import { fuzz } from "./fuzz.ts";
 import { targets } from "./targets/targets.ts";
 
 const usage = `usage: npm run fuzz -- [--target NAME] [--seed N] [--tries N | --times N] [--show]
 targets: ${targets.map(({ name }) => name).join(", ")}`;
 
-const { values } = parseArgs({
-  options: {
-    target: { type: "string" },
-    seed: { type: "string", default: "1" },
-    tries: { type: "string" },
-    times: { type: "string", default: "1" },
-    show: { type: "boolean", default: false },
-  },
+const values = readFlags(usage, {
+  target: { type: "string" },
+  seed: { type: "string", default: "1" },
+  tries: { type: "string" },
+  times: { type: "string", default: "1" },
+  show: { type: "boolean", default: false },
 });
 const chosen = targets.filter(({ name }) => values.target === undefined || name === values.target);
-const [seed, times] = [Number(values.seed), Number(values.times)];
-const tries = values.tries === undefined ? null : Number(values.tries);
-if (chosen.length === 0 || ![seed, times, tries ?? 1].every((value) => Number.isSafeInteger(value) && value >= 0)) {
-  process.stderr.write(`${usage}\n`);
-  process.exit(64);
-}
+if (chosen.length === 0) refuse(`there is no target ${values.target}`, usage);
+const seed = readNumber("seed", values.seed, { least: 0, usage });
+const times = readNumber("times", values.times, { least: 1, usage });
+const tries = values.tries === undefined ? null : readNumber("tries", values.tries, { least: 1, usage });
 
 let current = "";
 // What nobody awaits must not end it unseen.

@@ -1,6 +1,5 @@
-import { parseArgs } from "node:util";
-
 import { dayMs } from "../../src/base/time.ts";
+import { readFlags, readNumber } from "../support/program/flags.ts";
 import type { ReplicaIncident } from "./replicas/script.ts";
 import { simulateReplicas } from "./replicas/world.ts";
 import type { Incident } from "./script.ts";
@@ -9,26 +8,22 @@ import { minimize, simulate } from "./simulate.ts";
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 const complain = (line: string): boolean => process.stderr.write(`${line}\n`);
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: "string", default: "1" },
-    seeds: { type: "string", default: "1" },
-    // Of replicas an hour and some minutes.
-    days: { type: "string" },
-    replicas: { type: "string", default: "0" },
-    trace: { type: "boolean", default: false },
-    first: { type: "boolean", default: false },
-    minimize: { type: "boolean", default: false },
-  },
+const usage =
+  "usage: npm run simulate -- [--seed N] [--seeds COUNT] [--days D] [--replicas N] [--trace] [--first] [--minimize]";
+const values = readFlags(usage, {
+  seed: { type: "string", default: "1" },
+  seeds: { type: "string", default: "1" },
+  // Of replicas an hour and some minutes.
+  days: { type: "string" },
+  replicas: { type: "string", default: "0" },
+  trace: { type: "boolean", default: false },
+  first: { type: "boolean", default: false },
+  minimize: { type: "boolean", default: false },
 });
-const [first, count, replicas] = [values.seed, values.seeds, values.replicas].map(Number) as [number, number, number];
-const days = Number(values.days ?? (replicas > 0 ? 0.05 : 2));
-if (![first, count, replicas, days].every((value) => Number.isFinite(value) && value >= 0)) {
-  complain(
-    "usage: npm run simulate -- [--seed N] [--seeds COUNT] [--days D] [--replicas N] [--trace] [--first] [--minimize]",
-  );
-  process.exit(64);
-}
+const first = readNumber("seed", values.seed, { least: 0, usage });
+const count = readNumber("seeds", values.seeds, { least: 1, usage });
+const replicas = readNumber("replicas", values.replicas, { least: 0, usage });
+const days = readNumber("days", values.days ?? (replicas > 0 ? "0.05" : "2"), { least: 0.01, isWhole: false, usage });
 
 interface Life<Happening> {
   readonly hash: string;

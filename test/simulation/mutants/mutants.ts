@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { parseArgs } from "node:util";
 
+import { readFlags, readNumber, refuse } from "../../support/program/flags.ts";
 import { live, root, withMutant } from "./mutant.ts";
 
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
@@ -26,20 +26,17 @@ interface Tried {
   readonly cpuSeconds: number;
 }
 
-const { values } = parseArgs({
-  options: {
-    only: { type: "string", multiple: true, default: [] },
-    // Ten minutes of two cores.
-    "cpu-seconds": { type: "string", default: "1200" },
-  },
+const usage = "usage: npm run simulate:mutants -- [--only NAME]… [--cpu-seconds N]";
+const values = readFlags(usage, {
+  only: { type: "string", multiple: true, default: [] },
+  // Ten minutes of two cores.
+  "cpu-seconds": { type: "string", default: "1200" },
 });
-const mostCpuSeconds = Number(values["cpu-seconds"]);
+const mostCpuSeconds = readNumber("cpu-seconds", values["cpu-seconds"], { least: 1, usage });
 const patches = (await readdir(import.meta.dirname)).filter((file) => file.endsWith(".patch")).toSorted();
+const unknown = values.only.find((name) => !patches.includes(`${name}.patch`));
+if (unknown !== undefined) refuse(`there is no mutant ${unknown}`, usage);
 const wanted = patches.filter((file) => values.only.length === 0 || values.only.includes(basename(file, ".patch")));
-if (wanted.length === 0) {
-  process.stderr.write("usage: npm run simulate:mutants -- [--only NAME]… [--cpu-seconds N]\n");
-  process.exit(64);
-}
 
 const kinds = await Promise.all(wanted.map(kindOf));
 // An oracle that objects to the sources as they are finds everything.
