@@ -9,11 +9,6 @@ const endings = [...files.values()].flatMap((file) =>
   file.assertionResults.map(({ fullName, status }) => ({ name: `${file.name}: ${fullName}`, status })),
 );
 
-for (const file of runs.flatMap((run) => run.testResults))
-  for (const { fullName, status, failureMessages } of file.assertionResults)
-    if (status === "passed" && failureMessages.length > 0)
-      console.error(`flaky: ${file.name}: ${fullName}\n  ${failureMessages.join("\n  ")}`);
-
 const withStatus = (wanted) => endings.filter(({ status }) => status === wanted).map(({ name }) => name);
 const passed = withStatus("passed");
 const failed = withStatus("failed");

@@ -148,6 +148,26 @@ describe("docs/troubleshooting.md", () => {
   });
 });
 
+describe("CI", () => {
+  const triesAgain = (text: string): boolean => /--retry\b|\bretry: [1-9{]/.test(text);
+
+  it("tries no failed test again", () => {
+    const tests = [...readSourceFiles("src"), ...readSourceFiles("test")].filter(({ path }) =>
+      path.endsWith(".test.ts"),
+    );
+    const others = [".ci/run", "vitest.config.ts", "package.json"].map((path) => ({ path, text: read(path) }));
+    const own = relative(root, fileURLToPath(import.meta.url));
+
+    const trying = [...tests, ...others].filter(({ path, text }) => !path.endsWith(own) && triesAgain(text));
+    expect(trying.map(({ path }) => path)).toEqual([]);
+    expect(tests.length).toBeGreaterThan(100);
+  });
+
+  it.each(["npm test -- --retry=2", "{ timeout: 100, retry: 1 }"])("would be seen to: %s", (text) => {
+    expect(triesAgain(text)).toBe(true);
+  });
+});
+
 describe(".github", () => {
   it("has a workflow that runs .ci/run and nothing else", () => {
     const { jobs } = parse(read(".github/workflows/ci.yml")) as {
