@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -5,6 +6,8 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
+import { checkNames } from "../../src/contract/report.ts";
+import { receiverTypes } from "../../src/receivers/receivers.ts";
 import { readSourceFiles } from "./source-files.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -94,12 +97,46 @@ describe("the recipes of CONTRIBUTING.md", () => {
   const text = read("CONTRIBUTING.md");
   const recipe = (title: string): string => new RegExp(`## ${title}\n([^]*?)\n## `).exec(text)?.[1] ?? "";
   const sources = readSourceFiles("src").filter(({ path }) => !path.endsWith(".test.ts"));
+  const tracked = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" })
+    .split("\n")
+    .filter((path) => /\.(?:json|md|ts|txt|ya?ml)$/.test(path));
+  /** Returns the files that have all names, one after the other: another name makes them wrong. */
+  const filesWithAll = (names: readonly string[]): string[] =>
+    tracked.filter((path) =>
+      read(path)
+        .replaceAll(/[^\w-]+/g, " ")
+        .includes(names.join(" ")),
+    );
 
   it("Adding a receiver: has the only file outside of its folder that names msteams", () => {
     const naming = sources.filter(({ path, text: code }) => !path.includes("/msteams/") && /\bmsteams\b/.test(code));
 
     expect(naming.map(({ path }) => path)).toEqual(["src/receivers/receivers.ts"]);
     expect(recipe("Adding a receiver")).toContain("`src/receivers/receivers.ts`");
+  });
+
+  it("Adding a receiver: has the only files besides code and tests that name msteams", () => {
+    const naming = tracked
+      .filter((path) => !/^(?:src|test)\//.test(path) && /`msteams`|"msteams"|type: msteams/.test(read(path)))
+      .filter((path) => path !== "CONTRIBUTING.md");
+
+    expect(naming).toEqual([
+      "deploy/helm/flatline/values.schema.json",
+      "docs/configuration.md",
+      "docs/contract.md",
+      "flatline.schema.json",
+    ]);
+    for (const path of naming) expect(recipe("Adding a receiver")).toContain(`\`${path}\``);
+  });
+
+  it("Adding a receiver: changes no file that lists all types", () => {
+    expect(filesWithAll(receiverTypes)).toEqual([]);
+  });
+
+  it.each(receiverTypes)("Adding a receiver: has goldens of %s", (type) => {
+    const goldens = readdirSync(join(root, "src/receivers/goldens")).filter((name) => name.startsWith(`${type}.`));
+
+    expect(goldens.length).toBeGreaterThan(20);
   });
 
   it("Adding a check: has the only files outside of its folder that name event-flow", () => {
@@ -109,6 +146,19 @@ describe("the recipes of CONTRIBUTING.md", () => {
 
     expect(naming).toEqual(["src/checks/checks.ts", "src/contract/report.ts", "src/receivers/sample-notifications.ts"]);
     for (const path of naming) expect(recipe("Adding a check")).toContain(`\`${path}\``);
+  });
+
+  it("Adding a check: has the only files that list all checks", () => {
+    const lists = filesWithAll(checkNames);
+
+    expect(lists).toEqual([
+      "docs/configuration.md",
+      "docs/contract.md",
+      "docs/glossary.md",
+      "flatline.schema.json",
+      "src/contract/report.ts",
+    ]);
+    for (const path of lists) expect(recipe("Adding a check")).toContain(`\`${path}\``);
   });
 
   it("Adding a check: needs no change of the configuration", () => {
