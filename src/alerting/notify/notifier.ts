@@ -31,8 +31,9 @@ export interface Notifier {
   /** Forms what is due now. */
   runOnce(): Promise<NotifierRun>;
   /**
-   * The alerts that fire and that this receiver was notified of, for one that forgets what is not repeated; null when there is nothing. It is in
-   * the outbox under the lease, so that no process delivers what comes after it before it is over.
+   * Forms a repetition of all alerts that fire and that this receiver was notified of; null when there are none. For a
+   * receiver that forgets alerts that are not repeated. It is stored in the outbox under the lease, so that no process
+   * delivers what follows it before its delivery has ended.
    */
   resend(receiver: string, lease: OutboxLease): Promise<Notification | null>;
 }
