@@ -63,7 +63,7 @@ export async function fillPast({
     const { slug } = organization;
     if (signal.aborted) return;
     try {
-      const past = await evaluatePast(store, history, organization, clock.nowMs(), signal);
+      const past = await evaluatePast({ store, history, clock, signal }, organization);
       if (past.length > 0) {
         await history.addPast("dead-asset-spike", slug, past);
         onFilled(slug);
@@ -80,12 +80,10 @@ export async function fillPast({
 }
 
 async function evaluatePast(
-  store: Store,
-  history: Pick<History, "firstAtMs">,
+  { store, history, clock, signal }: Pick<BackfillOptions, "store" | "history" | "clock" | "signal">,
   { slug, thresholds, baseline, eventFlow }: PastOrganization,
-  nowMs: number,
-  signal: AbortSignal,
 ): Promise<PastVerdict[]> {
+  const nowMs = clock.nowMs();
   const firstEventAtMs = await store.events.firstEventAtMs(slug);
   if (firstEventAtMs === null) return [];
   const coveredFromMs =
@@ -109,7 +107,7 @@ async function evaluatePast(
     const coverage = 1 - Math.max(0, firstEventAtMs - baselineFromMs) / baselineMs;
     const isBeginning = severity !== "ok" && currentCount <= (expectedCount / coverage) * thresholds.warnMultiplier;
     if (isBeginning) continue;
-    past.push({ atMs, severity, currentCount, baselineCount, expectedCount });
+    past.push({ atMs, severity, currentCount, baselineCount, expectedCount, computedAtMs: clock.nowMs() });
   }
   return past;
 }

@@ -38,7 +38,8 @@ export const registerExplain: RegisterCommand = (program: Command, context: CliC
 const help = `
 TIME is ISO 8601 or epoch ms; the last verdict at or before it is taken. Events keep when they came in: what they said then
 and what they say now are both shown, and the first is held against what was stored. So are judgements and revivals: UNDONE
-are deaths of the window whose asset was found alive again by its end.
+are deaths of the window whose asset was found alive again by its end. Hours before the first run are evaluated afterwards,
+from imported events: then "as known then" is what had come in when that was done (computedAt in --json; null for a run).
 
 Exit code: 0 the same, or not to be recomputed, and then it says why; 1 different; 64 an id of nothing that is kept.
 
@@ -81,8 +82,8 @@ function notRecomputed(entry: DecisionExplanation["entry"] | undefined): string 
 }
 
 function renderVerdict(verdict: VerdictExplanation, context: CliContext): string {
-  const { check, slug, evaluatedAtMs, atMs, version, baseline, window, baselineSpan, excluded, match, note } = verdict;
-  const { judgements, exclusion } = verdict;
+  const { check, slug, evaluatedAtMs, atMs, computedAtMs, version, baseline, window, baselineSpan } = verdict;
+  const { judgements, exclusion, excluded, match, note } = verdict;
   const by = version === null ? "" : `, by flatline ${version}`;
   const spans = [
     ...(window === null ? [] : [["window", `(${iso(window.afterMs)}, ${iso(window.untilMs)}]`]]),
@@ -124,7 +125,7 @@ function renderVerdict(verdict: VerdictExplanation, context: CliContext): string
     settingRows.length === 0
       ? ""
       : `\n${renderTable(["THRESHOLD", "VALUE", "SET IN", ""], settingRows, { right: ["VALUE"], context })}`,
-    `\n${conclusions[match]}${note === null ? "" : `: ${note}`}\n`,
+    `\n${conclusionOf(match, computedAtMs)}${note === null ? "" : `: ${note}`}\n`,
   ].join("");
 }
 
@@ -133,6 +134,11 @@ const conclusions = {
   different: "different",
   "not-recomputable": "it can't be recomputed",
 } as const;
+
+function conclusionOf(match: VerdictExplanation["match"], computedAtMs: number | null): string {
+  if (match !== "same" || computedAtMs === null) return conclusions[match];
+  return `the same: it was computed afterwards, at ${iso(computedAtMs)}, from what had come in by then`;
+}
 
 function figures(counts: ExplainedCounts): string[] {
   const { severity, currentCount, baselineCount, expectedCount, revivedCount, days } = counts;
@@ -161,12 +167,13 @@ function describe(explained: Explanation): object {
 }
 
 function describeVerdict(given: VerdictExplanation): object {
-  const { atMs, evaluatedAtMs, window, baselineSpan, judgements, excluded, ...verdict } = given;
+  const { atMs, computedAtMs, evaluatedAtMs, window, baselineSpan, judgements, excluded, ...verdict } = given;
   const span = (one: VerdictExplanation["window"]) =>
     one === null ? null : { after: iso(one.afterMs), until: iso(one.untilMs) };
   return {
     ...verdict,
     at: iso(atMs),
+    computedAt: computedAtMs === null ? null : iso(computedAtMs),
     evaluatedAt: evaluatedAtMs === null ? null : iso(evaluatedAtMs),
     window: span(window),
     baselineSpan: span(baselineSpan),

@@ -5,7 +5,7 @@ import { readInstant } from "../../base/instant.ts";
 import { dayMs, hourMs, secondMs } from "../../base/time.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
 import type { DeathsQuery } from "../../contract/liveness-counts.ts";
-import type { CheckName, CheckReport } from "../../contract/report.ts";
+import type { CheckName, CheckReport, ResultReport } from "../../contract/report.ts";
 import { stretchesAt } from "../../contract/judgement.ts";
 import type { Regret } from "../../evidence/regret.ts";
 import { evaluateLocally } from "../../service/local-evaluation.ts";
@@ -130,14 +130,12 @@ async function explainVerdict(
   const { check, slug } = key;
   const point = await lastPoint(store, key);
   if (point === null) return null;
-  const { atMs } = point;
-  const [report] = await store.history.reports({ check, slug, fromMs: atMs - reachMs, toMs: atMs, limit: 1 });
-  const [later] =
-    report === undefined
-      ? await store.history.reports({ check, slug, fromMs: atMs, toMs: atMs + reachMs, limit: 1 })
-      : [];
+  const { atMs, computedAtMs = null } = point;
+  const knownAtMs = computedAtMs ?? atMs;
+  const [report] = await store.history.reports({ check, slug, fromMs: atMs - reachMs, toMs: knownAtMs, limit: 1 });
   const own = report?.finishedAtMs === atMs ? report : null;
-  const known = resultOf(report) ?? resultOf(later);
+  const isFirst = report === undefined || computedAtMs !== null;
+  const known = resultOf(report) ?? (isFirst ? await firstResult(store, { check, slug, atMs: knownAtMs }) : null);
   const organization = config.organizations.find((one) => one.slug === slug) ?? null;
   const thresholds = known === null ? (organization?.thresholds ?? null) : thresholdsOf(known.result.threshold);
   const days = known?.result.observed["baselineDaysKnown"];
@@ -148,7 +146,8 @@ async function explainVerdict(
     check,
     slug,
     atMs,
-    version: report?.version ?? null,
+    computedAtMs,
+    version: computedAtMs === null ? (report?.version ?? null) : null,
     baseline,
     settings: thresholds === null ? [] : settingsOf(thresholds, baseline, organization),
     stored,
@@ -178,16 +177,17 @@ async function explainVerdict(
     return cannot(`it has no counts, ${reason}`, own?.startedAtMs ?? null);
   }
   const isExcluding =
-    known === null
+    computedAtMs === null &&
+    (known === null
       ? organization?.baselineExclude === "judged"
-      : known.result.observed["baselineExclusion"] !== undefined;
+      : known.result.observed["baselineExclusion"] !== undefined);
   const { evaluatedAtMs } = point;
   const judged = await judgedBy(store, slug, evaluatedAtMs);
   const stretches = isExcluding ? stretchesOf(judged, thresholds.windowHours) : null;
   const evaluation = { slug, thresholds, baseline, appUrl: null, ...(stretches === null ? {} : { stretches }) };
   const then = {
-    deaths: (queries: readonly DeathsQuery[]) => store.evidence.deathsKnownAt(queries, atMs),
-    firstEventAtMs: () => store.evidence.firstEventKnownAt(slug, atMs),
+    deaths: (queries: readonly DeathsQuery[]) => store.evidence.deathsKnownAt(queries, knownAtMs),
+    firstEventAtMs: () => store.evidence.firstEventKnownAt(slug, knownAtMs),
   };
   const { baselineStartMs, windowStartMs, endMs } = spikeWindow(evaluatedAtMs, thresholds);
   const window = { afterMs: windowStartMs, untilMs: endMs };
@@ -196,7 +196,7 @@ async function explainVerdict(
   const resultNow = await evaluateLocally({ ...evaluation, nowMs: evaluatedAtMs }, store.events);
   const revivals = (known: { readonly knownAtMs?: number }): Promise<Regret | null> =>
     revivalsOf(store.evidence, { slug, window, ...known }, store.signal);
-  const asKnownThen = countsOf(resultThen, await revivals({ knownAtMs: atMs }));
+  const asKnownThen = countsOf(resultThen, await revivals({ knownAtMs }));
   const isSame = isEqual(asKnownThen, stored);
   return {
     ...base,
@@ -225,6 +225,16 @@ async function lastPoint(store: ExplainStore, { check, slug, atMs }: VerdictKey)
   return null;
 }
 
+/** The first result after an instant, with the thresholds that nothing is known to have changed since. */
+async function firstResult(store: ExplainStore, { check, slug, atMs }: VerdictKey): Promise<ResultReport | null> {
+  for (const aheadMs of [hourMs, dayMs, 10 * dayMs, reachMs]) {
+    const reports = await store.history.reports({ check, slug, fromMs: atMs, toMs: atMs + aheadMs, limit: 100 });
+    const [first] = reports.flatMap((report) => resultOf(report) ?? []);
+    if (first !== undefined) return first;
+  }
+  return null;
+}
+
 async function whyDifferent(
   config: Config,
   store: ExplainStore,
@@ -244,7 +254,7 @@ async function firstEvent(store: ExplainStore, slugs: readonly string[]): Promis
   return known.length === 0 ? null : Math.min(...known);
 }
 
-function resultOf(report: CheckReport | undefined): Extract<CheckReport, { kind: "result" }> | null {
+function resultOf(report: CheckReport | undefined): ResultReport | null {
   return report?.kind === "result" ? report : null;
 }
 

@@ -57,9 +57,11 @@ export interface VerdictExplanation {
   readonly slug: string;
   /** When the run ended. */
   readonly atMs: number;
+  /** When an hour before the first run was evaluated from stored events; null: by a run, at that time. */
+  readonly computedAtMs: number | null;
   /** End of the window; null where it is not known to the millisecond. */
   readonly evaluatedAtMs: number | null;
-  /** The flatline that ran it; null: older than the record of it. */
+  /** The flatline that ran it; null: not recorded. */
   readonly version: string | null;
   readonly baseline: BaselineKind;
   readonly window: { readonly afterMs: number; readonly untilMs: number } | null;
@@ -72,7 +74,7 @@ export interface VerdictExplanation {
   readonly excluded: readonly ExcludedStretch[];
   readonly settings: readonly ExplainedSetting[];
   readonly stored: ExplainedCounts;
-  /** From the events that had come in by then. */
+  /** From the events that had come in when it was evaluated. */
   readonly asKnownThen: ExplainedCounts | null;
   /** From the events that are there now: late ones and imports included. */
   readonly asKnownNow: ExplainedCounts | null;

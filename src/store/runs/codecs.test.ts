@@ -17,7 +17,7 @@ const number = fc.oneof(
 );
 const nullable = fc.option(number, { nil: null });
 
-const point: fc.Arbitrary<RunPoint> = fc.record({
+const run: fc.Arbitrary<RunPoint> = fc.record({
   atMs: fc.integer({ min: 0, max: 4_000_000_000_000 }),
   evaluatedAtMs: fc.integer({ min: 0, max: 4_000_000_000_000 }),
   severity: fc.constantFrom(...severities),
@@ -28,6 +28,14 @@ const point: fc.Arbitrary<RunPoint> = fc.record({
     nil: null,
   }),
 });
+
+const point: fc.Arbitrary<RunPoint> = fc.oneof(
+  run,
+  fc.tuple(run, fc.constantFrom(1_767_225_600_000, 1_767_225_600_007)).map(([past, computedAtMs]) => ({
+    ...past,
+    computedAtMs,
+  })),
+);
 
 /** Runs at an even gap that find the same. */
 const repeated = fc

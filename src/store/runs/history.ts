@@ -20,8 +20,10 @@ export interface VerdictPoint {
   readonly maxCurrentCount: number | null;
 }
 
-/** An evaluation of the past, from stored events. */
-export type PastVerdict = Pick<VerdictPoint, "atMs" | "severity" | "currentCount" | "baselineCount" | "expectedCount">;
+/** An evaluation of the past, from the events that were stored when it was computed. */
+export type PastVerdict = Pick<RunPoint, "atMs" | "severity" | "currentCount" | "baselineCount" | "expectedCount"> & {
+  readonly computedAtMs: number;
+};
 
 /** The runs of every check, from folded hours and from the journal. */
 export interface History {

@@ -15,6 +15,8 @@ export interface RunPoint {
   readonly expectedCount: number | null;
   /** The thresholds that derive the expected count from the baseline's; null if unknown. */
   readonly rule: ExpectationRule | null;
+  /** When the past was evaluated; absent: by a run, which ended at `atMs`. */
+  readonly computedAtMs?: number;
 }
 
 export interface ExpectationRule {
@@ -23,7 +25,7 @@ export interface ExpectationRule {
 }
 
 const version = 1;
-const flag = { sameTimes: 4, sameCounts: 8, rule: 16, repeated: 32, expectedByRule: 64 } as const;
+const flag = { sameTimes: 4, sameCounts: 8, rule: 16, repeated: 32, expectedByRule: 64, computed: 128 } as const;
 const severityMask = 3;
 const noCounts = { currentCount: null, baselineCount: null, expectedCount: null, rule: null } as const;
 const hoursPerDay = 24;
@@ -62,7 +64,8 @@ export class HourPacker {
     const isByRule = Object.is(point.expectedCount, expectedCount);
     this.#count++;
     this.#last = point;
-    if (isSameTimes && isSameCounts && isSameRule && point.severity === last.severity) {
+    const isSameComputed = point.computedAtMs === last?.computedAtMs;
+    if (isSameTimes && isSameCounts && isSameRule && isSameComputed && point.severity === last.severity) {
       this.#repeats++;
       return;
     }
@@ -75,12 +78,14 @@ export class HourPacker {
         (isSameTimes ? flag.sameTimes : 0) +
         (isSameCounts ? flag.sameCounts : 0) +
         (isSameRule ? 0 : flag.rule) +
-        (isByRule ? flag.expectedByRule : 0),
+        (isByRule ? flag.expectedByRule : 0) +
+        (point.computedAtMs === undefined ? 0 : flag.computed),
     );
     if (!isSameTimes) {
       writer.signed(gapMs - nearestSecond(this.#gapMs));
       writer.signed(longerMs);
     }
+    if (point.computedAtMs !== undefined) writer.signed(point.computedAtMs - (last?.computedAtMs ?? 0));
     if (!isSameRule) {
       // A window of 0 means no rule.
       writer.varint(point.rule?.windowHours ?? 0);
@@ -125,6 +130,7 @@ export function unpackHour(bytes: Uint8Array): RunPoint[] {
   let severity: Severity = "unknown";
   let counts: Pick<RunPoint, "currentCount" | "baselineCount" | "expectedCount"> = noCounts;
   let rule: ExpectationRule | null = null;
+  let computed: Pick<RunPoint, "computedAtMs"> = {};
   while (!reader.isAtEnd) {
     const flags = reader.varint();
     const repeats = (flags & flag.repeated) === 0 ? 1 : reader.varint();
@@ -133,6 +139,7 @@ export function unpackHour(bytes: Uint8Array): RunPoint[] {
       severity = severities[flags & severityMask] ?? "unknown";
       if ((flags & flag.sameTimes) === 0)
         [gapMs, lengthMs] = [nearestSecond(gapMs) + reader.signed(), lengthMs + reader.signed()];
+      computed = (flags & flag.computed) === 0 ? {} : { computedAtMs: (computed.computedAtMs ?? 0) + reader.signed() };
       if ((flags & flag.rule) !== 0) {
         const [windowHours, baselineDays] = [reader.varint(), reader.varint()];
         rule = windowHours === 0 ? null : { windowHours, baselineDays };
@@ -147,7 +154,7 @@ export function unpackHour(bytes: Uint8Array): RunPoint[] {
     }
     for (let repeat = 0; repeat < repeats; repeat++) {
       evaluatedAtMs += gapMs;
-      points.push({ atMs: evaluatedAtMs + lengthMs, evaluatedAtMs, severity, ...counts, rule });
+      points.push({ atMs: evaluatedAtMs + lengthMs, evaluatedAtMs, severity, ...counts, rule, ...computed });
       if (points.length === 1) gapMs = 0;
     }
   }
