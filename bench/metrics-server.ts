@@ -5,17 +5,17 @@ import { fastify } from "fastify";
 
 import { addMetricsRoutes } from "../src/web/api/metrics-routes.ts";
 import { refuseOtherMethods } from "../src/web/resource.ts";
-import { flatlineSeries, promClientSeries, seriesOrganizations } from "./harness/metric-series.ts";
+import { benchScrapeMs, flatlineSeries, promClientSeries, seriesOrganizations } from "./harness/metric-series.ts";
 
 // A process of its own for Prometheus to scrape: flatline's route, or what prom-client's documentation shows. Arguments:
-// flatline | prom-client, and "quick". A twentieth of the organizations runs again each second, between two scrapes.
+// flatline | prom-client, and "quick". A twentieth of the organizations runs again between two scrapes.
 
 // No path of this server has one.
 const longestParameter = 100;
 const isQuick = process.argv[3] === "quick";
 const series =
   process.argv[2] === "flatline" ? flatlineSeries(seriesOrganizations(isQuick)) : await promClientSeries(isQuick);
-setInterval(() => series.change(), 1_000);
+setInterval(() => series.change(), benchScrapeMs);
 
 if (process.argv[2] === "flatline") {
   const server = fastify();

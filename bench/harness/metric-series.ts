@@ -1,18 +1,24 @@
 import { createRequire } from "node:module";
 import type { Counter as CounterType, Gauge as GaugeType, Registry as RegistryType } from "prom-client";
 
+import { secondMs } from "../../src/base/time.ts";
 import { createAppMetrics } from "../../src/metrics/app-metrics.ts";
 import type { ExpositionBody } from "../../src/metrics/exposition-body.ts";
 import type { CheckSeriesInput, FleetGauges } from "../../src/metrics/metrics.ts";
+import { okResult } from "./ok-result.ts";
 
-// Twelve series of each organization: severity, up, last run, last success, next run and runs by outcome, as they are when
-// the service does not answer. With a result it is 27, whose cost grows alike on both sides.
+// Thirty series of each organization, as the daemon has of an ok one with stored events: its severity, counts, thresholds
+// and findings, its runs and when they were, its gate and its share of false deaths.
 const organizations = 10_000;
 const quickOrganizations = 200;
 // A fleet on the default schedule of 5 minutes, scraped every 15 seconds: so many have run since the last scrape.
 const changedShare = 1 / 20;
 
+const check = "dead-asset-spike" as const;
 const startedAtMs = Date.UTC(2026, 10, 21);
+const scrapeIntervalMs = 15_000;
+const runIntervalMs = 300_000;
+const falseDeathRatio = 0.125;
 const noFleet = {
   alerts: [],
   outbox: [],
@@ -21,7 +27,6 @@ const noFleet = {
   storeBytes: 4_096,
   unwatchedSlugs: 0,
   markers: [],
-  gates: [],
   discovery: [],
 };
 
@@ -32,21 +37,47 @@ export interface BenchSeries {
   render(format: "text" | "openmetrics", encoding: "identity" | "gzip"): Promise<ExpositionBody>;
 }
 
-function input(organization: number, runAtMs: number): CheckSeriesInput {
-  const check = "dead-asset-spike" as const;
-  const slug = `organization-${organization}`;
-  const error = { reason: "network" as const, message: "connect ECONNREFUSED", status: null };
-  const lastReport = { kind: "error" as const, check, slug, startedAtMs: runAtMs - 20, finishedAtMs: runAtMs };
+function slugOf(organization: number): string {
+  return `organization-${organization}`;
+}
+
+/** When an organization ran last, so many scrapes after the start. */
+function runAtMs(organization: number, round: number): number {
+  return startedAtMs + round * scrapeIntervalMs + organization;
+}
+
+/** Counts that move from run to run, as real ones do. */
+function resultOf(organization: number, round: number): ReturnType<typeof okResult> {
+  return okResult(slugOf(organization), organization + round, runAtMs(organization, round));
+}
+
+function input(organization: number, round: number): CheckSeriesInput {
+  const slug = slugOf(organization);
+  const atMs = runAtMs(organization, round);
+  const result = resultOf(organization, round);
   return {
     check,
     slug,
-    lastReport: { ...lastReport, severity: "unknown" as const, error },
-    lastRunAtMs: runAtMs,
-    lastSuccessAtMs: startedAtMs - 3_600_000,
-    nextDueAtMs: runAtMs + 300_000,
-    staleAfterMs: 900_000,
+    lastReport: {
+      kind: "result",
+      check,
+      slug,
+      startedAtMs: atMs - 20,
+      finishedAtMs: atMs,
+      severity: "ok",
+      result,
+      counts: result.observed,
+      baselineCoverage: 1,
+    },
+    lastRunAtMs: atMs,
+    lastSuccessAtMs: atMs,
+    nextDueAtMs: atMs + runIntervalMs,
+    staleAfterMs: 3 * runIntervalMs,
   };
 }
+
+/** How often Prometheus scrapes in the benchmark: prom-client's answer alone takes more than a second. */
+export const benchScrapeMs = 5_000;
 
 /** As many organizations as both sides have. */
 export function seriesOrganizations(quick: boolean): number {
@@ -56,17 +87,23 @@ export function seriesOrganizations(quick: boolean): number {
 /** flatline's own. */
 export function flatlineSeries(count: number): BenchSeries {
   const metrics = createAppMetrics({ version: "0.0.0", nodeVersion: "24.0.0", withProcess: false });
-  for (let one = 0; one < count; one++) metrics.checks.set(input(one, startedAtMs + one));
+  const all = Array.from({ length: count }, (_, organization) => organization);
+  for (const one of all) {
+    metrics.checks.set(input(one, 0));
+    metrics.falseDeathRatio(check, slugOf(one), falseDeathRatio);
+  }
+  const gates = all.map((one) => ({ slug: slugOf(one), heldSinceMs: null }));
   let round = 0;
   return {
     change: () => {
       for (const one of changed(round++, count)) {
-        metrics.checks.countRun("dead-asset-spike", `organization-${one}`, "error");
-        metrics.checks.set(input(one, startedAtMs + round * 15_000 + one));
+        metrics.checks.countRun(check, slugOf(one), "ok");
+        metrics.checks.set(input(one, round));
       }
     },
     render: (format, encoding) => {
-      const gauges: FleetGauges = { ...noFleet, nowMs: startedAtMs };
+      // The time of the first runs, always: no result becomes stale.
+      const gauges: FleetGauges = { ...noFleet, gates, nowMs: startedAtMs };
       return metrics.render(format, encoding, gauges);
     },
   };
@@ -83,9 +120,7 @@ export async function promClientSeries(quick: boolean): Promise<BenchSeries> {
   const text = (await flatlineSeries(seriesOrganizations(quick)).render("text", "identity")).join("");
   const count = seriesOrganizations(quick);
   const instruments = new Map<string, GaugeType | CounterType>();
-  for (const [, name = "", labelText = "", value = ""] of text.matchAll(
-    /^(flatline_check_\w+)\{(.*slug=.*)\} (\S+)$/gm,
-  )) {
+  for (const [, name = "", labelText = "", value = ""] of text.matchAll(/^(flatline_\w+)\{(.*slug=.*)\} (\S+)$/gm)) {
     const labels = Object.fromEntries([...labelText.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, is]) => [key, is]));
     const options = { name, help: name, labelNames: Object.keys(labels), registers: [registry] };
     const known = instruments.get(name) ?? (name.endsWith("_total") ? new Counter(options) : new Gauge(options));
@@ -93,14 +128,21 @@ export async function promClientSeries(quick: boolean): Promise<BenchSeries> {
     known.inc(labels, Number(value));
   }
   let round = 0;
-  const times = ["last_run", "next_run"].map((time) => instruments.get(`flatline_check_${time}_timestamp_seconds`));
-  const runs = instruments.get("flatline_check_runs_total");
+  const set = (name: string, labels: Record<string, string>, value: number): void =>
+    (instruments.get(`flatline_check_${name}`) as GaugeType).set(labels, value);
   return {
     change: () => {
       for (const one of changed(round++, count)) {
-        const labels = { check: "dead-asset-spike", slug: `organization-${one}` };
-        for (const time of times) (time as GaugeType).set(labels, startedAtMs / 1_000 + round * 15 + one);
-        runs?.inc({ ...labels, outcome: "error" });
+        const labels = { check, slug: slugOf(one) };
+        const { currentCount, ratio } = resultOf(one, round).observed;
+        const atSeconds = runAtMs(one, round) / secondMs;
+        set("observed", { ...labels, key: "currentCount" }, currentCount);
+        set("observed", { ...labels, key: "ratio" }, ratio);
+        set("deaths", labels, currentCount);
+        set("last_run_timestamp_seconds", labels, atSeconds);
+        set("last_success_timestamp_seconds", labels, atSeconds);
+        set("next_run_timestamp_seconds", labels, atSeconds + runIntervalMs / secondMs);
+        instruments.get("flatline_check_runs_total")?.inc({ ...labels, outcome: "ok" });
       }
     },
     render: async () => [Buffer.from(await registry.metrics())],

@@ -34,7 +34,7 @@ export function formatRatio(ratio: number | null, unit?: string): string {
   return unit === undefined ? `${formatNumber(ratio)}×` : `${formatNumber(ratio)} ${unit}`;
 }
 
-/** "≥ 8× (15×)" */
+/** "≥ 8× (12×)" */
 export function formatBound({
   bound,
   goal,
