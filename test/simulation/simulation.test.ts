@@ -21,6 +21,13 @@ const known = isLong
       lifeOf(8_051, 1),
       lifeOf(8_079, 1),
       lifeOf(8_089, 2.7),
+      lifeOf(10_041, 0.6),
+      lifeOf(10_087, 0.5),
+      lifeOf(10_121, 1.5),
+      lifeOf(20_006, 0.4),
+      lifeOf(20_144, 1.5),
+      lifeOf(20_158, 2.6),
+      lifeOf(20_227, 1.9),
     ]
   : [lifeOf(5, 0.25), lifeOf(2, 0.25)];
 const replays = isLong ? 10 : 2;
