@@ -10,18 +10,27 @@ export function requireEvents({ events }: CheckRun, check: string): EventReads {
   return events;
 }
 
+/** What is known of an organization's first event. */
+export interface FirstEvent {
+  /** false: no event was ever stored. */
+  readonly hasBegun: boolean;
+  /** null: none, or it was deleted since. */
+  readonly atMs: number | null;
+}
+
 /**
- * Returns the instant of the organization's first event; null without one, undefined where that is not known.
+ * Returns what is known of the organization's first event; undefined where nothing is.
  * @throws FlatlineError no_events when none was ever stored and that is not to count as ok
  */
 export async function readFirstEvent(
   { slug, whenNoEvents }: EventTarget,
   { firstEvents }: CheckRun,
-): Promise<number | null | undefined> {
+): Promise<FirstEvent | undefined> {
   const known = await firstEvents?.([slug]);
   if (known === undefined) return undefined;
-  if (whenNoEvents === "unknown" && !known.has(slug)) throw noEvents(slug);
-  return known.get(slug) ?? null;
+  const hasBegun = known.has(slug);
+  if (whenNoEvents === "unknown" && !hasBegun) throw noEvents(slug);
+  return { hasBegun, atMs: known.get(slug) ?? null };
 }
 
 /** Returns why a run of an organization gives no result of which no event was ever stored. */

@@ -40,14 +40,15 @@ export const deadAssetSpike = {
 async function run(target: SpikeTarget, asked: CheckRun): Promise<Evaluated> {
   const { slug, thresholds, maxSilenceMs } = target;
   const { nowMs, events, evidence, signal } = asked;
-  const firstEventAtMs = await readFirstEvent(target, asked);
-  if (maxSilenceMs !== undefined && events !== undefined) await refuseSilence({ slug, nowMs, maxSilenceMs }, events);
+  const first = await readFirstEvent(target, asked);
+  const isWatched = maxSilenceMs !== undefined && first?.hasBegun !== false;
+  if (isWatched && events !== undefined) await refuseSilence({ slug, nowMs, maxSilenceMs }, events);
   const plain = await asked.api.deadAssetSpike({ slug, ...thresholds }, { signal });
   const assetTypeExcess = assetTypeExcessOf(plain);
   const result = plain.severity === "ok" || evidence === undefined ? plain : await evidence(plain, target, signal);
   return {
     result,
-    baselineCoverage: firstEventAtMs === undefined ? null : coverageOfBaseline(thresholds, nowMs, firstEventAtMs),
+    baselineCoverage: first === undefined ? null : coverageOfBaseline(thresholds, nowMs, first.atMs),
     ...(assetTypeExcess.length === 0 ? {} : { assetTypeExcess }),
   };
 }

@@ -5,7 +5,12 @@ import { servedHealthcheckSchema } from "../../contract/healthcheck-schemas.ts";
 import { coverageIntervals, evaluateEventFlow } from "./evaluate.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
-const usual = { lastEventAtMs: nowMs - hourMs, checkedAssets: 90, checkedAssetsByDay: [100, 90, 110, 0, 100, 400, 95] };
+const usual = {
+  lastEventAtMs: nowMs - hourMs,
+  hasBegun: true,
+  checkedAssets: 90,
+  checkedAssetsByDay: [100, 90, 110, 0, 100, 400, 95],
+};
 
 describe("event-flow", () => {
   it.each([
@@ -18,10 +23,16 @@ describe("event-flow", () => {
       kinds: ["event-flow.silence"],
     },
     {
-      rule: "no event ever",
+      rule: "no event up to now",
       input: { lastEventAtMs: null, checkedAssets: 0, checkedAssetsByDay: [] },
       severity: "fail",
       kinds: ["event-flow.silence"],
+    },
+    {
+      rule: "no event ever, which is said to be ok",
+      input: { lastEventAtMs: null, hasBegun: false, checkedAssets: 0, checkedAssetsByDay: [] },
+      severity: "ok",
+      kinds: [],
     },
     { rule: "coverage down by exactly the share", input: { checkedAssets: 50 }, severity: "ok", kinds: [] },
     { rule: "coverage down by more", input: { checkedAssets: 49 }, severity: "warn", kinds: ["event-flow.coverage"] },

@@ -20,8 +20,10 @@ export interface EventFlowInput {
   readonly slug: string;
   readonly nowMs: number;
   readonly thresholds: EventFlowThresholds;
-  /** null: no event was ever stored. */
+  /** null: none is stored up to now. */
   readonly lastEventAtMs: number | null;
+  /** false: no event was ever stored, and that is no silence. */
+  readonly hasBegun: boolean;
   /** Distinct assets with an event of any status in the last 24 hours. */
   readonly checkedAssets: number;
   /** The same for each of the days before that lie after the organization's first event, newest first. */
@@ -65,7 +67,7 @@ export function evaluateEventFlow(input: EventFlowInput): HealthcheckResult {
   const { slug, nowMs, thresholds, lastEventAtMs, checkedAssets } = input;
   const usual = median(input.checkedAssetsByDay);
   const drop = usual === null || usual === 0 ? null : Math.max(0, 1 - checkedAssets / usual);
-  const silent = isSilent(lastEventAtMs, nowMs, thresholds.maxSilenceMs);
+  const silent = input.hasBegun && isSilent(lastEventAtMs, nowMs, thresholds.maxSilenceMs);
   const isThin = drop !== null && (usual ?? 0) >= leastUsual && drop > thresholds.maxCoverageDrop;
   const severity: ResultSeverity = silent ? "fail" : isThin ? "warn" : "ok";
   const silenceSeconds = lastEventAtMs === null ? null : Math.max(0, Math.floor((nowMs - lastEventAtMs) / secondMs));
@@ -89,7 +91,7 @@ export function evaluateEventFlow(input: EventFlowInput): HealthcheckResult {
       maxCoverageDrop: thresholds.maxCoverageDrop,
     },
     findings: [
-      ...(silent ? [silence(slug, lastEventAtMs, silenceSeconds)] : []),
+      ...(silent ? [silence(input, silenceSeconds)] : []),
       ...(isThin ? [coverage(slug, silent ? "fail" : "warn", checkedAssets, usual, drop)] : []),
     ],
     suggestedAction:
@@ -108,10 +110,10 @@ export function coverageIntervals(nowMs: number): readonly { readonly afterMs: n
   }));
 }
 
-function silence(slug: string, lastEventAtMs: number | null, silenceSeconds: number | null): Finding {
+function silence({ slug, nowMs, lastEventAtMs }: EventFlowInput, silenceSeconds: number | null): Finding {
   const message =
     lastEventAtMs === null
-      ? "no liveness event was ever received"
+      ? `no liveness event of any status is stored up to ${new Date(nowMs).toISOString()}`
       : `no liveness event of any status for ${lengthText(silenceSeconds ?? 0)}, the last at ${new Date(lastEventAtMs).toISOString()}`;
   return { kind: "event-flow.silence", ref: slug, severity: "fail", message };
 }

@@ -2,13 +2,13 @@ import { formatDuration } from "../../base/durations.ts";
 import { dayMs, secondMs } from "../../base/time.ts";
 import type { EventReads } from "../event-reads.ts";
 import type { CheckedOrganization, CheckKind, Evaluated } from "../kind.ts";
-import { requireEvents } from "../stored-events.ts";
-import type { AnyTarget } from "../target.ts";
+import { readFirstEvent, requireEvents } from "../stored-events.ts";
+import type { EventTarget } from "../target.ts";
 import { coverageIntervals, evaluateEventFlow, type EventFlowLimits } from "./evaluate.ts";
 import { eventFlowSettings, type EventFlowSettings } from "./settings.ts";
 import { silenceLimitMs } from "./silence-limit.ts";
 
-export interface EventFlowTarget extends AnyTarget {
+export interface EventFlowTarget extends EventTarget {
   readonly check: "event-flow";
   readonly limits: EventFlowLimits;
 }
@@ -39,19 +39,34 @@ export const eventFlow = {
       : [],
   targetOf: ({
     slug,
+    whenNoEvents,
     eventFlow: { enabled, schedule, maxSilenceMs, maxCoverageDrop },
   }: EventFlowOrganization): EventFlowTarget | null =>
-    enabled ? { check: "event-flow", slug, schedule, limits: { maxSilenceMs, maxCoverageDrop } } : null,
-  run: async ({ check, slug, limits: { maxSilenceMs, maxCoverageDrop } }: EventFlowTarget, run): Promise<Evaluated> => {
+    enabled
+      ? {
+          check: "event-flow",
+          slug,
+          schedule,
+          limits: { maxSilenceMs, maxCoverageDrop },
+          ...(whenNoEvents === null ? {} : { whenNoEvents }),
+        }
+      : null,
+  run: async (target: EventFlowTarget, run): Promise<Evaluated> => {
+    const { check, slug, limits } = target;
+    const { maxSilenceMs, maxCoverageDrop } = limits;
     const { nowMs, appUrl } = run;
     const events = requireEvents(run, check);
     const { liveness } = events;
+    const lastEventAtMs = await liveness.lastEventAtMs(slug, nowMs);
+    // Most streams have begun: whether one ever did is read for the others only.
+    const first = lastEventAtMs === null ? await readFirstEvent(target, run) : undefined;
     const limitMs = await silenceLimitMs({ slug, nowMs, maxSilenceMs }, events);
     const result = evaluateEventFlow({
       slug,
       nowMs,
       thresholds: { maxSilenceMs: limitMs, maxCoverageDrop },
-      lastEventAtMs: await liveness.lastEventAtMs(slug, nowMs),
+      lastEventAtMs,
+      hasBegun: first?.hasBegun !== false,
       checkedAssets: await liveness.distinctAssets(slug, { afterMs: nowMs - dayMs, untilMs: nowMs }),
       checkedAssetsByDay: await usualDaysOf(slug, nowMs, events),
       appUrl,

@@ -42,7 +42,10 @@ export async function refuseSilence({ slug, nowMs, maxSilenceMs }: SilenceAsk, e
   if (!isSilent(lastEventAtMs, nowMs, maxSilenceMs === "auto" ? leastAutoSilenceMs : maxSilenceMs)) return;
   const limitMs = await silenceLimitMs({ slug, nowMs, maxSilenceMs }, events);
   if (!isSilent(lastEventAtMs, nowMs, limitMs)) return;
-  const since = lastEventAtMs === null ? "was ever stored" : `since ${new Date(lastEventAtMs).toISOString()}`;
+  const since =
+    lastEventAtMs === null
+      ? `up to ${new Date(nowMs).toISOString()}`
+      : `since ${new Date(lastEventAtMs).toISOString()}`;
   throw new FlatlineError(
     "stream_silent",
     `no liveness event ${since}: without any there are no deaths to count, see whether the liveness checker still runs`,

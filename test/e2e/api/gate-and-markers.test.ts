@@ -30,6 +30,7 @@ storage: { path: flatline.db }
   await folder.addDeaths("acme", { lastHour: 90, perDay: 3 });
   await folder.addDeaths("globex", { lastHour: 90, perDay: 3 });
   await folder.addDeaths("initech", { lastHour: 90, perDay: 3 });
+  await folder.addDeaths("silent", { lastHour: 0, perDay: 1 });
   await folder.start();
 });
 afterAll(() => folder.close());

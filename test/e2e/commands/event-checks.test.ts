@@ -20,6 +20,7 @@ defaults: { schedule: "@yearly", sentinel: { schedule: "@yearly" }, eventFlow: {
 organizations:
   - { slug: acme, sentinel: { assets: ["https://login.acme.example"] } }
   - { slug: globex, eventFlow: { enabled: true } }
+  - { slug: initech, whenNoEvents: ok, eventFlow: { enabled: true } }
 alerting: { groupWait: 0s, groupInterval: 0s, fleet: false }
 receivers: [{ name: ops, type: webhook, url: "${sink.url}" }]
 server: { listen: "127.0.0.1:0", token: token-of-the-tests }
@@ -93,12 +94,24 @@ describe("the checks over single events", () => {
     expect((await run("event-flow", "globex")).severity).toBe("ok");
   });
 
-  it("a stream that never began is unknown by another reason", async () => {
-    expect(await run("dead-asset-spike", "globex")).toMatchObject({
+  it("a stream that never began is unknown by another reason, and holds no gate", async () => {
+    for (const check of ["dead-asset-spike", "event-flow"])
+      expect(await run(check, "globex")).toMatchObject({ severity: "unknown", error: { reason: "no_events" } });
+    const gate = await fetch(`${daemon.url}/api/v1/gate/globex`);
+    expect(await gate.json()).toMatchObject({ decision: "allow", reason: "unknown" });
+  });
+
+  it("a stream that never began is ok where that is said, and watched for silence once it has begun", async () => {
+    for (const check of ["dead-asset-spike", "event-flow"])
+      expect(await run(check, "initech")).toMatchObject({ severity: "ok", error: null });
+
+    await post([{ at: new Date(clock.nowMs() - 3 * hourMs).toISOString(), slug: "initech" }]);
+
+    expect(await run("dead-asset-spike", "initech")).toMatchObject({
       severity: "unknown",
-      error: { reason: "no_events" },
+      error: { reason: "stream_silent" },
     });
-    expect((await run("event-flow", "globex")).severity).toBe("fail");
+    expect((await run("event-flow", "initech")).severity).toBe("fail");
   });
 
   it("the embedded service answers a silent stream by the API's rule", async () => {
