@@ -53,7 +53,8 @@ export const registerAudit: RegisterCommand = (program: Command, context: CliCon
         return;
       }
       if (entries.length === 0) {
-        context.stdout.write("nothing was done in that time\n");
+        const isNarrowed = since !== undefined || until !== undefined || actor !== undefined;
+        context.stdout.write(isNarrowed ? "no act matches these flags\n" : "no act is recorded yet\n");
         return;
       }
       const rows = entries.map(({ at, actor: name, via, action, slug, subject, detail }) => [

@@ -24,15 +24,12 @@ export const registerForget: RegisterCommand = (program: Command, context: CliCo
     .addHelpText("after", help)
     .action(async (slug: string, flags: ForgetFlags) => {
       const { config, unlisted } = await loadFleetConfig(flags.config, context);
-      if (flags.yes !== true) {
-        const message = `forget removes events, history, alerts, silences, markers, keys and API v2's records of ${JSON.stringify(slug)} for good: nothing was removed; --yes removes them`;
-        throw new FlatlineError("usage", message);
-      }
       if (unlisted.length > 0) {
         const message = `it is unknown whether ${JSON.stringify(slug)} is configured, because a discovery source was never read: nothing was removed`;
         throw new FlatlineError("unavailable", message);
       }
-      const removed = await forgetOrganization(config, context, { slug, user: context.userName() });
+      const asked = { slug, user: context.userName(), isConfirmed: flags.yes === true };
+      const removed = await forgetOrganization(config, context, asked);
       const rows = Object.entries(removed).map(([kind, count]) => [kind, formatCount(count)]);
       context.stdout.write(
         flags.json === true

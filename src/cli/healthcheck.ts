@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { askHealthy } from "../commands/ask-healthy.ts";
 import { FlatlineError } from "../base/errors.ts";
+import { escapeControls } from "../base/unseen-text.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 
@@ -17,7 +18,8 @@ export const registerHealthcheck: RegisterCommand = (program: Command, context: 
     .action(async (flags: { readonly config?: string }) => {
       const listen = await listenAddress(flags.config, context);
       const { isHealthy, message } = await askHealthy(listen, context);
-      (isHealthy ? context.stdout : context.stderr).write(`${message}\n`);
+      if (isHealthy) context.stdout.write(`${message}\n`);
+      else context.stderr.write(`flatline: ${escapeControls(message)}\n`);
       context.setExitCode(isHealthy ? 0 : 1);
     });
 };

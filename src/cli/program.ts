@@ -13,7 +13,7 @@ const usageExitCode = 64;
 export async function runProgram(argv: readonly string[], context: CliContext): Promise<void> {
   const program = createProgram(context, await loadCommands(argv));
   try {
-    await program.parseAsync([...argv], { from: "user" });
+    await program.parseAsync(withoutHelpOfHelp(argv), { from: "user" });
   } catch (error) {
     context.setExitCode(reportError(error, context));
   }
@@ -29,8 +29,7 @@ function createProgram(context: CliContext, commands: readonly RegisterCommand[]
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
-      // Every error begins alike, ours and commander's.
-      outputError: (text, write) => write(text.replace(/^error: /, "flatline: ")),
+      outputError: (text, write) => write(wordUsageError(text)),
       getOutHelpWidth: () => context.stdout.columns,
       getErrHelpWidth: () => context.stderr.columns,
       getOutHasColors: () => false,
@@ -45,6 +44,26 @@ function createProgram(context: CliContext, commands: readonly RegisterCommand[]
     command.exitOverride().enablePositionalOptions().version(context.version, "-V, --version", "print the version"),
   );
   return program;
+}
+
+/** Returns the command line of `help` without a flag that asks for help once more, which commander takes for a command. */
+function withoutHelpOfHelp(argv: readonly string[]): string[] {
+  return argv[0] === "help" ? argv.filter((arg) => arg !== "-h" && arg !== "--help") : [...argv];
+}
+
+/** Returns an error of commander as ours: all begin alike, and say first what is wrong. */
+function wordUsageError(text: string): string {
+  return text
+    .replace(
+      /^error: command-argument value ('[^]*') is invalid for argument '([\w-]+)'\. /,
+      "error: <$2> $1 is invalid. ",
+    )
+    .replace(/^error: option '([^']+)' argument ('[^]*') is invalid\. /, "error: $1 $2 is invalid. ")
+    .replace(
+      /^error: ([^']+) ('[^]*') is invalid\. Allowed choices are (.*)\.$/m,
+      "error: $1 must be one of $3, not $2",
+    )
+    .replace(/^error: /, "flatline: ");
 }
 
 const rootHelp = `

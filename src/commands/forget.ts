@@ -13,18 +13,25 @@ const pauseMs = 5;
 
 /**
  * Removes everything stored of an organization that is no longer configured, and answers what was removed (CONTRACT 12). A
- * slice at a time: what is interrupted goes on where it was. @throws usage where it is configured, or nothing is stored of it
+ * slice at a time: what is interrupted goes on where it was. @throws usage where it is configured, nothing is stored of it, or
+ * it is not confirmed
  */
 export async function forgetOrganization(
   config: Config,
   deps: PartsDeps & { readonly signal: AbortSignal },
-  { slug, user }: { readonly slug: string; readonly user: string },
+  { slug, user, isConfirmed }: { readonly slug: string; readonly user: string; readonly isConfirmed: boolean },
 ): Promise<ForgottenRows> {
   if (config.organizations.some((organization) => organization.slug === slug)) {
     const file = config.files[0] ?? "the configuration";
     throw new FlatlineError("usage", `${JSON.stringify(slug)} is configured: take it out of ${file} and reload first`);
   }
   return withStore(config, deps, async ({ store }) => {
+    if (!isConfirmed) {
+      const isKnown = (await store.events.slugs()).includes(slug) || (await store.forgetting.isStored(slug));
+      if (!isKnown) throw await unknownSlug(store, slug);
+      const message = `forget removes events, history, alerts, silences, markers, keys and API v2's records of ${JSON.stringify(slug)} for good: nothing was removed; --yes removes them`;
+      throw new FlatlineError("usage", message);
+    }
     let removed: ForgottenRows = { events: 0, history: 0, alerts: 0, silences: 0, markers: 0, keys: 0, records: 0 };
     const pause = async (): Promise<void> => {
       await deps.clock.sleep(pauseMs, deps.signal);

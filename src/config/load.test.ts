@@ -211,9 +211,13 @@ receivers:
     expect(config.server.listen).toBe(listen);
   });
 
-  it("refuses a FLATLINE_LISTEN that is no address", async () => {
-    expect(await problemsOf(`${embedded}organizations: [acme]\n`, { FLATLINE_LISTEN: "9640" })).toEqual([
-      'flatline.yaml:1:1: server.listen: $FLATLINE_LISTEN must be HOST:PORT such as "127.0.0.1:9640" or "[::1]:9640"',
+  it.each([
+    ["is no address", "9640", 'must be HOST:PORT such as "127.0.0.1:9640" or "[::1]:9640"'],
+    ["has no such port", "[::1]:65536", "must have a port from 0 to 65535, not 65536"],
+    ["has a longer port", ":123456", "must have a port from 0 to 65535, not 123456"],
+  ])("refuses a FLATLINE_LISTEN that %s", async (_rule, listen, says) => {
+    expect(await problemsOf(`${embedded}organizations: [acme]\n`, { FLATLINE_LISTEN: listen })).toEqual([
+      `flatline.yaml:1:1: server.listen: $FLATLINE_LISTEN ${says}`,
     ]);
   });
 

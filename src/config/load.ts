@@ -54,7 +54,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   problems.push(...secrets.problems);
   const environmentListen = environmentListenOf(options.env, known(config.server)?.listen);
   if (environmentListen !== null && parseListen(environmentListen) === null)
-    problems.push(document.problemAt(["server", "listen"], `$FLATLINE_LISTEN ${listenProblem}`));
+    problems.push(document.problemAt(["server", "listen"], `$FLATLINE_LISTEN ${listenProblem(environmentListen)}`));
   if (problems.length > 0 || main.data === null) throw invalidConfig(problems, [document, ...documents]);
   const organizations = [main, ...included].flatMap(({ data }) => data?.organizations ?? []);
   return resolveConfig({

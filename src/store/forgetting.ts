@@ -12,6 +12,8 @@ export interface ForgettingStore {
    * so do assets, which belong to no organization, and events (EventStore.forget). The names of its checks stay as numbers of what a journal may still hold.
    */
   forget(slug: string, maxRows: number): Promise<{ readonly removed: ForgottenRows; readonly hasMore: boolean }>;
+  /** Returns true if `forget` would count a row. */
+  isStored(slug: string): Promise<boolean>;
 }
 
 interface Step {
@@ -40,6 +42,14 @@ export function createForgettingStore(db: Db): ForgettingStore {
         if (hasMore && isParent.has(table)) break;
       }
       return { removed, hasMore };
+    },
+    isStored: async (slug) => {
+      for (const { kind, table, where } of stepsFor(slug)) {
+        if (kind === null) continue;
+        const { rows } = await sql`SELECT 1 FROM ${sql.table(table)} WHERE ${where} LIMIT 1`.execute(db);
+        if (rows.length > 0) return true;
+      }
+      return false;
     },
   };
 }

@@ -113,7 +113,7 @@ export async function startWeb(
     probe: async (check, slug) => (check === "dead-asset-spike" && slug === "acme" ? resultReport() : null),
     run: async (check, slug) => {
       if (check === "dead-asset-spike" && slug === "acme") return resultReport();
-      throw new FlatlineError("not_found", "no such check of such an organization");
+      throw new FlatlineError("not_found", `no check ${check} is configured for "${slug}"`);
     },
     ended: [],
     live: { alerts: [], fleet: null },

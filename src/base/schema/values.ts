@@ -192,18 +192,25 @@ export function headerName() {
   });
 }
 
+const listenPattern = /^(|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]):(\d+)$/;
+
 /** `HOST:PORT` to listen on, as it is meant: `:9640` is every address; null when it is none. */
 export function parseListen(text: string): string | null {
-  const match = /^(|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]):(\d{1,5})$/.exec(text);
-  if (match === null || Number(match[2]) > 65_535) return null;
-  return match[1] === "" ? `0.0.0.0:${match[2]}` : text;
+  const [, host, port = ""] = listenPattern.exec(text) ?? [];
+  if (host === undefined || port.length > 5 || Number(port) > 65_535) return null;
+  return host === "" ? `0.0.0.0:${port}` : text;
 }
 
-export const listenProblem = 'must be HOST:PORT such as "127.0.0.1:9640" or "[::1]:9640"';
+/** Returns what is wrong with a text that `parseListen` refuses. */
+export function listenProblem(text: string): string {
+  const port = listenPattern.exec(text)?.[2];
+  if (port !== undefined) return `must have a port from 0 to 65535, not ${port.slice(0, 20)}`;
+  return 'must be HOST:PORT such as "127.0.0.1:9640" or "[::1]:9640"';
+}
 
 export function listenAddress() {
   return z.string().superRefine((text, context) => {
-    if (parseListen(text) === null) context.addIssue(listenProblem);
+    if (parseListen(text) === null) context.addIssue(listenProblem(text));
   });
 }
 

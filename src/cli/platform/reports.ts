@@ -142,7 +142,7 @@ function readQuery(flags: ListFlags): ReportsQuery {
   const { config: _config, json: _json, all: _all, ...asked } = flags;
   const parsed = parseReportsQuery(asked, flagNames);
   if (parsed.kind === "query") return parsed.query;
-  throw new FlatlineError("usage", "these are not filters of a listing:", { issues: parsed.issues });
+  throw new FlatlineError("usage", "these flags of the listing are wrong:", { issues: parsed.issues });
 }
 
 function flagOption(flags: string, description: string): Option {

@@ -1,8 +1,17 @@
 import { describe, expect, it } from "vitest";
 
+import type { ProxyAccess } from "./settings.ts";
 import { ask, useWebs, basic, bearer, nobody, oneToken, token } from "../../../test/support/web-harness.ts";
 
 const start = useWebs();
+
+const proxy: ProxyAccess = {
+  from: ["10.0.0.1/32"],
+  userHeader: "x-forwarded-user",
+  groupsHeader: "x-forwarded-groups",
+  may: {},
+  organizations: {},
+};
 
 const publicReads = [
   "GET /metrics",
@@ -43,6 +52,22 @@ describe("who gets in", () => {
     expect(await refused.json()).toEqual({ message: "the token is missing or wrong", code: "UNAUTHORIZED" });
     expect((await ask(web, route, bearer)).status).toBe(200);
     expect((await ask(web, route, basic)).status).toBe(200);
+  });
+
+  it.each([
+    { rule: "with tokens", tokens: [oneToken(token)], trustedProxy: null, message: "the token is missing or wrong" },
+    {
+      rule: "with a proxy",
+      tokens: [oneToken(token)],
+      trustedProxy: proxy,
+      message: "the token or the proxy's user is missing or wrong",
+    },
+  ])("names what is accepted, $rule, whether it is missing or wrong", async ({ tokens, trustedProxy, message }) => {
+    const web = await start();
+    web.world.access = { ...nobody, tokens, trustedProxy };
+
+    for (const headers of [{}, { authorization: "Bearer other" }])
+      expect(await (await ask(web, "POST /-/reload", headers)).json()).toEqual({ message, code: "UNAUTHORIZED" });
   });
 
   it.each(writes)("%s needs the token as Bearer", async (route) => {

@@ -55,11 +55,11 @@ export function refusalOf(request: FastifyRequest, requirement: Requirement, set
   const right = access === "public" ? "read" : access;
   const isWrite = requirement.isWrite ?? right !== "read";
   const found = identify(request, settings, !isWrite);
-  if (found === "wrong") return unauthorized("the token or the proxy's user is missing or wrong", isWrite, settings);
+  if (found === "wrong") return unauthorized(isWrite, settings);
   request.identity = found;
   if (access === "public" && settings.publicRead) return null;
   if (found === null) {
-    if (hasIdentities(settings)) return unauthorized("the token is missing or wrong", isWrite, settings);
+    if (hasIdentities(settings)) return unauthorized(isWrite, settings);
     return forbidden("this needs a token, and none is configured: set server.token and reload");
   }
   if (!found.rights.has(right)) return forbidden(missingRight(found, right));
@@ -74,7 +74,8 @@ export function hasIdentities({ tokens, trustedProxy }: AccessSettings): boolean
   return tokens.length > 0 || trustedProxy !== null;
 }
 
-function unauthorized(message: string, isWrite: boolean, { tokens }: AccessSettings): Refusal {
+function unauthorized(isWrite: boolean, { tokens, trustedProxy }: AccessSettings): Refusal {
+  const message = `the token${trustedProxy === null ? "" : " or the proxy's user"} is missing or wrong`;
   // Basic is for reading only: a browser sends it along with requests that another site made up. And where no token can be
   // given, none is asked for.
   const isBasic = !isWrite && tokens.length > 0;

@@ -208,12 +208,15 @@ describe("POST /api/v1/checks/{check}/{slug}/run", () => {
     expect(await answer.json()).toMatchObject({ severity: "unknown", result: null, error: { reason: "timeout" } });
   });
 
-  it.each(["dead-asset-spike/nope", "nope/acme"])("of %s is 404", async (target) => {
+  it.each([
+    ["dead-asset-spike/nope", 'no check dead-asset-spike is configured for "nope"'],
+    ["nope/acme", 'there is no check "nope": dead-asset-spike, '],
+  ])("of %s is 404, and says what is wrong", async (target, message) => {
     const { url } = await start([]);
 
     const answer = await fetch(`${url}/api/v1/checks/${target}/run`, { method: "POST", headers: bearer });
 
     expect(answer.status).toBe(404);
-    expect(await answer.json()).toMatchObject({ code: "NOT_FOUND" });
+    expect(await answer.json()).toMatchObject({ code: "NOT_FOUND", message: expect.stringContaining(message) });
   });
 });

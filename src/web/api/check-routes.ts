@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
-import { FlatlineError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
 import type { CheckName } from "../../contract/report.ts";
 import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../access/identity.ts";
 import type { CheckDetailAnswer } from "../../contract/v1/checks.ts";
-import { findCheck, viewCheck, viewEndedAlert, viewReport } from "./check-view.ts";
+import { findCheck, unknownCheck, viewCheck, viewEndedAlert, viewReport } from "./check-view.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { ChecksPort } from "../ports/checks.ts";
 import { addResource, dropBodies } from "../resource.ts";
@@ -34,7 +33,7 @@ export function addCheckRoutes(
         const { check, slug } = targetOf(request);
         requireOrganization(request, slug);
         const snapshot = await checks.get(check, slug);
-        if (snapshot === null) throw unknownTarget();
+        if (snapshot === null) throw unknownCheck(check, slug);
         const ended = await checks.ended(check, slug);
         const withDetails = seesDetails(request);
         const endedAlerts = ended.map((alert) => viewEndedAlert(alert, withDetails));
@@ -57,10 +56,6 @@ export function addCheckRoutes(
 function targetOf(request: FastifyRequest): { check: CheckName; slug: string } {
   const { check: name, slug } = request.params as { readonly check: string; readonly slug: string };
   const check = findCheck(name);
-  if (check === null) throw unknownTarget();
+  if (check === null) throw unknownCheck(name, slug);
   return { check, slug };
-}
-
-function unknownTarget(): FlatlineError {
-  return new FlatlineError("not_found", "no such check of such an organization");
 }

@@ -1,3 +1,5 @@
+import { FlatlineError } from "../../base/errors.ts";
+import { suggest } from "../../base/suggestions.ts";
 import { checkKind } from "../../checks/checks.ts";
 import { checkNames, type CheckName, type CheckReport } from "../../contract/report.ts";
 import { compareSeverity } from "../../contract/severity.ts";
@@ -14,6 +16,16 @@ type Alert = CheckSnapshot["alerts"][number];
 /** Returns the check of this name, or null when there is none. */
 export function findCheck(name: string): CheckName | null {
   return checkNames.find((check) => check === name) ?? null;
+}
+
+/** Returns the refusal of a check that does not exist, or that this organization does not have. */
+export function unknownCheck(name: string, slug: string): FlatlineError {
+  const check = findCheck(name);
+  const message =
+    check === null
+      ? `there is no check ${JSON.stringify(name)}: ${checkNames.join(", ")}${suggest(name, checkNames)}`
+      : `no check ${check} is configured for ${JSON.stringify(slug)}`;
+  return new FlatlineError("not_found", message);
 }
 
 /** Returns what is shown of a check of an organization; times are ISO 8601. `withDetails`: findings of the review queue too. */

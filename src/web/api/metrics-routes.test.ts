@@ -121,18 +121,22 @@ describe("GET /probe", () => {
     { query: "?check=dead-asset-spike", status: 400 },
     { query: "?slug=acme&slug=globex", status: 400 },
     { query: "?slug=acme&check=a&check=b", status: 400 },
-    { query: "?slug=nope", status: 404 },
-    { query: "?slug=acme&check=nope", status: 404 },
-    { query: "?slug=acme&check=", status: 404 },
-    { query: "?slug=acme&check=review-queue", status: 404 },
+    { query: "?slug=nope", status: 404, message: 'no check dead-asset-spike is configured for "nope"' },
+    { query: "?slug=acme&check=nope", status: 404, message: 'there is no check "nope": dead-asset-spike, ' },
+    { query: "?slug=acme&check=", status: 404, message: 'there is no check "": ' },
+    { query: "?slug=acme&check=review-queue", status: 404, message: 'review-queue is configured for "acme"' },
+    { query: "?slug=acme&check=sentinal", status: 404, message: 'did you mean "sentinel"?' },
     { query: "?slug=acme&check=__proto__", status: 404 },
-  ])("of $query is $status", async ({ query, status }) => {
+  ])("of $query is $status", async ({ query, status, message = "" }) => {
     const { url } = await start();
 
     const answer = await probe(url, query);
 
     expect(answer.status).toBe(status);
-    expect(JSON.parse(answer.body)).toMatchObject({ code: status === 400 ? "BAD_REQUEST" : "NOT_FOUND" });
+    expect(JSON.parse(answer.body)).toMatchObject({
+      code: status === 400 ? "BAD_REQUEST" : "NOT_FOUND",
+      message: expect.stringContaining(message),
+    });
   });
 
   it.each([

@@ -8,7 +8,7 @@ import type { CheckName, CheckReport } from "../../contract/report.ts";
 import { renderReport } from "../../metrics/check-series.ts";
 import { encodeParts, textPart, type ExpositionBody, type ExpositionEncoding } from "../../metrics/exposition-body.ts";
 import { contentTypes, formatEnd, negotiateFormat, type ExpositionFormat } from "../../metrics/exposition.ts";
-import { findCheck } from "./check-view.ts";
+import { findCheck, unknownCheck } from "./check-view.ts";
 import { requireOrganization } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import { addResource } from "../resource.ts";
@@ -24,7 +24,7 @@ export interface MetricsRoutesOptions {
   readonly renderMetrics: (format: ExpositionFormat, encoding: ExpositionEncoding) => Promise<ExpositionBody>;
   /**
    * Runs the check now without counting or storing it, shared with other probes of the same; an error report with reason
-   * `timeout` when it does not end within `timeoutMs`. Null: no such check of such an organization is configured.
+   * `timeout` when it does not end within `timeoutMs`. Null: the organization has no such check.
    */
   readonly probe: (check: CheckName, slug: string, timeoutMs: number) => Promise<CheckReport | null>;
 }
@@ -56,7 +56,7 @@ export function addMetricsRoutes(
         const timeoutMs = probeTimeoutMs(request.headers["x-prometheus-scrape-timeout-seconds"]);
         const name = findCheck(check);
         const report = name === null ? null : await probe(name, slug, timeoutMs);
-        if (report === null) throw new FlatlineError("not_found", "no such check of such an organization");
+        if (report === null) throw unknownCheck(check, slug);
         const encoding = negotiateEncoding(request.headers["accept-encoding"]);
         const parts = [textPart(renderReport(report, format) + formatEnd(format))];
         return sendExposition(reply, format, encoding, await encodeParts(parts, encoding));

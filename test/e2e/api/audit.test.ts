@@ -383,7 +383,7 @@ describe("by a command", () => {
     expect(first).toMatch(/^\S+Z +dana +proxy +outbox\.discard +second +receiver=console$/);
     expect(rest).toHaveLength(httpActs.length - 1);
     expect(table.stdout).toContain("comment=odd hxxps://a[.]example");
-    expect(none.stdout).toBe("nothing was done in that time\n");
+    expect(none.stdout).toBe("no act matches these flags\n");
   });
 });
 

@@ -68,7 +68,7 @@ describe("flatline alerts", () => {
     expect(exitCode).toBe(0);
     const [head, first, second] = stdout.split("\n");
     expect(head).toMatch(
-      /^SEVERITY {2}STATE +ORGANIZATION +CHECK +PEAK +RATIO +UNDONE +BEGAN +LASTED +DETECTED +NOTIFIED +JUDGED +WHO +ID/,
+      /^SEVERITY {2}STATE +ORGANIZATION +CHECK +PEAK +RATIO +UNDONE +BEGAN +LASTED +DETECTED +NOTIFIED +JUDGED +WHO +ID +NOTES$/,
     );
     expect(first).toMatch(
       /^fail +firing +acme +dead-asset-spike +\d+ +[\d.,]+× +(?:\d+ % +)?\S+Z +\d+[sm] +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ +(?:\S+Z|none yet) +\S+ +not_ok$/,
@@ -409,7 +409,7 @@ describe("a daemon that cannot be asked", () => {
 
     expect(exitCode).toBe(77);
     expect(stderr).toMatch(
-      /the token or the proxy's user is missing or wrong: server\.token of .* is not the one that the daemon runs with/,
+      /the token is missing or wrong: server\.token of .* is not the one that the daemon runs with/,
     );
     expect(stderr).not.toContain("another-token");
   });

@@ -49,6 +49,8 @@ describe("flatline forget", () => {
 
   it.each([
     { rule: "without --yes", args: ["acme"], says: "nothing was removed; --yes removes them" },
+    { rule: "what is configured, before it asks", args: ["globex"], says: '"globex" is configured: take it out of' },
+    { rule: "what it does not know, before it asks", args: ["acmee"], says: 'of "acmee"; did you mean "acme"?' },
     { rule: "what is configured", args: ["globex", "--yes"], says: '"globex" is configured: take it out of' },
     { rule: "what it does not know", args: ["acmee", "--yes"], says: 'of "acmee"; did you mean "acme"?' },
   ])("refuses $rule, and removes nothing", async ({ args, says }) => {

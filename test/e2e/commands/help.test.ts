@@ -82,6 +82,13 @@ describe("the built program", () => {
     expect(stdout).toMatch(/^Usage: flatline run /);
   });
 
+  it.each([["help", "--help"], ["help", "-h"], ["help"], ["--help"]])("prints help for %s %s", async (...args) => {
+    const { exitCode, stdout, stderr } = await runCli(args.filter(Boolean), { cwd });
+
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toMatch(/^Usage: flatline \[options\] \[command\]\n/);
+  });
+
   it("writes no colour where there is no terminal, and takes its configuration from the environment", async () => {
     await using folder = await makeProgramFolder();
     await folder.write("named.yaml", "source: { type: embedded }\norganizations: [acme]\nlog: { format: pretty }\n");
