@@ -10,6 +10,7 @@ import { createCheckSeries, type CheckSeries } from "./check-series.ts";
 import { encodeParts, textPart, type ExpositionBody, type ExpositionEncoding } from "./exposition-body.ts";
 import { formatEnd, type ExpositionFormat } from "./exposition.ts";
 import { renderFleet } from "./fleet-series.ts";
+import { createKeptGauge } from "./kept-gauge.ts";
 import type { FleetGauges, Metrics } from "./metrics.ts";
 import { deliveryOutcomes } from "./receiver-instruments.ts";
 import { renderRegistry } from "./registry-series.ts";
@@ -61,7 +62,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
   const countApiRequest = requestCounter(countedInstruments.apiRequests, registry);
   const eventsIngested = counter(countedInstruments.eventsIngested);
   const alertsJudged = counter(countedInstruments.alertsJudged);
-  const falseDeathRatio = gauge(countedInstruments.falseDeathRatio);
+  const falseDeathRatio = createKeptGauge(countedInstruments.falseDeathRatio);
   lag.zero({});
   if (withProcess) collectProcessMetrics(registry);
 
@@ -134,10 +135,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
       const known = eventStatuses.find((name) => name === status) ?? "other";
       eventsIngested.inc({ status: known }, atLeastZero(count));
     },
-    falseDeathRatio: (check, slug, ratio) => {
-      if (ratio === null) falseDeathRatio.remove({ check, slug });
-      else falseDeathRatio.set({ check, slug }, ratio);
-    },
+    falseDeathRatio: (check, slug, ratio) => falseDeathRatio.set(check, slug, ratio),
     alertJudged: (check, verdict) => alertsJudged.inc({ check, verdict }),
     configReloaded: (ok, nowMs) => {
       reloadSuccessful.set(ok ? 1 : 0);
@@ -147,7 +145,12 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
       setReceivers(gauges.receivers);
       const counted = await renderRegistry(registry, format);
       const fleet = renderFleet(gauges, (check) => checks.countFresh(check, gauges.nowMs), format);
-      const parts = [textPart(counted), ...checks.render(format, gauges.nowMs), textPart(fleet + formatEnd(format))];
+      const parts = [
+        textPart(counted),
+        ...falseDeathRatio.render(format),
+        ...checks.render(format, gauges.nowMs),
+        textPart(fleet + formatEnd(format)),
+      ];
       return encodeParts(parts, encoding);
     },
   };
