@@ -100,6 +100,17 @@ describe("the package", () => {
     for (const name of names) expect(await readFile(join(program, name), "utf8"), name).not.toMatch(/[^\0-\xff]/);
   });
 
+  it("has no script that npm would run, or warn of, where it is installed", async () => {
+    const manifest = await readFile(join(folder, "node_modules/flatline/package.json"), "utf8");
+    const { scripts } = JSON.parse(manifest) as { readonly scripts: Readonly<Record<string, string>> };
+
+    expect(Object.keys(scripts).filter((name) => /^(?:preinstall|install|postinstall|prepare)$/.test(name))).toEqual(
+      [],
+    );
+    // Of a clone: after npm ci, and before npm pack.
+    expect(scripts).toMatchObject({ postprepare: scripts["build"], prepack: scripts["build"] });
+  });
+
   it("is clean for publint", async () => {
     const pkgDir = join(folder, "node_modules/flatline");
     const manifest = JSON.parse(await readFile(join(pkgDir, "package.json"), "utf8")) as Record<string, unknown>;
