@@ -231,6 +231,7 @@ export async function startApp(
       isStopping: () => signal.aborted,
       reload,
       onAct: wake,
+      newId,
       onOutboxChanged: () => outbox.wake(),
     }),
     ...createOutsidePorts({ store, runtime, clock, logger, newId, onChange: wake }),

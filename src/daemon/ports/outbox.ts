@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { discardEntry, retryEntry } from "../../alerting/deliver/outbox-acts.ts";
 import { deliverTest } from "../../alerting/deliver/test-delivery.ts";
 import type { Clock } from "../../base/time.ts";
@@ -10,12 +9,14 @@ export interface OutboxPortOptions {
   readonly store: Pick<Store, "outbox" | "transaction">;
   readonly runtime: Pick<Runtime, "current">;
   readonly clock: Clock;
+  /** Of a test notification; unique over all time. */
+  readonly newId: () => string;
   /** Called after something may be delivered again. */
   readonly onChanged: () => void;
 }
 
 /** Returns the outbox and the receivers as the HTTP server sees them. */
-export function createOutboxPort({ store, runtime, clock, onChanged }: OutboxPortOptions): OutboxPort {
+export function createOutboxPort({ store, runtime, clock, newId, onChanged }: OutboxPortOptions): OutboxPort {
   return {
     list: () => store.outbox.list(),
     retry: async (id, author) => {
@@ -50,7 +51,7 @@ export function createOutboxPort({ store, runtime, clock, onChanged }: OutboxPor
       const { externalUrl } = config.alerting;
       // A stop of the server waits for it no longer than for any request.
       const signal = new AbortController().signal;
-      const sent = await deliverTest(receiver, { clock, newId: randomUUID, timeoutMs, externalUrl, signal });
+      const sent = await deliverTest(receiver, { clock, newId, timeoutMs, externalUrl, signal });
       await store.transaction(async ({ outbox, audit }) => {
         const nowMs = clock.nowMs();
         const isResumed = await outbox.endPause(name, nowMs);

@@ -55,6 +55,8 @@ export interface WebPortsOptions {
   readonly reload: (author: Actor) => Promise<void>;
   /** Called after an alert was acknowledged or judged. */
   readonly onAct: () => void;
+  /** Of test notifications; unique over all time. */
+  readonly newId: () => string;
   /** Called after an entry was queued again. */
   readonly onOutboxChanged: () => void;
 }
