@@ -22,7 +22,7 @@ if (!isNpx && existsSync(tsc) && existsSync(`${root}src`)) {
   }
   const uplot = `${root}node_modules/uplot`;
   copyFileSync(`${uplot}/dist/uPlot.iife.min.js`, `${assets}/uplot.js`);
-  // One file, in the order of the cascade: what is narrow or printed overrides all before it.
+  // One file, in the order of the cascade; "narrow" overrides the sheets before it, and each later one has its own narrow part.
   const styles = [
     "base",
     "frame",

@@ -42,7 +42,7 @@ function mistakes(): string[] {
     tag !== undefined && tag !== `v${version}` ? `package.json has ${version}, the tag is ${tag}` : "",
     chart.version === version && chart.appVersion === version ? "" : `Chart.yaml has another version than ${version}`,
     tag !== undefined && !read("CHANGELOG.md").includes(`\n## ${tag.replace(/^v/, "")}\n`)
-      ? `CHANGELOG.md has no section "## ${tag.replace(/^v/, "")}": rename "Unreleased" to it`
+      ? `CHANGELOG.md has no section "## ${tag.replace(/^v/, "")}": rename "## Unreleased" to it`
       : "",
   ].filter((mistake) => mistake !== "");
 }
