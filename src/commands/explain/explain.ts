@@ -2,6 +2,7 @@ import { breakAddresses } from "../../base/broken-address.ts";
 import { mostStartingAlike } from "../../store/alerts/alerts.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { readInstant } from "../../base/instant.ts";
+import { suggest } from "../../base/suggestions.ts";
 import { dayMs, hourMs, secondMs } from "../../base/time.ts";
 import type { Config } from "../../config/config.ts";
 import type { DeathsQuery } from "../../contract/liveness-counts.ts";
@@ -42,9 +43,17 @@ export async function explain(config: Config, deps: PartsDeps, id: string): Prom
   if (reading.kind === "problem") throw new FlatlineError("usage", `${id} is no id: ${reading.problem}${hint}`);
   return withHistory(config, deps, async (store) => {
     const verdict = await explainVerdict(config, store, { check: spike, slug, atMs: reading.atMs });
-    if (verdict === null) throw new FlatlineError("usage", `no verdict of ${slug} at or before ${text} is kept`);
-    return { kind: "verdict", verdict };
+    if (verdict !== null) return { kind: "verdict", verdict };
+    const known = await whichAreKept(config, store, slug);
+    throw new FlatlineError("usage", `no verdict of ${slug} at or before ${text} is kept: ${known}`);
   });
+}
+
+async function whichAreKept({ organizations }: Config, { history }: ExplainStore, slug: string): Promise<string> {
+  const firstAtMs = await history.firstAtMs(spike, slug);
+  if (firstAtMs !== null) return `the first is of ${new Date(firstAtMs).toISOString()}`;
+  const slugs = organizations.map((one) => one.slug);
+  return `it has none${slugs.includes(slug) ? ", its checks run in the daemon" : suggest(slug, slugs)}`;
 }
 
 async function explainAlert(config: Config, store: ExplainStore, given: string): Promise<Explanation> {

@@ -228,8 +228,13 @@ describe("flatline explain", () => {
     ["an id that is none", "acme", 64, "no alert acme is kept"],
     ["a time that is none", "acme@yesterday", 64, "is no id"],
     ["the id of no alert", "0196f0a2-7c53-7c53-8a51-0b7e3f1c2d4e", 64, "no alert 0196f0a2-7c53-7c53-8a51-0b7e3f1c2d4e"],
-    ["a time before the first verdict", `acme@${Date.UTC(2020, 0, 1) + minuteMs}`, 64, "no verdict of acme"],
-    ["an organization without verdicts", "globex@2026-01-15T12:00:00Z", 64, "no verdict of globex"],
+    ["a time before the first verdict", `acme@${Date.UTC(2020, 0, 1) + minuteMs}`, 64, "is kept: the first is of 20"],
+    [
+      "an organization without verdicts",
+      "acmee@2026-01-15T12:00:00Z",
+      64,
+      'is kept: it has none; did you mean "acme"?',
+    ],
   ])("says what is wrong with %s", async (_what, id, exitCode, message) => {
     const outcome = await flatline("explain", id);
 
