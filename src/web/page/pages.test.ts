@@ -72,6 +72,17 @@ describe("/", () => {
     expect([...html.matchAll(/data-slug="([^"]*)"/g)].map(([, slug]) => slug)).toEqual(slugs);
   });
 
+  it("says once that an organization is unknown, whichever of its checks gave no result", async () => {
+    const web = await start();
+    const unseen = [errorReport({ slug: "dark" }), errorReport({ slug: "dark", check: "event-flow" })];
+    web.world.snapshots = unseen.map((report) => snapshotOf(report));
+
+    const html = await (await ask(web, "GET /")).text();
+
+    expect(html).toContain("1 of 1 could not be checked.");
+    expect(html).not.toContain("The check event-flow of dark");
+  });
+
   it("never draws what is unknown as ok or as 0", async () => {
     const web = await start();
     web.world.snapshots = [snapshotOf(errorReport({ slug: "dark" }))];

@@ -72,11 +72,16 @@ const otherVerbs = { fail: "fails", warn: "warns", unknown: "could not be run" }
 
 /** What holds beside spikes: the one check that is not ok, or how many organizations have one. */
 function othersSentence(rows: readonly RowData[]): string {
-  const checks = rows.flatMap(({ slug, others }) => others.map(({ check, severity }) => ({ slug, check, severity })));
+  // Of an organization that could not be checked that much is said.
+  const checks = rows.flatMap(({ slug, severity: own, others }) =>
+    others
+      .filter(({ severity }) => own !== "unknown" || severity !== "unknown")
+      .map(({ check, severity }) => ({ slug, check, severity })),
+  );
   const [first] = checks;
   if (first === undefined) return "";
   if (checks.length === 1) return ` The check ${first.check} of ${first.slug} ${otherVerbs[first.severity]}.`;
-  const organizations = rows.filter(({ others }) => others.length > 0).length;
+  const organizations = new Set(checks.map(({ slug }) => slug)).size;
   const names = [...Map.groupBy(checks, ({ check }) => check)].map(([check, { length }]) => `${check} ${length}`);
   return ` Other checks are not ok for ${countOf(organizations, "organization")}: ${names.join(", ")}.`;
 }
