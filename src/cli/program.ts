@@ -1,5 +1,5 @@
-import { Command, CommanderError } from "commander";
-import { asFlatlineError } from "../base/errors.ts";
+import { Command, CommanderError, Option } from "commander";
+import { asFlatlineError, FlatlineError } from "../base/errors.ts";
 import { escapeControls } from "../base/unseen-text.ts";
 import { loadCommands } from "./commands.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
@@ -29,7 +29,8 @@ function createProgram(context: CliContext, commands: readonly RegisterCommand[]
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
-      outputError: (text, write) => write(wordUsageError(text)),
+      // Every error begins alike, ours and commander's.
+      outputError: (text, write) => write(text.replace(/^error: /, "flatline: ")),
       getOutHelpWidth: () => context.stdout.columns,
       getErrHelpWidth: () => context.stderr.columns,
       getOutHasColors: () => false,
@@ -40,9 +41,10 @@ function createProgram(context: CliContext, commands: readonly RegisterCommand[]
     .enablePositionalOptions()
     .addHelpText("after", rootHelp);
   for (const register of commands) register(program, context);
-  applyToAll(program, (command) =>
-    command.exitOverride().enablePositionalOptions().version(context.version, "-V, --version", "print the version"),
-  );
+  applyToAll(program, (command) => {
+    command.exitOverride().enablePositionalOptions().version(context.version, "-V, --version", "print the version");
+    nameChoices(command);
+  });
   return program;
 }
 
@@ -51,19 +53,17 @@ function withoutHelpOfHelp(argv: readonly string[]): string[] {
   return argv[0] === "help" ? argv.filter((arg) => arg !== "-h" && arg !== "--help") : [...argv];
 }
 
-/** Returns an error of commander as ours: all begin alike, and say first what is wrong. */
-function wordUsageError(text: string): string {
-  return text
-    .replace(
-      /^error: command-argument value ('[^]*') is invalid for argument '([\w-]+)'\. /,
-      "error: <$2> $1 is invalid. ",
-    )
-    .replace(/^error: option '([^']+)' argument ('[^]*') is invalid\. /, "error: $1 $2 is invalid. ")
-    .replace(
-      /^error: ([^']+) ('[^]*') is invalid\. Allowed choices are (.*)\.$/m,
-      "error: $1 must be one of $3, not $2",
-    )
-    .replace(/^error: /, "flatline: ");
+/** Lets a command say of an option or argument with choices which they are, and begin with its name. */
+function nameChoices({ options, registeredArguments }: Command): void {
+  for (const target of [...options, ...registeredArguments]) {
+    const { argChoices: choices } = target;
+    if (choices === undefined) continue;
+    const name = target instanceof Option ? target.flags : `<${target.name()}>`;
+    target.argParser((value: string) => {
+      if (choices.includes(value)) return value;
+      throw new FlatlineError("usage", `${name} must be one of ${choices.join(", ")}, not '${value}'`);
+    });
+  }
 }
 
 const rootHelp = `
