@@ -59,10 +59,10 @@ const worstFirst: readonly string[] = severities.toSorted((left, right) => compa
 const listHelp = `
 PEAK: the most deaths that a run has counted. RATIO: the deaths of the last run to those that it expected. UNDONE: of its
 deaths with a known asset, the share that was found alive again. BEGAN: when the excess began, as far as the events show it.
-LASTED: since it began, else since it was detected. WHO: the author of the last act. NOTES: silenced, acknowledged, judged, else the reason
-of its last change, such as not_ok or for_elapsed ("Reasons" in docs/alerts.md); and the marker that is near. A narrow terminal
-goes without columns, NOTES first and ID never. With --ended, UNDONE is of the deaths from a window before its begin to its
-end, those found alive again since.
+LASTED: since it began, else since it was detected. WHO: the author of the last act. NOTES: silenced, acknowledged, judged, else
+the reason of its last change, such as not_ok or for_elapsed ("Reasons" in docs/alerts.md); and the marker that is near. A
+narrow terminal goes without columns, NOTES first and ID never. With --ended, UNDONE is of the deaths from a window before its
+begin to its end, those found alive again since.
 
 Examples:
   flatline alerts list --json | jq -r '.alerts[] | select(.acknowledged | not) | .id'

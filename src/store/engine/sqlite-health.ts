@@ -11,6 +11,7 @@ const lastingMs = 5 * secondMs;
 // Longer than a run's interval of a minute, so that partial failures keep the store failing; short enough for a disk that
 // has room again.
 const rememberedMs = 2 * minuteMs;
+
 const lost = "everything that flatline writes from now on is lost when it ends";
 const stop = "Stop flatline and restore the store from a backup";
 // A deleted log soon exists again: the next process that opens the store creates it.

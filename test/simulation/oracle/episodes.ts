@@ -69,8 +69,8 @@ export class Episodes {
 
   /** Notes the id of an alert that begins to fire, right after the run that lets it. */
   changed({ alertId, slug, event }: ChangedAlert): void {
-    const kind = event === "firing" ? "verdict" : "unknown";
     if (event !== "firing" && event !== "unknown") return;
+    const kind = event === "firing" ? "verdict" : "unknown";
     const begun = this.all.findLast((one) => one.slug === slug && one.kind === kind);
     if (begun !== undefined && !new Set(this.#byId.values()).has(begun)) this.#byId.set(alertId, begun);
   }
