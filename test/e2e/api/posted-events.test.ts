@@ -29,42 +29,44 @@ async function loopDelayP99Ms(daemon: Daemon): Promise<number> {
 
 // A sample comes each 10 ms, and counts with these.
 const resolutionMs = 10;
-// At the 99th percentile, with other tests beside this one. To store a body takes 100 ms.
-const mostDelayMs = 80;
 
-it(`the event loop does not wait for bodies while ${events} events are posted`, { timeout: 5 * minuteMs }, async () => {
-  await using folder = await makeProgramFolder(config);
-  await using daemon = await startDaemon([], { cwd: folder.path });
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-ndjson" };
-  const bodies = bulkNdjson({ rows: events, slugs, untilMs: clock.nowMs(), idPrefix: "p" }, eventsABody);
-  const idle = startLineProcess("program/idle-loop.ts", []);
-  idle.tell("begin");
-  await idle.untilLines(1);
-  await loopDelayP99Ms(daemon);
+it(
+  `the event loop's p99 delay stays under 50 ms while ${events} events are posted`,
+  { timeout: 5 * minuteMs },
+  async () => {
+    await using folder = await makeProgramFolder(config);
+    await using daemon = await startDaemon([], { cwd: folder.path });
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-ndjson" };
+    const bodies = bulkNdjson({ rows: events, slugs, untilMs: clock.nowMs(), idPrefix: "p" }, eventsABody);
+    const idle = startLineProcess("program/idle-loop.ts", []);
+    idle.tell("begin");
+    await idle.untilLines(1);
+    await loopDelayP99Ms(daemon);
 
-  let received = 0;
-  let stored = 0;
-  // Two at a time: while one is stored the next is read.
-  const post = async (): Promise<void> => {
-    for (const body of bodies) {
-      const response = await fetch(`${daemon.url}/api/v1/events`, { method: "POST", headers, body });
-      expect(response.status).toBe(200);
-      const answer = (await response.json()) as { received: number; stored: number };
-      received += answer.received;
-      stored += answer.stored;
-    }
-  };
-  await Promise.all([post(), post()]);
-  const delayMs = await loopDelayP99Ms(daemon);
-  idle.tell("end");
-  await idle.untilLines(2);
-  await idle.kill();
-  // What the machine does to a process that has nothing to do is not ours: nothing, where nothing else runs.
-  const machineMs = Math.max(0, Number(idle.lines[1]) - resolutionMs);
+    let received = 0;
+    let stored = 0;
+    // Two at a time: while one is stored the next is read.
+    const post = async (): Promise<void> => {
+      for (const body of bodies) {
+        const response = await fetch(`${daemon.url}/api/v1/events`, { method: "POST", headers, body });
+        expect(response.status).toBe(200);
+        const answer = (await response.json()) as { received: number; stored: number };
+        received += answer.received;
+        stored += answer.stored;
+      }
+    };
+    await Promise.all([post(), post()]);
+    const delayMs = await loopDelayP99Ms(daemon);
+    idle.tell("end");
+    await idle.untilLines(2);
+    await idle.kill();
+    // What the machine does to a process that has nothing to do is not ours: nothing, where nothing else runs.
+    const machineMs = Math.max(0, Number(idle.lines[1]) - resolutionMs);
 
-  expect({ received, stored }).toEqual({ received: events, stored: events });
-  expect(delayMs).toBeGreaterThan(0);
-  expect(delayMs - machineMs).toBeLessThan(mostDelayMs);
-  const metrics = parseExposition(await readText(`${daemon.url}/metrics`), "text");
-  expect(seriesValue(metrics, "flatline_events_ingested_total", { status: "DETECTED_AS_DEAD" })).toBe(events);
-});
+    expect({ received, stored }).toEqual({ received: events, stored: events });
+    expect(delayMs).toBeGreaterThan(0);
+    expect(delayMs - machineMs).toBeLessThan(50);
+    const metrics = parseExposition(await readText(`${daemon.url}/metrics`), "text");
+    expect(seriesValue(metrics, "flatline_events_ingested_total", { status: "DETECTED_AS_DEAD" })).toBe(events);
+  },
+);
