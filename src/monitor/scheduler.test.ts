@@ -1,43 +1,16 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 import { resultReport } from "../../test/support/check-reports.ts";
-import { createFastStore, type FastStore } from "../../test/support/store/fast.ts";
-import { createSchedulingWorld, spikeTarget, type SchedulingWorld } from "../../test/support/scheduling.ts";
-import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
-import type { CheckReport, ResultReport } from "../contract/report.ts";
-import type { TogetherRun } from "./run-together.ts";
+import { spikeTarget } from "../../test/support/scheduling.ts";
+import { times, useSchedulingWorlds } from "../../test/support/scheduling-worlds.ts";
+import type { CheckReport } from "../contract/report.ts";
 import type { CheckTarget } from "../checks/checks.ts";
-import { FlatlineError } from "../base/errors.ts";
 import { createTracer } from "../base/trace.ts";
-import type { Store } from "../store/store.ts";
 
 const minute = 60_000;
 // Two minutes after a tick of every five minutes.
 const startMs = Date.parse("2026-05-06T12:02:00Z");
-
-let backend: FastStore;
-
-beforeEach(async () => {
-  backend = await createFastStore();
-});
-
-afterEach(async () => {
-  await backend.remove();
-});
-
-async function setUp(): Promise<{ clock: VirtualClock; store: Store; world: SchedulingWorld }> {
-  const clock = createVirtualClock({ startMs });
-  const store = await backend.connect();
-  return { clock, store, world: createSchedulingWorld(store, clock) };
-}
-
-function never(): AbortSignal {
-  return new AbortController().signal;
-}
-
-function times(world: SchedulingWorld): string[] {
-  return world.recorded.map(({ slug, startedAtMs }) => `${slug} ${new Date(startedAtMs).toISOString().slice(11, 19)}`);
-}
+const setUp = useSchedulingWorlds(startMs);
 
 describe("the scheduler", () => {
   it("runs what was never run at once, then at each tick", async () => {
@@ -141,19 +114,6 @@ describe("the scheduler", () => {
     expect(clock.pendingTimeouts()).toBe(0);
   });
 
-  it("keeps its lease while a run is longer than the lease", async () => {
-    const { clock, world } = await setUp();
-    world.behave = () => ({ durationMs: 50_000 });
-    const both = ["a", "b"].map((owner) => world.process(owner, [spikeTarget("acme")], { isShared: true }));
-
-    for (const scheduler of both) await scheduler.start();
-    await clock.advance(55_000);
-    for (const scheduler of both) await scheduler.stop(0);
-
-    expect(world.upstream.starts).toBe(1);
-    expect(world.recorded).toMatchObject([{ owner: "a" }]);
-  });
-
   it("does not lose its loop to recording that fails, and runs the check again", async () => {
     const { clock, world } = await setUp();
     let failures = 2;
@@ -173,54 +133,6 @@ describe("the scheduler", () => {
       "run was not recorded, will be run again",
     ]);
     expect(errors[0]?.fields).toMatchObject({ slug: "acme", check: "dead-asset-spike" });
-  });
-
-  it("begins nothing while its lease is not certain, and is stalled meanwhile", async () => {
-    const { clock, store, world } = await setUp();
-    let isBroken = false;
-    const renew: Store["owners"]["renew"] = (owner, lease) =>
-      isBroken ? Promise.reject(new FlatlineError("store_busy", "I/O error")) : store.owners.renew(owner, lease);
-    const breakable = { ...store, owners: { ...store.owners, renew } };
-    const scheduler = world.process("a", [spikeTarget("acme")], { store: breakable, isShared: true });
-    await scheduler.start();
-    await clock.advance(minute);
-
-    isBroken = true;
-    await clock.advance(3 * minute);
-    const stalled = scheduler.isStalled();
-    isBroken = false;
-    await clock.advance(5_000);
-    const stalledAfter = scheduler.isStalled();
-    await scheduler.stop(0);
-
-    expect([stalled, stalledAfter]).toEqual([true, false]);
-    expect(times(world)).toEqual(["acme 12:02:00", expect.stringMatching(/^acme 12:06:0[0-5]$/)]);
-  });
-
-  it("does not repeat what another process ran meanwhile, when a lost check is its own again before its run has ended", async () => {
-    const { clock, store, world } = await setUp();
-    let isCut = false;
-    const renew: Store["owners"]["renew"] = (owner, lease) =>
-      isCut ? Promise.reject(new FlatlineError("store_busy", "I/O error")) : store.owners.renew(owner, lease);
-    const cut = { ...store, owners: { ...store.owners, renew } };
-    world.behave = () => ({ durationMs: world.upstream.starts === 1 ? 50_000 : 100 });
-    const scheduler = world.process("a", [spikeTarget("acme")], { store: cut, isShared: true });
-    await scheduler.start();
-    await clock.advance(3 * minute + 1_000);
-
-    isCut = true;
-    const other = world.process("b", [spikeTarget("acme")], { isShared: true });
-    await other.start();
-    await clock.advance(20_000);
-    await other.stop(0);
-    isCut = false;
-    await clock.advance(2 * minute);
-    await scheduler.stop(0);
-
-    expect(world.recorded.map(({ owner, dueAtMs }) => [owner, new Date(dueAtMs).toISOString().slice(11, 16)])).toEqual([
-      ["a", "12:02"],
-      ["b", "12:05"],
-    ]);
   });
 
   it("is not stalled while nothing is due", async () => {
@@ -299,106 +211,6 @@ describe("the scheduler", () => {
   });
 });
 
-describe("a run that is asked for", () => {
-  it("is run now, and keeps the tick that follows", async () => {
-    const { clock, world } = await setUp();
-    const scheduler = world.process("a", [spikeTarget("acme")]);
-    await scheduler.start();
-    await clock.advance(2 * minute + 50_000);
-
-    const report = await scheduler.runNow("dead-asset-spike", "acme", never());
-    await clock.advance(minute);
-    await scheduler.stop(0);
-
-    expect(report).toMatchObject({ kind: "result", slug: "acme", severity: "ok" });
-    expect(times(world)).toEqual(["acme 12:02:00", "acme 12:04:50", "acme 12:05:00"]);
-    expect(world.skipped).toEqual({ late: 0, overlap: 0 });
-    expect(world.lagSeconds).toEqual([0, 0]);
-  });
-
-  it("comes after one that is under way, which is not shared", async () => {
-    const { clock, world } = await setUp();
-    world.behave = () => ({ durationMs: 10_000 });
-    const scheduler = world.process("a", [spikeTarget("acme")]);
-    await scheduler.start();
-    await clock.advance(4_000);
-
-    const asked = scheduler.runNow("dead-asset-spike", "acme", never());
-    await clock.advance(16_000);
-    const report = await asked;
-    await scheduler.stop(0);
-
-    expect(report).toMatchObject({ startedAtMs: startMs + 10_000, finishedAtMs: startMs + 20_000 });
-    expect(world.upstream.most).toBe(1);
-    clock.assertIdle();
-  });
-
-  it("gets the next place, before what waits for its turn", async () => {
-    const { clock, world } = await setUp();
-    world.behave = () => ({ durationMs: 1_000 });
-    const targets = Array.from({ length: 10 }, (_, index) => spikeTarget(`organization-${index}`));
-    const scheduler = world.process("a", targets, { concurrency: 1 });
-    await scheduler.start();
-    await clock.advance(500);
-
-    const asked = scheduler.runNow("dead-asset-spike", "organization-9", never());
-    await clock.advance(1_500);
-
-    expect(await asked).toMatchObject({ startedAtMs: startMs + 1_000 });
-    expect(world.upstream.most).toBe(1);
-    await clock.advance(minute);
-    await scheduler.stop(0);
-    expect(world.recorded).toHaveLength(10);
-  });
-
-  it.each([
-    { what: "an organization that is not configured", slug: "nobody", code: "not_found" },
-    { what: "a check that another process runs, where it cannot be asked", slug: "acme", code: "unavailable" },
-  ])("refuses $what", async ({ slug, code }) => {
-    const { clock, world } = await setUp();
-    const owner = world.process("b", [spikeTarget("acme")], { isShared: true });
-    await owner.start();
-    const scheduler = world.process("a", [spikeTarget("acme")], { isShared: true });
-    await scheduler.start();
-    await clock.advance(1_000);
-
-    const asked = scheduler.runNow("dead-asset-spike", slug, never()).catch((error: unknown) => error);
-    await clock.advance(1_000);
-
-    expect(await asked).toMatchObject({ code });
-    await scheduler.stop(0);
-    await owner.stop(0);
-  });
-
-  it("ends with the caller's signal while it waits, and is refused while stopping", async () => {
-    const { clock, world } = await setUp();
-    world.behave = () => ({ durationMs: 30_000 });
-    const scheduler = world.process("a", [spikeTarget("acme")]);
-    await scheduler.start();
-    await clock.advance(1_000);
-
-    const asked = scheduler.runNow("dead-asset-spike", "acme", clock.timeout(5_000)).catch((error: unknown) => error);
-    await clock.advance(5_000);
-
-    expect(await asked).toMatchObject({ code: "api_timeout" });
-    await scheduler.stop(0);
-    await expect(scheduler.runNow("dead-asset-spike", "acme", never())).rejects.toMatchObject({ code: "unavailable" });
-  });
-
-  it("hears of recording that failed", async () => {
-    const { clock, world } = await setUp();
-    const scheduler = world.process("a", [spikeTarget("acme")]);
-    await scheduler.start();
-    await clock.advance(minute);
-    world.beforeRecord = () => {
-      throw new Error("disk is full");
-    };
-
-    await expect(scheduler.runNow("dead-asset-spike", "acme", never())).rejects.toThrow("disk is full");
-    await scheduler.stop(0);
-  });
-});
-
 describe("a change of the configuration", () => {
   it("runs what is new at once, forgets what is gone, and keeps the rest", async () => {
     const { clock, world } = await setUp();
@@ -426,134 +238,5 @@ describe("a change of the configuration", () => {
     await scheduler.stop(0);
 
     expect(times(world)).toEqual(["globex 12:02:00", "acme 12:02:00", "globex 12:03:00", "acme 12:03:00"]);
-  });
-});
-
-describe("a stop", () => {
-  it("lets runs under way end within the time to drain", async () => {
-    const { clock, world } = await setUp();
-    world.behave = () => ({ durationMs: 5_000 });
-    const scheduler = world.process("a", [spikeTarget("acme")]);
-    await scheduler.start();
-    await clock.advance(1_000);
-
-    const stopped = scheduler.stop(8_000);
-    await clock.advance(8_000);
-    await stopped;
-
-    expect(world.recorded).toHaveLength(1);
-    expect(world.states).toMatchObject([{ slug: "acme", severity: "ok" }]);
-    clock.assertIdle();
-  });
-
-  it("aborts what hangs, records nothing of it and gives its lease back", async () => {
-    const { clock, store, world } = await setUp();
-    world.behave = () => ({ durationMs: 1e9 });
-    const targets = [spikeTarget("acme"), spikeTarget("globex")];
-    const scheduler = world.process("a", targets, { concurrency: 1 });
-    await scheduler.start();
-    await clock.advance(1_000);
-
-    const stopped = scheduler.stop(8_000);
-    await clock.advance(8_000);
-    await stopped;
-
-    expect(world.upstream.starts).toBe(1);
-    expect(world.recorded).toEqual([]);
-    expect(world.log.filter(({ level }) => level === "error")).toEqual([]);
-    const { nowMs, leaseUntilMs } = { nowMs: clock.nowMs(), leaseUntilMs: clock.nowMs() + minute };
-    const next = await store.owners.register({ nowMs, leaseUntilMs });
-    expect((await store.owners.balance(next, { nowMs, isAlone: false }))?.shards).toHaveLength(64);
-    expect(scheduler.running()).toBe(0);
-    expect(scheduler.isStalled(), "one that has stopped ticks no more").toBe(true);
-    clock.assertIdle();
-  });
-});
-
-describe("checks that are run together", () => {
-  const ok = (slug: string, atMs: number): ResultReport =>
-    resultReport({ slug, severity: "ok", startedAtMs: atMs, finishedAtMs: atMs });
-
-  function togetherOf(clock: VirtualClock) {
-    const asked: string[][] = [];
-    const run = async (targets: readonly CheckTarget[]): Promise<(TogetherRun | null)[]> => {
-      asked.push(targets.map(({ slug }) => slug));
-      return targets.map(({ slug }) => (slug === "globex" ? null : { report: ok(slug, clock.nowMs()), hold: null }));
-    };
-    return { asked, together: { run, follow: () => 0 } };
-  }
-
-  it("are what is due at once; what gave no result with the others runs on its own", async () => {
-    const { clock, world } = await setUp();
-    const { asked, together } = togetherOf(clock);
-    const targets = ["acme", "globex", "initech"].map((slug) => spikeTarget(slug));
-    const scheduler = world.process("a", targets, { together });
-
-    await scheduler.start();
-    await clock.advance(4 * minute);
-    await scheduler.stop(0);
-
-    expect(asked.map((slugs) => slugs.toSorted())).toEqual([
-      ["acme", "globex", "initech"],
-      ["acme", "globex", "initech"],
-    ]);
-    expect(world.upstream.starts).toBe(2);
-    expect(times(world).toSorted()).toEqual([
-      "acme 12:02:00",
-      "acme 12:05:00",
-      "globex 12:02:00",
-      "globex 12:05:00",
-      "initech 12:02:00",
-      "initech 12:05:00",
-    ]);
-    expect(world.lagSeconds).toEqual([0, 0, 0, 0, 0, 0]);
-  });
-
-  it("run each on its own when they cannot be run together", async () => {
-    const { clock, world } = await setUp();
-    const together = { run: () => Promise.reject(new Error("one of them is broken")), follow: () => 0 };
-    const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("initech")], { together });
-
-    await scheduler.start();
-    await clock.advance(1);
-    await scheduler.stop(0);
-
-    expect(times(world).toSorted()).toEqual(["acme 12:02:00", "initech 12:02:00"]);
-    expect(world.log).toContainEqual(
-      expect.objectContaining({ level: "warn", fields: expect.objectContaining({ runs: 2 }) as object }),
-    );
-  });
-
-  it("are at most five hundred, and the rest follows without waiting", async () => {
-    const { clock, world } = await setUp();
-    const { asked, together } = togetherOf(clock);
-    const targets = Array.from({ length: 1_200 }, (_, index) => spikeTarget(`organization-${index}`));
-    const scheduler = world.process("a", targets, { together });
-
-    await scheduler.start();
-    await clock.advance(100);
-    await scheduler.stop(0);
-
-    expect(asked.map(({ length }) => length)).toEqual([500, 500, 200]);
-    expect(world.recorded).toHaveLength(1_200);
-  });
-
-  it("are gathered for a quarter of a second where jitter spreads them", async () => {
-    const { clock, world } = await setUp();
-    const { asked, together } = togetherOf(clock);
-    const targets = Array.from({ length: 100 }, (_, index) =>
-      spikeTarget(`organization-${index}`, { jitterMs: 10_000 }),
-    );
-    const scheduler = world.process("a", targets, { together });
-    await scheduler.start();
-    await clock.advance(minute);
-    asked.length = 0;
-
-    await clock.advance(2 * minute + 20_000);
-    await scheduler.stop(0);
-
-    expect(asked.flat()).toHaveLength(100);
-    expect(asked.length).toBeLessThanOrEqual(41);
-    expect(Math.max(...world.lagSeconds)).toBeLessThan(0.3);
   });
 });

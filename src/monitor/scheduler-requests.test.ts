@@ -1,0 +1,113 @@
+import { describe, expect, it } from "vitest";
+
+import { spikeTarget } from "../../test/support/scheduling.ts";
+import { times, useSchedulingWorlds } from "../../test/support/scheduling-worlds.ts";
+
+const minute = 60_000;
+// Two minutes after a tick of every five minutes.
+const startMs = Date.parse("2026-05-06T12:02:00Z");
+const setUp = useSchedulingWorlds(startMs);
+
+function never(): AbortSignal {
+  return new AbortController().signal;
+}
+
+describe("a run that is asked for", () => {
+  it("is run now, and keeps the tick that follows", async () => {
+    const { clock, world } = await setUp();
+    const scheduler = world.process("a", [spikeTarget("acme")]);
+    await scheduler.start();
+    await clock.advance(2 * minute + 50_000);
+
+    const report = await scheduler.runNow("dead-asset-spike", "acme", never());
+    await clock.advance(minute);
+    await scheduler.stop(0);
+
+    expect(report).toMatchObject({ kind: "result", slug: "acme", severity: "ok" });
+    expect(times(world)).toEqual(["acme 12:02:00", "acme 12:04:50", "acme 12:05:00"]);
+    expect(world.skipped).toEqual({ late: 0, overlap: 0 });
+    expect(world.lagSeconds).toEqual([0, 0]);
+  });
+
+  it("comes after one that is under way, which is not shared", async () => {
+    const { clock, world } = await setUp();
+    world.behave = () => ({ durationMs: 10_000 });
+    const scheduler = world.process("a", [spikeTarget("acme")]);
+    await scheduler.start();
+    await clock.advance(4_000);
+
+    const asked = scheduler.runNow("dead-asset-spike", "acme", never());
+    await clock.advance(16_000);
+    const report = await asked;
+    await scheduler.stop(0);
+
+    expect(report).toMatchObject({ startedAtMs: startMs + 10_000, finishedAtMs: startMs + 20_000 });
+    expect(world.upstream.most).toBe(1);
+    clock.assertIdle();
+  });
+
+  it("gets the next place, before what waits for its turn", async () => {
+    const { clock, world } = await setUp();
+    world.behave = () => ({ durationMs: 1_000 });
+    const targets = Array.from({ length: 10 }, (_, index) => spikeTarget(`organization-${index}`));
+    const scheduler = world.process("a", targets, { concurrency: 1 });
+    await scheduler.start();
+    await clock.advance(500);
+
+    const asked = scheduler.runNow("dead-asset-spike", "organization-9", never());
+    await clock.advance(1_500);
+
+    expect(await asked).toMatchObject({ startedAtMs: startMs + 1_000 });
+    expect(world.upstream.most).toBe(1);
+    await clock.advance(minute);
+    await scheduler.stop(0);
+    expect(world.recorded).toHaveLength(10);
+  });
+
+  it.each([
+    { what: "an organization that is not configured", slug: "nobody", code: "not_found" },
+    { what: "a check that another process runs, where it cannot be asked", slug: "acme", code: "unavailable" },
+  ])("refuses $what", async ({ slug, code }) => {
+    const { clock, world } = await setUp();
+    const owner = world.process("b", [spikeTarget("acme")], { isShared: true });
+    await owner.start();
+    const scheduler = world.process("a", [spikeTarget("acme")], { isShared: true });
+    await scheduler.start();
+    await clock.advance(1_000);
+
+    const asked = scheduler.runNow("dead-asset-spike", slug, never()).catch((error: unknown) => error);
+    await clock.advance(1_000);
+
+    expect(await asked).toMatchObject({ code });
+    await scheduler.stop(0);
+    await owner.stop(0);
+  });
+
+  it("ends with the caller's signal while it waits, and is refused while stopping", async () => {
+    const { clock, world } = await setUp();
+    world.behave = () => ({ durationMs: 30_000 });
+    const scheduler = world.process("a", [spikeTarget("acme")]);
+    await scheduler.start();
+    await clock.advance(1_000);
+
+    const asked = scheduler.runNow("dead-asset-spike", "acme", clock.timeout(5_000)).catch((error: unknown) => error);
+    await clock.advance(5_000);
+
+    expect(await asked).toMatchObject({ code: "api_timeout" });
+    await scheduler.stop(0);
+    await expect(scheduler.runNow("dead-asset-spike", "acme", never())).rejects.toMatchObject({ code: "unavailable" });
+  });
+
+  it("hears of recording that failed", async () => {
+    const { clock, world } = await setUp();
+    const scheduler = world.process("a", [spikeTarget("acme")]);
+    await scheduler.start();
+    await clock.advance(minute);
+    world.beforeRecord = () => {
+      throw new Error("disk is full");
+    };
+
+    await expect(scheduler.runNow("dead-asset-spike", "acme", never())).rejects.toThrow("disk is full");
+    await scheduler.stop(0);
+  });
+});
