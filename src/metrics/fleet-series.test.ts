@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+
+import { busyMetrics, newMetrics, nowMs, read, show } from "../../test/support/app-metrics.ts";
+import { errorReport, resultReport } from "../../test/support/check-reports.ts";
+import { seriesValue } from "../../test/support/exposition-parser.ts";
+import { checkNames } from "../contract/report.ts";
+import type { FleetGauges } from "./metrics.ts";
+
+describe("the fleet's gauges", () => {
+  const firing = {
+    check: "dead-asset-spike",
+    slug: "acme",
+    severity: "fail",
+    state: "firing",
+    silenced: false,
+  } as const;
+
+  it("are all there at 0 without any alert", async () => {
+    const families = await read(newMetrics());
+
+    expect(families.get("flatline_alerts")?.samples).toHaveLength(checkNames.length * 3 * 3);
+    expect(families.get("flatline_alerts")?.samples.every(({ value }) => value === 0)).toBe(true);
+    expect(families.has("flatline_alert_firing")).toBe(false);
+    expect(seriesValue(families, "flatline_fleet_spiking_organizations", { check: "dead-asset-spike" })).toBe(0);
+    expect(seriesValue(families, "flatline_store_bytes")).toBe(4_096);
+  });
+
+  it("count alerts by state and severity, a silenced one that fires as silenced only", async () => {
+    const alerts: FleetGauges["alerts"] = [
+      firing,
+      { ...firing, slug: "b", silenced: true },
+      { ...firing, slug: "c", state: "pending", severity: "warn", silenced: true },
+      { ...firing, slug: "acme", severity: "unknown" },
+    ];
+
+    const families = await read(newMetrics(), { alerts });
+
+    const count = (state: string, severity: string): number | null =>
+      seriesValue(families, "flatline_alerts", { check: "dead-asset-spike", state, severity });
+    expect([
+      count("firing", "fail"),
+      count("silenced", "fail"),
+      count("pending", "warn"),
+      count("firing", "unknown"),
+    ]).toEqual([1, 1, 1, 1]);
+    expect(
+      families.get("flatline_alert_firing")?.samples.map(({ labels }) => [labels["slug"], labels["severity"]]),
+    ).toEqual([
+      ["acme", "fail"],
+      ["b", "fail"],
+      ["acme", "unknown"],
+    ]);
+    expect(seriesValue(families, "flatline_fleet_spiking_organizations", { check: "dead-asset-spike" })).toBe(2);
+  });
+
+  it("count organizations with a fresh result", async () => {
+    const metrics = newMetrics();
+    show(metrics, resultReport({ finishedAtMs: nowMs }));
+    show(metrics, resultReport({ finishedAtMs: nowMs - 700_000, slug: "stale" }), "stale");
+    show(metrics, errorReport({ finishedAtMs: nowMs, slug: "failed" }), "failed");
+
+    const families = await read(metrics);
+
+    expect(seriesValue(families, "flatline_fleet_organizations", { check: "dead-asset-spike" })).toBe(1);
+  });
+
+  it("show the share of false deaths while it is known", async () => {
+    const metrics = newMetrics();
+    const ratio = async (): Promise<number | null> =>
+      seriesValue(await read(metrics), "flatline_check_false_death_ratio", { check: "dead-asset-spike", slug: "acme" });
+
+    metrics.falseDeathRatio("dead-asset-spike", "acme", 0.25);
+    expect(await ratio()).toBe(0.25);
+    metrics.falseDeathRatio("dead-asset-spike", "acme", null);
+    expect(await ratio()).toBeNull();
+  });
+
+  it("show of every gate whether it is held, and since when while it is", async () => {
+    const { metrics, gauges } = busyMetrics();
+
+    const families = await read(metrics, gauges);
+
+    const held = (slug: string): (number | null)[] =>
+      ["flatline_gate_held", "flatline_gate_held_since_timestamp_seconds"].map((name) =>
+        seriesValue(families, name, { slug }),
+      );
+    expect(held("acme")).toEqual([1, nowMs / 1_000 - 90]);
+    expect(held("globex")).toEqual([0, null]);
+  });
+
+  it("show the outbox of every receiver, 0 where nothing waits", async () => {
+    const { metrics, gauges } = busyMetrics();
+
+    const families = await read(metrics, gauges);
+
+    const value = (name: string, receiver: string): number | null =>
+      seriesValue(families, `flatline_outbox_${name}`, { receiver });
+    expect(["pending", "dead_letters", "oldest_age_seconds"].map((name) => value(name, "ops"))).toEqual([2, 1, 90]);
+    expect(["pending", "dead_letters", "oldest_age_seconds"].map((name) => value(name, "pager"))).toEqual([0, 0, 0]);
+  });
+});
