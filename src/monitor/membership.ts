@@ -139,6 +139,10 @@ export function createMembership(options: MembershipOptions): Membership {
     }
   }
 
+  async function loadBoard(): Promise<void> {
+    await board.reload(() => store.runs.load(), { areOwnersInTurn: isAlone });
+  }
+
   async function readOthers(): Promise<void> {
     const ownId = own?.owner.ownerId ?? 0;
     const known = board.known();
@@ -162,7 +166,7 @@ export function createMembership(options: MembershipOptions): Membership {
     }
     // What is in the history already was not followed in time, as after a suspension: the board has to be read again.
     const isWhole = !hasGap && !isGone;
-    if (!isWhole) await board.reload(() => store.runs.load());
+    if (!isWhole) await loadBoard();
     const shown = isWhole ? changed : board.states();
     if (shown.length > 0) options.onFollowed(shown);
   }
@@ -202,7 +206,7 @@ export function createMembership(options: MembershipOptions): Membership {
   return {
     start: async (alone) => {
       isAlone = alone;
-      await board.reload(() => store.runs.load());
+      await loadBoard();
       await balance(await renew());
       loop.start();
     },

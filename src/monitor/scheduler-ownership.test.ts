@@ -73,6 +73,26 @@ describe("checks of several processes", () => {
   });
 });
 
+describe("one process after another, on a file", () => {
+  it("runs what was due in between though the clock has been set back since the first one", async () => {
+    const { clock, world } = await setUp();
+    const runOf = async (owner: string): Promise<void> => {
+      const scheduler = world.process(owner, [spikeTarget("acme")]);
+      await scheduler.start();
+      await clock.advance(4 * minute);
+      await scheduler.stop(0);
+    };
+
+    await runOf("a");
+    clock.shiftWall(-60 * minute);
+    await runOf("b");
+    await clock.advance(5 * minute);
+    await runOf("c");
+
+    expect(times(world)).toEqual(["acme 12:02:00", "acme 12:05:00", "acme 11:10:00", "acme 11:15:00"]);
+  });
+});
+
 describe("a stop", () => {
   it("lets runs under way end within the time to drain", async () => {
     const { clock, world } = await setUp();

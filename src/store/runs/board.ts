@@ -129,6 +129,13 @@ export class CheckState implements CheckKey {
   }
 }
 
+/** What a fold of an owner's journal writes. */
+export interface Folded {
+  readonly hours: () => Generator<HourRecord>;
+  readonly states: readonly BoardRecord[];
+  readonly areOwnersInTurn: boolean;
+}
+
 /** One decoded row of a journal. */
 interface Commit extends RowRuns {
   readonly ownerId: number;
@@ -153,11 +160,20 @@ export class Board {
   readonly #seqs = new Map<number, number>();
   /** Owners whose commits were applied, not read: what their rows refer to is unknown here. */
   readonly #applied = new Set<number>();
+  /** One owner works at a time, so that all it ran comes after what those before it ran, whatever the clock said. */
+  #areOwnersInTurn = false;
   /** Commits that arrive during a reload. */
   #meanwhile: Commit[] | null = null;
 
-  /** Replaces the board by the stored state; commits that arrive meanwhile are applied afterwards. */
-  async reload(read: () => Promise<RunSnapshot>): Promise<void> {
+  /**
+   * Replaces the board by the stored state; commits that arrive meanwhile are applied afterwards. `areOwnersInTurn` [false]:
+   * there is one owner at a time, as on a file.
+   */
+  async reload(
+    read: () => Promise<RunSnapshot>,
+    { areOwnersInTurn }: { readonly areOwnersInTurn: boolean } = { areOwnersInTurn: false },
+  ): Promise<void> {
+    this.#areOwnersInTurn = areOwnersInTurn;
     const since: Commit[] = [];
     this.#meanwhile = since;
     try {
@@ -244,13 +260,17 @@ export class Board {
     if (key === undefined) return null;
     const before = this.stateOf(run.checkId);
     this.#open.add({ ownerId, seq, checkId: run.checkId }, [run], run.report);
-    // Journals of several owners are read one after the other, so the later run counts. A commit of this process is always the
-    // last one: the fence orders it after all others, even if its clock was set back.
+    // A commit of this process is always the last one: the fence orders it after all others, even if its clock was set back.
     const isInOrder = isOwn || before === null || before.ownerId === ownerId;
-    if (!isInOrder && before.lastRunAtMs > run.finishedAtMs) return null;
+    if (!isInOrder && !this.#isLater(ownerId, run, before)) return null;
     const state = CheckState.after(before, key, ownerId, run);
     this.#states.set(run.checkId, state);
     return state;
+  }
+
+  /** Journals of several owners are read one after the other: of those that work at once, the later run counts. */
+  #isLater(ownerId: number, { finishedAtMs }: JournalRun, before: CheckState): boolean {
+    return this.#areOwnersInTurn ? before.ownerId < ownerId : before.lastRunAtMs <= finishedAtMs;
   }
 
   #learnRepeats(commit: Commit, repeats: RepeatedRuns): CheckState[] {
@@ -324,12 +344,12 @@ export class Board {
   }
 
   /** Returns the data that a fold of an owner's journal writes: its runs by hour, and the last states that come from it. */
-  toFold(ownerId: number): { readonly hours: () => Generator<HourRecord>; readonly states: readonly BoardRecord[] } {
+  toFold(ownerId: number): Folded {
     const states = this.#open.checksOf(ownerId).flatMap((checkId) => {
       const state = this.stateOf(checkId);
       return state?.ownerId === ownerId ? [state.toRecord(checkId)] : [];
     });
-    return { hours: () => this.#open.hoursOf(ownerId), states };
+    return { hours: () => this.#open.hoursOf(ownerId), states, areOwnersInTurn: this.#areOwnersInTurn };
   }
 
   /** Drops the runs that are now in the history. */

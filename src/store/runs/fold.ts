@@ -20,13 +20,13 @@ const sliceRows = 200;
  * repeated by any process: hours are merged, and the journal's rows are deleted last.
  */
 export async function foldJournal({ runs, board, ownerId, throughSeq, pause }: FoldRequest): Promise<void> {
-  const { hours, states } = board.toFold(ownerId);
+  const { hours, states, areOwnersInTurn } = board.toFold(ownerId);
   for (const slice of slicesOf<HourRecord>(hours())) {
     await runs.mergeHours(slice);
     if (!(await pause())) return;
   }
   for (const slice of slicesOf(states)) {
-    await runs.saveBoard(slice);
+    await runs.saveBoard(slice, { areOwnersInTurn });
     if (!(await pause())) return;
   }
   await runs.endFold(ownerId, throughSeq);

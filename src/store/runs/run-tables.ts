@@ -58,8 +58,9 @@ export function createRunStore(db: Db): RunStore {
       );
     },
     mergeHours: (hours) => inTransaction(db, (db) => mergeHours(db, hours)),
-    saveBoard: async (records) => {
-      await saveBoardRows(db, records.map(boardCells));
+    saveBoard: async (records, { areOwnersInTurn } = { areOwnersInTurn: false }) => {
+      const save = areOwnersInTurn ? saveBoardRows : saveLaterBoardRows;
+      await save(db, records.map(boardCells));
     },
     endFold: (ownerId, throughSeq) =>
       inTransaction(db, async (db) => {
@@ -153,13 +154,20 @@ const boardColumns = [
   ["kept_digest", "text"],
 ] as const;
 const boardNames = boardColumns.map(([name]) => name);
-const saveBoardRows = rowStatement(
-  boardColumns.map(([, type]) => type),
-  (values) => `
+const saveBoardRows = boardStatement("");
+const saveLaterBoardRows = boardStatement(
+  "where board.owner_id = excluded.owner_id or board.finished_at_ms <= excluded.finished_at_ms",
+);
+
+function boardStatement(condition: string): ReturnType<typeof rowStatement> {
+  return rowStatement(
+    boardColumns.map(([, type]) => type),
+    (values) => `
     insert into board (${boardNames.join(", ")}) ${values}
     on conflict (check_id) do update set ${boardNames.map((name) => `${name} = excluded.${name}`).join(", ")}
-    where board.owner_id = excluded.owner_id or board.finished_at_ms <= excluded.finished_at_ms`,
-);
+    ${condition}`,
+  );
+}
 
 async function addChecks(db: Db, keys: readonly CheckKey[]): Promise<Map<string, number>> {
   const cells = keys.map(({ check, slug }) => [check, slug]);

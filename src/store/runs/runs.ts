@@ -102,8 +102,8 @@ export interface RunStore {
   keepReports(reports: readonly (CheckReport & { readonly checkId: number })[]): Promise<void>;
   /** Merges runs into hours. */
   mergeHours(hours: readonly HourRecord[]): Promise<void>;
-  /** Writes last states, unless a later one of another owner is stored. */
-  saveBoard(records: readonly BoardRecord[]): Promise<void>;
+  /** Writes last states, unless a later one of another owner that works at the same time is stored. */
+  saveBoard(records: readonly BoardRecord[], how?: { readonly areOwnersInTurn: boolean }): Promise<void>;
   /** Deletes the rows of an owner up to `throughSeq`, which are in the history; deletes an ended owner with its last row. */
   endFold(ownerId: number, throughSeq: number): Promise<void>;
   /** Deletes the last states of checks that are no longer configured; their history stays. */
