@@ -125,7 +125,8 @@ function isNear(value: number, expected: number): boolean {
     Number.isSafeInteger(value) &&
     Number.isSafeInteger(expected) &&
     Math.abs(value - expected) < farthest &&
-    !Object.is(value, -0)
+    !Object.is(value, -0) &&
+    !Object.is(expected, -0)
   );
 }
 

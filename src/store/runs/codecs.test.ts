@@ -256,6 +256,16 @@ describe("an hour of runs", () => {
     );
   });
 
+  it.each([
+    ["0 from -0", 0, -0],
+    ["-0 from 0", -0, 0],
+  ])("tells %s, which a source may answer", (_name, first, second) => {
+    const plain = { ...calm(0), currentCount: first, baselineCount: second, expectedCount: first };
+    const points = [plain, { ...plain, atMs: plain.atMs + 1, currentCount: second, expectedCount: second }];
+
+    expect(unpackHour(packHour(points))).toEqual(points);
+  });
+
   it("takes no bytes for runs on time that changed nothing, but for their number", () => {
     const points = Array.from({ length: 60 }, (_, index) => calm(index));
     const third = { ...calm(2), currentCount: 181 };

@@ -55,9 +55,9 @@ export class HourPacker {
     const longerMs = point.atMs - point.evaluatedAtMs - (last === null ? 0 : last.atMs - last.evaluatedAtMs);
     const isSameTimes = last !== null && gapMs === this.#gapMs && longerMs === 0;
     const isSameCounts =
-      point.currentCount === known.currentCount &&
-      point.baselineCount === known.baselineCount &&
-      point.expectedCount === known.expectedCount;
+      Object.is(point.currentCount, known.currentCount) &&
+      Object.is(point.baselineCount, known.baselineCount) &&
+      Object.is(point.expectedCount, known.expectedCount);
     const isSameRule =
       point.rule?.windowHours === known.rule?.windowHours && point.rule?.baselineDays === known.rule?.baselineDays;
     const expectedCount = expectedBy(point.rule, point.baselineCount, known.expectedCount);
