@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import { asFlatlineError, FlatlineError } from "../base/errors.ts";
+import { suggest } from "../base/suggestions.ts";
 import { escapeControls } from "../base/unseen-text.ts";
 import { loadCommands } from "./commands.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
@@ -13,7 +14,7 @@ const usageExitCode = 64;
 export async function runProgram(argv: readonly string[], context: CliContext): Promise<void> {
   const program = createProgram(context, await loadCommands(argv));
   try {
-    await program.parseAsync(withoutHelpOfHelp(argv), { from: "user" });
+    await program.parseAsync(withoutHelpCommand(program, argv), { from: "user" });
   } catch (error) {
     context.setExitCode(reportError(error, context));
   }
@@ -48,9 +49,28 @@ function createProgram(context: CliContext, commands: readonly RegisterCommand[]
   return program;
 }
 
-/** Returns the command line of `help` without a flag that asks for help once more, which commander takes for a command. */
-function withoutHelpOfHelp(argv: readonly string[]): string[] {
-  return argv[0] === "help" ? argv.filter((arg) => arg !== "-h" && arg !== "--help") : [...argv];
+/**
+ * Returns the command line with `--help` in the place of the command `help`, of which commander takes one name only, and says
+ * nothing of a wrong one.
+ * @throws FlatlineError usage: there is no such command
+ */
+function withoutHelpCommand(program: Command, argv: readonly string[]): string[] {
+  const path: string[] = [];
+  let command = program;
+  let isHelp = false;
+  for (const word of argv) {
+    const child = command.commands.find((one) => one.name() === word);
+    if (child !== undefined) {
+      command = child;
+      path.push(word);
+    } else if (word === "help" && command.commands.length > 0) isHelp = true;
+    else if (!isHelp) break;
+    else if (word !== "-h" && word !== "--help") {
+      const names = command.commands.map((one) => one.name());
+      throw new FlatlineError("usage", `unknown command '${[...path, word].join(" ")}'${suggest(word, names)}`);
+    }
+  }
+  return isHelp ? [...path, "--help"] : [...argv];
 }
 
 /** Lets a command say of an option or argument with choices which they are, and begin with its name. */

@@ -89,6 +89,25 @@ describe("the built program", () => {
     expect(stdout).toMatch(/^Usage: flatline \[options\] \[command\]\n/);
   });
 
+  it.each([
+    ["help alerts list", "alerts list"],
+    ["alerts help list", "alerts list"],
+    ["help help", ""],
+  ])("prints for `%s` the help of `flatline %s`", async (line, path) => {
+    const { exitCode, stdout, stderr } = await runCli(line.split(" "), { cwd });
+
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toBe(await helpOf(path.split(" ").filter(Boolean)));
+  });
+
+  it.each([
+    ["help nonsense", "flatline: unknown command 'nonsense'\n"],
+    ["help alerts lst", "flatline: unknown command 'alerts lst'; did you mean \"list\"?\n"],
+    ["config help nonsense", "flatline: unknown command 'config nonsense'\n"],
+  ])("refuses `%s`", async (line, message) => {
+    expect(await runCli(line.split(" "), { cwd })).toEqual({ exitCode: 64, stdout: "", stderr: message });
+  });
+
   it("writes no colour where there is no terminal, and takes its configuration from the environment", async () => {
     await using folder = await makeProgramFolder();
     await folder.write("named.yaml", "source: { type: embedded }\norganizations: [acme]\nlog: { format: pretty }\n");

@@ -113,7 +113,7 @@ const refusals: readonly Refusal[] = [
     says: ["--asset-id: must be a positive integer"],
   },
   { command: "silence add acme --duration never --comment x", exitCode: 64, says: ["--duration", "90m"] },
-  { command: "help nonsense", exitCode: 64, says: ["Usage: flatline"] },
+  { command: "help nonsense", exitCode: 64, says: ["unknown command 'nonsense'"] },
   // Wrong configuration.
   { command: "check -c missing.yaml", exitCode: 78, says: ["missing.yaml does not exist"] },
   ...["run", "check", "config check", "config show", "import events bad-line.csv", "outbox list"].map((command) => ({
