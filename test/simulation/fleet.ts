@@ -85,6 +85,8 @@ function organizationText({ slug, index, routes }: Organization, source: SourceK
   return [
     `slug: ${slug}`,
     `schedule: "${minutes === 60 ? `${index} * * * *` : `*/${minutes} * * * *`}"`,
+    // Summer time ends on the second day: every hour of the day has its runs all the same.
+    ...(index % 3 === 1 ? ["timezone: Europe/Berlin"] : []),
     `receivers: ${routes}`,
     `alert: { for: ${forOf(index)}, keepFiringFor: ${index % 4 === 0 ? "15m" : "0s"} }`,
     `gate: { releaseOn: ${gates[index % gates.length]} }`,

@@ -2,10 +2,10 @@ import type { AddressInfo } from "node:net";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, LightMyRequestResponse } from "fastify";
 
 import type { Logger } from "../../src/base/logger.ts";
-import type { Clock } from "../../src/base/time.ts";
+import type { VirtualClock } from "../support/virtual-clock.ts";
 import type { Config } from "../../src/config/config.ts";
 import { createApp, type App } from "../../src/daemon/create-app.ts";
 import { eventsPathOf } from "../../src/store/engine/location.ts";
@@ -20,7 +20,7 @@ import { SimulatedNetwork, type FarSide } from "./network.ts";
 export interface LifeOptions {
   readonly config: Config;
   readonly cwd: string;
-  readonly clock: Clock;
+  readonly clock: VirtualClock;
   readonly random: () => number;
   readonly newId: () => string;
   readonly farSides: ReadonlyMap<string, FarSide>;
@@ -60,10 +60,11 @@ export interface Life {
 /** Makes a process that has not started yet. */
 export function createLife(options: LifeOptions): Life {
   let isDead = false;
-  const died = Promise.withResolvers<null>();
+  /** Those that wait for an answer; not a race with a promise of the death, which would keep every answer until then. */
+  const asking = new Set<(answer: null) => void>();
   let server: FastifyInstance | null = null;
   let lock: OwnerLock | null = null;
-  const clock = mortal(options.clock, () => isDead);
+  const { clock, end: endTimers } = options.clock.lifetime();
   const network = new SimulatedNetwork({ clock: options.clock, farSides: options.farSides, onSent: options.onSent });
   const disk = createSimulatedDisk({
     onCommit: options.onCommit,
@@ -77,7 +78,8 @@ export function createLife(options: LifeOptions): Life {
   function kill(): void {
     if (isDead) return;
     isDead = true;
-    died.resolve(null);
+    for (const resolve of asking) resolve(null);
+    endTimers();
     network.kill();
     disk.kill();
     lock?.release();
@@ -139,6 +141,8 @@ export function createLife(options: LifeOptions): Life {
     isDead: () => isDead,
     ask: async ({ method, url, body, headers = {} }) => {
       if (server === null || isDead) return { status: -1, body: "" };
+      const { promise, resolve, reject } = Promise.withResolvers<LightMyRequestResponse | null>();
+      asking.add(resolve);
       const answered = server.inject({
         method,
         url,
@@ -151,21 +155,11 @@ export function createLife(options: LifeOptions): Life {
         },
         ...(body === undefined ? {} : { payload: typeof body === "string" ? body : JSON.stringify(body) }),
       });
-      const answer = await Promise.race([answered, died.promise]);
+      answered.then(resolve, reject);
+      const answer = await promise.finally(() => asking.delete(resolve));
       return isDead || answer === null ? { status: 0, body: "" } : { status: answer.statusCode, body: answer.body };
     },
     kill,
-  };
-}
-
-/** The clock of a process that can die: then it wakes nobody. */
-function mortal(clock: Clock, isDead: () => boolean): Clock {
-  return {
-    ...clock,
-    sleep: async (delayMs, signal) => {
-      await clock.sleep(delayMs, signal);
-      if (isDead()) await new Promise(() => undefined);
-    },
   };
 }
 

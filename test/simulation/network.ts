@@ -27,8 +27,8 @@ export type FarAnswer = { readonly latencyMs: number } & (
 
 /** A server of the simulated world. */
 export interface FarSide {
-  /** Whether it takes connections; a refused one reaches nobody. */
-  isReachable(): boolean;
+  /** Takes a connection; false: refuses it, and no request comes. */
+  connect(): boolean;
   /** Decides how long a request takes, and what is done with it when it arrives. */
   handle(request: FarRequest): { readonly latencyMs: number; readonly arrive: () => FarAnswer };
 }
@@ -81,7 +81,7 @@ export class SimulatedNetwork extends Dispatcher {
       if (!isGone()) handler.onResponseError?.(controller, Object.assign(new Error(code), { code }));
     };
     const farSide = this.#farSides.get(origin);
-    if (farSide === undefined || !farSide.isReachable()) {
+    if (farSide === undefined || !farSide.connect()) {
       await this.#clock.sleep(1);
       return fail("ECONNREFUSED");
     }

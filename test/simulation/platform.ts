@@ -41,7 +41,7 @@ export class SimulatedPlatform implements FarSide {
     this.#spikes = options.spikes;
   }
 
-  isReachable(): boolean {
+  connect(): boolean {
     return this.fault !== "refused";
   }
 

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 import type { Clock } from "../../src/base/time.ts";
 import type { Chance } from "./chance.ts";
 import type { FarAnswer, FarRequest, FarSide } from "./network.ts";
@@ -30,7 +32,8 @@ export interface Accepted {
   readonly formedAtMs: number;
   /** Of a fleet verdict. */
   readonly isOfFleet: boolean;
-  readonly text: string;
+  /** Of its words: these take most of the memory of a life. */
+  readonly digest: string;
   readonly alerts: readonly SentAlert[];
 }
 
@@ -39,12 +42,15 @@ export class SimulatedReceiver implements FarSide {
   fault: ReceiverFault | null = null;
   readonly name: string;
   readonly accepted: Accepted[] = [];
+  /** Notifications that were tried, and those that it refused for ever. */
+  attempts = 0;
+  refused = 0;
   /** Of refused ones (4xx), by id: they are dead letters, and not sent again. */
   readonly refusedAlerts = new Map<string, SentAlert>();
   /** What arrived under more than one id, accepted or not. */
-  readonly renamed: { readonly ids: string; readonly firstAtMs: number }[] = [];
-  /** The id of each notification that arrived, by its words, and when, by the monotonic clock. */
-  readonly #first = new Map<string, { readonly id: string; readonly atMs: number }>();
+  readonly renamed: { readonly ids: string; readonly formedAtMs: number }[] = [];
+  /** The id of each notification that arrived, by the digest of its words. */
+  readonly #first = new Map<string, string>();
   readonly #clock: Clock;
   readonly #chance: Chance;
 
@@ -54,7 +60,8 @@ export class SimulatedReceiver implements FarSide {
     this.#chance = chance;
   }
 
-  isReachable(): boolean {
+  connect(): boolean {
+    this.attempts++;
     return this.fault !== "refused";
   }
 
@@ -72,28 +79,35 @@ export class SimulatedReceiver implements FarSide {
       readonly alerts: readonly SentAlert[];
     };
     const { generatedAt, fleet, alerts } = words;
-    const said = JSON.stringify(words);
-    const atMs = this.#clock.monotonicMs();
-    const before = this.#first.get(said) ?? { id, atMs };
+    const said = digest(JSON.stringify(words));
+    const formedAtMs = Date.parse(generatedAt);
+    // Two that take a judgement back at one instant, as after a suspension, are the same but for their ids.
+    const isUnique = !alerts.every(({ event, judgement }) => event === "judged" && judgement === null);
+    const before = (isUnique ? this.#first.get(said) : undefined) ?? id;
     this.#first.set(said, before);
-    for (const other of [before.id, headers["webhook-id"] ?? id])
-      if (other !== id) this.renamed.push({ ids: `${other} as ${id}`, firstAtMs: before.atMs });
+    for (const other of [before, headers["webhook-id"] ?? id])
+      if (other !== id) this.renamed.push({ ids: `${other} as ${id}`, formedAtMs });
     // It takes some: what came later may overtake what is tried again.
     if (this.fault === "busy" && this.#chance.isTrue(0.85)) return { latencyMs, kind: "answer", status: 503, body: "" };
     if (this.fault === "gone") {
+      this.refused++;
       for (const alert of alerts) this.refusedAlerts.set(alert.id, alert);
       return { latencyMs, kind: "answer", status: 410, body: "" };
     }
     this.accepted.push({
       id,
       atMs: this.#clock.nowMs(),
-      formedAtMs: Date.parse(generatedAt),
+      formedAtMs,
       isOfFleet: fleet !== null,
-      text: body,
+      digest: digest(body),
       alerts,
     });
     // It took the notification, and its answer is lost: the same one comes again.
     if (this.fault === "deaf") return { latencyMs, kind: this.#chance.pick(["reset", "hang"]) };
     return { latencyMs, kind: "cut", status: 200, body: "thanks" };
   }
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("base64url");
 }

@@ -24,10 +24,14 @@ const known = isLong
       lifeOf(10_041, 0.6),
       lifeOf(10_087, 0.5),
       lifeOf(10_121, 1.5),
+      lifeOf(10_526, 0.9),
+      lifeOf(10_553, 0.8),
+      lifeOf(10_774, 0.7),
       lifeOf(20_006, 0.4),
       lifeOf(20_144, 1.5),
       lifeOf(20_158, 2.6),
       lifeOf(20_227, 1.9),
+      lifeOf(20_671, 1.9),
     ]
   : [lifeOf(5, 0.25), lifeOf(2, 0.25)];
 const replays = isLong ? 10 : 2;

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { join } from "node:path";
 
 import { dayMs, eventLoopTurn, hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import { actor } from "../../src/contract/actor.ts";
@@ -149,6 +150,10 @@ export class World {
     const source = options.seed % 2 === 1 ? "remote" : "embedded";
     const folder = await makeProgramFolder();
     return new World(options, source, folder, await loadConfigurations(folder, source));
+  }
+
+  get storePath(): string {
+    return join(this.#folder.path, this.#config.storage.path);
   }
 
   /** When, by the monotonic clock, the disk refused something last. */

@@ -14,6 +14,8 @@ export interface VirtualClock extends Clock {
   jump(ms: number): Promise<void>;
   /** Somebody set the wall clock by `ms` (negative: back): timers and monotonic time do not notice. */
   shiftWall(ms: number): void;
+  /** The same clock for a process that can die: when it ends, none of its timers is left, and nobody of it is woken any more. */
+  lifetime(): { readonly clock: Clock; readonly end: () => void };
   /** Lets promise chains and I/O within this process go on without time passing. */
   settle(): Promise<void>;
   /** Waits in real time (at most 10 s) for what real I/O brings about, without virtual time passing. */
@@ -26,7 +28,13 @@ export interface VirtualClock extends Clock {
   assertIdle(): void;
 }
 
+interface Owner {
+  hasEnded: boolean;
+}
+
 interface Timer {
+  /** null: nothing that can end before the clock does. */
+  readonly owner: Owner | null;
   readonly kind: "sleep" | "timeout";
   readonly dueAtMs: number;
   readonly sequence: number;
@@ -55,10 +63,10 @@ export function createVirtualClock({
   let sequence = 0;
   const timers = new Set<Timer>();
 
-  function add(kind: Timer["kind"], delayMs: number, fire: () => void): Timer {
+  function add(owner: Owner | null, kind: Timer["kind"], delayMs: number, fire: () => void): Timer {
     const dueAtMs = monotonicMs + Math.min(Math.max(Math.ceil(delayMs), 0), longestTimerMs);
-    const timer: Timer = { kind, dueAtMs, sequence: sequence++, fire };
-    timers.add(timer);
+    const timer: Timer = { owner, kind, dueAtMs, sequence: sequence++, fire };
+    if (owner?.hasEnded !== true) timers.add(timer);
     return timer;
   }
 
@@ -115,50 +123,69 @@ export function createVirtualClock({
     return found;
   }
 
-  return {
-    nowMs: () => wallZeroMs + monotonicMs,
-    monotonicMs: () => monotonicMs,
-    sleep: (delayMs, signal) =>
-      new Promise((resolve) => {
-        if (signal?.aborted === true) return resolve();
-        // Nothing to wait for: one turn of the loop, so that code outside of an advance goes on too.
-        if (delayMs <= 0) return void setImmediate(resolve);
-        const timer = add("sleep", delayMs, () => {
-          signal?.removeEventListener("abort", wake);
-          resolve();
+  function timersOf(owner: Owner | null): Clock {
+    return {
+      nowMs: () => wallZeroMs + monotonicMs,
+      monotonicMs: () => monotonicMs,
+      sleep: (delayMs, signal) =>
+        new Promise((wakeUp) => {
+          const resolve = (): void => {
+            if (owner?.hasEnded !== true) wakeUp();
+          };
+          if (signal?.aborted === true) return resolve();
+          // Nothing to wait for: one turn of the loop, so that code outside of an advance goes on too.
+          if (delayMs <= 0) return void setImmediate(resolve);
+          const timer = add(owner, "sleep", delayMs, () => {
+            signal?.removeEventListener("abort", wake);
+            resolve();
+          });
+          const wake = (): void => {
+            timers.delete(timer);
+            resolve();
+          };
+          signal?.addEventListener("abort", wake, { once: true });
+        }),
+      timeout: (delayMs, signal) => {
+        if (signal?.aborted === true) return AbortSignal.any([signal]);
+        const controller = new AbortController();
+        const timer = add(owner, "timeout", delayMs, () => {
+          controller.abort(timeoutError());
         });
-        const wake = (): void => {
+        signal?.addEventListener("abort", () => timers.delete(timer), { once: true });
+        return signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal]);
+      },
+      deadline: (delayMs, signal) => {
+        const controller = new AbortController();
+        const stop = (): void => {
           timers.delete(timer);
-          resolve();
+          controller.abort(signal?.reason);
         };
-        signal?.addEventListener("abort", wake, { once: true });
-      }),
-    timeout: (delayMs, signal) => {
-      if (signal?.aborted === true) return AbortSignal.any([signal]);
-      const controller = new AbortController();
-      const timer = add("timeout", delayMs, () => {
-        controller.abort(timeoutError());
-      });
-      signal?.addEventListener("abort", () => timers.delete(timer), { once: true });
-      return signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal]);
-    },
-    deadline: (delayMs, signal) => {
-      const controller = new AbortController();
-      const stop = (): void => {
-        timers.delete(timer);
-        controller.abort(signal?.reason);
-      };
-      const timer = add("timeout", delayMs, () => {
-        signal?.removeEventListener("abort", stop);
-        controller.abort(timeoutError());
-      });
-      if (signal?.aborted === true) stop();
-      else signal?.addEventListener("abort", stop, { once: true });
-      return {
-        signal: controller.signal,
-        release: () => {
-          timers.delete(timer);
+        const timer = add(owner, "timeout", delayMs, () => {
           signal?.removeEventListener("abort", stop);
+          controller.abort(timeoutError());
+        });
+        if (signal?.aborted === true) stop();
+        else signal?.addEventListener("abort", stop, { once: true });
+        return {
+          signal: controller.signal,
+          release: () => {
+            timers.delete(timer);
+            signal?.removeEventListener("abort", stop);
+          },
+        };
+      },
+    };
+  }
+
+  return {
+    ...timersOf(null),
+    lifetime: () => {
+      const owner: Owner = { hasEnded: false };
+      return {
+        clock: timersOf(owner),
+        end: () => {
+          owner.hasEnded = true;
+          for (const timer of timers) if (timer.owner === owner) timers.delete(timer);
         },
       };
     },

@@ -39,6 +39,8 @@ export class EvaluationOracle {
     const known = this.#deliveries.get(batch);
     if (state === "taken") {
       if (known !== undefined) known.takenAtMs = monotonicMs;
+      // It is not sent again, and its text takes most of the memory of a life.
+      this.#deliveries.delete(batch);
       return;
     }
     if (known !== undefined) return;

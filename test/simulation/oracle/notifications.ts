@@ -48,8 +48,8 @@ export class NotificationOracle {
   readonly #everRouted = new Map<string, Set<string>>();
   /** Since when it has the receiver, by the monotonic clock; `slug receiver`. */
   #routedSince = new Map<string, number>();
-  /** How many notifications of each receiver were looked at, and the words of each by its id. */
-  readonly #seen = new Map<string, { count: number; renamed: number; readonly texts: Map<string, string> }>();
+  /** How many notifications of each receiver were looked at, and the digest of the words of each by its id. */
+  readonly #seen = new Map<string, { count: number; renamed: number; readonly digests: Map<string, string> }>();
   readonly #lastEvent = new Map<string, LastEvent>();
   /** When a fleet verdict held, seen every ten minutes. */
   readonly #fleets: { readonly fromMs: number; untilMs: number }[] = [];
@@ -101,21 +101,21 @@ export class NotificationOracle {
 
   minute(): void {
     for (const [name, { accepted, renamed }] of this.#facts.world.receivers) {
-      const seen = this.#seen.get(name) ?? { count: 0, renamed: 0, texts: new Map<string, string>() };
+      const seen = this.#seen.get(name) ?? { count: 0, renamed: 0, digests: new Map<string, string>() };
       this.#seen.set(name, seen);
       for (; seen.renamed < renamed.length; seen.renamed++) {
-        const { ids, firstAtMs } = renamed[seen.renamed] ?? { ids: "", firstAtMs: Infinity };
+        const { ids, formedAtMs } = renamed[seen.renamed] ?? { ids: "", formedAtMs: 0 };
         // After a clock was set back, the same may happen again at the same instant.
-        if (this.#facts.world.clockSetAtMs < firstAtMs)
+        if (this.#facts.world.monotonicOf(formedAtMs).length < 2)
           this.#facts.violate(`${name}: a notification arrived under two ids: ${ids}`);
       }
       for (; seen.count < accepted.length; seen.count++) {
         const notification = accepted[seen.count];
         if (notification === undefined) continue;
-        const earlier = seen.texts.get(notification.id);
-        seen.texts.set(notification.id, notification.text);
+        const earlier = seen.digests.get(notification.id);
+        seen.digests.set(notification.id, notification.digest);
         if (earlier === undefined) for (const alert of notification.alerts) this.#check(name, alert, notification);
-        else if (earlier !== notification.text)
+        else if (earlier !== notification.digest)
           this.#facts.violate(`${name}: ${notification.id} is repeated with other words`);
       }
     }

@@ -4,6 +4,7 @@ import type { Saying } from "../people.ts";
 import type { Batch } from "../stream.ts";
 import type { NamedRun, Observer, World } from "../world.ts";
 import { ActOracle, type ListedAlert } from "./acts.ts";
+import { BoundOracle } from "./bounds.ts";
 import { describeLive, Episodes, type ChangedAlert } from "./episodes.ts";
 import { EvaluationOracle } from "./evaluations.ts";
 import { Facts } from "./facts.ts";
@@ -25,6 +26,7 @@ export class Oracle implements Observer {
   readonly #evaluations: EvaluationOracle;
   readonly #episodes: Episodes;
   readonly #notifications: NotificationOracle;
+  readonly #bounds: BoundOracle;
   #counters = new Map<string, number>();
   #bootedAtMs: number | null = null;
   #minutes = 0;
@@ -42,6 +44,7 @@ export class Oracle implements Observer {
       },
     });
     this.#notifications = new NotificationOracle(this.#facts, this.#episodes, this.#acts);
+    this.#bounds = new BoundOracle(this.#facts, this.#episodes, world.storePath);
   }
 
   get violations(): readonly string[] {
@@ -69,11 +72,13 @@ export class Oracle implements Observer {
 
   streamed(batch: Batch, state: "sent" | "taken"): void {
     this.#evaluations.streamed(batch, state);
+    this.#bounds.streamed(batch, state);
   }
 
   saying(saying: Saying): void {
     this.gate.saying(saying);
     this.#acts.saying(saying);
+    this.#bounds.saying();
   }
 
   said(saying: Saying, isDone: boolean | null): void {
@@ -106,6 +111,7 @@ export class Oracle implements Observer {
   async minute(): Promise<void> {
     this.#notifications.minute();
     this.#schedule.minute();
+    this.#bounds.minute(this.recorded);
     const minute = this.#minutes++;
     if (minute % 5 === 0) await this.gate.ask(slugs[(minute / 5) % slugs.length] ?? slugs[0]);
     if (minute % 10 === 0) await this.#checkAlerts();
@@ -115,6 +121,7 @@ export class Oracle implements Observer {
   /** To be called when faults have ended long enough ago for everything to have arrived. */
   finish(): void {
     this.#notifications.finish();
+    this.#bounds.finish();
   }
 
   async #checkAlerts(): Promise<void> {

@@ -83,9 +83,10 @@ export class ScheduleOracle {
 
   #checkDue(slug: string, dueAtMs: number, last: LastRun | undefined): void {
     const { organizations, monotonicMs, world } = this.#facts;
-    // The first one comes at once, also in the process after one that died before it had recorded that.
+    // The first one comes at once, also in the process after one that died before it had recorded that. After a suspension the
+    // one before it was removed may be recorded at the same instant.
     const sinceMs = this.#since.get(slug) ?? Infinity;
-    const isNew = last === undefined || last.recordedAtMs < sinceMs || monotonicMs - sinceMs < 2 * minuteMs;
+    const isNew = last === undefined || last.recordedAtMs <= sinceMs || monotonicMs - sinceMs < 2 * minuteMs;
     const isDue = isNew || world.isReloading || lastDueAtMs(slug, dueAtMs) === dueAtMs;
     if (!isDue) this.#facts.violate(`${slug} was run for ${iso(dueAtMs)}, which is no time of its schedule`);
     if (!organizations.has(slug) && this.#facts.isSettled) this.#facts.violate(`${slug} is run, and is not configured`);

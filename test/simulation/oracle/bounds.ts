@@ -1,0 +1,256 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+import { dayMs, hourMs } from "../../../src/base/time.ts";
+import { receiverNames, slugs } from "../fleet.ts";
+import { countRows, deadLetters, waiting } from "../rows.ts";
+import type { Batch } from "../stream.ts";
+import type { Episodes } from "./episodes.ts";
+import type { Facts } from "./facts.ts";
+
+const organizations = slugs.length;
+const receivers = receiverNames.length;
+/** Alerts have at most two kinds. */
+const mostLive = 2 * organizations;
+/** Runs an hour: ten organizations every five minutes, five every quarter of an hour, five every hour. */
+const runsAnHour = 10 * 12 + 5 * 4 + 5;
+/** The past that is filled in at a start from events, with the hours around it. */
+const backfilledHours = 7 * 24 + 2;
+/** Answers to posts are forgotten with a post that comes a day later, by a clock that may have been set back. */
+const rememberedPostsMs = dayMs + 6 * hourMs;
+
+// What it begins with, sums and boards, is loaded by then.
+const firstWeighedAfterMs = 6 * hourMs;
+// A life of three days has some ten thousand runs: a leak of three kilobytes a run is seen.
+const mostGrowthBytes = 24 * 2 ** 20;
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+/** What rows may come from: all of it was seen from outside. */
+interface Causes {
+  readonly runs: number;
+  readonly wallHours: number;
+  readonly fired: number;
+  readonly sayings: number;
+  readonly incidents: number;
+  readonly attempts: number;
+  readonly refused: number;
+  readonly batches: number;
+  /** Of batches, each until it was taken. */
+  readonly sends: number;
+  readonly postsOfADay: number;
+  readonly events: number;
+}
+
+/** The most rows of each table at any time. */
+function boundsOf(causes: Causes): Readonly<Record<string, number>> {
+  const { runs, wallHours, fired, sayings, incidents, attempts, refused, batches, sends, postsOfADay, events } = causes;
+  const hours = wallHours + backfilledHours;
+  return {
+    // Numbers of what is configured.
+    schema_version: 1,
+    checks: organizations,
+    shards: 64,
+    board: organizations,
+    receiver_states: receivers,
+    receiver_pauses: receivers,
+    // A process; those that have ended go when their journals are folded.
+    owners: 8,
+    // Folded after each hour.
+    journal: 4 * runsAnHour,
+    run_requests: organizations,
+    // The history: a row for each check and hour, a report where something changed.
+    check_hours: organizations * hours,
+    check_reports: runs + organizations * hours,
+    // Alerts, and what was done with them.
+    alerts: mostLive,
+    ended_alerts: fired,
+    alert_history: 2 * runs + sayings,
+    alert_changes: 2 * runs + sayings,
+    alert_sent: receivers * (mostLive + fired),
+    alert_notified: receivers * fired,
+    gate_failures: fired,
+    gate_releases: fired + sayings,
+    judgements: sayings,
+    comments: sayings,
+    // A gate opens by an act, or with the end of an alert.
+    act_notices: fired + sayings,
+    silences: incidents,
+    markers: 0,
+    fleets: wallHours,
+    audit: incidents + batches,
+    outside_acts: 0,
+    // Notifications.
+    [waiting]: runs + sayings,
+    [deadLetters]: refused,
+    outbox_alerts: organizations * (runs + sayings),
+    deliveries: attempts,
+    delivery_slugs: attempts * organizations,
+    // Events.
+    event_slugs: organizations,
+    event_pruned_slugs: organizations,
+    event_asset_types: 4,
+    event_statuses: 4,
+    event_attribute_sets: 0,
+    event_imports: 1 + batches,
+    event_files: batches,
+    event_posts: postsOfADay,
+    // Also of a post of nothing new.
+    event_receipts: sends,
+    events,
+    event_ids: events,
+    event_minutes: events,
+    event_hours: events,
+    event_changes: batches + 2 * hours,
+    // What is not used here.
+    api_keys: 0,
+    assets: 0,
+    brands: 0,
+    discovery_lists: 0,
+    discovery_sources: 0,
+    discovery_turns: 0,
+    facet_counts: 0,
+    facets: 0,
+    legitimacy_domains: 0,
+    legitimacy_rules: 0,
+    meta: 0,
+    organizations: 0,
+    proposals: 0,
+    report_facets: 0,
+    reports: 0,
+    reviews: 0,
+    scans: 0,
+  };
+}
+
+/**
+ * That memory stays level, that rows are bounded by what is configured and what happened, and that what waits is empty when
+ * everything has arrived.
+ */
+export class BoundOracle {
+  readonly #facts: Facts;
+  readonly #episodes: Episodes;
+  readonly #path: string;
+  /** When each was sent last, by the monotonic clock. */
+  readonly #batches: { readonly hasKey: boolean; sentAtMs: number }[] = [];
+  /** The last one, which is sent again until it was taken. */
+  #batch: Batch | null = null;
+  /** The last one with a key, by the monotonic clock. */
+  #postTakenAtMs = 0;
+  #events = 0;
+  #sends = 0;
+  #sayings = 0;
+  #firstWallMs = Infinity;
+  #lastWallMs = -Infinity;
+  #counts: ReadonlyMap<string, number> = new Map();
+  #countedAtMs = -Infinity;
+  #weighedAtMs = firstWeighedAfterMs - dayMs;
+  /** Some hours after the first start. */
+  #firstHeapBytes: number | null = null;
+  #isHeavy = false;
+
+  constructor(facts: Facts, episodes: Episodes, path: string) {
+    this.#facts = facts;
+    this.#episodes = episodes;
+    this.#path = path;
+  }
+
+  saying(): void {
+    this.#sayings++;
+  }
+
+  streamed(batch: Batch, state: "sent" | "taken"): void {
+    const { monotonicMs } = this.#facts;
+    const hasKey = batch.idempotencyKey !== null;
+    if (state === "taken") {
+      this.#batch = null;
+      if (hasKey) this.#postTakenAtMs = monotonicMs;
+      return;
+    }
+    this.#sends++;
+    const last = this.#batches.at(-1);
+    if (batch === this.#batch && last !== undefined) last.sentAtMs = monotonicMs;
+    else {
+      this.#batch = batch;
+      this.#batches.push({ hasKey, sentAtMs: monotonicMs });
+      this.#events += batch.body.split("\n").length - 1;
+    }
+  }
+
+  /** To be called every minute; counts rows once an hour, and weighs memory once a day. */
+  minute(runs: number): void {
+    const { nowMs, monotonicMs, world } = this.#facts;
+    this.#firstWallMs = Math.min(this.#firstWallMs, nowMs);
+    this.#lastWallMs = Math.max(this.#lastWallMs, nowMs);
+    if (monotonicMs - this.#weighedAtMs >= dayMs) this.#weigh({ isLast: false });
+    if (world.upSinceMs === null || Math.floor(monotonicMs / hourMs) === Math.floor(this.#countedAtMs / hourMs)) return;
+    this.#countedAtMs = monotonicMs;
+    this.#counts = countRows(this.#path);
+    const bounds = boundsOf(this.#causes(runs));
+    for (const [table, rows] of this.#counts) {
+      const most = bounds[table];
+      if (most === undefined) this.#facts.violate(`nothing bounds the rows of ${table}`);
+      else if (rows > most) this.#facts.violate(`${table} has ${rows} rows, of ${most} at most`);
+    }
+  }
+
+  /** To be called when faults have ended long enough ago for everything to have arrived. */
+  finish(): void {
+    const { nowMs } = this.#facts;
+    this.#weigh({ isLast: true });
+    // Windows of six hours end with the world.
+    const late = this.#episodes.all.filter(({ endsAtMs }) => endsAtMs === null || endsAtMs > nowMs - 2 * hourMs).length;
+    const live = this.#counts.get("alerts") ?? 0;
+    const atRest = {
+      // The last one, and one that is not notified yet.
+      alert_changes: 2 * (live + late),
+      alert_sent: receivers * (live + late),
+      act_notices: 0,
+      [waiting]: receivers * (live + late),
+      owners: 1,
+      journal: 2 * runsAnHour,
+      run_requests: 0,
+      receiver_pauses: 0,
+    };
+    for (const [table, most] of Object.entries(atRest)) {
+      const rows = this.#counts.get(table) ?? 0;
+      if (rows > most) this.#facts.violate(`${table} has ${rows} rows at the end, of ${most} at most`);
+    }
+  }
+
+  /** What this process holds: one life of the daemon, which others before it have left nothing of, and its surroundings. */
+  #weigh({ isLast }: { readonly isLast: boolean }): void {
+    const { monotonicMs } = this.#facts;
+    this.#weighedAtMs = monotonicMs;
+    collectGarbage();
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    const bytes = heapUsed + arrayBuffers;
+    this.#firstHeapBytes ??= bytes;
+    const isHeavy = bytes - this.#firstHeapBytes > mostGrowthBytes;
+    if (isHeavy && (this.#isHeavy || isLast))
+      this.#facts.violate(`memory grew from ${this.#firstHeapBytes} to ${bytes} bytes`);
+    // An import may be under way: what is held for longer is seen again an hour later.
+    if (isHeavy) this.#weighedAtMs = monotonicMs - dayMs + hourMs;
+    this.#isHeavy = isHeavy;
+  }
+
+  #causes(runs: number): Causes {
+    const { world } = this.#facts;
+    const all = [...world.receivers.values()];
+    return {
+      runs,
+      wallHours: Math.ceil((this.#lastWallMs - this.#firstWallMs) / hourMs) + 2,
+      fired: this.#episodes.all.length,
+      sayings: this.#sayings,
+      incidents: Object.values(world.counts).reduce((sum, count) => sum + count, 0),
+      attempts: all.reduce((sum, { attempts }) => sum + attempts, 0),
+      refused: all.reduce((sum, { refused }) => sum + refused, 0),
+      batches: this.#batches.length,
+      sends: this.#sends,
+      postsOfADay: this.#batches.filter(
+        ({ hasKey, sentAtMs }) => hasKey && sentAtMs > this.#postTakenAtMs - rememberedPostsMs,
+      ).length,
+      events: this.#events,
+    };
+  }
+}
