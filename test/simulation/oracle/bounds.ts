@@ -205,7 +205,8 @@ export class BoundOracle {
       // The last one, and one that is not notified yet.
       alert_changes: 2 * (live + late),
       alert_sent: receivers * (live + late),
-      act_notices: 0,
+      // Of a gate that one of these opens, with the notification of its end.
+      act_notices: late,
       [waiting]: receivers * (live + late),
       owners: 1,
       journal: 2 * runsAnHour,
