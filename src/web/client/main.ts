@@ -9,7 +9,7 @@ import { startOverview } from "./overview.ts";
 import { noteBack } from "./place.ts";
 import { openStream, type Stream } from "./stream.ts";
 import { startSelection } from "./selection.ts";
-import { beginChart, swapPage, swapPart } from "./swap.ts";
+import { beginChart, refreshPage, swapPage, swapPart } from "./swap.ts";
 import { knownToken } from "./token.ts";
 
 const refreshEveryMs = 2_000;
@@ -33,19 +33,22 @@ function start(): void {
     void swapPart(location.href, ["unwatched-part"]);
   let refresh: ReturnType<typeof setTimeout> | null = null;
   let isFirst = true;
-  const swapSoon = (): void => {
-    refresh ??= setTimeout(() => {
-      refresh = null;
-      // What somebody reads or fills in is not pulled away, and what nobody sees is not asked for: later.
-      if (document.querySelector("dialog[open], details.span[open]") !== null || document.hidden) swapSoon();
-      else void swapPage(location.href).then(useOrder);
-    }, refreshEveryMs);
+  const isBusy = (): boolean => document.querySelector("dialog[open], details.span[open]") !== null;
+  const refreshSoon = (): void => {
+    refresh ??= setTimeout(() => void refreshNow(), refreshEveryMs);
+  };
+  const refreshNow = async (): Promise<void> => {
+    refresh = null;
+    // What nobody sees is not asked for.
+    const isDone = !isBusy() && !document.hidden && (await refreshPage(isBusy));
+    if (isDone) useOrder();
+    else if (isBusy() || document.hidden) refreshSoon();
   };
   const isLivePage = (): boolean => document.getElementById("main")?.dataset["live"] === "yes";
   stream = openStream({
     hello: () => {
       overview?.hello();
-      if (!isFirst && isLivePage()) swapSoon();
+      if (!isFirst && isLivePage()) refreshSoon();
       isFirst = false;
     },
     change: (change) => {
@@ -58,7 +61,7 @@ function start(): void {
         concerns &&
         document.querySelector("input[name=letter]:checked") === null
       )
-        swapSoon();
+        refreshSoon();
     },
   });
   addEventListener("popstate", () => {

@@ -4,6 +4,7 @@ import { forgetToken, knownToken } from "./token.ts";
 
 // The one chart of this page.
 const shown: { end: (() => void) | null } = { end: null };
+let swaps = 0;
 
 /** Begins what scripts draw on the page that is shown: its chart, its dead assets. */
 export function beginChart(): void {
@@ -12,11 +13,27 @@ export function beginChart(): void {
   startDeadAssets();
 }
 
-/** Gets a page from the server and shows its content in the place of what is shown; false when it could not. */
+/**
+ * Gets a page from the server and shows its content in the place of what is shown; false when it could not, or when another
+ * one was asked for meanwhile.
+ */
 export async function swapPage(url: string): Promise<boolean> {
+  const swap = ++swaps;
   const page = await fetchPage(url);
-  if (page === null) return false;
+  if (page === null || swap !== swaps) return false;
   show(page, url === location.href);
+  return true;
+}
+
+/**
+ * Shows the page of this address as it is now; false when it could not, or when meanwhile the reader went elsewhere or
+ * `isBusy`: what is read or filled in is not pulled away.
+ */
+export async function refreshPage(isBusy: () => boolean): Promise<boolean> {
+  const [url, swap] = [location.href, swaps];
+  const page = await fetchPage(url);
+  if (page === null || swap !== swaps || location.href !== url || isBusy()) return false;
+  show(page, true);
   return true;
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 
 import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
@@ -277,6 +277,8 @@ describe("the page of one alert", () => {
     await page.locator(".span [name=to]").fill(field(fromMs + 24 * hourMs));
     await page.locator(".span button").click();
     await page.locator("#zoom-reset:not([hidden])").waitFor();
+    // That is the server's; keys work once the scripts have begun.
+    await page.locator("html.js").waitFor();
     expect(await page.locator(".span summary.on").innerText()).toMatch(/^\d+.\w{3} \d\d:\d\d to \d+.\w{3} \d\d:\d\d$/);
     expect(await page.locator(".switch [aria-current]").allInnerTexts()).toEqual(["linear"]);
 
@@ -286,6 +288,41 @@ describe("the page of one alert", () => {
     await page.keyboard.press("Escape");
     await page.waitForURL((address) => address.search === "?scale=linear");
     await page.locator("#zoom-reset").waitFor({ state: "hidden" });
+  });
+
+  it("stays where the reader went and what is filled in, though a refresh was asked for before", async () => {
+    const path = `/alerts/${ids.get("acme")}`;
+    const page = await open(path);
+    await page.locator("#chart .u-over").waitFor();
+    const held: Route[] = [];
+    await page.route(
+      (address) => address.pathname === path && address.search === "",
+      (route) => void held.push(route),
+    );
+    const refresh = async (): Promise<Route> => {
+      await run("acme");
+      return eventually(async () => held.pop() ?? null);
+    };
+    const answer = async (route: Route): Promise<void> => {
+      const response = page.waitForResponse(route.request().url());
+      await route.continue();
+      await (await response).finished();
+      await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
+    };
+
+    const beforeForm = await refresh();
+    await page.locator(".span summary").click();
+    await page.locator(".span [name=from]").fill("2026-01-02T03:04");
+    await answer(beforeForm);
+    expect(await page.locator(".span [name=from]").inputValue()).toBe("2026-01-02T03:04");
+    await page.locator(".span summary").click();
+
+    const beforeMove = await refresh();
+    await page.locator("#main").focus();
+    await page.keyboard.press("[");
+    await page.waitForURL(/from=\d+&to=\d+/);
+    await answer(beforeMove);
+    expect(await page.locator("#zoom-reset").isVisible()).toBe(true);
   });
 
   it("draws what people did, silences, and what is not in the baseline", async () => {
