@@ -2,9 +2,8 @@ import { startDeadAssets } from "./dead-assets.ts";
 import { startChart } from "./chart/chart.ts";
 import { forgetToken, knownToken } from "./token.ts";
 
-// The one chart of this page.
-const shown: { end: (() => void) | null } = { end: null };
-let swaps = 0;
+// The one chart of this page, and how often another page was asked for.
+const shown: { end: (() => void) | null; swaps: number } = { end: null, swaps: 0 };
 
 /** Begins what scripts draw on the page that is shown: its chart, its dead assets. */
 export function beginChart(): void {
@@ -18,9 +17,9 @@ export function beginChart(): void {
  * one was asked for meanwhile.
  */
 export async function swapPage(url: string): Promise<boolean> {
-  const swap = ++swaps;
+  const swap = ++shown.swaps;
   const page = await fetchPage(url);
-  if (page === null || swap !== swaps) return false;
+  if (page === null || swap !== shown.swaps) return false;
   show(page, url === location.href);
   return true;
 }
@@ -30,9 +29,9 @@ export async function swapPage(url: string): Promise<boolean> {
  * `isBusy`: what is read or filled in is not pulled away.
  */
 export async function refreshPage(isBusy: () => boolean): Promise<boolean> {
-  const [url, swap] = [location.href, swaps];
+  const [url, swap] = [location.href, shown.swaps];
   const page = await fetchPage(url);
-  if (page === null || swap !== swaps || location.href !== url || isBusy()) return false;
+  if (page === null || swap !== shown.swaps || location.href !== url || isBusy()) return false;
   show(page, true);
   return true;
 }
