@@ -40,6 +40,8 @@ export class Episodes {
   readonly #live = new Map<string, Episode>();
   readonly #byId = new Map<string, Episode>();
   readonly #onFail: (episode: Episode) => void;
+  /** Runs of organizations that a reload adds, amid it. */
+  #early: NamedRun[] = [];
 
   constructor(facts: Facts, { onFail }: { readonly onFail: (episode: Episode) => void }) {
     this.#facts = facts;
@@ -75,7 +77,22 @@ export class Episodes {
     if (begun !== undefined && !new Set(this.#byId.values()).has(begun)) this.#byId.set(alertId, begun);
   }
 
-  run({ slug, dueAtMs, startedAtMs, finishedAtMs, report }: NamedRun): void {
+  /** To be called when a reload has been applied. */
+  configured(): void {
+    const early = this.#early;
+    this.#early = [];
+    for (const run of early) this.run(run);
+  }
+
+  /** To be called when a reload has been taken back. */
+  notConfigured(): void {
+    this.#early = [];
+  }
+
+  run(run: NamedRun): void {
+    const { slug, dueAtMs, startedAtMs, finishedAtMs, report } = run;
+    // What a reload adds runs at once, also while the rest of it waits for the store.
+    if (this.#facts.world.isReloading && !this.#facts.organizations.has(slug)) return void this.#early.push(run);
     // `for` counts between due times, but for a run that comes late by more than a quarter of the interval: that to the next
     // one, which for the first run, at once and between two times of the schedule, is a shorter one. What is next is known when
     // the run has ended: a clock may be set forward while it lasts.

@@ -55,10 +55,15 @@ export class Oracle implements Observer {
     const before = [...this.#facts.organizations.keys()];
     this.#facts.configured(config);
     for (const slug of before) if (!this.#facts.organizations.has(slug)) this.#episodes.remove(slug);
+    this.#episodes.configured();
     this.#schedule.configured();
     this.#notifications.configured();
     // The series of an organization that comes back begin anew.
     this.#counters.clear();
+  }
+
+  notConfigured(): void {
+    this.#episodes.notConfigured();
   }
 
   runs(runs: readonly NamedRun[]): void {
