@@ -3,24 +3,17 @@ import { expect, it } from "vitest";
 import { createEventWorld } from "../../test/support/store/event-store.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../base/logger.ts";
-import { dayMs, hourMs, minuteMs } from "../base/time.ts";
+import type { Loop } from "../base/loop.ts";
+import { dayMs, hourMs, minuteMs, type Clock } from "../base/time.ts";
+import type { Store } from "../store/store.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { firingAlert } from "../../test/support/firing-alert.ts";
 
 const startMs = Date.UTC(2026, 0, 15);
 
-it("keeps an ended alert for the retention, and one that holds the gate until it is released", async () => {
-  await using world = await createEventWorld();
-  const { alerts, gate } = world.store;
-  const clock = createVirtualClock({ startMs });
-  const judgement = { verdict: "real", comment: null, by: "kim", note: null, atMs: startMs } as const;
-  const end = { atMs: startMs, isByRun: true, baselineExclusion: null };
-  for (const one of [firingAlert("open", startMs), firingAlert("released", startMs, { judgement })]) {
-    await alerts.end(one, end);
-    await gate.fail(one, startMs);
-  }
-  const maintenance = createMaintenance({
-    store: world.store,
+function maintenanceOf(store: Store, clock: Clock): Loop {
+  return createMaintenance({
+    store,
     clock,
     logger: createSilentLogger(),
     storage: () => ({
@@ -34,6 +27,19 @@ it("keeps an ended alert for the retention, and one that holds the gate until it
     organizations: () => [],
     gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),
   });
+}
+
+it("keeps an ended alert for the retention, and one that holds the gate until it is released", async () => {
+  await using world = await createEventWorld();
+  const { alerts, gate } = world.store;
+  const clock = createVirtualClock({ startMs });
+  const maintenance = maintenanceOf(world.store, clock);
+  const judgement = { verdict: "real", comment: null, by: "kim", note: null, atMs: startMs } as const;
+  const end = { atMs: startMs, isByRun: true, baselineExclusion: null };
+  for (const one of [firingAlert("open", startMs), firingAlert("released", startMs, { judgement })]) {
+    await alerts.end(one, end);
+    await gate.fail(one, startMs);
+  }
   // The store answers after the clock has stopped: the rounds need it to go on.
   const kept = async (): Promise<boolean[]> => {
     await clock.advance(minuteMs);
@@ -49,6 +55,22 @@ it("keeps an ended alert for the retention, and one that holds the gate until it
   await gate.releaseAll("acme", clock.nowMs());
   await clock.advance(2 * hourMs);
   await expect.poll(kept, { timeout: 10_000 }).toEqual([false, false]);
+
+  await maintenance.stop();
+});
+
+it("ends requests for runs after an hour, by when nobody waits for them", async () => {
+  await using world = await createEventWorld();
+  const { runs } = world.store;
+  const clock = createVirtualClock({ startMs });
+  const maintenance = maintenanceOf(world.store, clock);
+  await runs.request({ check: "dead-asset-spike", slug: "old" }, startMs + minuteMs - hourMs - 1);
+  await runs.request({ check: "dead-asset-spike", slug: "young" }, startMs + minuteMs - hourMs);
+
+  maintenance.start();
+  await clock.advance(minuteMs);
+  const open = async (): Promise<string[]> => (await runs.requests()).map(({ slug }) => slug);
+  await expect.poll(open, { timeout: 10_000 }).toEqual(["young"]);
 
   await maintenance.stop();
 });

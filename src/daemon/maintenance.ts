@@ -25,6 +25,9 @@ const rowsPerSlice = 1_000;
 const pauseMs = 20;
 // For so long every report that a change left is kept; then one a day of each severity.
 const wholeReportsMs = 7 * dayMs;
+// Who asks for a run waits for minutes. A process that died leaves its request, and of an organization that left the
+// configuration nobody answers it.
+const requestsMs = hourMs;
 
 /** Creates the loop that keeps the store within its retention, in slices that hold its lock for milliseconds. */
 export function createMaintenance(options: MaintenanceOptions): Loop {
@@ -63,6 +66,7 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     await store.markers.prune(pastRetention.beforeMs);
     await store.outsideActs.prune(pastRetention.beforeMs);
     await store.gate.prune(pastRetention.beforeMs);
+    await store.runs.pruneRequests(nowMs - requestsMs);
     // Last, because it fails while events are imported into a file.
     if (eventRetentionMs > 0) {
       const beforeMs = nowMs - eventRetentionMs;

@@ -119,6 +119,9 @@ export function createRunStore(db: Db): RunStore {
       for (const slice of chunksOf(requestIds))
         await db.deleteFrom("run_requests").where("request_id", "in", slice).execute();
     },
+    pruneRequests: async (beforeMs) => {
+      await db.deleteFrom("run_requests").where("asked_at_ms", "<", beforeMs).execute();
+    },
   };
 }
 

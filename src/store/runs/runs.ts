@@ -124,4 +124,6 @@ export interface RunStore {
   requests(): Promise<readonly RunRequest[]>;
   /** Deletes requests that were answered or abandoned. */
   endRequests(requestIds: readonly number[]): Promise<void>;
+  /** Deletes requests from before the instant. */
+  pruneRequests(beforeMs: number): Promise<void>;
 }
