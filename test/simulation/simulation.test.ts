@@ -27,6 +27,7 @@ const known = isLong
       lifeOf(10_526, 0.9),
       lifeOf(10_553, 0.8),
       lifeOf(10_774, 0.7),
+      lifeOf(11_233, 0.5),
       lifeOf(20_006, 0.4),
       lifeOf(20_144, 1.5),
       lifeOf(20_158, 2.6),

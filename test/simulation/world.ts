@@ -39,8 +39,8 @@ const notConnected: Answer = { status: -1, body: "" };
 export interface Observer extends PeopleObserver {
   runs(runs: readonly NamedRun[]): void;
   configured(config: Config): void;
-  /** A reload was taken back. */
-  notConfigured(): void;
+  /** A reload to this configuration was taken back. */
+  notConfigured(next: Config): Promise<void>;
   /** Events are on their way, or are known to be stored. */
   streamed(batch: Batch, state: "sent" | "taken"): void;
   sent(text: string): void;
@@ -422,7 +422,7 @@ export class World {
     this.#reloads--;
     this.#isConfigured = this.#reloads === 0;
     if (isReloaded) this.observer?.configured(next);
-    else this.observer?.notConfigured();
+    else await this.observer?.notConfigured(next);
   }
 }
 

@@ -27,6 +27,8 @@ export class Oracle implements Observer {
   readonly #episodes: Episodes;
   readonly #notifications: NotificationOracle;
   readonly #bounds: BoundOracle;
+  /** Organizations that a reload removes which was taken back: what it stored of that before may hold. */
+  readonly #doubtful = new Set<string>();
   #counters = new Map<string, number>();
   #bootedAtMs: number | null = null;
   #minutes = 0;
@@ -52,6 +54,7 @@ export class Oracle implements Observer {
   }
 
   configured(config: Config): void {
+    this.#doubtful.clear();
     const before = [...this.#facts.organizations.keys()];
     this.#facts.configured(config);
     for (const slug of before) if (!this.#facts.organizations.has(slug)) this.#episodes.remove(slug);
@@ -62,8 +65,11 @@ export class Oracle implements Observer {
     this.#counters.clear();
   }
 
-  notConfigured(): void {
+  async notConfigured(next: Config): Promise<void> {
     this.#episodes.notConfigured();
+    const kept = new Set(next.organizations.map(({ slug }) => slug));
+    for (const slug of this.#facts.organizations.keys()) if (!kept.has(slug)) this.#doubtful.add(slug);
+    await this.#settleDoubts();
   }
 
   runs(runs: readonly NamedRun[]): void {
@@ -114,6 +120,7 @@ export class Oracle implements Observer {
   }
 
   async minute(): Promise<void> {
+    await this.#settleDoubts();
     this.#notifications.minute();
     this.#schedule.minute();
     this.#bounds.minute(this.recorded);
@@ -127,6 +134,21 @@ export class Oracle implements Observer {
   finish(): void {
     this.#notifications.finish();
     this.#bounds.finish();
+  }
+
+  /** Where the store refused the end of a reload, the alerts that it should end are over or not: the list says. */
+  async #settleDoubts(): Promise<void> {
+    const { world } = this.#facts;
+    if (this.#doubtful.size === 0 || world.upSinceMs === null) return;
+    const { status, body } = await world.ask({ method: "GET", url: "/api/v1/alerts" });
+    if (status !== 200) return;
+    const { alerts } = JSON.parse(body) as { readonly alerts: readonly { readonly slug: string }[] };
+    for (const slug of this.#doubtful) {
+      if (alerts.some((alert) => alert.slug === slug)) continue;
+      this.#episodes.remove(slug);
+      this.#schedule.removed(slug);
+    }
+    this.#doubtful.clear();
   }
 
   async #checkAlerts(): Promise<void> {

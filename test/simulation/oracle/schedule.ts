@@ -38,6 +38,11 @@ export class ScheduleOracle {
     for (const slug of organizations.keys()) if (!this.#since.has(slug)) this.#since.set(slug, monotonicMs);
   }
 
+  /** It is new again, though it stayed in the configuration: a reload that removes it was taken back halfway. */
+  removed(slug: string): void {
+    this.#since.set(slug, this.#facts.monotonicMs);
+  }
+
   run({ slug, dueAtMs, startedAtMs, finishedAtMs, isAsked }: NamedRun): void {
     const { monotonicMs, world } = this.#facts;
     this.#late.delete(slug);
