@@ -35,6 +35,7 @@ const known = isLong
       lifeOf(20_671, 1.9),
       lifeOf(21_031, 1.9),
       lifeOf(21_117, 0.7),
+      lifeOf(21_421, 0.4),
     ]
   : [lifeOf(5, 0.25), lifeOf(2, 0.25)];
 const replays = isLong ? 10 : 2;

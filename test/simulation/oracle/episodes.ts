@@ -90,13 +90,16 @@ export class Episodes {
   }
 
   run(run: NamedRun): void {
-    const { slug, dueAtMs, startedAtMs, finishedAtMs, report } = run;
+    const { slug, dueAtMs, startedAtMs, finishedAtMs, isAsked, report } = run;
     // What a reload adds runs at once, also while the rest of it waits for the store.
     if (this.#facts.world.isReloading && !this.#facts.organizations.has(slug)) return void this.#early.push(run);
     // `for` counts between due times, but for a run that comes late by more than a quarter of the interval: that to the next
     // one, which for the first run, at once and between two times of the schedule, is a shorter one. What is next is known when
-    // the run has ended: a clock may be set forward while it lasts.
-    const nextDueAtMs = lastDueAtMs(slug, Math.max(dueAtMs, finishedAtMs)) + intervalMinutesOf(slug) * minuteMs;
+    // the run has ended: a clock may be set forward while it lasts. One that is set back by more than a minute comes by the same
+    // time again, so that there is no quarter for the run to be in.
+    const isSetBack = !isAsked && finishedAtMs < dueAtMs - minuteMs;
+    const endedAtMs = isSetBack ? finishedAtMs : Math.max(dueAtMs, finishedAtMs);
+    const nextDueAtMs = lastDueAtMs(slug, endedAtMs) + intervalMinutesOf(slug) * minuteMs;
     const latestMs = dueAtMs + (nextDueAtMs - dueAtMs) / 4;
     // One by hand may stand for one that is due already.
     const isOnTime = dueAtMs <= startedAtMs && startedAtMs <= latestMs;
