@@ -25,8 +25,8 @@ const rowsPerSlice = 1_000;
 const pauseMs = 20;
 // For so long every report that a change left is kept; then one a day of each severity.
 const wholeReportsMs = 7 * dayMs;
-// Who asks for a run waits for minutes. A process that died leaves its request, and of an organization that left the
-// configuration nobody answers it.
+// Who asks for a run waits for minutes. A process that died leaves its request, and where the organization left the
+// configuration no process answers it.
 const requestsMs = hourMs;
 
 /** Creates the loop that keeps the store within its retention, in slices that hold its lock for milliseconds. */
