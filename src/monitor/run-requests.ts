@@ -53,15 +53,24 @@ export function createRunRequests(options: RunRequestsOptions): RunRequests {
     }
   }
 
+  async function answer(): Promise<void> {
+    for (const { requestId, check, slug } of await store.runs.requests()) {
+      if (!underWay.has(requestId) && membership.owns({ check, slug })) void run(requestId, { check, slug });
+    }
+  }
+
   return {
     ask: async (check, signal) => {
       const before = board.state(check.check, check.slug);
       const requestId = await store.runs.request(check, clock.nowMs());
       while (await isOpen(requestId)) {
         await clock.sleep(askEveryMs, signal);
-        if (!signal.aborted) continue;
-        await store.runs.endRequests([requestId]);
-        throw new FlatlineError("api_timeout", "the process that owns the check did not run it in time");
+        if (signal.aborted) {
+          await store.runs.endRequests([requestId]);
+          throw new FlatlineError("api_timeout", "the process that owns the check did not run it in time");
+        }
+        // The check may have come to this process, which looks at no requests while it is alone on the store.
+        await answer();
       }
       // The request goes after the commit of the run.
       await membership.follow();
@@ -70,10 +79,6 @@ export function createRunRequests(options: RunRequestsOptions): RunRequests {
         throw new FlatlineError("unavailable", "the process that owns the check could not run it: try again");
       return after.lastReport;
     },
-    answer: async () => {
-      for (const { requestId, check, slug } of await store.runs.requests()) {
-        if (!underWay.has(requestId) && membership.owns({ check, slug })) void run(requestId, { check, slug });
-      }
-    },
+    answer,
   };
 }

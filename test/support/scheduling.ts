@@ -4,6 +4,7 @@ import type { Logger } from "../../src/base/logger.ts";
 import type { CheckReport } from "../../src/contract/report.ts";
 import type { ResultSeverity } from "../../src/contract/severity.ts";
 import { firstDueAtMs } from "../../src/monitor/due-times.ts";
+import { createRunRequests } from "../../src/monitor/run-requests.ts";
 import { createMembership } from "../../src/monitor/membership.ts";
 import {
   createScheduler,
@@ -61,6 +62,8 @@ export type ProcessOptions = Partial<Omit<SchedulerOptions, "together">> & {
   readonly store?: Store;
   /** Others are on the store, too [it is alone]. */
   readonly isShared?: boolean;
+  /** Asks the owner of a check that is not its own for a run, and answers those who ask [does neither]. */
+  readonly asksOwners?: boolean;
 };
 
 /** A scheduler with its part in the checks. */
@@ -91,7 +94,7 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
     targets: readonly CheckTarget[],
     options: ProcessOptions = {},
   ): SchedulingProcess {
-    const { store: own = store, isShared = false, together, ...over } = options;
+    const { store: own = store, isShared = false, asksOwners = false, together, ...over } = options;
     const board = new Board();
     const logger = createRecordingLogger(world.log);
     const membership = createMembership({
@@ -106,6 +109,16 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
       },
       onFollowed: () => undefined,
       whenIdle: (isOf) => scheduler.whenIdle(isOf),
+      ...(asksOwners ? { onLook: () => requests.answer() } : {}),
+    });
+    const requests = createRunRequests({
+      store: own,
+      board,
+      membership,
+      clock,
+      logger,
+      scheduler: () => scheduler,
+      runWithinMs: () => 60_000,
     });
     const recorder = createRecorder({
       store: own,
@@ -134,6 +147,7 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
         schedulerLag: (seconds, count = 1) => world.lagSeconds.push(...Array.from({ length: count }, () => seconds)),
       },
       logger,
+      ...(asksOwners ? { runElsewhere: (check, signal) => requests.ask(check, signal) } : {}),
       ...(together === undefined
         ? {}
         : {
