@@ -12,7 +12,7 @@ const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const known = isLong
   ? [
       lifeOf(5, 2),
-      lifeOf(7, 4),
+      lifeOf(7, 2),
       lifeOf(1_006, 3),
       lifeOf(5_003, 0.5),
       lifeOf(5_011, 1.5),

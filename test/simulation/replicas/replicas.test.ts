@@ -4,7 +4,7 @@ import { minuteMs } from "../../../src/base/time.ts";
 import { simulateReplicas } from "./world.ts";
 
 const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
-const seeds = isLong ? Array.from({ length: 20 }, (_, index) => index + 1) : [1, 2];
+const seeds = isLong ? Array.from({ length: 6 }, (_, index) => index + 1) : [1, 2];
 const forMs = (isLong ? 120 : 15) * minuteMs;
 
 describe("three replicas on a model of PostgreSQL", () => {
