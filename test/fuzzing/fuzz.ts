@@ -57,6 +57,8 @@ const longestMs = 2_000;
 const mostBytes = 200 * 1_024 * 1_024;
 // On a machine that is busy with other things an answer is late; one that is late each time has a reason of its own.
 const attemptsBeforeBad = 3;
+// What is found is made smaller for so long; a large input that is slow each time would take hours.
+const shrinkingMs = 30_000;
 const longestShown = 4_000;
 const clock = createSystemClock();
 const isLinux = process.platform === "linux";
@@ -74,8 +76,17 @@ export async function fuzz(
   let slowestMs = 0;
   let mostPeakBytes = 0;
   let complaints: readonly string[] = [];
+  let foundAtMs = Infinity;
 
   async function attempt(input: unknown): Promise<boolean> {
+    // Ends the run with the smallest one so far.
+    if (clock.monotonicMs() - foundAtMs > shrinkingMs) throw new fc.PreconditionFailure(true);
+    const isGood = await isAnsweredWell(input);
+    if (!isGood && foundAtMs === Infinity) foundAtMs = clock.monotonicMs();
+    return isGood;
+  }
+
+  async function isAnsweredWell(input: unknown): Promise<boolean> {
     onInput?.(open.show(input));
     let tookMs = Infinity;
     let peakBytes = 0;
