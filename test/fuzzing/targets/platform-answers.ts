@@ -134,10 +134,12 @@ function isHealthcheck(value: unknown): boolean {
   if (!isObject(value)) return false;
   const { scope, observed, threshold, findings } = value;
   const isTextOrNull = (one: unknown): boolean => one === null || typeof one === "string";
+  // Zod drops `__proto__`, whatever its value is.
   const isMap = (map: unknown): boolean =>
     isObject(map) &&
-    Object.values(map).every(
-      (one) => one === null || ["string", "boolean"].includes(typeof one) || Number.isFinite(one),
+    Object.entries(map).every(
+      ([key, one]) =>
+        key === "__proto__" || one === null || ["string", "boolean"].includes(typeof one) || Number.isFinite(one),
     );
   return (
     [value["id"], value["title"], value["generatedAt"]].every((one) => typeof one === "string") &&
