@@ -42,18 +42,17 @@ export function addResource(
   url: string,
   settings: () => AccessSettings,
   methods: Methods,
-  /** Answers one that is refused. */
-  answerRefusal: (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) => void = (_, reply, refusal) =>
+  /** Answers one that is refused; what it throws is answered as what a handler throws. */
+  answerRefusal: (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) => unknown = (_, reply, refusal) =>
     sendRefusal(reply, refusal),
 ): void {
   for (const [method, { handle, ...requirement }] of Object.entries(methods)) {
     scope.route({
       method,
       url,
-      onRequest: (request, reply, done) => {
+      onRequest: async (request, reply) => {
         const refusal = refusalOf(request, requirement, settings());
-        if (refusal === null) done();
-        else answerRefusal(request, reply, refusal);
+        if (refusal !== null) await answerRefusal(request, reply, refusal);
       },
       handler: async (request, reply) => handle(request, reply),
     });

@@ -42,6 +42,8 @@ export interface WebWorld {
   access: AccessSettings;
   exposition: string;
   snapshots: CheckSnapshot[];
+  /** What reading the snapshots fails with. */
+  readError: Error | null;
   probed: { check: string; slug: string; timeoutMs: number }[];
   probe: (check: string, slug: string) => Promise<CheckReport | null>;
   ended: EndedAlert[];
@@ -109,6 +111,7 @@ export async function startWeb(
     access: { ...nobody, tokens: [oneToken(token)] },
     exposition: "# HELP a b\n# TYPE a gauge\na 1\n",
     snapshots: [snapshotOf(resultReport({ finishedAtMs: harnessNowMs - 60_000 }))],
+    readError: null,
     probed: [],
     probe: async (check, slug) => (check === "dead-asset-spike" && slug === "acme" ? resultReport() : null),
     run: async (check, slug) => {
@@ -185,7 +188,10 @@ export async function startWeb(
     },
     reload: () => world.reload(),
     checks: {
-      list: async () => world.snapshots,
+      list: async () => {
+        if (world.readError !== null) throw world.readError;
+        return world.snapshots;
+      },
       get: async (check, slug) =>
         world.snapshots.find(({ state }) => state.check === check && state.slug === slug) ?? null,
       ended: () => Promise.resolve(world.ended),

@@ -43,9 +43,9 @@ export function admit(
   return refusal === null;
 }
 
-export function sendRefusal(reply: FastifyReply, { status, message, challenges }: Refusal): void {
+export function sendRefusal(reply: FastifyReply, { status, message, challenges }: Refusal): FastifyReply {
   if (challenges.length > 0) void reply.header("www-authenticate", challenges);
-  void sendProblem(reply, status, message);
+  return sendProblem(reply, status, message);
 }
 
 /** Finds out who asks, and why that one may not; null: it may. */

@@ -27,7 +27,7 @@ export async function sendLogin(
   current: PageKey | null,
   refusal: Refusal,
   { settings, documents, readModel }: LoginOptions,
-): Promise<void> {
+): Promise<FastifyReply> {
   const { publicRead } = settings();
   const mayLogIn = refusal.status === 401;
   // A browser writes each 401 of a script onto its console as an error: the link to this page is none.
@@ -38,7 +38,7 @@ export async function sendLogin(
   const page = publicRead
     ? documents.render(await readModel(request), { title: "Log in · flatline", current, main })
     : documents.renderBare({ current, main }, null);
-  await sendText(request, reply, "text/html", page);
+  return sendText(request, reply, "text/html", page);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { FlatlineError } from "../../base/errors.ts";
 import { errorReport, resultReport } from "../../../test/support/check-reports.ts";
 import { ask, useWebs, basic, bearer, nobody, oneToken, snapshotOf, token } from "../../../test/support/web-harness.ts";
 
@@ -163,5 +164,22 @@ describe("the operator's pages", () => {
 
     expect(answer.status).toBe(403);
     expect(await answer.text()).toContain("server.token");
+  });
+});
+
+describe("while the store cannot be read, a page", () => {
+  it.each([
+    ["that shows it", "/", {}],
+    ["that is not there", "/nothing", {}],
+    ["that asks for the token", "/receivers", {}],
+    ["that needs the token", "/receivers", bearer],
+  ])("%s says so", async (_, path, headers) => {
+    const web = await start();
+    web.world.readError = new FlatlineError("store_busy", "the database is locked");
+
+    const answer = await ask(web, `GET ${path}`, { accept: "text/html", ...headers });
+
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect(await answer.text()).toContain("flatline cannot read its store.");
   });
 });

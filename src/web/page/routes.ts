@@ -100,10 +100,9 @@ export function addPageRoutes(
     handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
   ): void {
     const isAboutAll = current === "receivers" || current === "config";
-    addResource(scope, path, settings, { GET: { access, isAboutAll, handle } }, (request, reply, refusal) => {
-      if (wantsHtml(request)) void sendLogin(request, reply, current, refusal, login);
-      else sendRefusal(reply, refusal);
-    });
+    addResource(scope, path, settings, { GET: { access, isAboutAll, handle } }, (request, reply, refusal) =>
+      wantsHtml(request) ? sendLogin(request, reply, current, refusal, login) : sendRefusal(reply, refusal),
+    );
   }
 
   /** What sends events and is not checked, for who may read that. */
@@ -262,11 +261,11 @@ export function addPageRoutes(
     const access = request.url.startsWith("/-/") ? "open" : "public";
     // Where reading is closed, the answer does not show what exists.
     const refusal = refusalOf(request, { access }, settings());
-    if (refusal !== null && !isOurs && wantsHtml(request)) return void sendLogin(request, reply, null, refusal, login);
+    if (refusal !== null && !isOurs && wantsHtml(request)) return sendLogin(request, reply, null, refusal, login);
     if (refusal !== null) return sendRefusal(reply, refusal);
-    if (isOurs || !wantsHtml(request)) return void sendProblem(reply, 404, "no such path");
+    if (isOurs || !wantsHtml(request)) return sendProblem(reply, 404, "no such path");
     const main = renderMessage("There is no page here.", html`<a href="/">All organizations</a>`);
-    return void sendMissing(request, reply, null, main);
+    return sendMissing(request, reply, null, main);
   });
 
   /** What went wrong, as a page: what the API says in words. */
