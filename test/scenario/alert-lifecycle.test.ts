@@ -285,9 +285,9 @@ function checkSilence(notifications: readonly Notification[], silences: readonly
 }
 
 const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
-const numRuns = isLong ? 60 : 5;
+const numRuns = isLong ? 30 : 5;
 // What decides is the same; a few lives show whether the engine keeps it.
-const runsOn = { SQLite: numRuns, PostgreSQL: isLong ? 6 : 2 } as const;
+const runsOn = { SQLite: numRuns, PostgreSQL: isLong ? 4 : 2 } as const;
 // The same lives each time, so that a red run is about the change at hand; another number explores others.
 const seed = Number(process.env["FLATLINE_TEST_SEED"] ?? 20_261_121);
 const timeoutMs = isLong ? 3_600_000 : 120_000;
