@@ -1,3 +1,5 @@
+import { parsed } from "./plain-json.ts";
+
 /** An event as the page docs/http.md and the contract describe it; what is absent is null. */
 export interface PlainEvent {
   readonly atMs: number;
@@ -42,14 +44,6 @@ function decoded(bytes: Buffer): string | null {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     return null;
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
   }
 }
 

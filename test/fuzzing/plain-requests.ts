@@ -1,4 +1,5 @@
 import { instantOf, readPlainBody } from "./plain-events.ts";
+import { isObject, parsed } from "./plain-json.ts";
 
 /** A request by its meaning. */
 export interface PlainRequest {
@@ -9,8 +10,6 @@ export interface PlainRequest {
   readonly isPlain: boolean;
   readonly body: string;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const longestBody = 1_024 * 1_024;
 const own = "ads-hosts";
@@ -131,22 +130,10 @@ function isSilence(body: unknown): boolean {
   );
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) > 0;
 }
 
 function isOneOf(names: readonly string[], value: unknown): boolean {
   return names.some((name) => name === value);
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -12,6 +12,7 @@ import { importFixtures } from "../../../src/service/fixture/fixture.ts";
 import { createEventWorld } from "../../support/store/event-store.ts";
 import { untyped, type OpenTarget, type Target } from "../fuzz.ts";
 import { mutatedText } from "../mutate.ts";
+import { parsed } from "../plain-json.ts";
 import { complaintsOfText } from "../promises.ts";
 import { treeOf } from "../tree.ts";
 
@@ -105,15 +106,9 @@ async function open(): Promise<OpenTarget> {
 
 /** The numbers of the reports that a fixture which was taken must have. */
 function reportIds(bytes: Buffer): readonly number[] {
-  const { reports } = (valueOf(bytes.toString()) ?? {}) as { readonly reports?: readonly { readonly id: number }[] };
+  const text = bytes.toString();
+  // The YAML parser takes seconds for megabytes of JSON, which would count as flatline's time.
+  const value = parsed(text) ?? parse(text, { version: "1.2", maxAliasCount: -1, logLevel: "silent" }) ?? {};
+  const { reports } = value as { readonly reports?: readonly { readonly id: number }[] };
   return (reports ?? []).map(({ id }) => id);
-}
-
-/** As JSON where it is JSON: the YAML parser takes seconds for megabytes of it, which would count as flatline's time. */
-function valueOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return parse(text, { version: "1.2", maxAliasCount: -1, logLevel: "silent" });
-  }
 }

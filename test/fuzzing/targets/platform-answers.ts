@@ -6,6 +6,7 @@ import { createConnectedClient } from "../../../src/client/connected-client.ts";
 import { sampleHealthcheck, sampleSpikeRequest } from "../../support/far-side/api-samples.ts";
 import { untyped, type OpenTarget, type Target } from "../fuzz.ts";
 import { mutatedBytes, mutatedTree } from "../mutate.ts";
+import { isObject, parsed } from "../plain-json.ts";
 import { complaintsOfText } from "../promises.ts";
 import { answerOf, startRawServer, type Said } from "../raw-server.ts";
 import { treeOf } from "../tree.ts";
@@ -121,14 +122,6 @@ async function open(): Promise<OpenTarget> {
   });
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 /** The API's twelve fields with the API's types, plainly. */
 function isHealthcheck(value: unknown): boolean {
   if (!isObject(value)) return false;
@@ -166,8 +159,4 @@ function isHealthcheck(value: unknown): boolean {
 
 function isSeverity(value: unknown): boolean {
   return value === "ok" || value === "warn" || value === "fail";
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
