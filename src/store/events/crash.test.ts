@@ -142,39 +142,43 @@ describe("an import that is killed", () => {
 });
 
 describe("while another process imports", () => {
-  it("no other write waits, nor a look at the events, and a post is stored after it", { timeout: 600_000 }, async () => {
-    await using world = await createEventWorld();
-    const file = await world.write("large.csv.gz", gzipSync(rows(isLong ? 300_000 : 80_000, "large")));
-    using running = startImport(world, file);
-    await running.until("writing");
-    const state = { isEnded: false };
-    void running.ended.then(() => (state.isEnded = true));
-    const seen = new Set([JSON.stringify(await world.store.events.counts(query))]);
-    const [before = ""] = seen;
-    let stops = 0;
+  it(
+    "no other write waits, nor a look at the events, and a post is stored after it",
+    { timeout: 600_000 },
+    async () => {
+      await using world = await createEventWorld();
+      const file = await world.write("large.csv.gz", gzipSync(rows(isLong ? 300_000 : 80_000, "large")));
+      using running = startImport(world, file);
+      await running.until("writing");
+      const state = { isEnded: false };
+      void running.ended.then(() => (state.isEnded = true));
+      const seen = new Set([JSON.stringify(await world.store.events.counts(query))]);
+      const [before = ""] = seen;
+      let stops = 0;
 
-    // An import that stands still keeps its locks: what needed one of them would fail, however fast this machine is.
-    while (true) {
-      running.child.kill("SIGSTOP");
-      if (state.isEnded || !isEventsLocked(world)) break;
-      await world.store.transaction(({ meta }) => meta.getOrSet(`name-${stops}`, "value"));
-      seen.add(JSON.stringify(await world.store.events.counts(query)));
-      stops++;
+      // An import that stands still keeps its locks: what needed one of them would fail, however fast this machine is.
+      while (true) {
+        running.child.kill("SIGSTOP");
+        if (state.isEnded || !isEventsLocked(world)) break;
+        await world.store.transaction(({ meta }) => meta.getOrSet(`name-${stops}`, "value"));
+        seen.add(JSON.stringify(await world.store.events.counts(query)));
+        stops++;
+        running.child.kill("SIGCONT");
+        await delay(40);
+      }
       running.child.kill("SIGCONT");
-      await delay(40);
-    }
-    running.child.kill("SIGCONT");
-    await running.ended;
-    const after = JSON.stringify(await world.store.events.counts(query));
-    await world.store.events.add([death(startMs, "posted")]);
+      await running.ended;
+      const after = JSON.stringify(await world.store.events.counts(query));
+      await world.store.events.add([death(startMs, "posted")]);
 
-    // A commit is seen a moment before its lock is released.
-    expect([...seen].filter((counts) => counts !== before && counts !== after)).toEqual([]);
-    expect(after).not.toBe(before);
-    expect(stops).toBeGreaterThan(2);
-    expect(await world.store.transaction(({ meta }) => meta.getOrSet("name-0", "another"))).toBe("value");
-    expect(await world.store.events.slugs()).toContain("posted");
-  });
+      // A commit is seen a moment before its lock is released.
+      expect([...seen].filter((counts) => counts !== before && counts !== after)).toEqual([]);
+      expect(after).not.toBe(before);
+      expect(stops).toBeGreaterThan(2);
+      expect(await world.store.transaction(({ meta }) => meta.getOrSet("name-0", "another"))).toBe("value");
+      expect(await world.store.events.slugs()).toContain("posted");
+    },
+  );
 
   it("its log is gone at its end", { timeout: 60_000 }, async () => {
     await using world = await createEventWorld();

@@ -9,7 +9,7 @@ import { eventually, readText, startDaemon, type Daemon } from "../../support/pr
 const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const organizations = isLong ? 10_000 : 1_000;
 const changing = organizations / 20;
-const changes = isLong ? 12 : 5;
+const changes = isLong ? 9 : 5;
 const changeEveryMs = isLong ? 10 * secondMs : secondMs;
 const checkEveryMs = isLong ? 60 * secondMs : 5 * secondMs;
 const patienceMs = 120 * secondMs;

@@ -110,7 +110,7 @@ it(
     const startMs = clock.monotonicMs() - startedAtMs;
     for (let kill = 0; kill < kills; kill++) {
       // From amid the start to amid some seconds of work, however slow the machine is.
-      const livesForMs = startMs / 2 + random() * (startMs * 3 + 2 * secondMs);
+      const livesForMs = startMs / 2 + random() * (startMs * 2 + 1.5 * secondMs);
       await using daemon = startProgram(["run"], { cwd: folder.path });
       const listening = daemon.untilLogged("flatline started").then((line) => (url = String(line["url"])));
       listening.catch(() => undefined);
