@@ -46,6 +46,8 @@ export interface MembershipOptions {
 /** Long enough for a loop that is blocked by a slow disk, short enough that the checks of a crashed process are not missed. */
 export const leaseMs = 10 * secondMs;
 const renewEveryMs = 3 * secondMs;
+// A lease is renewed at a look, and a look may take a while.
+const missedAfterMs = leaseMs / 2;
 const lookEveryMs = secondMs;
 
 // Each run is looked up.
@@ -113,7 +115,9 @@ export function createMembership(options: MembershipOptions): Membership {
 
   async function balance(journal: OwnJournal): Promise<void> {
     isBalanced = false;
-    const balanced = await store.owners.balance(journal.owner, { nowMs: clock.nowMs(), isAlone });
+    const nowMs = clock.nowMs();
+    const renewedUntilMs = nowMs + leaseMs - missedAfterMs;
+    const balanced = await store.owners.balance(journal.owner, { nowMs, isAlone, renewedUntilMs });
     // Another process does it: looked at again soon.
     if (balanced === null || own !== journal) return;
     const kept = balanced.shards.filter((shard) => !giving.has(shard));

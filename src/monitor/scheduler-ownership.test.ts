@@ -127,7 +127,9 @@ describe("a stop", () => {
     expect(world.log.filter(({ level }) => level === "error")).toEqual([]);
     const { nowMs, leaseUntilMs } = { nowMs: clock.nowMs(), leaseUntilMs: clock.nowMs() + minute };
     const next = await store.owners.register({ nowMs, leaseUntilMs });
-    expect((await store.owners.balance(next, { nowMs, isAlone: false }))?.shards).toHaveLength(64);
+    expect((await store.owners.balance(next, { nowMs, isAlone: false, renewedUntilMs: nowMs }))?.shards).toHaveLength(
+      64,
+    );
     expect(scheduler.running()).toBe(0);
     expect(scheduler.isStalled(), "one that has stopped ticks no more").toBe(true);
     clock.assertIdle();

@@ -269,7 +269,9 @@ describe("leases in PostgreSQL", () => {
     const gone = await one.owners.register(lease(-1));
     const other = await two.owners.register({ nowMs: clock.nowMs(), leaseUntilMs: clock.nowMs() + 60_000 });
 
-    const balanced = await two.owners.balance(other, { nowMs: clock.nowMs(), isAlone: false });
+    const nowHereMs = clock.nowMs();
+    const now = { nowMs: nowHereMs, isAlone: false, renewedUntilMs: nowHereMs + 30_000 };
+    const balanced = await two.owners.balance(other, now);
 
     expect(balanced?.shards).toHaveLength(32);
     expect(await one.owners.renew(kept, lease(60_000))).toBe(true);

@@ -93,7 +93,7 @@ describe.each(storeEngines)("transactions on $engine", ({ makePlace }) => {
     const first = [await append(one(), 1), await append(one(), 1)];
     const meeting = await Promise.all([
       append(stores[1] as Store, 2),
-      (stores[2] as Store).owners.balance(taker, { nowMs: nowMs + 20_000, isAlone: true }),
+      (stores[2] as Store).owners.balance(taker, { nowMs: nowMs + 20_000, isAlone: true, renewedUntilMs: nowMs }),
     ]);
     const later = await append(one(), 3);
 

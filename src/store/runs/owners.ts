@@ -15,6 +15,18 @@ export interface Lease {
   readonly leaseUntilMs: number;
 }
 
+/** When shards are balanced, and among which owners. */
+export interface BalancedAt {
+  readonly nowMs: number;
+  /** No other process is on the store. */
+  readonly isAlone: boolean;
+  /**
+   * Another owner whose lease ends before this instant counts no longer for the shares: it should have renewed its lease, and
+   * no shard is kept free for one that has died. Its own shards stay its own until its lease has expired.
+   */
+  readonly renewedUntilMs: number;
+}
+
 /** The result of `balance`. */
 export interface Balanced {
   /** Shards of this owner. */
@@ -36,7 +48,7 @@ export interface OwnerStore {
    * Ends owners whose lease has expired, or all others if this process is known to be alone. Assigns free shards to this
    * owner, up to its share. Returns null if its own epoch has ended, or if another process is balancing.
    */
-  balance(owner: Owner, now: { readonly nowMs: number; readonly isAlone: boolean }): Promise<Balanced | null>;
+  balance(owner: Owner, now: BalancedAt): Promise<Balanced | null>;
   /** Releases shards of this owner. */
   release(owner: Owner, shards: readonly number[]): Promise<void>;
   /** Releases all shards and ends the epoch. */
@@ -83,11 +95,7 @@ export function createOwnerStore(db: Db, leaseClock: LeaseClock): OwnerStore {
 async function balance(
   db: Db,
   { ownerId, epoch }: Owner,
-  {
-    nowMs,
-    isAlone,
-    leaseClock,
-  }: { readonly nowMs: number; readonly isAlone: boolean; readonly leaseClock: LeaseClock },
+  { nowMs, isAlone, renewedUntilMs, leaseClock }: BalancedAt & { readonly leaseClock: LeaseClock },
 ): Promise<Balanced | null> {
   if (!(await tryTransactionLock(db, "shards of the checks"))) return null;
   const now = leaseNow(leaseClock, nowMs);
@@ -95,10 +103,11 @@ async function balance(
   await sql`update owners set epoch = epoch + 1, lease_until_ms = ${endedLease}
     where owner_id <> ${ownerId} and lease_until_ms <> ${endedLease} and ${isGone}`.execute(db);
   await freeEnded(db);
-  const { rows: alive } = await sql<{ owner_id: number; epoch: number }>`
-    select owner_id, epoch from owners where lease_until_ms <> ${endedLease}`.execute(db);
-  if (!alive.some((one) => one.owner_id === ownerId && one.epoch === epoch)) return null;
-  const share = Math.ceil(shardCount / alive.length);
+  const { rows: counted } = await sql<{ owner_id: number; epoch: number }>`
+    select owner_id, epoch from owners
+    where owner_id = ${ownerId} or lease_until_ms >= ${leaseInstant(leaseClock, renewedUntilMs, nowMs)}`.execute(db);
+  if (!counted.some((one) => one.owner_id === ownerId && one.epoch === epoch)) return null;
+  const share = Math.ceil(shardCount / counted.length);
   const held = await shardsOf(db, ownerId);
   if (held.length < share) {
     await sql`update shards set owner_id = ${ownerId} where shard in (

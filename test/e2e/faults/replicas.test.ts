@@ -180,8 +180,8 @@ describe(`three replicas on one PostgreSQL${isLong ? "" : " (npm run test:long)"
         `${organizations} organizations: ${Math.round(rate)} checks/s, the longest waited ${Math.round(waitedMs)} ms, ${await audit.lostLeases()} shards were taken from the dead`,
       );
 
-      // Its owner's lease; that of one which died before it took its share, for which the shard was kept free; and the rest.
-      expect(waitedMs).toBeLessThan(3 * leaseMs);
+      // Up to 20 s where one dies before it takes its share (docs/operations.md), and what the machine takes.
+      expect(waitedMs).toBeLessThan(2.5 * leaseMs);
       for (let restart = 0; restart < restarts; restart++) {
         await postgres.restart();
         const backMs = clock.monotonicMs();

@@ -28,7 +28,7 @@ async function takePart(): Promise<Part> {
   const board = new Board();
   await board.reload(() => store.runs.load());
   const journal = new OwnJournal(await store.owners.register({ nowMs, leaseUntilMs }));
-  await store.owners.balance(journal.owner, { nowMs, isAlone: true });
+  await store.owners.balance(journal.owner, { nowMs, isAlone: true, renewedUntilMs: nowMs });
   const ids = await store.runs.addChecks(slugs.map((slug) => ({ check, slug })));
   for (const slug of slugs) board.name(ids.get(`${check} ${slug}`) ?? 0, { check, slug });
   return { lock, board, journal };

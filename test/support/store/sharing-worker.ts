@@ -19,7 +19,7 @@ const lease = { nowMs, owner, leaseUntilMs: nowMs + 60_000 };
 /** As many shards as the other one has. */
 async function takeShare(): Promise<readonly number[]> {
   for (;;) {
-    const balanced = await store.owners.balance(journal.owner, { nowMs, isAlone: false });
+    const balanced = await store.owners.balance(journal.owner, { nowMs, isAlone: false, renewedUntilMs: nowMs });
     if (balanced !== null && balanced.surplus > 0)
       await store.owners.release(journal.owner, balanced.shards.slice(-balanced.surplus));
     else if (balanced?.shards.length === shardCount / 2) return balanced.shards;

@@ -45,7 +45,8 @@ function draw(chance: Chance, nowMs: number): { readonly name: string; readonly 
   const operations: Record<string, Operation> = {
     register: (store) => store.owners.register(lease),
     renew: (store, owners) => store.owners.renew(ownerOf(owners), lease),
-    balance: (store, owners) => store.owners.balance(ownerOf(owners), { nowMs, isAlone: other < 0.1 }),
+    balance: (store, owners) =>
+      store.owners.balance(ownerOf(owners), { nowMs, isAlone: other < 0.1, renewedUntilMs: nowMs + leaseMs / 2 }),
     release: (store, owners) => store.owners.release(ownerOf(owners), [number, number + 1, number * 10]),
     leave: (store, owners) => store.owners.leave(ownerOf(owners)),
     append: (store, owners) =>
