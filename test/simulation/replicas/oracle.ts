@@ -133,8 +133,16 @@ export class ReplicaOracle {
     }
     if (calmMs < balancedMs) return;
     const most = Math.ceil(shards / Math.max(1, living.length));
-    const running = this.#world.seats.filter(({ replica }) => replica !== null).length;
-    if (living.length !== running) this.#violate(`${living.length} owners live, and ${running} replicas run`);
+    const { seats } = this.#world;
+    const [running, alive] = [
+      seats.filter(({ replica }) => replica !== null),
+      seats.filter(({ process }) => process !== null),
+    ];
+    // One that stops may have left already, or not.
+    if (living.length < running.length || living.length > alive.length)
+      this.#violate(
+        `${living.length} owners live, ${running.length} replicas run, ${alive.length - running.length} stop`,
+      );
     for (const [ownerId, count] of counts)
       if (count > most) this.#violate(`owner ${String(ownerId)} has ${count} shards of at most ${most}`);
   }
