@@ -237,7 +237,7 @@ receivers:
     const config = await load(text);
 
     expect(config.organizations).toHaveLength(10_000);
-  }, 20_000);
+  });
 });
 
 describe("findConfigPath", () => {

@@ -69,9 +69,9 @@ describe("a daemon over a table in PostgreSQL", () => {
     const url = app.address()?.url ?? "";
     const get = async (path: string) => (await fetch(`${url}${path}`)).text();
     const severity = 'flatline_check_severity{check="dead-asset-spike",slug="acme",severity="fail"}';
-    await expect.poll(() => get("/metrics"), { timeout: 15_000 }).toContain(`${severity} 1`);
+    await expect.poll(() => get("/metrics"), { timeout: 40_000 }).toContain(`${severity} 1`);
     await expect
-      .poll(async () => (await get("/metrics")).match(/flatline_check_up\{[^}]*\} 1/g)?.length, { timeout: 15_000 })
+      .poll(async () => (await get("/metrics")).match(/flatline_check_up\{[^}]*\} 1/g)?.length, { timeout: 40_000 })
       .toBe(41);
 
     const asked = Number(

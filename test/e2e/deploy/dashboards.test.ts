@@ -209,7 +209,7 @@ describe.skipIf(prometheusTool.isMissing)(`over a real Prometheus${prometheusToo
     const values = async (): Promise<number[]> =>
       (await ask(query, "remote", slug)).map(({ value }) => value).toSorted((a, b) => a - b);
 
-    await expect.poll(values, { timeout: 15_000 }).toEqual(expected);
+    await expect.poll(values, { timeout: 40_000 }).toEqual(expected);
   });
 
   it("lists who spikes, unknown ones without a count", async () => {
@@ -222,7 +222,7 @@ describe.skipIf(prometheusTool.isMissing)(`over a real Prometheus${prometheusToo
       Object.fromEntries((await ask(ofFleet(refId), ".*", "")).map(({ labels, value }) => [labels["slug"], value]));
 
     await expect
-      .poll(() => rows("severity"), { timeout: 15_000 })
+      .poll(() => rows("severity"), { timeout: 40_000 })
       .toEqual({ "ads-hosts": 3, "adware-hosts": 1, "risk-hosts": 3, foreign: 3, empty: 1, broken: 2 });
     expect(Object.keys(await rows("count")).toSorted()).toEqual(["ads-hosts", "adware-hosts", "risk-hosts"]);
     expect((await rows("ratio"))["ads-hosts"]).toBeGreaterThan(100);
@@ -238,7 +238,7 @@ describe.skipIf(prometheusTool.isMissing)(`over a real Prometheus${prometheusToo
       const shown = async (): Promise<number | undefined> =>
         (await ask(query, "example", "")).find(({ labels }) => labels["slug"] === "risk-hosts")?.value;
 
-      await expect.poll(shown, { timeout: 15_000 }).toBeGreaterThan(10);
+      await expect.poll(shown, { timeout: 40_000 }).toBeGreaterThan(10);
       expect(await shown()).toBe((await prometheus.query(deaths))[0]?.value);
       expect((await prometheus.query('flatline_check_expected_deaths{slug="risk-hosts"}'))[0]?.value).toBe(0);
     },

@@ -165,7 +165,7 @@ describe("the review queue in a browser", () => {
     expect(await page.evaluate("window.copied")).toBe(
       "flatline proposals review 304 --slug globex --asset-id 504 --decision ",
     );
-    await expect.poll(() => page.locator("#queue button", { hasText: "Copied" }).count(), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => page.locator("#queue button", { hasText: "Copied" }).count(), { timeout: 40_000 }).toBe(0);
   });
 
   it.each([

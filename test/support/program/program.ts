@@ -168,7 +168,7 @@ export async function stopProgram(program: Program, drainMs: number): Promise<St
   return { ...end, isInTime: tookMs < drainMs + Math.max(stopWithinMs, stopWaitsMs + workOfStop * smallestMs) };
 }
 
-/** Waits in real time, at most `timeoutMs` [15 s], for what another process brings about; an error counts as not yet. */
+/** Waits in real time, at most `timeoutMs` [30 s], for what another process brings about; an error counts as not yet. */
 export async function eventually<Found>(
   look: () => Found | null | false | Promise<Found | null | false>,
   timeoutMs = 30 * secondMs,
