@@ -27,5 +27,10 @@ if (!isMainThread && parentPort !== null) {
   };
 
   const answer = createIngestAnswers(openPosts, clock);
-  port.on("message", (request: IngestRequest) => void answer(request).then((reply) => port.postMessage(reply)));
+  const reply = async (request: IngestRequest): Promise<void> => {
+    port.postMessage(await answer(request));
+    // Nothing keeps the thread alive after its last answer.
+    if (request.kind === "close") port.close();
+  };
+  port.on("message", (request: IngestRequest) => void reply(request));
 }

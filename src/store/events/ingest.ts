@@ -114,7 +114,7 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
     started.on("message", (reply: IngestReply) => {
       const asked = waiting.get(reply.id);
       waiting.delete(reply.id);
-      if (waiting.size === 0) void rest(started);
+      if (waiting.size === 0 && worker === started) void rest(started);
       asked?.resolve(reply);
     });
     started.on("error", (cause) =>
@@ -124,14 +124,14 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
     return started;
   }
 
-  /** Terminates a worker that is idle. */
+  /** Lets a worker end that is idle. */
   async function rest(idle: Worker): Promise<void> {
     idle.unref();
     const { signal } = idling;
     await options.clock.sleep(idleMs, signal);
     if (signal.aborted || worker !== idle) return;
     worker = null;
-    await idle.terminate();
+    idle.postMessage({ kind: "close", id: nextId++ } satisfies IngestRequest, []);
   }
 
   async function ask(request: IngestRequest, transfer: ArrayBuffer[] = []): Promise<IngestReply> {
@@ -184,10 +184,12 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
       isClosed = true;
       const running = worker;
       if (running === null && answerHere === null) return;
+      const ended = running === null ? null : new Promise((resolve) => running.once("exit", resolve));
       const closed = ask({ kind: "close", id: nextId++ }).catch(() => undefined);
-      await endsWithin(options.clock, closed, limitMs);
+      const isEnded = await endsWithin(options.clock, Promise.all([closed, ended]), limitMs);
       idling.abort();
-      await running?.terminate();
+      // One that ends by itself is not terminated amid its end.
+      if (!isEnded) await running?.terminate();
     },
   };
 }
