@@ -143,7 +143,7 @@ beforeAll(async () => {
     }
   }
   await world.advance(hourMs);
-}, 60_000);
+});
 
 afterAll(() => world.close());
 

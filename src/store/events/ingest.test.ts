@@ -10,6 +10,7 @@ import {
   toNdjson,
   type EventWorld,
 } from "../../../test/support/store/event-store.ts";
+import { startLineProcess } from "../../../test/support/program/line-process.ts";
 import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { FlatlineError } from "../../base/errors.ts";
@@ -278,6 +279,9 @@ describe.each(storeEngines)("on $engine,", (place) => {
         const post = Buffer.from(
           toNdjson(Array.from({ length: rows / 10 }, (_, index) => death(startMs + index, `org-${index % 100}`))),
         );
+        const idle = startLineProcess("program/idle-loop.ts", []);
+        idle.tell("begin");
+        await idle.untilLines(1);
         const delays = monitorEventLoopDelay({ resolution: 1 });
         delays.enable();
 
@@ -293,9 +297,14 @@ describe.each(storeEngines)("on $engine,", (place) => {
         }
         await posting;
         delays.disable();
+        idle.tell("end");
+        await idle.untilLines(2);
+        await idle.kill();
+        // What the machine does to a process that has nothing to do is not ours; its resolution is 10 ms.
+        const machineMs = Math.max(0, Number(idle.lines[1]) - 10);
 
         // Nanoseconds; the resolution is part of each delay.
-        expect(delays.percentile(99) / 1e6).toBeLessThan(50);
+        expect(delays.percentile(99) / 1e6 - machineMs).toBeLessThan(50);
         expect(await total(world, "org-1")).toBe(rows / 100);
       });
     });
