@@ -9,6 +9,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 
 import { createEventWorld, death, toCsv, type FileEventWorld } from "../../../test/support/store/event-store.ts";
+import { isWriteLocked } from "../../../test/support/store/write-lock.ts";
 import { createSystemClock } from "../../base/time.ts";
 import { openStore } from "../open.ts";
 
@@ -43,20 +44,6 @@ function integrity({ databasePath }: FileEventWorld): unknown {
   const answer = db.prepare("PRAGMA integrity_check").get()?.["integrity_check"];
   db.close();
   return answer;
-}
-
-/** Whether another process holds the lock for writing events. */
-function isEventsLocked({ databasePath }: FileEventWorld): boolean {
-  const db = new DatabaseSync(databasePath, { timeout: 0 });
-  try {
-    db.exec("begin immediate");
-    db.exec("rollback");
-    return false;
-  } catch {
-    return true;
-  } finally {
-    db.close();
-  }
 }
 
 function logBytes({ databasePath }: FileEventWorld): number {
@@ -159,7 +146,7 @@ describe("while another process imports", () => {
       // An import that stands still keeps its locks: what needed one of them would fail, however fast this machine is.
       while (true) {
         running.child.kill("SIGSTOP");
-        if (state.isEnded || !isEventsLocked(world)) break;
+        if (state.isEnded || !isWriteLocked(world.databasePath)) break;
         await world.store.transaction(({ meta }) => meta.getOrSet(`name-${stops}`, "value"));
         seen.add(JSON.stringify(await world.store.events.counts(query)));
         stops++;

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { createSystemClock, minuteMs, secondMs } from "../../../src/base/time.ts";
 import { bulkNdjson } from "../../support/store/event-files.ts";
-import { startLineProcess } from "../../support/program/line-process.ts";
+import { measureMachineDelay } from "../../support/program/machine-delay.ts";
 import { parseExposition, seriesValue } from "../../support/exposition-parser.ts";
 import { makeProgramFolder } from "../../support/program/program-folder.ts";
 import { readText, startDaemon, type Daemon } from "../../support/program/program.ts";
@@ -27,8 +27,6 @@ async function loopDelayP99Ms(daemon: Daemon): Promise<number> {
   return secondMs * (seriesValue(metrics, "nodejs_eventloop_lag_p99_seconds") ?? Number.NaN);
 }
 
-// A sample comes each 10 ms, and counts with these.
-const resolutionMs = 10;
 // A body that is parsed or stored on the loop takes it for a second; beside other tests it is 10 to 70 ms late.
 const mostDelayMs = 150;
 
@@ -40,9 +38,7 @@ it(
     await using daemon = await startDaemon([], { cwd: folder.path });
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-ndjson" };
     const bodies = bulkNdjson({ rows: events, slugs, untilMs: clock.nowMs(), idPrefix: "p" }, eventsABody);
-    const idle = startLineProcess("program/idle-loop.ts", []);
-    idle.tell("begin");
-    await idle.untilLines(1);
+    const machineDelayMs = await measureMachineDelay();
     await loopDelayP99Ms(daemon);
 
     let received = 0;
@@ -59,11 +55,7 @@ it(
     };
     await Promise.all([post(), post()]);
     const delayMs = await loopDelayP99Ms(daemon);
-    idle.tell("end");
-    await idle.untilLines(2);
-    await idle.kill();
-    // What the machine does to a process that has nothing to do is not ours: nothing, where nothing else runs.
-    const machineMs = Math.max(0, Number(idle.lines[1]) - resolutionMs);
+    const machineMs = await machineDelayMs();
 
     expect({ received, stored }).toEqual({ received: events, stored: events });
     expect(delayMs).toBeGreaterThan(0);

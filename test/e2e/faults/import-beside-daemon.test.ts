@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { createSystemClock, minuteMs, secondMs } from "../../../src/base/time.ts";
 import { writeBulkCsv } from "../../support/store/event-files.ts";
+import { isWriteLocked } from "../../support/store/write-lock.ts";
 import { parseExposition, type ParsedFamily } from "../../support/exposition-parser.ts";
 import { flipThresholds } from "../../support/store/flip-load.ts";
 import { startHttpSink } from "../../support/far-side/http-sink.ts";
@@ -102,22 +103,8 @@ async function countsAt(folder: ProgramFolder, atMs: number): Promise<unknown> {
   }));
 }
 
-/** Whether another process writes to the database of events, which exists. */
-function isWritten(folder: ProgramFolder): boolean {
-  const events = new DatabaseSync(join(folder.path, "flatline-events.db"), { timeout: 0 });
-  try {
-    events.exec("begin immediate");
-    events.exec("rollback");
-    return false;
-  } catch {
-    return true;
-  } finally {
-    events.close();
-  }
-}
-
 async function untilWritten(folder: ProgramFolder): Promise<void> {
-  while (!isWritten(folder)) await clock.sleep(20);
+  while (!isWriteLocked(join(folder.path, "flatline-events.db"))) await clock.sleep(20);
 }
 
 /** How long an import of `second` into a store with `first` reads and writes here when nobody kills it, milliseconds. */
