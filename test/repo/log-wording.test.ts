@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 
 import { wordings } from "../../src/commands/log-wording.ts";
-import { readSourceFiles } from "./source-files.ts";
+import { readFiles } from "./project-files.ts";
 
-const texts = readSourceFiles("src").flatMap(({ path, text }) =>
-  path.endsWith(".test.ts") || path === "src/commands/log-wording.ts" ? [] : [text],
+const texts = readFiles("src", { tests: false }).flatMap(({ path, text }) =>
+  path === "src/commands/log-wording.ts" ? [] : [text],
 );
 
 it.each(Object.keys(wordings))("the words for people are of a message that is logged: %s", (message) => {

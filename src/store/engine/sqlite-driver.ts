@@ -13,8 +13,6 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
 import { connectSqlite, whenFree } from "./sqlite-file.ts";
 
-export { storeError } from "./sqlite-file.ts";
-
 export interface SqliteDialectOptions {
   readonly path: string;
   readonly clock: Clock;
