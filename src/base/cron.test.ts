@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
+import { isLong } from "../../test/support/tier.ts";
 import { nextCronAtMs } from "./cron.ts";
 
 function next(pattern: string, timezone: string, after: string, count: number): string[] {
@@ -251,7 +252,7 @@ describe("laws of cron times", () => {
           expect(found).toEqual(bruteForce(text, timezone, fromMs, untilMs));
         },
       ),
-      { numRuns: 150 },
+      { numRuns: isLong ? 500 : 40 },
     );
   });
 
@@ -272,7 +273,7 @@ describe("laws of cron times", () => {
           expect(nextCronAtMs({ pattern: text, timezone }, first - 1)).toBe(first);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: isLong ? 1_000 : 100 },
     );
   });
 });

@@ -1,18 +1,16 @@
 import { expect, it } from "vitest";
 
-import { storeEngines } from "../../test/support/store/engines.ts";
+import { engineNamed } from "../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import { createStoreWatch } from "./store-watch.ts";
 
 const startMs = Date.UTC(2026, 10, 22);
-const [sqlite] = storeEngines;
 
 it("says within 3 s that another process has changed the file, and nothing of changes of its own", async () => {
   const clock = createVirtualClock({ startMs });
-  const place = await sqlite?.makePlace();
-  if (place === undefined) throw new Error("no place");
+  const place = await engineNamed("SQLite").makePlace();
   const [own, other] = [await place.open(clock), await place.open(clock)];
   let changes = 0;
   let looks = 0;

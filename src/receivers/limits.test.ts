@@ -117,10 +117,10 @@ function expectWithinLimits(notification: Notification): void {
 
 describe("limits", () => {
   it.each(
-    notificationsOf(hostile, 5_000, 100).map(
+    notificationsOf(hostile, 1_000, 100).map(
       (notification, index) => [["one", "three", "many", "fleet"][index], notification] as const,
     ),
-  )("hold for 5,000 findings with hostile text: %s", (_kind, notification) => {
+  )("hold for 1,000 findings with hostile text: %s", (_kind, notification) => {
     expectWithinLimits(notification);
   });
 

@@ -5,9 +5,10 @@ import { createSystemClock } from "../../src/base/time.ts";
 import type { LivenessCounts } from "../../src/contract/liveness-counts.ts";
 import type { TableSource, TimeUnit } from "../../src/contract/table-source.ts";
 import { openCounts, type AnyTableSource } from "../../src/sources/open-counts.ts";
-import { startClickhouse } from "../support/far-side/clickhouse.ts";
+import { clickhouse, startClickhouse } from "../support/far-side/clickhouse.ts";
 import { createDatabase } from "../support/postgres/postgres.ts";
 import type { TableEvent } from "../support/store/record-events.ts";
+import { isTested } from "../support/tier.ts";
 
 /** A real database with a table of liveness events under names that are not flatline's. */
 export interface TableEngine {
@@ -149,3 +150,9 @@ export async function startClickhouseEngine(): Promise<TableEngine> {
     close: () => server.stop(),
   };
 }
+
+/** The databases that this tier of the tests is about, as rows of a table of tests. */
+export const tableEngines = [
+  { name: "postgres" as const, engine: "PostgreSQL" as const, start: startPostgresEngine, isMissing: false, note: "" },
+  { name: "clickhouse" as const, engine: "ClickHouse" as const, start: startClickhouseEngine, ...clickhouse },
+].filter(({ engine }) => isTested(engine));

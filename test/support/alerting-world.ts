@@ -18,7 +18,7 @@ import type { CheckName, CheckReport } from "../../src/contract/report.ts";
 import type { ResultSeverity, Severity } from "../../src/contract/severity.ts";
 import type { Store, StoreParts } from "../../src/store/store.ts";
 import { errorReport, resultReport } from "./reports.ts";
-import { storeEngines, type StoreEngineCase } from "./store/engines.ts";
+import { engineNamed, type StoreEngineCase } from "./store/engines.ts";
 import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
 
 /** What a receiver does with each delivery; a test changes it at will. */
@@ -111,9 +111,7 @@ class Crash extends Error {}
 /** A world that begins on a Monday morning; groupWait 10 s, groupInterval 1 m, no fleet verdict unless asked for. */
 export async function createAlertingWorld(initial: WorldOptions = {}): Promise<AlertingWorld> {
   const clock = createVirtualClock({ startMs });
-  const engine = storeEngines.find((one) => one.engine === (initial.engine ?? "SQLite"));
-  if (engine === undefined) throw new Error("no such engine");
-  const opened = await engine.openTemporary(clock);
+  const opened = await engineNamed(initial.engine ?? "SQLite").openTemporary(clock);
   const { store } = opened;
   const logger = createSilentLogger();
   const receivers = new Map<string, FakeReceiver>();

@@ -5,8 +5,8 @@ import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
 import { startScriptedUpstream, type ScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
 import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
 import { eventually, readText, startDaemon, type Daemon } from "../../support/program/program.ts";
+import { isLong } from "../../support/tier.ts";
 
-const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const organizations = isLong ? 10_000 : 1_000;
 const changing = organizations / 20;
 const changes = isLong ? 9 : 5;

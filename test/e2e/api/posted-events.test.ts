@@ -6,8 +6,9 @@ import { measureMachineDelay } from "../../support/program/machine-delay.ts";
 import { parseExposition, seriesValue } from "../../support/exposition-parser.ts";
 import { makeProgramFolder } from "../../support/program/program-folder.ts";
 import { readText, startDaemon, type Daemon } from "../../support/program/program.ts";
+import { isLong } from "../../support/tier.ts";
 
-const events = process.env["FLATLINE_TEST_LONG"] === "1" ? 1_000_000 : 100_000;
+const events = isLong ? 1_000_000 : 100_000;
 const eventsABody = 10_000;
 const token = "a-token-of-the-tests";
 const clock = createSystemClock();

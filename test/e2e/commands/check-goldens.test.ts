@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCli } from "../../support/program/cli-run.ts";
 import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
 import { runProgram } from "../../support/program/program.ts";
+import { isLong } from "../../support/tier.ts";
 
 /** A verdict of the dead asset spike rule on the held real series (examples/records, test/fixtures/records). */
 interface Golden {
@@ -37,7 +38,6 @@ const goldens = readFileSync(`${root}test/fixtures/records/goldens.jsonl`, "utf8
   .split("\n")
   .map((line) => JSON.parse(line) as Golden);
 // A process each takes half a second: all of them in the long tests, elsewhere one of each series and the rest in process.
-const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const spawned = goldens.filter(
   ({ slug }, index) => isLong || goldens.findIndex((golden) => golden.slug === slug) === index,
 );

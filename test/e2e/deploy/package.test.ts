@@ -1,20 +1,18 @@
 import { spawnSync, type SpawnSyncReturns } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { commandPaths } from "../../support/program/command-paths.ts";
 import { installPackage, type InstalledPackage } from "../../support/program/installed-package.ts";
 import { eventually, readText, runProgram, startDaemon, type ProgramOptions } from "../../support/program/program.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 
 /** What may be in the package: what runs, the types that the two entries need, and what one reads or starts with. */
 const allowed = [
@@ -275,30 +273,6 @@ describe("a bug in the installed program", () => {
     expect(stderr).toMatch(/\/src\/cli\/config\.ts:\d+:\d+/);
   });
 });
-
-/** As a newcomer does it; asks npm's registry, so it is a long test. */
-describe.skipIf(!isLong)(
-  `npm install flatline node@24${isLong ? "" : " (skipped: needs npm's registry; npm run test:long)"}`,
-  () => {
-    it("works in an empty folder, whatever Node.js the machine has", async () => {
-      // Outside of `folder`: npm looks for a package.json upwards, and would install into what is linked there.
-      const place = await mkdtemp(join(tmpdir(), "flatline-newcomer-"));
-      onTestFinished(() => rm(place, { recursive: true, force: true }));
-      await cp(installed.tarball, join(place, "flatline.tgz"));
-      // Without the project's own node@24 on the PATH.
-      const path = (process.env["PATH"] ?? "").split(":").filter((entry) => !entry.includes("node_modules"));
-      const env = { PATH: path.join(":") };
-
-      const installing = run("npm", ["install", "--no-audit", "--no-fund", "./flatline.tgz", "node@24"], place, env);
-      const version = run("npx", ["flatline", "--version"], place, env);
-      const check = run("npx", ["flatline", "check", "-c", "node_modules/flatline/config.example.yaml"], place, env);
-
-      expect(installing.status, installing.stderr).toBe(0);
-      expect([version.status, version.stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
-      expect([check.status, check.stdout]).toEqual([2, expect.stringContaining("ads-hosts")]);
-    }, 300_000);
-  },
-);
 
 const consumer = `import { evaluateSpike, type SpikeResult } from "flatline/spike";
 import { createClient, FlatlineError, type Client, type HealthcheckResult } from "flatline/client";

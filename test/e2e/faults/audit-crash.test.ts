@@ -6,9 +6,10 @@ import { expect, it } from "vitest";
 import { createSystemClock } from "../../../src/base/time.ts";
 import { makeDaemonFolder } from "../../support/program/daemon.ts";
 import { eventually, startDaemon, type Daemon } from "../../support/program/program.ts";
+import { isLong } from "../../support/tier.ts";
 
 // Acknowledgements, comments and judgements all count towards the 1,000 comments that an alert may have.
-const kills = process.env["FLATLINE_TEST_LONG"] === "1" ? 50 : 4;
+const kills = isLong ? 50 : 4;
 const lanes = 3;
 const clock = createSystemClock();
 const headers = { authorization: "Bearer root", "content-type": "application/json" };

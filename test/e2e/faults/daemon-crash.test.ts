@@ -15,8 +15,9 @@ import { startHttpSink } from "../../support/far-side/http-sink.ts";
 import { makeProgramFolder } from "../../support/program/program-folder.ts";
 import { eventually, readText, startDaemon, startProgram } from "../../support/program/program.ts";
 import { readSentAlerts } from "../../support/sent-alerts.ts";
+import { isLong } from "../../support/tier.ts";
 
-const kills = process.env["FLATLINE_TEST_LONG"] === "1" ? 200 : 4;
+const kills = isLong ? 200 : 4;
 const check = "dead-asset-spike";
 const token = "a-token-of-the-tests";
 const slugs = ["acme", "globex", "initech", "umbrella", "hooli", "wonka"];

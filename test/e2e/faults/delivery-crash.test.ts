@@ -6,9 +6,10 @@ import { hourMs } from "../../../src/base/time.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { startHttpSink, type HttpSink, type ReceivedRequest } from "../../support/far-side/http-sink.ts";
 import { eventually, startDaemon, type Daemon } from "../../support/program/program.ts";
+import { isLong } from "../../support/tier.ts";
 
 // Each is a daemon that is killed and another one that finds what it left behind; leases of the first have to run out.
-const kills = process.env["FLATLINE_TEST_LONG"] === "1" ? 40 : 3;
+const kills = isLong ? 40 : 3;
 const bearer = { authorization: "Bearer token-of-the-tests" };
 
 interface Payload {

@@ -18,11 +18,12 @@ import {
   startProgram,
   type Daemon,
 } from "../../support/program/program.ts";
+import { isLong } from "../../support/tier.ts";
 
-const rows = process.env["FLATLINE_TEST_LONG"] === "1" ? 5_000_000 : 200_000;
+const rows = isLong ? 5_000_000 : 200_000;
 // It is stored five times where it is killed.
 const rowsKilled = Math.min(rows, 1_000_000);
-const longMs = process.env["FLATLINE_TEST_LONG"] === "1" ? 10 * minuteMs : 60 * secondMs;
+const longMs = isLong ? 10 * minuteMs : 60 * secondMs;
 const token = "a-token-of-the-tests";
 const clock = createSystemClock();
 const counted = Array.from({ length: 20 }, (_, index) => `organization-${index}`);

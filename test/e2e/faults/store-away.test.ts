@@ -6,6 +6,7 @@ import { makeProgramFolder, type ProgramFolder } from "../../support/program/pro
 import { eventually, readText, startDaemon, startProgram, type Daemon } from "../../support/program/program.ts";
 import { startScriptedUpstream, type ScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/far-side/tcp-proxy.ts";
+import { isLong } from "../../support/tier.ts";
 
 let database: TestDatabase;
 let proxy: TcpProxy;
@@ -60,10 +61,9 @@ async function isWell(): Promise<boolean> {
 }
 
 // It waits for time limits that are ten seconds and more.
-const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 
-describe(`a PostgreSQL that goes away${isLong ? "" : ", the rest by npm run test:long"}`, () => {
-  it.skipIf(!isLong)(
+describe("a PostgreSQL that goes away", () => {
+  it.runIf(isLong)(
     "makes the daemon unready, its verdicts unknown, and nobody restart it",
     { timeout: 120_000 },
     async () => {

@@ -11,8 +11,9 @@ import { Board } from "../../../src/store/runs/board.ts";
 import { createHistory } from "../../../src/store/runs/history.ts";
 import { alertIdOf, reportOf, runNumberOf, slugs } from "../../support/program/crash-runs.ts";
 import { startLineProcess } from "../../support/program/line-process.ts";
+import { isLong } from "../../support/tier.ts";
 
-const kills = process.env["FLATLINE_TEST_LONG"] === "1" ? 100 : 5;
+const kills = isLong ? 100 : 5;
 // Everything is read after each kill: from time to time a new database, or the last kills would take longest.
 const killsADatabase = 20;
 const check = "dead-asset-spike";

@@ -4,8 +4,8 @@ import { dayMs, minuteMs } from "../../../src/base/time.ts";
 import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
+import { isLong } from "../../support/tier.ts";
 
-const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const timeout = 5 * minuteMs;
 const token = "let-me-in";
 const authorized = { extraHTTPHeaders: { authorization: `Bearer ${token}` } };

@@ -7,6 +7,7 @@ import type { StoreLocation } from "../../../src/store/engine/location.ts";
 import { openStore } from "../../../src/store/open.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createDatabase } from "../postgres/postgres.ts";
+import { isTested } from "../tier.ts";
 
 /** A database of its own, to which several processes' stores can be opened. */
 export interface StorePlace {
@@ -62,11 +63,7 @@ interface Made {
   readonly remove: () => Promise<void>;
 }
 
-/**
- * Both engines, each real: `describe.each(storeEngines)("the outbox on $engine", ({ openTemporary }) => …)`. What a test of the
- * store says must hold on each of them.
- */
-export const storeEngines: readonly StoreEngineCase[] = [
+const engines: readonly StoreEngineCase[] = [
   engineCase("SQLite", async () => {
     const folder = await mkdtemp(join(tmpdir(), "flatline-store-"));
     return {
@@ -79,3 +76,17 @@ export const storeEngines: readonly StoreEngineCase[] = [
     return { location: { url, poolSize: 4 }, remove: drop };
   }),
 ];
+
+/**
+ * The engines that this tier of the tests is about (`*.engines.test.ts`: SQLite in `npm test`, PostgreSQL in CI), each real:
+ * `describe.each(storeEngines)("the outbox on $engine", ({ openTemporary }) => …)`. What a test of the store says must hold on
+ * each of them.
+ */
+export const storeEngines: readonly StoreEngineCase[] = engines.filter(({ engine }) => isTested(engine));
+
+/** One engine by its name, whichever the tier is about. */
+export function engineNamed(name: StoreEngineCase["engine"]): StoreEngineCase {
+  const found = engines.find(({ engine }) => engine === name);
+  if (found === undefined) throw new Error(`there is no engine ${name}`);
+  return found;
+}

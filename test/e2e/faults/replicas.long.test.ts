@@ -11,9 +11,8 @@ import { makeProgramFolder, type ProgramFolder } from "../../support/program/pro
 import { eventually, readText, startDaemon, type Daemon } from "../../support/program/program.ts";
 import { startAudit, type ReplicaAudit } from "../../support/postgres/replica-audit.ts";
 
-const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 // Fewer than a slow machine checks in a second: with more, the longest wait would tell how fast the machine is.
-const organizations = Number(process.env["FLATLINE_TEST_REPLICA_ORGANIZATIONS"] ?? 300);
+const organizations = 300;
 const chaosMs = 120 * secondMs;
 const restarts = 2;
 // As in src/monitor/membership.ts.
@@ -166,8 +165,8 @@ async function expectAllTold(): Promise<void> {
   expect(told).toEqual(happened);
 }
 
-describe(`three replicas on one PostgreSQL${isLong ? "" : " (npm run test:long)"}`, () => {
-  it.skipIf(!isLong)(
+describe("three replicas on one PostgreSQL", () => {
+  it(
     "check everything in time and tell everything, whichever of them dies, hangs or finds no database",
     { timeout: chaosMs + 180_000 },
     async ({ annotate }) => {

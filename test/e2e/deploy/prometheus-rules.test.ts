@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
-import { instruments } from "../support/instruments.ts";
-import { debianTool } from "../support/debian-tool.ts";
+import { instruments } from "../../support/instruments.ts";
+import { debianTool } from "../../support/debian-tool.ts";
 
 interface Rule {
   readonly alert?: string;
@@ -22,7 +22,7 @@ interface RulesTest {
   }[];
 }
 
-const folder = fileURLToPath(new URL("../../dashboards/rules/", import.meta.url));
+const folder = fileURLToPath(new URL("../../../dashboards/rules/", import.meta.url));
 const promtool = debianTool("promtool", "prometheus");
 const rulesText = readFileSync(`${folder}flatline.rules.yaml`, "utf8");
 const rules = (parse(rulesText) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] }).groups.flatMap(
@@ -31,7 +31,7 @@ const rules = (parse(rulesText) as { readonly groups: readonly { readonly rules:
 const alerts = rules.flatMap((rule) => (rule.alert === undefined ? [] : [{ ...rule, alert: rule.alert }]));
 const records = rules.flatMap((rule) => (rule.record === undefined ? [] : [rule.record]));
 const proofs = (parse(readFileSync(`${folder}flatline.test.yaml`, "utf8")) as RulesTest).tests;
-const runbooks = readFileSync(new URL("../../docs/runbooks.md", import.meta.url), "utf8");
+const runbooks = readFileSync(new URL("../../../docs/runbooks.md", import.meta.url), "utf8");
 
 describe("dashboards/rules", () => {
   it.skipIf(promtool.isMissing)(`passes promtool check rules${promtool.note}`, () => {

@@ -17,11 +17,12 @@ import { createHistory } from "../../src/store/runs/history.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createDatabase } from "../support/postgres/postgres.ts";
 import { sampleOf, unpackSample } from "../support/store/samples.ts";
+import { isLong } from "../support/tier.ts";
 
 const clock = createSystemClock();
 const versions = migrations.map((_migration, index) => index + 1);
 // Each takes a second.
-const onPostgres = process.env["FLATLINE_TEST_LONG"] === "1" ? versions : [currentVersion];
+const onPostgres = isLong ? versions : [currentVersion];
 const endMs = 8_640_000_000_000_000;
 const spike = { check: "dead-asset-spike", slug: "acme" } as const;
 

@@ -6,8 +6,8 @@ import { storeEngines } from "../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { asFlatlineError } from "../base/errors.ts";
 import { recordReview } from "./local-review.ts";
+import { isLong } from "../../test/support/tier.ts";
 
-const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const hourMs = 3_600_000;
 const startMs = Date.UTC(2026, 10, 20);
 const organizations = ["acme", "globex"] as const;

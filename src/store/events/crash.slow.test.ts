@@ -12,8 +12,8 @@ import { createEventWorld, death, toCsv, type FileEventWorld } from "../../../te
 import { isWriteLocked } from "../../../test/support/store/write-lock.ts";
 import { createSystemClock } from "../../base/time.ts";
 import { openStore } from "../open.ts";
+import { isLong } from "../../../test/support/tier.ts";
 
-const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const large = isLong ? 120_000 : 50_000;
 const importer = fileURLToPath(new URL("../../../test/support/program/import-process.ts", import.meta.url));
 const startMs = Date.UTC(2026, 0, 15, 9);

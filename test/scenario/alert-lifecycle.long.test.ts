@@ -8,6 +8,7 @@ import type { Severity } from "../../src/contract/severity.ts";
 import { AlertModel, type Episode } from "../support/alert-model.ts";
 import { storeEngines, type StoreEngineCase } from "../support/store/engines.ts";
 import { createAlertingWorld, type AlertingWorld, type CrashPoint } from "../support/alerting-world.ts";
+import { isLong } from "../support/tier.ts";
 
 /*
  * Random days in the life of a daemon against a small model of what should have happened: whatever crashes, is silenced,
@@ -284,7 +285,6 @@ function checkSilence(notifications: readonly Notification[], silences: readonly
   }
 }
 
-const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const numRuns = isLong ? 30 : 5;
 // What decides is the same; a few lives show whether the engine keeps it.
 const runsOn = { SQLite: numRuns, PostgreSQL: isLong ? 4 : 2 } as const;

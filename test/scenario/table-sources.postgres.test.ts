@@ -10,16 +10,9 @@ import { Secret } from "../../src/base/secret.ts";
 import { createSystemClock, hourMs } from "../../src/base/time.ts";
 import type { DeathsQuery } from "../../src/contract/liveness-counts.ts";
 import { openCounts } from "../../src/sources/open-counts.ts";
-import { clickhouse } from "../support/far-side/clickhouse.ts";
 import { runCli } from "../support/program/cli-run.ts";
 import type { TableEvent } from "../support/store/record-events.ts";
-import {
-  ownNames,
-  startClickhouseEngine,
-  startPostgresEngine,
-  type SourceChange,
-  type TableEngine,
-} from "../parity/table-engines.ts";
+import { ownNames, tableEngines, type SourceChange, type TableEngine } from "../parity/table-engines.ts";
 
 const nowMs = Date.parse("2026-03-01T12:00:30.000Z");
 const event = (slug: string, atMs: number, more: Partial<TableEvent> = {}): TableEvent => ({
@@ -71,12 +64,7 @@ const queries = {
   },
 } as const;
 
-const engines = [
-  { name: "postgres" as const, start: startPostgresEngine, isMissing: false, note: "" },
-  { name: "clickhouse" as const, start: startClickhouseEngine, ...clickhouse },
-];
-
-for (const { name, note, start, isMissing } of engines) {
+for (const { name, note, start, isMissing } of tableEngines) {
   describe.skipIf(isMissing)(`a source in ${name} ${note}`, () => {
     let engine: TableEngine;
     let folder: string;

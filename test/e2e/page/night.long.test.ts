@@ -16,9 +16,8 @@ import { eventually, runProgram, startDaemon, type ProgramEnd } from "../../supp
 import { prometheusTool, startPrometheus } from "../../support/prometheus.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
-const isSkipped = !isLong || prometheusTool.isMissing || alertmanagerTool.isMissing;
-const note = isLong ? prometheusTool.note || alertmanagerTool.note : " (npm run test:long)";
+const isSkipped = prometheusTool.isMissing || alertmanagerTool.isMissing;
+const note = prometheusTool.note || alertmanagerTool.note;
 const timeout = 10 * minuteMs;
 // For one thing to happen, on a machine that is busy with other things.
 const withinMs = 3 * minuteMs;

@@ -21,8 +21,8 @@ import { createEventIngest, type EventIngest } from "./ingest.ts";
 import { createPostgresEventPosts } from "./postgres/posts.ts";
 import { createEventPosts, type EventPosts } from "./sqlite/posts.ts";
 import { eventsPathOf, type StoreLocation } from "../engine/location.ts";
+import { isLong } from "../../../test/support/tier.ts";
 
-const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const startMs = Date.UTC(2026, 0, 15, 9);
 const at = new Date(startMs).toISOString();
 const noKey = { idempotencyKey: null };

@@ -7,11 +7,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 
-import { errorKinds } from "../../src/base/errors.ts";
-import { debianTool } from "../support/debian-tool.ts";
-import { runProgram } from "../support/program/program.ts";
+import { errorKinds } from "../../../src/base/errors.ts";
+import { debianTool } from "../../support/debian-tool.ts";
+import { runProgram } from "../../support/program/program.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
+const root = fileURLToPath(new URL("../../..", import.meta.url));
 const deploy = join(root, "deploy");
 const read = (path: string): Promise<string> => readFile(join(deploy, path), "utf8");
 const dockerfile = await readFile(join(root, "Dockerfile"), "utf8");

@@ -17,10 +17,10 @@ import { openStore } from "../../open.ts";
 import { createPostgresPool } from "../../engine/postgres-pool.ts";
 import type { Tables } from "../../schema.ts";
 import type { Store } from "../../store.ts";
+import { isLong } from "../../../../test/support/tier.ts";
 
 // What only a PostgreSQL that several processes share can get wrong; the rest is in the suites of both engines.
 
-const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const importer = fileURLToPath(new URL("../../../../test/support/program/import-process.ts", import.meta.url));
 const startMs = Date.UTC(2026, 0, 15, 9);
 const clock = createSystemClock();

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 
 import { minuteMs } from "../../../src/base/time.ts";
 import { simulateReplicas } from "./world.ts";
+import { isLong } from "../../support/tier.ts";
 
-const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const seeds = isLong ? Array.from({ length: 6 }, (_, index) => index + 1) : [1, 2];
 const forMs = (isLong ? 120 : 15) * minuteMs;
 

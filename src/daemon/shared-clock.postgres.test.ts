@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from "vitest";
 
-import { storeEngines, type OpenedStore } from "../../test/support/store/engines.ts";
+import { engineNamed, type OpenedStore } from "../../test/support/store/engines.ts";
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../base/logger.ts";
 import { createSystemClock, hourMs, minuteMs } from "../base/time.ts";
 import { startSharedClock, type SharedClock } from "./shared-clock.ts";
 
 const logger = createSilentLogger();
-const [sqlite, postgres] = storeEngines;
+const [sqlite, postgres] = [engineNamed("SQLite"), engineNamed("PostgreSQL")];
 let opened: OpenedStore | undefined;
 let shared: SharedClock | undefined;
 
@@ -18,8 +18,7 @@ afterEach(async () => {
 
 async function start(startMs: number, engine = postgres): Promise<{ clock: VirtualClock; shared: SharedClock }> {
   const clock = createVirtualClock({ startMs });
-  opened = await engine?.openTemporary(createSystemClock());
-  if (opened === undefined) throw new Error("nothing opened");
+  opened = await engine.openTemporary(createSystemClock());
   shared = await startSharedClock({ store: opened.store, clock, logger });
   return { clock, shared };
 }

@@ -11,9 +11,10 @@ import type { App } from "../../src/daemon/create-app.ts";
 import { openStore } from "../../src/store/open.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
 import { createTestApp } from "../support/program/test-app.ts";
+import { isLong } from "../support/tier.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 12, 0, 30);
-const organizations = process.env["FLATLINE_TEST_LONG"] === "1" ? 10_000 : 1_000;
+const organizations = isLong ? 10_000 : 1_000;
 const changing = organizations / 20;
 
 let folder: string;

@@ -5,27 +5,14 @@ import { hourMs, minuteMs } from "../../src/base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery, LivenessCounts } from "../../src/contract/liveness-counts.ts";
 import { evaluateLocally, evaluationIntervals } from "../../src/service/local-evaluation.ts";
 import type { Store } from "../../src/store/store.ts";
-import { clickhouse } from "../support/far-side/clickhouse.ts";
 import { readGoldens, readRecordEvents, type TableEvent } from "../support/store/record-events.ts";
 import { openTemporaryStore } from "../support/store/temporary.ts";
 import { createVirtualClock } from "../support/virtual-clock.ts";
-import {
-  epochColumns,
-  ownNames,
-  startClickhouseEngine,
-  startPostgresEngine,
-  type SourceChange,
-  type TableEngine,
-} from "./table-engines.ts";
+import { epochColumns, ownNames, tableEngines, type SourceChange, type TableEngine } from "./table-engines.ts";
+import { isLong } from "../support/tier.ts";
 
-const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const nowMs = Date.parse("2026-03-01T12:34:56.789Z");
 const clock = createVirtualClock({ startMs: nowMs });
-
-const engines = [
-  { name: "postgres", start: startPostgresEngine, isMissing: false, note: "" },
-  { name: "clickhouse", start: startClickhouseEngine, ...clickhouse },
-];
 
 /** The same over flatline's own store, which is what all others are measured by. */
 async function withStore<Result>(
@@ -75,7 +62,7 @@ const evaluationArbitrary = fc.record({
   }),
 });
 
-for (const { name, note, start, isMissing } of engines) {
+for (const { name, note, start, isMissing } of tableEngines) {
   describe.skipIf(isMissing)(`a table in ${name} ${note}`, () => {
     let engine: TableEngine;
     beforeAll(async () => {

@@ -7,8 +7,8 @@ import { createDatabase, type TestDatabase } from "../../../support/postgres/pos
 import { createChance, type Chance } from "../../chance.ts";
 import { tables } from "./rows.ts";
 import { createModelRig, createRealRig, type Rig } from "./rig.ts";
+import { isLong } from "../../../support/tier.ts";
 
-const isLong = process.env["FLATLINE_TEST_LONG"] === "1";
 const processes = 3;
 const steps = 300;
 const leaseMs = 10_000;
