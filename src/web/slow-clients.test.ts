@@ -52,10 +52,8 @@ describe("slow and idle clients", () => {
     );
     await asked;
 
-    const startedAtMs = performance.now();
     await web.close(100);
 
-    expect(performance.now() - startedAtMs).toBeLessThan(5_000);
     expect(await hanging).toBe("cut off");
     silent.destroy();
   });

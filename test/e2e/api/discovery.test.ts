@@ -141,7 +141,7 @@ describe("discovery", () => {
     });
     await twoRefreshes();
     expect((await fleetOf(daemon)).crm).toBe(12);
-    expect((await stopProgram(daemon, 8_000)).exitCode).toBe(0);
+    expect((await stopProgram(daemon)).exitCode).toBe(0);
 
     await using again = await start();
     await twoRefreshes();
@@ -156,7 +156,7 @@ describe("discovery", () => {
     daemon.signal("SIGHUP");
     await daemon.untilLogged("configuration reloaded");
     expect((await flatline("discover", "accept", "crm")).stderr).toMatch(/holds no list back/);
-    await stopProgram(daemon, 8_000);
+    await stopProgram(daemon);
 
     list = { kind: "answer", body: ["org-1", "acme"] };
     await using again = await start();

@@ -6,7 +6,6 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
-import { createSystemClock, secondMs } from "../../../src/base/time.ts";
 import { parseExposition } from "../../support/exposition-parser.ts";
 import {
   eventually,
@@ -19,16 +18,12 @@ import {
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const example = await readFile(join(root, "config.example.yaml"), "utf8");
-const clock = createSystemClock();
 
 /** The example as it is, but for the port, in a folder of its own with the sample beside it. */
 let folder: string;
 let program: Program;
 let url: string;
 let metrics: string;
-let tookMs: number;
-/** How fast this machine is just now: what the smallest command takes. */
-let smallestMs: number;
 
 /** Which severity each organization has, by the series that is 1. */
 function severities(exposition: string): Record<string, string> {
@@ -42,10 +37,6 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "flatline-first-start-"));
   await symlink(join(root, "examples"), join(folder, "examples"));
   await writeFile(join(folder, "flatline.yaml"), example.replace("127.0.0.1:9640", "127.0.0.1:0"));
-  const beganAtMs = clock.monotonicMs();
-  await runProgram(["--version"], { cwd: folder });
-  smallestMs = clock.monotonicMs() - beganAtMs;
-  const startedAtMs = clock.monotonicMs();
   program = startProgram(["run", "-c", "flatline.yaml"], { cwd: folder });
   url = String((await program.untilLogged("flatline started"))["url"]);
   metrics = await eventually(async () => {
@@ -55,7 +46,6 @@ beforeAll(async () => {
   await program.untilLogged("alert firing", { slug: "ads-hosts", receiver: "console" });
   await program.untilLogged("alert firing", { slug: "adware-hosts", receiver: "console" });
   await program.untilLogged("alert firing", { slug: "risk-hosts-median", receiver: "console" });
-  tookMs = clock.monotonicMs() - startedAtMs;
 });
 afterAll(async () => {
   await program.kill();
@@ -71,10 +61,6 @@ describe("the first start", () => {
       "risk-hosts-median": "fail",
       "tracker-hosts": "ok",
     });
-  });
-
-  it("takes less than 5 s until metrics and log show it, or as much longer as the machine is busy", () => {
-    expect(tookMs).toBeLessThan(Math.max(5 * secondMs, 25 * smallestMs));
   });
 
   it("serves the page with every style, script and mark that it names", async () => {

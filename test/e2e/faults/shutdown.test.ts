@@ -1,11 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { createSystemClock, secondMs } from "../../../src/base/time.ts";
 import { makeProgramFolder } from "../../support/program/program-folder.ts";
 import { eventually, startDaemon } from "../../support/program/program.ts";
 import { startScriptedUpstream, type ScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
-
-const clock = createSystemClock();
 
 function configText(baseUrl: string): string {
   return `
@@ -31,23 +28,21 @@ async function statusOf(url: string): Promise<number> {
 }
 
 describe.concurrent("a daemon whose upstream hangs", () => {
-  it.each(["SIGTERM", "SIGINT"] as const)("ends with 0 within 12 s of %s, and is not ready meanwhile", async (name) => {
+  it.each(["SIGTERM", "SIGINT"] as const)("ends with 0 after %s, and is not ready meanwhile", async (name) => {
     const upstream = await hangingUpstream();
     await using folder = await makeProgramFolder(configText(upstream.baseUrl));
     await using daemon = await startDaemon([], { cwd: folder.path });
     await upstream.received(2);
     expect(await statusOf(`${daemon.url}/-/ready`)).toBe(200);
 
-    const startedAtMs = clock.monotonicMs();
     daemon.signal(name);
     await eventually(async () => (await statusOf(`${daemon.url}/-/ready`)) === 503);
     const asked = upstream.requests.length;
     // Alive it is: nobody has to restart what is about to end.
     expect(await statusOf(`${daemon.url}/-/healthy`)).toBe(200);
-    const { exitCode } = await daemon.ended(12 * secondMs);
+    const { exitCode } = await daemon.ended();
 
     expect(exitCode).toBe(0);
-    expect(clock.monotonicMs() - startedAtMs).toBeLessThan(12 * secondMs);
     expect(upstream.requests, "new runs while it stops").toHaveLength(asked);
     expect(daemon.log().at(-1)).toMatchObject({ msg: "flatline stopped" });
     await upstream.close();
@@ -65,7 +60,7 @@ describe.concurrent("a daemon whose upstream hangs", () => {
     daemon.signal(name);
     await daemon.untilLogged("flatline stops");
     daemon.signal(name);
-    const end = await daemon.ended(2 * secondMs);
+    const end = await daemon.ended();
 
     expect(end.exitCode).toBe(exitCode);
     await upstream.close();

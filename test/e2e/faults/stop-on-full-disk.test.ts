@@ -7,7 +7,7 @@ import { secondMs } from "../../../src/base/time.ts";
 import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
 import { fullDisks, type FullDiskWay } from "../../support/store/full-disk.ts";
 import { startHttpSink } from "../../support/far-side/http-sink.ts";
-import { eventually, startDaemon, stopProgram, type StopEnd } from "../../support/program/program.ts";
+import { eventually, startDaemon, stopProgram, type ProgramEnd } from "../../support/program/program.ts";
 import { startScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
 
 // Long enough to be asked while it lasts.
@@ -22,7 +22,7 @@ async function statusOf(url: string): Promise<number> {
 }
 
 /** Stops a daemon whose disk has become full while it held a lease; what has a lease hangs until the stop gives it up. */
-async function stopOnFullDisk(way: FullDiskWay, lease: Lease): Promise<StopEnd> {
+async function stopOnFullDisk(way: FullDiskWay, lease: Lease): Promise<ProgramEnd> {
   const upstream = await startScriptedUpstream();
   upstream.otherwise(() => {
     if (lease === "of a check") return { kind: "hang" };
@@ -52,7 +52,7 @@ storage: { path: flatline.db }
   await disk.fill(daemon.pid);
   if (lease.startsWith("none,")) await daemon.untilLogged("run was not recorded, will be run again");
 
-  const stopped = stopProgram(daemon, drainMs);
+  const stopped = stopProgram(daemon);
   await daemon.untilLogged("flatline stops");
   const beats = monitor.requests.length;
   if (!lease.startsWith("none")) {
@@ -74,9 +74,9 @@ describe.each(fullDisks)("SIGTERM while $name", (way) => {
   it
     .skipIf(way.skipReason !== null)
     .each(["none", "of a check", "of a delivery", "none, after a run was not recorded"] as const)(
-    `ends in time with 74 when the lease held is: %s${reason}`,
+    `ends with 74 when the lease held is: %s${reason}`,
     async (lease) => {
-      expect(await stopOnFullDisk(way, lease)).toMatchObject({ exitCode: 74, isInTime: true });
+      expect(await stopOnFullDisk(way, lease)).toMatchObject({ exitCode: 74 });
     },
   );
 });

@@ -41,16 +41,3 @@ export async function writeBulkCsv(path: string, events: BulkEvents): Promise<vo
   file.end();
   await finished(file);
 }
-
-/** The same as bodies of NDJSON of so many events each. */
-export function* bulkNdjson(events: BulkEvents, eventsABody: number): Generator<string> {
-  let lines: string[] = [];
-  for (const row of bulkCsvRows(events)) {
-    const [at, slug, assetType, asset, status, id] = row.split(",");
-    lines.push(`${JSON.stringify({ at: Number(at), slug, assetType, asset, status, id })}\n`);
-    if (lines.length < eventsABody) continue;
-    yield lines.join("");
-    lines = [];
-  }
-  if (lines.length > 0) yield lines.join("");
-}
