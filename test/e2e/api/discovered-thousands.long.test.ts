@@ -18,7 +18,6 @@ const clock = createSystemClock();
 let upstream: ScriptedUpstream;
 let folder: ProgramFolder;
 let change: number;
-let lists: number;
 /** When the platform was asked about each organization. */
 let asks: Map<string, number[]>;
 
@@ -33,12 +32,10 @@ const isAsked = (slugs: readonly string[], sinceMs = 0): boolean =>
 
 beforeEach(async () => {
   change = 0;
-  lists = 0;
   asks = new Map();
   upstream = await startScriptedUpstream();
   upstream.otherwise(({ method, body, headers }) => {
     if (method === "GET") {
-      lists++;
       const etag = `"${change}"`;
       if (headers["if-none-match"] === etag) return { kind: "answer", status: 304 };
       return { kind: "answer", body: listAt(change), headers: { etag } };
