@@ -175,7 +175,7 @@ export function createSimulatedDisk({
   return {
     faults,
     attach,
-    connect: async (path, clock) => attach(await connectSqlite(path, clock)),
+    connect: async (path) => attach(await connectSqlite(path)),
     kill: () => {
       isDead = true;
       for (const database of open) if (database.isOpen) database.close();

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { createSystemClock } from "../../base/time.ts";
 import { createSqliteDialect } from "./sqlite-driver.ts";
-import { connectSqlite } from "./sqlite-file.ts";
+import { connectSqlite, whenFree } from "./sqlite-file.ts";
 
 interface Database {
   readonly things: { readonly id: number; readonly name: string | null };
@@ -52,6 +52,22 @@ describe("the SQLite driver", () => {
 
     // With a turn each 5 ms of work in SQLite these are some dozens; without it there is none.
     expect(turns).toBeGreaterThan(2);
+  });
+
+  it("asks for a lock that another connection holds after pauses, not at each turn of the event loop", async () => {
+    let attempts = 0;
+    let isFree = false;
+    const waiting = whenFree("flatline.db", () => {
+      attempts++;
+      if (!isFree) throw Object.assign(new Error("database is locked"), { errcode: 5 });
+    });
+
+    for (let sleeps = 0; sleeps < 300; sleeps++) await createSystemClock().sleep(0);
+    const attemptsMeanwhile = attempts;
+    isFree = true;
+    await waiting;
+
+    expect(attemptsMeanwhile).toBeLessThan(100);
   });
 
   it("has another data version when it is not known whether a commit was done", async () => {

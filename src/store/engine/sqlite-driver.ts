@@ -67,8 +67,8 @@ class SqliteDriver implements Driver {
   }
 
   async init(): Promise<void> {
-    const { path, clock, connect = connectSqlite } = this.#options;
-    this.#connection = new SqliteConnection(await connect(path, clock), this.#options);
+    const { path, connect = connectSqlite } = this.#options;
+    this.#connection = new SqliteConnection(await connect(path), this.#options);
   }
 
   async acquireConnection(): Promise<SqliteConnection> {
@@ -139,7 +139,7 @@ class SqliteConnection implements DatabaseConnection {
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     const { path, clock, onUnusable } = this.#options;
     try {
-      return await whenFree(path, clock, () => {
+      return await whenFree(path, () => {
         const startedAtMs = clock.monotonicMs();
         try {
           return this.#execute<Row>(query);

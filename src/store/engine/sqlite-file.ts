@@ -1,10 +1,18 @@
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { FlatlineError } from "../../base/errors.ts";
-import { createSystemClock, type Clock } from "../../base/time.ts";
+import { retrying } from "../../base/retry.ts";
+import { createSystemClock } from "../../base/time.ts";
 
-// Other writers hold the lock for some ms; five seconds of them are not normal, but for an import of events.
-const busyAfterMs = 5_000;
+// Other writers hold the lock for some ms; five seconds of them are not normal, but for an import of events. The lock's owner
+// lives in real time, also where a test has a virtual clock.
+const untilFree = {
+  clock: createSystemClock(),
+  withinMs: 5_000,
+  firstMs: 1,
+  longestMs: 50,
+  isPassing: (error: unknown): boolean => isBusy(error),
+};
 /** "flat" in ASCII: identifies our databases for `file` and for our own checks. */
 export const applicationId = 0x66_6c_61_74;
 // Shortens the log that a killed import leaves to a running daemon; an ordinary day needs a few megabytes.
@@ -16,12 +24,12 @@ const checkpointPages = 4_000;
  * Opens an existing file as flatline's database, or initializes an empty one; leaves any other database untouched.
  * @throws FlatlineError store_unusable, store_busy
  */
-export async function connectSqlite(path: string, clock: Clock): Promise<DatabaseSync> {
+export async function connectSqlite(path: string): Promise<DatabaseSync> {
   // SQLite must not wait: it would block the event loop.
   const database = openDatabase(path, 0);
   try {
-    await whenFree(path, clock, () => adopt(database, path));
-    await whenFree(path, clock, () => useWal(database, path));
+    await whenFree(path, () => adopt(database, path));
+    await whenFree(path, () => useWal(database, path));
     tune(database);
     return database;
   } catch (error) {
@@ -92,23 +100,14 @@ function useWal(database: DatabaseSync, path: string): void {
 }
 
 /**
- * Retries `attempt` until no other connection holds the database's lock, yielding to the event loop in between.
+ * Retries `attempt` until no other connection holds the database's lock, with pauses of 1 to 50 ms.
  * @throws FlatlineError store_busy after 5 s, store_unusable
  */
-export async function whenFree<Result>(path: string, clock: Clock, attempt: () => Result): Promise<Result> {
-  let deadlineMs: number | null = null;
-  for (;;) {
-    try {
-      return attempt();
-    } catch (error) {
-      const known = storeError(error, path);
-      if (!(known instanceof FlatlineError) || known.code !== "store_busy") throw known;
-      // The lock's owner lives in real time, also in tests with a virtual clock.
-      const nowMs = createSystemClock().monotonicMs();
-      deadlineMs ??= nowMs + busyAfterMs;
-      if (nowMs >= deadlineMs) throw known;
-      await clock.sleep(0);
-    }
+export async function whenFree<Result>(path: string, attempt: () => Result): Promise<Result> {
+  try {
+    return await retrying(async () => attempt(), untilFree);
+  } catch (error) {
+    throw storeError(error, path);
   }
 }
 
