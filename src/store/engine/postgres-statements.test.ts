@@ -19,7 +19,9 @@ describe("a statement that the server keeps", () => {
     { rule: "names all columns of one table", text: 'select "alerts".* from "alerts"' },
     { rule: "answers all columns", text: "delete from silences returning *" },
     { rule: "controls a transaction", text: "begin" },
-    { rule: "has a long list of parameters", text: `select 1 where 1 in (${"$1, ".repeat(900)}$1)` },
+    { rule: "is long", text: `select ${"1 + ".repeat(900)}1` },
+    { rule: "has a text for each length of its list", text: "select id from outbox where id in ($1, $2)" },
+    { rule: "has a text for each number of its rows", text: "insert into runs (a, b) values ($1, $2), ($3, $4)" },
   ])("is none that $rule", ({ text }) => {
     expect(createStatementNames().nameOf(text)).toBeNull();
   });
