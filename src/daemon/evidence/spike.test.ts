@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { createRunProcess } from "../../../test/support/program/run-process.ts";
-import { createEventWorld, death, type EventWorld } from "../../../test/support/store/event-store.ts";
+import { countsOf, createEventWorld, death, type EventWorld } from "../../../test/support/store/event-store.ts";
 import { createSilentLogger } from "../../base/logger.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
@@ -35,7 +35,7 @@ function evidenceOf(
 }
 
 async function evaluate({ store }: EventWorld): Promise<HealthcheckResult> {
-  const assetTypes = await store.events.counts({ slug: "acme", ...spikeWindow(nowMs, thresholds) });
+  const assetTypes = await countsOf(store, { slug: "acme", ...spikeWindow(nowMs, thresholds) });
   const sum = (key: "currentCount" | "baselineCount"): number => assetTypes.reduce((all, one) => all + one[key], 0);
   const counts = { currentCount: sum("currentCount"), baselineCount: sum("baselineCount") };
   return evaluateSpike({ slug: "acme", nowMs, thresholds, ...counts, assetTypes });

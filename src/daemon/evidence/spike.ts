@@ -12,7 +12,7 @@ import { attributionSlices, quietSlices, unjudgedSlices } from "../../evidence/q
 import type { RunCheckDeps } from "../../monitor/run-check.ts";
 import { spikeWindow } from "../../spike/window.ts";
 import type { SpikeThresholds } from "../../spike/thresholds.ts";
-import type { AssetTypeCounts } from "../../store/events/events.ts";
+import type { AssetTypeCounts } from "../../spike/asset-types.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { Store, StoreParts } from "../../store/store.ts";
 import { createFleetEvidence, type FleetEvidenceOptions } from "./fleet.ts";

@@ -8,7 +8,13 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 
-import { createEventWorld, death, toCsv, type FileEventWorld } from "../../../test/support/store/event-store.ts";
+import {
+  countsOf,
+  createEventWorld,
+  death,
+  toCsv,
+  type FileEventWorld,
+} from "../../../test/support/store/event-store.ts";
 import { isWriteLocked } from "../../../test/support/store/write-lock.ts";
 import { createSystemClock } from "../../base/time.ts";
 import { openStore } from "../open.ts";
@@ -84,7 +90,7 @@ describe("an import that is killed", () => {
     async () => {
       await using world = await createEventWorld();
       await world.import([await world.write("before.csv", rows(2_000, "before"))]);
-      const countsBefore = await world.store.events.counts(query);
+      const countsBefore = await countsOf(world.store, query);
       const rowsBefore = rowCounts(world);
       const file = await world.write("large.csv.gz", gzipSync(rows(large, "large")));
       let killed = 0;
@@ -101,7 +107,7 @@ describe("an import that is killed", () => {
         killed++;
 
         expect(rowCounts(world)).toEqual(rowsBefore);
-        expect(await world.store.events.counts(query)).toEqual(countsBefore);
+        expect(await countsOf(world.store, query)).toEqual(countsBefore);
         expect(await world.store.events.slugs()).toHaveLength(10);
       }
       expect(killed).toBeGreaterThan(0);
@@ -139,7 +145,7 @@ describe("while another process imports", () => {
       await running.until("writing");
       const state = { isEnded: false };
       void running.ended.then(() => (state.isEnded = true));
-      const seen = new Set([JSON.stringify(await world.store.events.counts(query))]);
+      const seen = new Set([JSON.stringify(await countsOf(world.store, query))]);
       const [before = ""] = seen;
       let stops = 0;
 
@@ -148,14 +154,14 @@ describe("while another process imports", () => {
         running.child.kill("SIGSTOP");
         if (state.isEnded || !isWriteLocked(world.databasePath)) break;
         await world.store.transaction(({ meta }) => meta.getOrSet(`name-${stops}`, "value"));
-        seen.add(JSON.stringify(await world.store.events.counts(query)));
+        seen.add(JSON.stringify(await countsOf(world.store, query)));
         stops++;
         running.child.kill("SIGCONT");
         await delay(40);
       }
       running.child.kill("SIGCONT");
       await running.ended;
-      const after = JSON.stringify(await world.store.events.counts(query));
+      const after = JSON.stringify(await countsOf(world.store, query));
       await world.store.events.add([death(startMs, "posted")]);
 
       // A commit is seen a moment before its lock is released.

@@ -16,22 +16,6 @@ export interface LivenessEvent {
   readonly attributes?: Readonly<Record<string, string>>;
 }
 
-/** Deaths of one asset type in the window and in the baseline. */
-export interface AssetTypeCounts {
-  /** null: events without a type. */
-  readonly assetType: string | null;
-  readonly currentCount: number;
-  readonly baselineCount: number;
-}
-
-/** Bounds of a window and its baseline: (baselineStart, windowStart] and (windowStart, end]. */
-export interface CountQuery {
-  readonly slug: string;
-  readonly baselineStartMs: number;
-  readonly windowStartMs: number;
-  readonly endMs: number;
-}
-
 /** One stored event of a replay. */
 export interface HistoryEvent {
   readonly atMs: number;
@@ -49,11 +33,6 @@ export interface IngestOutcome {
 export interface EventStore extends LivenessCounts {
   /** Running sums of the deaths in memory; null if the database answers everything. */
   readonly sums: Pick<EventSums, "loaded" | "size" | "follow" | "holds"> | null;
-  /**
-   * Returns exact deaths per asset type, from rollups of whole minutes and hours and raw rows at the edges; types without
-   * deaths are omitted.
-   */
-  counts(query: CountQuery): Promise<readonly AssetTypeCounts[]>;
   /**
    * Returns the instant of the first stored event of each of these organizations; null where `eventRetention` has deleted
    * all of them since. An organization of which no event was ever stored is absent.

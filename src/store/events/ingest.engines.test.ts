@@ -3,6 +3,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 
 import {
+  countsOf,
   createEventWorld,
   createWorldOn,
   death,
@@ -26,7 +27,7 @@ const at = new Date(startMs).toISOString();
 const noKey = { idempotencyKey: null };
 
 async function total({ store }: EventWorld, slug: string): Promise<number> {
-  const counts = await store.events.counts({ slug, baselineStartMs: -1, windowStartMs: 0, endMs: 9e14 });
+  const counts = await countsOf(store, { slug, baselineStartMs: -1, windowStartMs: 0, endMs: 9e14 });
   return counts.reduce((sum, { currentCount, baselineCount }) => sum + currentCount + baselineCount, 0);
 }
 

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 
 import { asFlatlineError } from "../../../src/base/errors.ts";
 import { latestInstantMs } from "../../../src/base/instant.ts";
-import { createEventWorld, death, toCsv, toNdjson } from "../../support/store/event-store.ts";
+import { countsOf, createEventWorld, death, toCsv, toNdjson } from "../../support/store/event-store.ts";
 import { untyped, type OpenTarget, type Target } from "../fuzz.ts";
 import { mutatedBytes, mutatedTree } from "../mutate.ts";
 import { PlainStore, readPlainFile } from "../plain-events.ts";
@@ -47,7 +47,7 @@ async function open(): Promise<OpenTarget> {
 
   async function deaths(slug: string): Promise<number> {
     const query = { slug, baselineStartMs: -1, windowStartMs: -1, endMs: latestInstantMs };
-    const counts = await world.store.events.counts(query);
+    const counts = await countsOf(world.store, query);
     return counts.reduce((sum, { currentCount }) => sum + currentCount, 0);
   }
 

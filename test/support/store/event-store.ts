@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { createSystemClock } from "../../../src/base/time.ts";
 import { importEvents, type ImportOptions, type ImportOutcome } from "../../../src/store/events/import.ts";
 import type { EventFile } from "../../../src/store/events/input/input.ts";
-import type { AssetTypeCounts, CountQuery, LivenessEvent } from "../../../src/store/events/events.ts";
+import type { AssetTypeCounts } from "../../../src/spike/asset-types.ts";
+import type { LivenessEvent } from "../../../src/store/events/events.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { eventsPathOf, type StoreLocation } from "../../../src/store/engine/location.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -121,4 +122,29 @@ export function countOneByOne(events: readonly LivenessEvent[], query: CountQuer
 
 export function sortCounts(counts: readonly AssetTypeCounts[]): AssetTypeCounts[] {
   return counts.toSorted((a, b) => (a.assetType ?? "").localeCompare(b.assetType ?? ""));
+}
+
+/** Bounds of a window and its baseline: (baselineStart, windowStart] and (windowStart, end]. */
+export interface CountQuery {
+  readonly slug: string;
+  readonly baselineStartMs: number;
+  readonly windowStartMs: number;
+  readonly endMs: number;
+}
+
+/** Deaths of a window and its baseline by asset type, as the store counts them. */
+export async function countsOf(
+  { events }: Pick<Store, "events">,
+  { slug, baselineStartMs, windowStartMs, endMs }: CountQuery,
+): Promise<AssetTypeCounts[]> {
+  const intervals = [
+    { afterMs: windowStartMs, untilMs: endMs },
+    { afterMs: baselineStartMs, untilMs: windowStartMs },
+  ];
+  const [byType = []] = await events.deaths([{ slug, intervals }]);
+  return byType.map(({ assetType, deaths: [currentCount = 0, baselineCount = 0] }) => ({
+    assetType,
+    currentCount,
+    baselineCount,
+  }));
 }

@@ -15,18 +15,6 @@ export function createPostgresEventStore(db: Db): EventStore {
   return {
     sums: null,
     deaths: (queries) => deathsInPostgres(db, queries),
-    counts: async ({ slug, baselineStartMs, windowStartMs, endMs }) => {
-      const intervals = [
-        { afterMs: windowStartMs, untilMs: endMs },
-        { afterMs: baselineStartMs, untilMs: windowStartMs },
-      ];
-      const [byType = []] = await deathsInPostgres(db, [{ slug, intervals }]);
-      return byType.map(({ assetType, deaths: [currentCount = 0, baselineCount = 0] }) => ({
-        assetType,
-        currentCount,
-        baselineCount,
-      }));
-    },
     firstEventAtMs: async (slug) => {
       const { rows } = await sql<{ at_ms: number }>`
         SELECT at_ms FROM events WHERE slug_id = (SELECT slug_id FROM event_slugs WHERE slug = ${slug})

@@ -5,11 +5,11 @@ import { forgetEvents } from "../forgetting.ts";
 import { addEvents } from "./adding.ts";
 import { hashId } from "./block.ts";
 import { noteStoreChange } from "./changes.ts";
-import { splitInterval, type Span } from "./spans.ts";
+import { splitInterval } from "./spans.ts";
 import type { EventSums } from "../sums/event-sums.ts";
 import { deadStatusId } from "./writer.ts";
 import { readHistory } from "./history.ts";
-import type { AssetTypeCounts, CountQuery, EventStore } from "../events.ts";
+import type { EventStore } from "../events.ts";
 import type { Db } from "../../schema.ts";
 
 // Plain SQL, built once: a fleet of a thousand organizations counts every few minutes, and building this query costs more
@@ -20,12 +20,12 @@ import type { Db } from "../../schema.ts";
  * them, as within a transaction, the database answers.
  */
 export function createEventStore(db: Db, sums: EventSums | null = null): EventStore {
-  const countsInSql = createCounts(db);
-  const deaths = createDeaths(countsInSql, sums);
   return {
     sums,
-    counts: (query) => (sums === null ? countsInSql(query) : countsOf(query, deaths)),
-    deaths,
+    deaths: async (queries) => {
+      const known = sums === null ? [] : await sums.deaths(queries);
+      return Promise.all(queries.map(async (query, index) => known[index] ?? (await deathsInSql(db, query))));
+    },
     firstEventAtMs: async (slug) => {
       const rows = await read<{ at_ms: number }>(db, firstEventSql, [slug]);
       return rows[0]?.at_ms ?? null;
@@ -44,52 +44,18 @@ export function createEventStore(db: Db, sums: EventSums | null = null): EventSt
   };
 }
 
-function createCounts(db: Db): EventStore["counts"] {
-  return async ({ slug, baselineStartMs, windowStartMs, endMs }) => {
-    const current = splitInterval(windowStartMs, endMs);
-    const baseline = splitInterval(baselineStartMs, windowStartMs);
-    const bounds = [current, baseline].flatMap(({ hours, minutes, instants }) =>
-      [hours, ...minutes, ...instants].flatMap(({ from, to }: Span) => [from, to]),
-    );
-    const rows = await read<AssetTypeCounts>(db, countsSql, [slug, ...bounds]);
-    return rows.map(({ assetType, currentCount, baselineCount }) => ({ assetType, currentCount, baselineCount }));
-  };
-}
-
-function createDeaths(counts: EventStore["counts"], sums: EventSums | null): EventStore["deaths"] {
-  return async (queries) => {
-    const known = sums === null ? [] : await sums.deaths(queries);
-    return Promise.all(queries.map(async (query, index) => known[index] ?? (await deathsInSql(query, counts))));
-  };
-}
-
-async function deathsInSql({ slug, intervals }: DeathsQuery, counts: EventStore["counts"]): Promise<AssetTypeDeaths[]> {
+async function deathsInSql(db: Db, { slug, intervals }: DeathsQuery): Promise<AssetTypeDeaths[]> {
   const byType = new Map<string | null, number[]>();
   for (const [index, { afterMs, untilMs }] of intervals.entries()) {
-    const rows = await counts({ slug, baselineStartMs: afterMs, windowStartMs: untilMs, endMs: untilMs });
-    for (const { assetType, baselineCount } of rows) {
+    const { hours, minutes, instants } = splitInterval(afterMs, untilMs);
+    const bounds = [hours, ...minutes, ...instants].flatMap(({ from, to }) => [from, to]);
+    for (const { assetType, count } of await read<DeathsRow>(db, deathsSql, [slug, ...bounds])) {
       const deaths = byType.get(assetType) ?? intervals.map(() => 0);
-      deaths[index] = baselineCount;
+      deaths[index] = count;
       byType.set(assetType, deaths);
     }
   }
   return [...byType].map(([assetType, deaths]) => ({ assetType, deaths }));
-}
-
-async function countsOf(
-  { slug, baselineStartMs, windowStartMs, endMs }: CountQuery,
-  deaths: EventStore["deaths"],
-): Promise<AssetTypeCounts[]> {
-  const intervals = [
-    { afterMs: windowStartMs, untilMs: endMs },
-    { afterMs: baselineStartMs, untilMs: windowStartMs },
-  ];
-  const [byType = []] = await deaths([{ slug, intervals }]);
-  return byType.map(({ assetType, deaths: [currentCount = 0, baselineCount = 0] }) => ({
-    assetType,
-    currentCount,
-    baselineCount,
-  }));
 }
 
 async function read<Row>(db: Db, text: string, parameters: readonly unknown[]): Promise<Row[]> {
@@ -101,26 +67,26 @@ async function inTransaction<Result>(db: Db, work: (transaction: Db) => Promise<
   return db.isTransaction ? await work(db) : await db.transaction().execute(work);
 }
 
-/** Returns one part per span; parameters are its bounds. `kind` is the column that it adds to. */
-function countParts(kind: "current_count" | "baseline_count"): string[] {
-  const part = (table: string, column: string, deaths: string, and = ""): string => `
-    SELECT type_id, ${kind === "current_count" ? `${deaths} AS current_count, 0 AS baseline_count` : `0, ${deaths}`}
-    FROM ${table} WHERE slug_id = (SELECT slug_id FROM asked) AND ${column} >= ? AND ${column} < ? ${and}`;
-  const hours = part("event_hours", "hour", "deaths");
-  const minutes = part("event_minutes", "minute", "deaths");
-  const instants = part("events", "at_ms", "count", ` AND status_id = ${deadStatusId}`);
-  return [hours, minutes, minutes, instants, instants];
+interface DeathsRow {
+  readonly assetType: string | null;
+  readonly count: number;
 }
 
-const countsSql = `
+/** Counts the rows of one span; its bounds are parameters. */
+const part = (table: string, column: string, deaths: string, and = ""): string => `
+  SELECT type_id, ${deaths} AS deaths
+  FROM ${table} WHERE slug_id = (SELECT slug_id FROM asked) AND ${column} >= ? AND ${column} < ? ${and}`;
+const hoursPart = part("event_hours", "hour", "deaths");
+const minutesPart = part("event_minutes", "minute", "deaths");
+const instantsPart = part("events", "at_ms", "count", ` AND status_id = ${deadStatusId}`);
+
+const deathsSql = `
   WITH asked AS MATERIALIZED (SELECT slug_id FROM event_slugs WHERE slug = ?)
-  SELECT event_asset_types.asset_type AS assetType,
-    -- A sum beyond the integers of JavaScript could not be read at all.
-    min(sum(current_count), ${Number.MAX_SAFE_INTEGER}) AS currentCount,
-    min(sum(baseline_count), ${Number.MAX_SAFE_INTEGER}) AS baselineCount
-  FROM (${[...countParts("current_count"), ...countParts("baseline_count")].join(" UNION ALL ")}) AS counted
+  -- A sum beyond the integers of JavaScript could not be read at all.
+  SELECT event_asset_types.asset_type AS assetType, min(sum(deaths), ${Number.MAX_SAFE_INTEGER}) AS count
+  FROM (${[hoursPart, minutesPart, minutesPart, instantsPart, instantsPart].join(" UNION ALL ")}) AS counted
   LEFT JOIN event_asset_types ON event_asset_types.type_id = counted.type_id
-  GROUP BY counted.type_id HAVING sum(current_count + baseline_count) > 0
+  GROUP BY counted.type_id HAVING sum(deaths) > 0
   ORDER BY assetType`;
 
 const firstEventSql = `
