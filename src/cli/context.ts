@@ -25,7 +25,7 @@ export interface CliContext {
   readonly random: () => number;
   /** Aborts at the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
-  /** Calls `listener` at each SIGHUP. */
+  /** Calls `listener` at each SIGHUP that asks for a reload: on a terminal it ends the process instead. */
   onHangup(listener: () => void): void;
   /** Calls `listener`, instead of printing it, with an unhandled error: the process ends with it. */
   onCrash(listener: (error: unknown) => void): void;

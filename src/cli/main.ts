@@ -26,6 +26,8 @@ const ioErrorExitCode = 74;
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   // A reader that went away (`flatline … | head`) is no error of ours. Half a result is one: it must not pass for a whole one.
   if (error.code === "EPIPE") return;
+  // The terminal has closed: its SIGHUP is on its way.
+  if (error.code === "EIO" && isOnTerminal) return;
   process.stderr.write(`flatline: standard output cannot be written: ${error.message}\n`);
   process.exit(ioErrorExitCode);
 });
@@ -45,9 +47,12 @@ function endProcess(exitCode: number): void {
 }
 
 const stopping = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
+// A terminal that closes sends SIGHUP to what runs on it: there it is the end, elsewhere the order to reload.
+const isOnTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
+const stopSignals = { SIGINT: 130, SIGTERM: 143, ...(isOnTerminal ? { SIGHUP: 129 } : {}) };
+for (const [signal, exitCode] of Object.entries(stopSignals)) {
   process.on(signal, () => {
-    if (stopping.signal.aborted) endProcess(signal === "SIGINT" ? 130 : 143);
+    if (stopping.signal.aborted) endProcess(exitCode);
     stopping.abort();
   });
 }
@@ -84,7 +89,7 @@ const context: CliContext = {
   random: Math.random,
   signal: stopping.signal,
   onHangup: (listener) => {
-    process.on("SIGHUP", listener);
+    if (!isOnTerminal) process.on("SIGHUP", listener);
   },
   onCrash: (listener) => {
     onCrash = listener;

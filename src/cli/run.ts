@@ -36,8 +36,8 @@ export const registerRun: RegisterCommand = (program: Command, context: CliConte
 };
 
 const help = `
-SIGHUP and POST /-/reload read the configuration again. SIGTERM and SIGINT stop gracefully within
-server.drainTimeout and 2 s; a second one stops at once. Exit 0, or 74 when not everything could be stored.
+SIGHUP and POST /-/reload read the configuration again; on a terminal, SIGHUP says that it has closed, and
+stops. SIGTERM and SIGINT stop gracefully within server.drainTimeout and 2 s; a second one stops at once. Exit 0, or 74 when not everything could be stored.
 
 The log goes to stderr: text for people on a terminal, one JSON object a line where it is piped.
 

@@ -216,7 +216,7 @@ describe("listening", () => {
     await expect(startWeb({}, web.port)).rejects.toMatchObject({
       code: "unavailable",
       message: expect.stringMatching(
-        /^cannot listen on 127\.0\.0\.1:\d+: the port is taken: is another flatline running\?$/,
+        new RegExp(`^cannot listen on 127\\.0\\.0\\.1:${web.port}: the port is taken by process ${process.pid} \\(\\S`),
       ),
     });
   });

@@ -45,6 +45,7 @@ import type { MarkersPort } from "./ports/markers.ts";
 import type { OutboxPort } from "./ports/operator.ts";
 import type { HooksPort, LinksPort } from "./ports/outside.ts";
 import type { SilencesPort } from "./ports/silences.ts";
+import { findPortOwner } from "./port-owner.ts";
 import { answerClientError, createErrorHandler, pathOf, securityHeaders, sendProblem } from "./problem.ts";
 import { addSilenceRoutes } from "./api/silence-routes.ts";
 import { refuseOtherMethods } from "./resource.ts";
@@ -154,7 +155,7 @@ export function createWeb(options: WebOptions): Web {
       try {
         found = await transport.listen(server, { host: plainHost, port });
       } catch (error) {
-        const message = `cannot listen on ${listen}: ${describeListenError(error)}`;
+        const message = `cannot listen on ${listen}: ${await describeListenError(error, port)}`;
         throw new FlatlineError("unavailable", message, { cause: error });
       }
       const shown = found.family === "IPv6" ? `[${found.address}]` : found.address;
@@ -178,10 +179,13 @@ interface Bound {
   isLoopback: boolean;
 }
 
-function describeListenError(error: unknown): string {
+async function describeListenError(error: unknown, port: number): Promise<string> {
   if (!(error instanceof Error)) return String(error);
+  if (systemCodeOf(error) === "EADDRINUSE") {
+    const owner = await findPortOwner(port);
+    return owner === null ? "the port is taken: is another flatline running?" : `the port is taken by ${owner}`;
+  }
   const reasons: Readonly<Record<string, string>> = {
-    EADDRINUSE: "the port is taken: is another flatline running?",
     EADDRNOTAVAIL: "this machine has no such address",
     EACCES: "this user may not listen on this port",
   };

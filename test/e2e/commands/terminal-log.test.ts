@@ -27,6 +27,8 @@ interface Screen {
   /** Lines as a terminal of 100 columns got them. */
   lines(): string[];
   type(keys: string): void;
+  /** Closes the terminal under the program. */
+  close(): void;
   /** The exit code. */
   ended: Promise<number | null>;
 }
@@ -44,6 +46,7 @@ async function runOnTerminal(args = "", env: Readonly<Record<string, string>> = 
   return {
     lines: () => shown.split("\r\n").slice(0, -1),
     type: (keys) => void child.stdin.write(keys),
+    close: () => void child.kill("SIGKILL"),
     ended: new Promise((resolve) => child.on("close", resolve)),
   };
 }
@@ -53,6 +56,22 @@ const untilRound = (screen: Screen) =>
   eventually(() => screen.lines().some((line) => line.includes("1 fail, 1 warn, 2 ok")));
 
 describe.skipIf(script.isMissing)(`flatline run on a terminal${script.note}`, () => {
+  it("stops when the terminal is closed", async () => {
+    const screen = await runOnTerminal("", { NO_COLOR: "1" });
+    await untilRound(screen);
+    const [, url = ""] = /(http:\S+)/.exec(screen.lines()[0] ?? "") ?? [];
+    expect(await fetch(`${url}/-/healthy`)).toMatchObject({ status: 200 });
+
+    screen.close();
+
+    await eventually(() =>
+      fetch(`${url}/-/healthy`).then(
+        () => false,
+        () => true,
+      ),
+    );
+  });
+
   it("writes for people: where it is and how to stop it first, then a line for each change", async () => {
     const screen = await runOnTerminal("", { NO_COLOR: "1" });
 

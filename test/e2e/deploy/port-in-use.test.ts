@@ -24,8 +24,10 @@ storage: { path: flatline.db }
   const { exitCode, stderr } = await program.ended();
 
   expect(exitCode).toBe(69);
-  expect(stderr).toBe(
-    `flatline: cannot listen on 127.0.0.1:${port}: the port is taken: is another flatline running?\n`,
+  expect(stderr).toMatch(
+    new RegExp(
+      `^flatline: cannot listen on 127.0.0.1:${port}: the port is taken by process ${process.pid} \\(.*\\)\n$`,
+    ),
   );
   expect(upstream.requests).toEqual([]);
 
