@@ -2,6 +2,10 @@
 export const actVias = ["token", "proxy", "cli", "link", "pagerduty", "api_v2", "config", "discovery"] as const;
 export type ActVia = (typeof actVias)[number];
 
+/** The ways by which wrong credentials come. */
+export const failedVias = ["token", "proxy", "link", "pagerduty", "api_v2"] as const satisfies readonly ActVia[];
+export type FailedVia = (typeof failedVias)[number];
+
 /** The author of an act. */
 export interface Actor {
   /** The token's name, the proxy's user, the operating system's user of a command, the key's name. */

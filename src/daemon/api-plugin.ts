@@ -9,6 +9,7 @@ import type { KeyIdentity } from "../service/key-identity.ts";
 import { createKeyRing } from "../service/key-ring.ts";
 import { createLocalPlatformApi } from "../service/local-platform-api.ts";
 import type { Store } from "../store/store.ts";
+import type { NoteFailure } from "../web/access/failures.ts";
 import type { Runtime } from "./runtime.ts";
 
 export interface ApiPluginDeps {
@@ -17,6 +18,7 @@ export interface ApiPluginDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "apiRequest">;
+  readonly noteFailure: NoteFailure;
 }
 
 /** Returns the routes of the embedded service; none with another source (CONTRACT 8). */
@@ -38,5 +40,6 @@ export function createApiPlugins(deps: ApiPluginDeps): readonly FastifyPluginAsy
       isConfigured: (slug) => slugs.has(slug),
     });
   };
-  return [apiV2Routes({ authenticate, apiFor, onRequest: metrics.apiRequest, clock, logger })];
+  const onWrongKey = (address: string): void => deps.noteFailure("api_v2", address);
+  return [apiV2Routes({ authenticate, apiFor, onRequest: metrics.apiRequest, onWrongKey, clock, logger })];
 }

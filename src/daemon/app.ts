@@ -14,6 +14,7 @@ import type { Config } from "../config/config.ts";
 import { createAppMetrics } from "../metrics/app-metrics.ts";
 import { createProber } from "../monitor/probe.ts";
 import type { OpenPosts } from "../store/events/ingest-answers.ts";
+import { createFailureNotes } from "../web/access/failures.ts";
 import { createWeb, type WebAddress, type WebTransport } from "../web/web.ts";
 import { createApiPlugins } from "./api-plugin.ts";
 import { startFilling } from "./backfill.ts";
@@ -201,6 +202,7 @@ export async function startApp(
   const unwatched = createUnwatched({ store, runtime, clock, logger });
   const storeProblem = (): string | null => fleet.storeProblem();
   const gate = createGatePort({ store, states, runtime, clock, logger, storeProblem, onAct: wake });
+  const noteFailure = createFailureNotes({ metrics, logger, clock });
   const web = createWeb({
     version: deps.version,
     clock,
@@ -209,7 +211,8 @@ export async function startApp(
     isStarted: () => isStarted,
     ...(deps.transport === undefined ? {} : { transport: deps.transport }),
     limits: await connectionLimits(),
-    plugins: createApiPlugins({ ...deps, store, runtime, metrics }),
+    plugins: createApiPlugins({ ...deps, store, runtime, metrics, noteFailure }),
+    noteFailure,
     ...createWebPorts({
       store,
       states,

@@ -4,6 +4,7 @@ import { secondMs } from "../base/time.ts";
 import { judgementVerdicts } from "../contract/judgement.ts";
 import { gateChecks } from "../checks/checks.ts";
 import { checkErrorReasons, checkNames } from "../contract/report.ts";
+import { failedVias } from "../contract/actor.ts";
 import { operations } from "../contract/operations.ts";
 import { countedInstruments, eventStatuses, skipReasons, type Instrument } from "./catalogue.ts";
 import { createCheckSeries, type CheckSeries } from "./check-series.ts";
@@ -60,6 +61,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
   const receiverTimeouts = counter(countedInstruments.receiverTimeouts);
   const countSourceRequest = requestCounter(countedInstruments.sourceRequests, registry);
   const countApiRequest = requestCounter(countedInstruments.apiRequests, registry);
+  const authFailures = counter(countedInstruments.authFailures);
   const eventsIngested = counter(countedInstruments.eventsIngested);
   const alertsJudged = counter(countedInstruments.alertsJudged);
   const falseDeathRatio = createKeptGauge(countedInstruments.falseDeathRatio);
@@ -72,6 +74,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
     duration.zero({ check });
   }
   for (const check of gateChecks) for (const verdict of judgementVerdicts) alertsJudged.inc({ check, verdict }, 0);
+  for (const via of failedVias) authFailures.inc({ via }, 0);
   for (const status of eventStatuses) eventsIngested.inc({ status }, 0);
 
   const checks = createCheckSeries();
@@ -131,6 +134,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
     },
     sourceRequest: countSourceRequest,
     apiRequest: countApiRequest,
+    authFailed: (via) => authFailures.inc({ via }),
     eventsIngested: (status, count) => {
       const known = eventStatuses.find((name) => name === status) ?? "other";
       eventsIngested.inc({ status: known }, atLeastZero(count));

@@ -1,3 +1,4 @@
+import { failedVias } from "../contract/actor.ts";
 import { checkErrorReasons } from "../contract/report.ts";
 import { severities } from "../contract/severity.ts";
 import { countedJudgementInstruments, storedGateInstruments } from "./judgement-instruments.ts";
@@ -207,6 +208,15 @@ export const countedInstruments = {
     labels: ["operation", "code"],
     help: "Requests to the embedded service, by operation and HTTP status.",
     unit: "1",
+  },
+  authFailures: {
+    name: "flatline_auth_failures_total",
+    type: "counter",
+    labels: ["via"],
+    help: "Requests with wrong credentials, by how they were given.",
+    unit: "1",
+    values: { via: failedVias },
+    note: "A request without credentials is not counted. The log has a line per kind and minute (`wrong credentials`).",
   },
   eventsIngested: {
     name: "flatline_events_ingested_total",

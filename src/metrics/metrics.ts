@@ -1,3 +1,4 @@
+import type { FailedVia } from "../contract/actor.ts";
 import type { JudgementVerdict } from "../contract/judgement.ts";
 import type { CheckErrorReason, CheckName, CheckReport } from "../contract/report.ts";
 import type { Severity } from "../contract/severity.ts";
@@ -23,6 +24,7 @@ export interface Metrics {
   notificationAttempt(receiver: string, outcome: DeliveryOutcomeLabel, durationSeconds: number): void;
   sourceRequest(operation: string, code: string): void;
   apiRequest(operation: string, code: string): void;
+  authFailed(via: FailedVia): void;
   eventsIngested(status: string, count: number): void;
   /** Share (0–1) of the deaths of the last 30 days that are undone; null: there is nothing to judge. */
   falseDeathRatio(check: CheckName, slug: string, ratio: number | null): void;

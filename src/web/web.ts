@@ -34,6 +34,7 @@ import { addPageAssets } from "./page/assets.ts";
 import type { PagePort } from "./page/ports.ts";
 import { addPageRoutes } from "./page/routes.ts";
 import type { AuditStore } from "../store/acts/audit.ts";
+import type { NoteFailure } from "./access/failures.ts";
 import type { AccessSettings } from "./access/settings.ts";
 import type { AlertsPort } from "./ports/alerts.ts";
 import type { ChecksPort } from "./ports/checks.ts";
@@ -63,6 +64,8 @@ export interface WebOptions {
   readonly externalUrl?: () => string | null;
   /** Asked at each request. */
   readonly access: () => AccessSettings;
+  /** Called for each request whose credentials are wrong [it is not]. */
+  readonly noteFailure?: NoteFailure;
   readonly renderMetrics: MetricsRoutesOptions["renderMetrics"];
   readonly probe: MetricsRoutesOptions["probe"];
   readonly health: HealthPort;
@@ -248,6 +251,11 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
     },
   });
   server.decorateRequest("identity", null);
+  server.decorateRequest("failedVia", null);
+  server.addHook("onResponse", (request, _reply, done) => {
+    if (request.failedVia !== null) options.noteFailure?.(request.failedVia, request.ip);
+    done();
+  });
   server.addHook("onRequest", (request, reply, done) => {
     // Those that a route sets take their place.
     reply.headers(securityHeaders);

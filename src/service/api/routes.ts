@@ -19,6 +19,8 @@ export interface ApiV2Options {
   readonly apiFor: (identity: KeyIdentity) => PlatformApi;
   /** Called for every request before it is answered; `operation` is `other` for unknown paths. */
   readonly onRequest: (operation: string, code: string) => void;
+  /** Called for each request with a key that is not known, with the address that it came from [it is not]. */
+  readonly onWrongKey?: (address: string) => void;
   readonly clock: Pick<Clock, "deadline">;
   readonly logger: Logger;
 }
@@ -44,7 +46,7 @@ const descriptionPath = "/openapi.json";
  * paths, and every error has the API's error body.
  */
 export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
-  const { authenticate, apiFor, onRequest, clock, logger } = options;
+  const { authenticate, apiFor, onRequest, onWrongKey, clock, logger } = options;
 
   function apiOf({ keyIdentity }: FastifyRequest): PlatformApi {
     if (keyIdentity === null) throw new FlatlineError("internal", "an operation was called without a key");
@@ -66,6 +68,7 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
       const apiKey = apiKeyOf(request.raw.rawHeaders);
       request.keyIdentity = apiKey === null ? null : await authenticate(apiKey);
       if (request.keyIdentity !== null) return undefined;
+      if (request.headers["x-api-key"] !== undefined) onWrongKey?.(request.ip);
       return sendRefusal(reply, apiRefusal("UNAUTHORIZED", "a valid X-API-KEY header is required"));
     });
     scope.addHook("onSend", (request, reply, payload, done) => {

@@ -55,7 +55,10 @@ export function refusalOf(request: FastifyRequest, requirement: Requirement, set
   const right = access === "public" ? "read" : access;
   const isWrite = requirement.isWrite ?? right !== "read";
   const found = identify(request, settings, !isWrite);
-  if (found === "wrong") return unauthorized(isWrite, settings);
+  if (found === "wrong") {
+    request.failedVia = request.headers.authorization === undefined ? "proxy" : "token";
+    return unauthorized(isWrite, settings);
+  }
   request.identity = found;
   if (access === "public" && settings.publicRead) return null;
   if (found === null) {

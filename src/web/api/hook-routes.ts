@@ -25,7 +25,9 @@ export function addHookRoutes(
         const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
         try {
           const outcome = await hooks.pagerduty({ receiver, body, signature });
-          return outcome === "unsigned" ? await sendProblem(reply, 403, refusal) : { outcome };
+          if (outcome !== "unsigned") return { outcome };
+          request.failedVia = "pagerduty";
+          return await sendProblem(reply, 403, refusal);
         } catch (error) {
           if (error instanceof FlatlineError && error.code === "invalid_data")
             return sendProblem(reply, 400, error.message);

@@ -20,6 +20,7 @@ export function addLinkRoutes(
     answer: LinkAnswer,
     wasFollowed: boolean,
   ): Promise<FastifyReply> => {
+    if (answer.kind === "refused" && answer.reason === "altered") request.failedVia = "link";
     void reply
       .code(statusOf(answer, wasFollowed))
       .headers({ "referrer-policy": "no-referrer", "cache-control": "no-store" });
