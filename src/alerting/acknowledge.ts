@@ -13,6 +13,8 @@ export interface Acknowledgement {
   readonly comment: string | null;
   /** Whether the author may open a held gate, where an acknowledgement does. */
   readonly mayOpenGate: boolean;
+  /** What else the audit keeps of it [nothing]. */
+  readonly facts?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -23,7 +25,7 @@ export interface Acknowledgement {
  */
 export async function acknowledgeAlert(
   { store, settings, nowMs }: ActContext,
-  { alertId, author, comment, mayOpenGate }: Acknowledgement,
+  { alertId, author, comment, mayOpenGate, facts = {} }: Acknowledgement,
 ): Promise<AlertState> {
   return store.transaction(async (parts) => {
     const alert = await parts.alerts.byId(alertId);
@@ -43,7 +45,7 @@ export async function acknowledgeAlert(
     if (!mayOpenGate) requireMayOpen(slug, opened);
     if (comment !== null) await keepComment(parts, { alertId, slug, author, text: comment, nowMs, act: "acknowledge" });
     await noteActNotice(parts, { settings, slug, nowMs }, releasedEntries(opened, { by: author.name, comment }));
-    const detail = { check, kind, severity, ...(comment === null ? {} : { comment }) };
+    const detail = { check, kind, severity, ...(comment === null ? {} : { comment }), ...facts };
     await parts.audit.append({ atMs: nowMs, actor: author, action: "acknowledge", slug, subject: alertId, detail });
     return acknowledged;
   });

@@ -14,6 +14,8 @@ import { unacknowledgeAlert } from "./unacknowledge.ts";
 /** An act on an incident at another service. */
 export interface OutsideIncident {
   readonly id: string;
+  /** The receiver whose secret signed it. */
+  readonly receiver: string;
   readonly incidentKey: string;
   readonly kind: "acknowledged" | "unacknowledged" | "resolved";
   readonly occurredAtMs: number;
@@ -25,7 +27,10 @@ export type OutsideOutcome = "applied" | "repeated" | "late" | "no_alert" | "unc
 
 /** Acts that come from where people read their messages (CONTRACT 13). */
 export interface OutsideActs {
-  /** Applies what was done to the incident that an alert opened; resolved acknowledges, because the service does not know whether the alert ended. */
+  /**
+   * Applies what was done to the incident that an alert opened at this receiver; resolved acknowledges, because the service does
+   * not know whether the alert ended.
+   */
   applyIncident(incident: OutsideIncident): Promise<OutsideOutcome>;
   /** Does what the link is for, once. */
   follow(link: ActLink): Promise<OutsideOutcome>;
@@ -99,20 +104,24 @@ export function createOutsideActs({
 
   return {
     foresee,
-    applyIncident: async ({ id, incidentKey, kind, occurredAtMs, person }) => {
+    applyIncident: async ({ id, receiver, incidentKey, kind, person, ...incident }) => {
       const wanted = kind === "unacknowledged" ? "unacknowledge" : "acknowledge";
       const nowMs = clock.nowMs();
+      // A clock that is ahead there must not make everything that follows late.
+      const occurredAtMs = Math.min(incident.occurredAtMs, nowMs);
+      // Of other receivers' alerts, and other organizations', this secret says nothing.
+      if (!(await store.notices.isSent(receiver, incidentKey))) return "no_alert";
       const found = obstacle(await store.alerts.byId(incidentKey), wanted);
       if (found !== null && found !== "unchanged") return found;
       const act: OutsideAct = { id, via: "pagerduty", alertId: incidentKey, occurredAtMs, atMs: nowMs };
       const author: Actor = actor(`PagerDuty: ${person ?? "no name"}`, "pagerduty");
-      const target = { alertId: incidentKey, author, nowMs };
+      const target = { alertId: incidentKey, author, nowMs, facts: { receiver } };
       const outcome = await carryOut(act, async (noting) => {
         // What changes nothing counts for the order of what comes later.
         if (found === "unchanged") await noting.transaction(async () => undefined);
         else if (wanted === "unacknowledge") await unacknowledgeAlert(noting, target);
         else {
-          const act = { alertId: incidentKey, author, comment: null, mayOpenGate: false };
+          const act = { alertId: incidentKey, author, comment: null, mayOpenGate: false, facts: { receiver } };
           await acknowledgeAlert({ store: noting, settings: settings(), nowMs }, act);
         }
       });

@@ -8,6 +8,8 @@ export interface Unacknowledgement {
   readonly alertId: string;
   readonly author: Actor;
   readonly nowMs: number;
+  /** What else the audit keeps of it [nothing]. */
+  readonly facts?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -16,7 +18,7 @@ export interface Unacknowledgement {
  */
 export async function unacknowledgeAlert(
   store: Pick<Store, "transaction">,
-  { alertId, author, nowMs }: Unacknowledgement,
+  { alertId, author, nowMs, facts = {} }: Unacknowledgement,
 ): Promise<AlertState> {
   return store.transaction(async (parts) => {
     const alert = await parts.alerts.byId(alertId);
@@ -28,7 +30,7 @@ export async function unacknowledgeAlert(
     await parts.alerts.change(open);
     const entry = { alertId, check, slug, kind, atMs: nowMs, severity };
     await parts.alerts.appendHistory({ ...entry, event: "unacknowledged", reason: "unacknowledged" });
-    const detail = { check, kind, severity };
+    const detail = { check, kind, severity, ...facts };
     await parts.audit.append({ atMs: nowMs, actor: author, action: "unacknowledge", slug, subject: alertId, detail });
     return open;
   });

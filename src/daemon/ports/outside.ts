@@ -75,7 +75,7 @@ export function createOutsidePorts(options: OutsidePortsOptions): {
         const secret = receiver?.type === "pagerduty" ? receiver.webhookSecret : null;
         if (secret === null || !isSigned(body, signature, secret)) return "unsigned";
         const event = readIncidentEvent(body);
-        const outcome = event === null ? "ignored" : await acts.applyIncident(event);
+        const outcome = event === null ? "ignored" : await acts.applyIncident({ ...event, receiver: name });
         logger.info(
           { receiver: name, event: event?.kind ?? null, alertId: event?.incidentKey ?? null, outcome },
           "webhook of PagerDuty",

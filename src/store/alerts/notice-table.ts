@@ -125,6 +125,14 @@ export function createNoticeStore(db: Db): NoticeStore {
       for (const slice of slices(seqs)) await db.deleteFrom("act_notices").where("seq", "in", slice).execute();
     },
     sent: async () => (await db.selectFrom("alert_sent").selectAll().execute()).map(sentOf),
+    isSent: async (receiver, alertId) => {
+      const row = db
+        .selectFrom("alert_sent")
+        .select("seq")
+        .where("receiver", "=", receiver)
+        .where("alert_id", "=", alertId);
+      return (await row.executeTakeFirst()) !== undefined;
+    },
     saveSent: async (sent) => {
       for (const slice of slices(sent)) {
         await db

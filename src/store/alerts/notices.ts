@@ -90,6 +90,8 @@ export interface NoticeStore {
   acts(): Promise<readonly ActNotice[]>;
   forgetActs(seqs: readonly number[]): Promise<void>;
   sent(): Promise<readonly SentState[]>;
+  /** Returns whether a receiver has been notified of an alert that has not been forgotten yet. */
+  isSent(receiver: string, alertId: string): Promise<boolean>;
   saveSent(sent: readonly SentState[]): Promise<void>;
   /** These ended, and every receiver is through with them. */
   forgetAlerts(alertIds: readonly string[]): Promise<void>;

@@ -11,7 +11,7 @@ import { eventually } from "../../support/program/program.ts";
 
 const secret = "the-secret-of-the-webhook";
 const bearer = { authorization: "Bearer a-token-of-the-tests", "content-type": "application/json" };
-const slugs = ["acme", "globex", "initech", "umbrella"];
+const slugs = ["acme", "globex", "hooli", "initech", "umbrella"];
 
 let folder: DaemonFolder;
 let pagerduty: HttpSink;
@@ -26,11 +26,12 @@ beforeAll(async () => {
   await folder.configure(`
 source: { type: embedded }
 defaults: { schedule: "@yearly", gate: { releaseOn: [resolved] }, alert: { repeatInterval: 1h } }
-organizations: [acme, globex, initech, { slug: umbrella, gate: { releaseOn: [acknowledged] } }]
+organizations: [acme, globex, hooli, initech, { slug: umbrella, gate: { releaseOn: [acknowledged] } }]
 alerting: { groupWait: 0s, groupInterval: 0s, fleet: false }
 receivers:
   - { name: pager, type: pagerduty, routingKey: key, webhookSecret: ${secret}, url: "${pagerduty.url}/v2/enqueue" }
   - { name: other, type: pagerduty, routingKey: key, url: "${pagerduty.url}/other", match: { slug: nobody } }
+  - { name: theirs, type: pagerduty, routingKey: key, webhookSecret: ${secret}, url: "${pagerduty.url}/theirs", match: { slug: nobody } }
 server: { listen: "127.0.0.1:${port}", token: a-token-of-the-tests }
 storage: { path: flatline.db }
 `);
@@ -106,8 +107,10 @@ async function post(
 function auditOf(subject: string): unknown[] {
   const database = new DatabaseSync(join(folder.path, "flatline.db"), { readOnly: true });
   try {
-    const rows = database.prepare("select action, actor, via from audit where subject = ? order by entry_id");
-    return rows.all(subject).map(({ action, actor, via }) => [action, actor, via].join(" "));
+    const rows = database.prepare(
+      "select action, actor, via, detail ->> 'receiver' as receiver from audit where subject = ? order by entry_id",
+    );
+    return rows.all(subject).map((row) => Object.values(row).join(" "));
   } finally {
     database.close();
   }
@@ -130,8 +133,8 @@ describe("what PagerDuty says of an incident", () => {
     expect(loud.outcome).toBe("applied");
     expect(await alertOf("acme")).toMatchObject({ acknowledged: false });
     expect(auditOf(key)).toEqual([
-      "acknowledge PagerDuty: K. Osei pagerduty",
-      "unacknowledge PagerDuty: D. Reyes pagerduty",
+      "acknowledge PagerDuty: K. Osei pagerduty pager",
+      "unacknowledge PagerDuty: D. Reyes pagerduty pager",
     ]);
   });
 
@@ -157,6 +160,22 @@ describe("what PagerDuty says of an incident", () => {
       acknowledged: true,
       acknowledgement: { by: "PagerDuty: no name" },
     });
+  });
+
+  it("changes nothing of an alert that this receiver was not sent, though its secret is right", async () => {
+    const key = await incidentKey("hooli");
+    const body = bodyOf({ type: "incident.acknowledged", key });
+
+    expect(await post(body, { receiver: "theirs" })).toEqual({ status: 200, outcome: "no_alert" });
+    expect(await alertOf("hooli")).toMatchObject({ acknowledged: false });
+  });
+
+  it("counts as done now when PagerDuty's clock is ahead: what follows is not late", async () => {
+    const key = await incidentKey("hooli");
+    const ahead = await post(bodyOf({ type: "incident.acknowledged", key, atMs: Date.now() + 3_600_000 }));
+
+    expect(ahead.outcome).toBe("applied");
+    expect(await post(bodyOf({ type: "incident.unacknowledged", key }))).toMatchObject({ outcome: "applied" });
   });
 
   it("never opens a gate", async () => {
