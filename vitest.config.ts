@@ -10,8 +10,6 @@ import { slowestReporter } from "./test/support/slowest-reporter.ts";
 //   x.long.test.ts       the long tests (`npm run test:long`), which run all others, too: at full length, with fresh seeds
 const named = (...suffixes: string[]): string[] => suffixes.map((suffix) => `**/*.${suffix}.test.ts`);
 const everywhere = ["src/**/*.test.ts", "test/**/*.test.ts"];
-// They need programs of their own (CONTRIBUTING.md).
-const installed = ["test/clickhouse/**", "test/kubernetes/**"];
 const build = "test/support/program/build-once.ts";
 const postgres = "test/support/postgres/once.ts";
 const onSqlite = { length: "short", engines: ["SQLite"] } as const;
@@ -33,7 +31,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: everywhere,
-          exclude: ["test/e2e/**", ...installed, ...named("postgres", "slow", "long")],
+          exclude: ["test/e2e/**", "test/kubernetes/**", ...named("postgres", "slow", "long")],
           provide: onSqlite,
         },
       },
@@ -50,7 +48,11 @@ export default defineConfig({
         extends: true,
         test: {
           name: "program",
-          include: ["test/e2e/{api,commands,faults,deploy}/**/*.test.ts", ...named("slow")],
+          include: [
+            "test/e2e/{api,commands,faults,deploy}/**/*.test.ts",
+            "test/kubernetes/*.test.ts",
+            ...named("slow"),
+          ],
           exclude: named("long"),
           globalSetup: [build, postgres],
           provide: onSqlite,

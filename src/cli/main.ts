@@ -57,6 +57,9 @@ for (const [signal, exitCode] of Object.entries(stopSignals)) {
   });
 }
 
+// Without a listener Node.js would open its inspector, in which whoever reaches the port runs code.
+process.on("SIGUSR1", () => undefined);
+
 // A process must not go on after an unexpected failure of one of its parts. Its unfinished
 // work is taken up by the next process, as after a kill -9. Unhandled rejections come here, too.
 let onCrash: ((error: unknown) => void) | null = null;

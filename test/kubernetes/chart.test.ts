@@ -161,7 +161,13 @@ describe.skipIf(helm.isMissing)(`the chart${helm.note}`, () => {
     const kinds = (manifests: readonly Manifest[]): string[] => manifests.map(({ kind }) => kind);
     const values = await valuesOf("sqlite");
 
-    expect(kinds(render(values, []))).toEqual(["ConfigMap", "PersistentVolumeClaim", "Service", "Deployment"]);
+    expect(kinds(render(values, []))).toEqual([
+      "NetworkPolicy",
+      "ConfigMap",
+      "PersistentVolumeClaim",
+      "Service",
+      "Deployment",
+    ]);
     expect(kinds(render(values, operatorApis.slice(0, 1)))).toContain("ServiceMonitor");
     expect(kinds(render(values, operatorApis.slice(1)))).not.toContain("ServiceMonitor");
     expect(kinds(render(values, operatorApis.slice(1)))).toContain("PrometheusRule");

@@ -11,7 +11,6 @@ const base = {
   config: { source: { type: "embedded" }, organizations: ["acme"] },
 };
 const ingress = { ingress: { enabled: true, host: "flatline.example.com" } };
-const networkPolicy = { networkPolicy: { enabled: true } };
 const dashboards = { dashboards: { enabled: true } };
 const postgresql = { storage: { type: "postgresql", postgresql: { existingSecret: "store" } } };
 const pod = "Deployment/spec/template/spec";
@@ -141,18 +140,16 @@ const rows: readonly Row[] = [
     seenAt: "Ingress/spec/tls",
     as: [{ hosts: ["flatline.example.com"], secretName: "tls" }],
   },
-  { value: "networkPolicy.enabled", to: true, seenAt: "NetworkPolicy/spec/policyTypes", as: ["Ingress"] },
+  { value: "networkPolicy.enabled", to: false, seenAt: "NetworkPolicy", as: undefined },
   {
     value: "networkPolicy.from",
     to: [peer],
-    beside: networkPolicy,
     seenAt: "NetworkPolicy/spec/ingress",
     as: [{ ports: [{ port: "http", protocol: "TCP" }], from: [peer] }],
   },
   {
     value: "networkPolicy.egress",
     to: [{ ports: [{ port: 443 }] }],
-    beside: networkPolicy,
     seenAt: "NetworkPolicy/spec/egress/1",
     as: { ports: [{ port: 443 }] },
   },
