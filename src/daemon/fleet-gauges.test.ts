@@ -48,7 +48,7 @@ it("tells of every gate whether a failure holds it and since when, with one ques
     store: counting,
     runtime,
     clock,
-    unwatched: { slugs: async () => [] },
+    unwatched: { count: async () => 0 },
     discovered: { gauges: () => [] },
     isStoreAway: () => false,
   });

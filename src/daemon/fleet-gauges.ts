@@ -12,7 +12,7 @@ export interface FleetGaugesOptions {
   readonly store: Store;
   readonly runtime: Runtime;
   readonly clock: Clock;
-  readonly unwatched: Pick<UnwatchedPort, "slugs">;
+  readonly unwatched: Pick<UnwatchedPort, "count">;
   readonly discovered: Pick<DiscoveredFleet, "gauges">;
   readonly isStoreAway: () => boolean;
 }
@@ -40,7 +40,7 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
       receivers: config.receivers.map(({ name }) => name),
       pauses: await store.outbox.pauses(nowMs),
       storeBytes: await store.bytes(),
-      unwatchedSlugs: (await unwatched.slugs()).length,
+      unwatchedSlugs: await unwatched.count(),
       markers: (await store.markers.between({ fromMs: nowMs - markersShownMs, toMs: nowMs })).slice(-mostMarkers),
       gates: gatesOf(
         config.organizations,

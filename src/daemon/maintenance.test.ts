@@ -11,7 +11,7 @@ import { firingAlert } from "../../test/support/firing-alert.ts";
 
 const startMs = Date.UTC(2026, 0, 15);
 
-function maintenanceOf(store: Store, clock: Clock): Loop {
+function maintenanceOf(store: Store, clock: Clock, retentionMs = 30 * dayMs): Loop {
   return createMaintenance({
     store,
     clock,
@@ -20,7 +20,7 @@ function maintenanceOf(store: Store, clock: Clock): Loop {
       path: "",
       url: null,
       poolSize: 1,
-      retentionMs: 30 * dayMs,
+      retentionMs,
       eventRetentionMs: 0,
       auditRetentionMs: 0,
     }),
@@ -71,6 +71,23 @@ it("ends requests for runs after an hour, by when nobody waits for them", async 
   await clock.advance(minuteMs);
   const open = async (): Promise<string[]> => (await runs.requests()).map(({ slug }) => slug);
   await expect.poll(open, { timeout: 40_000 }).toEqual(["young"]);
+
+  await maintenance.stop();
+});
+
+it("remembers used links for longer than they hold, though the retention is shorter", async () => {
+  await using world = await createEventWorld();
+  const { outsideActs } = world.store;
+  const clock = createVirtualClock({ startMs });
+  const maintenance = maintenanceOf(world.store, clock, hourMs);
+  const act = (id: string, atMs: number) => ({ id, via: "link", alertId: "a1", occurredAtMs: atMs, atMs }) as const;
+  await outsideActs.note(act("old", startMs + minuteMs - 25 * hourMs - 1));
+  await outsideActs.note(act("usable", startMs + minuteMs - 25 * hourMs));
+
+  maintenance.start();
+  await clock.advance(minuteMs);
+  const noted = (): Promise<boolean[]> => Promise.all(["old", "usable"].map((id) => outsideActs.isNoted("link", id)));
+  await expect.poll(noted, { timeout: 40_000 }).toEqual([false, true]);
 
   await maintenance.stop();
 });

@@ -28,6 +28,9 @@ const wholeReportsMs = 7 * dayMs;
 // Who asks for a run waits for minutes. A process that died leaves its request, and where the organization left the
 // configuration no process answers it.
 const requestsMs = hourMs;
+// A link holds for 24 h from the attempt that sends it (CONTRACT 13), and must not be followed twice within them, however short
+// the retention is.
+const outsideActsMs = 25 * hourMs;
 
 /** Creates the loop that keeps the store within its retention, in slices that hold its lock for milliseconds. */
 export function createMaintenance(options: MaintenanceOptions): Loop {
@@ -64,7 +67,7 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     await inSlices(() => store.audit.prune({ beforeMs: nowMs - auditRetentionMs, maxRows: rowsPerSlice }));
     await store.silences.prune(pastRetention.beforeMs);
     await store.markers.prune(pastRetention.beforeMs);
-    await store.outsideActs.prune(pastRetention.beforeMs);
+    await store.outsideActs.prune(Math.min(pastRetention.beforeMs, nowMs - outsideActsMs));
     await store.gate.prune(pastRetention.beforeMs);
     await store.runs.pruneRequests(nowMs - requestsMs);
     // Last, because it fails while events are imported into a file.

@@ -268,8 +268,9 @@ export async function startWeb(
     },
     alertAssets: { of: async (alertId) => world.assets.get(alertId) ?? null },
     unwatched: {
-      slugs: async () => world.unwatched.map(({ slug }) => slug),
-      list: async () => world.unwatched,
+      count: async () => world.unwatched.length,
+      slugs: async (sees) => ({ items: world.unwatched.map(({ slug }) => slug).filter(sees), more: 0 }),
+      list: async (sees) => ({ items: world.unwatched.filter(({ slug }) => sees(slug)), more: 0 }),
     },
     // Tested over a real store (e2e/rights-matrix).
     audit: { list: async () => [] },

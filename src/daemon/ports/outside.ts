@@ -43,6 +43,8 @@ export function createOutsidePorts(options: OutsidePortsOptions): {
     const secret = config().server.linkSecret;
     const link = secret === null ? "altered" : readActLink(secret, given, clock.nowMs());
     if (typeof link === "string") return { kind: "refused", reason: link };
+    // A receiver that a reload removed: whoever reads its channel may not act any more.
+    if (!config().receivers.some(({ name }) => name === link.receiver)) return { kind: "refused", reason: "expired" };
     const { alert } = await acts.foresee(link);
     const outcome = await act(link);
     const { alertId, receiver, expiresAtMs } = link;

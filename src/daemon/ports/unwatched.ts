@@ -2,7 +2,7 @@ import { createLoop, type Loop } from "../../base/loop.ts";
 import type { Logger } from "../../base/logger.ts";
 import { minuteMs, type Clock } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
-import type { UnwatchedPort } from "../../web/ports/events.ts";
+import type { Bounded, UnwatchedPort } from "../../web/ports/events.ts";
 import type { Runtime } from "../runtime.ts";
 
 /** The slugs that send events and are not configured: nothing checks them (CONTRACT 11). */
@@ -20,6 +20,9 @@ export interface UnwatchedOptions {
 const everyMs = minuteMs;
 // What retention deletes changes no version; it is nothing to warn of.
 const knownForMs = minuteMs;
+
+// Who may post events may post any name: the log, the page and the API name so many, and count the rest.
+const mostNamed = 1_000;
 
 interface Look {
   readonly version: string;
@@ -43,11 +46,18 @@ export function createUnwatched({ store, runtime, clock, logger }: UnwatchedOpti
     const slugs = (await store.events.slugs()).filter((slug) => !configured.has(slug));
     last = { version, configured, atMs, slugs };
     for (const slug of slugs) {
-      if (logged.has(slug)) continue;
+      if (logged.has(slug) || logged.size === mostNamed) continue;
       logged.add(slug);
       logger.warn({ slug }, "events of an organization that is not configured are stored, nothing checks them");
+      if (logged.size === mostNamed)
+        logger.warn({ named: mostNamed }, "organizations that are not configured are no longer named here");
     }
     return slugs;
+  }
+
+  async function named(sees: (slug: string) => boolean): Promise<Bounded<string>> {
+    const seen = (await look(knownForMs)).filter(sees);
+    return { items: seen.slice(0, mostNamed), more: Math.max(0, seen.length - mostNamed) };
   }
 
   async function runOnce(): Promise<void> {
@@ -60,14 +70,16 @@ export function createUnwatched({ store, runtime, clock, logger }: UnwatchedOpti
 
   const { start, stop } = createLoop({ clock, everyMs, runOnce, onError: note });
   return {
-    slugs: () => look(knownForMs),
-    list: async () => {
+    count: async () => (await look(knownForMs)).length,
+    slugs: named,
+    list: async (sees) => {
+      const { items, more } = await named(sees);
       const listed = [];
-      for (const slug of await look(knownForMs)) {
+      for (const slug of items) {
         const extent = await store.liveness.extent(slug);
         if (extent !== null) listed.push({ slug, ...extent });
       }
-      return listed;
+      return { items: listed, more };
     },
     start,
     stop,

@@ -84,16 +84,16 @@ export function addOperatorRoutes(
   addResource(scope, "/api/v1/unwatched", settings, {
     GET: {
       access: "read",
-      handle: async (request): Promise<UnwatchedAnswer> => ({
-        slugs: (await unwatched.list())
-          .filter(({ slug }) => seesOrganization(request, slug))
-          .map(({ slug, events, firstAtMs, lastAtMs }) => ({
-            slug,
-            events,
-            firstAt: iso(firstAtMs),
-            lastAt: iso(lastAtMs),
-          })),
-      }),
+      handle: async (request): Promise<UnwatchedAnswer> => {
+        const { items, more } = await unwatched.list((slug) => seesOrganization(request, slug));
+        const slugs = items.map(({ slug, events, firstAtMs, lastAtMs }) => ({
+          slug,
+          events,
+          firstAt: iso(firstAtMs),
+          lastAt: iso(lastAtMs),
+        }));
+        return { slugs, ...(more > 0 ? { more } : {}) };
+      },
     },
   });
 }

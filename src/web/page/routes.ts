@@ -108,7 +108,7 @@ export function addPageRoutes(
   /** What sends events and is not checked, for who may read that. */
   async function unwatchedLine(request: FastifyRequest): Promise<Html> {
     if (!seesDetails(request)) return nothing;
-    return renderUnwatched((await options.unwatched.list()).filter(({ slug }) => seesOrganization(request, slug)));
+    return renderUnwatched(await options.unwatched.list((slug) => seesOrganization(request, slug)));
   }
 
   addPage("/", "public", "organizations", async (request, reply) => {

@@ -40,6 +40,7 @@ export function addStatusRoute(
 
   /** What is closed without `read`, and what is about all organizations. */
   async function closedParts({ identity }: FastifyRequest): Promise<Pick<DaemonStatus, "receivers" | "unwatched">> {
+    const names = await unwatched.slugs((slug) => reaches(identity, slug));
     const rows = await readReceiverRows({ outbox, page, entries: await outbox.list() });
     return {
       receivers: rows.map((row) => ({
@@ -51,7 +52,7 @@ export function addStatusRoute(
         pausedUntil: iso(row.pausedUntilMs),
         lastError: row.lastError === null ? null : { at: iso(row.lastError.atMs), text: row.lastError.text },
       })),
-      unwatched: (await unwatched.slugs()).filter((slug) => reaches(identity, slug)),
+      unwatched: [...names.items, ...(names.more > 0 ? [`+${names.more}`] : [])],
     };
   }
 

@@ -9,10 +9,18 @@ export interface UnwatchedSlug {
   readonly lastAtMs: number;
 }
 
+/** The first 1,000 of a list, by name, and how many there are beyond. */
+export interface Bounded<Item> {
+  readonly items: readonly Item[];
+  readonly more: number;
+}
+
 export interface UnwatchedPort {
-  /** Their names alone, in order. */
-  slugs(): Promise<readonly string[]>;
-  list(): Promise<readonly UnwatchedSlug[]>;
+  /** How many there are. */
+  count(): Promise<number>;
+  /** Their names alone, of those that the reader may see. */
+  slugs(sees: (slug: string) => boolean): Promise<Bounded<string>>;
+  list(sees: (slug: string) => boolean): Promise<Bounded<UnwatchedSlug>>;
 }
 
 /** How a body of events is written; both are streamed. */

@@ -200,6 +200,15 @@ describe("the links of a message", () => {
       },
       "expired",
     ],
+    [
+      "of a receiver that is no longer configured",
+      (link) => {
+        const [, , , alertId = ""] = link.pathname.split("/");
+        const gone = { act: "acknowledge", alertId, receiver: "gone", expiresAtMs: Date.now() + 60_000 } as const;
+        link.href = `${url}/${signActLink(new Secret(secret), gone)}`;
+      },
+      "expired",
+    ],
   ])("are refused %s, looked at or followed", async (_what, change, reason) => {
     const link = new URL(await linkOf("acme", "Acknowledge"));
     change(link);

@@ -1,6 +1,7 @@
 import { formatCount, formatExpected, formatRatio } from "../../../base/numbers.ts";
 import { countOf, formatLengthInProse, formatShare, nbsp } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
+import type { Bounded, UnwatchedSlug } from "../../ports/events.ts";
 import { mark, rowSeverities, type RowSeverity } from "../parts/marks.ts";
 import { shownSeverity, writeQuery, type RowData, type RowQuery } from "./row.ts";
 import { formingText, renderBand, spikingWords, verdictMeaning, type FleetVerdict } from "./verdict.ts";
@@ -137,18 +138,19 @@ export function renderCounters(rows: readonly RowData[], query: RowQuery): Html 
 const namedUnwatched = 3;
 
 /** Slugs that send events and that no organization has, those with the most events first; nothing where there is none. */
-export function renderUnwatched(slugs: readonly { readonly slug: string; readonly events: number }[]): Html {
-  if (slugs.length === 0) return nothing;
-  const most = slugs.toSorted((left, right) => right.events - left.events);
+export function renderUnwatched({ items, more: omitted }: Bounded<Pick<UnwatchedSlug, "slug" | "events">>): Html {
+  if (items.length === 0) return nothing;
+  const count = items.length + omitted;
+  const most = items.toSorted((left, right) => right.events - left.events);
   const named = most.slice(0, namedUnwatched).map(({ slug, events }, index) => {
     const unit = index === 0 ? ` ${events === 1 ? "event" : "events"}` : "";
     return html`${index === 0 ? nothing : ", "}<b>${slug}</b> ${formatCount(events)}${unit}`;
   });
-  const more = slugs.length - named.length;
-  const one = slugs.length === 1;
+  const more = count - named.length;
+  const one = count === 1;
   return html`<p class="unwatched">
-    Not watched: ${countOf(slugs.length, "slug")} ${one ? "sends" : "send"} events and nothing checks
-    ${one ? "it" : "them"}: ${named}${more > 0 ? ` and ${formatCount(more)} more` : ""}.
+    Not watched: ${countOf(count, "slug")} ${one ? "sends" : "send"} events and nothing checks ${one ? "it" : "them"}:
+    ${named}${more > 0 ? ` and ${formatCount(more)} more` : ""}.
   </p>`;
 }
 
