@@ -1,7 +1,6 @@
 import { formatCount, formatExpected, formatRatio } from "../../../base/numbers.ts";
 import { countOf, formatLengthInProse, formatShare, nbsp } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
-import type { Bounded, UnwatchedSlug } from "../../ports/events.ts";
 import { mark, rowSeverities, type RowSeverity } from "../parts/marks.ts";
 import { shownSeverity, writeQuery, type RowData, type RowQuery } from "./row.ts";
 import { formingText, renderBand, spikingWords, verdictMeaning, type FleetVerdict } from "./verdict.ts";
@@ -138,7 +137,13 @@ export function renderCounters(rows: readonly RowData[], query: RowQuery): Html 
 const namedUnwatched = 3;
 
 /** Slugs that send events and that no organization has, those with the most events first; nothing where there is none. */
-export function renderUnwatched({ items, more: omitted }: Bounded<Pick<UnwatchedSlug, "slug" | "events">>): Html {
+export function renderUnwatched({
+  items,
+  more: omitted,
+}: {
+  readonly items: readonly { readonly slug: string; readonly events: number }[];
+  readonly more: number;
+}): Html {
   if (items.length === 0) return nothing;
   const count = items.length + omitted;
   const most = items.toSorted((left, right) => right.events - left.events);
