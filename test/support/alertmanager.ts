@@ -13,16 +13,16 @@ export const alertmanagerTool = debianTool("prometheus-alertmanager", "prometheu
 /** A real Alertmanager. */
 export interface Alertmanager extends AsyncDisposable {
   readonly url: string;
-  /** The labels of the alerts that are active now. */
-  active(): Promise<readonly Readonly<Record<string, string>>[]>;
+  /** Posts alerts with these labels, as any of its clients. */
+  post(labels: readonly Readonly<Record<string, string>>[]): Promise<void>;
+  /** The labels of the alerts that fire now and are not silenced, by whether an inhibit rule mutes them. */
+  firing(state: "active" | "inhibited"): Promise<readonly Readonly<Record<string, string>>[]>;
 }
 
-/** Starts one on a port of its own that notifies a webhook, one group for each name and organization, at once. */
-export async function startAlertmanager(webhookUrl: string): Promise<Alertmanager> {
-  const folder = await mkdtemp(join(tmpdir(), "flatline-alertmanager-"));
-  const url = `http://127.0.0.1:${await freePort()}`;
+/** Returns a configuration that notifies a webhook, one group for each name and organization, at once. */
+export function webhookConfig(webhookUrl: string): string {
   // JSON is YAML.
-  const config = {
+  return JSON.stringify({
     route: {
       receiver: "sink",
       group_by: ["alertname", "slug"],
@@ -31,8 +31,14 @@ export async function startAlertmanager(webhookUrl: string): Promise<Alertmanage
       repeat_interval: "1h",
     },
     receivers: [{ name: "sink", webhook_configs: [{ url: webhookUrl, send_resolved: true }] }],
-  };
-  await writeFile(join(folder, "alertmanager.yml"), JSON.stringify(config));
+  });
+}
+
+/** Starts one with this configuration on a port of its own. */
+export async function startAlertmanager(config: string): Promise<Alertmanager> {
+  const folder = await mkdtemp(join(tmpdir(), "flatline-alertmanager-"));
+  const url = `http://127.0.0.1:${await freePort()}`;
+  await writeFile(join(folder, "alertmanager.yml"), config);
   const args = [
     `--config.file=${join(folder, "alertmanager.yml")}`,
     `--storage.path=${join(folder, "data")}`,
@@ -57,8 +63,18 @@ export async function startAlertmanager(webhookUrl: string): Promise<Alertmanage
   }
   return {
     url,
-    active: async () => {
-      const response = await fetch(`${url}/api/v2/alerts?active=true`, { signal: AbortSignal.timeout(10_000) });
+    post: async (labels) => {
+      const response = await fetch(`${url}/api/v2/alerts`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(labels.map((one) => ({ labels: one }))),
+        signal: AbortSignal.timeout(10_000),
+      });
+      if (!response.ok) throw new Error(`Alertmanager refuses the alerts: ${await response.text()}`);
+    },
+    firing: async (state) => {
+      const query = `active=${state === "active"}&inhibited=${state === "inhibited"}&silenced=false`;
+      const response = await fetch(`${url}/api/v2/alerts?${query}`, { signal: AbortSignal.timeout(10_000) });
       return ((await response.json()) as { readonly labels: Readonly<Record<string, string>> }[]).map(
         ({ labels }) => labels,
       );

@@ -1,13 +1,16 @@
+import { readFile } from "node:fs/promises";
+
 import { Agent } from "undici";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import type { Notification } from "../../../src/alerting/notify/notification.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createSystemClock, secondMs } from "../../../src/base/time.ts";
+import { checkKind } from "../../../src/checks/checks.ts";
 import { alertmanagerWebhookBody } from "../../../src/receivers/alertmanager/body.ts";
 import { createAlertmanagerReceiver } from "../../../src/receivers/alertmanager/alertmanager.ts";
 import { sampleNotifications } from "../../../src/receivers/sample-notifications.ts";
-import { alertmanagerTool, startAlertmanager, type Alertmanager } from "../../support/alertmanager.ts";
+import { alertmanagerTool, startAlertmanager, webhookConfig, type Alertmanager } from "../../support/alertmanager.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { eventually } from "../../support/program/program.ts";
 
@@ -36,7 +39,7 @@ beforeAll(async () => {
   if (isMissing) return;
   dispatcher = new Agent();
   sink = await startHttpSink((response) => response.writeHead(200).end());
-  alertmanager = await startAlertmanager(sink.url);
+  alertmanager = await startAlertmanager(webhookConfig(sink.url));
 });
 
 afterAll(async () => {
@@ -75,6 +78,30 @@ it.skipIf(isMissing)(
     expect(Object.keys(ours).toSorted()).toEqual(Object.keys(theirs ?? {}).toSorted());
     expect(Object.keys(ours.alerts[0] ?? {}).toSorted()).toEqual(Object.keys(theirs?.alerts[0] ?? {}).toSorted());
     expect(ours.alerts[0]?.fingerprint).toBe(theirs?.alerts[0]?.fingerprint);
+  },
+);
+
+it.skipIf(isMissing)(
+  `mutes, with compose's configuration, the spikes of organizations while the fleet's verdict fires${note}`,
+  async () => {
+    const root = new URL("../../../", import.meta.url);
+    const rules = await readFile(new URL("dashboards/rules/flatline.rules.yaml", root), "utf8");
+    const ruleNames = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = ""]) => name);
+    // Those that come from Prometheus, and the one that flatline's own receiver sends.
+    const names = [...ruleNames, checkKind("dead-asset-spike").alertName];
+    await using composed = await startAlertmanager(
+      await readFile(new URL("deploy/compose/alertmanager.yml", root), "utf8"),
+    );
+
+    await composed.post(names.map((alertname) => ({ alertname, slug: "acme" })));
+
+    await eventually(async () => (await composed.firing("inhibited")).length > 0);
+    const muted = (await composed.firing("inhibited")).map(({ alertname = "" }) => alertname);
+    expect(muted.toSorted((left, right) => (left < right ? -1 : 1))).toEqual([
+      "FlatlineDeadAssetSpike",
+      "FlatlineDeadAssetSpikeFail",
+      "FlatlineDeadAssetSpikeWarn",
+    ]);
   },
 );
 

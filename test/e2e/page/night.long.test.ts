@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { parse } from "yaml";
 
 import { hourMs, minuteMs } from "../../../src/base/time.ts";
-import { alertmanagerTool, startAlertmanager } from "../../support/alertmanager.ts";
+import { alertmanagerTool, startAlertmanager, webhookConfig } from "../../support/alertmanager.ts";
 import { axeViolations, startBrowser } from "../../support/browser.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { freePort } from "../../support/free-port.ts";
@@ -134,7 +134,7 @@ it.skipIf(isSkipped)(
     await using stack = new AsyncDisposableStack();
     const sink = await startHttpSink((response) => response.writeHead(200).end("ok"));
     stack.defer(() => sink.close());
-    const alertmanager = stack.use(await startAlertmanager(`${sink.url}/am`));
+    const alertmanager = stack.use(await startAlertmanager(webhookConfig(`${sink.url}/am`)));
     const port = await freePort();
     const urls = { chat: sink.url, lead: sink.url, am: alertmanager.url };
     const flatline = async (...args: readonly string[]): Promise<ProgramEnd> =>
@@ -201,7 +201,7 @@ it.skipIf(isSkipped)(
       withinMs,
     );
     await eventually(async () => {
-      const named = (await alertmanager.active()).filter(({ alertname }) => alertname === "FlatlineFleetSpike");
+      const named = (await alertmanager.firing("active")).filter(({ alertname }) => alertname === "FlatlineFleetSpike");
       // Once by flatline itself, and once by the rule.
       return named.some(({ job }) => job === "flatline") && named.some(({ job }) => job === undefined);
     }, withinMs);
