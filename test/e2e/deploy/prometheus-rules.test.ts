@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { describe, expect, it } from "vitest";
@@ -30,16 +30,29 @@ const rules = (parse(rulesText) as { readonly groups: readonly { readonly rules:
 );
 const alerts = rules.flatMap((rule) => (rule.alert === undefined ? [] : [{ ...rule, alert: rule.alert }]));
 const records = rules.flatMap((rule) => (rule.record === undefined ? [] : [rule.record]));
-const proofs = (parse(readFileSync(`${folder}flatline.test.yaml`, "utf8")) as RulesTest).tests;
+const fixtures = fileURLToPath(new URL("../../fixtures/", import.meta.url));
+const proofs = (parse(readFileSync(`${fixtures}flatline.rules.test.yaml`, "utf8")) as RulesTest).tests;
 const runbooks = readFileSync(new URL("../../../docs/runbooks.md", import.meta.url), "utf8");
 
 describe("dashboards/rules", () => {
+  it("holds rules only: all of it can be Prometheus's rule_files", () => {
+    const keys = readdirSync(folder).map((name) => [
+      name,
+      Object.keys(parse(readFileSync(`${folder}${name}`, "utf8"))),
+    ]);
+
+    expect(Object.fromEntries(keys)).toEqual({ "flatline.rules.yaml": ["groups"] });
+  });
+
   it.skipIf(promtool.isMissing)(`passes promtool check rules${promtool.note}`, () => {
     expect(promtool.run(["check", "rules", "flatline.rules.yaml"], folder)).toMatchObject({ status: 0, stderr: "" });
   });
 
-  it.skipIf(promtool.isMissing)(`does what flatline.test.yaml says${promtool.note}`, () => {
-    expect(promtool.run(["test", "rules", "flatline.test.yaml"], folder)).toMatchObject({ status: 0, stderr: "" });
+  it.skipIf(promtool.isMissing)(`does what flatline.rules.test.yaml says${promtool.note}`, () => {
+    expect(promtool.run(["test", "rules", "flatline.rules.test.yaml"], fixtures)).toMatchObject({
+      status: 0,
+      stderr: "",
+    });
   });
 
   it("has all that one would page for", () => {
