@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { checkNames, type CheckName } from "../contract/report.ts";
 import { deadAssetSpike } from "./dead-asset-spike/dead-asset-spike.ts";
 import { eventFlow } from "./event-flow/event-flow.ts";
-import type { CheckedOrganization, CheckKind, ShownSetting } from "./kind.ts";
+import type { CheckKind } from "./kind.ts";
 import { regret } from "./regret/regret.ts";
 import { reviewQueue } from "./review-queue/review-queue.ts";
 import type { CheckSettings } from "./settings.ts";
@@ -48,11 +48,6 @@ export function checkKind(name: CheckName): CheckKind {
 export const checkSettings: readonly (CheckSettings & { readonly key: keyof SettingsOfChecks })[] = Object.values(
   checkKinds,
 ).flatMap((kind) => ("settings" in kind ? [kind.settings] : []));
-
-/** Returns the settings of checks of their own that the page lists. */
-export function shownSettingsOf(organization: Omit<OrganizationOfChecks, keyof CheckedOrganization>): ShownSetting[] {
-  return checkNames.flatMap((name) => checkKind(name).shownSettings?.(organization) ?? []);
-}
 
 /** The checks whose failures hold the gate. */
 export const gateChecks = checkNames.filter((name) => checkKinds[name].holdsGate);

@@ -45,9 +45,6 @@ export interface SaidNumbers {
   readonly counts: ObservedCounts | null;
 }
 
-/** A setting of a check as the page lists it, by its path in the configuration. */
-export type ShownSetting = readonly [path: string, value: string | number];
-
 /** Everything that depends on the kind of a check. */
 export interface CheckKind {
   /** Whether its failure says that deaths cannot be trusted; a full review queue says nothing of them. */
@@ -74,8 +71,6 @@ export interface CheckKind {
   summaryOf?(said: SaidNumbers, durationText: (ms: number) => string): string;
   /** Its own key in the configuration; absent: it has none. */
   readonly settings?: CheckSettings;
-  /** Returns its settings for the page; absent: they are those of every organization. */
-  shownSettings?(organization: object): readonly ShownSetting[];
   /** Returns what a run needs to know; null: it is not switched on. */
   targetOf(organization: CheckedOrganization): AnyTarget | null;
   /** Runs it once. @throws FlatlineError for every reason for which there is no result */

@@ -136,7 +136,8 @@ function describeTableSource(source: TableSourceConfig): object {
   };
 }
 
-function describeOrganization(organization: OrganizationConfig): object {
+/** Returns the effective settings of an organization under the names of the file; what is null has no default and is not set. */
+export function describeOrganization(organization: OrganizationConfig): Readonly<Record<string, unknown>> {
   const {
     slug,
     schedule,

@@ -1,4 +1,3 @@
-import { formatDuration } from "../../base/durations.ts";
 import { dayMs, secondMs } from "../../base/time.ts";
 import type { EventReads } from "../event-reads.ts";
 import type { CheckedOrganization, CheckKind, Evaluated } from "../kind.ts";
@@ -28,15 +27,6 @@ export const eventFlow = {
     return typeof silenceSeconds === "number" ? `last event ${durationText(silenceSeconds * secondMs)} ago` : null;
   },
   settings: eventFlowSettings,
-  shownSettings: ({
-    eventFlow: { enabled, maxSilenceMs, maxCoverageDrop },
-  }: Omit<EventFlowOrganization, keyof CheckedOrganization>) =>
-    enabled
-      ? [
-          ["eventFlow.maxSilence", maxSilenceMs === "auto" ? "auto" : formatDuration(maxSilenceMs)] as const,
-          ["eventFlow.maxCoverageDrop", maxCoverageDrop] as const,
-        ]
-      : [],
   targetOf: ({
     slug,
     whenNoEvents,

@@ -30,14 +30,6 @@ export const regret = {
     return typeof share === "number" ? `${formatPercent(share)} undone` : null;
   },
   settings: regretSettings,
-  shownSettings: ({ regret: limits }: Omit<RegretOrganization, keyof CheckedOrganization>) =>
-    limits === null
-      ? []
-      : [
-          ["regret.warnAbove", limits.warnAbove] as const,
-          ["regret.failAbove", limits.failAbove] as const,
-          ["regret.minDeaths", limits.minDeaths] as const,
-        ],
   targetOf: ({ slug, schedule, whenNoEvents, regret: limits }: RegretOrganization): RegretTarget | null =>
     limits === null
       ? null

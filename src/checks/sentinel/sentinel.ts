@@ -25,8 +25,6 @@ export const sentinel = {
     return typeof dead === "number" ? `${formatCount(dead)} called dead` : null;
   },
   settings: sentinelSettings,
-  shownSettings: ({ sentinel: { assets } }: Omit<SentinelOrganization, keyof CheckedOrganization>) =>
-    assets.length === 0 ? [] : [["sentinel.assets", assets.length] as const],
   targetOf: ({ slug, whenNoEvents, sentinel: { assets, schedule } }: SentinelOrganization): SentinelTarget | null =>
     assets.length === 0
       ? null

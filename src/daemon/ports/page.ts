@@ -2,12 +2,11 @@ import { dirname, relative } from "node:path";
 import { matches } from "../../alerting/decide/matching.ts";
 import { rulesAt, ruleOf, windowAt } from "../../alerting/decide/silences.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import { shownSettingsOf } from "../../checks/checks.ts";
+import { checkSettings } from "../../checks/checks.ts";
 import type { Logger } from "../../base/logger.ts";
 import { dayMs, type Clock } from "../../base/time.ts";
-import type { Config, OrganizationConfig, RoutedReceiverConfig } from "../../config/config.ts";
-import { formatDuration } from "../../base/durations.ts";
-import { renderConfig } from "../../config/render.ts";
+import type { Config, OrganizationConfig } from "../../config/config.ts";
+import { describeOrganization, renderConfig } from "../../config/render.ts";
 import { expectByAssetType } from "../../service/local-evaluation.ts";
 import type { CheckReport } from "../../contract/report.ts";
 import type { Board } from "../../store/runs/board.ts";
@@ -157,30 +156,15 @@ function pageOrganization(
   folder: string,
   isOwnPlace: ReturnType<typeof ownPlaces>,
 ): PageOrganization {
-  const { slug, labels, thresholds, baseline, schedule, alert, receivers } = organization;
-  const { setAt, discoveredBy } = organization;
-  const setting = (name: string, path: string, value: number | string) => {
-    // A list stands where its first entry does.
-    const place = setAt[path] ?? setAt[`${path}[0]`] ?? setAt[`${path}[0].name`];
+  const { slug, labels, thresholds, alert, setAt, discoveredBy } = organization;
+  const setting = ([path, value]: readonly [string, string]): PageSetting => {
+    // A list stands where its first entry does, and what an empty object switches on where that stands.
+    const above = path.includes(".") ? path.slice(0, path.lastIndexOf(".")) : path;
+    const place = setAt[path] ?? setAt[`${path}[0]`] ?? setAt[`${path}[0].name`] ?? setAt[above];
     const isOwn = place !== undefined && isOwnPlace(organization, place);
-    return { name, value: String(value), setIn: place === undefined ? "default" : shorten(place, folder), isOwn };
+    const name = path.replace(/^thresholds\./, "");
+    return { name, value, setIn: place === undefined ? "default" : shorten(place, folder), isOwn };
   };
-  const settings = (): readonly PageSetting[] => [
-    setting("windowHours", "thresholds.windowHours", thresholds.windowHours),
-    setting("baselineDays", "thresholds.baselineDays", thresholds.baselineDays),
-    setting("warnMultiplier", "thresholds.warnMultiplier", thresholds.warnMultiplier),
-    setting("failMultiplier", "thresholds.failMultiplier", thresholds.failMultiplier),
-    setting("minSpikeCount", "thresholds.minSpikeCount", thresholds.minSpikeCount),
-    setting("baseline", "baseline", baseline),
-    setting("schedule", "schedule", schedule.pattern),
-    setting("timezone", "timezone", schedule.timezone),
-    setting("alert.for", "alert.for", formatDuration(alert.forMs)),
-    setting("alert.keepFiringFor", "alert.keepFiringFor", formatDuration(alert.keepFiringForMs)),
-    setting("alert.unknownAfter", "alert.unknownAfter", alert.unknownAfter),
-    setting("alert.repeatInterval", "alert.repeatInterval", formatDuration(alert.repeatIntervalMs)),
-    ...shownSettingsOf(organization).map(([path, value]) => setting(path, path, value)),
-    setting("receivers", "receivers", receivers.map(receiverText).join(", ") || "none"),
-  ];
   let shown: readonly PageSetting[] | null = null;
   return {
     slug,
@@ -193,14 +177,36 @@ function pageOrganization(
     forMs: alert.forMs,
     // Thousands of organizations have tens of them each, and a visit of the overview shows none.
     get settings() {
-      shown ??= settings();
+      shown ??= settingsOf(organization).map(setting);
       return shown;
     },
   };
 }
 
-function receiverText({ name, afterMs }: RoutedReceiverConfig): string {
-  return afterMs === 0 ? name : `${name} after ${formatDuration(afterMs)}`;
+/** Returns every setting with its path, but what an organization is known by: its slug, its key and its labels. */
+function settingsOf(organization: OrganizationConfig): [path: string, value: string][] {
+  const { slug: _slug, apiKey: _apiKey, labels: _labels, ...settings } = describeOrganization(organization);
+  return textsOf("", settings);
+}
+
+function textsOf(path: string, value: unknown): [path: string, value: string][] {
+  if (Array.isArray(value)) return [[path, listText(path, value)]];
+  if (value === null) return [];
+  if (typeof value !== "object") return [[path, typeof value === "string" ? value : JSON.stringify(value)]];
+  const inner = path === "" ? "" : `${path}.`;
+  return Object.entries(value).flatMap(([key, member]) => textsOf(`${inner}${key}`, member));
+}
+
+function listText(path: string, entries: readonly unknown[]): string {
+  // A check's list may be of assets, which need the right to read; the settings are public.
+  if (checkSettings.some(({ key }) => path.startsWith(`${key}.`))) return String(entries.length);
+  // "pager after 30m"
+  const texts = entries.map((entry) =>
+    textsOf("", entry)
+      .map(([key, text]) => (key === "" || key === "name" ? text : `${key} ${text}`))
+      .join(" "),
+  );
+  return texts.join(", ") || "none";
 }
 
 /** Without the folder of the configuration: who may read the page need not know the machine. */

@@ -22,6 +22,12 @@ ${[...many, ...alike].join("\n")}
   - slug: acme
     thresholds: { warnMultiplier: 3 }
     alert: { for: 10m }
+  - slug: queued
+    jitter: 30s
+    alert: { minBaselineCoverage: 0.5 }
+    reviewQueue: { enabled: true, warnAfter: 1h }
+    regret: {}
+    gate: { releaseOn: [judged, acknowledged] }
 server: { listen: "127.0.0.1:0", token: "${token}" }
 storage: { path: flatline.db }
 `);
@@ -34,18 +40,31 @@ afterAll(async () => {
   await folder?.close();
 });
 
-describe("the page of the configuration, with 1,995 organizations", () => {
+describe("the page of the configuration, with 1,996 organizations", () => {
   it("lists what differs, the same of several in one row, with file and line", async () => {
     const page = await browser.open(`${url}/config`, authorized);
 
     expect(await page.locator("h1").textContent()).toBe(
-      "5 of 1,995 organizations differ from the defaults, in 3 settings.",
+      "6 of 1,996 organizations differ from the defaults, in 13 settings.",
     );
     const rows = await page.locator("#differs tbody tr").allInnerTexts();
-    expect(rows).toHaveLength(3);
+    expect(rows).toHaveLength(13);
     expect(rows[0]).toContain("4 organizations");
     expect(rows[0]).toMatch(/failMultiplier\s+6\s+4\s+flatline\.yaml:\d+/);
     expect(rows[1]).toMatch(/acme\s+warnMultiplier\s+3\s+2\s+flatline\.yaml:\d+/);
+    const queued = rows.slice(3).map((row) => row.split("\t").slice(1, 4).join(" "));
+    expect(queued).toEqual([
+      "jitter 30s 0s",
+      "alert.minBaselineCoverage 0.5 0",
+      "reviewQueue.enabled true false",
+      "reviewQueue.warnAfter 1h 4h",
+      "regret.warnAbove 0.45 –",
+      "regret.failAbove 0.65 –",
+      "regret.minDeaths 20 –",
+      "regret.window 24h –",
+      "regret.maturity auto –",
+      "gate.releaseOn judged, acknowledged judged",
+    ]);
     expect(await page.locator("#defaults-h small").innerText()).toMatch(/^2 set/);
   });
 
