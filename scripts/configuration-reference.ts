@@ -14,7 +14,7 @@ export function renderReference(schema: JsonSchema): string {
   const sources = variants(section("source"));
   const organization = variants(items(section("organizations"))).find((variant) => "properties" in variant) ?? {};
   const settings = Object.keys(properties(section("defaults")));
-  const ownRows = rowsOf(organization).filter(({ key }) => !settings.includes(key.split(".")[0] ?? ""));
+  const ownRows = rowsOf(organization).filter(({ key }) => !settings.includes(firstName(key)));
   return [
     "### Top level",
     table(topLevelRows(schema)),
@@ -29,7 +29,7 @@ export function renderReference(schema: JsonSchema): string {
     table(ownRows),
     "### `discover`",
     `A list. ${text(section("discover"))} \`organization\` has the keys of \`organizations\`, without \`slug\`.`,
-    table(rowsOf(items(section("discover"))).filter(({ key }) => !key.includes("."))),
+    table(rowsOf(items(section("discover"))).filter(({ key }) => firstName(key) === key)),
     "### `alerting`",
     table(rowsOf(section("alerting"))),
     ...receiverSections(items(section("receivers"))),
@@ -49,7 +49,7 @@ function receiverSections(receiver: JsonSchema): string[] {
   const shared = Object.keys(properties(types[0] ?? {})).filter(
     (key) => key !== "type" && types.every((type) => key in properties(type)),
   );
-  const isShared = ({ key }: Row): boolean => shared.includes(key.split(".")[0] ?? "");
+  const isShared = ({ key }: Row): boolean => shared.includes(firstName(key));
   return [
     "### `receivers`",
     "A list. Keys of every type:",
@@ -61,6 +61,11 @@ function receiverSections(receiver: JsonSchema): string[] {
       return own.length === 0 ? [`${head} No more keys.`] : [head, table(own)];
     }),
   ];
+}
+
+/** Returns the key of the section in which `match.slug` or `tokens[].name` stands. */
+function firstName(key: string): string {
+  return key.split(/[.[]/)[0] ?? "";
 }
 
 function topLevelRows(schema: JsonSchema): Row[] {
@@ -78,7 +83,11 @@ function rowsOf(node: JsonSchema, prefix = ""): Row[] {
   const required = Array.isArray(node["required"]) ? (node["required"] as unknown[]) : [];
   return Object.entries(properties(node)).flatMap(([name, child]) => {
     const key = `${prefix}${name}`;
-    const nested = [child, ...variants(child)].find((variant) => isObject(variant["properties"]));
+    // The keys of a list's objects stand below it, as `tokens[].name`.
+    const nested = [
+      ...[child, ...variants(child)].flatMap((variant) => rowsOf(variant, `${key}.`)),
+      ...[items(child), ...variants(items(child))].flatMap((variant) => rowsOf(variant, `${key}[].`)),
+    ];
     const row: Row = {
       key,
       type: typeOf(child),
@@ -86,7 +95,7 @@ function rowsOf(node: JsonSchema, prefix = ""): Row[] {
         "default" in child ? `\`${JSON.stringify(child["default"])}\`` : required.includes(name) ? "required" : "",
       description: text(child),
     };
-    return nested === undefined ? [row] : [row, ...rowsOf(nested, `${key}.`)];
+    return [row, ...nested];
   });
 }
 
