@@ -1,13 +1,22 @@
+import { resolve } from "node:path";
+
 import { Option } from "commander";
 
-import { withDaemon, type DaemonClient } from "../commands/daemon-client.ts";
-import { loadCommandConfig } from "./command-config.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { checkKey } from "../base/schema/secret-rules.ts";
+import { Secret } from "../base/secret.ts";
+import { daemonUrl, parseDaemonUrl } from "../commands/daemon-address.ts";
+import { withDaemon, type DaemonAccess, type DaemonClient } from "../commands/daemon-client.ts";
+import { readInputFile } from "../config/document/files.ts";
+import { loadClientConfig, lookUpConfigPath, noConfigFile, type ClientConfig } from "../config/load.ts";
+import { maxSecretBytes, secretText } from "../config/resolve/secrets.ts";
 import type { CliContext } from "./context.ts";
 
 /** Flags of a command that asks the running daemon. */
 export interface DaemonFlags {
   readonly config?: string;
   readonly url?: string;
+  readonly tokenFile?: string;
   readonly json?: boolean;
 }
 
@@ -18,15 +27,82 @@ export function daemonConfigFlag(): Option {
 
 /** Returns `--url`. */
 export function daemonUrlFlag(): Option {
-  return new Option("--url <url>", "address of the daemon, in place of server.listen");
+  return new Option("--url <url>", "address of the daemon [$FLATLINE_URL, else server.listen]");
 }
 
-/** Asks the daemon that the flags name. @throws what withDaemon does, and invalid_config */
+/** Returns `--token-file`. */
+export function daemonTokenFlag(): Option {
+  return new Option("--token-file <file>", "file that holds a token [$FLATLINE_TOKEN, else server.token]");
+}
+
+/** How the daemon is reached, and which addresses in its answers are not foreign. */
+export interface FoundDaemon extends DaemonAccess {
+  readonly ownAddresses: readonly string[];
+}
+
+/** Asks the daemon that the flags name. @throws what withDaemon and findDaemon do */
 export async function askDaemon<Answer>(
   flags: DaemonFlags,
   context: CliContext,
   ask: (daemon: DaemonClient) => Promise<Answer>,
 ): Promise<Answer> {
-  const config = await loadCommandConfig(flags.config, context);
-  return withDaemon(config, { ...context, url: flags.url ?? null }, ask);
+  return withDaemon(await findDaemon(flags, context), context, ask);
+}
+
+/**
+ * Finds out how the daemon is reached: address and token each by a flag, else by the environment, else by the configuration, of
+ * which nothing else is needed and which is not read where both are known.
+ * @throws usage and invalid_config
+ */
+export async function findDaemon(flags: DaemonFlags, context: CliContext): Promise<FoundDaemon> {
+  const { env, cwd } = context;
+  const urlFrom = flags.url === undefined ? "$FLATLINE_URL" : "--url";
+  const url = flags.url ?? (env["FLATLINE_URL"] || undefined);
+  const givenUrl = url === undefined ? null : { url: parseDaemonUrl(url, urlFrom), urlFrom };
+  const givenToken = await readGivenToken(flags, context);
+  if (givenUrl !== null && givenToken !== null) return { ...givenUrl, ...givenToken, ownAddresses: [] };
+  const path = await lookUpConfigPath({ flag: flags.config, env, cwd });
+  if (path === null) {
+    if (givenUrl === null) throw noConfigFile(", or the daemon's address with --url or $FLATLINE_URL");
+    return { ...givenUrl, token: null, tokenFrom: "name one with --token-file or $FLATLINE_TOKEN", ownAddresses: [] };
+  }
+  const needs = [...(givenUrl === null ? ["listen" as const] : []), ...(givenToken === null ? ["token" as const] : [])];
+  const config = await loadClientConfig({ path, cwd, env }, needs);
+  const { ownAddresses } = config;
+  return { ...(givenUrl ?? configuredUrl(config)), ...(givenToken ?? configuredToken(config)), ownAddresses };
+}
+
+function configuredUrl({ listen, file }: ClientConfig): Pick<DaemonAccess, "url" | "urlFrom"> {
+  if (listen.endsWith(":0")) {
+    throw new FlatlineError(
+      "usage",
+      "server.listen leaves the port to the system: name the daemon's address with --url",
+    );
+  }
+  return { url: daemonUrl(listen), urlFrom: `server.listen of ${file}; --url names another one` };
+}
+
+function configuredToken({ token, file }: ClientConfig): Pick<DaemonAccess, "token" | "tokenFrom"> {
+  if (token !== null) return { token, tokenFrom: `server.token of ${file}` };
+  const inFile = `set server.token in ${file} and have the daemon reload it`;
+  return { token, tokenFrom: `${inFile}, or name one with --token-file or $FLATLINE_TOKEN` };
+}
+
+async function readGivenToken(
+  { tokenFile }: DaemonFlags,
+  { env, cwd }: CliContext,
+): Promise<Pick<DaemonAccess, "token" | "tokenFrom"> | null> {
+  const tokenFrom = tokenFile === undefined ? "$FLATLINE_TOKEN" : `the token of ${tokenFile}`;
+  const text = tokenFile === undefined ? (env["FLATLINE_TOKEN"] ?? "") : await readTokenFile(resolve(cwd, tokenFile));
+  // As in the configuration, an empty variable is none.
+  if (text === "" && tokenFile === undefined) return null;
+  const problem = checkKey(text);
+  if (problem !== null) throw new FlatlineError("usage", `${tokenFrom} ${problem}`);
+  return { token: new Secret(text), tokenFrom };
+}
+
+async function readTokenFile(absolutePath: string): Promise<string> {
+  const content = await readInputFile(absolutePath, maxSecretBytes);
+  if (content.kind === "content") return secretText(content.bytes);
+  throw new FlatlineError("usage", `--token-file: the file ${absolutePath} ${content.reason}`);
 }

@@ -5,8 +5,7 @@ import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import { formatCount } from "../base/numbers.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { withDaemon } from "../commands/daemon-client.ts";
-import { loadCommandConfig } from "./command-config.ts";
-import { askDaemon, daemonConfigFlag, daemonUrlFlag, type DaemonFlags } from "./daemon-flags.ts";
+import { daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, findDaemon, type DaemonFlags } from "./daemon-flags.ts";
 import { renderTable } from "./table.ts";
 
 interface ReleaseFlags extends DaemonFlags {
@@ -23,6 +22,7 @@ export const registerGate: RegisterCommand = (program: Command, context: CliCont
     .argument("[slug]", "an organization [all, the worst first]")
     .addOption(daemonConfigFlag())
     .addOption(daemonUrlFlag())
+    .addOption(daemonTokenFlag())
     .option(
       "--json",
       "print {slug, decision, reason, message, opens, check, alertId, since, suspectFrom, releases}; of all {gates, open}",
@@ -30,15 +30,14 @@ export const registerGate: RegisterCommand = (program: Command, context: CliCont
     .addHelpText("after", gateHelp)
     .action(async (slug: string | undefined, flags: DaemonFlags) => {
       // What is wrong with the configuration is said as everywhere, and not as a gate that did not answer.
-      const config = await loadCommandConfig(flags.config, context);
-      const deps = { ...context, url: flags.url ?? null };
+      const access = await findDaemon(flags, context);
       if (slug === undefined) {
-        const all = await withDaemon(config, deps, (daemon) => daemon.gates()).catch(refuseUnanswered);
+        const all = await withDaemon(access, context, (daemon) => daemon.gates()).catch(refuseUnanswered);
         context.stdout.write(flags.json === true ? `${JSON.stringify(all, null, 2)}\n` : renderAll(all, context));
         context.setExitCode(all.gates.length === 0 ? 0 : 1);
         return;
       }
-      const found = await withDaemon(config, deps, (daemon) => daemon.gate(slug)).catch(refuseUnanswered);
+      const found = await withDaemon(access, context, (daemon) => daemon.gate(slug)).catch(refuseUnanswered);
       context.stdout.write(flags.json === true ? `${JSON.stringify(found, null, 2)}\n` : render(found));
       context.setExitCode(found.decision === "allow" ? 0 : 1);
     });
@@ -65,6 +64,7 @@ function addRelease(parent: Command, context: CliContext): void {
     .option("--by <name>", "who [$USER]")
     .addOption(daemonConfigFlag())
     .addOption(daemonUrlFlag())
+    .addOption(daemonTokenFlag())
     .option("--json", "print an array of the gates")
     .addHelpText("after", '\nExample:\n  flatline gate release acme globex --comment "ten opened by hand, all gone"\n')
     .action(async (slugs: string[], flags: ReleaseFlags) => {
@@ -72,7 +72,8 @@ function addRelease(parent: Command, context: CliContext): void {
         throw new FlatlineError("usage", "name the organizations to release, or give --all");
       const by = flags.by ?? context.env["USER"] ?? null;
       const released: Gate[] = [];
-      await askDaemon(flags, context, async (daemon) => {
+      const access = await findDaemon(flags, context);
+      await withDaemon(access, context, async (daemon) => {
         const wanted = flags.all === true ? heldByFailure(await daemon.gates()) : slugs;
         for (const slug of wanted) {
           try {

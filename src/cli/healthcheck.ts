@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { askHealthy } from "../commands/ask-healthy.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { escapeControls } from "../base/unseen-text.ts";
-import { loadCommandConfig } from "./command-config.ts";
+import { findConfigPath, loadClientConfig } from "../config/load.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 
 // The image's default, where the container has no configuration that says otherwise.
@@ -27,7 +27,8 @@ export const registerHealthcheck: RegisterCommand = (program: Command, context: 
 /** A configuration that is broken since the start does not make the running daemon sick. */
 async function listenAddress(flag: string | undefined, context: CliContext): Promise<string> {
   try {
-    return (await loadCommandConfig(flag, context)).server.listen;
+    const { env, cwd } = context;
+    return (await loadClientConfig({ path: await findConfigPath({ flag, env, cwd }), cwd, env }, ["listen"])).listen;
   } catch (error) {
     if (!(error instanceof FlatlineError)) throw error;
     return context.env["FLATLINE_LISTEN"] ?? defaultListen;

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { ListedMarker } from "../contract/v1/markers.ts";
 import { describeAuthor } from "../contract/actor.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { askDaemon, daemonConfigFlag, daemonUrlFlag, type DaemonFlags } from "./daemon-flags.ts";
+import { askDaemon, daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, type DaemonFlags } from "./daemon-flags.ts";
 import { renderTable } from "./table.ts";
 import { parseInstant } from "./values.ts";
 
@@ -79,7 +79,7 @@ function addRemove(parent: Command, context: CliContext): void {
 }
 
 function withAddress(command: Command): Command {
-  return command.addOption(daemonConfigFlag()).addOption(daemonUrlFlag());
+  return command.addOption(daemonConfigFlag()).addOption(daemonUrlFlag()).addOption(daemonTokenFlag());
 }
 
 function renderMarkers(markers: readonly ListedMarker[], context: CliContext): string {

@@ -88,6 +88,7 @@ function nameChoices({ options, registeredArguments }: Command): void {
 
 const rootHelp = `
 The configuration file is -c FILE, else $FLATLINE_CONFIG, else ./flatline.yaml, else /etc/flatline/flatline.yaml.
+Commands that ask the daemon need no file with --url or $FLATLINE_URL, and --token-file or $FLATLINE_TOKEN.
 
 Examples:
   flatline run -c flatline.yaml        run the daemon

@@ -9,7 +9,7 @@ import { hourMs } from "../base/time.ts";
 import { suggest } from "../base/suggestions.ts";
 import { describeAuthor } from "../contract/actor.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { askDaemon, daemonConfigFlag, daemonUrlFlag, type DaemonFlags } from "./daemon-flags.ts";
+import { askDaemon, daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, type DaemonFlags } from "./daemon-flags.ts";
 import { renderTable } from "./table.ts";
 import { parseDurationMs, parseInstant } from "./values.ts";
 
@@ -54,6 +54,7 @@ function addAdd(parent: Command, context: CliContext): void {
     )
     .addOption(daemonConfigFlag())
     .addOption(daemonUrlFlag())
+    .addOption(daemonTokenFlag())
     .option("--json", "print the silence as JSON")
     .addHelpText("after", addHelp)
     .action(async (slug: string, flags: AddFlags) => {
@@ -102,6 +103,7 @@ function addList(parent: Command, context: CliContext): void {
     .description("list silences of the configuration and those made at run time that have not ended")
     .addOption(daemonConfigFlag())
     .addOption(daemonUrlFlag())
+    .addOption(daemonTokenFlag())
     .option("--json", "print an array of {id, origin, state, slug, check, startsAt, endsAt, comment, …}")
     .addHelpText("after", "\nExample:\n  flatline silence list --json | jq '.[] | select(.state == \"active\")'\n")
     .action(async (flags: DaemonFlags) => {
@@ -128,6 +130,7 @@ function addChange(parent: Command, context: CliContext): void {
     .option("--comment <text>", "why")
     .addOption(daemonConfigFlag())
     .addOption(daemonUrlFlag())
+    .addOption(daemonTokenFlag())
     .option("--json", "print the silence as JSON")
     .addHelpText("after", "\nExample:\n  flatline silence change 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e --duration 4h\n")
     .action(async (id: string, flags: ChangeFlags) => {
@@ -155,6 +158,7 @@ function addExpire(parent: Command, context: CliContext): void {
     .argument("<id...>", "ids that `silence list` shows")
     .addOption(daemonConfigFlag())
     .addOption(daemonUrlFlag())
+    .addOption(daemonTokenFlag())
     .addHelpText("after", "\nExample:\n  flatline silence expire 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n")
     .action(async (ids: string[], flags: DaemonFlags) => {
       await askDaemon(flags, context, async (daemon) => {

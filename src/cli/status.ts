@@ -1,10 +1,8 @@
 import type { Command } from "commander";
 import { withDaemon } from "../commands/daemon-client.ts";
-import { daemonUrl } from "../commands/daemon-address.ts";
 import { renderStatus } from "../commands/status-screen.ts";
-import { loadCommandConfig } from "./command-config.ts";
 import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
-import { daemonConfigFlag, daemonUrlFlag, type DaemonFlags } from "./daemon-flags.ts";
+import { daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, findDaemon, type DaemonFlags } from "./daemon-flags.ts";
 import { severityExitCodes } from "./severity-exit-codes.ts";
 
 /** `flatline status`, through the running daemon's HTTP API. */
@@ -14,13 +12,13 @@ export const registerStatus: RegisterCommand = (program: Command, context: CliCo
     .description("print the state of the running daemon on one screen: what fires, gate, receivers, runs, store")
     .addOption(daemonConfigFlag())
     .addOption(daemonUrlFlag())
+    .addOption(daemonTokenFlag())
     .option("--json", "print the answer of GET /api/v1/status")
     .addHelpText("after", help)
     .action(async (flags: DaemonFlags) => {
-      const config = await loadCommandConfig(flags.config, context);
-      const status = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) => daemon.status());
-      const url = flags.url ?? daemonUrl(config.server.listen);
-      const screen = renderStatus(status, { isColoured: hasColour(context.stdout, context.env), url });
+      const found = await findDaemon(flags, context);
+      const status = await withDaemon(found, context, (daemon) => daemon.status());
+      const screen = renderStatus(status, { isColoured: hasColour(context.stdout, context.env), url: found.url });
       context.stdout.write(flags.json === true ? `${JSON.stringify(status, null, 2)}\n` : screen);
       context.setExitCode(severityExitCodes[status.severity]);
     });

@@ -10,11 +10,11 @@ export function daemonUrl(listen: string): string {
   return `http://${reachable}`;
 }
 
-/** Parses an address given by a person, without a trailing slash. @throws usage if it is not a URL of http or https */
-export function parseDaemonUrl(text: string): string {
+/** Parses an address that a person gave by `from`, without a trailing slash. @throws usage if it is not a URL of http or https */
+export function parseDaemonUrl(text: string, from: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
-    throw new FlatlineError("usage", "--url must be the address of a flatline, such as http://127.0.0.1:9640");
+    throw new FlatlineError("usage", `${from} must be the address of a flatline, such as http://127.0.0.1:9640`);
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }

@@ -5,7 +5,6 @@ import { HttpFailure, sendRequest, type HttpResponse } from "../base/http.ts";
 import { Secret } from "../base/secret.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import { parseJson, quoteIssues, quoteUpstream } from "../client/upstream-text.ts";
-import type { Config } from "../config/config.ts";
 import { userHeader } from "../contract/actor.ts";
 import { readErrorBody } from "../contract/error-body.ts";
 import type { JudgementVerdict } from "../contract/judgement.ts";
@@ -26,7 +25,7 @@ import { markerSchema, type ListedMarker } from "../contract/v1/markers.ts";
 import { placeListSchema } from "../contract/v1/places.ts";
 import { silenceSchema, type Silence } from "../contract/v1/silences.ts";
 import { statusSchema, type DaemonStatus } from "../contract/v1/status.ts";
-import { daemonUrl, isLoopback, parseDaemonUrl } from "./daemon-address.ts";
+import { isLoopback } from "./daemon-address.ts";
 
 /** An alert that ended, and the check that it is of. */
 export type EndedAlertRow = EndedAlertAnswer & { readonly check: CheckName };
@@ -109,24 +108,27 @@ const textTimeoutMs = 120 * secondMs;
 // Ten thousand organizations in alert are some 10 MB.
 const maxBodyBytes = 64 * 1_024 * 1_024;
 
-/** Lets `work` talk to the daemon of `config`, or to the one at `url`, with the token of `config` (CONTRACT 8). */
+/** How the running daemon is reached: all that a client of it needs to know. */
+export interface DaemonAccess {
+  /** Without a trailing slash. */
+  readonly url: string;
+  /** What says the address, for messages. */
+  readonly urlFrom: string;
+  /** null: none is known. */
+  readonly token: Secret | null;
+  /** What says the token, for messages; without one, what to do to have one. */
+  readonly tokenFrom: string;
+}
+
+/** Lets `work` talk to the daemon that is reached so (CONTRACT 8). */
 export async function withDaemon<Result>(
-  config: Config,
-  deps: DaemonDeps & { readonly url: string | null },
+  access: DaemonAccess,
+  deps: DaemonDeps,
   work: (daemon: DaemonClient) => Promise<Result>,
 ): Promise<Result> {
-  const { listen, tokens } = config.server;
-  const token = tokens[0]?.secret ?? null;
-  if (deps.url === null && listen.endsWith(":0")) {
-    throw new FlatlineError(
-      "usage",
-      "server.listen leaves the port to the system: name the daemon's address with --url",
-    );
-  }
-  const url = deps.url === null ? daemonUrl(listen) : parseDaemonUrl(deps.url);
+  const { url, urlFrom, token } = access;
   // Never through a proxy when it is this machine.
   const dispatcher = createHttpDispatcher({ env: isLoopback(url) ? {} : deps.env });
-  const file = config.files[0] ?? "the configuration";
   try {
     const send = async (method: string, path: string, body: object | undefined, isText: boolean) => {
       const request = {
@@ -145,16 +147,15 @@ export async function withDaemon<Result>(
       try {
         const response = await sendRequest(dispatcher, request);
         const isWhole = isText && response.status === 200 && !response.isTruncated;
-        return isWhole ? response.body : readAnswer(response, { url, token, file });
+        return isWhole ? response.body : readAnswer(response, access);
       } catch (error) {
         if (!(error instanceof HttpFailure)) throw error;
-        const hint = deps.url === null ? `server.listen of ${file}; --url names another one` : "--url";
-        const message = `no flatline answers at ${url}: ${error.message}. Is it running? (${hint})`;
+        const message = `no flatline answers at ${url}: ${error.message}. Is it running? (${urlFrom})`;
         throw new FlatlineError("unavailable", message, { cause: error });
       }
     };
     const ask: Ask = (method, path, body) => send(method, path, body, false);
-    return await work(createClient(ask, (path) => send("GET", path, undefined, true), { url, token, file }));
+    return await work(createClient(ask, (path) => send("GET", path, undefined, true), access));
   } finally {
     await dispatcher.destroy();
   }
@@ -162,24 +163,15 @@ export async function withDaemon<Result>(
 
 type Ask = (method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: object) => Promise<unknown>;
 
-interface Side {
-  readonly url: string;
-  readonly token: Secret | null;
-  /** Where the token stands. */
-  readonly file: string;
-}
-
-function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, side: Side): DaemonClient {
+function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, access: DaemonAccess): DaemonClient {
   /** What only who has the token may do: without one there is nothing to try. */
   function guarded(): void {
-    if (side.token !== null) return;
-    const message = `this needs a token: set server.token in ${side.file}, have the daemon reload it, and try again`;
-    throw new FlatlineError("forbidden", message);
+    if (access.token === null) throw new FlatlineError("forbidden", `this needs a token: ${access.tokenFrom}`);
   }
   function read<Schema extends z.ZodType>(schema: Schema, answer: unknown): z.infer<Schema> {
     const parsed = schema.safeParse(answer);
     if (parsed.success) return parsed.data;
-    throw unexpected(side.url, "an answer that this version does not know");
+    throw unexpected(access.url, "an answer that this version does not know");
   }
   return {
     read: async (path, schema) => {
@@ -302,7 +294,8 @@ const refusals: Readonly<Record<number, ErrorCode>> = {
 };
 
 /** The body of a 2xx as JSON, undefined when it has none. @throws FlatlineError for every other status */
-function readAnswer({ status, body, isTruncated }: HttpResponse, { url, token, file }: Side): unknown {
+function readAnswer({ status, body, isTruncated }: HttpResponse, access: DaemonAccess): unknown {
+  const { url, token } = access;
   const secret = token ?? new Secret("");
   const json = isTruncated || body === "" ? undefined : parseJson(body, secret);
   if (status >= 200 && status < 300) {
@@ -313,16 +306,15 @@ function readAnswer({ status, body, isTruncated }: HttpResponse, { url, token, f
   const code = refusals[status];
   if (said === null || code === undefined) throw unexpected(url, `HTTP ${status}`);
   const message = quoteUpstream(said.message, secret);
-  throw new FlatlineError(code, `${message}${refusalHint(status, token, file)}`, {
+  throw new FlatlineError(code, `${message}${status === 401 ? refusalHint(access) : ""}`, {
     issues: quoteIssues(said.issues, secret),
   });
 }
 
-function refusalHint(status: number, token: Secret | null, file: string): string {
-  if (status !== 401) return "";
+function refusalHint({ token, tokenFrom }: DaemonAccess): string {
   return token === null
-    ? `: the daemon asks for one, and server.token is not set in ${file}`
-    : `: server.token of ${file} is not the one that the daemon runs with; has it been reloaded?`;
+    ? `: the daemon asks for one; ${tokenFrom}`
+    : `: ${tokenFrom} is not the one that the daemon runs with; has it been reloaded?`;
 }
 
 function unexpected(url: string, what: string): FlatlineError {

@@ -2,6 +2,7 @@ import { access, glob } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 
 import { FlatlineError } from "../base/errors.ts";
+import type { Secret } from "../base/secret.ts";
 import type { Config } from "./config.ts";
 import { known, refused } from "./document/accepted.ts";
 import { readDocument, type ConfigDocument } from "./document/document.ts";
@@ -10,7 +11,7 @@ import type { Environment } from "./document/interpolation.ts";
 import { joinPlaces } from "./document/places.ts";
 import { formatProblem, sortProblems, type Problem, type YamlPath } from "./document/problems.ts";
 import { checkRelations } from "./check/relations.ts";
-import { resolveConfig } from "./resolve/resolve.ts";
+import { listenOf, resolveConfig } from "./resolve/resolve.ts";
 import { listenProblem, parseListen } from "../base/schema/values.ts";
 import { includeSchema, rootSchema } from "./schema/schema.ts";
 import { readSecrets } from "./resolve/secrets.ts";
@@ -52,9 +53,8 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   if (main.accepted !== refused) problems.push(...(await checkRelations(config, places)));
   const secrets = await readSecrets(config, places);
   problems.push(...secrets.problems);
-  const environmentListen = environmentListenOf(options.env, known(config.server)?.listen);
-  if (environmentListen !== null && parseListen(environmentListen) === null)
-    problems.push(document.problemAt(["server", "listen"], `$FLATLINE_LISTEN ${listenProblem(environmentListen)}`));
+  const environment = readEnvironmentListen(options.env, known(config.server)?.listen, document);
+  problems.push(...environment.problems);
   if (problems.length > 0 || main.data === null) throw invalidConfig(problems, [document, ...documents]);
   const organizations = [main, ...included].flatMap(({ data }) => data?.organizations ?? []);
   return resolveConfig({
@@ -62,8 +62,57 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
     places,
     files: [document, ...documents].map(({ absolutePath }) => absolutePath),
     secrets,
-    environmentListen: environmentListen === null ? null : parseListen(environmentListen),
+    environmentListen: environment.listen,
   });
+}
+
+/** What a command that asks the running daemon takes from the configuration. */
+export interface ClientConfig {
+  /** Absolute path of the file. */
+  readonly file: string;
+  /** HOST:PORT of the daemon. */
+  readonly listen: string;
+  /** `server.token`, else the first of `server.tokens`; null: there is none. */
+  readonly token: Secret | null;
+  /** `appUrl` and `alerting.externalUrl`, as far as they are set. */
+  readonly ownAddresses: readonly string[];
+}
+
+/**
+ * Reads what a client of the daemon needs of the main file, and refuses only what is wrong with that: the daemon's secrets may
+ * be out of its reach. With `needs` it reads the address only, or the token too.
+ * @throws invalid_config, as loadConfig does
+ */
+export async function loadClientConfig(
+  options: LoadOptions,
+  needs: readonly ("listen" | "token")[],
+): Promise<ClientConfig> {
+  const document = await readMain(options);
+  const { accepted, problems: invalid } = validateDocument(rootSchema, document);
+  const written = known(accepted) ?? {};
+  const server = known(written.server) ?? {};
+  const needsToken = needs.includes("token");
+  const secrets = await readSecrets(needsToken ? { server } : {}, document);
+  const environment = readEnvironmentListen(options.env, server.listen, document);
+  const [one] = secrets.of(["server"], "token");
+  const problems = [...document.problems, ...invalid, ...secrets.problems, ...environment.problems];
+  const problemsAt = (...paths: readonly string[]): Problem[] => problems.filter(({ path }) => paths.includes(path));
+  const found = problemsAt("yaml", "server");
+  if (needs.includes("listen")) found.push(...problemsAt("server.listen"));
+  if (needsToken) found.push(...problemsAt("server.token", "server.tokenFile"));
+  if (needsToken && one === undefined && found.length === 0) {
+    const first = "server.tokens[0]";
+    found.push(...problemsAt("server.tokens", first, `${first}.token`, `${first}.tokenFile`));
+  }
+  if (found.length > 0) throw invalidConfig(found, [document]);
+  return {
+    file: document.absolutePath,
+    listen: listenOf(known(server.listen), environment.listen),
+    token: one ?? secrets.of(["server", "tokens", 0], "token")[0] ?? null,
+    ownAddresses: [known(written.appUrl), known(known(written.alerting)?.externalUrl)].filter(
+      (one) => one !== undefined,
+    ),
+  };
 }
 
 type OrganizationList = WrittenConfig["organizations"];
@@ -87,9 +136,16 @@ function invalidConfig(problems: readonly Problem[], documents: readonly ConfigD
 }
 
 /** What the environment says to listen on; null when it says nothing, or the file does. */
-function environmentListenOf(env: Environment, listen: unknown): string | null {
+function readEnvironmentListen(
+  env: Environment,
+  written: unknown,
+  document: ConfigDocument,
+): { readonly listen: string | null; readonly problems: readonly Problem[] } {
   const text = env["FLATLINE_LISTEN"] ?? "";
-  return text === "" || listen !== undefined ? null : text;
+  if (text === "" || written !== undefined) return { listen: null, problems: [] };
+  const listen = parseListen(text);
+  const problem = document.problemAt(["server", "listen"], `$FLATLINE_LISTEN ${listenProblem(text)}`);
+  return { listen, problems: listen === null ? [problem] : [] };
 }
 
 async function readMain({ path, cwd, env }: LoadOptions): Promise<ConfigDocument> {
@@ -161,7 +217,14 @@ const systemFile = "/etc/flatline/flatline.yaml";
  * Returns which configuration file to read: `-c`, else `$FLATLINE_CONFIG`, else ./flatline.yaml, else /etc/flatline/flatline.yaml.
  * @throws invalid_config when none is named and neither exists
  */
-export async function findConfigPath({ flag, env, cwd }: LookupOptions): Promise<string> {
+export async function findConfigPath(lookup: LookupOptions): Promise<string> {
+  const path = await lookUpConfigPath(lookup);
+  if (path === null) throw noConfigFile("");
+  return path;
+}
+
+/** Returns the same as findConfigPath, null in place of an error. */
+export async function lookUpConfigPath({ flag, env, cwd }: LookupOptions): Promise<string | null> {
   const named = flag ?? env["FLATLINE_CONFIG"] ?? "";
   if (named !== "") return named;
   for (const candidate of [localFile, systemFile]) {
@@ -171,8 +234,13 @@ export async function findConfigPath({ flag, env, cwd }: LookupOptions): Promise
     );
     if (isThere) return candidate;
   }
-  throw new FlatlineError(
+  return null;
+}
+
+/** Returns the error that no configuration file is named or there; `instead` continues what to do. */
+export function noConfigFile(instead: string): FlatlineError {
+  return new FlatlineError(
     "invalid_config",
-    `no configuration file: neither ./${localFile} nor ${systemFile} exists; name one with -c FILE or $FLATLINE_CONFIG`,
+    `no configuration file: neither ./${localFile} nor ${systemFile} exists; name one with -c FILE or $FLATLINE_CONFIG${instead}`,
   );
 }

@@ -3,7 +3,7 @@ import { findAlertId } from "../../commands/alerts/alert-id.ts";
 import type { DaemonClient } from "../../commands/daemon-client.ts";
 import { judgementMeanings, judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
 import type { CliContext } from "../context.ts";
-import { askDaemon, daemonConfigFlag, daemonUrlFlag, type DaemonFlags } from "../daemon-flags.ts";
+import { askDaemon, daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, type DaemonFlags } from "../daemon-flags.ts";
 
 interface ActFlags extends DaemonFlags {
   readonly by?: string;
@@ -20,6 +20,7 @@ export function addAck(parent: Command, context: CliContext): void {
     .option("--by <name>", "who [$USER]")
     .addOption(daemonConfigFlag())
     .addOption(daemonUrlFlag())
+    .addOption(daemonTokenFlag())
     .option("--json", "print the alert as JSON")
     .addHelpText(
       "after",
@@ -43,6 +44,7 @@ export function addUnack(parent: Command, context: CliContext): void {
     .argument("<id>", "id that `alerts list` shows, or its first digits")
     .addOption(daemonConfigFlag())
     .addOption(daemonUrlFlag())
+    .addOption(daemonTokenFlag())
     .option("--json", "print the alert as JSON")
     .addHelpText(
       "after",
@@ -67,6 +69,7 @@ export function addComment(parent: Command, context: CliContext): void {
     .option("--by <name>", "who [$USER]")
     .addOption(daemonConfigFlag())
     .addOption(daemonUrlFlag())
+    .addOption(daemonTokenFlag())
     .addHelpText(
       "after",
       '\nExample:\n  flatline alerts comment 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e "opened ten by hand, nine load"\n',
@@ -96,6 +99,7 @@ export function addJudge(parent: Command, context: CliContext): void {
     .option("--by <name>", "who [$USER]")
     .addOption(daemonConfigFlag())
     .addOption(daemonUrlFlag())
+    .addOption(daemonTokenFlag())
     .option("--json", "print the alert as JSON")
     .addHelpText("after", judgeHelp)
     .action(async (id: string, verdict: JudgementVerdict | "none", flags: ActFlags) => {

@@ -13,7 +13,7 @@ import { describeAuthor } from "../../contract/actor.ts";
 import { ratioWords } from "../../contract/death-counts.ts";
 import { compareSeverity, severities } from "../../contract/severity.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
-import { askDaemon, daemonConfigFlag, daemonUrlFlag, type DaemonFlags } from "../daemon-flags.ts";
+import { askDaemon, daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, type DaemonFlags } from "../daemon-flags.ts";
 import { renderTable } from "../table.ts";
 
 interface ListFlags extends DaemonFlags {
@@ -40,6 +40,7 @@ function addList(parent: Command, context: CliContext): void {
     .option("--ended <slug>", "those of one organization that ended in the last 90 days, with undone deaths")
     .addOption(daemonConfigFlag())
     .addOption(daemonUrlFlag())
+    .addOption(daemonTokenFlag())
     .option("--json", "print {alerts: [{id, check, slug, kind, state, severity, …}], fleet}; with --ended an array")
     .addHelpText("after", listHelp)
     .action(async (flags: ListFlags) => {

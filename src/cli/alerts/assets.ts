@@ -6,7 +6,7 @@ import type { DaemonClient } from "../../commands/daemon-client.ts";
 import { breakAddress } from "../../base/broken-address.ts";
 import { formatCount } from "../../base/numbers.ts";
 import type { CliContext } from "../context.ts";
-import { askDaemon, daemonConfigFlag, daemonUrlFlag, type DaemonFlags } from "../daemon-flags.ts";
+import { askDaemon, daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, type DaemonFlags } from "../daemon-flags.ts";
 import { renderTable } from "../table.ts";
 import { withAlertId } from "./acts.ts";
 
@@ -26,6 +26,7 @@ export function addAlertAssets(parent: Command, context: CliContext): void {
     .option("--json", "print one JSON object a line: {asset, assetType, deadAt, attributes, revivedAt}")
     .addOption(daemonConfigFlag())
     .addOption(daemonUrlFlag())
+    .addOption(daemonTokenFlag())
     .addHelpText("after", help)
     .action(async (given: string, flags: AssetsFlags) => {
       const filter = { stillDead: flags.stillDead === true };

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { CliContext } from "../context.ts";
-import { askDaemon, daemonConfigFlag, daemonUrlFlag, type DaemonFlags } from "../daemon-flags.ts";
+import { askDaemon, daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, type DaemonFlags } from "../daemon-flags.ts";
 import { withAlertId } from "./acts.ts";
 
 /** `flatline alerts report ID` */
@@ -11,6 +11,7 @@ export function addReport(parent: Command, context: CliContext): void {
     .argument("<id>", "id of an alert that lives or has ended, or its first digits")
     .addOption(daemonConfigFlag())
     .addOption(daemonUrlFlag())
+    .addOption(daemonTokenFlag())
     .addHelpText("after", "\nExample:\n  flatline alerts report 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e > incident.md\n")
     .action(async (id: string, flags: DaemonFlags) => {
       const text = await askDaemon(flags, context, (daemon) =>

@@ -4,12 +4,10 @@ import { breakAddresses, ownOrigins } from "../../base/broken-address.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { readShownAlert, type ShownAlert } from "../../commands/alerts/shown.ts";
 import { withDaemon } from "../../commands/daemon-client.ts";
-import type { Config } from "../../config/config.ts";
 import { describeAuthor } from "../../contract/actor.ts";
 import { brokenFinding } from "../../contract/healthcheck.ts";
-import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext } from "../context.ts";
-import { daemonConfigFlag, daemonUrlFlag, type DaemonFlags } from "../daemon-flags.ts";
+import { daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, findDaemon, type DaemonFlags } from "../daemon-flags.ts";
 import { renderTable } from "../table.ts";
 import { withAlertId } from "./acts.ts";
 
@@ -21,24 +19,25 @@ export function addAlertShow(parent: Command, context: CliContext): void {
     .argument("<id>", "id that `alerts list` shows, live or ended, or its first digits")
     .addOption(daemonConfigFlag())
     .addOption(daemonUrlFlag())
+    .addOption(daemonTokenFlag())
     .option(
       "--json",
       "print {alert, result, resultAt, undone, assets}; of an alert that has ended, result is that of its worst run",
     )
     .addHelpText("after", "\nExample:\n  flatline alerts show 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n")
     .action(async (id: string, flags: DaemonFlags) => {
-      const config = await loadCommandConfig(flags.config, context);
-      const shown = await withDaemon(config, { ...context, url: flags.url ?? null }, (daemon) =>
+      const access = await findDaemon(flags, context);
+      const shown = await withDaemon(access, context, (daemon) =>
         withAlertId(daemon, id, (found) => readShownAlert(daemon, found)),
       );
+      const own = ownOrigins(...access.ownAddresses);
       context.stdout.write(
-        flags.json === true ? `${JSON.stringify(shown, null, 2)}\n` : renderAlert(shown, config, context),
+        flags.json === true ? `${JSON.stringify(shown, null, 2)}\n` : renderAlert(shown, own, context),
       );
     });
 }
 
-function renderAlert(shown: ShownAlert, config: Config, context: CliContext): string {
-  const own = ownOrigins(config.appUrl, config.alerting.externalUrl);
+function renderAlert(shown: ShownAlert, own: readonly string[], context: CliContext): string {
   const rows = [...alertRows(shown), ...evidenceRows(shown, own)].filter(([, text]) => text !== "");
   return renderTable(["ALERT", shown.alert.id], rows, { context });
 }

@@ -63,7 +63,7 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
     silences: data.silences.map(resolveSilence),
     appUrl: data.appUrl ?? null,
     server: {
-      listen: listenOf(data.server.listen) ?? environmentListen ?? "127.0.0.1:9640",
+      listen: listenOf(data.server.listen, environmentListen),
       token: secrets.of(["server"], "token")[0] ?? null,
       tokens: resolveTokens(data, secrets),
       trustedProxy: data.server.trustedProxy ?? null,
@@ -97,8 +97,9 @@ function resolveTokens({ server }: RootInput, secrets: SecretBook): ServerTokenC
   ];
 }
 
-function listenOf(text: string | undefined): string | null {
-  return text === undefined ? null : parseListen(text);
+/** Returns the HOST:PORT of a server: as it is written, else that of the environment, else the one that is built in. */
+export function listenOf(written: string | undefined, environmentListen: string | null): string {
+  return (written === undefined ? null : parseListen(written)) ?? environmentListen ?? "127.0.0.1:9640";
 }
 
 function resolveSource(data: RootInput, places: ConfigPlaces, secrets: SecretBook): SourceConfig {

@@ -37,8 +37,8 @@ interface SecretSlot extends SecretRule {
 
 type Holder = Readonly<Record<string, unknown>>;
 
-// A key, a URL or a PEM file; not a device that never ends.
-const maxSecretBytes = 65_536;
+/** Of the file of a secret: a key, a URL or a PEM file; not a device that never ends. */
+export const maxSecretBytes = 65_536;
 
 /**
  * Collects every secret of the configuration, inline (`x`) or from the file that its twin (`xFile`) names, and checks what it
@@ -182,8 +182,12 @@ class SecretReader {
 /** A secret in a file is read again at each reload: what can be read once only would be missing then. */
 async function readSecretFile(absolutePath: string): Promise<string | FileFailure> {
   const content = await readRegularFile(absolutePath, maxSecretBytes);
-  if (content.kind === "unreadable") return content;
-  return content.bytes
+  return content.kind === "unreadable" ? content : secretText(content.bytes);
+}
+
+/** Returns the secret in the bytes of a file: without the line ends at its end. */
+export function secretText(bytes: Buffer): string {
+  return bytes
     .toString("utf8")
     .replace(/^\uFEFF/, "")
     .replace(/[\r\n]+$/, "");

@@ -1,3 +1,6 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
@@ -436,6 +439,164 @@ describe("a daemon that cannot be asked", () => {
     await other.close();
     expect(exitCode).toBe(1);
     expect(stderr).toContain(`does not answer as flatline does: ${said}`);
+  });
+});
+
+describe("a command that asks the daemon, without the daemon's secrets", () => {
+  const commands: (readonly [string, ...string[]])[] = [
+    ["status"],
+    ["gate"],
+    ["gate", "acme"],
+    ["gate", "release", "calm", "--comment", "x"],
+    ["marker", "list"],
+    ["marker", "add", "a rollout"],
+    ["silence", "list"],
+    ["silence", "add", "later", "--comment", "x", "--allow-unknown"],
+    ["alerts", "list"],
+    ["alerts", "list", "--ended", "acme"],
+    ["alerts", "show", "ID"],
+    ["alerts", "report", "ID"],
+    ["alerts", "assets", "ID"],
+    ["alerts", "comment", "ID", "looking"],
+  ];
+  /** As the daemon has it, with secrets that only its own environment has. */
+  const ofDaemon = (): string => `
+source: { type: remote, baseUrl: "https://platform.example/api/v2", apiKeyFile: /nowhere/key }
+organizations: [{ slug: acme, apiKey: "\${ACME_KEY}" }]
+receivers: [{ name: chat, type: slack, url: "\${SLACK_WEBHOOK_URL}" }]
+heartbeat: { urlFile: /nowhere/heartbeat }
+server: { listen: "127.0.0.1:${port}", token: "\${MY_TOKEN}", linkSecretFile: /nowhere/link, tokens: [{ name: bot, tokenFile: /nowhere/bot, may: [ingest] }] }
+storage: { url: "\${DATABASE_URL}" }
+`;
+  /** With a named token only, of which nothing but the text matters here. */
+  const ofNamed = (): string =>
+    `server: { listen: "127.0.0.1:${port}", token: "\${NONE:-}", tokens: [{ name: bot, token: "\${MY_TOKEN}" }, { name: other, tokenFile: /nowhere/other }] }`;
+  let empty: DaemonFolder;
+  let tokenFile: string;
+
+  beforeAll(async () => {
+    empty = await makeDaemonFolder();
+    tokenFile = join(empty.path, "my-token");
+    await writeFile(tokenFile, `${token}\n`);
+    await writeFile(join(empty.path, "daemon.yaml"), ofDaemon());
+    await writeFile(join(empty.path, "named.yaml"), ofNamed());
+    await writeFile(join(empty.path, "broken.yaml"), "receivers: [{");
+  });
+  afterAll(() => empty.close());
+
+  const ask = async (args: readonly string[], env: Record<string, string> = {}): Promise<CliOutcome> => {
+    const { id } = await alertOf("acme");
+    return runCli(
+      args.map((arg) => (arg === "ID" ? id : arg)),
+      { cwd: empty.path, env: { USER: "kim", ...env } },
+    );
+  };
+
+  it.each(commands)("takes address and token from its file, and nothing else: %j", async (...args) => {
+    const { exitCode, stdout, stderr } = await ask([...args, "-c", "daemon.yaml"], { MY_TOKEN: token });
+
+    expect([exitCode <= 2, stderr]).toEqual([true, ""]);
+    expect(stdout).not.toBe("");
+  });
+
+  it.each(commands)("needs no file with --url and --token-file: %j", async (...args) => {
+    const elsewhere = ["--url", `http://127.0.0.1:${port}`, "--token-file", "my-token"];
+    const { exitCode, stderr } = await ask([...args, ...elsewhere]);
+    const beside = await ask([...args, ...elsewhere, "-c", "broken.yaml"]);
+
+    expect([exitCode <= 2, stderr]).toEqual([true, ""]);
+    expect([beside.exitCode <= 2, beside.stderr]).toEqual([true, ""]);
+  });
+
+  it.each<[string, string[], Record<string, string>]>([
+    ["$FLATLINE_URL and $FLATLINE_TOKEN", [], { FLATLINE_URL: "URL", FLATLINE_TOKEN: token }],
+    [
+      "--url in place of $FLATLINE_URL",
+      ["--url", "URL"],
+      { FLATLINE_URL: "http://127.0.0.1:1", FLATLINE_TOKEN: token },
+    ],
+    [
+      "--token-file in place of $FLATLINE_TOKEN",
+      ["--token-file", "my-token"],
+      { FLATLINE_URL: "URL", FLATLINE_TOKEN: "x" },
+    ],
+    ["$FLATLINE_URL and the file's token", ["-c", "daemon.yaml"], { FLATLINE_URL: "URL", MY_TOKEN: token }],
+    ["the file's address and $FLATLINE_TOKEN", ["-c", "daemon.yaml"], { FLATLINE_TOKEN: token }],
+    ["the first of the file's tokens", ["-c", "named.yaml"], { MY_TOKEN: token }],
+  ])("takes %s", async (_name, flags, env) => {
+    const url = `http://127.0.0.1:${port}`;
+    const { exitCode, stderr } = await ask(
+      ["silence", "list", ...flags.map((flag) => (flag === "URL" ? url : flag))],
+      Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value === "URL" ? url : value])),
+    );
+
+    expect([exitCode, stderr]).toEqual([0, ""]);
+  });
+
+  it("reads what is public without a file and without a token", async () => {
+    const { exitCode, stdout, stderr } = await ask(["alerts", "list"], { FLATLINE_URL: `http://127.0.0.1:${port}` });
+
+    expect([exitCode, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain("acme");
+  });
+
+  it.each<[string, string[], Record<string, string>, number, RegExp]>([
+    ["no address", ["silence", "list"], {}, 78, /no configuration file.*--url or \$FLATLINE_URL/],
+    [
+      "no token",
+      ["silence", "list"],
+      { FLATLINE_URL: "http://127.0.0.1:1" },
+      77,
+      /this needs a token: .*--token-file or \$FLATLINE_TOKEN/,
+    ],
+    [
+      "a token that its file has from an unset variable",
+      ["silence", "list", "-c", "daemon.yaml"],
+      {},
+      78,
+      /a problem\ndaemon\.yaml:6:\d+: server\.token: environment variable MY_TOKEN is not set/,
+    ],
+    ["a file that is no YAML", ["silence", "list", "-c", "broken.yaml"], {}, 78, /broken\.yaml:1:/],
+    [
+      "a file of a token that is not there",
+      ["silence", "list", "--token-file", "none"],
+      { FLATLINE_URL: "http://127.0.0.1:1" },
+      64,
+      /--token-file: the file .*none does not exist/,
+    ],
+    [
+      "a token that no header can hold",
+      ["silence", "list"],
+      { FLATLINE_URL: "http://127.0.0.1:1", FLATLINE_TOKEN: "a b" },
+      64,
+      /\$FLATLINE_TOKEN must be printable ASCII/,
+    ],
+    [
+      "an address that is none",
+      ["silence", "list"],
+      { FLATLINE_URL: "localhost", FLATLINE_TOKEN: "x" },
+      64,
+      /\$FLATLINE_URL must be the address/,
+    ],
+    [
+      "a token that is not the daemon's",
+      ["silence", "list", "-c", "daemon.yaml"],
+      { FLATLINE_TOKEN: "another" },
+      77,
+      /\$FLATLINE_TOKEN is not the one that the daemon runs with/,
+    ],
+  ])("says what is wrong with %s", async (_name, args, env, wanted, said) => {
+    const { exitCode, stdout, stderr } = await ask(args, env);
+
+    expect([exitCode, stdout]).toEqual([wanted, ""]);
+    expect(stderr).toMatch(said);
+    expect(stderr).not.toContain("SLACK_WEBHOOK_URL");
+  });
+
+  it("asks of health the address of its file, whatever else the file lacks", async () => {
+    const { exitCode, stdout } = await ask(["healthcheck", "-c", "daemon.yaml"]);
+
+    expect([exitCode, stdout]).toEqual([0, '{"status":"ok"}\n']);
   });
 });
 

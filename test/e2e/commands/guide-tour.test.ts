@@ -22,6 +22,9 @@ const shown = new Map(
   ),
 );
 
+/** What is run in another terminal, which has the token only. */
+const [, asClient = ""] = /\n## 7\. ((?:(?!\n## )[^])*)/.exec(guide) ?? [];
+
 /** The exit code that the guide names where it is not 0. */
 const exitCodes: Readonly<Record<string, number>> = { "npx flatline check": 2 };
 
@@ -51,7 +54,9 @@ function start(line: string): ChildProcess {
   const command = line
     .replace("npx flatline", `exec '${process.execPath}' '${root}bin/flatline.js'`)
     .replace("127.0.0.1:9640", environment["FLATLINE_LISTEN"] ?? "");
-  return spawn("bash", ["-c", command], { cwd: folder, env: environment, stdio: ["ignore", "pipe", "pipe"] });
+  const { SLACK_WEBHOOK_URL: _slack, ...ofClient } = environment;
+  const env = asClient.includes(`\n${line}\n`) ? ofClient : environment;
+  return spawn("bash", ["-c", command], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
 }
 
 async function run(
@@ -106,6 +111,14 @@ describe("docs/guide.md", () => {
     },
     40_000,
   );
+
+  it("asks the daemon in a terminal without the secrets of receivers", () => {
+    expect(asClient).toContain("In another terminal, with the same `FLATLINE_TOKEN`");
+    expect(commands.filter((line) => asClient.includes(`\n${line}\n`)).map((line) => line.split(" ")[2])).toEqual([
+      "alerts",
+      "silence",
+    ]);
+  });
 
   it("shows a command's output for each step that promises one", () => {
     expect([...shown.keys()].map((line) => line.split(" ")[2])).toEqual(["check", "backtest", "tune"]);
