@@ -41,7 +41,13 @@ describe("readList", () => {
       [{ slug: "acme", labels: { a: "1" } }, "acme"],
       [{ slug: "acme", labels: { a: "1" } }],
     ],
-    ["what looks like a reference as the text that it is", ["${HOME}"], [{ slug: "${HOME}" }]],
+    [
+      "what looks like a reference as the text that it is",
+      [{ slug: "acme", labels: { home: "${HOME}" } }],
+      [{ slug: "acme", labels: { home: "${HOME}" } }],
+    ],
+    ["a slug with all that it may hold", ["0A.b_c-D"], [{ slug: "0A.b_c-D" }]],
+    ["a slug that is as long as may be", ["a".repeat(128)], [{ slug: "a".repeat(128) }]],
     ["nothing", [], []],
   ])("takes %s", (_name, value, organizations) => {
     expect(read(value)).toEqual({ kind: "list", organizations });
@@ -55,7 +61,19 @@ describe("readList", () => {
     ["a number", ["acme", 7], "has a bad entry 2: must be a slug, an object with a slug, or one with targets"],
     ["an empty slug", [""], "has a bad entry 1: must not be empty"],
     ["a slug with a line end", ["a\nb"], "has a bad entry 1: must not hold control characters"],
-    ["a slug that is too long", ["a".repeat(257)], "has a bad entry 1: must be at most 256 characters long"],
+    ["a slug that is too long", ["a".repeat(129)], "has a bad entry 1: must be at most 128 characters long"],
+    ...["*", "eu-*", "-acme", ".acme", "a/b", "a b", "a\\b", "${HOME}", "müller"].map(
+      (slug): [string, unknown, string] => [
+        `the slug ${slug}`,
+        ["acme", slug],
+        "has a bad entry 2: must be of letters, digits, dots, underscores and hyphens, and begin with a letter or digit",
+      ],
+    ),
+    [
+      "a target that is no slug",
+      [{ targets: ["10.0.0.1:9090"] }],
+      "has a bad entry 1: targets[0]: must be of letters, digits, dots, underscores and hyphens, and begin with a letter or digit",
+    ],
     ["no slug", [{ labels: {} }], "has a bad entry 1: slug: is required"],
     ["receivers", [{ slug: "acme", receivers: [] }], "has a bad entry 1: receivers: unknown key"],
     ["a key", [{ slug: "acme", apiKey: "x" }], "has a bad entry 1: apiKey: unknown key"],

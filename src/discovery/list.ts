@@ -3,7 +3,6 @@ import { z } from "zod";
 import { cutText } from "../base/cut-text.ts";
 import { readWith } from "../contract/issues.ts";
 import type { ListedOrganization } from "../contract/listed-organization.ts";
-import { longestSlug } from "../contract/slug.ts";
 import { labelNameProblem } from "../config/check/relations.ts";
 import { formatPath } from "../config/document/problems.ts";
 import { thresholdsSchema } from "../config/schema/organization.ts";
@@ -28,7 +27,11 @@ const labelsSchema = z.record(z.string(), z.string().max(longestLabel)).superRef
   }
 });
 
-const slugSchema = nameText(longestSlug);
+// A list comes from a program: a name that reads as a pattern, a path or a sentence there is a fault of it (CONTRACT 14).
+const slugSchema = nameText(128).regex(
+  /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
+  "must be of letters, digits, dots, underscores and hyphens, and begin with a letter or digit",
+);
 
 const organizationSchema = strictObject({
   slug: slugSchema,
