@@ -1,4 +1,5 @@
 import { FlatlineError } from "../base/errors.ts";
+import { literalPattern } from "../base/text-pattern.ts";
 import { hourMs, type Clock } from "../base/time.ts";
 import { actor, type Actor } from "../contract/actor.ts";
 import type { OutsideAct } from "../store/acts/outside-acts.ts";
@@ -142,7 +143,7 @@ export function createOutsideActs({
         const { slug, check } = alert;
         const span = { startsAtMs: nowMs, endsAtMs: nowMs + linkSilenceMs };
         const comment = `by a link in a message to ${receiver}`;
-        return silencesOf(noting).add({ slug, check, ...span, comment }, author);
+        return silencesOf(noting).add({ slug: literalPattern(slug), check, ...span, comment }, author);
       });
     },
   };

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { coversPattern, matchesText } from "./text-pattern.ts";
+import { coversPattern, literalOf, literalPattern, matchesText } from "./text-pattern.ts";
 
 describe("matchesText", () => {
   it("agrees with a regular expression for any pattern", () => {
@@ -12,6 +12,37 @@ describe("matchesText", () => {
         expect(matchesText(pattern, value)).toBe(expression.test(value));
       }),
     );
+  });
+});
+
+describe("literalPattern", () => {
+  const texts = fc.string({ unit: fc.constantFrom("a", "b", "*", "\\"), maxLength: 8 });
+
+  it("matches the text and no other, and gives it back", () => {
+    fc.assert(
+      fc.property(texts, texts, (text, other) => {
+        const pattern = literalPattern(text);
+        expect(matchesText(pattern, text)).toBe(true);
+        expect(matchesText(pattern, other)).toBe(other === text);
+        expect(literalOf(pattern)).toBe(text);
+      }),
+    );
+  });
+
+  it("is the name itself where that is a slug as the platform has them", () => {
+    expect(literalPattern("acme-eu.2_b")).toBe("acme-eu.2_b");
+  });
+
+  it.each([
+    ["*", null],
+    ["eu-*", null],
+    [String.raw`eu-\*`, "eu-*"],
+    [String.raw`eu-\\*`, null],
+    [String.raw`eu-\\\*`, String.raw`eu-\*`],
+    [String.raw`a\b`, String.raw`a\b`],
+    ["a\\", "a\\"],
+  ])("%s matches one text alone: %s", (pattern, text) => {
+    expect(literalOf(pattern)).toBe(text);
   });
 });
 
@@ -30,6 +61,11 @@ describe("coversPattern", () => {
     ["acme", "acme", true],
     ["acme", "acme*", false],
     ["acme", "*cme", false],
+    ["*", String.raw`\*`, true],
+    [String.raw`\*`, String.raw`\*`, true],
+    [String.raw`\*`, "*", false],
+    ["eu-*", String.raw`\*`, false],
+    ["eu-1", String.raw`eu-\*`, false],
   ])("%s covers %s: %s", (outer, inner, expected) => {
     expect(coversPattern(outer, inner)).toBe(expected);
   });

@@ -1,9 +1,12 @@
+// A `*` stands for any text; `\*` is a star and `\\` a backslash. Any other backslash is one, as it always was.
+const tokens = /\\([\\*])|\*|[^\\*]+|\\/g;
+
 /** Returns whether `text` matches the pattern, in time proportional to their lengths: a pattern is not a regular expression. */
 export function matchesText(pattern: string, text: string): boolean {
-  const parts = pattern.split("*");
+  const parts = partsOf(pattern);
   const first = parts[0] ?? "";
   const last = parts.at(-1) ?? "";
-  if (parts.length === 1) return pattern === text;
+  if (parts.length === 1) return first === text;
   if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
   let position = first.length;
   const endsAt = text.length - last.length;
@@ -19,5 +22,31 @@ export function matchesText(pattern: string, text: string): boolean {
 export function coversPattern(outer: string, inner: string): boolean {
   // Each star of `inner` stands for any text, also for this one, which no star but one of `outer` can match; and a star that
   // matches it matches any other in its place.
-  return matchesText(outer, inner.replaceAll("*", "\u0000"));
+  return matchesText(outer, partsOf(inner).join("\u0000"));
+}
+
+/** Returns the pattern that matches `text` and nothing else: for every name that no person wrote as a pattern. */
+export function literalPattern(text: string): string {
+  return text.replaceAll(/[\\*]/g, String.raw`\$&`);
+}
+
+/** Returns the only text that the pattern matches; null when it matches others too. */
+export function literalOf(pattern: string): string | null {
+  const [first = "", ...others] = partsOf(pattern);
+  return others.length === 0 ? first : null;
+}
+
+/** The texts between the stars. */
+function partsOf(pattern: string): readonly string[] {
+  if (!pattern.includes("\\")) return pattern.split("*");
+  const parts: string[] = [];
+  let part = "";
+  for (const [token, escaped] of pattern.matchAll(tokens)) {
+    if (token !== "*") part += escaped ?? token;
+    else {
+      parts.push(part);
+      part = "";
+    }
+  }
+  return [...parts, part];
 }

@@ -4,7 +4,7 @@ import type { Silence } from "../contract/v1/silences.ts";
 import { breakAddresses } from "../base/broken-address.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { latestInstantMs } from "../base/instant.ts";
-import { matchesText } from "../base/text-pattern.ts";
+import { literalOf, matchesText } from "../base/text-pattern.ts";
 import { hourMs } from "../base/time.ts";
 import { suggest } from "../base/suggestions.ts";
 import { describeAuthor } from "../contract/actor.ts";
@@ -41,7 +41,7 @@ function addAdd(parent: Command, context: CliContext): void {
   parent
     .command("add")
     .description("silence organizations; it ends by itself")
-    .argument("<slug>", 'an organization, or a pattern with *; "*" matches all')
+    .argument("<slug>", 'an organization, or a pattern with *; "*" matches all, "\\*" is a star')
     .option("--check <name>", "only this check, or a pattern with * [all]")
     .option("--duration <duration>", "how long, such as 90m [2h]", parseDurationMs)
     .option("--until <time>", "until when, in place of --duration (ISO 8601 or epoch ms)", parseInstant)
@@ -83,8 +83,9 @@ function addAdd(parent: Command, context: CliContext): void {
 /** A silence without an organization looks effective, and is nearly always a typo. */
 function requireKnown(pattern: string, slugs: readonly string[]): void {
   if (slugs.some((slug) => matchesText(pattern, slug))) return;
-  const what = pattern.includes("*") ? `no organization matches ${pattern}` : `no organization is called ${pattern}`;
-  throw new FlatlineError("usage", `${what}${suggest(pattern, slugs)}`, {
+  const slug = literalOf(pattern);
+  const what = slug === null ? `no organization matches ${pattern}` : `no organization is called ${slug}`;
+  throw new FlatlineError("usage", `${what}${suggest(slug ?? pattern, slugs)}`, {
     issues: ["nothing was silenced; --allow-unknown silences it all the same"],
   });
 }

@@ -1,4 +1,4 @@
-/** Exact values or patterns with `*`; an absent key matches all (CONTRACT 7). */
+/** Exact values or patterns with `*`, as base/text-pattern reads them; an absent key matches all (CONTRACT 7). */
 export interface Matcher {
   readonly slug?: string;
   readonly check?: string;

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { createEventWorld, createWorldOn, death } from "../../test/support/store/event-store.ts";
 import { storeEngines } from "../../test/support/store/engines.ts";
 import { unpackSample } from "../../test/support/store/samples.ts";
+import { literalPattern } from "../base/text-pattern.ts";
 import { createSystemClock, hourMs, minuteMs } from "../base/time.ts";
 import { eventsPathOf } from "./engine/location.ts";
 import { currentVersion } from "./engine/migrations/migrations.ts";
@@ -110,6 +111,11 @@ describe.each(storeEngines)("on $engine, forgetting an organization", (engine) =
     expect(
       (await store.events.deaths([{ ...asked[0], slug: "globex", intervals: asked[0]?.intervals ?? [] }]))[0],
     ).toHaveLength(1);
+    // A pattern that reads as the name of one is of others too.
+    for (const slug of ["eu-*", literalPattern("eu-*")])
+      await store.silences.add({ ...silence, slug, id: slug, createdAtMs: 0 });
+    await forget(store, "eu-*");
+    expect((await store.silences.endingAfter(0)).map(({ slug }) => slug)).toEqual(["eu-*"]);
     // What was forgotten may come again, under the same ids.
     expect(await store.events.add([death(nowMs, "acme", { id: "0" })])).toMatchObject({ stored: 1 });
     expect((await store.events.deaths(asked))[0]?.[0]?.deaths).toEqual([1]);

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from "kysely";
+import { literalPattern } from "../base/text-pattern.ts";
 import { checkNames } from "../contract/report.ts";
 import type { Db } from "./schema.ts";
 
@@ -111,7 +112,7 @@ function stepsFor(slug: string): Step[] {
     step(null, "outbox", "seq", letter),
     step(null, "delivery_slugs", "slug, at_ms, notification_id", ofSlug),
     step(null, "deliveries", "notification_id, at_ms", sql`slugs = ${JSON.stringify([slug])}`),
-    step("silences", "silences", "id", ofSlug),
+    step("silences", "silences", "id", sql`slug = ${literalPattern(slug)}`),
     step("markers", "markers", "id", ofSlug),
     step("keys", "api_keys", "key_id", sql`organizations = ${JSON.stringify([slug])}`),
     step(null, "report_facets", "organization_id, facet_id, created_at_ms, report_id", organization),

@@ -20,6 +20,7 @@ describe("matches", () => {
     ["labels, with stars too", { labels: { team: "tr*", tier: "1" } }, true],
     ["a label that the organization lacks", { labels: { region: "*" } }, false],
     ["a label that only the prototype has", { labels: { constructor: "*" } }, false],
+    ["an escaped star is none", { slug: String.raw`acme-\*` }, false],
     ["other characters mean themselves", { slug: "acme.eu" }, false],
   ])("%s", (_rule, matcher, expected) => {
     expect(matches(matcher, subject)).toBe(expected);

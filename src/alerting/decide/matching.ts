@@ -8,7 +8,7 @@ export interface Subject {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** Returns whether every key of the matcher fits: exact, or with `*` for any run of characters; case matters (CONTRACT 7). */
+/** Returns whether every key of the matcher fits: exact, or with `*` for any run of characters, `\*` is a star; case matters (CONTRACT 7). */
 export function matches(matcher: Matcher, subject: Subject): boolean {
   if (matcher.slug !== undefined && !matchesText(matcher.slug, subject.slug)) return false;
   if (matcher.check !== undefined && !matchesText(matcher.check, subject.check)) return false;

@@ -4,6 +4,7 @@ import { receiverKind, receiverTypes } from "../../receivers/receivers.ts";
 import { checkSettings } from "../../checks/checks.ts";
 import { checkNames } from "../../contract/report.ts";
 import { suggest } from "../../base/suggestions.ts";
+import { matchesText } from "../../base/text-pattern.ts";
 import { known, refused } from "../document/accepted.ts";
 import type { ConfigPlaces } from "../document/places.ts";
 import type { Problem } from "../document/problems.ts";
@@ -199,16 +200,11 @@ function checkMatch({ path, value }: Part<Pick<WrittenSilence, "slug" | "check" 
   if (slug === undefined && check === undefined && !hasLabels)
     findings.push({ path, message: 'needs slug, check or labels; slug: "*" matches all' });
   const pattern = known(check);
-  if (pattern !== undefined && !checkNames.some((name) => matchesPattern(pattern, name))) {
+  if (pattern !== undefined && !checkNames.some((name) => matchesText(pattern, name))) {
     const message = `matches no check: ${checkNames.join(", ")}${suggest(pattern, checkNames)}`;
     findings.push({ path: [...path, "check"], message });
   }
   return findings;
-}
-
-function matchesPattern(pattern: string, name: string): boolean {
-  const escaped = pattern.split(/\*+/).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
-  return new RegExp(`^${escaped.join(".*")}$`).test(name);
 }
 
 /** Labels that no receiver of the configuration could be sent. */

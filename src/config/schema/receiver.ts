@@ -7,7 +7,7 @@ import { receiverKind, receiverTypes, type ReceiverType } from "../../receivers/
 
 /** The keys that say which alerts a receiver gets or a silence holds back (CONTRACT 7). */
 export const matchShape = {
-  slug: z.string().min(1).optional().describe("A slug, or a pattern with `*`."),
+  slug: z.string().min(1).optional().describe("A slug, or a pattern with `*`; `\\*` is a star."),
   check: z
     .string()
     .min(1)

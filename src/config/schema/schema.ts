@@ -91,7 +91,9 @@ const tokenSchema = strictObject({
     .array(nameText())
     .min(1)
     .optional()
-    .describe("The organizations that it is for: slugs, or patterns with `*`. When absent all, and what is about all."),
+    .describe(
+      "The organizations that it is for: slugs, or patterns with `*` (`\\*` is a star). When absent all, and what is about all.",
+    ),
 });
 
 const trustedProxySchema = strictObject({

@@ -1,9 +1,9 @@
 /** A silence that was made at run time (CONTRACT 7); those of the configuration are not stored. */
 export interface StoredSilence {
   readonly id: string;
-  /** Exact or with `*`. */
+  /** A pattern: of one organization `literalPattern` of its slug. */
   readonly slug: string;
-  /** Exact or with `*`; null matches every check. */
+  /** A pattern; null matches every check. */
   readonly check: string | null;
   readonly startsAtMs: number;
   readonly endsAtMs: number;

@@ -36,9 +36,9 @@ export function seesOrganization({ identity }: FastifyRequest, slug: string): bo
   return reaches(identity, slug);
 }
 
-/** Returns whether it may see what is about all organizations that `slug` matches, which is exact or has `*`; null: about all. */
-export function seesPattern({ identity }: FastifyRequest, slug: string | null): boolean {
-  return slug === null ? reachesEverything(identity) : reachesPattern(identity, slug);
+/** Returns whether it may see what is about every organization that the pattern matches; null: about all. */
+export function seesPattern({ identity }: FastifyRequest, pattern: string | null): boolean {
+  return pattern === null ? reachesEverything(identity) : reachesPattern(identity, pattern);
 }
 
 /** Returns whether `identity` is for this organization. */
@@ -63,11 +63,9 @@ export function requireOrganization({ identity }: FastifyRequest, slug: string):
   if (!reaches(identity, slug)) throw foreign(identity, `the organization ${JSON.stringify(slug)}`);
 }
 
-/** `slug` is exact or has `*`; null means all. @throws FlatlineError forbidden when it reaches another's organizations */
-export function requirePattern(request: FastifyRequest, slug: string | null): void {
-  const { identity } = request;
-  if (slug === null) return requireEverything(request);
-  if (!reachesPattern(identity, slug)) throw foreign(identity, `all that ${JSON.stringify(slug)} matches`);
+/** @throws FlatlineError forbidden when the pattern reaches another's organizations */
+export function requirePattern({ identity }: FastifyRequest, pattern: string): void {
+  if (!reachesPattern(identity, pattern)) throw foreign(identity, `all that ${JSON.stringify(pattern)} matches`);
 }
 
 /** @throws FlatlineError forbidden when it is for some organizations only */

@@ -1,11 +1,12 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, type Clock } from "../../base/time.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
+import { longestSlug } from "../../contract/slug.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
-import { authorOf, requireOrganization, requirePattern, seesDetails, seesOrganization } from "../access/identity.ts";
+import { authorOf, requireEverything, requireOrganization, seesDetails, seesOrganization } from "../access/identity.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { ListedMarker } from "../../contract/v1/markers.ts";
 import type { AccessSettings } from "../access/settings.ts";
@@ -27,14 +28,14 @@ const markerSchema = z.strictObject({
     .max(longestText)
     .refine((text) => text.trim() !== "", "is empty"),
   at: instant.optional(),
-  slug: z.string().min(1).max(longestName).optional(),
+  slug: z.string().min(1).max(longestSlug).optional(),
   createdBy: z.string().max(longestName).optional(),
 });
 
 const rangeSchema = z.strictObject({
   from: instant.optional(),
   to: instant.optional(),
-  slug: z.string().min(1).max(longestName).optional(),
+  slug: z.string().min(1).max(longestSlug).optional(),
 });
 
 /** `/api/v1/markers`: what people did that may explain what began after it. */
@@ -67,7 +68,7 @@ export function addMarkerRoutes(
           const issues = ["at: is in the future: a marker records what was done"];
           throw new FlatlineError("invalid_data", "not a marker", { issues });
         }
-        requirePattern(request, slug);
+        requireScope(request, slug);
         const made = await markers.add({ text: text.trim(), atMs: at ?? nowMs, slug }, authorOf(request, createdBy));
         return reply.code(201).send(viewMarker(made, seesDetails(request)));
       },
@@ -81,13 +82,19 @@ export function addMarkerRoutes(
         handle: async (request, reply) => {
           const { id } = request.params as { readonly id: string };
           const marker = await markers.byId(id);
-          if (marker !== null) requirePattern(request, marker.slug);
+          if (marker !== null) requireScope(request, marker.slug);
           if (!(await markers.remove(id, authorOf(request)))) throw new FlatlineError("not_found", "no such marker");
           return reply.code(204).send();
         },
       },
     });
   });
+}
+
+/** Of one organization, or of all where there is none. */
+function requireScope(request: FastifyRequest, slug: string | null): void {
+  if (slug === null) requireEverything(request);
+  else requireOrganization(request, slug);
 }
 
 function parse<Output>(schema: z.ZodType<Output>, value: unknown, problem: string): Output {

@@ -3,8 +3,10 @@ import { z } from "zod";
 
 import { formatDuration } from "../../base/durations.ts";
 import { FlatlineError } from "../../base/errors.ts";
+import { literalOf } from "../../base/text-pattern.ts";
 import type { Clock } from "../../base/time.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
+import { longestSlug } from "../../contract/slug.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { Silence } from "../../contract/v1/silences.ts";
 import type { ListedSilence } from "../../contract/silence.ts";
@@ -17,6 +19,8 @@ import { addResource, takeJsonBodies } from "../resource.ts";
 
 // Names and comments are for people; what is longer is a mistake.
 const longestName = 200;
+// Of one organization it is its slug with each star and backslash escaped.
+const longestPattern = 2 * longestSlug;
 const longestComment = 1_000;
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
@@ -27,12 +31,12 @@ const why = z
   .refine((comment) => comment.trim() !== "", "is empty");
 
 const silenceSchema = z.strictObject({
-  slug: z.string().min(1).max(longestName),
+  slug: z.string().min(1).max(longestPattern),
   check: z
     .string()
     .min(1)
     .max(longestName)
-    .refine((check) => check.includes("*") || findCheck(check) !== null, "no such check")
+    .refine((check) => literalOf(check) === null || findCheck(check) !== null, "no such check")
     .optional(),
   startsAt: instant.optional(),
   endsAt: instant,

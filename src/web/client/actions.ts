@@ -1,3 +1,4 @@
+import { literalPattern } from "../../base/text-pattern.ts";
 import { swapPage } from "./swap.ts";
 import { actOnAlert } from "./acts.ts";
 import { actOnMany } from "./bulk.ts";
@@ -78,7 +79,7 @@ async function act(button: HTMLButtonElement): Promise<void> {
     case "reload":
       return tell(await busy(button, () => callApi("POST", "/-/reload")), "Reloaded.");
     case "silence":
-      return silence(button, slug, checks.split(" "));
+      return silence(button, literalPattern(slug), checks.split(" "));
     case "ack-alert":
     case "unack-alert":
     case "comment":
@@ -94,7 +95,7 @@ async function act(button: HTMLButtonElement): Promise<void> {
     case "silence-new":
       return silence(button, null, []);
     case "silence-again":
-      return silence(button, slug, []);
+      return silence(button, patternOf(button), []);
     case "silence-change":
       return changeSilence(button);
     case "silence-end": {
@@ -140,9 +141,9 @@ async function onAlert(button: HTMLButtonElement): Promise<void> {
 }
 
 /** Silences this organization or, on the page of silences, any. */
-async function silence(button: HTMLButtonElement, slug: string | null, checks: readonly string[]): Promise<void> {
+async function silence(button: HTMLButtonElement, pattern: string | null, checks: readonly string[]): Promise<void> {
   const { check = "", comment = "" } = button.closest<HTMLElement>("[data-silence]")?.dataset ?? {};
-  const done = await askSilence({ slug, checks, check, comment });
+  const done = await askSilence({ pattern, checks, check, comment });
   if (done === null) return;
   await swapPage(location.href);
   tell({ ok: true, message: "", body: null }, done);
@@ -150,16 +151,16 @@ async function silence(button: HTMLButtonElement, slug: string | null, checks: r
 
 /** Gives the silence that the button is of another end or comment. */
 async function changeSilence(button: HTMLButtonElement): Promise<void> {
-  const {
-    silence: id = "",
-    slug = "",
-    comment = "",
-    ends = "",
-  } = button.closest<HTMLElement>("[data-silence]")?.dataset ?? {};
-  const done = await askSilenceChange({ id, slug, comment, endsAtMs: Number(ends) });
+  const { silence: id = "", comment = "", ends = "" } = button.closest<HTMLElement>("[data-silence]")?.dataset ?? {};
+  const done = await askSilenceChange({ id, pattern: patternOf(button), comment, endsAtMs: Number(ends) });
   if (done === null) return;
   await swapPage(location.href);
   tell({ ok: true, message: "", body: null }, done);
+}
+
+/** Whom the listed silence of the button is of. */
+function patternOf(button: HTMLButtonElement): string {
+  return button.closest<HTMLElement>("[data-pattern]")?.dataset["pattern"] ?? "";
 }
 
 /** Of an element what stands in its blocks of text, where it has any. */

@@ -1,4 +1,5 @@
 import { formatCount } from "../../base/numbers.ts";
+import { literalPattern } from "../../base/text-pattern.ts";
 import { escapeHtml } from "../page/parts/html.ts";
 import { mark } from "../page/parts/marks.ts";
 import type { BulkSubject } from "../page/alerts/act-facts.ts";
@@ -210,7 +211,7 @@ ${lengthField("For how long")}
       const read = readSilence(form);
       if ("message" in read) return read;
       const common = { method: "POST", path: "/api/v1/silences" };
-      return slugs.map((slug) => ({ ...common, name: slug, body: { slug, ...read } }));
+      return slugs.map((slug) => ({ ...common, name: slug, body: { slug: literalPattern(slug), ...read } }));
     },
   );
 }

@@ -1,3 +1,4 @@
+import { literalOf } from "../../base/text-pattern.ts";
 import { nearestName } from "../../base/suggestions.ts";
 import { formatTime } from "../page/parts/figures.ts";
 import { escapeHtml } from "../page/parts/html.ts";
@@ -10,8 +11,8 @@ const hourMs = 3_600_000;
 
 /** What the dialog begins with. */
 export interface SilenceStart {
-  /** null: it is asked for. */
-  readonly slug: string | null;
+  /** Of organizations; null: it is asked for. */
+  readonly pattern: string | null;
   /** Names of checks to choose from; all of them together is the first choice. */
   readonly checks: readonly string[];
   readonly check?: string;
@@ -19,24 +20,24 @@ export interface SilenceStart {
 }
 
 /** Asks for how long, which checks and why, and silences; what was done in words, or null when nothing was. */
-export async function askSilence({ slug, checks, check = "", comment = "" }: SilenceStart): Promise<string | null> {
+export async function askSilence({ pattern, checks, check = "", comment = "" }: SilenceStart): Promise<string | null> {
   if (!mayActWithoutToken() && (await askToken()) === null) return null;
-  const known = slug === null ? await knownSlugs() : null;
+  const known = pattern === null ? await knownSlugs() : null;
   let done = "";
-  const escaped = slug === null ? "" : escapeHtml(slug);
+  const name = pattern === null ? null : nameOf(pattern);
   const which = [
-    ["", slug === null ? "All checks" : `All checks of ${slug}`],
+    ["", name === null ? "All checks" : `All checks of ${name}`],
     ...checks.map((name) => [name, name] as const),
   ];
   const isSent = await openDialog({
-    title: slug === null ? "Silence which organization?" : `Silence ${slug}`,
+    title: name === null ? "Silence which organization?" : `Silence ${name}`,
     verb: "Silence for 4 h",
     foot: "Can be ended at any time.",
     content: `<p>Messages stop. Checks run on, alerts still fire, the gate stays shut. Its end is notified if its beginning was.</p>
-${slug === null ? `<label>Organization, or a pattern with *<input type="text" name="slug" data-calm data-first autocomplete="off" spellcheck="false" list="silence-slugs"></label><label class="check" hidden><input type="checkbox" name="anyway" value="yes"> Silence it all the same</label>` : `<input type="hidden" name="slug" value="${escaped}">`}
+${pattern === null ? `<label>Organization, or a pattern with *<input type="text" name="slug" data-calm data-first autocomplete="off" spellcheck="false" list="silence-slugs"></label><label class="check" hidden><input type="checkbox" name="anyway" value="yes"> Silence it all the same</label>` : `<input type="hidden" name="slug" value="${escapeHtml(pattern)}">`}
 ${lengthField("For how long")}
 <label>Which checks<select name="check">${which.map(([value, name]) => `<option value="${escapeHtml(value ?? "")}"${value === check ? " selected" : ""}>${escapeHtml(name ?? "")}</option>`).join("")}</select></label>
-<label><span>Why? <b>needed</b></span><input type="text" name="comment" data-calm${slug === null ? "" : " data-first"} maxlength="1000" value="${escapeHtml(comment)}"></label>`,
+<label><span>Why? <b>needed</b></span><input type="text" name="comment" data-calm${pattern === null ? "" : " data-first"} maxlength="1000" value="${escapeHtml(comment)}"></label>`,
     update: (form, button) => {
       const { hours, endsAtMs } = drawLength(form);
       button.textContent =
@@ -49,19 +50,20 @@ ${lengthField("For how long")}
     send: async (form, dialog): Promise<Problem | null> => {
       const wanted = textOf(form, "slug");
       if (wanted === "") return { message: "Name an organization, or a pattern with *.", field: "slug" };
-      if (known !== null && !wanted.includes("*") && !known.includes(wanted) && textOf(form, "anyway") === "") {
-        const nearest = nearestName(wanted, known);
+      const only = literalOf(wanted);
+      if (known !== null && only !== null && !known.includes(only) && textOf(form, "anyway") === "") {
+        const nearest = nearestName(only, known);
         const box = dialog.querySelector<HTMLElement>("label.check");
         if (box !== null) box.hidden = false;
         return {
-          message: `No organization is called ${wanted}.${nearest === null ? "" : ` Did you mean ${nearest}?`}`,
+          message: `No organization is called ${only}.${nearest === null ? "" : ` Did you mean ${nearest}?`}`,
           field: "slug",
         };
       }
       const read = readSilence(form);
       if ("message" in read) return read;
-      const only = textOf(form, "check");
-      const body = { slug: wanted, ...read, ...(only === "" ? {} : { check: only }) };
+      const ofCheck = textOf(form, "check");
+      const body = { slug: wanted, ...read, ...(ofCheck === "" ? {} : { check: ofCheck }) };
       const answer = await callApi("POST", "/api/v1/silences", body);
       if (answer === null || !answer.ok) return refusalOf("Not silenced", answer);
       done = `Silenced until ${timeWords(Date.parse(read.endsAt))}.`;
@@ -83,8 +85,8 @@ export function readSilence(form: FormData): Problem | { readonly endsAt: string
 /** A silence that is to be changed. */
 export interface ChangedSilence {
   readonly id: string;
-  /** Exact or with `*`. */
-  readonly slug: string;
+  /** Of organizations. */
+  readonly pattern: string;
   readonly comment: string;
   readonly endsAtMs: number;
 }
@@ -92,10 +94,10 @@ export interface ChangedSilence {
 /** Asks until when and why, and changes the silence; what was done in words, or null when nothing was. */
 export async function askSilenceChange(silence: ChangedSilence): Promise<string | null> {
   if (!mayActWithoutToken() && (await askToken()) === null) return null;
-  const { id, slug, comment, endsAtMs: before } = silence;
+  const { id, pattern, comment, endsAtMs: before } = silence;
   let done = "";
   const isSent = await openDialog({
-    title: `Extend the silence of ${slug}?`,
+    title: `Extend the silence of ${nameOf(pattern)}?`,
     verb: "Extend by 4 h",
     foot: "Can be ended at any time.",
     content: `<p>It ends ${timeWords(before)}. Messages stay held back until then.</p>
@@ -160,6 +162,11 @@ function endOf(form: FormData, fromMs: number): number | null {
 /** Returns an instant in the zone that the reader chose. */
 export function timeWords(atMs: number): string {
   return formatTime(inZone(atMs), inZone(Date.now()));
+}
+
+/** As people call what the pattern matches. */
+function nameOf(pattern: string): string {
+  return literalOf(pattern) ?? pattern;
 }
 
 async function knownSlugs(): Promise<readonly string[]> {

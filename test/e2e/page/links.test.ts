@@ -35,7 +35,7 @@ beforeAll(async () => {
   await folder.configure(`
 source: { type: embedded }
 defaults: { schedule: "@yearly", gate: { releaseOn: [resolved] } }
-organizations: [acme, globex, initech, { slug: umbrella, gate: { releaseOn: [acknowledged] } }]
+organizations: [acme, globex, initech, "*", { slug: umbrella, gate: { releaseOn: [acknowledged] } }]
 alerting: { groupWait: 0s, groupInterval: 0s, fleet: false, externalUrl: "${url}/" }
 receivers:
 ${receivers.join("\n")}
@@ -43,7 +43,7 @@ ${receivers.join("\n")}
 server: { listen: "127.0.0.1:${port}", token: a-token-of-the-tests, linkSecret: ${secret} }
 storage: { path: flatline.db }
 `);
-  for (const slug of slugs) await folder.addDeaths(slug, { lastHour: 90, perDay: 3 });
+  for (const slug of [...slugs, "*"]) await folder.addDeaths(slug, { lastHour: 90, perDay: 3 });
   await folder.start();
 });
 afterAll(async () => {
@@ -184,6 +184,16 @@ describe("the links of a message", () => {
     ]);
     expect(await alertOf("initech")).toMatchObject({ silenced: true });
     expect(audit("initech")).toEqual(["silence.create initech-chat link"]);
+  });
+
+  it("silence an organization that is called * alone", async () => {
+    const link = { act: "silence", alertId: (await alertOf("*")).id, receiver: "hook" } as const;
+    const path = signActLink(new Secret(secret), { ...link, expiresAtMs: Date.now() + 60_000 });
+
+    expect((await read(`${url}/${path}`, { method: "POST" })).status).toBe(200);
+
+    expect(await alertOf("*")).toMatchObject({ silenced: true });
+    expect(await alertOf("acme")).toMatchObject({ silenced: false });
   });
 
   it.each<[string, (link: URL) => void, string]>([

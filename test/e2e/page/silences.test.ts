@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
@@ -27,7 +28,7 @@ beforeAll(async () => {
   await folder.configure(`
 source: { type: embedded }
 defaults: { schedule: "0 0 1 1 *" }
-organizations: [acme, globex, umbra-a, umbra-b]
+organizations: [acme, globex, umbra-a, umbra-b, "*", "gone-*"]
 silences: [{ schedule: "0 2 * * 6", duration: 2h, slug: "*", comment: database maintenance }]
 server: { listen: "127.0.0.1:0", token: "${token}" }
 storage: { path: flatline.db }
@@ -119,6 +120,38 @@ describe("the page of silences", () => {
     await page.locator("tr.expired", { hasText: "still moving it" }).waitFor();
     // The browser itself reports the 401 of an address that was opened without the token.
     browser.forgive(complaints);
+  });
+
+  it.each([
+    [
+      "the page of the organization",
+      "*",
+      async (page: Page): Promise<void> => {
+        await page.goto(`${url}/o/*`);
+        await page.locator("[data-do=silence]").click();
+      },
+    ],
+    [
+      "what is selected on the overview",
+      "gone-*",
+      async (page: Page): Promise<void> => {
+        await page.goto(url);
+        await page.getByRole("checkbox", { name: "Select gone-*", exact: true }).check();
+        await page.locator("#bulkbar button", { hasText: "Silence…" }).click();
+      },
+    ],
+  ])("silences by its name an organization whose name has a *: %s", async (why, slug, ask) => {
+    const page = await browser.open(url);
+    await page.evaluate((value) => sessionStorage.setItem("flatline-token", value), token);
+    await ask(page);
+    await page.locator("dialog [name=comment]").fill(why);
+    await page.locator("dialog button.primary").click();
+    await page.locator("#did", { hasText: /silenced/i }).waitFor();
+
+    const list = await browser.open(`${url}/silences`, authorized);
+    const row = list.locator("tr.active", { hasText: why });
+    expect(await row.locator(".s-holds").textContent()).toBe("1 organization, nothing fires");
+    expect(await row.locator(".s-what a").textContent()).toBe(slug);
   });
 
   it("shows a reader without a token that it is silenced, not why", async () => {

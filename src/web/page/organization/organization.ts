@@ -104,7 +104,7 @@ export function renderOrganization(data: OrganizationData): Html {
       ${renderButtons(data)}
     </div>
     <p class="lead">${organizationSentence(data)}</p>
-    ${renderOrigin(data.origin)} ${renderSilencePanel(data.silences, row.slug, data.withPeople, data.nowMs)}
+    ${renderOrigin(data.origin)} ${renderSilencePanel(data.silences, data.withPeople, data.nowMs)}
     ${data.fleet.verdict?.stage !== "sent" ? nothing : html`<p class="part">${row.severity === "fail" || row.severity === "warn" ? "Part of a" : "Not part of the"} fleet verdict: <a href="/">${spikingWords(data.fleet.spiking, data.fleet.withResult)}</a>.</p>`}
     ${renderOtherLines(data.others, data.nowMs)}${renderGate(data)} ${renderFigures(data)}
     <section aria-labelledby="chart-h">

@@ -9,12 +9,7 @@ const glyph: Html = html`<svg class="glyph" width="18" height="14" viewBox="0 0 
 </svg>`;
 
 /** Renders the silence that holds longest, and how many more. `withPeople`: who made it and why, for who may read that. */
-export function renderSilencePanel(
-  silences: readonly PageSilence[],
-  slug: string,
-  withPeople: boolean,
-  nowMs: number,
-): Html {
+export function renderSilencePanel(silences: readonly PageSilence[], withPeople: boolean, nowMs: number): Html {
   const [longest, ...more] = silences.toSorted((left, right) => right.endsAtMs - left.endsAtMs);
   if (longest === undefined) return nothing;
   const { id, rule, createdBy, startsAtMs, endsAtMs } = longest;
@@ -39,7 +34,7 @@ export function renderSilencePanel(
         : html`<p
             class="panel-acts"
             data-silence="${id}"
-            data-slug="${slug}"
+            data-pattern="${rule.slug ?? "*"}"
             data-check="${check ?? ""}"
             data-comment="${comment}"
             data-ends="${endsAtMs}"

@@ -1,5 +1,6 @@
 import { breakAddresses } from "../../../base/broken-address.ts";
 import { formatCount } from "../../../base/numbers.ts";
+import { literalOf } from "../../../base/text-pattern.ts";
 import { compareWorst, organizationPath } from "../overview/row.ts";
 import { countOf, formatLength, formatLengthInProse } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
@@ -86,13 +87,14 @@ function renderGroup(name: string, note: string, silences: readonly PageSilence[
 
 function renderSilence(silence: PageSilence, nowMs: number): Html {
   const { createdBy, createdAtMs, state, id, endsAtMs, startsAtMs, rule } = silence;
-  const { slug = null, check = null, labels = {}, comment } = rule;
+  const { slug: pattern = "*", check = null, labels = {}, comment } = rule;
+  const slug = literalOf(pattern);
   const by = id === null ? "configuration" : (createdBy ?? "nobody said");
-  const words = [slug ?? "*", comment, by, checkWords(check)].join(" ").toLowerCase();
+  const words = [slug ?? pattern, comment, by, checkWords(check)].join(" ").toLowerCase();
   return html`<tr class="${state}" data-words="${words}">
     <td class="s-until">${untilText(silence, nowMs)}</td>
     <th scope="row" class="s-what">
-      ${slug === null || slug.includes("*") ? html`<b>${slug ?? "*"}</b>` : html`<a href="${organizationPath(slug)}">${slug}</a>`}<span
+      ${slug === null ? html`<b>${pattern}</b>` : html`<a href="${organizationPath(slug)}">${slug}</a>`}<span
         class="second"
         >${checkWords(check)}${Object.entries(labels).map(([label, value]) => ` · ${label} ${value}`)}</span
       >
@@ -107,7 +109,7 @@ function renderSilence(silence: PageSilence, nowMs: number): Html {
     <td
       class="s-acts"
       data-silence="${id ?? ""}"
-      data-slug="${slug ?? "*"}"
+      data-pattern="${pattern}"
       data-check="${check ?? ""}"
       data-comment="${comment}"
       data-ends="${endsAtMs}"
