@@ -83,9 +83,9 @@ function plant(record: EventRecord, atMs: number, flipped: number, random: () =>
   const recorder = new EventRecorder(record.slug);
   const fromMs = atMs - warmUpMs - baselineMs;
   const add = (at: number, count: number): void =>
-    recorder.add({ atMs: at, status: "DETECTED_AS_DEAD", count, asset: null });
+    recorder.add({ atMs: at, status: "DETECTED_AS_DEAD", count, typeId: 0, asset: null });
   // So that the series is as old as it is.
-  recorder.add({ atMs: record.seenAtMs[0] ?? 0, status: "SEEN", count: 1, asset: null });
+  recorder.add({ atMs: record.seenAtMs[0] ?? 0, status: "SEEN", count: 1, typeId: 0, asset: null });
   for (const [index, diedAtMs] of record.deathAtMs.entries()) {
     if (diedAtMs <= fromMs) continue;
     if (diedAtMs > atMs + foundWithinMs) break;

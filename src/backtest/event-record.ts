@@ -1,12 +1,5 @@
-/** What of an event a replay needs. */
-export interface RecordedEvent {
-  /** Epoch ms. */
-  readonly atMs: number;
-  /** DETECTED_AS_DEAD is a death, DETECTED_AS_ALIVE undoes those of its asset, any other only shows that the asset was looked at. */
-  readonly status: string;
-  readonly count: number;
-  readonly asset: string | null;
-}
+import { AssetBook, type AssetName } from "../contract/assets.ts";
+import type { HistoryEvent } from "../store/events/events.ts";
 
 /** All events of one organization in sorted arrays, for counting over long stretches without a query each. */
 export interface EventRecord {
@@ -32,7 +25,9 @@ const aliveKind = 2;
 /** Collects the events of one organization, in any order. */
 export class EventRecorder {
   readonly #slug: string;
-  readonly #assets = new Map<string, number>();
+  readonly #assets = new AssetBook<number>();
+  /** By their number in #assets. */
+  readonly #names: AssetName[] = [];
   #capacity = 1_024;
   #length = 0;
   #isSorted = true;
@@ -49,14 +44,14 @@ export class EventRecorder {
     return this.#length;
   }
 
-  add({ atMs, status, count, asset }: RecordedEvent): void {
+  add({ atMs, status, count, typeId, asset }: HistoryEvent): void {
     if (this.#length === this.#capacity) this.#grow();
     const index = this.#length++;
     if (index > 0 && atMs < (this.#at[index - 1] ?? 0)) this.#isSorted = false;
     this.#at[index] = atMs;
     this.#count[index] = count;
     this.#kind[index] = status === deadStatus ? deadKind : status === aliveStatus ? aliveKind : otherKind;
-    this.#asset[index] = asset === null ? -1 : this.#numberOf(asset);
+    this.#asset[index] = asset === null ? -1 : this.#numberOf({ typeId, asset });
   }
 
   /** What was collected; events at one instant keep the order in which they were added. */
@@ -67,25 +62,26 @@ export class EventRecorder {
     const deathsBefore: number[] = [0];
     const revivedAtMs: number[] = [];
     // Deaths of each asset since it was last found alive, as a chain from the latest one.
-    const latestDeath = new Int32Array(this.#assets.size).fill(-1);
+    const latestDeath = new AssetBook<number>();
     const earlierDeath: number[] = [];
     for (let place = 0; place < this.#length; place++) {
       const index = order?.[place] ?? place;
       const atMs = this.#at[index] ?? 0;
       const count = this.#count[index] ?? 0;
-      const asset = this.#asset[index] ?? -1;
+      const name = this.#names[this.#asset[index] ?? -1];
       seenAtMs[place] = atMs;
       if (this.#kind[index] === deadKind && count > 0) {
         const death = deathAtMs.length;
         deathAtMs.push(atMs);
         deathsBefore.push((deathsBefore[death] ?? 0) + count);
         revivedAtMs.push(Number.NaN);
-        earlierDeath.push(asset < 0 ? -1 : (latestDeath[asset] ?? -1));
-        if (asset >= 0) latestDeath[asset] = death;
-      } else if (this.#kind[index] === aliveKind && asset >= 0) {
-        for (let death = latestDeath[asset] ?? -1; death >= 0; death = earlierDeath[death] ?? -1)
-          revivedAtMs[death] = atMs;
-        latestDeath[asset] = -1;
+        earlierDeath.push(name === undefined ? -1 : (latestDeath.get(name) ?? -1));
+        if (name !== undefined) latestDeath.set(name, death);
+      } else if (this.#kind[index] === aliveKind && name !== undefined) {
+        for (const [dead, latest] of latestDeath.meant(name)) {
+          for (let death = latest; death >= 0; death = earlierDeath[death] ?? -1) revivedAtMs[death] = atMs;
+          latestDeath.delete(dead);
+        }
       }
     }
     return {
@@ -94,7 +90,7 @@ export class EventRecorder {
       deathsBefore: Float64Array.from(deathsBefore),
       revivedAtMs: Float64Array.from(revivedAtMs),
       seenAtMs,
-      assets: this.#assets.size,
+      assets: this.#names.length,
     };
   }
 
@@ -106,11 +102,11 @@ export class EventRecorder {
     return order.sort((left, right) => (at[left] ?? 0) - (at[right] ?? 0) || left - right);
   }
 
-  #numberOf(asset: string): number {
-    const known = this.#assets.get(asset);
+  #numberOf(name: AssetName): number {
+    const known = this.#assets.get(name);
     if (known !== undefined) return known;
-    this.#assets.set(asset, this.#assets.size);
-    return this.#assets.size - 1;
+    this.#assets.set(name, this.#names.length);
+    return this.#names.push(name) - 1;
   }
 
   #grow(): void {

@@ -2,7 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { countEvents, defaultThresholds, evaluateSpike, medianDays, spikeWindow } from "../spike/spike.ts";
-import { EventRecorder, type EventRecord, type RecordedEvent } from "./event-record.ts";
+import { noType } from "../contract/assets.ts";
+import type { HistoryEvent } from "../store/events/events.ts";
+import { EventRecorder, type EventRecord } from "./event-record.ts";
 import { episodesAt } from "./episodes.ts";
 import { SilenceLimits } from "./silence-limits.ts";
 import { Replay, type ReplayCandidate, type ReplayedVerdict } from "./replay.ts";
@@ -13,10 +15,10 @@ const dayMs = 24 * hourMs;
 const startMs = Date.UTC(2026, 0, 1);
 const policy = { forMs: 0, keepFiringForMs: 0, unknownAfter: 1, repeatIntervalMs: 0, minBaselineCoverage: 0 };
 
-function recordOf(events: readonly Partial<RecordedEvent>[]): EventRecord {
+function recordOf(events: readonly Partial<HistoryEvent>[]): EventRecord {
   const recorder = new EventRecorder("acme");
   for (const event of events)
-    recorder.add({ atMs: startMs, status: "DETECTED_AS_DEAD", count: 1, asset: null, ...event });
+    recorder.add({ atMs: startMs, status: "DETECTED_AS_DEAD", count: 1, typeId: 1, asset: null, ...event });
   return recorder.finish();
 }
 
@@ -46,11 +48,14 @@ describe("EventRecorder", () => {
       { atMs: 12, asset: "a" },
       { atMs: 13, asset: null },
       { atMs: 14, asset: null, status: "DETECTED_AS_ALIVE" },
+      { atMs: 15, asset: "a", typeId: 2, status: "DETECTED_AS_ALIVE" },
+      { atMs: 16, asset: "b", typeId: 2 },
+      { atMs: 17, asset: "b", typeId: noType, status: "DETECTED_AS_ALIVE" },
     ]);
 
-    expect([...revivedAtMs]).toEqual([9, Number.NaN, 9, Number.NaN, Number.NaN]);
-    expect([...deathsBefore]).toEqual([0, 3, 4, 5, 6, 7]);
-    expect(assets).toBe(2);
+    expect([...revivedAtMs]).toEqual([9, 17, 9, Number.NaN, Number.NaN, 17]);
+    expect([...deathsBefore]).toEqual([0, 3, 4, 5, 6, 7, 8]);
+    expect(assets).toBe(5);
   });
 
   it("gives the same whatever the order in which events come", () => {

@@ -89,7 +89,7 @@ describe("the truth", () => {
     const incidentsAfter = (days: number): number => {
       const recorder = new EventRecorder("acme");
       for (let asset = 0; asset < 30; asset++) {
-        const base = { count: 1, asset: String(asset) };
+        const base = { count: 1, typeId: 0, asset: String(asset) };
         recorder.add({ ...base, atMs: 0, status: "DETECTED_AS_DEAD" });
         recorder.add({ ...base, atMs: days * dayMs, status: "DETECTED_AS_ALIVE" });
       }

@@ -28,7 +28,8 @@ describe.each(storeEngines)("on $engine,", (engine) => {
   afterEach(() => world[Symbol.asyncDispose]());
 
   const seen = (atMs: number, asset: string, status = "DETECTED_AS_DEAD"): LivenessEvent =>
-    death(atMs, "acme", { asset, status });
+    death(atMs, "acme", { assetType: "URL", asset, status });
+  const of = (assetType: string, event: LivenessEvent): LivenessEvent => ({ ...event, assetType });
   const run = async (target: CheckTarget, atMs = nowMs): Promise<HealthcheckResult> => {
     const api = createScriptedSource({}).forOrganization("acme");
     const signal = new AbortController().signal;
@@ -55,6 +56,15 @@ describe.each(storeEngines)("on $engine,", (engine) => {
       {
         rule: "the last of one instant decides",
         events: [seen(nowMs, "a", "DETECTED_AS_ALIVE"), seen(nowMs, "a")],
+        dead: 1,
+      },
+      {
+        rule: "a page that lives is not the URL of its name that died, weeks before",
+        events: [
+          of("URL", seen(nowMs - 30 * dayMs, "a")),
+          of("PAGE", seen(nowMs - 1, "a", "DETECTED_AS_ALIVE")),
+          of("URL", seen(nowMs - 1, "b", "DETECTED_AS_ALIVE")),
+        ],
         dead: 1,
       },
       { rule: "what comes after now does not count", events: [seen(nowMs + 1, "a")], dead: 0 },
@@ -105,6 +115,10 @@ describe.each(storeEngines)("on $engine,", (engine) => {
 
       await world.store.events.add(assets.slice(0, 2_000).map((asset) => seen(at(1), asset, "DETECTED_AS_ALIVE")));
 
+      // Pages of the names of the rest: they are other assets.
+      const pages = assets.slice(2_000).map((asset) => of("PAGE", seen(at(1), asset, "DETECTED_AS_ALIVE")));
+      await world.store.events.add(pages);
+
       expect(await regret()).toMatchObject({
         severity: "fail",
         observed: { deaths: 1_500, revived: 1_000, longDeaths: 3_000, longRevived: 2_000, maturitySeconds: 172_800 },
@@ -113,10 +127,11 @@ describe.each(storeEngines)("on $engine,", (engine) => {
   });
 
   describe("event-flow", () => {
-    it("counts each asset once a day, and takes whole days after the first event for usual", async () => {
+    it("counts each asset once a day, its types apart, and takes whole days after the first event for usual", async () => {
       const events = [];
       for (let day = 0; day < 4; day++)
-        for (const asset of ["a", "b", "c", "a"]) events.push(seen(nowMs - day * dayMs - hourMs, asset, "TIMED_OUT"));
+        for (const asset of ["a", "b", "a"]) events.push(seen(nowMs - day * dayMs - hourMs, asset, "TIMED_OUT"));
+      for (let day = 0; day < 4; day++) events.push(of("PAGE", seen(nowMs - day * dayMs - hourMs, "a", "TIMED_OUT")));
       await world.store.events.add(events);
 
       expect((await flow()).observed).toMatchObject({

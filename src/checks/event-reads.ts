@@ -1,4 +1,5 @@
 import { dayMs } from "../base/time.ts";
+import { AssetBook } from "../contract/assets.ts";
 import type { EvidenceStore } from "../store/events/evidence.ts";
 import type { AssetStatus, LivenessStore } from "../store/events/liveness.ts";
 
@@ -8,7 +9,7 @@ export interface EventReads {
   readonly evidence: Pick<EvidenceStore, "assetEvents">;
   /** Instant of the organization's first stored event; null without one. */
   readonly firstEventAtMs: (slug: string) => Promise<number | null>;
-  /** The latest event of each of these assets that has one at or before `nowMs`. */
+  /** The latest event at or before `nowMs` of each asset that has one of these contents, of whatever type. */
   lastStatuses(slug: string, assets: readonly string[], nowMs: number): Promise<readonly AssetStatus[]>;
 }
 
@@ -27,7 +28,7 @@ interface Looked {
   readonly assets: string;
   readonly version: string;
   readonly nowMs: number;
-  readonly statuses: ReadonlyMap<string, AssetStatus>;
+  readonly statuses: AssetBook<AssetStatus>;
 }
 
 /**
@@ -41,16 +42,24 @@ export function createEventReads({ liveness, firstEventAtMs, evidence }: EventRe
     slug: string,
     assets: readonly string[],
     nowMs: number,
-    found: Map<string, AssetStatus>,
+    found: AssetBook<AssetStatus>,
   ): Promise<void> {
     const startMs = nowMs - lookbackMs;
+    // Another type of that content may have died before the stretch in which this one was seen.
+    const types = await liveness.deadTypes(slug, { afterMs: startMs, untilMs: nowMs });
+    const seen = new Set<string>();
+    const isFound = (asset: string): boolean =>
+      seen.has(asset) && types.every((typeId) => found.get({ typeId, asset }) !== undefined);
     let stretchMs = firstStretchMs;
     for (let untilMs = nowMs; untilMs > startMs; stretchMs *= 2) {
-      const missing = assets.filter((asset) => !found.has(asset));
+      const missing = assets.filter((asset) => !isFound(asset));
       if (missing.length === 0) return;
       const afterMs = Math.max(startMs, untilMs - stretchMs);
       const statuses = await liveness.lastStatuses({ slug, assets: missing, interval: { afterMs, untilMs } });
-      for (const status of statuses) found.set(status.asset, status);
+      for (const status of statuses) {
+        seen.add(status.asset);
+        if (found.get(status) === undefined) found.set(status, status);
+      }
       untilMs = afterMs;
     }
   }
@@ -65,14 +74,13 @@ export function createEventReads({ liveness, firstEventAtMs, evidence }: EventRe
       const version = await evidence.eventsVersion();
       const last = looked.get(slug);
       const isKnown = last !== undefined && last.assets === key && last.version === version && nowMs >= last.nowMs;
-      const statuses = new Map(isKnown ? last.statuses : []);
+      const statuses = isKnown ? last.statuses : new AssetBook<AssetStatus>();
       if (isKnown) {
         const interval = { afterMs: last.nowMs, untilMs: nowMs };
-        for (const status of await liveness.lastStatuses({ slug, assets, interval }))
-          statuses.set(status.asset, status);
+        for (const status of await liveness.lastStatuses({ slug, assets, interval })) statuses.set(status, status);
       } else await findStatuses(slug, assets, nowMs, statuses);
       looked.set(slug, { assets: key, version, nowMs, statuses });
-      return [...statuses.values()];
+      return statuses.values();
     },
   };
 }

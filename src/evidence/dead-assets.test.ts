@@ -1,26 +1,27 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { DeadAssetLedger, type AssetLook } from "./dead-assets.ts";
+import { isSameType, noType, type AssetLook, type AssetName } from "../contract/assets.ts";
+import { DeadAssetLedger } from "./dead-assets.ts";
 
-interface Look extends AssetLook {
-  readonly type: string;
-}
+const url = 1;
+const email = 2;
+const keyOf = ({ typeId, asset }: AssetName): string => `${typeId} ${asset}`;
 
 const deaths = { afterMs: 10, untilMs: 20 };
 
-function list(looks: readonly Look[]): { key: string; atMs: number; revivedAtMs: number | null }[] {
-  const ledger = new DeadAssetLedger<Look>({ deaths, kindOf: ({ type }) => type, mostAssets: 1_000 });
+function list(looks: readonly AssetLook[]): { key: string; atMs: number; revivedAtMs: number | null }[] {
+  const ledger = new DeadAssetLedger<AssetLook>({ deaths, mostAssets: 1_000 });
   for (const look of looks.toSorted((left, right) => left.atMs - right.atMs)) ledger.add(look);
   return ledger
     .assets()
-    .map(({ death, revivedAtMs }) => ({ key: `${death.type} ${death.asset}`, atMs: death.atMs, revivedAtMs }))
+    .map(({ death, revivedAtMs }) => ({ key: keyOf(death), atMs: death.atMs, revivedAtMs }))
     .toSorted((left, right) => (left.key < right.key ? -1 : 1));
 }
 
 const look = fc.record({
   asset: fc.constantFrom("a", "b", "c"),
-  type: fc.constantFrom("URL", "EMAIL"),
+  typeId: fc.constantFrom(url, email, noType),
   atMs: fc.integer({ min: 8, max: 26 }),
   isDeath: fc.boolean(),
   count: fc.constantFrom(1, 1, 3, 0),
@@ -41,12 +42,25 @@ describe("the assets that died in an interval", () => {
     { rule: "are not undone at the instant of the death", looks: [alive(12), dead(12), alive(12)], are: [[12, null]] },
     { rule: "are not those of a count of none", looks: [{ ...dead(12), count: 0 }], are: [] },
     {
-      rule: "are apart where their types are, and alive by their name",
-      looks: [dead(12), { ...dead(13), type: "EMAIL" }, alive(14)],
+      rule: "are apart where their types are, dead or alive",
+      looks: [dead(12), { ...dead(13), typeId: email }, alive(14)],
       are: [
-        [13, 14],
         [12, 14],
+        [13, null],
       ],
+    },
+    {
+      rule: "are all alive by a look that says no type",
+      looks: [dead(12), { ...dead(13), typeId: email }, { ...alive(14), typeId: noType }],
+      are: [
+        [12, 14],
+        [13, 14],
+      ],
+    },
+    {
+      rule: "are alive by a look of any type when their death says none",
+      looks: [{ ...dead(12), typeId: noType }, alive(14)],
+      are: [[12, 14]],
     },
   ])("$rule", ({ looks, are }) => {
     expect(list(looks).map(({ atMs, revivedAtMs }) => [atMs, revivedAtMs])).toEqual(are);
@@ -73,8 +87,10 @@ describe("the assets that died in an interval", () => {
     fc.assert(
       fc.property(fc.array(look, { maxLength: 30 }), (looks) => {
         for (const { key, atMs, revivedAtMs } of list(looks)) {
-          const asset = key.split(" ")[1];
-          const isAlive = looks.some((one) => !one.isDeath && one.asset === asset && one.atMs > atMs);
+          const [typeId = "", asset] = key.split(" ");
+          const isAlive = looks.some(
+            (one) => !one.isDeath && one.asset === asset && isSameType(one.typeId, Number(typeId)) && one.atMs > atMs,
+          );
           expect(revivedAtMs !== null).toBe(isAlive);
         }
       }),
@@ -82,7 +98,7 @@ describe("the assets that died in an interval", () => {
   });
 
   it("are given up when they are too many", () => {
-    const ledger = new DeadAssetLedger<Look>({ deaths, kindOf: ({ type }) => type, mostAssets: 2 });
+    const ledger = new DeadAssetLedger<AssetLook>({ deaths, mostAssets: 2 });
 
     const answers = ["a", "b", "a", "c"].map((asset) => ledger.add({ ...dead(12), asset }));
 
@@ -90,21 +106,24 @@ describe("the assets that died in an interval", () => {
   });
 });
 
-function dead(atMs: number): Look {
-  return { asset: "a", type: "URL", atMs, isDeath: true, count: 1 };
+function dead(atMs: number): AssetLook {
+  return { asset: "a", typeId: url, atMs, isDeath: true, count: 1 };
 }
 
-function alive(atMs: number): Look {
-  return { asset: "a", type: "URL", atMs, isDeath: false, count: 1 };
+function alive(atMs: number): AssetLook {
+  return { asset: "a", typeId: url, atMs, isDeath: false, count: 1 };
 }
 
-function oneByOne(looks: readonly Look[]): ReturnType<typeof list> {
+function oneByOne(looks: readonly AssetLook[]): ReturnType<typeof list> {
   const died = looks.filter(({ isDeath, atMs, count }) => isDeath && count > 0 && atMs > 10 && atMs <= 20);
-  const keys = [...new Set(died.map(({ type, asset }) => `${type} ${asset}`))].toSorted();
+  const keys = [...new Set(died.map(keyOf))].toSorted();
   return keys.map((key) => {
-    const own = died.filter(({ type, asset }) => `${type} ${asset}` === key);
+    const own = died.filter((one) => keyOf(one) === key);
     const atMs = Math.max(...own.map((one) => one.atMs));
-    const lives = looks.filter((one) => !one.isDeath && one.asset === own[0]?.asset && one.atMs > atMs);
+    const [{ typeId, asset } = { typeId: 0, asset: "" }] = own;
+    const lives = looks.filter(
+      (one) => !one.isDeath && one.asset === asset && isSameType(one.typeId, typeId) && one.atMs > atMs,
+    );
     return { key, atMs, revivedAtMs: lives.length === 0 ? null : Math.min(...lives.map((one) => one.atMs)) };
   });
 }

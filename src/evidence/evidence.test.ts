@@ -9,7 +9,8 @@ import { likelyCause, type CauseEvidence } from "./likely-cause.ts";
 import { attributionSlices, quietSlices, unjudgedSlices, type QuietAsk } from "./quiet-days.ts";
 import { onsetAtMs, onsetText, type DeathBucket } from "./onset.ts";
 import { differenceBounds, wilsonBounds } from "./proportions.ts";
-import { RegretCounter, type AssetEvent, type Regret } from "./regret.ts";
+import { RegretCounter, type Regret } from "./regret.ts";
+import { isSameType, noType, type AssetLook } from "../contract/assets.ts";
 
 const value = (name: string, currentCount: number, baselineCount: number): ValueCounts => ({
   attribute: "reason",
@@ -224,21 +225,29 @@ describe("the quiet days", () => {
 });
 
 describe("false deaths", () => {
-  function regretOf(events: readonly AssetEvent[]): Regret {
+  function regretOf(events: readonly AssetLook[]): Regret {
     const counter = new RegretCounter(Number.POSITIVE_INFINITY);
     for (const event of events.toSorted((left, right) => left.atMs - right.atMs)) counter.add(event);
     return counter.regret;
   }
 
-  const dead = (asset: string, atMs: number, count = 1): AssetEvent => ({ asset, atMs, isDeath: true, count });
-  const alive = (asset: string, atMs: number): AssetEvent => ({ asset, atMs, isDeath: false, count: 1 });
+  const dead = (asset: string, atMs: number, count = 1): AssetLook => ({
+    typeId: 1,
+    asset,
+    atMs,
+    isDeath: true,
+    count,
+  });
+  const alive = (asset: string, atMs: number): AssetLook => ({ ...dead(asset, atMs), isDeath: false });
 
-  it.each<[string, readonly AssetEvent[], number, number]>([
+  it.each<[string, readonly AssetLook[], number, number]>([
     ["none", [], 0, 0],
     ["alive after its death", [dead("a", 1), alive("a", 2)], 1, 1],
     ["alive at the same instant", [dead("a", 1), alive("a", 1)], 1, 0],
     ["alive before", [alive("a", 1), dead("a", 2)], 1, 0],
     ["another asset", [dead("a", 1), alive("b", 2)], 1, 0],
+    ["alive by a look that says no type", [dead("a", 1), { ...alive("a", 2), typeId: noType }], 1, 1],
+    ["a page of the name of a URL", [dead("a", 1), { ...alive("a", 2), typeId: 2 }], 1, 0],
     ["dead twice, alive between and after", [dead("a", 1), alive("a", 2), dead("a", 3), alive("a", 4)], 2, 2],
     ["dead twice, alive once after both", [dead("a", 1), dead("a", 2), alive("a", 3)], 2, 2],
     ["dead twice, alive with the second", [dead("a", 1), dead("a", 2), alive("a", 2)], 2, 1],
@@ -249,7 +258,8 @@ describe("false deaths", () => {
   });
 
   const event = fc.record({
-    asset: fc.constantFrom("a", "b", "c"),
+    typeId: fc.constantFrom(noType, 1, 2),
+    asset: fc.constantFrom("a", "b"),
     atMs: fc.integer({ min: 0, max: 12 }),
     isDeath: fc.boolean(),
     count: fc.integer({ min: 1, max: 5 }),
@@ -259,9 +269,12 @@ describe("false deaths", () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 30 }), fc.nat(), (events, seed) => {
         const deaths = events.filter(({ isDeath }) => isDeath);
-        const isFalse = (death: AssetEvent): boolean =>
-          events.some(({ isDeath, asset, atMs }) => !isDeath && asset === death.asset && atMs > death.atMs);
-        const sum = (some: readonly AssetEvent[]): number => some.reduce((all, { count }) => all + count, 0);
+        const isFalse = (death: AssetLook): boolean =>
+          events.some(
+            ({ isDeath, typeId, asset, atMs }) =>
+              !isDeath && isSameType(typeId, death.typeId) && asset === death.asset && atMs > death.atMs,
+          );
+        const sum = (some: readonly AssetLook[]): number => some.reduce((all, { count }) => all + count, 0);
         const rotated = [...events.slice(seed % (events.length + 1)), ...events.slice(0, seed % (events.length + 1))];
         const split = events.flatMap((one) => Array.from({ length: one.count }, () => ({ ...one, count: 1 })));
 

@@ -1,10 +1,4 @@
-/** One event of an asset, as far as regret needs it. */
-export interface AssetEvent {
-  readonly asset: string;
-  readonly atMs: number;
-  readonly isDeath: boolean;
-  readonly count: number;
-}
+import { AssetBook, type AssetLook } from "../contract/assets.ts";
 
 /** Deaths of known assets, and those of them whose asset was found alive later: false deaths. */
 export interface Regret {
@@ -26,7 +20,7 @@ interface Pending {
  */
 export class RegretCounter {
   readonly #mostAssets: number;
-  readonly #pending = new Map<string, Pending>();
+  readonly #pending = new AssetBook<Pending>();
   #judgedCount = 0;
   #revivedCount = 0;
 
@@ -35,11 +29,12 @@ export class RegretCounter {
   }
 
   /** Events in the order of time; false when there are too many assets. */
-  add({ asset, atMs, isDeath, count }: AssetEvent): boolean {
-    const known = this.#pending.get(asset);
+  add(look: AssetLook): boolean {
+    const { atMs, isDeath, count } = look;
     if (isDeath) {
+      const known = this.#pending.get(look);
       this.#judgedCount += count;
-      if (known === undefined) this.#pending.set(asset, { atMs, atOnce: count, before: 0 });
+      if (known === undefined) this.#pending.set(look, { atMs, atOnce: count, before: 0 });
       else if (known.atMs === atMs) known.atOnce += count;
       else {
         known.before += known.atOnce;
@@ -48,12 +43,13 @@ export class RegretCounter {
       }
       return this.#pending.size <= this.#mostAssets;
     }
-    if (known === undefined) return true;
-    this.#revivedCount += known.before;
-    known.before = 0;
-    if (atMs <= known.atMs) return true;
-    this.#revivedCount += known.atOnce;
-    this.#pending.delete(asset);
+    for (const [name, known] of this.#pending.meant(look)) {
+      this.#revivedCount += known.before;
+      known.before = 0;
+      if (atMs <= known.atMs) continue;
+      this.#revivedCount += known.atOnce;
+      this.#pending.delete(name);
+    }
     return true;
   }
 

@@ -2,13 +2,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { dayMs, hourMs } from "../../base/time.ts";
+import { isSameType, noType, type AssetLook } from "../../contract/assets.ts";
 import { servedHealthcheckSchema } from "../../contract/healthcheck-schemas.ts";
 import { evaluateRegret, type RegretLimits } from "./evaluate.ts";
-import { DeathJudge, regretShares, type AssetLook, type RegretAsk, type RegretShares } from "./shares.ts";
+import { DeathJudge, regretShares, type RegretAsk, type RegretShares } from "./shares.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const ask: RegretAsk = { nowMs, windowMs: dayMs, maturityMs: 2 * dayMs, firstEventAtMs: 0 };
 const dead = (asset: string, daysAgo: number, count = 1): AssetLook => ({
+  typeId: 1,
   asset,
   atMs: nowMs - daysAgo * dayMs,
   isDeath: true,
@@ -32,6 +34,7 @@ describe("the shares of undone deaths", () => {
     ["alive later undoes it", [dead("a", 2.5), alive("a", 0)], { revived: 1, share: 1, longShare: 1 }],
     ["alive at that instant does not", [dead("a", 2.5), alive("a", 2.5)], { revived: 0, share: 0 }],
     ["another asset alive does not", [dead("a", 2.5), alive("b", 1)], { revived: 0 }],
+    ["an asset of another type alive does not", [dead("a", 2.5), { ...alive("a", 1), typeId: 2 }], { revived: 0 }],
     ["both deaths before it", [dead("a", 2.5), dead("a", 2.2), alive("a", 1)], { deaths: 2, revived: 2 }],
     ["dead again since", [dead("a", 2.5), alive("a", 2.3), dead("a", 1)], { deaths: 1, revived: 1 }],
     ["counted rows", [dead("a", 2.5, 3), dead("b", 2.5), alive("a", 1)], { deaths: 4, revived: 3, share: 0.75 }],
@@ -65,7 +68,8 @@ describe("the shares of undone deaths", () => {
 
   it("are what a look at each death finds, in any order of one instant", () => {
     const look = fc.record({
-      asset: fc.constantFrom("a", "b", "c"),
+      typeId: fc.constantFrom(noType, 1, 2),
+      asset: fc.constantFrom("a", "b"),
       atMs: fc.integer({ min: 0, max: 240 }).map((hour) => nowMs - hour * hourMs),
       isDeath: fc.boolean(),
       count: fc.integer({ min: 1, max: 3 }),
@@ -75,7 +79,10 @@ describe("the shares of undone deaths", () => {
         const within = (afterDays: number): readonly AssetLook[] =>
           looks.filter(({ isDeath, atMs }) => isDeath && atMs > nowMs - afterDays * dayMs && atMs <= nowMs - 2 * dayMs);
         const isUndone = (death: AssetLook): boolean =>
-          looks.some(({ isDeath, asset, atMs }) => !isDeath && asset === death.asset && atMs > death.atMs);
+          looks.some(
+            ({ isDeath, typeId, asset, atMs }) =>
+              !isDeath && isSameType(typeId, death.typeId) && asset === death.asset && atMs > death.atMs,
+          );
         const sum = (some: readonly AssetLook[]): number => some.reduce((all, { count }) => all + count, 0);
 
         const expected = {

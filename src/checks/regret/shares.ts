@@ -1,5 +1,6 @@
 import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
+import { AssetBook, type AssetLook } from "../../contract/assets.ts";
 
 /** Deaths of known assets, in the order of time, each with the instant at which its asset was found alive again. */
 export interface JudgedDeaths {
@@ -32,14 +33,6 @@ export interface RegretShares {
   readonly longShare: number | null;
 }
 
-/** A death of a known asset, or a look that found it alive. */
-export interface AssetLook {
-  readonly asset: string;
-  readonly atMs: number;
-  readonly isDeath: boolean;
-  readonly count: number;
-}
-
 /** Revivals of so long say how fast they come. */
 export const revivalReachMs = 60 * dayMs;
 /** The longer stretch is so many windows. */
@@ -59,11 +52,11 @@ export class DeathJudge {
   readonly #counts: number[] = [];
   readonly #revivedAtMs: number[] = [];
   /** By asset, the indexes of its deaths without a later revival. */
-  readonly #pending = new Map<string, number[]>();
+  readonly #pending = new AssetBook<number[]>();
 
   /** @throws unavailable when there are more deaths than can be kept */
-  add({ asset, atMs, isDeath, count }: AssetLook): void {
-    const pending = this.#pending.get(asset);
+  add(look: AssetLook): void {
+    const { atMs, isDeath, count } = look;
     if (isDeath) {
       if (this.#atMs.length >= mostDeaths)
         throw new FlatlineError("unavailable", `more than ${mostDeaths} deaths in 60 days are too many to judge each`);
@@ -71,16 +64,18 @@ export class DeathJudge {
       this.#atMs.push(atMs);
       this.#counts.push(count);
       this.#revivedAtMs.push(Number.NaN);
-      if (pending === undefined) this.#pending.set(asset, [index]);
+      const pending = this.#pending.get(look);
+      if (pending === undefined) this.#pending.set(look, [index]);
       else pending.push(index);
       return;
     }
-    if (pending === undefined) return;
-    // Alive at the instant of its death undoes it not.
-    const left = pending.filter((index) => (this.#atMs[index] ?? 0) >= atMs);
-    for (const index of pending) if (!left.includes(index)) this.#revivedAtMs[index] = atMs;
-    if (left.length === 0) this.#pending.delete(asset);
-    else this.#pending.set(asset, left);
+    for (const [name, pending] of this.#pending.meant(look)) {
+      // Alive at the instant of its death undoes it not.
+      const left = pending.filter((index) => (this.#atMs[index] ?? 0) >= atMs);
+      for (const index of pending) if (!left.includes(index)) this.#revivedAtMs[index] = atMs;
+      if (left.length === 0) this.#pending.delete(name);
+      else this.#pending.set(name, left);
+    }
   }
 
   get deaths(): JudgedDeaths {

@@ -4,7 +4,7 @@ import { servedHealthcheckSchema } from "../../contract/healthcheck-schemas.ts";
 import { evaluateSentinel } from "./evaluate.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
-const status = (asset: string, name: string, atMs = nowMs) => ({ asset, status: name, atMs });
+const status = (asset: string, name: string, atMs = nowMs, typeId = 0) => ({ typeId, asset, status: name, atMs });
 
 describe("sentinel", () => {
   it.each([
@@ -17,6 +17,27 @@ describe("sentinel", () => {
       unseen: 0,
     },
     { rule: "one called dead", statuses: [status("b", "DETECTED_AS_DEAD")], severity: "fail", dead: 1, unseen: 1 },
+    {
+      rule: "one called dead as a URL and alive as a page",
+      statuses: [status("b", "DETECTED_AS_DEAD", nowMs, 1), status("b", "DETECTED_AS_ALIVE", nowMs, 2)],
+      severity: "fail",
+      dead: 1,
+      unseen: 1,
+    },
+    {
+      rule: "one called dead as a URL and as a page",
+      statuses: [status("b", "DETECTED_AS_DEAD", nowMs, 1), status("b", "DETECTED_AS_DEAD", nowMs, 2)],
+      severity: "fail",
+      dead: 1,
+      unseen: 1,
+    },
+    {
+      rule: "one called dead as a URL, and alive since by an event without a type",
+      statuses: [status("b", "DETECTED_AS_DEAD", nowMs - 1, 1), status("b", "DETECTED_AS_ALIVE", nowMs)],
+      severity: "ok",
+      dead: 0,
+      unseen: 1,
+    },
     { rule: "another status", statuses: [status("b", "TIMED_OUT")], severity: "ok", dead: 0, unseen: 1 },
   ])("is $severity with $rule", ({ statuses, severity, dead, unseen }) => {
     const result = evaluateSentinel({ slug: "acme", nowMs, assets: ["a", "b"], statuses, appUrl: null });

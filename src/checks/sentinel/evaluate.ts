@@ -1,4 +1,5 @@
 import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
+import { isSameType } from "../../contract/assets.ts";
 import { deadStatus } from "../../contract/liveness-status.ts";
 import type { AssetStatus } from "../../store/events/liveness.ts";
 
@@ -9,9 +10,9 @@ const namedAssets = 10;
 export interface SentinelInput {
   readonly slug: string;
   readonly nowMs: number;
-  /** Assets that are known to be alive, as configured. */
+  /** Contents of assets that are known to be alive, as configured. */
   readonly assets: readonly string[];
-  /** The latest event of each that has one. */
+  /** The latest event of each asset of such a content. */
   readonly statuses: readonly AssetStatus[];
   readonly appUrl: string | null;
 }
@@ -22,9 +23,12 @@ export interface SentinelInput {
  * reported counts as alive and in `unseen`: where only changes are reported that is how a living asset looks.
  */
 export function evaluateSentinel({ slug, nowMs, assets, statuses, appUrl }: SentinelInput): HealthcheckResult {
-  const dead = statuses
-    .filter(({ status }) => status === deadStatus)
+  const calledDead = statuses
+    .filter((one) => one.status === deadStatus && !statuses.some((other) => isOver(one, other)))
     .toSorted((left, right) => left.atMs - right.atMs || (left.asset < right.asset ? -1 : 1));
+  // A content may be dead as a URL and as a page: it is one sentinel.
+  const dead = [...Map.groupBy(calledDead, ({ asset }) => asset).values()].flatMap(([first]) => first ?? []);
+  const seen = new Set(statuses.map(({ asset }) => asset));
   const severity = dead.length === 0 ? "ok" : "fail";
   return {
     id: "sentinel",
@@ -34,7 +38,7 @@ export function evaluateSentinel({ slug, nowMs, assets, statuses, appUrl }: Sent
     scope: { slug },
     ok: severity === "ok",
     severity,
-    observed: { sentinels: assets.length, dead: dead.length, unseen: assets.length - statuses.length },
+    observed: { sentinels: assets.length, dead: dead.length, unseen: assets.length - seen.size },
     threshold: { failAbove: 0 },
     findings: dead.length === 0 ? [] : findingsOf(slug, assets.length, dead),
     suggestedAction:
@@ -43,6 +47,12 @@ export function evaluateSentinel({ slug, nowMs, assets, statuses, appUrl }: Sent
         : "Open the named assets by hand: if they load, the liveness checker is wrong, so trust none of its deaths until it is repaired.",
     appUrl,
   };
+}
+
+/** Whether a later event says something else of the same asset. */
+function isOver({ asset, typeId, atMs }: AssetStatus, later: AssetStatus): boolean {
+  const isOther = later.status !== deadStatus && later.atMs > atMs;
+  return isOther && later.asset === asset && isSameType(later.typeId, typeId);
 }
 
 function findingsOf(slug: string, sentinels: number, dead: readonly AssetStatus[]): Finding[] {

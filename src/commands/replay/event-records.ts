@@ -50,6 +50,7 @@ export async function readEventFiles(options: ReadFilesOptions): Promise<Readonl
       atMs: event.atMs,
       status: names.statuses.names[event.status] ?? "",
       count: event.count,
+      typeId: event.assetType + 1,
       asset: textOf(event, event.assetStart, event.assetEnd),
     });
   };

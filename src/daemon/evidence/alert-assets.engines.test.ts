@@ -70,7 +70,10 @@ function bruteForce(events: readonly LivenessEvent[], { slug, fromMs, toMs }: In
     if (status !== "DETECTED_AS_DEAD" || count === 0 || asset === null || atMs <= fromMs || atMs > toMs) continue;
     const key = keyOf({ asset, assetType });
     if ((listed.get(key)?.deadAtMs ?? 0) > atMs) continue;
-    const later = (aliveAt.get(asset) ?? []).map((one) => one.atMs).filter((one) => one > atMs);
+    const later = (aliveAt.get(asset) ?? [])
+      .filter((one) => one.assetType === assetType || one.assetType === null || assetType === null)
+      .map((one) => one.atMs)
+      .filter((one) => one > atMs);
     const revivedAtMs = later.length === 0 ? null : later.reduce((first, one) => Math.min(first, one));
     listed.set(key, { asset, assetType, deadAtMs: atMs, attributes, revivedAtMs });
   }
@@ -192,6 +195,24 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
       }),
       { numRuns: engine.engine === "SQLite" ? 25 : 5 },
     );
+  });
+
+  it("are still dead when an asset of another type and the same content is found alive", async () => {
+    await using world = await createWorldOn(engine);
+    const content = "https://acme-login.example";
+    const seen = (assetType: string, atMs: number, status: string): LivenessEvent =>
+      death(atMs, "acme", { asset: content, assetType, status });
+    await world.store.events.add([
+      seen("URL", nowMs - 3, "DETECTED_AS_DEAD"),
+      seen("PAGE", nowMs - 3, "DETECTED_AS_DEAD"),
+      seen("PAGE", nowMs - 1, "DETECTED_AS_ALIVE"),
+    ]);
+    await world.store.alerts.save(alertOf("one", "acme", nowMs));
+
+    const { assets, knownCount } = await (await find(world, "one")).page({ limit: 9, stillDead: true });
+
+    expect(assets).toMatchObject([{ asset: content, assetType: "URL", revivedAtMs: null }]);
+    expect(knownCount).toBe(2);
   });
 
   it("stay those of the first page while more die", async () => {

@@ -23,7 +23,7 @@ const lastInstantMs = 8_640_000_000_000_000;
 /** Creates the assets that died in an alert, from the stored events (CONTRACT 12). */
 export function createAlertAssets({ store, clock, isOurs }: AlertAssetsOptions): AlertAssetsPort {
   async function read(slug: string, deaths: Interval): Promise<DeadAsset<AssetEventRow>[]> {
-    const ledger = new DeadAssetLedger<AssetEventRow>({ deaths, kindOf: ({ typeId }) => typeId, mostAssets });
+    const ledger = new DeadAssetLedger<AssetEventRow>({ deaths, mostAssets });
     const signal = clock.timeout(withinMs);
     const interval = { afterMs: deaths.afterMs, untilMs: lastInstantMs };
     let after: EventPlace | null = null;

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from "kysely";
 import { minuteMs } from "../../base/time.ts";
+import { AssetBook, noType } from "../../contract/assets.ts";
 import { aliveStatus } from "../../contract/liveness-status.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import type { Db } from "../schema.ts";
@@ -11,7 +12,7 @@ import {
   type EventPlace,
   type NewestDeathsQuery,
 } from "./evidence.ts";
-import { deadStatusId, directImportId, noTypeId } from "./sqlite/writer.ts";
+import { deadStatusId, directImportId } from "./sqlite/writer.ts";
 
 const newestAPage = 256;
 // Of one look for the newest deaths.
@@ -50,7 +51,7 @@ export async function factsOf(
   events: readonly Pick<AssetEventRow, "typeId" | "attributeSetId">[],
 ): Promise<EventFacts> {
   const typeIds = new Set(events.map(({ typeId }) => typeId));
-  typeIds.delete(noTypeId);
+  typeIds.delete(noType);
   const assetTypes = new Map<number, string>();
   for (const ids of chunksOf([...typeIds])) {
     const { rows } = await sql<{ type_id: number; asset_type: string }>`
@@ -81,7 +82,7 @@ export async function newestDeaths(db: Db, query: NewestDeathsQuery): Promise<re
     WHERE slug_id = ${slugId(slug)} AND minute >= ${Math.floor((interval.afterMs + 1) / minuteMs)}
       AND minute <= ${Math.floor(interval.untilMs / minuteMs)} ${ofTypes}
     ORDER BY minute DESC LIMIT ${mostMinutes}`.execute(db);
-  const newest = new Map<string, AssetEventRow>();
+  const newest = new AssetBook<AssetEventRow>();
   for (const { minute } of minutes) {
     const fromMs = Math.max(minute * minuteMs, interval.afterMs + 1);
     let before: EventPlace = {
@@ -97,8 +98,7 @@ export async function newestDeaths(db: Db, query: NewestDeathsQuery): Promise<re
           AND status_id = ${deadStatusId} AND count > 0 AND asset IS NOT NULL ${ofTypes}
         ORDER BY at_ms DESC, import_id DESC, ordinal DESC LIMIT ${newestAPage}`.execute(db);
       for (const event of rows.map(assetEvent)) {
-        const key = `${event.typeId} ${event.asset}`;
-        if (!newest.has(key)) newest.set(key, event);
+        if (newest.get(event) === undefined) newest.set(event, event);
         if (newest.size === limit) return [...newest.values()];
         before = event;
       }

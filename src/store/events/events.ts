@@ -19,8 +19,11 @@ export interface LivenessEvent {
 /** One stored event of a replay. */
 export interface HistoryEvent {
   readonly atMs: number;
+  /** DETECTED_AS_DEAD is a death, DETECTED_AS_ALIVE undoes those of its asset, any other only shows that the asset was looked at. */
   readonly status: string;
   readonly count: number;
+  /** Of the asset's type, or of none; the same number for one type. */
+  readonly typeId: number;
   readonly asset: string | null;
 }
 

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
+import { noType } from "../../contract/assets.ts";
 import type { AssetTypeDeaths, DeathsQuery } from "../../contract/liveness-counts.ts";
 import { assetEvents, factsOf, isKnownAt, newestDeaths, slugId } from "./asset-events.ts";
 import type {
@@ -9,7 +10,7 @@ import type {
   EvidenceOptions,
   EvidenceStore,
 } from "./evidence.ts";
-import { deadStatusId, directImportId, noTypeId } from "./sqlite/writer.ts";
+import { deadStatusId, directImportId } from "./sqlite/writer.ts";
 import type { Db } from "../schema.ts";
 
 // These reads run beside the daemon: a statement reads about ten thousand rows (a few milliseconds), and only sums are kept
@@ -139,7 +140,7 @@ function add<Key>(sums: Map<Key, Sums>, key: Key, column: Column, deaths: number
 }
 
 async function typesOf(db: Db, types: ReadonlyMap<number, Sums>): Promise<AttributeCounts["assetTypes"]> {
-  const ids = [...types.keys()].filter((id) => id !== noTypeId);
+  const ids = [...types.keys()].filter((id) => id !== noType);
   const named: AttributeCounts["assetTypes"][number][] = [];
   for (let start = 0; start < ids.length; start += setsAStatement) {
     const { rows } = await sql<{ type_id: number; asset_type: string }>`

@@ -1,3 +1,4 @@
+import type { AssetLook } from "../../contract/assets.ts";
 import type { AssetTypeDeaths, DeathsQuery, Interval } from "../../contract/liveness-counts.ts";
 
 /** Deaths with one value of an attribute. */
@@ -37,13 +38,8 @@ export interface EventPlace {
 }
 
 /** A death, or an event that found the asset alive. */
-export interface AssetEventRow extends EventPlace {
-  readonly asset: string;
-  /** See EvidenceStore.names. */
-  readonly typeId: number;
+export interface AssetEventRow extends EventPlace, AssetLook {
   readonly attributeSetId: number | null;
-  readonly isDeath: boolean;
-  readonly count: number;
 }
 
 /** What the numbers of {@link AssetEventRow} stand for; a type that is not there is none. */

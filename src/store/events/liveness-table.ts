@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from "kysely";
+import { hourMs } from "../../base/time.ts";
 import type { AssetStatus, LivenessStore } from "./liveness.ts";
 import type { Db } from "../schema.ts";
 
@@ -35,8 +36,11 @@ export function createLivenessStore(db: Db): LivenessStore {
     },
     distinctAssets: async (slug, { afterMs, untilMs }) => {
       const { rows } = await sql<{ assets: number }>`
-        select count(distinct asset) as assets from events
-        where slug_id = ${slugId(slug)} and at_ms > ${afterMs} and at_ms <= ${untilMs}`.execute(db);
+        select count(*) as assets from (
+          select distinct type_id, asset from events
+          where slug_id = ${slugId(slug)} and at_ms > ${afterMs} and at_ms <= ${untilMs} and asset is not null) as seen`.execute(
+        db,
+      );
       return rows[0]?.assets ?? 0;
     },
     extent: async (slug) => {
@@ -47,20 +51,28 @@ export function createLivenessStore(db: Db): LivenessStore {
         ? null
         : { events: await countEvents(db, slug), firstAtMs: first, lastAtMs: last };
     },
+    deadTypes: async (slug, { afterMs, untilMs }) => {
+      const { rows } = await sql<{ type_id: number }>`
+        select distinct type_id from event_hours
+        where slug_id = ${slugId(slug)} and hour >= ${Math.floor(afterMs / hourMs)}
+          and hour <= ${Math.floor(untilMs / hourMs)}`.execute(db);
+      return rows.map(({ type_id }) => type_id);
+    },
     lastStatuses: async ({ slug, assets, interval }) => {
       const found: AssetStatus[] = [];
       for (let start = 0; start < assets.length; start += assetsAStatement) {
         const asked = sql.join(assets.slice(start, start + assetsAStatement));
-        const { rows } = await sql<{ asset: string; status: string; at_ms: number }>`
-          select asset, status, at_ms from (
-            select asset, status_id, at_ms,
-              row_number() over (partition by asset order by at_ms desc, import_id desc, ordinal desc) as place
+        const { rows } = await sql<{ type_id: number; asset: string; status: string; at_ms: number }>`
+          select type_id, asset, status, at_ms from (
+            select type_id, asset, status_id, at_ms,
+              row_number() over (partition by type_id, asset order by at_ms desc, import_id desc, ordinal desc) as place
             from events
             where slug_id = ${slugId(slug)} and at_ms > ${interval.afterMs} and at_ms <= ${interval.untilMs}
               and asset in (${asked})) as ranked
           join event_statuses on event_statuses.status_id = ranked.status_id
           where place = 1`.execute(db);
-        for (const { asset, status, at_ms } of rows) found.push({ asset, status, atMs: at_ms });
+        for (const { type_id, asset, status, at_ms } of rows)
+          found.push({ typeId: type_id, asset, status, atMs: at_ms });
       }
       return found;
     },

@@ -1,8 +1,8 @@
+import type { AssetName } from "../../contract/assets.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
 
 /** The latest event of an asset. */
-export interface AssetStatus {
-  readonly asset: string;
+export interface AssetStatus extends AssetName {
   readonly status: string;
   readonly atMs: number;
 }
@@ -30,7 +30,9 @@ export interface LivenessStore {
   distinctAssets(slug: string, interval: Interval): Promise<number>;
   /** Returns null if no event is stored. Counts in steps of some thousand rows. */
   extent(slug: string): Promise<EventExtent | null>;
-  /** Returns the latest event of each of these assets within the interval; assets without one are omitted. */
+  /** Returns the numbers of the types of assets that died within the hours of the interval. */
+  deadTypes(slug: string, interval: Interval): Promise<readonly number[]>;
+  /** Returns the latest event within the interval of each asset that has one of these contents, of whatever type. */
   lastStatuses(query: {
     readonly slug: string;
     readonly assets: readonly string[];

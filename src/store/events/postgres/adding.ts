@@ -1,8 +1,9 @@
 import { sql } from "kysely";
+import { noType } from "../../../contract/assets.ts";
 import { storedAttributes } from "../input/attributes.ts";
 import { eventNumbers } from "./names.ts";
 import { EventRows } from "./rows.ts";
-import { directImportId, noTypeId } from "../sqlite/writer.ts";
+import { directImportId } from "../sqlite/writer.ts";
 import type { IngestOutcome, LivenessEvent } from "../events.ts";
 import { inTransaction } from "../../engine/in-transaction.ts";
 import type { Db } from "../../schema.ts";
@@ -26,7 +27,7 @@ export async function addEventsInPostgres(
       slugId: numbers.slugs.get(slug) ?? 0,
       atMs,
       ordinal: firstOrdinal + index,
-      typeId: assetType === null ? noTypeId : (numbers.assetTypes.get(assetType) ?? noTypeId),
+      typeId: assetType === null ? noType : (numbers.assetTypes.get(assetType) ?? noType),
       statusId: numbers.statuses.get(status) ?? 0,
       count,
       asset,

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Clock } from "../../../base/time.ts";
+import { noType } from "../../../contract/assets.ts";
 import { stopped } from "../input/check.ts";
 import type { EventBlock } from "../sqlite/block.ts";
 import type { NameIds } from "../sqlite/name-ids.ts";
@@ -8,7 +9,7 @@ import { nameIdsInPostgres } from "./names.ts";
 import { EventRows } from "./rows.ts";
 import { writeBlocks, type EventReading } from "../sqlite/reading.ts";
 import { createTally, ingestedStatus, type WriteTally } from "../tally.ts";
-import { directImportId, noTypeId } from "../sqlite/writer.ts";
+import { directImportId } from "../sqlite/writer.ts";
 import { inTransaction } from "../../engine/in-transaction.ts";
 import type { Db } from "../../schema.ts";
 
@@ -94,7 +95,7 @@ async function writeBlock(
         slugId: ids.slugs[block.slug[row] ?? 0] ?? 0,
         atMs: block.at[row] ?? 0,
         ordinal: block.firstOrdinal + row,
-        typeId: type < 0 ? noTypeId : (ids.assetTypes[type] ?? noTypeId),
+        typeId: type < 0 ? noType : (ids.assetTypes[type] ?? noType),
         statusId: ids.statuses[block.status[row] ?? 0] ?? 0,
         count: block.count[row] ?? 1,
         asset: block.assetOf(row),

@@ -1,10 +1,11 @@
 import { sql } from "kysely";
 import { hourMs, minuteMs } from "../../../base/time.ts";
+import { noType } from "../../../contract/assets.ts";
 import { storedAttributes } from "../input/attributes.ts";
 import { hashId } from "./block.ts";
 import { noteStoreChange } from "./changes.ts";
 import { deadStatus } from "../input/fields.ts";
-import { directImportId, noTypeId } from "./writer.ts";
+import { directImportId } from "./writer.ts";
 import type { IngestOutcome, LivenessEvent } from "../events.ts";
 import type { Db } from "../../schema.ts";
 
@@ -38,7 +39,7 @@ async function addEvent(db: Db, event: LivenessEvent, ordinal: number, cells: nu
   if (id !== null && !(await claimId(db, slugId, id, ordinal, atMs))) return false;
   const typeId =
     event.assetType === null
-      ? noTypeId
+      ? noType
       : await numberOf(db, "event_asset_types", "type_id", "asset_type", event.assetType);
   const statusId = await numberOf(db, "event_statuses", "status_id", "status", event.status);
   const attributes = storedAttributes(event.attributes);

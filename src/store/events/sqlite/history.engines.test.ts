@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { createWorldOn } from "../../../../test/support/store/event-store.ts";
 import { storeEngines } from "../../../../test/support/store/engines.ts";
+import { noType } from "../../../contract/assets.ts";
 import type { HistoryEvent, LivenessEvent } from "../events.ts";
 import type { Store } from "../../store.ts";
 
@@ -22,16 +23,16 @@ describe.each(storeEngines)("the history of events, $engine", (engine) => {
       // Many at one instant: a page must not end where an instant does.
       atMs: 1_000 * Math.floor(index / 700),
       slug: index % 5 === 4 ? "globex" : "acme",
-      assetType: null,
+      assetType: index % 2 === 0 ? null : "URL",
       asset: `asset-${index}`,
       status: index % 3 === 0 ? "DETECTED_AS_ALIVE" : "DETECTED_AS_DEAD",
       id: null,
       count: 1,
     });
     const lines = Array.from({ length: 8_000 }, (_, index) => event(index)).map(
-      ({ atMs, slug, asset, status }) => `${atMs},${slug},${asset ?? ""},${status}`,
+      ({ atMs, slug, assetType, asset, status }) => `${atMs},${slug},${assetType ?? ""},${asset ?? ""},${status}`,
     );
-    const path = await world.write("events.csv", `at,slug,asset,status\n${lines.join("\n")}\n`);
+    const path = await world.write("events.csv", `at,slug,assetType,asset,status\n${lines.join("\n")}\n`);
     await world.import([path]);
     await world.store.events.add([{ ...event(0), atMs: 500, asset: "posted", status: "SEEN", count: 7 }]);
 
@@ -43,7 +44,8 @@ describe.each(storeEngines)("the history of events, $engine", (engine) => {
     expect(events.map(({ atMs }) => atMs)).toEqual(
       events.map(({ atMs }) => atMs).toSorted((left, right) => left - right),
     );
-    expect(events).toContainEqual({ atMs: 500, status: "SEEN", count: 7, asset: "posted" });
+    expect(events).toContainEqual({ atMs: 500, status: "SEEN", count: 7, typeId: noType, asset: "posted" });
+    expect(new Set(events.map(({ asset, typeId }) => `${Number(asset?.slice(-1)) % 2} ${typeId}`)).size).toBe(3);
   });
 
   it("is empty for who has no events", async () => {

@@ -11,6 +11,7 @@ interface Row {
   readonly ordinal: number;
   readonly status: string;
   readonly count: number;
+  readonly type_id: number;
   readonly asset: string | null;
 }
 
@@ -23,11 +24,18 @@ export async function* readHistory(db: Db, slug: string): AsyncGenerator<readonl
         ? sql``
         : sql`and (at_ms, import_id, ordinal) > (${last.at_ms}, ${last.import_id}, ${last.ordinal})`;
     const { rows } = await sql<Row>`
-      select at_ms, import_id, ordinal, event_statuses.status as status, count, asset
+      select at_ms, import_id, ordinal, event_statuses.status as status, count, type_id, asset
       from events join event_statuses on event_statuses.status_id = events.status_id
       where slug_id = (select slug_id from event_slugs where slug = ${slug}) ${after}
       order by at_ms, import_id, ordinal limit ${pageRows}`.execute(db);
-    if (rows.length > 0) yield rows.map(({ at_ms, status, count, asset }) => ({ atMs: at_ms, status, count, asset }));
+    if (rows.length > 0)
+      yield rows.map(({ at_ms: atMs, type_id: typeId, status, count, asset }) => ({
+        atMs,
+        status,
+        count,
+        typeId,
+        asset,
+      }));
     last = rows.at(-1);
     if (last === undefined || rows.length < pageRows) return;
   }

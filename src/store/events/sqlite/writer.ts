@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
+import { noType } from "../../../contract/assets.ts";
 import { BatchInsert, BatchLookup } from "./batch.ts";
 import type { EventBlock } from "./block.ts";
 import type { NameIds } from "./name-ids.ts";
@@ -8,8 +9,6 @@ import { ingestedStatus, type WriteTally } from "../tally.ts";
 
 /** The id of DETECTED_AS_DEAD in event_statuses, as in the migration. */
 export const deadStatusId = 1;
-/** The type_id of events without an asset type. */
-export const noTypeId = 0;
 /** The import of posted events. */
 export const directImportId = 0;
 
@@ -145,7 +144,7 @@ export class EventWriter {
       events.put(block.at[row] ?? 0);
       events.put(importId);
       events.put(block.firstOrdinal + row);
-      events.put(type < 0 ? noTypeId : (ids.assetTypes[type] ?? noTypeId));
+      events.put(type < 0 ? noType : (ids.assetTypes[type] ?? noType));
       events.put(ids.statuses[status] ?? 0);
       events.put(block.count[row] ?? 1);
       events.put(block.assetOf(row));
@@ -179,7 +178,7 @@ export class EventWriter {
       const slugId = ids.slugs[slug] ?? 0;
       for (let index = 0; index < types.length; index++) {
         const type = types[index] ?? -1;
-        const typeId = type < 0 ? noTypeId : (ids.assetTypes[type] ?? noTypeId);
+        const typeId = type < 0 ? noType : (ids.assetTypes[type] ?? noType);
         table.put(slugId);
         table.put(span);
         table.put(typeId);
