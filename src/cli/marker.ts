@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { ListedMarker } from "../contract/v1/markers.ts";
+import { breakAddresses } from "../base/broken-address.ts";
 import { describeAuthor } from "../contract/actor.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { askDaemon, daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, type DaemonFlags } from "./daemon-flags.ts";
@@ -86,7 +87,7 @@ function renderMarkers(markers: readonly ListedMarker[], context: CliContext): s
   const rows = markers.map(({ id, at, text, slug, createdBy, note }) => [
     at,
     slug ?? "(all)",
-    text,
+    breakAddresses(text),
     describeAuthor(createdBy ?? null, note),
     id,
   ]);

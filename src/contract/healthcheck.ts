@@ -43,6 +43,28 @@ export interface HealthcheckResult {
   readonly isTruncated?: true;
 }
 
+/** The texts of a result that people read. */
+type ShownTexts = Pick<HealthcheckResult, "title" | "observed" | "threshold" | "findings" | "suggestedAction">;
+
+/** Returns the result as people may be shown it: with every address in its texts broken that is not of `own` origins (CONTRACT 12). */
+export function brokenResult<Result extends ShownTexts>(result: Result, own: readonly string[]): Result {
+  const { title, observed, threshold, findings, suggestedAction } = result;
+  return {
+    ...result,
+    title: breakAddresses(title, own),
+    observed: brokenMap(observed, own),
+    threshold: brokenMap(threshold, own),
+    findings: findings.map((finding) => ({ ...finding, ...brokenFinding(finding, own) })),
+    suggestedAction: suggestedAction === null ? null : breakAddresses(suggestedAction, own),
+  };
+}
+
+function brokenMap(map: HealthcheckMap, own: readonly string[]): HealthcheckMap {
+  return Object.fromEntries(
+    Object.entries(map).map(([name, value]) => [name, typeof value === "string" ? breakAddresses(value, own) : value]),
+  );
+}
+
 /**
  * Returns what a finding names and says, with every address broken that is not of `own` origins (CONTRACT 12). What a sentinel's
  * finding names is an asset, also without a scheme.

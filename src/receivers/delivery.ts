@@ -1,3 +1,4 @@
+import { breakAddresses } from "../base/broken-address.ts";
 import { cutText } from "../base/cut-text.ts";
 import { asFlatlineError, FlatlineError } from "../base/errors.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
@@ -153,9 +154,10 @@ export function checkAddress(name: string, address: Secret): void {
   throw new FlatlineError("invalid_config", `receiver ${name}: its url is not an address of http or https`);
 }
 
-function shown(text: string, secrets: readonly Secret[]): string {
+/** Returns what a far side said as logs, pages and commands show it: it may echo the dead assets that it was sent. */
+export function shown(text: string, secrets: readonly Secret[]): string {
   // Redacted before it is cut: half a secret would pass.
-  return cutText(plainText(redact(text, secrets)), maxShownCharacters);
+  return cutText(breakAddresses(plainText(redact(text, secrets))), maxShownCharacters);
 }
 
 function countedError(error: string, count: number, total: number): string {

@@ -5,7 +5,7 @@ import { formatCount } from "../../base/numbers.ts";
 import { readShownAlert, type ShownAlert } from "../../commands/alerts/shown.ts";
 import { withDaemon } from "../../commands/daemon-client.ts";
 import { describeAuthor } from "../../contract/actor.ts";
-import { brokenFinding } from "../../contract/healthcheck.ts";
+import { brokenResult } from "../../contract/healthcheck.ts";
 import type { CliContext } from "../context.ts";
 import { daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, findDaemon, type DaemonFlags } from "../daemon-flags.ts";
 import { renderTable } from "../table.ts";
@@ -102,13 +102,14 @@ function undoneRows({ undone }: ShownAlert): Row[] {
   ];
 }
 
-function resultRows({ result, resultAt }: ShownAlert, own: readonly string[]): Row[] {
-  if (result === null) return [];
+function resultRows({ result: found, resultAt }: ShownAlert, own: readonly string[]): Row[] {
+  if (found === null) return [];
+  const result = brokenResult(found, own);
   const { likelyCause, likelyCauseReason, revivedCount } = result.observed;
-  const reason = typeof likelyCauseReason === "string" ? `: ${breakAddresses(likelyCauseReason, own)}` : "";
+  const reason = typeof likelyCauseReason === "string" ? `: ${likelyCauseReason}` : "";
   return [
     ["as of", resultAt === null ? "" : `the run at ${withoutFraction(resultAt)}, when it was ${result.severity}`],
-    ...result.findings.map((finding): Row => ["finding", brokenFinding(finding, own).message]),
+    ...result.findings.map((finding): Row => ["finding", finding.message]),
     ["likely cause", typeof likelyCause === "string" ? `${likelyCause}${reason}` : ""],
     [
       "undone",
@@ -117,12 +118,7 @@ function resultRows({ result, resultAt }: ShownAlert, own: readonly string[]): R
         : "",
     ],
     // Of what is over there is nothing to do.
-    [
-      "what to do",
-      resultAt === null && typeof result.suggestedAction === "string"
-        ? breakAddresses(result.suggestedAction, own)
-        : "",
-    ],
+    ["what to do", resultAt === null ? (result.suggestedAction ?? "") : ""],
   ];
 }
 

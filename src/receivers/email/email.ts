@@ -9,7 +9,7 @@ import { Secret } from "../../base/secret.ts";
 import type { Notification } from "../../alerting/notify/notification.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
 import { actLinks, linkSecrets, type SignLinks } from "../act-links.ts";
-import { addressSecrets, failureOutcome, type DeliveryContext } from "../delivery.ts";
+import { addressSecrets, failureOutcome, shown, type DeliveryContext } from "../delivery.ts";
 import {
   sampleHeading,
   severityMarks,
@@ -129,7 +129,7 @@ export function createEmailReceiver(
         const headers = { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" };
         const sent = transport.sendMail({ ...mailOf(notification, acts), ...people, date, headers });
         const info = await orAborted(sent, context.signal);
-        return { kind: "accepted", detail: info.response };
+        return { kind: "accepted", detail: shown(info.response, [...secrets, ...linkSecrets(acts)]) };
       } catch (error) {
         return smtpOutcome(error, [...secrets, ...linkSecrets(acts)]);
       } finally {
@@ -150,7 +150,7 @@ function encryption({ protocol, hostname, searchParams }: URL): { requireTLS?: b
 }
 
 const notEncrypted =
-  "the mail server offers no encryption that works (STARTTLS): use smtps://, or ?tls=no at the end of the url where none is wanted";
+  "the mail server offers no encryption that works (STARTTLS): begin the url with smtps, or end it with ?tls=no where none is wanted";
 
 /** 5xx of SMTP: never; 4xx and what the network does: later. */
 function smtpOutcome(error: unknown, secrets: readonly Secret[]): DeliveryOutcome {

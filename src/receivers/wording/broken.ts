@@ -1,6 +1,6 @@
 import type { Notification } from "../../alerting/notify/notification.ts";
 import { breakAddress, breakAddresses, ownOrigins } from "../../base/broken-address.ts";
-import { brokenFinding } from "../../contract/healthcheck.ts";
+import { brokenResult } from "../../contract/healthcheck.ts";
 import type { SampledAsset } from "../../alerting/notify/notification.ts";
 import type { NotificationPayload } from "../payload.ts";
 import type { Fact, Message, MessageSection } from "./message.ts";
@@ -90,15 +90,4 @@ type PayloadSample = NotificationPayload["alerts"][number]["sample"][number];
 
 function templateSample({ asset, ...facts }: PayloadSample) {
   return { ...facts, asset: breakAddress(asset), asset_raw: asset };
-}
-
-type Result = NonNullable<NotificationPayload["alerts"][number]["result"]>;
-
-function brokenResult(result: Result, own: readonly string[]): Result {
-  const { findings, suggestedAction } = result;
-  return {
-    ...result,
-    findings: findings.map((finding) => ({ ...finding, ...brokenFinding(finding, own) })),
-    suggestedAction: suggestedAction === null ? null : breakAddresses(suggestedAction, own),
-  };
 }

@@ -3,7 +3,7 @@ import { withoutFraction } from "../../base/instant.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { describeAuthor } from "../../contract/actor.ts";
 import { deathWords } from "../../contract/death-counts.ts";
-import { brokenFinding, type HealthcheckResult } from "../../contract/healthcheck.ts";
+import { brokenResult, type HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { AlertAcknowledgement } from "../../store/alerts/alerts.ts";
 import type { AlertDetail } from "../ports/alerts.ts";
 import type { AssetPage } from "../ports/dead-assets.ts";
@@ -83,13 +83,14 @@ function instants({ detail, gate, externalUrl }: ReportFacts): string[] {
   return lines.flatMap(([name, text]) => (text === null ? [] : [`${name}: ${text}`]));
 }
 
-function evidence({ result, resultAtMs }: ReportFacts): string[] {
-  if (result === null) return [];
+function evidence({ result: found, resultAtMs }: ReportFacts): string[] {
+  if (found === null) return [];
+  const result = brokenResult(found, []);
   const { likelyCause, likelyCauseReason, revivedCount } = result.observed;
   const reason = typeof likelyCauseReason === "string" ? `: ${inertText(likelyCauseReason)}` : "";
   return [
     ...(resultAtMs === null ? [] : [`As of the run at ${instant(resultAtMs)}, when it was ${result.severity}:`]),
-    ...result.findings.map((finding) => inertText(brokenFinding(finding).message)),
+    ...result.findings.map((finding) => inertText(finding.message)),
     ...(typeof likelyCause === "string" ? [`Likely cause: ${inertText(likelyCause)}${reason}`] : []),
     ...(typeof revivedCount === "number" && revivedCount > 0
       ? [`Undone ${resultAtMs === null ? "so far" : "by then"}: ${formatCount(revivedCount)}`]

@@ -108,6 +108,16 @@ describe("checks beside the spike check, on the pages", () => {
     expect(textOf(await pageOf("/o/calm"))).toMatch(/receivers ops flatline.yaml:\d+/);
   });
 
+  it("the page of its alert says the same, and what to do", async () => {
+    const { alerts } = (await (await fetch(`${url}/api/v1/alerts`)).json()) as {
+      alerts: readonly { readonly id: string; readonly check: string }[];
+    };
+    const text = textOf(await pageOf(`/alerts/${alerts.find(({ check }) => check === "sentinel")?.id}`));
+
+    expect(text).toContain("hxxps://login[.]acme[.]example is known to be alive and was called dead");
+    expect(text).toContain("Open the named assets by hand");
+  });
+
   it("runs and acknowledges all of its checks", async () => {
     const page = await browser.open(`${url}/o/acme`);
     await page.locator("#stream", { hasText: /^live$/ }).waitFor();

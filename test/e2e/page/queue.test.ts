@@ -72,6 +72,21 @@ afterAll(async () => {
   await folder?.close();
 });
 
+it("is named on the page of its alert to who may read it, and to nobody else", async () => {
+  const pages = await eventually(async () => {
+    const { alerts } = (await (await fetch(`${url}/api/v1/alerts`)).json()) as {
+      alerts: readonly { readonly id: string; readonly slug: string; readonly check: string }[];
+    };
+    const id = alerts.find(({ slug, check }) => slug === "acme" && check === "review-queue")?.id;
+    if (id === undefined) return null;
+    const read = async (headers: Record<string, string>) => (await fetch(`${url}/alerts/${id}`, { headers })).text();
+    return { open: await read({}), closed: await read(authorized.extraHTTPHeaders) };
+  });
+
+  expect(pages.closed).toContain("9001");
+  expect(pages.open).not.toContain("9001");
+});
+
 describe("the review queue in a browser", () => {
   it("ranks by the thresholds of each organization, a row for each proposal", async () => {
     const page = await browser.open(`${url}/queue`, authorized);

@@ -1,8 +1,11 @@
+import { ownOrigins } from "../../../base/broken-address.ts";
 import { dayMs } from "../../../base/time.ts";
+import { brokenResult } from "../../../contract/healthcheck.ts";
 import type { AlertHistoryEntry } from "../../../store/alerts/alerts.ts";
 import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
 import type { AlertComment } from "../../../store/alerts/comments.ts";
 import { deliveryName, type OutboxEntry } from "../../../store/alerts/outbox.ts";
+import { isStaleResult, viewResult } from "../../api/check-view.ts";
 import type { GateView } from "../../ports/gate.ts";
 import type { ChartData } from "../chart/chart-data.ts";
 import type { Lanes } from "../chart/lanes.ts";
@@ -94,9 +97,11 @@ export async function readAlert(
   const markers = await ports.markers.between({ slug, fromMs: Math.min(fromMs, beganMs(alert) - dayMs), toMs });
   const subject = `${check}/${slug}/${kind}`;
   const waiting = endsAtMs === null ? waitingOf(await outbox.list(), subject, slug) : [];
-  const snapshot = model.snapshots.get(slug);
-  const report = snapshot?.state.lastReport;
-  const live = endsAtMs === null && report?.kind === "result" && check === report.result.id ? report.result : null;
+  const checks = [model.snapshots.get(slug), ...(model.others.get(slug) ?? [])];
+  const snapshot = checks.find((one) => one?.state.check === check);
+  const last = snapshot === undefined || isStaleResult(snapshot, nowMs) ? null : snapshot.state.lastReport;
+  const found = endsAtMs !== null ? (worstResult?.result ?? null) : last?.kind === "result" ? last.result : null;
+  const result = found === null ? null : brokenResult(viewResult(check, found, withPeople), ownOrigins(found.appUrl));
   const own = snapshot === undefined ? [] : snapshot.alerts.filter((one) => one.id === id);
   return {
     nowMs,
@@ -121,9 +126,10 @@ export async function readAlert(
       acts: lanesActs({ history, comments, releases: gate?.releases ?? [], silenced, markers }),
     },
     assetTypes: endsAtMs === null && check === "dead-asset-spike" ? await page.assetTypes(slug) : [],
-    findings: findingLines(live ?? worstResult?.result ?? null),
+    findings: findingLines(result),
     foundAtMs: worstResult?.atMs ?? null,
-    suggestedAction: live?.suggestedAction ?? null,
+    // Of what is over there is nothing to do.
+    suggestedAction: endsAtMs === null ? (result?.suggestedAction ?? null) : null,
     timeline: timelineOf(history, markers, deliveries, points, nowMs, [], {
       silenced: silenced.filter(isOfAlert),
       releases: (gate?.releases ?? []).filter(({ atMs }) => atMs >= alert.startsAtMs && atMs <= endMs),

@@ -1,3 +1,4 @@
+import { breakAddresses } from "../../../base/broken-address.ts";
 import { ratioWords, timesWords } from "../../../contract/death-counts.ts";
 import { formatCount, formatExpected } from "../../../base/numbers.ts";
 import { renderChart, renderChartTable, renderWeekNote } from "../chart/chart.ts";
@@ -148,7 +149,7 @@ function renderEvidence({ view, findings, foundAtMs, suggestedAction, nowMs }: A
           : html`<dt>Began</dt>
               <dd>
                 <b>${renderTime(onset.atMs, nowMs)}</b
-                >${marker === null ? nothing : html`, ${distance(marker.atMs, onset.atMs).replace(" later", " after")} the marker «${marker.text}» (${renderTime(marker.atMs, nowMs)})`}.
+                >${marker === null ? nothing : html`, ${distance(marker.atMs, onset.atMs).replace(" later", " after")} the marker «${breakAddresses(marker.text)}» (${renderTime(marker.atMs, nowMs)})`}.
               </dd>`
       }
       ${

@@ -1,3 +1,4 @@
+import { breakAddresses } from "../../../base/broken-address.ts";
 import { formatLengthInProse, formatShare, nbsp } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark } from "../parts/marks.ts";
@@ -36,7 +37,7 @@ export function renderOrder(data: AlertData): Html {
       detail:
         marker === null
           ? html`${onset === undefined ? "with its first run that was not ok" : ""}`
-          : html`${distance(marker.atMs, began).replace(" later", " after")} «${marker.text}»`,
+          : html`${distance(marker.atMs, began).replace(" later", " after")} «${breakAddresses(marker.text)}»`,
     },
     {
       name: "Detected",

@@ -1,3 +1,4 @@
+import { breakAddresses } from "../../../base/broken-address.ts";
 import type { AlertHistoryEntry } from "../../../store/alerts/alerts.ts";
 import type { VerdictPoint } from "../../../store/runs/history.ts";
 import type { AlertComment } from "../../../store/alerts/comments.ts";
@@ -203,7 +204,11 @@ export function lanesActs(facts: {
     ...facts.comments.flatMap((one) => (one.act === null ? [act(one.atMs, "commented")] : [])),
     ...facts.releases.flatMap(({ how, atMs }) => (how === "released" ? [act(atMs, "released")] : [])),
     ...facts.silenced.flatMap(({ madeAtMs }) => (madeAtMs === null ? [] : [act(madeAtMs, "silenced")])),
-    ...facts.markers.map(({ atMs, text }): LaneAct => ({ atMs, kind: "marker", text: `marker «${text}»` })),
+    ...facts.markers.map(({ atMs, text }): LaneAct => ({
+      atMs,
+      kind: "marker",
+      text: `marker «${breakAddresses(text)}»`,
+    })),
   ].toSorted((left, right) => left.atMs - right.atMs);
 }
 

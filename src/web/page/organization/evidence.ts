@@ -1,5 +1,3 @@
-import { ownOrigins } from "../../../base/broken-address.ts";
-import { brokenFinding } from "../../../contract/healthcheck.ts";
 import type { HealthcheckResult } from "../../../contract/healthcheck.ts";
 import { formatCount } from "../../../base/numbers.ts";
 
@@ -14,13 +12,15 @@ interface FindingLine {
   readonly message: string;
 }
 
-/** Returns the findings of a result as lines, how many more there were, and what a spike's result says of its cause. */
+/**
+ * Returns the findings of a result as lines, how many more there were, and what a spike's result says of its cause. Its addresses
+ * are broken (`brokenResult`).
+ */
 export function findingLines(result: HealthcheckResult | null): FindingLine[] {
   if (result === null) return [];
   const { severity, findings, findingsOmitted = 0 } = result;
-  const own = ownOrigins(result.appUrl);
   return [
-    ...findings.map((finding) => ({ severity: finding.severity, message: brokenFinding(finding, own).message })),
+    ...findings.map((finding) => ({ severity: finding.severity, message: finding.message })),
     ...(findingsOmitted === 0 ? [] : [{ severity, message: `+${formatCount(findingsOmitted)} more` }]),
     ...evidenceLines(result),
   ];

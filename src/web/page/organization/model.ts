@@ -1,3 +1,4 @@
+import { brokenResult } from "../../../contract/healthcheck.ts";
 import { breakAddresses, ownOrigins } from "../../../base/broken-address.ts";
 import { dayMs, hourMs } from "../../../base/time.ts";
 import { deathWords } from "../../../contract/death-counts.ts";
@@ -65,7 +66,7 @@ export async function readOrganization(
   const deliveries = await page.deliveriesOf(slug, fromMs);
   const firing = [snapshot, ...others].flatMap(({ alerts }) => alerts).filter(({ state }) => state === "firing");
   const report = snapshot.state.lastReport;
-  const result = report?.kind === "result" ? report.result : null;
+  const result = report?.kind === "result" ? brokenResult(report.result, ownOrigins(report.result.appUrl)) : null;
   const order = selectRows(model.rows, { severities: [], text: "", sort: "severity", dir: "desc" });
   const at = order.indexOf(row);
   const lastGood = snapshot.state.lastResultReport;
@@ -98,10 +99,7 @@ export async function readOrganization(
     days: result === null ? [] : baselineDaysOf(result.observed),
     assetTypes: await page.assetTypes(slug),
     findings: findingLines(result),
-    suggestedAction:
-      typeof result?.suggestedAction === "string"
-        ? breakAddresses(result.suggestedAction, ownOrigins(result.appUrl))
-        : null,
+    suggestedAction: result?.suggestedAction ?? null,
     appUrl: result?.appUrl ?? null,
     error: report?.kind === "error" ? { ...report.error, message: breakAddresses(report.error.message) } : null,
     lastResult: lastGood === null ? null : { severity: lastGood.severity, atMs: lastGood.finishedAtMs },
@@ -191,7 +189,14 @@ export function timelineOf(
     ...releaseEntries(people.releases, people.withPeople),
   );
   for (const { atMs, text } of markers)
-    entries.push({ atMs, kind: "dot", severity: "ok", title: "Marked", text: `«${text}»`, notified: null });
+    entries.push({
+      atMs,
+      kind: "dot",
+      severity: "ok",
+      title: "Marked",
+      text: `«${breakAddresses(text)}»`,
+      notified: null,
+    });
   for (const { receiver, recipient, atMs, outcome, detail } of deliveries) {
     if (outcome !== "refused") continue;
     entries.push({

@@ -1,5 +1,5 @@
-import { breakAddresses } from "../../../base/broken-address.ts";
-import { brokenFinding } from "../../../contract/healthcheck.ts";
+import { breakAddresses, ownOrigins } from "../../../base/broken-address.ts";
+import { brokenResult } from "../../../contract/healthcheck.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { formatLength } from "../parts/figures.ts";
 import { compareWorst, type RowCheck } from "./row.ts";
@@ -24,6 +24,7 @@ export function otherChecksOf(snapshots: readonly CheckSnapshot[], nowMs: number
       const { state, alerts } = snapshot;
       // The findings of a review queue name reports: this page is public.
       const view = viewCheck(snapshot, nowMs, false);
+      const result = view.result === null ? null : brokenResult(view.result, ownOrigins(view.result.appUrl));
       const head = headOf(snapshot, nowMs);
       const alert = alerts.find((one) => one.state === "firing") ?? alerts[0];
       const messages = view.error === null ? [] : [`${breakAddresses(view.error.message)} (${view.error.reason})`];
@@ -33,8 +34,8 @@ export function otherChecksOf(snapshots: readonly CheckSnapshot[], nowMs: number
         nextRunMs: state.nextDueAtMs,
         isRunning: state.isRunning,
         alert: alert === undefined ? null : alert.state === "firing" && alert.silenced ? "silenced" : alert.state,
-        saw: view.result === null ? "" : sawOf(view.result.observed),
-        messages: [...messages, ...(view.result?.findings ?? []).map((finding) => brokenFinding(finding).message)],
+        saw: result === null ? "" : sawOf(result.observed),
+        messages: [...messages, ...(result?.findings ?? []).map(({ message }) => message)],
       };
     })
     .toSorted(

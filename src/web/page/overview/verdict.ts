@@ -1,3 +1,4 @@
+import { breakAddresses } from "../../../base/broken-address.ts";
 import type { FleetEvidence } from "../../../contract/fleet/evidence.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import {
@@ -101,7 +102,7 @@ function factsOf(verdict: FleetVerdict, nowMs: number): (readonly [string, Html]
   if (markers.length > 0)
     facts.push([
       markers.length === 1 ? "Marker" : "Markers",
-      html`${markers.map(({ text, atMs }, index) => html`${index === 0 ? nothing : html`<br />`}${text} <span class="detail">${renderTime(atMs, nowMs)}${distanceText(atMs, beganAtMs)}</span>`)}`,
+      html`${markers.map(({ text, atMs }, index) => html`${index === 0 ? nothing : html`<br />`}${breakAddresses(text)} <span class="detail">${renderTime(atMs, nowMs)}${distanceText(atMs, beganAtMs)}</span>`)}`,
     ]);
   if (detectedAtMs !== null) {
     const after = beganAtMs === null || detectedAtMs < beganAtMs ? "" : formatLengthInProse(detectedAtMs - beganAtMs);
