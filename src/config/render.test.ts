@@ -1,31 +1,37 @@
+import { readFileSync } from "node:fs";
+import { cp } from "node:fs/promises";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { z } from "zod";
 
 import { useConfigFolder } from "../../test/support/config-folder.ts";
 import type { Config } from "./config.ts";
-import { loadConfig } from "./load.ts";
 import { describeConfig, renderConfig } from "./render.ts";
+import { rootSchema } from "./schema/schema.ts";
 
-const { load } = useConfigFolder();
+const { folder, load } = useConfigFolder();
 
-function loadEveryKey(): Promise<Config> {
-  const cwd = fileURLToPath(new URL("testdata", import.meta.url));
-  const env = {
+const testdata = fileURLToPath(new URL("testdata", import.meta.url));
+const everyKey = readFileSync(`${testdata}/every-key.yaml`, "utf8").split(/^---$/m);
+
+async function loadDocument(text: string): Promise<Config> {
+  for (const name of ["secrets", "included"])
+    await cp(`${testdata}/${name}`, `${folder()}/${name}`, { recursive: true });
+  return load(text, {
     FLATLINE_API_KEY: "hush-key",
     SLACK_WEBHOOK_URL: "https://slack.example/hush",
     HOOK_SECRET: "hush-hush-hush-hush",
     FLATLINE_TOKEN: "hush-token",
-  };
-  return loadConfig({ path: "every-key.yaml", cwd, env });
+  });
 }
 
 describe("renderConfig", () => {
-  it("shows the effective configuration, secrets as ***", async () => {
-    const shown = renderConfig(await loadEveryKey());
+  it.each(everyKey)("shows secrets as ***, whatever they are of (document %#)", async (text) => {
+    const shown = renderConfig(await loadDocument(text));
 
-    await expect(shown).toMatchFileSnapshot("testdata/every-key.shown.txt");
     expect(shown).not.toContain("hush");
     expect(shown).not.toContain("file-key");
   });
@@ -66,8 +72,130 @@ it("renderConfig shows what nobody sees, and means the same", async () => {
 
 describe("describeConfig", () => {
   it("is what YAML shows, as data", async () => {
-    const config = await loadEveryKey();
+    for (const text of everyKey) {
+      const config = await loadDocument(text);
 
-    expect(parse(renderConfig(config))).toEqual(describeConfig(config));
+      expect(parse(renderConfig(config))).toEqual(describeConfig(config));
+    }
   });
 });
+
+// A key that somebody adds to the schema alone is accepted, documented, and does nothing.
+describe("every key of the schema", () => {
+  const defaultOf = schemaKeys();
+
+  it("is in every-key.yaml, and no other", () => {
+    const written = everyKey.flatMap((text) => [...writtenIn(text, defaultOf).keys]);
+
+    expect(new Set(written)).toEqual(new Set(defaultOf.keys()));
+  });
+
+  it.each(everyKey)("comes back from `config show` with its value (document %#)", async (text) => {
+    const { document, values } = writtenIn(text, defaultOf);
+    const shown = describeConfig(await loadDocument(text));
+
+    for (const { key, place, value } of values) {
+      if (place[0] === "include") continue;
+      expect.soft(shownAs(value, at(shown, shownPlace(place))), `${place.join(".")} is shown`).toEqual(value);
+      if (!key.endsWith("type"))
+        expect.soft(value, `${place.join(".")} says something`).not.toEqual(unsaid(key, place));
+    }
+    expect(JSON.stringify(shown).includes("umbrella")).toBe("include" in document);
+
+    /** What holds where this value is not written. */
+    function unsaid(key: string, [first, , third, ...rest]: Place): unknown {
+      const below = first === "organizations" ? [third ?? "", ...rest] : third === "organization" ? rest : null;
+      const fromDefaults = below === null ? undefined : at(document["defaults"], below);
+      return fromDefaults ?? defaultOf.get(key);
+    }
+  });
+});
+
+type Place = readonly (string | number)[];
+
+interface Written {
+  readonly document: Readonly<Record<string, unknown>>;
+  readonly keys: ReadonlySet<string>;
+  readonly values: readonly { readonly key: string; readonly place: Place; readonly value: unknown }[];
+}
+
+/** The keys of the schema as paths, each with its default: `receivers[](slack).url`, `defaults.labels.*`. */
+function schemaKeys(): ReadonlyMap<string, unknown> {
+  const all = new Map<string, unknown>();
+  const walk = (node: z.core.JSONSchema.BaseSchema, path: string): void => {
+    for (const one of [...(node.anyOf ?? []), ...(node.oneOf ?? [])]) walk(one, path);
+    if (node.items !== undefined) walk(node.items as typeof node, `${path}[]`);
+    if (typeof node.additionalProperties === "object") {
+      all.set(`${path}.*`, undefined);
+      walk(node.additionalProperties, `${path}.*`);
+    }
+    const { type } = (node.properties ?? {}) as Record<string, typeof node>;
+    for (const [name, child] of Object.entries(node.properties ?? {})) {
+      const key = keyBelow(path, type?.const, name);
+      all.set(key, (child as typeof node).default);
+      walk(child as typeof node, key);
+    }
+  };
+  walk(z.toJSONSchema(rootSchema, { io: "input" }), "");
+  return new Map([...all].map(([key, value]) => [withoutType(key, all), value]));
+}
+
+function keyBelow(path: string, type: unknown, name: string): string {
+  const object = typeof type === "string" ? `${path}(${type})` : path;
+  return object === "" ? name : `${object}.${name}`;
+}
+
+/** What receivers of every type have, and sources, is asked for once. */
+function withoutType(key: string, all: ReadonlyMap<string, unknown>): string {
+  const [, list = "", , rest = ""] = /^(.*)\((\w+)\)(.*)$/.exec(key) ?? [];
+  const isOfType = (other: string): boolean => other.startsWith(`${list}(`);
+  const types = new Set([...all.keys()].filter(isOfType).map((other) => /\((\w+)\)/.exec(other)?.[1]));
+  return list !== "" && [...types].every((type) => all.has(`${list}(${type})${rest}`)) ? `${list}${rest}` : key;
+}
+
+function writtenIn(text: string, known: ReadonlyMap<string, unknown>): Written {
+  const keys = new Set<string>();
+  const values: Written["values"][number][] = [];
+  const walk = (value: unknown, key: string, place: Place): void => {
+    if (Array.isArray(value)) {
+      if (value.every((one) => typeof one !== "object")) values.push({ key, place, value });
+      else for (const [index, one] of value.entries()) walk(one, `${key}[]`, [...place, index]);
+    } else if (typeof value !== "object" || value === null) values.push({ key, place, value });
+    else
+      for (const [name, child] of Object.entries(value)) {
+        const typed = keyBelow(key, "type" in value ? value.type : undefined, name);
+        const plain = keyBelow(key, undefined, name);
+        const below = known.has(`${key}.*`) ? `${key}.*` : known.has(plain) ? plain : typed;
+        keys.add(below);
+        walk(child, below, [...place, name]);
+      }
+  };
+  const document = parse(text) as Record<string, unknown>;
+  walk(document, "", []);
+  return { document, keys, values };
+}
+
+/** Where a value is shown: what a file holds by the name of what it is, and defaults with who says nothing. */
+function shownPlace(place: Place): Place {
+  const last = String(place.at(-1));
+  const named = last.endsWith("File") ? [...place.slice(0, -1), last.slice(0, -4)] : place;
+  return named[0] === "defaults" ? ["organizations", 0, ...named.slice(1)] : named;
+}
+
+function at(value: unknown, place: Place): unknown {
+  return place.reduce<unknown>((found, name) => (found as Record<string, unknown> | undefined)?.[name], value);
+}
+
+/** `written` where it is shown as it, in a form of its own; else what is shown. */
+function shownAs(written: unknown, shown: unknown): unknown {
+  const parts = typeof shown === "object" && shown !== null ? Object.values(shown) : [shown];
+  const isSecret = parts.length > 0 && parts.every((part) => part === "***");
+  const isPath = typeof written === "string" && shown === resolve(folder(), written);
+  const isSlugs = Array.isArray(written) && Array.isArray(shown) && shown.every(isObject);
+  if (isSlugs) return shown.map(({ slug }) => slug).filter((slug) => written.includes(slug));
+  return isSecret || isPath || (isObject(shown) && shown["slug"] === written) ? written : shown;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

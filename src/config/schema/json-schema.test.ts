@@ -1,17 +1,18 @@
 import { readFileSync } from "node:fs";
 
 import { describe, expect, it } from "vitest";
-import { parse } from "yaml";
+import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 
 import { createJsonSchema, renderJsonSchema, type JsonSchema } from "./json-schema.ts";
 
 const schema = z.fromJSONSchema(createJsonSchema());
-const read = (path: string): unknown => parse(readFileSync(new URL(path, import.meta.url), "utf8"));
+const read = (path: string): readonly unknown[] =>
+  parseAllDocuments(readFileSync(new URL(path, import.meta.url), "utf8")).map((document) => document.toJS() as unknown);
 
 describe("the JSON Schema", () => {
   it.each(["../testdata/every-key.yaml", "../../../config.example.yaml"])("accepts %s as it is written", (path) => {
-    expect(schema.safeParse(read(path))).toMatchObject({ success: true });
+    for (const document of read(path)) expect(schema.safeParse(document)).toMatchObject({ success: true });
   });
 
   it.each([

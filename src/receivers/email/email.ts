@@ -38,10 +38,12 @@ export interface EmailOptions {
 
 const mailAddress = z
   .string()
-  .regex(
-    /^[^\p{Cc}]*[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u,
+  .refine(
+    (text) => /^[^\p{Cc}]*[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(text),
     'must be an address such as "ops@example.com" or "Ops <ops@example.com>"',
-  );
+  )
+  // Editors read a pattern without the flag that \p needs.
+  .meta({ pattern: String.raw`^.*[^\s@]+@[^\s@]+$` });
 
 const shape = {
   url: z
