@@ -4,7 +4,7 @@ import { hourMs, minuteMs } from "../../base/time.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { AlertEnd, AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
-import { decideGate, type GateFacts, type GatePolicy } from "./gate.ts";
+import { decideGate, forecastHold, type GateFacts, type GatePolicy } from "./gate.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 12);
@@ -184,5 +184,36 @@ describe("the deaths in question", () => {
     },
   ])("$rule", ({ failures = [], checkers = [], fromMs }) => {
     expect(decide(failures, {}, { checkers }).suspectFromMs).toBe(fromMs);
+  });
+});
+
+describe("what acts would make of a failure", () => {
+  it.each<[string, GateFailure, Partial<GatePolicy>, readonly string[]]>([
+    ["one that fires", failed(), {}, ["now", "acknowledged", "checker"]],
+    ["one that is over", failed({}, ended()), {}, ["now", "acknowledged"]],
+    [
+      "one that ended beside its own deaths",
+      failed({}, ended({ baselineExclusion: "too_much" })),
+      {},
+      ["now", "acknowledged", "checker"],
+    ],
+    ["one that was judged real", failed(judged("real")), {}, ["checker"]],
+    [
+      "one where acknowledging opens",
+      failed(),
+      { releaseOn: ["acknowledged"] },
+      ["now", "checker", "real", "expected"],
+    ],
+    [
+      "one that is over, where acknowledging opened",
+      failed({}, ended()),
+      { releaseOn: ["acknowledged"] },
+      ["now", "acknowledged", "checker", "real", "expected"],
+    ],
+    ["one that was released by hand", failed({}, null, { releasedAtMs: at(9) }), {}, []],
+  ])("%s", (_rule, failure, policy, holds) => {
+    const forecast = forecastHold(failure, { ...byJudgement, ...policy });
+
+    expect(Object.entries(forecast).flatMap(([act, isHeld]) => (isHeld ? [act] : []))).toEqual(holds);
   });
 });

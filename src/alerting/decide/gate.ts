@@ -1,5 +1,6 @@
 import { hourMs } from "../../base/time.ts";
 import { checkKind } from "../../checks/checks.ts";
+import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 
@@ -95,6 +96,25 @@ export function releaseOf(failure: GateFailure, { releaseOn }: GatePolicy): Gate
   const isAcknowledged = alert.acknowledgement !== null && alert.acknowledgement.isBeforeFail !== true;
   if (releaseOn.includes("acknowledged") && isAcknowledged) return "acknowledged";
   return releaseOn.includes("resolved") && end !== null ? "resolved" : null;
+}
+
+/** Whether an alert holds the gate: as it stands, and after each act on it. */
+export type HoldForecast = Readonly<Record<"now" | "acknowledged" | JudgementVerdict, boolean>>;
+
+/** Returns what acts on its alert would make of a failure, by the rules that decide when they are done. */
+export function forecastHold(failure: GateFailure, policy: GatePolicy): HoldForecast {
+  const { alert, end } = failure;
+  const nobody = { atMs: 0, by: "", note: null, comment: null };
+  const holds = (changed: AlertState): boolean => releaseOf({ ...failure, alert: changed }, policy) === null;
+  const judged = (verdict: JudgementVerdict): boolean => holds({ ...alert, judgement: { ...nobody, verdict } });
+  return {
+    now: holds(alert),
+    // An alert that is over is not acknowledged.
+    acknowledged: holds(end === null ? { ...alert, acknowledgement: { ...nobody, severity: alert.severity } } : alert),
+    checker: judged("checker"),
+    real: judged("real"),
+    expected: judged("expected"),
+  };
 }
 
 /** A checker that was wrong may be repaired when the rate is back against a baseline without its deaths; else a person decides. */

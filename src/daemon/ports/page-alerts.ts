@@ -1,4 +1,5 @@
 import { matches } from "../../alerting/decide/matching.ts";
+import { forecastHold, isGateAlert, type HoldForecast } from "../../alerting/decide/gate.ts";
 import { rulesAt, ruleOf, windowAt } from "../../alerting/decide/silences.ts";
 import type { AlertTarget } from "../../alerting/settings.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -31,8 +32,12 @@ const countWithinMs = secondMs / 4;
 // One alert's page waits for its own.
 const countOneWithinMs = 2 * secondMs;
 
+const holdsNever: HoldForecast = { now: false, acknowledged: false, checker: false, real: false, expected: false };
+
 /** Alerts as the pages see them: those that live, and those that are over as long as they are kept. */
-export function createPageAlerts(options: PageAlertsOptions): Pick<PagePort, "alerts" | "alert" | "actRules"> {
+export function createPageAlerts(
+  options: PageAlertsOptions,
+): Pick<PagePort, "alerts" | "alert" | "actRules" | "holds"> {
   const { store, history, runtime, clock, logger } = options;
   const regrets = new Map<string, { readonly atMs: number; readonly regret: Regret | null }>();
   const expectations = new Map<string, number | null>();
@@ -114,6 +119,24 @@ export function createPageAlerts(options: PageAlertsOptions): Pick<PagePort, "al
       const { gate, alert, receivers } = organization;
       const escalations = receivers.filter(({ afterMs }) => afterMs > 0);
       return { releaseOn: gate.releaseOn, repeatIntervalMs: alert.repeatIntervalMs, escalations };
+    },
+    holds: async () => {
+      const { settings } = runtime.current();
+      const failures = await store.gate.failures();
+      const forecasts = failures.map((failure) => {
+        const { id, slug } = failure.alert;
+        return { id, slug, hold: forecastHold(failure, settings.gateOf(slug)) };
+      });
+      const bySlug = Map.groupBy(forecasts, ({ slug }) => slug);
+      return (alert) => {
+        const all = bySlug.get(alert.slug) ?? [];
+        const own = all.find(({ id }) => id === alert.id)?.hold ?? holdsNever;
+        return {
+          ...own,
+          isOfGate: isGateAlert(alert),
+          others: all.filter((one) => one.id !== alert.id && one.hold.now).length,
+        };
+      };
     },
     alerts: async () => {
       const fromMs = clock.nowMs() - runtime.current().config.storage.retentionMs;

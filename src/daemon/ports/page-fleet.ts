@@ -1,6 +1,6 @@
 import { countFleet, fleetBound } from "../../alerting/decide/fleet-bound.ts";
 import { forecastFleet } from "../../alerting/decide/fleet-forecast.ts";
-import { holdingFailures } from "../../alerting/decide/gate.ts";
+import { heldGates } from "../../alerting/decide/gate.ts";
 import { isFleetAlert } from "../../alerting/decide/news.ts";
 import { loadTracked } from "../../alerting/notify/tracking.ts";
 import type { Clock } from "../../base/time.ts";
@@ -38,13 +38,7 @@ export function createPageFleet(
     },
     heldSince: async () => {
       const { settings } = runtime.current();
-      const bySlug = Map.groupBy(await store.gate.failures(), ({ alert }) => alert.slug);
-      const held = new Map<string, number>();
-      for (const [slug, failures] of bySlug) {
-        const holding = holdingFailures(failures, settings.gateOf(slug));
-        if (holding.length > 0) held.set(slug, Math.min(...holding.map(({ failedAtMs }) => failedAtMs)));
-      }
-      return held;
+      return heldGates(await store.gate.failures(), (slug) => settings.gateOf(slug));
     },
     fleetForecast: async () => {
       const { settings } = runtime.current();

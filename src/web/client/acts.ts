@@ -2,6 +2,7 @@ import { formatCount } from "../../base/numbers.ts";
 import type { ActFacts } from "../page/alerts/act-facts.ts";
 import { formatLengthInProse, formatShare, formatTime } from "../page/parts/figures.ts";
 import { escapeHtml } from "../page/parts/html.ts";
+import { gateOutcome, type GateOutcome } from "../page/alerts/gate-outcome.ts";
 import { mark } from "../page/parts/marks.ts";
 import { inZone } from "./choices.ts";
 import { openDialog, textOf, type Problem } from "./dialog.ts";
@@ -60,7 +61,7 @@ async function send(what: string, path: string, body: unknown): Promise<Problem 
 }
 
 async function acknowledge(facts: ActFacts, path: string): Promise<string | null> {
-  const opens = facts.isHeld && facts.releaseOn.includes("acknowledged");
+  const opens = gateOutcome([facts], "acknowledged") === "opens";
   const gate = !facts.isHeld
     ? ""
     : opens
@@ -131,16 +132,16 @@ async function judge(facts: ActFacts, path: string, chosen: string | null): Prom
 }
 
 function consequences(facts: ActFacts, verdict: "checker" | "real" | "expected"): (readonly [string, string])[] {
-  const opens = facts.releaseOn.includes("judged");
-  const gate = !facts.isHeld
-    ? "is open"
-    : !opens
-      ? "stays shut: <code>releaseOn</code> has no <code>judged</code>"
-      : verdict !== "checker"
-        ? "opens at once"
-        : facts.isEnded
-          ? "opens, unless its baseline could not be mended"
-          : "stays shut, opens when the alert ends";
+  const gates = {
+    // Nothing is known of the organization, and that holds it.
+    free: facts.isHeld ? "stays shut until there is a result" : "is open",
+    opens: "opens at once",
+    shuts: "is shut again",
+    unruled: "stays shut: <code>releaseOn</code> has no <code>judged</code>",
+    other: "stays shut: another alert holds it, too",
+    ends: "stays shut, opens when the alert ends",
+    tainted: "stays shut until it is released: the alert ended against a baseline that has the incident in it",
+  } as const satisfies Record<GateOutcome, string>;
   const baseline =
     verdict === "checker"
       ? `${formatLengthInProse(facts.nowMs - facts.beganMs)} since ${when(facts.beganMs)} leave it where <code>baselineExclude</code> is <code>judged</code>`
@@ -151,7 +152,7 @@ function consequences(facts: ActFacts, verdict: "checker" | "real" | "expected")
     expected: "a false alarm: rules should stay quiet",
   };
   return [
-    ["Gate", gate],
+    ["Gate", gates[gateOutcome([facts], verdict)]],
     ["Baseline", baseline],
     ["Tuning", tuning[verdict]],
   ];

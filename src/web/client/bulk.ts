@@ -1,3 +1,4 @@
+import type { JudgementVerdict } from "../../contract/judgement.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { literalPattern } from "../../base/text-pattern.ts";
 import { escapeHtml } from "../page/parts/html.ts";
@@ -6,6 +7,7 @@ import type { BulkSubject } from "../page/alerts/act-facts.ts";
 import { countOf, formatShare } from "../page/parts/figures.ts";
 import { choices, commentOf } from "./acts.ts";
 import { textOf } from "./dialog.ts";
+import { gateOutcome, type GateAct, type GateOutcome } from "../page/alerts/gate-outcome.ts";
 import { runEach, type Step } from "./each-dialog.ts";
 import { drawLength, lengthField, readSilence, timeWords } from "./silence.ts";
 import { askToken, knownToken, mayActWithoutToken } from "./token.ts";
@@ -72,9 +74,9 @@ function acknowledge(alerts: readonly BulkSubject[], rest: Rest): Promise<string
   const free = alerts.filter(
     ({ group, isAcknowledged }) => !isAcknowledged && group !== "pending" && group !== "ended",
   );
-  const held = free.filter(({ isHeld }) => isHeld);
-  const opening = organizations(held.filter(({ releaseOn }) => releaseOn.includes("acknowledged")));
-  const stays = organizations(held) - opening;
+  const outcomes = gateOutcomes(free, "acknowledged");
+  const opening = outcomes.opens;
+  const stays = outcomes.unruled + outcomes.other + outcomes.ends + outcomes.tainted;
   const gate =
     opening > 0
       ? ` <b>This opens the gate of ${countOf(opening, "organization")}</b>: your configuration says so.`
@@ -108,7 +110,9 @@ function acknowledge(alerts: readonly BulkSubject[], rest: Rest): Promise<string
 }
 
 function judge(alerts: readonly BulkSubject[], rest: Rest): Promise<string | null> {
-  const ready = alerts.filter(({ group }) => group !== "pending");
+  const judgeable = alerts.filter(({ hold }) => hold.isOfGate);
+  const ready = judgeable.filter(({ group }) => group !== "pending");
+  if (ready.length === 0) return Promise.resolve("Nothing was changed: none of these alerts can be judged.");
   const open = ready.filter(({ verdict }) => verdict === null);
   const judged = ready.filter(({ verdict }) => verdict !== null);
   const known = ready.flatMap(({ deaths, undone }) => (deaths === null || undone === null ? [] : [{ deaths, undone }]));
@@ -131,7 +135,11 @@ function judge(alerts: readonly BulkSubject[], rest: Rest): Promise<string | nul
       foot: "Can be changed one by one; every judgement is kept.",
       content: `<p>${formatCount(fails)} fail and ${formatCount(ready.length - fails)} others.${deaths === 0 ? "" : ` ${formatShare(undone / deaths)} of their deaths with a name were found alive again.`}</p>
 ${box("open", open.length, "that no one has judged", true)}${box("judged", judged.length, `judged before, ${before.join(" and ")}: unless you select them, these stay as they are`, false)}${who(
-        [[alerts.length - ready.length, "pending: they fire first"], rest],
+        [
+          [judgeable.length - ready.length, "pending: they fire first"],
+          [alerts.length - judgeable.length, "that question no deaths: these are not judged"],
+          rest,
+        ],
       )}
 <fieldset class="verdict-choice"><legend class="sr">What was it?</legend>${choices.map(([value, name], index) => `<label><input type="radio" name="verdict" value="${value}"${index === 0 ? " data-first" : ""}> ${name}</label>`).join("")}</fieldset>
 <div data-consequences></div>
@@ -141,7 +149,8 @@ ${box("open", open.length, "that no one has judged", true)}${box("judged", judge
         const verdict = textOf(data, "verdict");
         const some = chosen(data);
         const place = form.querySelector("[data-consequences]");
-        if (place !== null) place.innerHTML = verdict === "" ? "" : consequences(judgedLines(some, verdict));
+        if (place !== null)
+          place.innerHTML = verdict === "" ? "" : consequences(judgedLines(some, verdict as JudgementVerdict));
         button.textContent = `Judge ${countOf(some.length, "alert")}`;
       },
     },
@@ -156,25 +165,27 @@ ${box("open", open.length, "that no one has judged", true)}${box("judged", judge
   );
 }
 
-function judgedLines(alerts: readonly BulkSubject[], verdict: string): (readonly [string, string])[] {
-  const held = alerts.filter(({ isHeld }) => isHeld);
-  const opening = organizations(held.filter(({ releaseOn }) => releaseOn.includes("judged")));
-  const staying = organizations(held) - opening;
-  const isOne = opening === 1;
+function judgedLines(alerts: readonly BulkSubject[], verdict: JudgementVerdict): (readonly [string, string])[] {
+  const outcomes = gateOutcomes(alerts, verdict);
+  const line = (outcome: GateOutcome, one: string, many: string, why = ""): string[] => {
+    const count = outcomes[outcome];
+    return count === 0 ? [] : [`${formatCount(count)} ${count === 1 ? one : many}${why}`];
+  };
+  const stay = ["organization stays held", "organizations stay held"] as const;
   const gate = [
-    ...(opening === 0
-      ? []
-      : [
-          verdict === "checker"
-            ? `${countOf(opening, "organization")} ${isOne ? "stays" : "stay"} held; each opens when its alert has ended`
-            : `${countOf(opening, "held organization")} ${isOne ? "opens" : "open"} at once`,
-        ]),
-    ...(staying === 0
-      ? []
-      : [`${countOf(staying, "organization")} held on: <code>releaseOn</code> has no <code>judged</code>`]),
+    ...line("opens", "held organization opens at once", "held organizations open at once"),
+    ...line("shuts", "organization is held again", "organizations are held again"),
+    ...line("ends", ...stay, "; each opens when its alert has ended"),
+    ...line("unruled", ...stay, ": <code>releaseOn</code> has no <code>judged</code>"),
+    ...line("other", ...stay, ": another alert holds it, too"),
+    ...line(
+      "tainted",
+      ...stay,
+      " until it is released: its alert ended against a baseline that has the incident in it",
+    ),
   ];
   return [
-    ["Gate", gate.length === 0 ? "is open" : gate.join("<br>")],
+    ["Gate", gate.length === 0 ? "no alert of these holds one" : gate.join("<br>")],
     [
       "Baseline",
       verdict === "checker"
@@ -182,6 +193,14 @@ function judgedLines(alerts: readonly BulkSubject[], verdict: string): (readonly
         : "keeps these hours",
     ],
   ];
+}
+
+/** How many organizations there are of each outcome. */
+function gateOutcomes(alerts: readonly BulkSubject[], act: GateAct): Record<GateOutcome, number> {
+  const counts = { free: 0, opens: 0, shuts: 0, unruled: 0, other: 0, ends: 0, tainted: 0 };
+  const subjects = alerts.map((alert) => ({ ...alert, isEnded: alert.group === "ended" }));
+  for (const own of Map.groupBy(subjects, ({ slug }) => slug).values()) counts[gateOutcome(own, act)]++;
+  return counts;
 }
 
 function silence(slugs: readonly string[], rest: Rest): Promise<string | null> {

@@ -8,6 +8,7 @@ import type { FleetState } from "../../store/alerts/notices.ts";
 import type { StoredResult, VerdictPoint } from "../../store/runs/history.ts";
 import type { HourSeries } from "../../store/runs/hour-series.ts";
 import type { CheckState } from "../ports/checks.ts";
+import type { HoldFacts } from "./alerts/act-facts.ts";
 import type { Forecast, Notified } from "./parts/notified.ts";
 
 /** One setting of an organization as it holds. */
@@ -206,6 +207,8 @@ export interface PagePort {
   notifiedOfFleet(fleetId: string): Promise<Notified>;
   /** null: the organization is not configured. */
   actRules(slug: string): PageActRules | null;
+  /** Reads what holds gates, and returns what of it an alert does, and would after each act on it. */
+  holds(): Promise<(alert: AlertState) => HoldFacts>;
   /** Those that live, and those that are over as long as they are kept, the newest first. */
   alerts(): Promise<readonly PageAlert[]>;
   /** One that is live or kept; null: there is none. */

@@ -2,11 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
 import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { hourMs } from "../../../src/base/time.ts";
+import type { StoreParts } from "../../../src/store/store.ts";
+import { firingAlert } from "../../support/firing-alert.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
 const token = "let-me-in";
 const bearer = { authorization: `Bearer ${token}` };
+const ended = ["over", "tainted", "twice"];
 const spiking = ["acme", "eu-bank", "eu-pay", "globex", "initech", "umbrella"];
 
 let browser: TestBrowser;
@@ -23,11 +27,12 @@ interface ListedAlert {
 beforeAll(async () => {
   folder = await makeDaemonFolder();
   for (const slug of spiking) await folder.addDeaths(slug, { lastHour: 60, perDay: 1 });
-  await folder.addDeaths("calm", { lastHour: 1, perDay: 1 });
+  for (const slug of ["calm", ...ended]) await folder.addDeaths(slug, { lastHour: 1, perDay: 1 });
+  await folder.withStore((store) => store.transaction(addEnded));
   await folder.configure(`
 source: { type: embedded }
 defaults: { schedule: "0 0 1 1 *" }
-organizations: [${spiking.join(", ")}, calm]
+organizations: [${[...spiking, ...ended].join(", ")}, calm]
 alerting: { groupWait: 100ms, groupInterval: 1s }
 receivers: [{ name: ops, type: log }]
 server:
@@ -45,6 +50,21 @@ afterAll(async () => {
   await browser?.close();
   await folder?.close();
 });
+
+/** Alerts that are over and still hold gates: against a sound baseline, against one with the incident in it, and two of one gate. */
+async function addEnded({ alerts, gate }: StoreParts): Promise<void> {
+  const nowMs = Date.now();
+  for (const [id, slug, baselineExclusion] of [
+    ["ended-1", "over", "applied"],
+    ["ended-2", "tainted", "too_much"],
+    ["ended-3", "twice", "applied"],
+    ["ended-4", "twice", "applied"],
+  ] as const) {
+    const alert = firingAlert(id, nowMs - 3 * hourMs, { slug });
+    await gate.fail(alert, nowMs - 3 * hourMs);
+    await alerts.end(alert, { atMs: nowMs - hourMs, isByRun: true, baselineExclusion });
+  }
+}
 
 async function listAlerts(): Promise<readonly ListedAlert[]> {
   const answer = await fetch(`${url}/api/v1/alerts`, { headers: bearer });
@@ -209,5 +229,34 @@ describe("gates that are held", () => {
     expect((await audited("release")).map(({ slug }) => slug).toSorted()).toEqual(["eu-bank", "eu-pay"]);
     await page.goto(url);
     expect(await page.locator(".fleetacts [data-bulk=release]").innerText()).toMatch(/^Release \d…$/);
+  });
+});
+
+describe("a judgement of alerts that are over", () => {
+  it("says which gates it opens and which stay shut, and why, and does just that", async () => {
+    const page = await open("/alerts?q=ended");
+    for (const slug of ended) await pick(page, slug).first().check();
+    await page.locator("#bulkbar button", { hasText: "Judge…" }).click();
+    const dialog = page.locator("dialog");
+    await dialog.getByText("The checker was wrong").click();
+    expect((await dialog.locator(".consequences dd").first().innerText()).split("\n")).toEqual([
+      "1 held organization opens at once",
+      "1 organization stays held: another alert holds it, too",
+      "1 organization stays held until it is released: its alert ended against a baseline that has the incident in it",
+    ]);
+    await dialog.getByText("The assets did die").click();
+    expect((await dialog.locator(".consequences dd").first().innerText()).split("\n")).toEqual([
+      "2 held organizations open at once",
+      "1 organization stays held: another alert holds it, too",
+    ]);
+    await dialog.getByText("The checker was wrong").click();
+    await dialog.locator("button.primary", { hasText: "Judge 3 alerts" }).click();
+    await page.locator("#did", { hasText: "3 judged." }).waitFor();
+
+    const { gates } = (await (await fetch(`${url}/api/v1/gate`)).json()) as { gates: { slug: string }[] };
+    expect(gates.map(({ slug }) => slug).filter((slug) => ended.includes(slug))).toEqual(
+      expect.arrayContaining(["tainted", "twice"]),
+    );
+    expect(gates.map(({ slug }) => slug)).not.toContain("over");
   });
 });

@@ -1,3 +1,17 @@
+/** Whether an alert holds its organization's gate: now, and after an act on it. */
+export interface HoldFacts {
+  /** Whether it questions deaths: others are not judged, and hold no gate. */
+  readonly isOfGate: boolean;
+  readonly now: boolean;
+  readonly acknowledged: boolean;
+  /** Judged as that. */
+  readonly checker: boolean;
+  readonly real: boolean;
+  readonly expected: boolean;
+  /** How many other alerts hold it. */
+  readonly others: number;
+}
+
 /** What the dialogs of the acts say, computed from what holds; the scripts read it. */
 export interface ActFacts {
   readonly id: string;
@@ -12,6 +26,7 @@ export interface ActFacts {
   readonly beganMs: number;
   readonly nowMs: number;
   readonly releaseOn: readonly string[];
+  readonly hold: HoldFacts;
   /** Whether reminders are sent. */
   readonly hasReminders: boolean;
   /** Receivers that would be notified next, and when, epoch ms. */
@@ -30,9 +45,10 @@ export interface BulkSubject {
   readonly isMember: boolean;
   readonly deaths: number | null;
   readonly undone: number | null;
-  /** Its gate is shut. */
+  /** An alert holds its gate. */
   readonly isHeld: boolean;
   /** What opens its gate, beside a release by hand. */
   readonly releaseOn: readonly string[];
+  readonly hold: HoldFacts;
   readonly hasReminders: boolean;
 }

@@ -8,7 +8,7 @@ import type { AlertData } from "./alert-model.ts";
 import { isMuchUndone, proposalOf, undoneShare } from "./alert-row.ts";
 
 /** Returns what of an alert the dialogs need. */
-export function actFactsOf({ view, gate, rules, nowMs, row }: AlertData): ActFacts {
+export function actFactsOf({ view, gate, rules, hold, nowMs, row }: AlertData): ActFacts {
   const { alert, endsAtMs } = view;
   const firingAtMs = alert.firingAtMs ?? alert.startsAtMs;
   return {
@@ -23,6 +23,7 @@ export function actFactsOf({ view, gate, rules, nowMs, row }: AlertData): ActFac
     beganMs: alert.onset?.atMs ?? alert.startsAtMs,
     nowMs,
     releaseOn: rules?.releaseOn ?? [],
+    hold,
     hasReminders: (rules?.repeatIntervalMs ?? 0) > 0,
     next: (rules?.escalations ?? [])
       .map(({ name, afterMs }) => ({ name, atMs: firingAtMs + afterMs }))

@@ -18,6 +18,7 @@ import type { FleetData } from "../overview/fleet.ts";
 import type { RowData } from "../overview/row.ts";
 import type { Unaccepted } from "../parts/notified.ts";
 import type { PageActRules, PageAlert, PageSilencedSpan } from "../ports.ts";
+import type { HoldFacts } from "./act-facts.ts";
 import { beganMs } from "./alert-row.ts";
 
 /** Which stretch of time the chart shows. */
@@ -47,6 +48,7 @@ export interface AlertData {
   readonly fleet: FleetData;
   readonly gate: GateView | null;
   readonly rules: PageActRules | null;
+  readonly hold: HoldFacts;
   readonly history: readonly AlertHistoryEntry[];
   readonly comments: readonly AlertComment[];
   readonly deliveries: readonly DeliveryAttempt[];
@@ -110,6 +112,7 @@ export async function readAlert(
     fleet: model.fleet,
     gate,
     rules: page.actRules(slug),
+    hold: (await page.holds())(alert),
     history,
     comments,
     deliveries,

@@ -2,7 +2,7 @@ import { proposeJudgement, speaksForChecker } from "../../../contract/judgement.
 import type { AlertState } from "../../../store/alerts/alerts.ts";
 import type { WordSubject } from "../parts/words.ts";
 import type { PageActRules, PageAlert } from "../ports.ts";
-import type { BulkSubject } from "./act-facts.ts";
+import type { BulkSubject, HoldFacts } from "./act-facts.ts";
 
 export type AlertGroup = "firing" | "acknowledged" | "pending" | "silenced" | "ended";
 
@@ -62,7 +62,7 @@ export function alertSubject(view: PageAlert, nowMs: number): WordSubject {
 }
 
 /** Returns what the dialogs need of an alert; `rules` is null where its organization is not configured. */
-export function bulkSubject(view: PageAlert, rules: PageActRules | null, isHeld: boolean): BulkSubject {
+export function bulkSubject(view: PageAlert, rules: PageActRules | null, hold: HoldFacts): BulkSubject {
   const { alert, endsAtMs } = view;
   const { id, slug, severity, check, kind, state, acknowledgement, judgement, peak } = alert;
   const isSpike = check === "dead-asset-spike" && kind === "verdict";
@@ -76,8 +76,9 @@ export function bulkSubject(view: PageAlert, rules: PageActRules | null, isHeld:
     isMember: isSpike && state === "firing" && endsAtMs === null && rules !== null,
     deaths: isSpike ? peak.currentCount : null,
     undone: undoneShare(view),
-    isHeld,
+    isHeld: hold.now || hold.others > 0,
     releaseOn: rules?.releaseOn ?? [],
+    hold,
     hasReminders: (rules?.repeatIntervalMs ?? 0) > 0,
   };
 }

@@ -85,10 +85,10 @@ export function addAlertPages(scope: FastifyInstance, options: AlertPagesOptions
     GET: {
       access: "public",
       handle: async (request, reply) => {
-        const held = await page.heldSince();
+        const holdOf = await page.holds();
         const alerts = (await page.alerts())
           .filter(({ alert }) => seesOrganization(request, alert.slug))
-          .map((view) => bulkSubject(view, page.actRules(view.alert.slug), held.has(view.alert.slug)));
+          .map((view) => bulkSubject(view, page.actRules(view.alert.slug), holdOf(view.alert)));
         return sendText(request, reply, "application/json", escapeUnseen(JSON.stringify({ alerts })));
       },
     },
