@@ -316,6 +316,7 @@ export async function startWeb(
       queue: async () => ({ reports: [], failures: [], isWatched: false }),
       configuration: () => ({
         text: "server: {}\n",
+        omitted: 0,
         files: ["flatline.yaml"],
         appliedAtMs: harnessNowMs,
         lastReload: null,

@@ -90,8 +90,10 @@ export interface PageQueue {
 }
 
 export interface PageConfiguration {
-  /** The effective configuration as YAML, secrets as `***`. */
+  /** The effective configuration as YAML, secrets as `***`; of many organizations the first. */
   readonly text: string;
+  /** How many organizations of the files are not in `text`. */
+  readonly omitted: number;
   readonly files: readonly string[];
   readonly appliedAtMs: number;
   /** The last reload; null: none since the start. */

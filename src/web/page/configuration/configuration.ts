@@ -10,6 +10,7 @@ import { differencesOf, usualValues, type Difference } from "./differences.ts";
 /** What the page shows of the configuration. */
 export interface ConfigurationData {
   readonly text: string;
+  readonly omitted: number;
   readonly files: readonly string[];
   readonly appliedAtMs: number;
   readonly lastReload: { readonly atMs: number; readonly problem: string | null } | null;
@@ -43,7 +44,7 @@ export function renderConfiguration(data: ConfigurationData, nowMs: number): Htm
         </p>
       </div>
       <div class="buttons">
-        ${isWhole(data.text) ? html`<button type="button" data-copy="yaml">Copy YAML</button>` : nothing}
+        ${isWhole(data) ? html`<button type="button" data-copy="yaml">Copy YAML</button>` : nothing}
         <button type="button" data-do="reload">Reload</button>
         <p class="did" id="did" role="status"></p>
       </div>
@@ -57,7 +58,7 @@ export function renderConfiguration(data: ConfigurationData, nowMs: number): Htm
             The running one is older.
           </div>`
     }
-    ${renderDifferences(differences)}${renderLookUp(data)}${renderDefaults(organizations)}${renderYaml(data.text)}`;
+    ${renderDifferences(differences)}${renderLookUp(data)}${renderDefaults(organizations)}${renderYaml(data)}`;
 }
 
 /** "58 of 2,000 organizations differ from the defaults, in 10 settings." */
@@ -202,12 +203,12 @@ function sectionsOf(text: string): string[] {
 }
 
 /** No section of it is cut. */
-function isWhole(text: string): boolean {
-  return sectionsOf(text).every((part) => part.split("\n").length <= mostLines);
+function isWhole({ text, omitted }: ConfigurationData): boolean {
+  return omitted === 0 && sectionsOf(text).every((part) => part.split("\n").length <= mostLines);
 }
 
 /** Folded by section; of a long one the beginning. */
-function renderYaml(text: string): Html {
+function renderYaml({ text, omitted }: ConfigurationData): Html {
   const sections = sectionsOf(text);
   return html`<section aria-labelledby="yaml-h">
     <h2 id="yaml-h">As YAML</h2>
@@ -216,12 +217,20 @@ function renderYaml(text: string): Html {
         const lines = part.trimEnd().split("\n");
         const name = /^[a-zA-Z]+/.exec(part)?.[0] ?? "top";
         const rest = lines.length - mostLines;
+        const many = name === "organizations" ? omitted : 0;
+        const more = [
+          ...(many > 0 ? [countOf(many, "organization")] : []),
+          ...(rest > 0 ? [countOf(rest, "line")] : []),
+        ];
         return html`<details class="yaml-part" id="c-${name}">
-          <summary><code>${name}:</code> <span class="detail">${countOf(lines.length, "line")}</span></summary>
+          <summary>
+            <code>${name}:</code>
+            <span class="detail">${many > 0 ? `the first ${mostLines} lines` : countOf(lines.length, "line")}</span>
+          </summary>
           <pre class="yaml" tabindex="0" aria-label="${name}">
 ${lines.slice(0, mostLines).join("\n")}
 </pre>
-          ${rest > 0 ? html`<p class="hint">${formatCount(rest)} lines more: <code>flatline config show</code></p>` : nothing}
+          ${more.length > 0 ? html`<p class="hint">${more.join(" and ")} more: <code>flatline config show</code></p>` : nothing}
         </details>`;
       })}
     </div>
