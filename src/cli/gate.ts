@@ -6,12 +6,14 @@ import { formatCount } from "../base/numbers.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { withDaemon } from "../commands/daemon-client.ts";
 import { daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, findDaemon, type DaemonFlags } from "./daemon-flags.ts";
+import { askYesNo } from "./platform/confirmation.ts";
 import { renderTable } from "./table.ts";
 
 interface ReleaseFlags extends DaemonFlags {
   readonly comment: string;
   readonly by?: string;
   readonly all?: boolean;
+  readonly yes?: boolean;
 }
 
 /** `flatline gate SLUG` and `flatline gate release`, through the running daemon's HTTP API. */
@@ -60,7 +62,8 @@ function addRelease(parent: Command, context: CliContext): void {
     .description("let deaths be acted on again, by hand: covers what has failed until now")
     .argument("[slugs...]", "organizations")
     .requiredOption("--comment <text>", "why; shown with the release")
-    .option("--all", "every organization whose gate is held")
+    .option("--all", "every organization whose gate is held; asks before")
+    .option("--yes", "release all without asking")
     .option("--by <name>", "who [$USER]")
     .addOption(daemonConfigFlag())
     .addOption(daemonUrlFlag())
@@ -70,11 +73,24 @@ function addRelease(parent: Command, context: CliContext): void {
     .action(async (slugs: string[], flags: ReleaseFlags) => {
       if (slugs.length > 0 === (flags.all === true))
         throw new FlatlineError("usage", "name the organizations to release, or give --all");
+      const isAsked = flags.all === true && flags.yes !== true;
+      if (isAsked && context.stdin.isTTY !== true)
+        throw new FlatlineError(
+          "usage",
+          "there is no terminal to ask on: nothing was released; --yes releases without asking",
+        );
       const by = flags.by ?? context.env["USER"] ?? null;
       const released: Gate[] = [];
+      let isRefused = false;
       const access = await findDaemon(flags, context);
       await withDaemon(access, context, async (daemon) => {
         const wanted = flags.all === true ? heldByFailure(await daemon.gates()) : slugs;
+        if (isAsked && wanted.length > 0 && !(await isReleaseWanted(wanted, context))) {
+          context.stderr.write("nothing was released\n");
+          context.setExitCode(1);
+          isRefused = true;
+          return;
+        }
         for (const slug of wanted) {
           try {
             released.push(await daemon.releaseGate(slug, by, flags.comment));
@@ -86,9 +102,24 @@ function addRelease(parent: Command, context: CliContext): void {
           }
         }
       }).catch(refuseUnanswered);
+      if (isRefused) return;
       if (flags.json === true) context.stdout.write(`${JSON.stringify(released, null, 2)}\n`);
       else context.stdout.write(released.length === 0 ? "no gate is released\n" : released.map(render).join(""));
     });
+}
+
+// A question has to be read; `flatline gate` lists all of them.
+const mostNamed = 20;
+
+function isReleaseWanted(slugs: readonly string[], context: CliContext): Promise<boolean> {
+  const more = slugs.length - mostNamed;
+  const names = [...slugs.slice(0, mostNamed), ...(more > 0 ? [`${formatCount(more)} more`] : [])].join(", ");
+  const many = `${formatCount(slugs.length)} ${slugs.length === 1 ? "organization" : "organizations"}`;
+  context.stderr.write(`held: ${names}\n`);
+  return askYesNo(
+    `Release the deaths of ${many}? What takedown pipelines then do, flatline cannot undo. [y/N] `,
+    context,
+  );
 }
 
 /** Returns the organizations held by a failure; a release changes nothing for an unknown one. */
