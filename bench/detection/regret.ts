@@ -1,6 +1,6 @@
 import type { EventRecord } from "../../src/backtest/event-record.ts";
 import { medianOf } from "../../src/backtest/score.ts";
-import { regretWithinMs } from "../../src/backtest/truth.ts";
+import { isUndone } from "../../src/backtest/truth.ts";
 import { dayMs, hourMs } from "../../src/base/time.ts";
 import { builtinRegret } from "../../src/checks/regret/settings.ts";
 import { evaluateRegret, type RegretLimits } from "../../src/checks/regret/evaluate.ts";
@@ -140,7 +140,7 @@ function isMostlyUndone(deaths: readonly Death[], afterMs: number, untilMs: numb
   for (const { atMs, count, revivedAtMs } of deaths) {
     if (atMs <= afterMs || atMs > untilMs) continue;
     all += count;
-    if (revivedAtMs - atMs <= regretWithinMs) undone += count;
+    if (isUndone(atMs, revivedAtMs)) undone += count;
   }
   return undone * 2 >= all;
 }
@@ -161,7 +161,7 @@ function plantAll(
   const delays = regretLines.map((): number[] => []);
   const earliestMs = firstEventAtMs + 90 * dayMs;
   const latestMs = lastMs - foundWithinMs;
-  const undone = deaths.filter(({ atMs, revivedAtMs }) => revivedAtMs - atMs <= regretWithinMs);
+  const undone = deaths.filter(({ atMs, revivedAtMs }) => isUndone(atMs, revivedAtMs));
   for (let repetition = 0; repetition < repetitions; repetition++) {
     const startMs = earliestMs + random() * (latestMs - earliestMs);
     const recent = undone.filter(({ atMs, revivedAtMs }) => atMs > startMs - revivalReachMs && revivedAtMs <= startMs);

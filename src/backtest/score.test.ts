@@ -85,7 +85,7 @@ describe("the truth", () => {
     for (const [slug, record] of records) expect(regretTruth(record)).toEqual(labels.get(slug));
   });
 
-  it("of regret: a revival after 60 days undoes nothing", () => {
+  it("of regret: a revival after 60 days undoes nothing, nor one within 6 h", () => {
     const incidentsAfter = (days: number): number => {
       const recorder = new EventRecorder("acme");
       for (let asset = 0; asset < 30; asset++) {
@@ -93,10 +93,11 @@ describe("the truth", () => {
         recorder.add({ ...base, atMs: 0, status: "DETECTED_AS_DEAD" });
         recorder.add({ ...base, atMs: days * dayMs, status: "DETECTED_AS_ALIVE" });
       }
+      recorder.add({ atMs: 61 * dayMs, status: "SEEN", count: 1, typeId: 0, asset: null });
       return regretTruth(recorder.finish()).incidents.length;
     };
 
-    expect([incidentsAfter(60), incidentsAfter(61)]).toEqual([1, 0]);
+    expect([60, 61, 0.25, 0.249].map(incidentsAfter)).toEqual([1, 0, 1, 0]);
   });
 
   it("takes windows for incidents", () => {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { FlatlineError } from "../base/errors.ts";
 import { dayMs } from "../base/time.ts";
 import { issueMessages, readWith } from "../contract/issues.ts";
+import { leastRevivalMs } from "../checks/regret/shares.ts";
 import type { EventRecord } from "./event-record.ts";
 
 /** A stretch in which the checker was wrong, epoch ms, both ends included. */
@@ -59,14 +60,20 @@ function incidentOf({ from, to }: { readonly from: string; readonly to: string }
   return { fromMs: Date.parse(from), toMs: Date.parse(to) };
 }
 
-/** How long after its death a revival still says that it was no death; a name that is back after months may be a new one. */
-export const regretWithinMs = 60 * dayMs;
+// A name that is back after months may be a new one.
+const regretWithinMs = 60 * dayMs;
 const leastUndone = 20;
 const leastOverMedian = 3;
 const leastShare = 0.5;
 
+/** Returns whether a death was false, by when its asset was first found alive after it (NaN: never). */
+export function isUndone(diedAtMs: number, revivedAtMs: number): boolean {
+  const delayMs = revivedAtMs - diedAtMs;
+  return delayMs >= leastRevivalMs && delayMs <= regretWithinMs;
+}
+
 /**
- * Returns the truth by the record itself: a death is false when the same asset was found alive again within 60 days. An
+ * Returns the truth by the record itself: a death is false when its asset was found alive again, not before 6 h and within 60 days. An
  * incident is a day (UTC) with at least 20 false deaths, at least 3 times the median day's deaths, false ones at least half of
  * the day's deaths; neighbouring days are one. A death in the last 60 days of a record may still be undone.
  */
@@ -77,7 +84,7 @@ export function regretTruth({ deathAtMs, deathsBefore, revivedAtMs, seenAtMs }: 
     const count = (deathsBefore[index + 1] ?? 0) - (deathsBefore[index] ?? 0);
     const known = days.get(day) ?? { deaths: 0, undone: 0, fromMs: atMs, toMs: atMs };
     known.deaths += count;
-    if ((revivedAtMs[index] ?? Number.NaN) - atMs <= regretWithinMs) known.undone += count;
+    if (isUndone(atMs, revivedAtMs[index] ?? Number.NaN)) known.undone += count;
     known.toMs = atMs;
     days.set(day, known);
   }

@@ -32,11 +32,14 @@ describe("the shares of undone deaths", () => {
     ["one at the start of the window is in the longer one only", [dead("a", 3)], { deaths: 0, longDeaths: 1 }],
     ["one at the start of the longer one is in neither", [dead("a", 9)], { deaths: 0, longDeaths: 0 }],
     ["alive later undoes it", [dead("a", 2.5), alive("a", 0)], { revived: 1, share: 1, longShare: 1 }],
+    ["alive 6 h later does", [dead("a", 2.5), alive("a", 2.25)], { revived: 1 }],
+    ["alive sooner does not: a checker that flaps", [dead("a", 2.5), alive("a", 2.26)], { revived: 0 }],
+    ["nor does a look after one that was sooner", [dead("a", 2.5), alive("a", 2.4), alive("a", 1)], { revived: 0 }],
     ["alive at that instant does not", [dead("a", 2.5), alive("a", 2.5)], { revived: 0, share: 0 }],
     ["another asset alive does not", [dead("a", 2.5), alive("b", 1)], { revived: 0 }],
     ["an asset of another type alive does not", [dead("a", 2.5), { ...alive("a", 1), typeId: 2 }], { revived: 0 }],
     ["both deaths before it", [dead("a", 2.5), dead("a", 2.2), alive("a", 1)], { deaths: 2, revived: 2 }],
-    ["dead again since", [dead("a", 2.5), alive("a", 2.3), dead("a", 1)], { deaths: 1, revived: 1 }],
+    ["dead again since", [dead("a", 2.6), alive("a", 2.3), dead("a", 1)], { deaths: 1, revived: 1 }],
     ["counted rows", [dead("a", 2.5, 3), dead("b", 2.5), alive("a", 1)], { deaths: 4, revived: 3, share: 0.75 }],
   ])("%s", (_rule, looks, expected) => {
     expect(sharesOf(looks)).toMatchObject(expected);
@@ -44,13 +47,14 @@ describe("the shares of undone deaths", () => {
 
   it.each([
     ["19 revivals: 14 days", 19, 3, 14 * 24],
-    ["20: what half of them took", 20, 3, 3],
-    ["at least an hour", 20, 0.2, 1],
+    ["20: what half of them took", 20, 30, 30],
+    ["at least 6 h", 20, 6, 6],
+    ["14 days when all came within 6 h: they are none", 40, 5.9, 14 * 24],
     ["at most 14 days", 20, 500, 14 * 24],
   ])("mature with auto after %s", (_rule, revivals, hours, matureHours) => {
     const looks = Array.from({ length: revivals }, (_, index) => {
-      // Half of them in time, half of them a day later.
-      const late = index % 2 === 0 ? 0 : 1;
+      // Half of them in time, half of them a day later; of those within 6 h all.
+      const late = index % 2 === 0 || hours < 6 ? 0 : 1;
       const from = 30 + index / 100;
       return [dead(String(index), from), alive(String(index), from - hours / 24 - late)];
     });
@@ -78,11 +82,13 @@ describe("the shares of undone deaths", () => {
       fc.property(fc.array(look, { maxLength: 40 }), (looks) => {
         const within = (afterDays: number): readonly AssetLook[] =>
           looks.filter(({ isDeath, atMs }) => isDeath && atMs > nowMs - afterDays * dayMs && atMs <= nowMs - 2 * dayMs);
-        const isUndone = (death: AssetLook): boolean =>
-          looks.some(
+        const isUndone = (death: AssetLook): boolean => {
+          const later = looks.filter(
             ({ isDeath, typeId, asset, atMs }) =>
               !isDeath && isSameType(typeId, death.typeId) && asset === death.asset && atMs > death.atMs,
           );
+          return later.length > 0 && Math.min(...later.map(({ atMs }) => atMs)) >= death.atMs + 6 * hourMs;
+        };
         const sum = (some: readonly AssetLook[]): number => some.reduce((all, { count }) => all + count, 0);
 
         const expected = {

@@ -3,9 +3,10 @@ import { z } from "zod";
 import { formatDuration, parseDuration } from "../../base/durations.ts";
 import { layered } from "../../base/layers.ts";
 import { autoOrDuration, duration, strictObject, wholeNumber } from "../../base/schema/values.ts";
-import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
+import { dayMs, hourMs } from "../../base/time.ts";
 import type { CheckSettings } from "../settings.ts";
 import type { RegretLimits } from "./evaluate.ts";
+import { leastRevivalMs } from "./shares.ts";
 
 /**
  * Set by `npm run bench:detection` (docs/detection.md): of real mass deaths a median of 17 % was reversed within 60 days.
@@ -30,14 +31,14 @@ const schema = strictObject({
     .optional()
     .describe("The stretch of deaths that is judged; seven of them are judged too, and the smaller share decides.")
     .meta({ default: builtinRegret.window }),
-  maturity: autoOrDuration({ minMs: minuteMs, maxMs: 60 * dayMs })
+  maturity: autoOrDuration({ minMs: leastRevivalMs, maxMs: 60 * dayMs })
     .optional()
     .describe(
-      "How long ago the judged deaths are, so that they could be undone. `auto`: the time within which half of the revivals of the last 60 days came, from 1 h to 14 d; 14 d when there were fewer than 20.",
+      "How long ago the judged deaths are, so that they could be undone. `auto`: the time within which half of the revivals of the last 60 days came, from 6 h to 14 d; 14 d when there were fewer than 20.",
     )
     .meta({ default: builtinRegret.maturity }),
 }).describe(
-  "The check `regret`: the share of deaths whose asset was found alive later. It runs where this is set (`regret: {}`), on the organization's schedule. Stored events only.",
+  "The check `regret`: the share of deaths whose asset was found alive 6 h later or more. It runs where this is set (`regret: {}`), on the organization's schedule. Stored events only.",
 );
 
 /** `regret` in the configuration; off where nothing says it. */

@@ -37,7 +37,11 @@ export interface RegretShares {
 export const revivalReachMs = 60 * dayMs;
 /** The longer stretch is so many windows. */
 export const longWindows = 7;
-const leastMaturityMs = hourMs;
+/**
+ * An asset that is found alive sooner after its death was between two states, or was looked at by a checker that flaps: it says
+ * nothing of what the checker is wrong about.
+ */
+export const leastRevivalMs = 6 * hourMs;
 /** An asset that was not looked at again within two weeks is unlikely to be soon. */
 export const mostMaturityMs = 14 * dayMs;
 // Fewer than these are chance.
@@ -112,7 +116,7 @@ export function regretShares(deaths: JudgedDeaths, ask: RegretAsk): RegretShares
   };
 }
 
-/** The time within which half of the revivals of the last 60 days came, from 1 h to 14 d; 14 d of fewer than 20. */
+/** The time within which half of the revivals of the last 60 days came, from 6 h to 14 d; 14 d of fewer than 20. */
 function usualMaturityMs({ atMs, revivedAtMs }: JudgedDeaths, nowMs: number): number {
   const delays: number[] = [];
   const afterMs = nowMs - revivalReachMs;
@@ -120,12 +124,17 @@ function usualMaturityMs({ atMs, revivedAtMs }: JudgedDeaths, nowMs: number): nu
     const diedAtMs = atMs[index] ?? 0;
     const aliveAtMs = revivedAtMs[index] ?? Number.NaN;
     if (diedAtMs > nowMs) break;
-    if (aliveAtMs <= nowMs) delays.push(aliveAtMs - diedAtMs);
+    if (isRevived(diedAtMs, aliveAtMs, nowMs)) delays.push(aliveAtMs - diedAtMs);
   }
   if (delays.length < leastRevivals) return mostMaturityMs;
   delays.sort((left, right) => left - right);
   const halfMs = delays[Math.ceil(delays.length / 2) - 1] ?? mostMaturityMs;
-  return Math.min(mostMaturityMs, Math.max(leastMaturityMs, halfMs));
+  return Math.min(mostMaturityMs, halfMs);
+}
+
+/** `aliveAtMs` is the first look after the death that found the asset alive; NaN: none did. */
+function isRevived(diedAtMs: number, aliveAtMs: number, nowMs: number): boolean {
+  return aliveAtMs <= nowMs && aliveAtMs - diedAtMs >= leastRevivalMs;
 }
 
 interface Counted {
@@ -142,8 +151,7 @@ function countRevived(
   for (let index = firstAfter(atMs, afterMs); index < atMs.length && (atMs[index] ?? 0) <= untilMs; index++) {
     const count = counts[index] ?? 0;
     all += count;
-    // NaN is not.
-    if ((revivedAtMs[index] ?? Number.NaN) <= nowMs) revived += count;
+    if (isRevived(atMs[index] ?? 0, revivedAtMs[index] ?? Number.NaN, nowMs)) revived += count;
   }
   return { all, revived };
 }
