@@ -60,7 +60,7 @@ const rows: readonly Row[] = [
     as: { name: "secret", secret: { secretName: "mine", defaultMode: 0o440 } },
   },
   { value: "secret.values", to: { token: "0123" }, seenAt: "Secret/stringData", as: { token: "0123" } },
-  { value: "env", to: [{ name: "A", value: "b" }], seenAt: `${container}/env`, as: [{ name: "A", value: "b" }] },
+  { value: "env", to: [{ name: "A", value: "b" }], seenAt: `${container}/env/1`, as: { name: "A", value: "b" } },
   {
     value: "envFrom",
     to: [{ secretRef: { name: "a" } }],
