@@ -30,6 +30,8 @@ export interface FrontOptions {
   readonly mostConnections: number | null;
   /** Looks at each request first: the refusal of one that must not be answered, null for all others. */
   readonly guard: (request: IncomingMessage) => FrontRefusal | null;
+  /** Called with what went wrong with an answer. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** An answer given before any route sees the request. */
@@ -39,7 +41,7 @@ export interface FrontRefusal {
 }
 
 /** Creates the server under Fastify, with its limits; what the guard refuses never reaches a route. */
-export function createHttpFront({ routes, timeouts, mostConnections, guard }: FrontOptions): Server {
+export function createHttpFront({ routes, timeouts, mostConnections, guard, onError }: FrontOptions): Server {
   const headers = Object.entries(securityHeaders).flat();
   const limits = {
     requestTimeout: timeouts.requestMs,
@@ -48,6 +50,8 @@ export function createHttpFront({ routes, timeouts, mostConnections, guard }: Fr
     connectionsCheckingInterval: timeouts.checkMs,
   };
   const front = createServer(limits, (request, response) => {
+    // Without a listener, an error of one answer would end the process.
+    response.on("error", onError);
     const refusal = guard(request);
     if (refusal !== null) return answerRefusal(response, refusal, headers);
     routes(request, response);

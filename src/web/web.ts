@@ -241,7 +241,8 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
     serverFactory: (routes) => {
       const guard = createGuard(options, bound);
       const mostConnections = limits.connections;
-      return createHttpFront({ routes, timeouts, mostConnections, guard });
+      const onError = (error: unknown): void => logger.error({ err: error }, "an answer could not be written");
+      return createHttpFront({ routes, timeouts, mostConnections, guard, onError });
     },
     forceCloseConnections: "idle",
     clientErrorHandler: answerClientError,

@@ -42,8 +42,8 @@ export interface WebWorld {
   access: AccessSettings;
   exposition: string;
   snapshots: CheckSnapshot[];
-  /** What reading the snapshots fails with. */
-  readError: Error | null;
+  /** Awaited by each read of the snapshots: what it throws is what the read fails with. */
+  beforeRead: () => Promise<void>;
   probed: { check: string; slug: string; timeoutMs: number }[];
   probe: (check: string, slug: string) => Promise<CheckReport | null>;
   ended: EndedAlert[];
@@ -63,6 +63,8 @@ export interface WebWorld {
   ingested: { format: EventsFormat; idempotencyKey: string | null; text: string }[];
   outbox: OutboxEntry[];
   heldSince: WebOptions["page"]["heldSince"];
+  /** Those who are called when what the page shows has changed. */
+  subscribers: Set<() => void>;
   unwatched: UnwatchedSlug[];
   /** By alert. */
   assets: Map<string, AlertAssets>;
@@ -111,7 +113,7 @@ export async function startWeb(
     access: { ...nobody, tokens: [oneToken(token)] },
     exposition: "# HELP a b\n# TYPE a gauge\na 1\n",
     snapshots: [snapshotOf(resultReport({ finishedAtMs: harnessNowMs - 60_000 }))],
-    readError: null,
+    beforeRead: async () => undefined,
     probed: [],
     probe: async (check, slug) => (check === "dead-asset-spike" && slug === "acme" ? resultReport() : null),
     run: async (check, slug) => {
@@ -132,6 +134,7 @@ export async function startWeb(
     ingested: [],
     outbox: [],
     heldSince: async () => new Map(),
+    subscribers: new Set(),
     unwatched: [],
     assets: new Map(),
     logged: [],
@@ -189,7 +192,7 @@ export async function startWeb(
     reload: () => world.reload(),
     checks: {
       list: async () => {
-        if (world.readError !== null) throw world.readError;
+        await world.beforeRead();
         return world.snapshots;
       },
       get: async (check, slug) =>
@@ -321,7 +324,10 @@ export async function startWeb(
         appliedAtMs: harnessNowMs,
         lastReload: null,
       }),
-      subscribe: () => () => undefined,
+      subscribe: (listener) => {
+        world.subscribers.add(listener);
+        return () => world.subscribers.delete(listener);
+      },
     },
     ...options,
   });

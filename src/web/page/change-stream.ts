@@ -117,7 +117,8 @@ export function createPageEvents(options: PageEventsOptions): PageEvents {
       const sent = new Map<string, ReadonlyMap<string, string>>();
       for (const [scope, group] of Map.groupBy(readers, ([, identity]) => scopeOf(identity))) {
         const model = await read(group[0]?.[1] ?? null);
-        const to = group.map(([reader]) => reader);
+        // Some have gone meanwhile, or a reload has ended their answers: a write to one of those would end the process.
+        const to = group.map(([reader]) => reader).filter((reader) => readers.has(reader));
         sent.set(scope, sendChange(to, model, last.get(scope) ?? new Map<string, string>()));
       }
       last = sent;

@@ -175,7 +175,9 @@ describe("while the store cannot be read, a page", () => {
     ["that needs the token", "/receivers", bearer],
   ])("%s says so", async (_, path, headers) => {
     const web = await start();
-    web.world.readError = new FlatlineError("store_busy", "the database is locked");
+    web.world.beforeRead = async () => {
+      throw new FlatlineError("store_busy", "the database is locked");
+    };
 
     const answer = await ask(web, `GET ${path}`, { accept: "text/html", ...headers });
 
