@@ -21,7 +21,6 @@ export function openIngest(
     ...(deps.openPosts === undefined ? {} : { openPosts: deps.openPosts }),
   });
   return {
-    // The format shows in the body itself.
     ingest: async (body, { idempotencyKey, author, organizations, signal }) => {
       const { storedByStatus, received, stored, duplicates } = await ingest.ingest(body, {
         idempotencyKey,

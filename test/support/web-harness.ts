@@ -21,7 +21,7 @@ import type { AccessSettings, TokenAccess } from "../../src/web/access/settings.
 import type { AlertDetail, AlertsSnapshot } from "../../src/web/ports/alerts.ts";
 import type { CheckSnapshot, EndedAlert } from "../../src/web/ports/checks.ts";
 import type { AlertAssets } from "../../src/web/ports/dead-assets.ts";
-import type { EventsFormat, EventsPort, UnwatchedSlug } from "../../src/web/ports/events.ts";
+import type { EventsPort, UnwatchedSlug } from "../../src/web/ports/events.ts";
 import { createWeb, type WebOptions } from "../../src/web/web.ts";
 import { resultReport } from "./check-reports.ts";
 
@@ -60,7 +60,7 @@ export interface WebWorld {
   readyReasons: string[];
   reload: () => Promise<void>;
   ingest: EventsPort["ingest"] | null;
-  ingested: { format: EventsFormat; idempotencyKey: string | null; text: string }[];
+  ingested: { idempotencyKey: string | null; text: string }[];
   outbox: OutboxEntry[];
   heldSince: WebOptions["page"]["heldSince"];
   /** Those who are called when what the page shows has changed. */
@@ -139,11 +139,11 @@ export async function startWeb(
     assets: new Map(),
     logged: [],
   };
-  world.ingest = async (body, { format, idempotencyKey }) => {
+  world.ingest = async (body, { idempotencyKey }) => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of body) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString();
-    world.ingested.push({ format, idempotencyKey, text });
+    world.ingested.push({ idempotencyKey, text });
     return { received: 3, stored: 2, duplicates: 1 };
   };
   const system = createSystemClock();

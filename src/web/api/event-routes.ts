@@ -8,7 +8,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { IngestedAnswer } from "../../contract/v1/operator.ts";
 import { authorOf } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { EventsFormat, EventsPort } from "../ports/events.ts";
+import type { EventsPort } from "../ports/events.ts";
 import { sendProblem } from "../problem.ts";
 import { addResource } from "../resource.ts";
 
@@ -73,9 +73,7 @@ async function ingest(events: EventsPort | null, request: FastifyRequest, reply:
   reply.raw.once("close", abort);
   try {
     const raw = bounded(bodyOf(request.raw));
-    const { format, body } = await detectFormat(isCompressed ? bounded(decompress(raw)) : raw);
-    const { received, stored, duplicates } = await events.ingest(body, {
-      format,
+    const { received, stored, duplicates } = await events.ingest(isCompressed ? bounded(decompress(raw)) : raw, {
       idempotencyKey,
       author: authorKey(request),
       organizations: request.identity?.organizations ?? null,
@@ -128,31 +126,6 @@ async function* decompress(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
     if (error instanceof FlatlineError) throw error;
     throw new FlatlineError("invalid_data", "the body is not gzip, or is incomplete", { cause: error });
   }
-}
-
-/** Looks for the first byte that is not white space: `[` begins an array, all else is lines. */
-async function detectFormat(
-  body: AsyncGenerator<Uint8Array>,
-): Promise<{ format: EventsFormat; body: AsyncIterable<Uint8Array> }> {
-  const seen: Uint8Array[] = [];
-  let first: number | undefined;
-  while (first === undefined) {
-    const next = await body.next();
-    if (next.done === true) break;
-    seen.push(next.value);
-    first = next.value.find((byte) => !isSpace(byte));
-  }
-  async function* whole(): AsyncGenerator<Uint8Array> {
-    yield* seen;
-    yield* body;
-  }
-  return { format: first === openingBracket ? "json-array" : "ndjson", body: whole() };
-}
-
-const openingBracket = 0x5b;
-
-function isSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 }
 
 function tooLarge(): FlatlineError {

@@ -23,18 +23,14 @@ export interface UnwatchedPort {
   list(sees: (slug: string) => boolean): Promise<Bounded<UnwatchedSlug>>;
 }
 
-/** How a body of events is written; both are streamed. */
-export type EventsFormat = "ndjson" | "json-array";
-
 export interface EventsPort {
   /**
-   * Stores all events of the body, or none. Stops reading when `body` throws, and rejects with what it threw.
+   * Stores all events of the body, lines or an array, or none. Stops reading when `body` throws, and rejects with what it threw.
    * @throws FlatlineError invalid_data (issues name lines), conflict (the key was used for another body), store_busy
    */
   ingest(
     body: AsyncIterable<Uint8Array>,
     options: {
-      readonly format: EventsFormat;
       readonly idempotencyKey: string | null;
       /** Who posts: the key counts for that one alone. */
       readonly author: string;
