@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from "fastify";
+import type { ByteBudget } from "../base/request-body.ts";
 import type { Logger } from "../base/logger.ts";
 import { eventLoopTurn, type Clock } from "../base/time.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";
@@ -15,6 +16,8 @@ import type { Runtime } from "./runtime.ts";
 export interface ApiPluginDeps {
   readonly store: Store;
   readonly runtime: Pick<Runtime, "current">;
+  /** Of which the bodies of requests are held. */
+  readonly bodies: ByteBudget;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "apiRequest">;
@@ -23,7 +26,7 @@ export interface ApiPluginDeps {
 
 /** Returns the routes of the embedded service; none with another source (CONTRACT 8). */
 export function createApiPlugins(deps: ApiPluginDeps): readonly FastifyPluginAsync[] {
-  const { store, runtime, clock, logger, metrics } = deps;
+  const { store, runtime, bodies, clock, logger, metrics } = deps;
   if (!runtime.current().config.source.holdsEvents) return [];
   const counts = gatherDeaths(store.events, eventLoopTurn);
   const authenticate = createKeyRing({ store, clock });
@@ -41,5 +44,5 @@ export function createApiPlugins(deps: ApiPluginDeps): readonly FastifyPluginAsy
     });
   };
   const onWrongKey = (address: string): void => deps.noteFailure("api_v2", address);
-  return [apiV2Routes({ authenticate, apiFor, onRequest: metrics.apiRequest, onWrongKey, clock, logger })];
+  return [apiV2Routes({ authenticate, apiFor, onRequest: metrics.apiRequest, onWrongKey, bodies, clock, logger })];
 }

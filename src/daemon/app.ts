@@ -211,7 +211,7 @@ export async function startApp(
     isStarted: () => isStarted,
     ...(deps.transport === undefined ? {} : { transport: deps.transport }),
     limits: await connectionLimits(),
-    plugins: createApiPlugins({ ...deps, store, runtime, metrics, noteFailure }),
+    plugins: (bodies) => createApiPlugins({ ...deps, store, runtime, metrics, noteFailure, bodies }),
     noteFailure,
     ...createWebPorts({
       store,

@@ -21,12 +21,11 @@ export function openIngest(
     ...(deps.openPosts === undefined ? {} : { openPosts: deps.openPosts }),
   });
   return {
-    ingest: async (body, { idempotencyKey, author, organizations, signal }) => {
+    ingest: async (body, { idempotencyKey, author, organizations }) => {
       const { storedByStatus, received, stored, duplicates } = await ingest.ingest(body, {
         idempotencyKey,
         author,
         organizations,
-        signal,
       });
       for (const [status, count] of Object.entries(storedByStatus)) metrics.eventsIngested(status, count);
       return { received, stored, duplicates };

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import findMyWay, { type HTTPVersion, type Instance } from "find-my-way";
 
+import { type ByteBudget, receiveBody } from "../base/request-body.ts";
 import { admit, refusalOf, sendRefusal, type Refusal, type Requirement } from "./access/admission.ts";
 import type { AccessSettings } from "./access/settings.ts";
 import { sendProblem } from "./problem.ts";
@@ -66,29 +67,42 @@ export function addResource(
   scope.resourcePaths.on("GET", `${scope.prefix}${url}`, () => undefined, refuse);
 }
 
-/** Lets the routes of a scope take any body and drop it: POST without an argument. */
-export function dropBodies(scope: FastifyInstance): void {
+/** Lets the routes of a scope take any body and leave it unread: Node.js drops it after the answer, if no route reads it. */
+export function leaveBodies(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser("*", (_request, payload, done) => {
-    payload.resume();
-    done(null, undefined);
-  });
+  scope.addContentTypeParser("*", leaveUnread);
 }
 
+function leaveUnread(_request: FastifyRequest, _payload: unknown, done: (error: null, body: undefined) => void): void {
+  done(null, undefined);
+}
+
+// CONTRACT 8; events and hooks have limits of their own.
+const mostJsonBytes = 1_024 * 1_024;
+
 /** Lets the routes of a scope take JSON and nothing else (415); a body that does not say what it is, is taken for JSON. */
-export function takeJsonBodies(scope: FastifyInstance): void {
+export function takeJsonBodies(scope: FastifyInstance, budget: ByteBudget): void {
   scope.addHook("onRequest", (request, _reply, done) => {
     const { headers } = request;
-    const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
     // HTTP libraries that name no type by themselves are many, and there is nothing else that it could be.
-    if (hasBody && headers["content-type"] === undefined) headers["content-type"] = "application/json";
+    if (hasBody(request) && headers["content-type"] === undefined) headers["content-type"] = "application/json";
     done();
   });
   const parse = scope.getDefaultJsonParser("error", "error");
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
+  scope.addContentTypeParser("application/json", leaveUnread);
+  // After the parser, whose place it takes: only a hook knows the answer, with which the memory of the body is given back.
+  scope.addHook("preValidation", async (request, reply) => {
+    if (!hasBody(request)) return;
+    const text = (await receiveBody(request.raw, reply.raw, { mostBytes: mostJsonBytes, budget })).toString();
     // A DELETE has nothing to say, and many a client says all the same that it is JSON.
-    if (body === "") done(null, undefined);
-    else void parse(request, body.toString(), done);
+    if (text === "") return;
+    request.body = await new Promise<unknown>((resolve, reject) => {
+      void parse(request, text, (error, json) => (error === null ? resolve(json) : reject(error)));
+    });
   });
+}
+
+function hasBody({ headers }: FastifyRequest): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }

@@ -133,6 +133,37 @@ describe("every answer", () => {
     expect(await answer.json()).toEqual({ message, code });
   });
 
+  it.each([
+    ["POST /nowhere", 404],
+    ["PUT /nowhere", 404],
+    ["POST /api/v1/silences", 401],
+    ["POST /api/v1/hooks/pagerduty/pager", 403],
+    ["POST /metrics", 405],
+  ])("to %s is %i without a byte of the body", async (route, status) => {
+    const web = await start({ timeouts: { headersMs: 1_000, requestMs: 2_000, keepAliveMs: 1_000, checkMs: 50 } });
+
+    const answer = await sendRaw(
+      web.port,
+      `${route} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{`,
+    );
+
+    expect(answer.split("\r\n")[0]).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  });
+
+  it.each(["POST /-/reload", "POST /api/v1/checks/dead-asset-spike/acme/run"])(
+    "to %s, which takes no argument, does not wait for a body",
+    async (route) => {
+      const web = await start({ timeouts: { headersMs: 1_000, requestMs: 2_000, keepAliveMs: 1_000, checkMs: 50 } });
+
+      const answer = await sendRaw(
+        web.port,
+        `${route} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\nContent-Length: 1000000\r\n\r\n{`,
+      );
+
+      expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    },
+  );
+
   it("to what is not HTTP is JSON too", async () => {
     const web = await start();
 
@@ -250,10 +281,9 @@ describe("what is not there", () => {
 describe("/api/v2", () => {
   it("is a plugin's own: its routes, its 404, its authentication", async () => {
     const web = await start({
-      plugins: [
+      plugins: () => [
         async (scope) => {
           scope.get("/hello", async () => ({ hello: "world" }));
-          scope.post("/echo", async (request) => request.body);
           scope.setNotFoundHandler((_request, reply) => void reply.code(401).send({ code: "UNAUTHORIZED" }));
         },
       ],
@@ -261,16 +291,10 @@ describe("/api/v2", () => {
     web.world.access = { ...nobody, tokens: [oneToken(token)], publicRead: false };
 
     const hello = await ask(web, "GET /api/v2/hello");
-    const echo = await fetch(`${web.url}/api/v2/echo`, {
-      method: "POST",
-      body: '{"a":1}',
-      headers: { "content-type": "application/json" },
-    });
     const unknown = await ask(web, "GET /api/v2/nowhere");
 
     expect(await hello.json()).toEqual({ hello: "world" });
     expect(hello.headers.get("x-content-type-options")).toBe("nosniff");
-    expect(await echo.json()).toEqual({ a: 1 });
     expect([unknown.status, await unknown.json()]).toEqual([401, { code: "UNAUTHORIZED" }]);
   });
 });

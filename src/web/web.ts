@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 
 import { fastify, type FastifyInstance, type FastifyPluginAsync } from "fastify";
 
+import { createByteBudget, type ByteBudget } from "../base/request-body.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { systemCodeOf } from "../base/file-error.ts";
 import { isLoopbackHost } from "../base/loopback-host.ts";
@@ -49,7 +50,7 @@ import type { SilencesPort } from "./ports/silences.ts";
 import { findPortOwner } from "./port-owner.ts";
 import { answerClientError, createErrorHandler, pathOf, securityHeaders, sendProblem } from "./problem.ts";
 import { addSilenceRoutes } from "./api/silence-routes.ts";
-import { refuseOtherMethods } from "./resource.ts";
+import { leaveBodies, refuseOtherMethods } from "./resource.ts";
 
 export interface WebOptions {
   /** Of flatline, for the page. */
@@ -86,8 +87,8 @@ export interface WebOptions {
   readonly showConfiguration: () => unknown;
   readonly unwatched: UnwatchedPort;
   readonly page: PagePort;
-  /** Registered under /api/v2, with their own authentication and their own 404. */
-  readonly plugins?: readonly FastifyPluginAsync[];
+  /** Registered under /api/v2, with their own authentication and their own 404; they hold bodies of the same budget. */
+  readonly plugins?: (bodies: ByteBudget) => readonly FastifyPluginAsync[];
   /** [100 streams, any number of connections] */
   readonly limits?: ConnectionLimits;
   /** [defaultWebTimeouts] */
@@ -119,8 +120,13 @@ export const defaultWebTimeouts: WebTimeouts = {
 
 const defaultLimits: ConnectionLimits = { streams: 100, connections: null };
 
-// CONTRACT 8; events have a limit of their own.
-const maxBodyBytes = 1_024 * 1_024;
+const mebibyte = 1_024 * 1_024;
+// All bodies that are being received or dealt with, in a container of 1 GiB: two posts of events of the largest kind.
+const mostBodyBytes = 64 * mebibyte;
+// The rest is for people who act while events pour in.
+const mostEventBytes = 60 * mebibyte;
+// All who know the name of a receiver can send hooks.
+const mostHookBytes = 2 * mebibyte;
 // Slugs are not ours to choose; Node.js refuses a head of more than this before any route sees it.
 const maxParamLength = 16 * 1_024;
 const defaultGraceMs = secondMs;
@@ -231,10 +237,11 @@ function noSchemas(): never {
 }
 
 function createServer(options: WebOptions, bound: Bound): FastifyInstance {
-  const { access, logger, tracer, plugins = [], timeouts = defaultWebTimeouts, limits = defaultLimits } = options;
+  const { access, logger, tracer, plugins, timeouts = defaultWebTimeouts, limits = defaultLimits } = options;
+  const bodies = createByteBudget(mostBodyBytes);
+  const withBodies = { ...options, bodies };
   const server: FastifyInstance = fastify({
     logger: false,
-    bodyLimit: maxBodyBytes,
     rewriteUrl: (request) => decodableUrl(request.url ?? "/"),
     routerOptions: { maxParamLength },
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
@@ -265,25 +272,31 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
     else tracer.within(trace, done);
   });
   refuseOtherMethods(server, maxParamLength);
+  // Fastify would read 1 MiB of JSON for a path that does not exist, whoever asks.
+  leaveBodies(server);
   server.setReplySerializer((payload) => escapeUnseen(JSON.stringify(payload)));
   server.setErrorHandler(createErrorHandler(logger));
 
   void server.register(async (scope) => addMetricsRoutes(scope, access, options));
   void server.register(async (scope) => addHealthRoutes(scope, access, options));
   void server.register(async (scope) => addCheckRoutes(scope, access, options));
-  void server.register(async (scope) => addAlertRoutes(scope, access, options));
+  void server.register(async (scope) => addAlertRoutes(scope, access, withBodies));
   void server.register(async (scope) => addAlertAssetRoutes(scope, access, options));
   void server.register(async (scope) => addReportRoutes(scope, access, options));
-  void server.register(async (scope) => addSilenceRoutes(scope, access, options));
-  void server.register(async (scope) => addMarkerRoutes(scope, access, options));
-  void server.register(async (scope) => addGateRoutes(scope, access, options));
-  void server.register(async (scope) => addHookRoutes(scope, access, options));
+  void server.register(async (scope) => addSilenceRoutes(scope, access, withBodies));
+  void server.register(async (scope) => addMarkerRoutes(scope, access, withBodies));
+  void server.register(async (scope) => addGateRoutes(scope, access, withBodies));
+  void server.register(async (scope) =>
+    addHookRoutes(scope, access, { ...options, bodies: bodies.part(mostHookBytes) }),
+  );
   void server.register(async (scope) => addLinkRoutes(scope, access, options));
-  void server.register(async (scope) => addEventRoutes(scope, access, options));
+  void server.register(async (scope) =>
+    addEventRoutes(scope, access, { ...options, bodies: bodies.part(mostEventBytes) }),
+  );
   void server.register(async (scope) => addAuditRoutes(scope, access, options));
   void server.register(async (scope) => addOperatorRoutes(scope, access, options));
   void server.register(async (scope) => addPageAssets(scope, access));
   void server.register(async (scope) => addPageRoutes(scope, access, { ...options, mostStreams: limits.streams }));
-  for (const plugin of plugins) void server.register(plugin, { prefix: "/api/v2" });
+  for (const plugin of plugins?.(bodies) ?? []) void server.register(plugin, { prefix: "/api/v2" });
   return server;
 }

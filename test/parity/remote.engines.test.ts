@@ -3,6 +3,7 @@ import { createHttpDispatcher } from "../../src/base/http-dispatcher.ts";
 import { createConnectedClient } from "../../src/client/connected-client.ts";
 import { findKey } from "../../src/service/api-keys.ts";
 import { apiV2Routes } from "../../src/service/api/routes.ts";
+import type { KeyIdentity } from "../../src/service/key-identity.ts";
 import { createLocalPlatformApi } from "../../src/service/local-platform-api.ts";
 import { storeEngines } from "../support/store/engines.ts";
 import { startWeb } from "../support/web-harness.ts";
@@ -17,14 +18,15 @@ for (const { engine, openTemporary } of storeEngines)
     await seedParity(store);
     const silent = (): void => undefined;
     const logger = { debug: silent, info: silent, warn: silent, error: silent, child: () => logger };
-    const routes = apiV2Routes({
-      authenticate: (apiKey) => findKey(store, apiKey),
-      apiFor: (identity) => createLocalPlatformApi({ store, clock, appUrl: null, identity, isConfigured: () => false }),
+    const service = {
+      authenticate: (apiKey: string) => findKey(store, apiKey),
+      apiFor: (identity: KeyIdentity) =>
+        createLocalPlatformApi({ store, clock, appUrl: null, identity, isConfigured: () => false }),
       onRequest: silent,
       clock,
       logger,
-    });
-    const web = await startWeb({ plugins: [routes], logger });
+    };
+    const web = await startWeb({ plugins: (bodies) => [apiV2Routes({ ...service, bodies })], logger });
     const dispatcher = createHttpDispatcher({ env: {} });
     return {
       as: ({ key }) => createConnectedClient({ baseUrl: `${web.url}/api/v2`, apiKey: key, dispatcher }),

@@ -180,7 +180,7 @@ export async function startWeb(
       release: async () => null,
     },
     // Tested over a real store (e2e/pagerduty-in, e2e/links).
-    hooks: { pagerduty: async () => "unsigned" },
+    hooks: { isSigning: (receiver) => receiver === "pager", pagerduty: async () => "unsigned" },
     links: {
       look: async () => ({ kind: "refused", reason: "altered" }),
       follow: async () => ({ kind: "refused", reason: "altered" }),

@@ -3,6 +3,7 @@ import { createOutsideActs, opensGate, type OutsideOutcome } from "../../alertin
 import { createSilenceBook } from "../../alerting/silence-book.ts";
 import { readSnapshot } from "../../alerting/notify/snapshot.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { Secret } from "../../base/secret.ts";
 import type { Clock } from "../../base/time.ts";
 import type { Config } from "../../config/config.ts";
 import { isSigned, readIncidentEvent } from "../../receivers/pagerduty/incident.ts";
@@ -66,15 +67,20 @@ export function createOutsidePorts(options: OutsidePortsOptions): {
     return (counts === null ? null : deathWords(counts)) ?? check;
   }
 
+  function webhookSecretOf(name: string): Secret | null {
+    const receiver = config().receivers.find((one) => one.name === name);
+    return receiver?.type === "pagerduty" ? receiver.webhookSecret : null;
+  }
+
   return {
     links: {
       look: (given) => answer(given, async (link) => (await acts.foresee(link)).outcome),
       follow: (given) => answer(given, (link) => acts.follow(link)),
     },
     hooks: {
+      isSigning: (name) => webhookSecretOf(name) !== null,
       pagerduty: async ({ receiver: name, body, signature }) => {
-        const receiver = config().receivers.find((one) => one.name === name);
-        const secret = receiver?.type === "pagerduty" ? receiver.webhookSecret : null;
+        const secret = webhookSecretOf(name);
         if (secret === null || !isSigned(body, signature, secret)) return "unsigned";
         const event = readIncidentEvent(body);
         const outcome = event === null ? "ignored" : await acts.applyIncident({ ...event, receiver: name });

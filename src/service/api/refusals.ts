@@ -33,11 +33,17 @@ export function badRequest(issues: readonly string[]): ApiRefusal {
 export function refusalOf(error: unknown): ApiRefusal {
   if (error instanceof FlatlineError) return refusalOfOurs(error);
   const { statusCode } = error as Partial<FastifyError>;
-  if (statusCode === 413) {
-    return { status: 413, code: "BAD_REQUEST", message: "the body is too large" };
-  }
   const isRefusal = statusCode !== undefined && statusCode >= 400 && statusCode < 500;
   return isRefusal ? apiRefusal("BAD_REQUEST", "the request is malformed") : internalRefusal;
+}
+
+/** Creates the error answer for a body that was not read to its end. The API's description has neither status. */
+export function refusalOfBody(error: unknown): ApiRefusal {
+  if (!(error instanceof FlatlineError)) return internalRefusal;
+  if (error.code === "too_large") return { status: 413, code: "BAD_REQUEST", message: "the body is too large" };
+  if (error.code === "unavailable")
+    return { ...apiRefusal("INTERNAL_SERVER_ERROR", error.message), status: 503, retryAfterMs: secondMs };
+  return apiRefusal("BAD_REQUEST", error.message);
 }
 
 /** The answer for an internal error, which is logged. */

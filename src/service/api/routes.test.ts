@@ -7,6 +7,7 @@ import {
   type PlatformServer,
 } from "../../../test/support/far-side/platform-server.ts";
 import { sendRaw } from "../../../test/support/web-harness.ts";
+import { createByteBudget } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { errorBodySchema } from "../../contract/error-body.ts";
 import { servedHealthcheckSchema } from "../../contract/healthcheck-schemas.ts";
@@ -332,6 +333,24 @@ describe("a failure inside", () => {
       [500, '{"message":"internal error","code":"INTERNAL_SERVER_ERROR"}'],
     ]);
   });
+});
+
+it("a body beside others that take all memory there is for them is 503 with Retry-After", async () => {
+  const bodies = createByteBudget(1_000);
+  const busy = await startPlatformServer({ bodies });
+  const others = bodies.open();
+  others.hold(990);
+
+  const refused = await busy.call("POST", spike, { body: { slug: "acme" } });
+  others.release();
+  const taken = await busy.call("POST", spike, { body: { slug: "acme" } });
+  await busy.close();
+
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+  expect(errorBodySchema.strict().parse(refused.json).code).toBe("INTERNAL_SERVER_ERROR");
+  expect(taken.status).toBe(200);
+  // It was given back with the answer.
+  bodies.open().hold(1_000);
 });
 
 describe("requests", () => {

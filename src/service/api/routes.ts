@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 
+import { type ByteBudget, receiveBody } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { secondMs, type Clock } from "../../base/time.ts";
@@ -8,7 +9,7 @@ import type { PlatformApi } from "../../contract/platform-api.ts";
 import { parseReportsQuery } from "../../contract/reports-query.ts";
 import { parseReviewRequest } from "../../contract/review-body.ts";
 import { bodyIssues, parseSpikeBody, readJson } from "./bodies.ts";
-import { apiRefusal, badRequest, internalRefusal, refusalOf, sendRefusal } from "./refusals.ts";
+import { apiRefusal, badRequest, internalRefusal, refusalOf, refusalOfBody, sendRefusal } from "./refusals.ts";
 import type { KeyIdentity } from "../key-identity.ts";
 import { openApiDocument } from "./openapi.ts";
 
@@ -21,6 +22,8 @@ export interface ApiV2Options {
   readonly onRequest: (operation: string, code: string) => void;
   /** Called for each request with a key that is not known, with the address that it came from [it is not]. */
   readonly onWrongKey?: (address: string) => void;
+  /** Of which the bodies of requests are held. */
+  readonly bodies: ByteBudget;
   readonly clock: Pick<Clock, "deadline">;
   readonly logger: Logger;
 }
@@ -46,7 +49,7 @@ const descriptionPath = "/openapi.json";
  * paths, and every error has the API's error body.
  */
 export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
-  const { authenticate, apiFor, onRequest, onWrongKey, clock, logger } = options;
+  const { authenticate, apiFor, onRequest, onWrongKey, bodies, clock, logger } = options;
 
   function apiOf({ keyIdentity }: FastifyRequest): PlatformApi {
     if (keyIdentity === null) throw new FlatlineError("internal", "an operation was called without a key");
@@ -91,7 +94,7 @@ export function apiV2Routes(options: ApiV2Options): FastifyPluginAsync {
       reply.header("allow", allowed.join(", "));
       return sendRefusal(reply, apiRefusal("NOT_FOUND", `the method must be ${allowed.join(" or ")}`));
     });
-    takeAnyBody(scope);
+    takeAnyBody(scope, bodies);
 
     addOperation(scope, operations.deadAssetSpike, async (request, reply) => {
       const parsed = parseSpikeBody(request.body);
@@ -138,15 +141,27 @@ function methodsOf(path: string): readonly string[] {
   return found.method === "GET" ? ["GET", "HEAD"] : [found.method];
 }
 
-/** Reads bodies as text whatever their content type, so that invalid JSON is one issue among the others. */
-function takeAnyBody(scope: FastifyInstance): void {
+// Ten times what an operation can have to say.
+const mostBodyBytes = 1_024 * 1_024;
+
+/** Reads bodies as bytes whatever their content type, so that invalid JSON is one issue among the others. */
+function takeAnyBody(scope: FastifyInstance, budget: ByteBudget): void {
   scope.addHook("onRequest", ({ headers }, _reply, done) => {
     // Fastify rejects an invalid media type before it looks for a parser.
     headers["content-type"] = undefined;
     done();
   });
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+  scope.addContentTypeParser("*", (_request, _payload, done) => done(null, undefined));
+  scope.addHook("preValidation", async (request, reply) => {
+    if (request.is404 || request.method !== "POST") return undefined;
+    try {
+      request.body = await receiveBody(request.raw, reply.raw, { mostBytes: mostBodyBytes, budget });
+      return undefined;
+    } catch (error) {
+      return sendRefusal(reply, refusalOfBody(error));
+    }
+  });
 }
 
 const headerName = "x-api-key";

@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads";
 
 import { FlatlineError, type ErrorCode } from "../../base/errors.ts";
 import { endsWithin } from "../../base/lifecycle.ts";
+import { collectBytes } from "../../base/request-body.ts";
 import type { Clock } from "../../base/time.ts";
 import type { IngestedStatus } from "./tally.ts";
 import type { IngestOutcome } from "./events.ts";
@@ -20,12 +21,12 @@ export interface PostOptions {
   readonly author?: string;
   /** The patterns of the slugs that the author may post of [null: all]. */
   readonly organizations?: readonly string[] | null;
-  readonly signal?: AbortSignal;
 }
 
 export interface EventIngest {
   /**
-   * Stores the events of a request body, NDJSON or a JSON array, completely or not at all.
+   * Stores the events of a request body, NDJSON or a JSON array, completely or not at all. The caller bounds how many
+   * bodies wait in memory for the only worker.
    * @throws forbidden (an event of another organization), invalid_data with one issue per bad line, too_large,
    * conflict (the key was used for another body), unavailable (stopped), store_busy (an import that takes longer than
    * 5 s), store_unusable
@@ -68,8 +69,6 @@ export type IngestReply =
     };
 
 const defaultMaxBodyBytes = 32 * 1_024 ** 2;
-// Bodies wait in memory for the only worker: further ones are refused above this number of bytes.
-const mostWaitingBytes = 4 * defaultMaxBodyBytes;
 const longestKey = 255;
 // A stop must not wait for a large post: nothing of it is stored then.
 const defaultCloseMs = 2_000;
@@ -89,7 +88,6 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
   const maxBodyBytes = options.maxBodyBytes ?? defaultMaxBodyBytes;
   const waiting = new Map<number, Waiting>();
   let nextId = 0;
-  let waitingBytes = 0;
   let worker: Worker | null = null;
   let isClosed = false;
   let idling = new AbortController();
@@ -153,7 +151,7 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
   }
 
   return {
-    ingest: async (body, { idempotencyKey, author = "", organizations = null, signal }) => {
+    ingest: async (body, { idempotencyKey, author = "", organizations = null }) => {
       if (isClosed) throw new FlatlineError("unavailable", "flatline is stopping");
       if (idempotencyKey !== null && !/^[\x20-\x7e]+$/.test(idempotencyKey)) {
         throw new FlatlineError("invalid_data", "Idempotency-Key is not printable ASCII");
@@ -162,22 +160,12 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
         throw new FlatlineError("invalid_data", `Idempotency-Key is longer than ${longestKey} characters`);
       }
       const ownKey = idempotencyKey === null ? null : `${author}\n${idempotencyKey}`;
-      const bytes = await collect(body, maxBodyBytes, signal);
-      if (waitingBytes + bytes.length > mostWaitingBytes) {
-        throw new FlatlineError("unavailable", "too many events wait to be stored; try again later");
-      }
-      const { length } = bytes;
-      waitingBytes += length;
-      try {
-        const reply = await ask({ kind: "post", id: nextId++, body: bytes, idempotencyKey: ownKey, organizations }, [
-          bytes.buffer,
-        ]);
-        if (reply.kind !== "posted")
-          throw new FlatlineError("internal", "unexpected answer of the thread that stores events");
-        return reply.outcome;
-      } finally {
-        waitingBytes -= length;
-      }
+      const bytes = await collectBytes(body instanceof Uint8Array ? [body] : body, maxBodyBytes);
+      const post = { kind: "post", id: nextId++, body: bytes, idempotencyKey: ownKey, organizations } as const;
+      const reply = await ask(post, [bytes.buffer]);
+      if (reply.kind !== "posted")
+        throw new FlatlineError("internal", "unexpected answer of the thread that stores events");
+      return reply.outcome;
     },
     close: async (limitMs = defaultCloseMs) => {
       if (isClosed) return;
@@ -199,32 +187,4 @@ export type WorkerLocation = { readonly path: string } | { readonly url: string 
 
 function workerLocation(location: StoreLocation): WorkerLocation {
   return "url" in location ? { url: location.url.reveal() } : { path: location.path };
-}
-
-/** Copies the body into its own buffer, which can be transferred to the worker. */
-async function collect(
-  body: Uint8Array | AsyncIterable<Uint8Array>,
-  maxBytes: number,
-  signal: AbortSignal | undefined,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const tooLarge = (): FlatlineError => new FlatlineError("too_large", `the body has more than ${maxBytes} bytes`);
-  if (body instanceof Uint8Array) {
-    if (body.length > maxBytes) throw tooLarge();
-    return new Uint8Array(body);
-  }
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    if (signal?.aborted === true) throw new FlatlineError("unavailable", "the request was aborted");
-    length += chunk.length;
-    if (length > maxBytes) throw tooLarge();
-    chunks.push(chunk);
-  }
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 
+import type { ByteBudget } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { beginOfAlertId } from "../../store/alerts/alerts.ts";
 import type { Actor } from "../../contract/actor.ts";
@@ -53,9 +54,9 @@ const commentSchema = z.strictObject({
 export function addAlertRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { alerts }: { readonly alerts: AlertsPort },
+  { alerts, bodies }: { readonly alerts: AlertsPort; readonly bodies: ByteBudget },
 ): void {
-  takeJsonBodies(scope);
+  takeJsonBodies(scope, bodies);
   /** The id that the path names; of an alert of another's it goes no further. */
   const idOf = async (request: FastifyRequest): Promise<string> => {
     const { id } = request.params as { readonly id: string };

@@ -7,7 +7,7 @@ import type { CheckDetailAnswer } from "../../contract/v1/checks.ts";
 import { findCheck, unknownCheck, viewCheck, viewEndedAlert, viewReport } from "./check-view.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { ChecksPort } from "../ports/checks.ts";
-import { addResource, dropBodies } from "../resource.ts";
+import { addResource } from "../resource.ts";
 
 /** `/api/v1/checks…`: what is known, and a run now (CONTRACT 8). */
 export function addCheckRoutes(
@@ -15,7 +15,6 @@ export function addCheckRoutes(
   settings: () => AccessSettings,
   { checks, clock }: { readonly checks: ChecksPort; readonly clock: Clock },
 ): void {
-  dropBodies(scope);
   addResource(scope, "/api/v1/checks", settings, {
     GET: {
       access: "public",

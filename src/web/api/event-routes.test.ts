@@ -196,14 +196,66 @@ describe("POST /api/v1/events", () => {
     expect((await post(url, line)).status).toBe(status);
   });
 
+  describe("beside others that are not stored yet", () => {
+    const packed = gzipSync(Buffer.alloc(28 * 2 ** 20, 0x20));
+
+    /** Posts that are held when they are complete, until `store` is called. */
+    async function holdPosts(): Promise<{ url: string; held: () => number; store: () => void }> {
+      const { url, world } = await start();
+      const waiting: (() => void)[] = [];
+      world.ingest = async (chunks) => {
+        for await (const chunk of chunks) expect(chunk.length).toBeGreaterThan(0);
+        await new Promise<void>((resolve) => waiting.push(resolve));
+        return { received: 0, stored: 0, duplicates: 0 };
+      };
+      return { url, held: () => waiting.length, store: () => waiting.splice(0).forEach((resolve) => resolve()) };
+    }
+
+    it("is refused with Retry-After when they would take too much of 64 MiB together, decompressed", async () => {
+      const { url, held, store } = await holdPosts();
+      const first = [1, 2].map(() => post(url, packed, { "content-encoding": "gzip" }));
+      await expect.poll(held).toBe(2);
+
+      const refused = await request(`${url}/api/v1/events`, {
+        method: "POST",
+        // 62 MiB in all: the last 4 are not for events.
+        body: gzipSync(Buffer.alloc(6 * 2 ** 20, 0x20)),
+        headers: { ...bearer, "content-encoding": "gzip" },
+      });
+      const said = await refused.body.json();
+      const act = await request(`${url}/api/v1/silences`, {
+        method: "POST",
+        body: JSON.stringify({ slug: "acme", endsAt: "2099-01-01T00:00:00Z", comment: "rollout" }),
+        headers: { ...bearer, "content-type": "application/json" },
+      });
+      store();
+
+      expect([refused.statusCode, refused.headers["retry-after"]]).toEqual([503, "1"]);
+      expect(said).toMatchObject({ code: "SERVICE_UNAVAILABLE", message: expect.stringContaining("try again later") });
+      // People go on acting.
+      expect([act.statusCode, await act.body.json()]).toMatchObject([201, { slug: "acme" }]);
+      expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200]);
+    });
+
+    it("is taken as soon as they are stored", async () => {
+      const { url, held, store } = await holdPosts();
+      for (let round = 0; round < 3; round++) {
+        const posted = [1, 2].map(() => post(url, packed, { "content-encoding": "gzip" }));
+        await expect.poll(held).toBe(2);
+        store();
+        expect((await Promise.all(posted)).map(({ status }) => status)).toEqual([200, 200]);
+      }
+    });
+  });
+
   it("tells the port when the client goes away in the middle", async () => {
     const { port, world } = await start();
     const seen = new Promise<unknown>((resolve) => {
-      world.ingest = async (chunks, { signal }) => {
+      world.ingest = async (chunks) => {
         try {
           for await (const chunk of chunks) if (chunk.length > 0) socket.destroy();
         } catch (error) {
-          resolve({ error, aborted: signal.aborted });
+          resolve({ error });
           throw error;
         }
         return { received: 0, stored: 0, duplicates: 0 };

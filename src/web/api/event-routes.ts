@@ -1,9 +1,9 @@
-import type { IncomingMessage } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
+import { type ByteBudget, type HeldBytes, piecesOf } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { IngestedAnswer } from "../../contract/v1/operator.ts";
 import { authorOf } from "../access/identity.ts";
@@ -32,18 +32,17 @@ const mediaTypes: ReadonlySet<string> = new Set([
 export function addEventRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { events }: { readonly events: () => EventsPort | null },
+  { events, bodies }: { readonly events: () => EventsPort | null; readonly bodies: ByteBudget },
 ): void {
-  scope.removeAllContentTypeParsers();
-  // The body is streamed by the handler.
-  scope.addContentTypeParser("*", (_request, _payload, done) => done(null, undefined));
   addResource(scope, "/api/v1/events", settings, {
     POST: {
       access: "ingest",
       handle: async (request, reply) => {
+        const held = bodies.open();
         try {
-          return await ingest(events(), request, reply);
+          return await ingest(events(), request, reply, held);
         } finally {
+          held.release();
           // Unread bytes are dropped, so that the client can end its request and read the answer.
           request.raw.resume();
         }
@@ -52,7 +51,12 @@ export function addEventRoutes(
   });
 }
 
-async function ingest(events: EventsPort | null, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+async function ingest(
+  events: EventsPort | null,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  held: HeldBytes,
+): Promise<unknown> {
   if (events === null) {
     throw new FlatlineError("conflict", "events are taken with a local source only (source.type: embedded)");
   }
@@ -68,21 +72,15 @@ async function ingest(events: EventsPort | null, request: FastifyRequest, reply:
   if (Number(request.headers["content-length"] ?? 0) > maxEventsBytes) throw tooLarge();
   const idempotencyKey = readIdempotencyKey(request.headers["idempotency-key"]);
 
-  const gone = new AbortController();
-  const abort = (): void => gone.abort(new FlatlineError("invalid_data", "the client went away"));
-  reply.raw.once("close", abort);
-  try {
-    const raw = bounded(bodyOf(request.raw));
-    const { received, stored, duplicates } = await events.ingest(isCompressed ? bounded(decompress(raw)) : raw, {
-      idempotencyKey,
-      author: authorKey(request),
-      organizations: request.identity?.organizations ?? null,
-      signal: gone.signal,
-    });
-    return { received, stored, duplicates } satisfies IngestedAnswer;
-  } finally {
-    reply.raw.removeListener("close", abort);
-  }
+  const raw = piecesOf(request.raw);
+  // A compressed body is passed on as it comes: its limit is for both forms, and what is kept is the other one.
+  const body = bounded(isCompressed ? decompress(bounded(raw)) : raw, held);
+  const { received, stored, duplicates } = await events.ingest(body, {
+    idempotencyKey,
+    author: authorKey(request),
+    organizations: request.identity?.organizations ?? null,
+  });
+  return { received, stored, duplicates } satisfies IngestedAnswer;
 }
 
 /** Who posts, apart from all others. */
@@ -97,21 +95,13 @@ function readIdempotencyKey(header: string | string[] | undefined): string | nul
   throw new FlatlineError("invalid_data", "Idempotency-Key is not 1 to 255 visible characters of ASCII");
 }
 
-/** The body's bytes. Does not destroy the request, which would cost the client the answer. */
-async function* bodyOf(request: IncomingMessage): AsyncGenerator<Uint8Array> {
-  try {
-    yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
-  } catch (error) {
-    throw new FlatlineError("invalid_data", "the body broke off", { cause: error });
-  }
-}
-
-/** The same bytes; throws too_large past the limit, which holds before and after decompression. */
-async function* bounded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** The same bytes, held before they are passed on; throws too_large past the limit. */
+async function* bounded(body: AsyncIterable<Uint8Array>, held: HeldBytes | null = null): AsyncGenerator<Uint8Array> {
   let receivedBytes = 0;
   for await (const chunk of body) {
     receivedBytes += chunk.length;
     if (receivedBytes > maxEventsBytes) throw tooLarge();
+    held?.hold(chunk.length);
     yield chunk;
   }
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
+import type { ByteBudget } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
 import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../access/identity.ts";
@@ -26,9 +27,9 @@ const releaseSchema = z.strictObject({
 export function addGateRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { gate }: { readonly gate: GatePort },
+  { gate, bodies }: { readonly gate: GatePort; readonly bodies: ByteBudget },
 ): void {
-  takeJsonBodies(scope);
+  takeJsonBodies(scope, bodies);
   addResource(scope, "/api/v1/gate", settings, {
     GET: {
       access: "public",

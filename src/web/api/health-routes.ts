@@ -5,7 +5,7 @@ import { authorOf } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { HealthPort, HealthVerdict } from "../ports/health.ts";
 import { sendProblem } from "../problem.ts";
-import { addResource, dropBodies } from "../resource.ts";
+import { addResource } from "../resource.ts";
 
 export interface HealthRoutesOptions {
   readonly health: HealthPort;
@@ -19,7 +19,6 @@ export function addHealthRoutes(
   settings: () => AccessSettings,
   { health, reload }: HealthRoutesOptions,
 ): void {
-  dropBodies(scope);
   addResource(scope, "/-/healthy", settings, {
     GET: { access: "open", handle: (_request, reply) => answer(reply, health.isHealthy(), "not healthy") },
   });

@@ -1,28 +1,31 @@
 import type { FastifyInstance } from "fastify";
 
+import { type ByteBudget, receiveBody } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { HooksPort } from "../ports/outside.ts";
 import { sendProblem } from "../problem.ts";
 import { addResource } from "../resource.ts";
 
+// A webhook of PagerDuty has some kilobytes.
+const mostHookBytes = 64 * 1_024;
+
 /** `/api/v1/hooks/…`: what other services say of alerts. Their signatures let them in, not a token. */
 export function addHookRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { hooks }: { readonly hooks: HooksPort },
+  { hooks, bodies }: { readonly hooks: HooksPort; readonly bodies: ByteBudget },
 ): void {
-  scope.removeAllContentTypeParsers();
-  // A signature is of the bytes as they came.
-  scope.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
   addResource(scope, "/api/v1/hooks/pagerduty/:receiver", settings, {
     POST: {
       access: "open",
       handle: async (request, reply) => {
         const { receiver } = request.params as { readonly receiver: string };
         const { "x-pagerduty-signature": signature } = request.headers;
-        if (typeof signature !== "string") return sendProblem(reply, 403, refusal);
-        const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
+        // This is open to all: of a body that cannot be signed nothing is read.
+        if (typeof signature !== "string" || !hooks.isSigning(receiver)) return sendProblem(reply, 403, refusal);
+        // A signature is of the bytes as they came.
+        const body = await receiveBody(request.raw, reply.raw, { mostBytes: mostHookBytes, budget: bodies });
         try {
           const outcome = await hooks.pagerduty({ receiver, body, signature });
           if (outcome !== "unsigned") return { outcome };

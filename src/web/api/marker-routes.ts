@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 
+import type { ByteBudget } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, type Clock } from "../../base/time.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
@@ -11,7 +12,7 @@ import { iso } from "../../contract/v1/instant.ts";
 import type { ListedMarker } from "../../contract/v1/markers.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { MarkersPort } from "../ports/markers.ts";
-import { addResource, dropBodies, takeJsonBodies } from "../resource.ts";
+import { addResource, takeJsonBodies } from "../resource.ts";
 
 const longestName = 200;
 // What a chart can show beside a line, and a sentence can hold.
@@ -42,52 +43,51 @@ const rangeSchema = z.strictObject({
 export function addMarkerRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { markers, clock }: { readonly markers: MarkersPort; readonly clock: Clock },
+  { markers, clock, bodies }: { readonly markers: MarkersPort; readonly clock: Clock; readonly bodies: ByteBudget },
 ): void {
-  takeJsonBodies(scope);
-  addResource(scope, "/api/v1/markers", settings, {
-    GET: {
-      access: "public",
-      handle: async (request) => {
-        const { from, to, slug } = parse(rangeSchema, request.query, "not a range of markers");
-        const toMs = to ?? clock.nowMs();
-        if (slug !== undefined) requireOrganization(request, slug);
-        const range = { fromMs: from ?? toMs - shownMs, toMs, ...(slug === undefined ? {} : { slug }) };
-        const withPeople = seesDetails(request);
-        return (await markers.between(range))
-          .filter((marker) => marker.slug === null || seesOrganization(request, marker.slug))
-          .map((marker) => viewMarker(marker, withPeople));
+  void scope.register(async (withBodies) => {
+    takeJsonBodies(withBodies, bodies);
+    addResource(withBodies, "/api/v1/markers", settings, {
+      GET: {
+        access: "public",
+        handle: async (request) => {
+          const { from, to, slug } = parse(rangeSchema, request.query, "not a range of markers");
+          const toMs = to ?? clock.nowMs();
+          if (slug !== undefined) requireOrganization(request, slug);
+          const range = { fromMs: from ?? toMs - shownMs, toMs, ...(slug === undefined ? {} : { slug }) };
+          const withPeople = seesDetails(request);
+          return (await markers.between(range))
+            .filter((marker) => marker.slug === null || seesOrganization(request, marker.slug))
+            .map((marker) => viewMarker(marker, withPeople));
+        },
       },
-    },
-    POST: {
-      access: "operate",
-      handle: async (request, reply) => {
-        const { text, at, slug = null, createdBy } = parse(markerSchema, request.body, "not a marker");
-        const nowMs = clock.nowMs();
-        if (at !== undefined && at > nowMs + aheadMs) {
-          const issues = ["at: is in the future: a marker records what was done"];
-          throw new FlatlineError("invalid_data", "not a marker", { issues });
-        }
-        requireScope(request, slug);
-        const made = await markers.add({ text: text.trim(), atMs: at ?? nowMs, slug }, authorOf(request, createdBy));
-        return reply.code(201).send(viewMarker(made, seesDetails(request)));
-      },
-    },
-  });
-  void scope.register(async (bodyless) => {
-    dropBodies(bodyless);
-    addResource(bodyless, "/api/v1/markers/:id", settings, {
-      DELETE: {
+      POST: {
         access: "operate",
         handle: async (request, reply) => {
-          const { id } = request.params as { readonly id: string };
-          const marker = await markers.byId(id);
-          if (marker !== null) requireScope(request, marker.slug);
-          if (!(await markers.remove(id, authorOf(request)))) throw new FlatlineError("not_found", "no such marker");
-          return reply.code(204).send();
+          const { text, at, slug = null, createdBy } = parse(markerSchema, request.body, "not a marker");
+          const nowMs = clock.nowMs();
+          if (at !== undefined && at > nowMs + aheadMs) {
+            const issues = ["at: is in the future: a marker records what was done"];
+            throw new FlatlineError("invalid_data", "not a marker", { issues });
+          }
+          requireScope(request, slug);
+          const made = await markers.add({ text: text.trim(), atMs: at ?? nowMs, slug }, authorOf(request, createdBy));
+          return reply.code(201).send(viewMarker(made, seesDetails(request)));
         },
       },
     });
+  });
+  addResource(scope, "/api/v1/markers/:id", settings, {
+    DELETE: {
+      access: "operate",
+      handle: async (request, reply) => {
+        const { id } = request.params as { readonly id: string };
+        const marker = await markers.byId(id);
+        if (marker !== null) requireScope(request, marker.slug);
+        if (!(await markers.remove(id, authorOf(request)))) throw new FlatlineError("not_found", "no such marker");
+        return reply.code(204).send();
+      },
+    },
   });
 }
 

@@ -13,7 +13,7 @@ import type {
 import type { AccessSettings } from "../access/settings.ts";
 import type { UnwatchedPort } from "../ports/events.ts";
 import type { OutboxPort } from "../ports/operator.ts";
-import { addResource, dropBodies } from "../resource.ts";
+import { addResource } from "../resource.ts";
 
 /** Registers the routes that only an operator sees: outbox, receivers, configuration and slugs that nothing checks (CONTRACT 8 and 11). */
 export function addOperatorRoutes(
@@ -34,38 +34,31 @@ export function addOperatorRoutes(
         })),
     },
   });
-  void scope.register(async (bodyless) => {
-    dropBodies(bodyless);
-    const change =
-      (work: (id: string, author: Actor) => Promise<boolean>) =>
-      async (request: FastifyRequest, reply: FastifyReply) => {
-        const { id } = request.params as { readonly id: string };
-        if (!(await work(id, authorOf(request))))
-          throw new FlatlineError("not_found", "no such notification, or it is in flight");
-        return reply.code(204).send();
-      };
-    addResource(bodyless, "/api/v1/outbox/:id/retry", settings, {
-      POST: { access: "admin", isAboutAll: true, handle: change((id, author) => outbox.retry(id, author)) },
-    });
-    addResource(bodyless, "/api/v1/outbox/:id", settings, {
-      DELETE: { access: "admin", isAboutAll: true, handle: change((id, author) => outbox.discard(id, author)) },
-    });
+  const change =
+    (work: (id: string, author: Actor) => Promise<boolean>) => async (request: FastifyRequest, reply: FastifyReply) => {
+      const { id } = request.params as { readonly id: string };
+      if (!(await work(id, authorOf(request))))
+        throw new FlatlineError("not_found", "no such notification, or it is in flight");
+      return reply.code(204).send();
+    };
+  addResource(scope, "/api/v1/outbox/:id/retry", settings, {
+    POST: { access: "admin", isAboutAll: true, handle: change((id, author) => outbox.retry(id, author)) },
   });
-  void scope.register(async (bodyless) => {
-    dropBodies(bodyless);
-    addResource(bodyless, "/api/v1/receivers/:name/test", settings, {
-      POST: {
-        access: "admin",
-        isAboutAll: true,
-        handle: async (request): Promise<ReceiverTestAnswer> => {
-          const { name } = request.params as { readonly name: string };
-          const deliveries = await outbox.test(name, authorOf(request));
-          if (deliveries === null)
-            throw new FlatlineError("not_found", `no receiver has the name ${JSON.stringify(name)}`);
-          return { receiver: name, accepted: deliveries.every(({ outcome }) => outcome === "accepted"), deliveries };
-        },
+  addResource(scope, "/api/v1/outbox/:id", settings, {
+    DELETE: { access: "admin", isAboutAll: true, handle: change((id, author) => outbox.discard(id, author)) },
+  });
+  addResource(scope, "/api/v1/receivers/:name/test", settings, {
+    POST: {
+      access: "admin",
+      isAboutAll: true,
+      handle: async (request): Promise<ReceiverTestAnswer> => {
+        const { name } = request.params as { readonly name: string };
+        const deliveries = await outbox.test(name, authorOf(request));
+        if (deliveries === null)
+          throw new FlatlineError("not_found", `no receiver has the name ${JSON.stringify(name)}`);
+        return { receiver: name, accepted: deliveries.every(({ outcome }) => outcome === "accepted"), deliveries };
       },
-    });
+    },
   });
   addResource(scope, "/api/v1/receivers", settings, {
     GET: {

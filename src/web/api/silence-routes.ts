@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 
 import { formatDuration } from "../../base/durations.ts";
+import type { ByteBudget } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { literalOf } from "../../base/text-pattern.ts";
 import type { Clock } from "../../base/time.ts";
@@ -55,9 +56,9 @@ const changeSchema = z
 export function addSilenceRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { silences, clock }: { readonly silences: SilencesPort; readonly clock: Clock },
+  { silences, clock, bodies }: { readonly silences: SilencesPort; readonly clock: Clock; readonly bodies: ByteBudget },
 ): void {
-  takeJsonBodies(scope);
+  takeJsonBodies(scope, bodies);
   addResource(scope, "/api/v1/silences", settings, {
     GET: {
       access: "read",

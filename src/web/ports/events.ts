@@ -36,7 +36,6 @@ export interface EventsPort {
       readonly author: string;
       /** The patterns of the slugs that the author may post of; null: all. */
       readonly organizations: readonly string[] | null;
-      readonly signal: AbortSignal;
     },
   ): Promise<IngestOutcome>;
 }

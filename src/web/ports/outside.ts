@@ -2,6 +2,8 @@ import type { Severity } from "../../contract/severity.ts";
 
 /** What another service says of the incidents that alerts opened there. */
 export interface HooksPort {
+  /** Returns whether a receiver of PagerDuty has this name and a secret with which webhooks are signed. */
+  isSigning(receiver: string): boolean;
   /**
    * Applies a webhook of PagerDuty. `unsigned`: it is not of that receiver's secret; `ignored`: it is about nothing that
    * changes an alert; else what became of it. @throws FlatlineError invalid_data for a signed body that is no webhook

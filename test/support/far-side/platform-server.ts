@@ -118,7 +118,7 @@ export interface CallAnswer {
   readonly json: unknown;
 }
 
-export interface PlatformServerOptions extends Partial<Pick<ApiV2Options, "apiFor" | "authenticate">> {
+export interface PlatformServerOptions extends Partial<Pick<ApiV2Options, "apiFor" | "authenticate" | "bodies">> {
   /** [platformNowMs] */
   readonly nowMs?: () => number;
   /** Fills the store [platformFixture]. */
@@ -135,7 +135,7 @@ export async function startPlatformServer(options: PlatformServerOptions = {}): 
   const logged: WebWorld["logged"] = [];
   const log = (fields: object, message: string): void => void logged.push({ fields, message });
   const logger = { debug: log, info: log, warn: log, error: log, child: () => logger };
-  const service: ApiV2Options = {
+  const service: Omit<ApiV2Options, "bodies"> = {
     authenticate: (apiKey) => findKey(store, apiKey),
     apiFor: (identity) => createLocalPlatformApi({ store, clock, appUrl: null, identity, isConfigured: () => false }),
     onRequest: (operation, code) => counted.push(`${operation} ${code}`),
@@ -143,7 +143,7 @@ export async function startPlatformServer(options: PlatformServerOptions = {}): 
     logger,
     ...options,
   };
-  const web = await startWeb({ plugins: [apiV2Routes(service)], logger });
+  const web = await startWeb({ plugins: (bodies) => [apiV2Routes({ bodies, ...service })], logger });
   return {
     baseUrl: `${web.url}/api/v2`,
     origin: web.url,

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../../base/time.ts";
 import type { AccessSettings } from "../../access/settings.ts";
 import type { LinkAnswer, LinkParts, LinksPort } from "../../ports/outside.ts";
-import { addResource, dropBodies } from "../../resource.ts";
+import { addResource } from "../../resource.ts";
 import { sendText } from "../answer.ts";
 import { renderLinkPage } from "./link-page.ts";
 
@@ -13,7 +13,6 @@ export function addLinkRoutes(
   settings: () => AccessSettings,
   { links, clock }: { readonly links: LinksPort; readonly clock: Clock },
 ): void {
-  dropBodies(scope);
   const send = (
     request: FastifyRequest,
     reply: FastifyReply,

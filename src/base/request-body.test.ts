@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+
+import { collectBytes, createByteBudget } from "./request-body.ts";
+
+/** As a parser of HTTP may do it: each piece is in the same memory as the one before. */
+function* piecesInOnePlace(text: string, pieceBytes: number): Generator<Uint8Array> {
+  const place = Buffer.alloc(pieceBytes);
+  for (let at = 0; at < text.length; at += pieceBytes) yield place.subarray(0, place.write(text.slice(at), "latin1"));
+}
+
+describe("collectBytes", () => {
+  it.each([1, 7, 1_024, 5_000, 1_000_000])("copies pieces of %i bytes and keeps none of them", async (pieceBytes) => {
+    const text = "0123456789".repeat(2_345);
+
+    const bytes = await collectBytes(piecesInOnePlace(text, pieceBytes), 100_000);
+
+    expect(Buffer.from(bytes).toString("latin1")).toBe(text);
+    expect(bytes.buffer.byteLength).toBeLessThanOrEqual(2 * text.length);
+  });
+
+  it("takes as much as it may, in no more memory than that", async () => {
+    const bytes = await collectBytes(piecesInOnePlace("x".repeat(3_000), 700), 3_000);
+
+    expect([bytes.length, bytes.buffer.byteLength]).toEqual([3_000, 3_000]);
+  });
+
+  it("stops at the first piece too many", async () => {
+    const pieces = piecesInOnePlace("x".repeat(100), 10);
+
+    await expect(collectBytes(pieces, 25)).rejects.toMatchObject({ code: "too_large" });
+    expect([...pieces]).toEqual([]);
+  });
+});
+
+const refusal = expect.objectContaining({ code: "unavailable" });
+
+describe("createByteBudget", () => {
+  it("lets all holders together have so much, and nobody a byte more", () => {
+    const budget = createByteBudget(10);
+    const [one, other] = [budget.open(), budget.open()];
+    one.hold(6);
+    other.hold(3);
+
+    expect(() => other.hold(2)).toThrow(refusal);
+    other.hold(1);
+    one.release();
+
+    other.hold(6);
+    expect(() => one.hold(1)).toThrow(refusal);
+  });
+
+  it("gives back what was held once, however often it is asked to", () => {
+    const budget = createByteBudget(10);
+    const [one, other] = [budget.open(), budget.open()];
+    one.hold(4);
+    other.hold(6);
+
+    one.release();
+    one.release();
+
+    expect(() => one.hold(5)).toThrow(refusal);
+  });
+
+  it("keeps for others what a part of it may not have", () => {
+    const budget = createByteBudget(10);
+    const [large, small, rest] = [budget.part(8).open(), budget.part(3).open(), budget.open()];
+
+    expect(() => large.hold(9)).toThrow(refusal);
+    large.hold(8);
+    expect(() => small.hold(3)).toThrow(refusal);
+    rest.hold(2);
+    large.release();
+
+    expect(() => small.hold(4)).toThrow(refusal);
+    small.hold(3);
+  });
+});
