@@ -11,11 +11,15 @@ import { firingAlert } from "../../test/support/firing-alert.ts";
 
 const startMs = Date.UTC(2026, 0, 15);
 
-function maintenanceOf(store: Store, clock: Clock, retentionMs = 30 * dayMs): Loop {
+function maintenanceOf(
+  store: Store,
+  clock: Clock,
+  { retentionMs = 30 * dayMs, logger = createSilentLogger() } = {},
+): Loop {
   return createMaintenance({
     store,
     clock,
-    logger: createSilentLogger(),
+    logger,
     storage: () => ({
       path: "",
       url: null,
@@ -79,7 +83,7 @@ it("remembers used links for longer than they hold, though the retention is shor
   await using world = await createEventWorld();
   const { outsideActs } = world.store;
   const clock = createVirtualClock({ startMs });
-  const maintenance = maintenanceOf(world.store, clock, hourMs);
+  const maintenance = maintenanceOf(world.store, clock, { retentionMs: hourMs });
   const act = (id: string, atMs: number) => ({ id, via: "link", alertId: "a1", occurredAtMs: atMs, atMs }) as const;
   await outsideActs.note(act("old", startMs + minuteMs - 25 * hourMs - 1));
   await outsideActs.note(act("usable", startMs + minuteMs - 25 * hourMs));
@@ -90,4 +94,25 @@ it("remembers used links for longer than they hold, though the retention is shor
   await expect.poll(noted, { timeout: 40_000 }).toEqual([false, true]);
 
   await maintenance.stop();
+});
+
+it("keeps 64 MiB of dead letters, the newest ones, and says how many went", async () => {
+  await using world = await createEventWorld();
+  const { outbox } = world.store;
+  const clock = createVirtualClock({ startMs });
+  const warned: object[] = [];
+  const logger = { ...createSilentLogger(), warn: (fields: object) => void warned.push(fields) };
+  const maintenance = maintenanceOf(world.store, clock, { logger });
+  const entry = { receiver: "ops", createdAtMs: startMs, notBeforeMs: startMs, subjects: [] };
+  for (const id of ["first", "second", "third"])
+    await outbox.enqueue({ ...entry, id, payload: " ".repeat(30 * 2 ** 20) });
+  await outbox.deadLetterUnknownReceivers([], "gone");
+
+  maintenance.start();
+  await clock.advance(minuteMs);
+  const left = async (): Promise<string[]> => (await outbox.list()).map(({ id }) => id);
+  await expect.poll(left, { timeout: 40_000 }).toEqual(["second", "third"]);
+
+  await maintenance.stop();
+  expect(warned).toEqual([{ count: 1, mostBytes: 64 * 2 ** 20 }]);
 });

@@ -32,6 +32,9 @@ const requestsMs = hourMs;
 // the retention is.
 const outsideActsMs = 25 * hourMs;
 
+// Tens of thousands of notifications: more than people go through.
+const mostDeadLetterBytes = 64 * 1_024 * 1_024;
+
 /** Creates the loop that keeps the store within its retention, in slices that hold its lock for milliseconds. */
 export function createMaintenance(options: MaintenanceOptions): Loop {
   const { store, clock, logger, storage, organizations, gateOf } = options;
@@ -62,7 +65,17 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     await forgetReleased(pastRetention.beforeMs);
     await inSlices(() => store.transaction(({ alerts }) => alerts.pruneEnded({ ...pastRetention, checkersBeforeMs })));
     await inSlices(() => store.alerts.pruneHistory(pastRetention));
-    await inSlices(() => store.outbox.pruneDeadLetters(pastRetention));
+    let crowdedOut = 0;
+    await inSlices(async () => {
+      const slice = await store.outbox.pruneDeadLetters({ ...pastRetention, mostBytes: mostDeadLetterBytes });
+      crowdedOut += slice.crowdedOut;
+      return slice;
+    });
+    if (crowdedOut > 0)
+      logger.warn(
+        { count: crowdedOut, mostBytes: mostDeadLetterBytes },
+        "the oldest dead letters were deleted: all of them took too many bytes",
+      );
     await inSlices(() => store.deliveries.prune(pastRetention));
     await inSlices(() => store.audit.prune({ beforeMs: nowMs - auditRetentionMs, maxRows: rowsPerSlice }));
     await store.silences.prune(pastRetention.beforeMs);

@@ -22,6 +22,7 @@ import type { AlertDetail, AlertsSnapshot } from "../../src/web/ports/alerts.ts"
 import type { CheckSnapshot, EndedAlert } from "../../src/web/ports/checks.ts";
 import type { AlertAssets } from "../../src/web/ports/dead-assets.ts";
 import type { EventsPort, UnwatchedSlug } from "../../src/web/ports/events.ts";
+import type { PageAlertDetail } from "../../src/web/page/ports.ts";
 import { createWeb, type WebOptions } from "../../src/web/web.ts";
 import { resultReport } from "./check-reports.ts";
 
@@ -62,7 +63,11 @@ export interface WebWorld {
   ingest: EventsPort["ingest"] | null;
   ingested: { idempotencyKey: string | null; text: string }[];
   outbox: OutboxEntry[];
+  /** How often all of it was read. */
+  outboxReads: number;
   heldSince: WebOptions["page"]["heldSince"];
+  /** The only alert that has a page. */
+  pageAlert: PageAlertDetail | null;
   /** Those who are called when what the page shows has changed. */
   subscribers: Set<() => void>;
   unwatched: UnwatchedSlug[];
@@ -133,7 +138,9 @@ export async function startWeb(
     ingest: null,
     ingested: [],
     outbox: [],
+    outboxReads: 0,
     heldSince: async () => new Map(),
+    pageAlert: null,
     subscribers: new Set(),
     unwatched: [],
     assets: new Map(),
@@ -253,7 +260,15 @@ export async function startWeb(
     },
     events: () => (world.ingest === null ? null : { ingest: world.ingest }),
     outbox: {
-      list: async () => world.outbox,
+      list: async () => {
+        world.outboxReads++;
+        return world.outbox;
+      },
+      waitingWith: async ({ subject, fromMs, limit }) =>
+        world.outbox
+          .filter(({ subjects, createdAtMs }) => subjects.includes(subject) && createdAtMs >= fromMs)
+          .slice(-limit),
+      eventsOf: async (ids) => new Map(ids.map((id) => [id, "firing"])),
       retry: async (id) => world.outbox.some((entry) => entry.id === id),
       discard: async (id) => world.outbox.some((entry) => entry.id === id),
       test: async (receiver) => (receiver === "ops" ? [{ recipient: null, outcome: "accepted", detail: "204" }] : null),
@@ -310,7 +325,7 @@ export async function startWeb(
         others: 0,
       }),
       alerts: async () => [],
-      alert: async () => null,
+      alert: async (id) => (world.pageAlert?.view.alert.id === id ? world.pageAlert : null),
       silences: async () => [],
       retentionMs: () => 90 * 86_400_000,
       silencedUntilMs: async () => () => null,

@@ -19,6 +19,8 @@ export interface OutboxPortOptions {
 export function createOutboxPort({ store, runtime, clock, newId, onChanged }: OutboxPortOptions): OutboxPort {
   return {
     list: () => store.outbox.list(),
+    waitingWith: (query) => store.outbox.waitingWith(query),
+    eventsOf: (ids) => store.outbox.eventsOf(ids),
     retry: async (id, author) => {
       const isChanged = await retryEntry(store, { id, author, nowMs: clock.nowMs() });
       if (isChanged) onChanged();

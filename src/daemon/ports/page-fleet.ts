@@ -19,6 +19,9 @@ export interface PageFleetOptions {
   readonly deliveries: DeliveryLog;
 }
 
+// More than receivers, whose latest ones are what is shown.
+const mostWaiting = 1_000;
+
 /** Creates the fleet verdict as the pages see it, by the functions that decide about its notifications. */
 export function createPageFleet(
   options: PageFleetOptions,
@@ -49,7 +52,7 @@ export function createPageFleet(
     },
     notifiedOfFleet: async (fleetId) => {
       // What waits is read first: what is accepted in between is then in one of the two.
-      const waiting = await store.outbox.waitingWith(fleetId);
+      const waiting = await store.outbox.waitingWith({ subject: fleetId, fromMs: 0, limit: mostWaiting });
       await options.deliveries.flush();
       const accepted = await store.deliveries.acceptedOfFleet(fleetId);
       const isAccepted = (one: WaitingEntry): boolean =>

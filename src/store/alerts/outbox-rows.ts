@@ -1,6 +1,6 @@
 import type { LeasedEntry, OutboxEntry, WaitingEntry } from "./outbox.ts";
 
-/** The columns of `outbox` that an entry is made of. */
+/** The columns of `outbox` that an entry is made of, without what it says. */
 export const entryColumns = [
   "seq",
   "id",
@@ -11,7 +11,6 @@ export const entryColumns = [
   "created_at_ms",
   "next_attempt_at_ms",
   "last_error",
-  "payload",
 ] as const;
 
 /** These columns of a row. */
@@ -25,16 +24,19 @@ export interface OutboxEntryRow {
   readonly created_at_ms: number;
   readonly next_attempt_at_ms: number;
   readonly last_error: string | null;
-  readonly payload: string;
 }
 
 /** Returns the entry of a row with its alerts. */
 export function outboxEntry(row: OutboxEntryRow, alerts: readonly { readonly alert_id: string }[]): OutboxEntry {
-  return { ...leasedEntry(row), subjects: alerts.map(({ alert_id }) => alert_id) };
+  return { ...entryOf(row), subjects: alerts.map(({ alert_id }) => alert_id) };
 }
 
 /** Returns the entry of a row as a delivery needs it. */
-export function leasedEntry(row: OutboxEntryRow): LeasedEntry {
+export function leasedEntry(row: OutboxEntryRow & { readonly payload: string }): LeasedEntry {
+  return { ...entryOf(row), payload: row.payload };
+}
+
+function entryOf(row: OutboxEntryRow): Omit<OutboxEntry, "subjects"> {
   return {
     id: row.id,
     receiver: row.receiver,
@@ -44,7 +46,6 @@ export function leasedEntry(row: OutboxEntryRow): LeasedEntry {
     createdAtMs: row.created_at_ms,
     nextAttemptAtMs: row.next_attempt_at_ms,
     lastError: row.last_error,
-    payload: row.payload,
   };
 }
 

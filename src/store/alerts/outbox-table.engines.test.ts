@@ -209,7 +209,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await outbox.enqueueAll(entries);
 
       const listed = await outbox.list();
-      expect(listed.map(({ id, payload }) => [id, payload])).toEqual(entries.map(({ id, payload }) => [id, payload]));
+      expect(idsOf(listed)).toEqual(idsOf(entries));
       expect(listed[7]?.subjects).toEqual(["own-7", "shared-1"]);
       expect(listed[89]).toMatchObject({ state: "leased", attempts: 1 });
       expect(idsOf(await claim())).toEqual(["n-0", "n-1"]);
@@ -349,11 +349,62 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await claim();
       for (const id of ["one", "two", "young"]) await dead(id, "gone");
 
-      const first = await outbox.pruneDeadLetters({ beforeMs: nowMs, maxRows: 1 });
-      const second = await outbox.pruneDeadLetters({ beforeMs: nowMs, maxRows: 2 });
+      const limits = { beforeMs: nowMs, mostBytes: 1_000 };
+      const first = await outbox.pruneDeadLetters({ ...limits, maxRows: 1 });
+      const second = await outbox.pruneDeadLetters({ ...limits, maxRows: 2 });
 
-      expect([first.hasMore, second.hasMore]).toEqual([true, false]);
+      expect([first, second]).toEqual([
+        { hasMore: true, crowdedOut: 0 },
+        { hasMore: false, crowdedOut: 0 },
+      ]);
       expect(idsOf(await outbox.list())).toEqual(["three", "young"]);
+    });
+
+    it("forgets the oldest dead letters where all of them take too many bytes, and nothing that waits", async () => {
+      for (const id of ["one", "two", "waits", "three", "four"]) await enqueue(id, { payload: "ä".repeat(50) });
+      await claim();
+      for (const id of ["four", "one", "three", "two"]) await dead(id, "gone");
+      const limits = { beforeMs: nowMs - 1, maxRows: 1 };
+
+      const whole = await outbox.pruneDeadLetters({ ...limits, mostBytes: 400 });
+      const first = await outbox.pruneDeadLetters({ ...limits, mostBytes: 250 });
+      const second = await outbox.pruneDeadLetters({ ...limits, mostBytes: 250 });
+      const third = await outbox.pruneDeadLetters({ ...limits, mostBytes: 250 });
+
+      expect([whole, first, second, third].map(({ crowdedOut }) => crowdedOut)).toEqual([0, 1, 1, 0]);
+      expect([first, second, third].map(({ hasMore }) => hasMore)).toEqual([true, true, false]);
+      expect(idsOf(await outbox.list())).toEqual(["waits", "three", "four"]);
+    });
+
+    it("knows the event of the first alert in each notification that is asked for", async () => {
+      const payload = (...events: readonly string[]): string =>
+        JSON.stringify({ id: "x", labels: { event: "no" }, alerts: events.map((event) => ({ slug: "acme", event })) });
+      await enqueue("one", { payload: payload("firing", "resolved") });
+      await enqueue("two", { payload: payload() });
+      await enqueue("three", { payload: payload("resolved") });
+
+      expect(await outbox.eventsOf(["one", "two", "unknown"])).toEqual(new Map([["one", "firing"]]));
+      expect(await outbox.eventsOf([])).toEqual(new Map());
+    });
+
+    it("tells what waits for one subject since an instant: the newest, in their order, with the pause of the receiver", async () => {
+      const subjects = ["spike/acme/verdict", "a-fleet"];
+      await enqueue("earlier", { subjects, createdAtMs: nowMs - 1 });
+      for (const receiver of ["one", "two", "three"]) await enqueue(receiver, { subjects, receiver });
+      await enqueue("other", { subjects: ["spike/globex/verdict"] });
+      await outbox.pause({ receiver: "two", nowMs, untilMs: nowMs + 60_000 });
+
+      const query = { subject: "spike/acme/verdict", fromMs: nowMs };
+      const all = await outbox.waitingWith({ ...query, limit: 10 });
+      const last = await outbox.waitingWith({ ...query, limit: 2 });
+
+      expect(all.map(({ receiver, nextAttemptAtMs }) => [receiver, nextAttemptAtMs - nowMs])).toEqual([
+        ["one", 0],
+        ["two", 60_000],
+        ["three", 0],
+      ]);
+      expect(last).toEqual(all.slice(1));
+      expect(all[0]).not.toHaveProperty("payload");
     });
 
     it("lists a backlog of a thousand, oldest first", async () => {

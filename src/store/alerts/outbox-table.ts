@@ -52,11 +52,11 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
   async function claimRows(
     db: Db,
     { receiver, nowMs, owner, leaseUntilMs, limit }: OutboxClaim,
-  ): Promise<OutboxEntryRow[]> {
+  ): Promise<ClaimedRow[]> {
     const now = leaseNow(leaseClock, nowMs);
     // What another replica is just claiming is not waited for; it holds up what is behind it all the same.
     const lock = sql.raw(engineOf(db) === "postgres" ? "for update of candidate skip locked" : "");
-    const { rows } = await sql<OutboxEntryRow>`
+    const { rows } = await sql<ClaimedRow>`
       with due as (
         select candidate.seq from outbox as candidate
         where candidate.receiver = ${receiver} and (
@@ -77,7 +77,7 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
       update outbox set state = 'leased', attempts = attempts + 1, lease_owner = ${owner},
         lease_until_ms = ${leaseInstant(leaseClock, leaseUntilMs, nowMs)}
       where seq in (select seq from due)
-      returning ${allEntryColumns}`.execute(db);
+      returning ${claimedColumns}`.execute(db);
     return rows.toSorted((left, right) => left.seq - right.seq);
   }
 
@@ -158,16 +158,18 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
         .where("lease_owner", "=", owner)
         .execute();
     },
-    waitingWith: async (subject) => {
+    waitingWith: async ({ subject, fromMs, limit }) => {
       const rows = await db
         .selectFrom("outbox_alerts")
         .innerJoin("outbox", "outbox.seq", "outbox_alerts.seq")
         .leftJoin("receiver_pauses", "receiver_pauses.receiver", "outbox.receiver")
         .select([...waitingColumns, "receiver_pauses.until_ms"])
         .where("outbox_alerts.alert_id", "=", subject)
-        .orderBy("outbox.seq")
+        .where("outbox.created_at_ms", ">=", fromMs)
+        .orderBy("outbox_alerts.seq", "desc")
+        .limit(limit)
         .execute();
-      return rows.map(waitingEntry);
+      return rows.toReversed().map(waitingEntry);
     },
     list: async () => {
       const entries = await withAlerts(db, await db.selectFrom("outbox").select(entryColumns).orderBy("seq").execute());
@@ -177,6 +179,15 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
         ...entry,
         nextAttemptAtMs: Math.max(entry.nextAttemptAtMs, ends.get(entry.receiver) ?? 0),
       }));
+    },
+    eventsOf: async (ids) => {
+      const event =
+        engineOf(db) === "postgres"
+          ? sql<string | null>`payload::json #>> '{alerts,0,event}'`
+          : sql<string | null>`json_extract(payload, '$.alerts[0].event')`;
+      const { rows } = await sql<{ id: string; event: string | null }>`
+        select id, ${event} as event from outbox where ${isAmong(db, ids)}`.execute(db);
+      return new Map(rows.flatMap((row) => (row.event === null ? [] : [[row.id, row.event]])));
     },
     totals: async () => {
       const rows = await db
@@ -206,15 +217,21 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock): OutboxStore {
       const { numDeletedRows } = await db.deleteFrom("outbox").where("id", "=", id).executeTakeFirst();
       return numDeletedRows > 0n;
     },
-    pruneDeadLetters: async ({ beforeMs, maxRows }) => {
-      const old = db
-        .selectFrom("outbox")
-        .select("seq")
-        .where("state", "=", "dead")
-        .where("created_at_ms", "<=", beforeMs)
-        .limit(maxRows);
-      const { numDeletedRows } = await db.deleteFrom("outbox").where("seq", "in", old).executeTakeFirst();
-      return { hasMore: numDeletedRows >= BigInt(maxRows) };
+    pruneDeadLetters: async ({ beforeMs, mostBytes, maxRows }) => {
+      const isDead = sql`state = 'dead'`;
+      // The size of a text is known without reading it.
+      const crowded = sql`
+        select seq from (
+          select seq, sum(octet_length(payload)) over (order by seq desc) as bytes from outbox where ${isDead}
+        ) as newest where bytes > ${mostBytes} order by seq limit ${maxRows}`;
+      const old = sql`select seq from outbox where ${isDead} and created_at_ms <= ${beforeMs} limit ${maxRows}`;
+      const deleteThose = async (seqs: RawBuilder<unknown>): Promise<number> => {
+        const { numAffectedRows = 0n } = await sql`delete from outbox where seq in (${seqs})`.execute(db);
+        return Number(numAffectedRows);
+      };
+      const forgotten = await deleteThose(old);
+      const crowdedOut = await deleteThose(crowded);
+      return { hasMore: Math.max(forgotten, crowdedOut) >= maxRows, crowdedOut };
     },
   };
 }
@@ -297,4 +314,6 @@ async function remove(db: Db, ids: readonly string[], owner: string): Promise<st
 
 const noLease = { lease_owner: null, lease_until_ms: 0 } as const;
 const rowsPerStatement = 500;
-const allEntryColumns = sql.raw(entryColumns.join(", "));
+const claimedColumns = sql.raw([...entryColumns, "payload"].join(", "));
+
+type ClaimedRow = OutboxEntryRow & { readonly payload: string };

@@ -15,8 +15,12 @@ export interface OutboxEntry {
   readonly lastError: string | null;
   /** Its subject, whichever episode, as `check/slug/kind`, and the id of its fleet: order is kept per receiver, recipient and subject. */
   readonly subjects: readonly string[];
-  /** The Notification (alerting/notify/notification.ts) as JSON. */
-  readonly payload: string;
+}
+
+/** Returns the organization of a subject; nothing of a fleet's. */
+export function slugOfSubject(subject: string): string[] {
+  const slug = /^[^/]+\/(.+)\/[^/]+$/s.exec(subject)?.[1];
+  return slug === undefined ? [] : [slug];
 }
 
 /** Returns how a delivery is called where people read: `ops`, `mail to ops@example.com`. */
@@ -31,7 +35,24 @@ export type WaitingEntry = Pick<
 >;
 
 /** What a delivery needs of an entry. */
-export type LeasedEntry = Omit<OutboxEntry, "subjects">;
+export interface LeasedEntry extends Omit<OutboxEntry, "subjects"> {
+  /** The Notification (alerting/notify/notification.ts) as JSON. */
+  readonly payload: string;
+}
+
+/** Which entries are asked for: the newest `limit` with this subject that were enqueued (or retried) at or after `fromMs`. */
+export interface WaitingQuery {
+  readonly subject: string;
+  readonly fromMs: number;
+  readonly limit: number;
+}
+
+/** What is deleted of dead letters: those of before, and the oldest where all of them take more bytes than that. */
+export interface DeadLetterLimits {
+  readonly beforeMs: number;
+  readonly mostBytes: number;
+  readonly maxRows: number;
+}
 
 /** What is put into the queue. */
 export interface NewOutboxEntry {
@@ -111,11 +132,14 @@ export interface OutboxStore extends ReceiverPauses {
   /** Dead-letters everything that waits for receivers that are not in `receivers` (a reload removed them); their pauses go. */
   deadLetterUnknownReceivers(receivers: readonly string[], reason: string): Promise<number>;
   releaseLeases(owner: string): Promise<void>;
+  /** All of them, oldest first, without what they say: of many that is gigabytes. */
   list(): Promise<readonly OutboxEntry[]>;
+  /** The event of the first alert in each of these notifications. */
+  eventsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The name of the delivery (`deliveryName`); null: no such entry. */
   addresseeOf(id: string): Promise<string | null>;
-  /** The entries with this subject, oldest first, without what they say. */
-  waitingWith(subject: string): Promise<readonly WaitingEntry[]>;
+  /** Oldest first, without what they say. */
+  waitingWith(query: WaitingQuery): Promise<readonly WaitingEntry[]>;
   totals(): Promise<readonly OutboxTotals[]>;
   /**
    * Queued or dead → queued and due now, attempts and maxAge from 0, and the pause of its receiver ends; one in flight is left
@@ -124,6 +148,9 @@ export interface OutboxStore extends ReceiverPauses {
   retry(id: string, nowMs: number): Promise<boolean>;
   /** Deletes it; one in flight may still arrive. False: no such entry. */
   discard(id: string): Promise<boolean>;
-  /** Deletes dead letters that were enqueued (or retried) at or before `beforeMs`, at most `maxRows` at a time. */
-  pruneDeadLetters(limits: { beforeMs: number; maxRows: number }): Promise<{ readonly hasMore: boolean }>;
+  /**
+   * Deletes dead letters that were enqueued (or retried) at or before `beforeMs`, or that are beyond `mostBytes` in all; at
+   * most `maxRows` at a time of each. `crowdedOut` is how many of the latter.
+   */
+  pruneDeadLetters(limits: DeadLetterLimits): Promise<{ readonly hasMore: boolean; readonly crowdedOut: number }>;
 }

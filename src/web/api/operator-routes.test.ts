@@ -18,7 +18,7 @@ describe("/api/v1/outbox/{id}", () => {
       createdAtMs: 0,
       nextAttemptAtMs: 0,
     } as const;
-    web.world.outbox = [{ ...entry, id: "n1", lastError: "HTTP 410", subjects: [], payload: "{}" }];
+    web.world.outbox = [{ ...entry, id: "n1", lastError: "HTTP 410", subjects: [] }];
     const send = (id: string, headers: Record<string, string>) =>
       fetch(`${web.url}/api/v1/outbox/${id}${path}`, { method, headers });
 

@@ -27,7 +27,7 @@ export function addOperatorRoutes(
       access: "read",
       isAboutAll: true,
       handle: async (): Promise<OutboxEntryAnswer[]> =>
-        (await outbox.list()).map(({ createdAtMs, nextAttemptAtMs, payload: _payload, ...entry }) => ({
+        (await outbox.list()).map(({ createdAtMs, nextAttemptAtMs, ...entry }) => ({
           ...entry,
           createdAt: iso(createdAtMs),
           nextAttemptAt: entry.state === "dead" ? null : iso(nextAttemptAtMs),

@@ -265,7 +265,6 @@ describe("what only an operator sees", () => {
       nextAttemptAtMs: 60_000,
       lastError: "503",
       subjects: ["a1"],
-      payload: "{}",
     } as const;
     world.outbox = [entry, { ...entry, id: "n2", state: "dead" }];
 

@@ -1,5 +1,3 @@
-import { z } from "zod";
-
 import type { FastifyRequest } from "fastify";
 import { seesOrganization, seesPattern } from "../access/identity.ts";
 import { dayMs } from "../../base/time.ts";
@@ -10,19 +8,15 @@ import type { PageRoutesOptions, OperatorPage } from "./routes.ts";
 import { renderConfiguration } from "./configuration/configuration.ts";
 import { renderQueue } from "./queue/queue.ts";
 import { readReceiverRows } from "./receivers/receiver-rows.ts";
-import { renderReceivers, type OutboxRow } from "./receivers/receivers.ts";
-import { deliveryName, type OutboxEntry } from "../../store/alerts/outbox.ts";
+import { renderReceivers, shownLetters, type OutboxRow } from "./receivers/receivers.ts";
+import { deliveryName, slugOfSubject, type OutboxEntry } from "../../store/alerts/outbox.ts";
+import type { OutboxPort } from "../ports/operator.ts";
 
 type OperatorRoute = readonly [
   path: string,
   current: PageKey,
   render: (request: FastifyRequest) => Promise<OperatorPage>,
 ];
-
-/** What of a queued notification is shown; it is ours, but an older version may have written it. */
-const payloadSchema = z.object({
-  alerts: z.array(z.object({ slug: z.string(), check: z.string(), event: z.string() })).default([]),
-});
 
 // A look at the last hours of a busy fleet; the log has all of it.
 const shownDeliveries = 50;
@@ -49,7 +43,7 @@ export function operatorPages(options: PageRoutesOptions, signal: () => AbortSig
         const entries = await outbox.list();
         const rows = await readReceiverRows({ outbox, page, entries });
         const attempts = await page.deliveries(receiver, shownDeliveries);
-        const data = { receivers: rows, outbox: entries.map(outboxRow), attempts, chosen: receiver };
+        const data = { receivers: rows, outbox: await readOutbox(outbox, entries), attempts, chosen: receiver };
         return { title: "Receivers · flatline", main: renderReceivers(data, clock.nowMs()) };
       },
     ],
@@ -76,20 +70,17 @@ export function operatorPages(options: PageRoutesOptions, signal: () => AbortSig
   ];
 }
 
-function outboxRow({
-  id,
-  receiver,
-  recipient,
-  state,
-  attempts,
-  createdAtMs,
-  nextAttemptAtMs,
-  lastError,
-  payload,
-}: OutboxEntry): OutboxRow {
-  const alerts = readAlerts(payload);
-  const [first] = alerts;
-  const more = alerts.length > 1 ? ` and ${alerts.length - 1} more` : "";
+/** What waits and dead letters, as many of each as are shown. */
+async function readOutbox(outbox: Pick<OutboxPort, "eventsOf">, entries: readonly OutboxEntry[]): Promise<OutboxRow[]> {
+  const byDeath = Map.groupBy(entries, ({ state }) => state === "dead");
+  const shown = [...byDeath.values()].flatMap((group) => group.slice(0, shownLetters));
+  const events = await outbox.eventsOf(shown.map(({ id }) => id));
+  return entries.map((entry) => outboxRow(entry, events.get(entry.id) ?? ""));
+}
+
+function outboxRow(entry: OutboxEntry, event: string): OutboxRow {
+  const { id, receiver, recipient, state, attempts, createdAtMs, nextAttemptAtMs, lastError, subjects } = entry;
+  const [first, ...others] = new Set(subjects.flatMap(slugOfSubject));
   return {
     id,
     receiver: deliveryName(receiver, recipient),
@@ -98,15 +89,8 @@ function outboxRow({
     nextAttemptAtMs,
     attempts,
     lastError,
-    about: first === undefined ? "a notification" : `${first.slug}${more}`,
-    event: first?.event ?? "",
+    about:
+      first === undefined ? "a notification" : `${first}${others.length === 0 ? "" : ` and ${others.length} more`}`,
+    event,
   };
-}
-
-function readAlerts(payload: string): readonly { readonly slug: string; readonly event: string }[] {
-  try {
-    return payloadSchema.safeParse(JSON.parse(payload)).data?.alerts ?? [];
-  } catch {
-    return [];
-  }
 }

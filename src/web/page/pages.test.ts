@@ -134,8 +134,8 @@ describe("the operator's pages", () => {
       createdAtMs: 0,
       nextAttemptAtMs: 0,
     } as const;
-    const payload = JSON.stringify({ alerts: [{ slug: "<b>acme", check: "dead-asset-spike", event: "firing" }] });
-    web.world.outbox = [{ ...entry, id: "n1", lastError: "HTTP 410 <i>", subjects: [], payload }];
+    const subjects = ["a-fleet", "dead-asset-spike/<b>acme/verdict", "sentinel/<b>acme/verdict"];
+    web.world.outbox = [{ ...entry, id: "n1", lastError: "HTTP 410 <i>", subjects }];
 
     const html = await (await fetch(`${web.url}/receivers`, { headers: bearer })).text();
 

@@ -14,7 +14,7 @@ export interface ReceiverView {
 }
 
 /** The outbox and the receivers, with the acts of people on them. */
-export interface OutboxPort extends Pick<OutboxStore, "list"> {
+export interface OutboxPort extends Pick<OutboxStore, "list" | "waitingWith" | "eventsOf"> {
   receivers(): Promise<readonly ReceiverView[]>;
   /** Queues it again, due now. False: no such entry, or it is in flight. */
   retry(id: string, author: Actor): Promise<boolean>;

@@ -4,7 +4,7 @@ import { brokenResult } from "../../../contract/healthcheck.ts";
 import type { AlertHistoryEntry } from "../../../store/alerts/alerts.ts";
 import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
 import type { AlertComment } from "../../../store/alerts/comments.ts";
-import { deliveryName, type OutboxEntry } from "../../../store/alerts/outbox.ts";
+import { deliveryName } from "../../../store/alerts/outbox.ts";
 import { isStaleResult, viewResult } from "../../api/check-view.ts";
 import type { GateView } from "../../ports/gate.ts";
 import type { ChartData } from "../chart/chart-data.ts";
@@ -31,6 +31,9 @@ const rangeMs: Readonly<Record<Exclude<AlertRange, "alert">, number>> = {
   "7d": 7 * dayMs,
   all: 400 * dayMs,
 };
+
+// What waits for it is a line of a table each.
+const mostWaiting = 100;
 
 export interface AlertAsk {
   readonly id: string;
@@ -98,7 +101,8 @@ export async function readAlert(
   const deliveries = (await page.deliveriesOf(slug, alert.startsAtMs)).filter(({ atMs }) => atMs <= endMs + dayMs);
   const markers = await ports.markers.between({ slug, fromMs: Math.min(fromMs, beganMs(alert) - dayMs), toMs });
   const subject = `${check}/${slug}/${kind}`;
-  const waiting = endsAtMs === null ? waitingOf(await outbox.list(), subject, slug) : [];
+  const waiting =
+    endsAtMs === null ? await outbox.waitingWith({ subject, fromMs: alert.startsAtMs, limit: mostWaiting }) : [];
   const checks = [model.snapshots.get(slug), ...(model.others.get(slug) ?? [])];
   const snapshot = checks.find((one) => one?.state.check === check);
   const last = snapshot === undefined || isStaleResult(snapshot, nowMs) ? null : snapshot.state.lastReport;
@@ -116,7 +120,7 @@ export async function readAlert(
     history,
     comments,
     deliveries,
-    waiting,
+    waiting: waiting.map((entry) => ({ ...entry, receiver: deliveryName(entry.receiver, entry.recipient) })),
     chart,
     range,
     isScaleAsked,
@@ -141,10 +145,4 @@ export async function readAlert(
     hasToken,
     withPeople,
   };
-}
-
-function waitingOf(entries: readonly OutboxEntry[], subject: string, slug: string): Unaccepted[] {
-  return entries
-    .filter(({ subjects, payload }) => subjects.includes(subject) || payload.includes(`"slug":${JSON.stringify(slug)}`))
-    .map((entry) => ({ ...entry, receiver: deliveryName(entry.receiver, entry.recipient) }));
 }

@@ -1,8 +1,11 @@
 import { expect, it } from "vitest";
 
+import { ask, useWebs } from "../../../../test/support/web-harness.ts";
+import type { OutboxEntry } from "../../../store/alerts/outbox.ts";
 import type { PageAlert } from "../ports.ts";
 import { renderAlerts } from "./alerts.ts";
 
+const start = useWebs();
 const nowMs = Date.UTC(2026, 0, 15, 12);
 
 function view(slug: string, counts: Pick<PageAlert, "expected" | "ratio">): PageAlert {
@@ -52,4 +55,34 @@ it("says «from 0» where none was expected, before every other ratio, and nothi
     ["times", "15.0×"],
     ["unknown", "–"],
   ]);
+});
+
+it("reads of the outbox only what waits for the alert of the page", async () => {
+  const web = await start();
+  const { startsAtMs } = view("acme", { expected: 2, ratio: 15 }).alert;
+  web.world.pageAlert = {
+    view: view("acme", { expected: 2, ratio: 15 }),
+    history: [],
+    comments: [],
+    worstResult: null,
+  };
+  const dead = { recipient: null, state: "dead", attempts: 3, nextAttemptAtMs: 0, lastError: "HTTP 410" } as const;
+  const entry = (receiver: string, subject: string, createdAtMs: number): OutboxEntry => ({
+    ...dead,
+    id: receiver,
+    receiver,
+    createdAtMs,
+    subjects: [subject],
+  });
+  web.world.outbox = [
+    entry("of-last-year", "dead-asset-spike/acme/verdict", startsAtMs - 1),
+    entry("of-now", "dead-asset-spike/acme/verdict", startsAtMs),
+    entry("of-another", "dead-asset-spike/globex/verdict", startsAtMs),
+  ];
+
+  const html = await (await ask(web, "GET /alerts/acme")).text();
+
+  expect(web.world.outboxReads).toBe(0);
+  expect([...html.matchAll(/\bof-\w+/g)].map(([receiver]) => receiver)).toContain("of-now");
+  expect(html).not.toMatch(/of-last-year|of-another/);
 });

@@ -36,6 +36,9 @@ export interface OutboxRow {
   readonly event: string;
 }
 
+/** Dead letters, and what waits: at most so many of each are shown. */
+export const shownLetters = 200;
+
 /** Everything on the page of receivers. */
 export interface ReceiversData {
   readonly receivers: readonly ReceiverRow[];
@@ -159,7 +162,7 @@ export function receiverState({ deadLetters, isRefusing, pausedUntilMs }: Receiv
 }
 
 function renderLetters(rows: readonly OutboxRow[], nowMs: number, isDead: boolean): Html {
-  const shown = rows.slice(0, 200);
+  const shown = rows.slice(0, shownLetters);
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${isDead ? "Dead letters" : "Waiting"}">
       <table class="plain wide stack">
         <thead>
