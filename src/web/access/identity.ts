@@ -21,8 +21,8 @@ declare module "fastify" {
   }
 }
 
-/** Returns whether it may see what is not public: who did what and why, findings of the review queue. */
-export function seesDetails({ identity }: FastifyRequest): boolean {
+/** Returns whether it may see what is not public: who did what and why, findings of the review queue, answers of receivers. */
+export function seesDetails({ identity }: Pick<FastifyRequest, "identity">): boolean {
   return identity?.rights.has("read") ?? false;
 }
 
@@ -55,7 +55,7 @@ export function reachesPattern(identity: Identity | null, pattern: string): bool
 
 /** Returns a key that differs between identities that may not see the same. */
 export function scopeOf(identity: Identity | null): string {
-  return JSON.stringify(identity?.organizations ?? null);
+  return JSON.stringify([identity?.organizations ?? null, seesDetails({ identity })]);
 }
 
 /** @throws FlatlineError forbidden when the organization is another's */

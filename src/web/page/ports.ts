@@ -3,13 +3,14 @@ import type { CheckName } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertHistoryEntry, AlertState } from "../../store/alerts/alerts.ts";
 import type { AlertComment } from "../../store/alerts/comments.ts";
-import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
+import type { DeliveryAttempt, FirstAcceptance } from "../../store/alerts/deliveries.ts";
 import type { FleetState } from "../../store/alerts/notices.ts";
 import type { StoredResult, VerdictPoint } from "../../store/runs/history.ts";
 import type { HourSeries } from "../../store/runs/hour-series.ts";
 import type { CheckState } from "../ports/checks.ts";
+import type { WaitingEntry } from "../../store/alerts/outbox.ts";
 import type { HoldFacts } from "./alerts/act-facts.ts";
-import type { Forecast, Notified } from "./parts/notified.ts";
+import type { Forecast } from "./parts/notified.ts";
 
 /** One setting of an organization as it holds. */
 export interface PageSetting {
@@ -206,7 +207,10 @@ export interface PagePort {
   /** Since when gates are shut, by organization; those that are open are absent. */
   heldSince(): Promise<ReadonlyMap<string, number>>;
   /** Who accepted this fleet verdict, and who has not yet. */
-  notifiedOfFleet(fleetId: string): Promise<Notified>;
+  notifiedOfFleet(fleetId: string): Promise<{
+    readonly accepted: readonly FirstAcceptance[];
+    readonly waiting: readonly WaitingEntry[];
+  }>;
   /** null: the organization is not configured. */
   actRules(slug: string): PageActRules | null;
   /** Reads what holds gates, and returns what of it an alert does, and would after each act on it. */

@@ -6,6 +6,8 @@ import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.t
 import { eventually } from "../../support/program/program.ts";
 
 const spiking = ["acme", "globex", "initech"];
+const token = "a-token-of-the-tests";
+const operator = { authorization: `Bearer ${token}` };
 
 let folder: DaemonFolder;
 let sink: HttpSink;
@@ -30,7 +32,7 @@ defaults: ${defaults}
 organizations: [acme, globex, initech, calm, quiet]
 alerting: ${alerting}
 receivers: ${receivers}
-server: { listen: "127.0.0.1:0" }
+server: { listen: "127.0.0.1:0", token: ${token} }
 storage: { path: flatline.db }
 `);
   url = (await folder.start()).address()?.url ?? "";
@@ -41,8 +43,8 @@ storage: { path: flatline.db }
 }
 
 /** The text of the overview, each part of it on its own: the sentence, what it means, a fact by its name. */
-async function textOf(part: string): Promise<string> {
-  const html = await (await fetch(url)).text();
+async function textOf(part: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
+  const html = await (await fetch(url, { headers })).text();
   const pattern =
     part !== "sentence" && part !== "why"
       ? new RegExp(`<dt>${part}</dt>\\s*<dd>(.*?)</dd>`, "s")
@@ -147,18 +149,48 @@ describe("who was notified of a fleet verdict", () => {
     await closed.close();
     await start("{ groupWait: 1s }", `[${hook("lead", sink.url)}, ${hook("ops", closed.url)}]`);
 
-    await eventually(async () => / · ops waiting \d+ tr/.test(await textOf("Notified")));
-    expect(await textOf("Notified")).toMatch(
+    await eventually(async () => / · ops waiting \d+ tr/.test(await textOf("Notified", operator)));
+    expect(await textOf("Notified", operator)).toMatch(
       /^lead \d\d:\d\d · ops waiting \d+ (?:try|tries), connection refused, (?:again in \d+s|again now|under way)$/,
     );
+    expect(await textOf("Notified")).toMatch(/^lead \d\d:\d\d · ops waiting$/);
   });
 
   it("is nobody where a receiver refused it for good, and says so", async () => {
     const gone = await startHttpSink((response) => response.writeHead(410).end());
     await start("{ groupWait: 1s }", `[${hook("ops", gone.url)}]`);
 
-    await eventually(async () => /dead letter/.test(await textOf("Notified")));
-    expect(await textOf("Notified")).toMatch(/^ops did not accept it dead letter, .*410/);
+    await eventually(async () => /dead letter/.test(await textOf("Notified", operator)));
+    expect(await textOf("Notified", operator)).toMatch(/^ops did not accept it dead letter, .*410/);
+    expect(await textOf("Notified")).toBe("ops did not accept it");
     await gone.close();
+  });
+
+  it("is shown without recipients and answers to those who have no right to read them, on every page and in its data", async () => {
+    const refusing = await startHttpSink((response) => response.writeHead(410).end("no such room"));
+    const closed = await startHttpSink(() => undefined);
+    await closed.close();
+    const port = new URL(closed.url).port;
+    const mail = `{ name: mail, type: email, from: flatline@example.org, to: [dana@example.org], url: "smtp://127.0.0.1:${port}" }`;
+    await start("{ groupWait: 1s }", `[${hook("ops", refusing.url)}, ${hook("lead", sink.url)}, ${mail}]`);
+    await eventually(async () => {
+      const told = await textOf("Notified", operator);
+      return /no such room/.test(told) && /mail waiting \d+ tr/.test(told) && /lead/.test(told);
+    });
+    const { alerts } = (await (await fetch(`${url}/api/v1/alerts`)).json()) as { alerts: { id: string }[] };
+
+    const paths = ["/", "/rows.json", "/o/acme", "/alerts", `/alerts/${alerts[0]?.id}`, "/api/v1/alerts"];
+    const read = (path: string, headers: Readonly<Record<string, string>>): Promise<string> =>
+      fetch(`${url}${path}`, { headers }).then((response) => response.text());
+    const secrets = /no such room|dana@|refused, |again in|\d tr(?:y|ies)|"lastError"/;
+    const shown = async (headers: Readonly<Record<string, string>>): Promise<string[]> => {
+      const texts = await Promise.all(paths.map(async (path) => [path, await read(path, headers)] as const));
+      return texts.flatMap(([path, text]) => (secrets.test(text) ? [path] : []));
+    };
+
+    expect(await shown({})).toEqual([]);
+    expect(await shown(operator)).toEqual(["/", "/rows.json", "/o/acme", `/alerts/${alerts[0]?.id}`]);
+    expect(await textOf("Notified")).toMatch(/ops did not accept it/);
+    await refusing.close();
   });
 });

@@ -4,7 +4,6 @@ import { brokenResult } from "../../../contract/healthcheck.ts";
 import type { AlertHistoryEntry } from "../../../store/alerts/alerts.ts";
 import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
 import type { AlertComment } from "../../../store/alerts/comments.ts";
-import { deliveryName } from "../../../store/alerts/outbox.ts";
 import { isStaleResult, viewResult } from "../../api/check-view.ts";
 import type { GateView } from "../../ports/gate.ts";
 import type { ChartData } from "../chart/chart-data.ts";
@@ -18,6 +17,7 @@ import type { FleetData } from "../overview/fleet.ts";
 import type { RowData } from "../overview/row.ts";
 import type { Unaccepted } from "../parts/notified.ts";
 import type { PageActRules, PageAlert, PageSilencedSpan } from "../ports.ts";
+import { viewUnaccepted } from "../unaccepted.ts";
 import type { HoldFacts } from "./act-facts.ts";
 import { beganMs } from "./alert-row.ts";
 
@@ -120,7 +120,7 @@ export async function readAlert(
     history,
     comments,
     deliveries,
-    waiting: waiting.map((entry) => ({ ...entry, receiver: deliveryName(entry.receiver, entry.recipient) })),
+    waiting: waiting.map((entry) => viewUnaccepted(entry, withPeople)),
     chart,
     range,
     isScaleAsked,

@@ -8,8 +8,8 @@ import { renderUnaccepted } from "../parts/notified.ts";
 import { renderTime } from "../parts/time.ts";
 import type { AlertData } from "./alert-model.ts";
 
-/** Renders what was sent, and what its receivers answered. */
-export function renderDeliveries({ deliveries, nowMs, waiting }: AlertData): Html {
+/** Renders what was sent, and whether its receivers accepted it; what they answered needs `read`. */
+export function renderDeliveries({ deliveries, nowMs, waiting, withPeople }: AlertData): Html {
   // Retried attempts are shown in the line of the waiting ones.
   const shown = deliveries
     .filter(({ outcome }) => outcome !== "retry")
@@ -33,7 +33,9 @@ export function renderDeliveries({ deliveries, nowMs, waiting }: AlertData): Htm
                 ${waiting.map(
                   (one) =>
                     html`<tr>
-                      <td>${one.state === "dead" ? none : formatWait(Math.max(0, one.nextAttemptAtMs - nowMs))}</td>
+                      <td>
+                        ${one.state === "dead" || one.tries === null ? none : formatWait(Math.max(0, one.tries.nextAttemptAtMs - nowMs))}
+                      </td>
                       <td colspan="2">${renderUnaccepted(one, nowMs)}</td>
                     </tr>`,
                 )}
@@ -43,7 +45,7 @@ export function renderDeliveries({ deliveries, nowMs, waiting }: AlertData): Htm
                       <td>${renderTime(atMs, nowMs)}</td>
                       <td>${receiver}</td>
                       <td>
-                        ${outcome === "accepted" ? `accepted in ${tookMs}${nbsp}ms` : html`<span class="late">${mark("warn", 12)} ${outcome === "retry" ? "not accepted" : "refused"}</span>, ${detail}`}
+                        ${outcome === "accepted" ? `accepted in ${tookMs}${nbsp}ms` : html`<span class="late">${mark("warn", 12)} refused</span>${withPeople ? `, ${detail}` : ""}`}
                       </td>
                     </tr>`,
                 )}

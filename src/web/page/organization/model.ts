@@ -204,7 +204,7 @@ export function timelineOf(
       kind: "cross",
       severity: "fail",
       title: `Not delivered to ${recipient === null ? receiver : `one recipient of ${receiver}`}`,
-      text: `${detail}, dead-lettered at once.`,
+      text: people.withPeople ? `${detail}, dead-lettered at once.` : "Dead-lettered at once.",
       notified: null,
     });
   }

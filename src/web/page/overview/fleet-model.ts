@@ -7,6 +7,7 @@ import type { FleetData } from "./fleet.ts";
 import type { FleetVerdict } from "./verdict.ts";
 import type { Notified } from "../parts/notified.ts";
 import type { PageFleetStanding, PagePort } from "../ports.ts";
+import { viewUnaccepted } from "../unaccepted.ts";
 import { shownSeverity, type RowData } from "./row.ts";
 
 const historyHours = 7 * 24;
@@ -21,6 +22,8 @@ export interface FleetSources {
   readonly pastShare: number;
   readonly nowMs: number;
   readonly snapshots: ReadonlyMap<string, CheckSnapshot>;
+  /** Whether what receivers answered is for the reader. */
+  readonly withAnswers: boolean;
 }
 
 /** The last run of each hour of an organization, and for how many hours it is taken for those after it. */
@@ -38,6 +41,7 @@ export async function fleetOf({
   pastShare,
   nowMs,
   snapshots,
+  withAnswers,
 }: FleetSources): Promise<FleetData> {
   const alerts = live.alerts.map(({ state }) => state);
   const standing = page.fleetStanding(
@@ -62,7 +66,7 @@ export async function fleetOf({
     spiking: spiking.size,
     withResult: organizations,
     from: bound,
-    verdict: await verdictOf({ page, rows, live, snapshots }, standing),
+    verdict: await verdictOf({ page, rows, live, snapshots, withAnswers }, standing),
     trace,
     pastShare,
     traceVerdicts,
@@ -72,7 +76,7 @@ export async function fleetOf({
 
 /** The verdict that lasts, or that is reached and not sent yet; null below the bounds. */
 async function verdictOf(
-  { page, rows, live, snapshots }: Pick<FleetSources, "page" | "rows" | "live" | "snapshots">,
+  { page, rows, live, snapshots, withAnswers }: Omit<FleetSources, "past" | "pastShare" | "nowMs">,
   { spiking, bound }: PageFleetStanding,
 ): Promise<FleetVerdict | null> {
   if (live.fleet === null && (bound === null || spiking.size < bound)) return null;
@@ -98,8 +102,15 @@ async function verdictOf(
     },
     held: held.length === 0 ? null : { organizations: held.length, sinceMs: Math.min(...held) },
   };
-  if (live.fleet?.isSent === true)
-    return { ...common, stage: "sent", notified: await page.notifiedOfFleet(live.fleet.id) };
+  if (live.fleet?.isSent === true) {
+    const { accepted, waiting } = await page.notifiedOfFleet(live.fleet.id);
+    const notified = {
+      accepted: accepted.map(({ receiver, atMs }) => ({ receiver, atMs })),
+      // Which of its recipients is not said here, to nobody.
+      waiting: waiting.map((entry) => viewUnaccepted({ ...entry, recipient: null }, withAnswers)),
+    };
+    return { ...common, stage: "sent", notified };
+  }
   const forecast = await page.fleetForecast();
   return forecast === null
     ? { ...common, stage: "silent", notified: nobody }

@@ -2,7 +2,7 @@ import { dayMs, hourMs } from "../../../base/time.ts";
 import type { Clock } from "../../../base/time.ts";
 import type { HourSeries } from "../../../store/runs/hour-series.ts";
 import { isStaleResult } from "../../api/check-view.ts";
-import { reaches, reachesEverything, type Identity } from "../../access/identity.ts";
+import { reaches, reachesEverything, seesDetails, type Identity } from "../../access/identity.ts";
 import { rowChecksOf } from "./checks.ts";
 import type { PageOrganization, PagePort } from "../ports.ts";
 import { fleetOf, type PastRuns } from "./fleet-model.ts";
@@ -92,7 +92,16 @@ export async function readPageModel(ports: PageModelPorts, identity: Identity | 
   return {
     nowMs,
     rows,
-    fleet: await fleetOf({ page, rows, live, past, pastShare, nowMs, snapshots: bySlug }),
+    fleet: await fleetOf({
+      page,
+      rows,
+      live,
+      past,
+      pastShare,
+      nowMs,
+      snapshots: bySlug,
+      withAnswers: seesDetails({ identity }),
+    }),
     storeProblem: page.storeProblem(),
     deadLetters: reachesEverything(identity) ? receivers.reduce((sum, { deadLetters }) => sum + deadLetters, 0) : 0,
     queued,

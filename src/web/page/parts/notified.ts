@@ -12,6 +12,14 @@ export interface Notified {
 export interface Unaccepted {
   readonly receiver: string;
   readonly state: "queued" | "leased" | "dead";
+  /** Its receiver has answered, and not accepted it. */
+  readonly isRefused: boolean;
+  /** null: the reader has no right to read what receivers answer. */
+  readonly tries: Tries | null;
+}
+
+/** How often a notification was tried, and with what result. */
+export interface Tries {
   /** Begun so far. */
   readonly attempts: number;
   readonly nextAttemptAtMs: number;
@@ -41,16 +49,15 @@ export function renderNotified({ accepted, waiting }: Notified, nowMs: number): 
 }
 
 /** Renders a receiver that has not accepted a notification, how often that was tried and why. */
-export function renderUnaccepted(one: Unaccepted, nowMs: number): Html {
-  const { receiver, state, attempts, lastError } = one;
-  if (state !== "dead" && lastError === null) return html`${receiver} <span class="detail">being sent</span>`;
+export function renderUnaccepted({ receiver, state, isRefused, tries }: Unaccepted, nowMs: number): Html {
+  if (state !== "dead" && !isRefused) return html`${receiver} <span class="detail">being sent</span>`;
   const words = state === "dead" ? "did not accept it" : "waiting";
   return html`<span class="late">${mark("warn", 12)} <a href="/receivers">${receiver} ${words}</a></span>
-    <span class="wraps detail">${triesText(attempts, one, nowMs)}</span>`;
+    ${tries === null ? nothing : html`<span class="wraps detail">${triesText(tries, state, nowMs)}</span>`}`;
 }
 
 /** "8 tries, connection refused, again in 2m" */
-function triesText(attempts: number, { state, lastError, nextAttemptAtMs }: Unaccepted, nowMs: number): string {
+function triesText({ attempts, lastError, nextAttemptAtMs }: Tries, state: Unaccepted["state"], nowMs: number): string {
   const why = lastError === null ? [] : [lastError];
   if (state === "dead") return ["dead letter", ...why].join(", ");
   const next =
