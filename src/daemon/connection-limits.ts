@@ -5,15 +5,20 @@ import type { ConnectionLimits } from "../web/front.ts";
 // Each costs a descriptor and a share of every change; a screen on every desk of an operations room is fewer.
 const mostStreams = 100;
 
+// Each takes some ten kilobytes before it has asked for anything; containers often have a million descriptors.
+const mostConnections = 4_096;
+
 /**
  * Returns how many connections the server takes: at most half of the process's descriptors, and half of these for streams of
  * the page, so that health checks, deliveries, sources and the store always find one. Where the system does not report how many
- * there are (it does on Linux), only streams are limited.
+ * there are (it does on Linux), these two limits are all.
  */
 export async function connectionLimits(): Promise<ConnectionLimits> {
   const text = await readFile("/proc/self/limits", "utf8").catch(() => "");
   const found = /^Max open files +(\d+)/m.exec(text)?.[1];
-  if (found === undefined) return { streams: mostStreams, connections: null };
-  const descriptors = Number(found);
-  return { streams: Math.min(mostStreams, Math.floor(descriptors / 4)), connections: Math.floor(descriptors / 2) };
+  const descriptors = found === undefined ? Infinity : Number(found);
+  return {
+    streams: Math.min(mostStreams, Math.floor(descriptors / 4)),
+    connections: Math.min(mostConnections, Math.floor(descriptors / 2)),
+  };
 }

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 
 import { isLoopbackHost } from "../base/loopback-host.ts";
 import { memoized } from "../base/memo.ts";
+import { boundConnections } from "./connections.ts";
 import { problemBody, securityHeaders } from "./problem.ts";
 
 /** How long a client may take, milliseconds. */
@@ -20,14 +21,14 @@ export interface WebTimeouts {
 export interface ConnectionLimits {
   /** Streams of the page. */
   readonly streams: number;
-  /** In all, streams included; what comes beyond is closed unanswered. null: as many as come. */
-  readonly connections: number | null;
+  /** In all, streams included: beyond that the one that has waited the longest without a whole request is ended. */
+  readonly connections: number;
 }
 
 export interface FrontOptions {
   readonly routes: RequestListener;
   readonly timeouts: WebTimeouts;
-  readonly mostConnections: number | null;
+  readonly mostConnections: number;
   /** Looks at each request first: the refusal of one that must not be answered, null for all others. */
   readonly guard: (request: IncomingMessage) => FrontRefusal | null;
   /** Called with what went wrong with an answer. */
@@ -56,7 +57,7 @@ export function createHttpFront({ routes, timeouts, mostConnections, guard, onEr
     if (refusal !== null) return answerRefusal(response, refusal, headers);
     routes(request, response);
   });
-  if (mostConnections !== null) front.maxConnections = mostConnections;
+  boundConnections(front, mostConnections);
   return front;
 }
 

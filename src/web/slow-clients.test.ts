@@ -1,10 +1,10 @@
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 
 import { resultReport } from "../../test/support/check-reports.ts";
-import { ask, useWebs, bearer, sendRaw, startWeb, token } from "../../test/support/web-harness.ts";
+import { ask, useWebs, bearer, sendRaw, startWeb, token, type RunningWeb } from "../../test/support/web-harness.ts";
 
 const start = useWebs();
 
@@ -76,5 +76,93 @@ describe("slow and idle clients", () => {
 
     expect((await answer).status).toBe(200);
     await closed;
+  });
+});
+
+describe("at the bound of connections", () => {
+  const limits = { streams: 10, connections: 6 };
+  const sockets: Socket[] = [];
+
+  afterEach(() => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+  });
+
+  /** Connects and sends that much of a request; `isClosed` is whether the server ended it. */
+  async function open(web: RunningWeb, text: string): Promise<{ isClosed: () => boolean; text: () => string }> {
+    let isClosed = false;
+    let received = "";
+    const socket = connect(web.port, "127.0.0.1").on("error", () => undefined);
+    sockets.push(socket.on("close", () => (isClosed = true)).on("data", (data) => (received += data.toString())));
+    await once(socket, "connect");
+    if (text !== "") socket.write(text);
+    return { isClosed: () => isClosed, text: () => received };
+  }
+
+  const head = `POST /api/v1/silences HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`;
+  const halves = ["", "GET / HT", `${head}Content-Length: 10\r\n\r\n{`];
+  const run = `POST /api/v1/checks/dead-asset-spike/acme/run HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+
+  it("the oldest without a whole request is ended for each new one, so that health is always answered", async () => {
+    const web = await start({ limits });
+    const slow: Awaited<ReturnType<typeof open>>[] = [];
+    for (let round = 0; round < 2; round++) for (const text of halves) slow.push(await open(web, text));
+
+    const answers = [];
+    for (let count = 0; count < 2; count++)
+      answers.push(await sendRaw(web.port, "GET /-/healthy HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"));
+
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    await expect.poll(() => slow.map(({ isClosed }) => isClosed())).toEqual([true, false, false, false, false, false]);
+    for (const text of [...halves, ...halves]) await open(web, text);
+    expect(await sendRaw(web.port, "GET /-/healthy HTTP/1.1\r\nConnection: close\r\nHost: localhost\r\n\r\n")).toMatch(
+      / 200 /,
+    );
+    await expect.poll(() => slow.every(({ isClosed }) => isClosed())).toBe(true);
+  });
+
+  it("one that waits for its answer, and a stream of the page, are never ended", async () => {
+    const web = await start({ limits });
+    let finish: () => void = () => undefined;
+    let running = 0;
+    web.world.run = async () => {
+      running++;
+      await new Promise<void>((resolve) => (finish = resolve));
+      return resultReport();
+    };
+    const stream = await open(web, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    const asked = await open(web, run);
+    await expect.poll(() => [running, stream.text().includes("event: hello")]).toEqual([1, true]);
+
+    for (let count = 0; count < 20; count++) await open(web, "GET / HT");
+    const health = await sendRaw(web.port, "GET /-/healthy HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    finish();
+
+    expect(health).toMatch(/^HTTP\/1\.1 200 /);
+    await expect.poll(() => asked.text()).toMatch(/^HTTP\/1\.1 200 /);
+    expect([stream.isClosed(), asked.isClosed()]).toEqual([false, false]);
+  });
+
+  it("where all of them wait for an answer, the new one is closed unanswered", async () => {
+    const web = await start({ limits });
+    const finish: (() => void)[] = [];
+    web.world.run = async () => {
+      await new Promise<void>((resolve) => finish.push(resolve));
+      return resultReport();
+    };
+    for (let count = 0; count < limits.connections; count++) await open(web, run);
+    await expect.poll(() => finish.length).toBe(limits.connections);
+
+    const refused = await open(web, "GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await expect.poll(refused.isClosed).toBe(true);
+    expect(refused.text()).toBe("");
+    for (const one of finish) one();
+    await expect
+      .poll(async () =>
+        (await sendRaw(web.port, "GET /-/healthy HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")).slice(
+          0,
+          12,
+        ),
+      )
+      .toBe("HTTP/1.1 200");
   });
 });

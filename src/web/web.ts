@@ -89,7 +89,7 @@ export interface WebOptions {
   readonly page: PagePort;
   /** Registered under /api/v2, with their own authentication and their own 404; they hold bodies of the same budget. */
   readonly plugins?: (bodies: ByteBudget) => readonly FastifyPluginAsync[];
-  /** [100 streams, any number of connections] */
+  /** [100 streams, 4,096 connections] */
   readonly limits?: ConnectionLimits;
   /** [defaultWebTimeouts] */
   readonly timeouts?: WebTimeouts;
@@ -118,7 +118,7 @@ export const defaultWebTimeouts: WebTimeouts = {
   checkMs: 2 * secondMs,
 };
 
-const defaultLimits: ConnectionLimits = { streams: 100, connections: null };
+const defaultLimits: ConnectionLimits = { streams: 100, connections: 4_096 };
 
 const mebibyte = 1_024 * 1_024;
 // All bodies that are being received or dealt with, in a container of 1 GiB: two posts of events of the largest kind.

@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+
+import { createPlaces, type Places } from "./connections.ts";
+
+interface Request {
+  complete: boolean;
+}
+
+/** Twenty-four places, of which three are for this machine. */
+function someTaken(names: readonly string[], isLocal = false): Places<string, Request> {
+  const places = createPlaces<string, Request>(24);
+  for (const name of names) expect(places.take(name, isLocal)).toBeNull();
+  return places;
+}
+
+const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `c${index + 1}`);
+
+describe("createPlaces", () => {
+  it("gives the place of the one that has waited the longest", () => {
+    const places = someTaken(names(21));
+
+    expect(places.take("new", false)).toBe("c1");
+    expect(places.take("newer", false)).toBe("c2");
+  });
+
+  it("keeps some places for this machine, which then takes those of others first", () => {
+    const places = someTaken(names(21));
+
+    for (const name of ["l1", "l2", "l3"]) expect(places.take(name, true)).toBeNull();
+    expect(places.take("l4", true)).toBe("c1");
+    expect(places.take("new", false)).toBe("c2");
+  });
+
+  it("gives no place of this machine to others, and no place at all where every one is answered", () => {
+    const places = someTaken(names(24), true);
+
+    expect(places.take("new", false)).toBe("new");
+    expect(places.take("l", true)).toBe("c1");
+    for (const name of [...names(24).slice(1), "l"]) places.begin(name, { complete: true });
+    expect(places.take("late", true)).toBe("late");
+  });
+
+  it("passes over those with a whole request until it is answered, and not over those with a part of one", () => {
+    const places = someTaken(names(21));
+    const [whole, part] = [{ complete: true }, { complete: false }];
+    places.begin("c1", whole);
+    places.begin("c2", part);
+
+    expect(places.take("a", false)).toBe("c2");
+    expect(places.take("b", false)).toBe("c3");
+    places.end("c1", whole);
+    // From now on it waits for less long than all others.
+    for (const name of [...names(21).slice(3), "a", "b", "c1"]) expect(places.take(`for ${name}`, false)).toBe(name);
+  });
+
+  it("knows that a part has become a whole, and that another request on the same connection is not answered yet", () => {
+    const places = someTaken(names(21));
+    const [first, second] = [{ complete: false }, { complete: true }];
+    places.begin("c1", first);
+    places.begin("c1", second);
+    first.complete = true;
+    places.end("c1", second);
+
+    expect(places.take("new", false)).toBe("c2");
+  });
+
+  it("has room again after one has left", () => {
+    const places = someTaken(names(21));
+
+    places.leave("c7");
+
+    expect(places.take("new", false)).toBeNull();
+    expect(places.take("newer", false)).toBe("c1");
+  });
+});
