@@ -104,7 +104,7 @@ const trustedProxySchema = strictObject({
   userHeader: headerName().default("X-Forwarded-User").describe("The header that names the user."),
   groupsHeader: headerName()
     .default("X-Forwarded-Groups")
-    .describe("The header that names the user's groups, with commas between them."),
+    .describe("The header that names the user's groups: one line, with commas between them."),
   may: z.record(z.string(), z.array(z.enum(rights)).min(1)).describe("The rights of each group, as in `tokens`."),
   organizations: z
     .record(z.string(), z.array(nameText()).min(1))

@@ -21,9 +21,10 @@ export function identifyByProxy(
   const users = valuesOf(rawHeaders, proxy.userHeader);
   if (users.length === 0) return null;
   const [user = ""] = users;
+  const lines = valuesOf(rawHeaders, proxy.groupsHeader);
   // Of two, one may be the client's own.
-  if (users.length > 1 || user === "" || user.length > longestUser) return "wrong";
-  const groups = valuesOf(rawHeaders, proxy.groupsHeader).flatMap((value) => value.split(",").map((one) => one.trim()));
+  if (users.length > 1 || lines.length > 1 || user === "" || user.length > longestUser) return "wrong";
+  const groups = (lines[0] ?? "").split(",").map((one) => one.trim());
   const patterns = groups.flatMap((group) => own(proxy.organizations, group));
   return {
     name: user,
