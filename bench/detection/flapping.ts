@@ -1,6 +1,7 @@
 import type { Episode } from "../../src/backtest/episodes.ts";
 import type { EventRecord } from "../../src/backtest/event-record.ts";
 import { Replay } from "../../src/backtest/replay.ts";
+import { advice } from "../../src/backtest/tuning.ts";
 import { medianOf, scoreEpisodes } from "../../src/backtest/score.ts";
 import type { Truth } from "../../src/backtest/truth.ts";
 import { dayMs, hourMs, minuteMs } from "../../src/base/time.ts";
@@ -35,8 +36,8 @@ const endings: readonly Ending[] = [
   ...[30, 60].map((minutes) => ({ ...often, name: `… for ${minutes}m`, forMs: minutes * minuteMs })),
 ];
 
-// What `flatline config init` advises; warn alone, as any alert flaps there first.
-const thresholds = { windowHours: 24, baselineDays: 28, warnMultiplier: 2.5, failMultiplier: 5, minSpikeCount: 20 };
+// Warn alone: any alert flaps there first.
+const { thresholds } = advice;
 const policy = { forMs: 0, keepFiringForMs: 0, unknownAfter: 3, repeatIntervalMs: 0, minBaselineCoverage: 0 };
 
 interface Verdict {

@@ -140,7 +140,13 @@ describe("a grid", () => {
 });
 
 describe("a choice", () => {
-  const point = (warnMultiplier: number, recall: number, groundlessAWeek: number): TuningPoint => {
+  const point = (
+    warnMultiplier: number,
+    recall: number,
+    groundlessAWeek: number,
+    over: Partial<TuningPoint["thresholds"]> & Partial<Pick<TuningPoint, "baseline">> = {},
+  ): TuningPoint => {
+    const { baseline = "median", ...changed } = over;
     const score: Score = {
       incidents: 10,
       found: recall * 10,
@@ -154,22 +160,67 @@ describe("a choice", () => {
       medianDelayMs: null,
       missed: [],
     };
-    const thresholds = { windowHours: 24, baselineDays: 7, warnMultiplier, failMultiplier: 9, minSpikeCount: 10 };
-    return { baseline: "median", thresholds, score };
+    const given = { windowHours: 24, baselineDays: 7, warnMultiplier, failMultiplier: 9, minSpikeCount: 10 };
+    return { baseline, thresholds: { ...given, ...changed }, score };
   };
   const points = [point(2, 1, 0.9), point(3, 0.9, 0.3), point(4, 0.9, 0.4), point(6, 0.7, 0.1), point(8, 0.2, 0.05)];
 
-  it("finds most among the quiet enough, quieter first; fail is twice as strict and still finds three quarters", () => {
+  it("finds most among the quiet enough, nearest to the advice; fail is twice as strict and still finds three quarters", () => {
     const choice = chooseCandidate(points, 0.5);
 
     expect(choice?.warn.thresholds.warnMultiplier).toBe(3);
     expect(choice?.fail?.thresholds.warnMultiplier).toBe(6);
   });
 
-  it("is the one nearest to the default multiplier of those that did alike", () => {
-    expect(chooseCandidate([point(12, 1, 0.1), point(1.5, 1, 0.1), point(2, 1, 0.1)], 0.5)?.warn).toEqual(
-      point(2, 1, 0.1),
-    );
+  const advised = { baselineDays: 28, minSpikeCount: 20 } as const;
+  const advice = point(2.5, 1, 0.4, advised);
+
+  it.each<{ rule: string; points: readonly TuningPoint[]; chosen: number; asGood: boolean | null }>([
+    { rule: "the advice, though others are quieter", points: [point(6, 1, 0.02), advice], chosen: 1, asGood: true },
+    {
+      rule: "what finds more than the advice",
+      points: [point(2, 1, 0.5), { ...advice, score: point(1, 0.9, 0).score }],
+      chosen: 0,
+      asGood: false,
+    },
+    {
+      rule: "what is quiet enough, where the advice is not",
+      points: [point(2, 0.5, 0.5), { ...advice, score: point(1, 1, 0.6).score }],
+      chosen: 0,
+      asGood: false,
+    },
+    {
+      rule: "the fewest settings that differ from the advice",
+      points: [point(2.4, 1, 0.1), point(12, 1, 0.1, advised)],
+      chosen: 1,
+      asGood: null,
+    },
+    {
+      rule: "then the nearest by ratio: ×3 before ×2",
+      points: [point(2, 1, 0.1, advised), point(3, 1, 0.1, advised)],
+      chosen: 1,
+      asGood: null,
+    },
+    {
+      rule: "by the sum of all ratios",
+      points: [
+        point(2.4, 1, 0.1, { minSpikeCount: 50, baselineDays: 28 }),
+        point(4, 1, 0.1, { minSpikeCount: 25, baselineDays: 28 }),
+      ],
+      chosen: 1,
+      asGood: null,
+    },
+    {
+      rule: "another baseline as one that differs",
+      points: [point(2.5, 1, 0.1, { ...advised, baseline: "mean" }), point(2, 1, 0.1)],
+      chosen: 0,
+      asGood: null,
+    },
+  ])("of those that find most is $rule", ({ points: some, chosen, asGood }) => {
+    const choice = chooseCandidate(some, 0.5);
+
+    expect(choice?.warn).toBe(some[chosen]);
+    expect(choice?.adviceAsGood).toBe(asGood);
   });
 
   it("is the quietest where all are too loud, without a fail where none is stricter", () => {

@@ -1,5 +1,5 @@
 import type { BaselineKind } from "../spike/median.ts";
-import { defaultThresholds, type SpikeThresholds } from "../spike/thresholds.ts";
+import type { SpikeThresholds } from "../spike/thresholds.ts";
 import type { Score } from "./score.ts";
 
 /** One candidate of a search, with fail where warn begins, and how it did. */
@@ -9,9 +9,17 @@ export interface TuningPoint {
   readonly score: Score;
 }
 
+/** What `flatline config init` writes where the events are at hand; measured in docs/detection.md. */
+export const advice = {
+  baseline: "median",
+  thresholds: { windowHours: 24, baselineDays: 28, warnMultiplier: 2.5, failMultiplier: 5, minSpikeCount: 20 },
+} as const;
+
 /** What a search proposes. */
 export interface Choice<Point extends TuningPoint = TuningPoint> {
   readonly warn: Point;
+  /** Whether the advice finds as much within the same limit; null: it is not one of the candidates. */
+  readonly adviceAsGood: boolean | null;
   /** Where `fail` should begin; null: no candidate is stricter and still finds most. */
   readonly fail: Point | null;
 }
@@ -32,10 +40,10 @@ export function paretoFront<Point extends TuningPoint>(points: readonly Point[])
 }
 
 /**
- * Returns the one with the highest recall among those with at most so many groundless alarms a week and organization; of equal ones
- * that with fewer of them, then with fewer on mass deaths, then the faster one, then the one with the multiplier nearest to the
- * default: nothing measured speaks for another. When all are too loud, the quietest. `fail` is the quietest candidate with the
- * same windows and count, at least twice the multiplier, that still finds three quarters of that.
+ * Returns the one with the highest recall among those with at most so many groundless alarms a week and organization; of equal
+ * ones the nearest to the advice, not the quietest: what a past without some kind of trouble praises as quiet is deaf to it when
+ * it comes. When all are too loud, the quietest. `fail` is the quietest candidate with the same windows and count, at least twice
+ * the multiplier, that still finds three quarters of that.
  */
 export function chooseCandidate<Point extends TuningPoint>(
   points: readonly Point[],
@@ -44,6 +52,10 @@ export function chooseCandidate<Point extends TuningPoint>(
   const allowed = points.filter(({ score }) => score.groundlessAWeek <= mostAWeek);
   const [warn] = allowed.length === 0 ? points.toSorted(byLoudness) : allowed.toSorted(byRecall);
   if (warn === undefined) return null;
+  const advised = points.find(isAdvice);
+  const mostAsLoud = Math.max(mostAWeek, warn.score.groundlessAWeek);
+  const adviceAsGood =
+    advised === undefined ? null : recallOf(advised) >= recallOf(warn) && advised.score.groundlessAWeek <= mostAsLoud;
   const stricter = points.filter(
     (point) =>
       isSameBut(point, warn) &&
@@ -51,8 +63,15 @@ export function chooseCandidate<Point extends TuningPoint>(
       recallOf(point) >= leastShareAtFail * recallOf(warn),
   );
   const [fail = null] = stricter.toSorted(byLoudness);
-  return { warn, fail };
+  return { warn, fail, adviceAsGood };
 }
+
+/** Returns whether it is the advice, whatever the window is. */
+export function isAdvice({ baseline, thresholds }: TuningPoint): boolean {
+  return baseline === advice.baseline && advisedSettings.every((name) => thresholds[name] === advice.thresholds[name]);
+}
+
+const advisedSettings = ["baselineDays", "warnMultiplier", "minSpikeCount"] as const;
 
 function isSameBut(left: TuningPoint, right: TuningPoint): boolean {
   return (
@@ -64,7 +83,22 @@ function isSameBut(left: TuningPoint, right: TuningPoint): boolean {
 }
 
 function byRecall(left: TuningPoint, right: TuningPoint): number {
-  return recallOf(right) - recallOf(left) || byLoudness(left, right);
+  return recallOf(right) - recallOf(left) || byAdvice(left, right) || byLoudness(left, right);
+}
+
+/** By how many settings differ from the advice, then by how far they are from it, each as a ratio. */
+function byAdvice(left: TuningPoint, right: TuningPoint): number {
+  const [here, there] = [fromAdvice(left), fromAdvice(right)];
+  return here.differing - there.differing || here.distance - there.distance;
+}
+
+function fromAdvice({ baseline, thresholds }: TuningPoint): { readonly differing: number; readonly distance: number } {
+  const names = [...advisedSettings, "windowHours"] as const;
+  const distances = names.map((name) => Math.abs(Math.log(thresholds[name] / advice.thresholds[name])));
+  return {
+    differing: distances.filter((distance) => distance > 0).length + Number(baseline !== advice.baseline),
+    distance: distances.reduce((sum, distance) => sum + distance, 0),
+  };
 }
 
 function byLoudness(left: TuningPoint, right: TuningPoint): number {
@@ -73,12 +107,8 @@ function byLoudness(left: TuningPoint, right: TuningPoint): number {
     recallOf(right) - recallOf(left) ||
     left.score.falseAlarmsAWeek - right.score.falseAlarmsAWeek ||
     (left.score.medianDelayMs ?? Infinity) - (right.score.medianDelayMs ?? Infinity) ||
-    fromDefault(left) - fromDefault(right)
+    byAdvice(left, right)
   );
-}
-
-function fromDefault({ thresholds }: TuningPoint): number {
-  return Math.abs(thresholds.warnMultiplier - defaultThresholds.warnMultiplier);
 }
 
 function recallOf({ score }: TuningPoint): number {

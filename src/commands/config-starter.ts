@@ -1,3 +1,4 @@
+import { advice } from "../backtest/tuning.ts";
 import { sourceKinds } from "../config/schema/source-kinds.ts";
 
 /** The kinds of source that a starter can be for. */
@@ -62,8 +63,10 @@ const medianRule = `defaults:
   # Deaths of the last 24 h against the median of the same hours on each of the 28 days before: one bad day moves it little,
   # and an incident hides no other. Days before an organization's first event are left out; with fewer than three the alert
   # waits. Measured in docs/detection.md; \`flatline tune\` finds what fits your own events.
-  baseline: median
-  thresholds: { windowHours: 24, baselineDays: 28, warnMultiplier: 2.5, failMultiplier: 5, minSpikeCount: 20 }
+  baseline: ${advice.baseline}
+  thresholds: { ${Object.entries(advice.thresholds)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(", ")} }
 `;
 
 const platformRule = `defaults:

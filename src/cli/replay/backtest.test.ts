@@ -203,31 +203,39 @@ describe("tune", () => {
 
     expect(exitCode).toBe(0);
     const [table = "", yaml = ""] = stdout.split(/\n\n(?=defaults:)/);
-    expect(table).toMatch(/^\* {2}median ×\S+ min 20 +12 of 12 +1\.00 +0\.01 +0\.03 /m);
+    expect(table).toMatch(/^\* {2}median baseline 28d ×2\.5 min 20 +12 of 12 +1\.00 +0\.01 +0\.03 /m);
+    expect(table).toContain("This is the advice of config init.");
     const { defaults } = parse(yaml) as { defaults: { baseline: string; thresholds: Record<string, number> } };
-    expect(defaults).toMatchObject({ baseline: "median", thresholds: { minSpikeCount: 20, windowHours: 24 } });
+    expect(defaults).toMatchObject({
+      baseline: "median",
+      thresholds: { minSpikeCount: 20, windowHours: 24, baselineDays: 28 },
+    });
     expect(defaults.thresholds["failMultiplier"]).toBeGreaterThan(defaults.thresholds["warnMultiplier"] ?? 0);
     expect(await readFile(join(folder, "plot.svg"), "utf8")).toMatch(/^<svg [^]*<\/svg>\n$/);
     await writeFile(join(folder, "tuned.yaml"), `source: { type: embedded }\norganizations: [riskhosts]\n${yaml}`);
     expect((await run(["config", "check", "-c", "tuned.yaml"])).exitCode).toBe(0);
   });
 
-  it.each([
-    ["mean ×4 min 20", 16, "0.15", "0.03"],
-    ["mean ×12 min 20", 14, "0.05", "0.00"],
-    ["median ×4 min 20", 22, "0.26", "0.08"],
-  ])("evaluates %s with fail where warn begins", async (name, found, all, groundless) => {
+  it("evaluates each candidate with fail where warn begins", async () => {
     const files = ["--events", "riskhosts.csv.gz", "--events", "lightswitch.csv.gz"];
 
     const { stdout } = await run(["tune", ...files, "--labels", "labels.json", "--json"]);
 
     const { candidates } = JSON.parse(stdout) as { candidates: readonly Candidate[] };
-    const candidate = candidates.find((one) => one.name === name);
-    expect([candidate?.found, candidate?.falseAlarmsAWeek.toFixed(2), candidate?.groundlessAWeek.toFixed(2)]).toEqual([
-      found,
-      all,
-      groundless,
-    ]);
+    // Two baselines, two lengths, seven multipliers, five counts, and the advice.
+    expect(candidates).toHaveLength(141);
+    for (const [name, found, all, groundless] of [
+      ["mean baseline 7d ×4 min 20", 16, "0.15", "0.03"],
+      ["mean baseline 7d ×12 min 20", 14, "0.05", "0.00"],
+      ["median baseline 7d ×4 min 20", 22, "0.27", "0.08"],
+    ] as const) {
+      const one = candidates.find((candidate) => candidate.name === name);
+      expect([one?.found, one?.falseAlarmsAWeek.toFixed(2), one?.groundlessAWeek.toFixed(2)]).toEqual([
+        found,
+        all,
+        groundless,
+      ]);
+    }
   });
 
   it("answers with data, by regret when no labels are given, for the organizations that are named", async () => {
@@ -250,11 +258,48 @@ describe("tune", () => {
     const found = JSON.parse(stdout) as { truth: string; yaml: string; candidates: unknown[]; chosen: object };
     expect(found).toMatchObject({
       truth: "regret",
-      chosen: { baseline: "median" },
-      candidates: [{ recall: 1, isOnFront: expect.any(Boolean) }, { recall: 1 }],
+      chosen: { baseline: "median", thresholds: { baselineDays: 28, warnMultiplier: 2.5, minSpikeCount: 20 } },
+      adviceAsGood: true,
+      // Two multipliers over 7 and 28 days, and the advice.
+      candidates: Array.from({ length: 5 }, () => ({ recall: 1, isOnFront: expect.any(Boolean) })),
     });
     expect(parse(found.yaml)).toMatchObject({ organizations: [{ slug: "riskhosts", baseline: "median" }] });
     expect(await readFile(join(folder, "plot.html"), "utf8")).toContain("<svg ");
+  });
+});
+
+describe("tune over half of the past", () => {
+  it.each([
+    ["the advice among what it tries", [], { baselineDays: 28, warnMultiplier: 2.5, minSpikeCount: 20 }, true],
+    [
+      "only what it was told to try",
+      ["--baseline-days", "7"],
+      { baselineDays: 7, warnMultiplier: 3, minSpikeCount: 20 },
+      null,
+    ],
+  ])("chooses a rule that finds as much in the other half: %s", async (_what, more, thresholds, adviceAsGood) => {
+    const files = ["--events", "riskhosts.csv.gz", "--events", "lightswitch.csv.gz", "--labels", "labels.json"];
+    const half = "2019-10-20T00:00:00Z";
+
+    const tuned = JSON.parse((await run(["tune", ...files, "--to", half, "--json", ...more])).stdout) as {
+      chosen: { baseline: string; thresholds: Record<string, number> };
+    };
+    const there = JSON.parse(
+      (
+        await run([
+          "backtest",
+          ...files,
+          ...["--from", half, "--step", "1h", "--json", "--baseline", tuned.chosen.baseline],
+          ...["--baseline-days", String(tuned.chosen.thresholds["baselineDays"])],
+          ...["--warn-multiplier", String(tuned.chosen.thresholds["warnMultiplier"])],
+          ...["--min-spike-count", String(tuned.chosen.thresholds["minSpikeCount"])],
+        ])
+      ).stdout,
+    ) as { candidates: [{ warn: { found: number; incidents: number } }] };
+
+    expect(tuned).toMatchObject({ chosen: { baseline: "median", thresholds }, adviceAsGood });
+    // The quietest of equals, mean ×6, finds 5 of them.
+    expect(there.candidates[0].warn).toMatchObject({ found: 11, incidents: 11 });
   });
 });
 
@@ -279,7 +324,13 @@ const refusals: readonly (readonly [string, string, number, string])[] = [
   ["a file that is not there", "backtest --events none.csv", 66, "none.csv: no such file"],
   ["a grid that is none", "backtest --events riskhosts.csv.gz --warn-multiplier 2,x", 64, "Expected a number above 0"],
   ["a baseline that is none", "backtest --events riskhosts.csv.gz --baseline mode", 64, "Expected mean, median"],
-  ["tune without an incident", "tune --events quiet.csv", 64, "no incident to tune by"],
+  ["tune without an incident", "tune --events quiet.csv --baseline-days 7", 64, "no incident to tune by"],
+  [
+    "tune with too few days for the advice",
+    "tune --events quiet.csv",
+    64,
+    "--baseline-days makes the baseline shorter",
+  ],
   ["tune with a fail multiplier", "tune --events riskhosts.csv.gz --fail-multiplier 4", 64, "is what tune proposes"],
   ["check --baseline median of a remote source", "check -c remote.yaml --baseline median", 64, "knows the mean only"],
   ["a plot of another kind", "tune --events riskhosts.csv.gz --plot plot.png", 64, "ends in .svg or .html"],

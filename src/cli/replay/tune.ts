@@ -31,7 +31,7 @@ export const registerTune: RegisterCommand = (program: Command, context: CliCont
     )
     .option("--all", "show every candidate, not only those that no other one beats")
     .option("--plot <file>", "write the trade-off as an image (.svg) or a page (.html)", parsePlot)
-    .option("--json", "print {truth, chosen, failMultiplier, yaml, candidates}")
+    .option("--json", "print {truth, chosen, adviceAsGood, failMultiplier, yaml, candidates}")
     .addHelpText("after", help)
     .action(async (slugs: string[], flags: TuneFlags) => {
       const progress = createReplayProgress(context);
@@ -51,10 +51,13 @@ export const registerTune: RegisterCommand = (program: Command, context: CliCont
 const help = `
 Every combination of the baseline, multipliers and counts is replayed hour by hour (--step) and held against labels, against
 the judgements of alerts (--truth judged), or against regret: days on which many deaths were undone. Without lists of your own:
-  --baseline mean,median --warn-multiplier 1.5,2,3,4,6,8,12 --min-spike-count 5,10,20,30,50
+  --baseline mean,median --baseline-days 7,28 --warn-multiplier 1.5,2,3,4,6,8,12 --min-spike-count 5,10,20,30,50
+and the advice of config init: the median of 28 days, ×2.5, at least 20. All are replayed over the same stretch, which begins
+when the longest baseline is full: --baseline-days 7 is for events of few weeks, and leaves the advice out.
 Each is evaluated with fail where warn begins. An alert that is about no incident is a false alarm; FALSE A WEEK leaves out
 those on days on which many assets really died, as far as the truth knows them, WITH MASS DEATHS has them too. Chosen is
-what finds most with at most --max-false-alarms, those on mass deaths left out. Settings that fit the past too well promise too much: hold the
+what finds most with at most --max-false-alarms, those on mass deaths left out; of equals the nearest to the advice, not the
+quietest. Settings that fit the past too well promise too much: hold the
 proposal against a stretch that tune has not seen (--from, --to, then flatline backtest).
 
 Examples:
@@ -64,8 +67,10 @@ Examples:
   flatline tune --events events.csv.gz --labels labels.json --plot trade-off.html
 `;
 
-function render({ candidates, front, choice, settings }: TuneReport, flags: TuneFlags, context: CliContext): string {
-  const shown = flags.all === true ? candidates : front;
+function render(found: TuneReport, flags: TuneFlags, context: CliContext): string {
+  const { candidates, front, choice, settings } = found;
+  const isOnFront = front.includes(choice.warn);
+  const shown = flags.all === true ? candidates : isOnFront ? front : [...front, choice.warn];
   const rows = shown.map(({ name, score }) => [
     name === choice.warn.name ? "*" : "",
     name,
@@ -79,12 +84,23 @@ function render({ candidates, front, choice, settings }: TuneReport, flags: Tune
   const { warn, fail, failMultiplier } = choice;
   const isLoud = warn.score.groundlessAWeek > flags.maxFalseAlarms;
   const notes = [
+    adviceNote(found),
     isLoud ? `No candidate has at most ${flags.maxFalseAlarms} false alarms a week: this is the quietest.` : "",
     fail === null
       ? `No stricter candidate finds three quarters of that: fail begins at twice the warning, ×${failMultiplier}.`
       : `fail begins at ×${failMultiplier}: ${fail.score.found} of ${fail.score.incidents} found, ${fail.score.groundlessAWeek.toFixed(2)} false alarms a week.`,
   ].filter((note) => note !== "");
   return `${renderTable(head, rows, { right: head.slice(2), context })}\n${notes.join("\n")}\n\n${toYaml(settings)}`;
+}
+
+/** What of the advice is to be said beside the choice; empty where it was not tried. */
+function adviceNote({ advised, choice: { warn, adviceAsGood } }: TuneReport): string {
+  if (advised === null) return "";
+  if (advised === warn) return "This is the advice of config init.";
+  const { found, incidents, groundlessAWeek } = advised.score;
+  const measured = `${found} of ${incidents} found, ${groundlessAWeek.toFixed(2)} false alarms a week`;
+  const asGood = adviceAsGood === true ? "is as good" : "is not as good";
+  return `The advice of config init, ${advised.name}, ${asGood}: ${measured}.`;
 }
 
 function renderJson({ report, candidates, choice, settings, front }: TuneReport): string {
@@ -104,7 +120,7 @@ function renderJson({ report, candidates, choice, settings, front }: TuneReport)
     baseline: choice.warn.baseline,
     thresholds: { ...choice.warn.thresholds, failMultiplier: choice.failMultiplier },
   };
-  return `${JSON.stringify({ truth: report.truth, chosen, failMultiplier: choice.failMultiplier, yaml: toYaml(settings), candidates: candidates.map(describe) }, null, 2)}\n`;
+  return `${JSON.stringify({ truth: report.truth, chosen, adviceAsGood: choice.adviceAsGood, failMultiplier: choice.failMultiplier, yaml: toYaml(settings), candidates: candidates.map(describe) }, null, 2)}\n`;
 }
 
 function toYaml(settings: object): string {

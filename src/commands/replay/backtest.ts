@@ -111,7 +111,7 @@ export async function runBacktest(options: BacktestOptions): Promise<BacktestOut
   if (replayed.size === 0) {
     throw new FlatlineError(
       "usage",
-      "nothing to replay: no organization has events for more than its window and baseline in that stretch; --from says where to begin",
+      "nothing to replay: no organization has events for more than its window and baseline in that stretch; --from says where to begin, --baseline-days makes the baseline shorter",
     );
   }
   return {

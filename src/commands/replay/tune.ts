@@ -1,6 +1,13 @@
-import { gridPoints, type GridPoint } from "../../backtest/grid.ts";
+import { gridPoints, type Grid, type GridPoint } from "../../backtest/grid.ts";
 import { plotPage, plotTradeOff } from "../../backtest/plot.ts";
-import { chooseCandidate, paretoFront, type Choice, type TuningPoint } from "../../backtest/tuning.ts";
+import {
+  advice,
+  chooseCandidate,
+  isAdvice,
+  paretoFront,
+  type Choice,
+  type TuningPoint,
+} from "../../backtest/tuning.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { hourMs } from "../../base/time.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
@@ -11,11 +18,13 @@ import type { TruthKind } from "./truth.ts";
 /** What a search found. */
 export interface TuneReport {
   readonly report: BacktestReport;
-  /** All of them, in the order of the grid. */
+  /** All of them, in the order of the grid, and the advice. */
   readonly candidates: readonly TuneCandidate[];
   /** Those that no other one beats, from the quietest to the most watchful. */
   readonly front: readonly TuneCandidate[];
   readonly choice: TuneChoice;
+  /** The advice among the candidates; null: it was not tried. */
+  readonly advised: TuneCandidate | null;
   /** What to paste into the configuration, as data. */
   readonly settings: object;
   readonly plot: (kind: "svg" | "html") => string;
@@ -34,6 +43,7 @@ export interface TuneChoice extends Choice<TuneCandidate> {
 // What people run: from nervous to deaf, and counts from a handful to a batch.
 const usualGrid = {
   baseline: ["mean", "median"],
+  baselineDays: [7, 28],
   warnMultiplier: [1.5, 2, 3, 4, 6, 8, 12],
   minSpikeCount: [5, 10, 20, 30, 50],
 } as const;
@@ -57,7 +67,7 @@ export async function tune(ask: BacktestAsk, mostAWeek: number, deps: BacktestDe
     throw new FlatlineError("usage", "--fail-multiplier is what tune proposes: give values for --warn-multiplier");
   if (ask.configFiles.length > 1) throw new FlatlineError("usage", "tune takes one --config: it searches the rest");
   const truth = ask.truth ?? (ask.labels === null ? "regret" : null);
-  const candidates = gridPoints({ ...usualGrid, ...grid }).map(withFailAtWarn);
+  const candidates = withAdvice({ ...usualGrid, ...grid }).map(withFailAtWarn);
   const report = await backtest({ ...ask, truth, stepMs: ask.stepMs ?? usualStepMs }, deps, candidates);
   const points = report.candidates.map(pointOf);
   const chosen = chooseCandidate(points, mostAWeek);
@@ -69,16 +79,32 @@ export async function tune(ask: BacktestAsk, mostAWeek: number, deps: BacktestDe
   }
   const { warn, fail } = chosen;
   const failMultiplier = fail?.thresholds.warnMultiplier ?? warn.thresholds.warnMultiplier * 2;
-  const choice = { warn, fail, failMultiplier };
+  const choice = { ...chosen, failMultiplier };
   const slugs = report.candidates[0]?.organizations.map(({ slug }) => slug) ?? [];
   return {
     report,
     candidates: points,
     front: paretoFront(points),
     choice,
+    advised: points.find(isAdvice) ?? null,
     settings: settingsOf(choice, slugs, ask.slugs.length > 0),
     plot: (kind) => (kind === "svg" ? plotTradeOff(points, warn) : plotPage(points, warn)),
   };
+}
+
+/**
+ * The points of the grid, and the advice beside them; but where the own lists leave out its baseline or its days: then it is not
+ * wanted, or the events do not fill it.
+ */
+function withAdvice(grid: Grid): GridPoint[] {
+  const points = gridPoints(grid);
+  const { baselineDays, warnMultiplier, minSpikeCount } = advice.thresholds;
+  const isWanted =
+    grid.baseline?.includes(advice.baseline) === true && grid.baselineDays?.includes(baselineDays) === true;
+  const isThere =
+    grid.warnMultiplier?.includes(warnMultiplier) === true && grid.minSpikeCount?.includes(minSpikeCount) === true;
+  if (!isWanted || isThere) return points;
+  return [...points, { baseline: advice.baseline, thresholds: { baselineDays, warnMultiplier, minSpikeCount } }];
 }
 
 function withFailAtWarn(point: GridPoint): GridPoint {
