@@ -77,7 +77,7 @@ describe("the virtual clock", () => {
   });
 
   it("advances until something holds, and says when it never does", async () => {
-    const clock = createVirtualClock({ startMs: 0 });
+    const clock = createVirtualClock({ startMs: 0, realLimitMs: 10 });
     let ticks = 0;
     const loop = async (): Promise<void> => {
       for (; ticks < 5; ticks++) await clock.sleep(1_000);
