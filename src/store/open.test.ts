@@ -213,7 +213,7 @@ describe("a transaction", () => {
     expect(seen).toEqual(["one", "one", "one"]);
   });
 
-  it("waits for another process without holding the event loop, and fails when that takes 5 s", async () => {
+  it("waits for another process without holding the event loop", async () => {
     const store = await open();
     const other = new DatabaseSync(join(folder, "flatline.db"));
     other.exec("begin immediate");
@@ -229,11 +229,6 @@ describe("a transaction", () => {
 
     other.exec("rollback");
     expect(await work).toBe("one");
-
-    other.exec("begin immediate");
-    const startedMs = clock.monotonicMs();
-    await expect(store.meta.getOrSet("other", "one")).rejects.toMatchObject({ code: "store_busy" });
-    expect(clock.monotonicMs() - startedMs).toBeGreaterThan(4_900);
     other.close();
   });
 

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { createSystemClock } from "../../base/time.ts";
 import { createSqliteDialect } from "./sqlite-driver.ts";
-import { connectSqlite, whenFree } from "./sqlite-file.ts";
+import { connectSqlite, untilFree, whenFree } from "./sqlite-file.ts";
 
 interface Database {
   readonly things: { readonly id: number; readonly name: string | null };
@@ -68,6 +68,17 @@ describe("the SQLite driver", () => {
     await waiting;
 
     expect(attemptsMeanwhile).toBeLessThan(100);
+  });
+
+  it("gives up a lock that another connection keeps", async () => {
+    const attempt = (): never => {
+      throw Object.assign(new Error("database is locked"), { errcode: 5 });
+    };
+
+    await expect(whenFree("flatline.db", attempt, { ...untilFree, withinMs: 10 })).rejects.toMatchObject({
+      code: "store_busy",
+      message: "the store flatline.db is locked by another process",
+    });
   });
 
   it("has another data version when it is not known whether a commit was done", async () => {

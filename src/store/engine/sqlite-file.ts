@@ -1,17 +1,17 @@
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { FlatlineError } from "../../base/errors.ts";
-import { retrying } from "../../base/retry.ts";
+import { retrying, type RetryOptions } from "../../base/retry.ts";
 import { createSystemClock } from "../../base/time.ts";
 
 // Other writers hold the lock for some ms; five seconds of them are not normal, but for an import of events. The lock's owner
 // lives in real time, also where a test has a virtual clock.
-const untilFree = {
+export const untilFree: RetryOptions = {
   clock: createSystemClock(),
   withinMs: 5_000,
   firstMs: 1,
   longestMs: 50,
-  isPassing: (error: unknown): boolean => isBusy(error),
+  isPassing: (error) => isBusy(error),
 };
 /** "flat" in ASCII: identifies our databases for `file` and for our own checks. */
 export const applicationId = 0x66_6c_61_74;
@@ -101,11 +101,15 @@ function useWal(database: DatabaseSync, path: string): void {
 
 /**
  * Retries `attempt` until no other connection holds the database's lock, with pauses of 1 to 50 ms.
- * @throws FlatlineError store_busy after 5 s, store_unusable
+ * @throws FlatlineError store_busy after `options.withinMs` [5 s], store_unusable
  */
-export async function whenFree<Result>(path: string, attempt: () => Result): Promise<Result> {
+export async function whenFree<Result>(
+  path: string,
+  attempt: () => Result,
+  options: RetryOptions = untilFree,
+): Promise<Result> {
   try {
-    return await retrying(async () => attempt(), untilFree);
+    return await retrying(async () => attempt(), options);
   } catch (error) {
     throw storeError(error, path);
   }
