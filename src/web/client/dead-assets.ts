@@ -45,6 +45,7 @@ export function startDeadAssets(): void {
     shown = cursor === null ? page.assets : [...shown, ...page.assets];
     for (const { assetType } of page.assets) if (assetType !== null) types.add(assetType);
     part.innerHTML = render(page, shown, asked, types).html;
+    part.toggleAttribute("data-more", cursor !== null);
   };
 
   part.addEventListener("click", (event) => {

@@ -33,7 +33,10 @@ function start(): void {
     void swapPart(location.href, ["unwatched-part"]);
   let refresh: ReturnType<typeof setTimeout> | null = null;
   let isFirst = true;
-  const isBusy = (): boolean => document.querySelector("dialog[open], details.span[open]") !== null;
+  // What is filled in, read in full or typed is not pulled away.
+  const isBusy = (): boolean =>
+    document.querySelector("dialog[open], details.span[open], #dead-part[data-more]") !== null ||
+    document.activeElement?.matches("#main input, #main textarea, #main select") === true;
   const refreshSoon = (): void => {
     refresh ??= setTimeout(() => void refreshNow(), refreshEveryMs);
   };

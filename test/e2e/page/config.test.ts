@@ -74,7 +74,9 @@ describe("the page of the configuration, with 1,996 organizations", () => {
     expect(await page.evaluate("document.documentElement.scrollHeight")).toBeLessThan(3_000);
     await page.locator("#c-organizations summary").click();
     expect((await page.locator("#c-organizations pre").innerText()).split("\n").length).toBeLessThan(510);
-    expect(await page.locator("#c-organizations .hint").innerText()).toMatch(/^1,975 organizations and \d+ lines more: flatline config show$/);
+    expect(await page.locator("#c-organizations .hint").innerText()).toMatch(
+      /^1,976 organizations and \d+ lines more: flatline config show$/,
+    );
     expect(await page.content()).not.toContain(token);
   });
 
