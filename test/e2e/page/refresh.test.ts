@@ -114,9 +114,7 @@ describe.each([320, 390, 720, 760, 900, 1_080])("at %i px", (width) => {
       const names = await page
         .locator("tr.row .slug, tr.row .name a")
         .evaluateAll((found) =>
-          found.map(
-            (element) => (element as unknown as { getBoundingClientRect(): DOMRect }).getBoundingClientRect().width,
-          ),
+          found.map((element) => (element as unknown as { readonly offsetWidth: number }).offsetWidth),
         );
       expect([path, names.filter((name) => name < 40)]).toEqual([path, []]);
       await page.close();
