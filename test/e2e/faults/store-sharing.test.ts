@@ -44,6 +44,8 @@ describe("two processes on one store", () => {
     for (const worker of workers) await worker.untilLines(1);
 
     for (const worker of workers) worker.tell("go");
+    for (const worker of workers) await worker.untilLine("delivered");
+    for (const worker of workers) worker.tell("go on");
     for (const worker of workers) await worker.ended();
 
     const told = workers.map(({ lines }) => lines.map((line) => line.split(" ")));

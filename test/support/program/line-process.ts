@@ -9,6 +9,8 @@ export interface LineProcess {
   readonly lines: readonly string[];
   /** Resolves when it has said so many lines; throws when it ended before, with what it said on stderr. */
   untilLines(count: number): Promise<void>;
+  /** Resolves when it has said this line; throws when it ended before. */
+  untilLine(line: string): Promise<void>;
   /** A line on its stdin. */
   tell(line: string): void;
   /** Resolves when it has ended by itself; throws when it failed. */
@@ -38,16 +40,19 @@ export function startLineProcess(script: string, args: readonly string[]): LineP
     wake();
   });
 
+  async function until(isSaid: () => boolean): Promise<void> {
+    while (!isSaid()) {
+      if (isClosed) throw new Error(`${script} ended after ${lines.length} lines: ${errors}`);
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  }
+
   return {
     lines,
-    untilLines: async (count) => {
-      while (lines.length < count) {
-        if (isClosed) throw new Error(`${script} ended after ${lines.length} lines: ${errors}`);
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    },
+    untilLines: (count) => until(() => lines.length >= count),
+    untilLine: (line) => until(() => lines.includes(line)),
     tell: (line) => {
       child.stdin.write(`${line}\n`);
     },

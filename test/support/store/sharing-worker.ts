@@ -2,6 +2,7 @@
 // monotonic ones, which all processes share.
 import { once } from "node:events";
 import { writeSync } from "node:fs";
+import { createInterface } from "node:readline";
 import { setImmediate as turn } from "node:timers/promises";
 
 import { createSystemClock } from "../../../src/base/time.ts";
@@ -27,6 +28,18 @@ async function takeShare(): Promise<readonly number[]> {
   }
 }
 
+/** Returns whether there was something to deliver. */
+async function deliver(): Promise<boolean> {
+  const claimed = await store.outbox.claim([{ ...lease, receiver: "ops", limit: 3 }]);
+  for (const { id, payload } of claimed) {
+    const claimedAt = process.hrtime.bigint();
+    await turn();
+    say(`sent ${id} ${payload} ${claimedAt} ${process.hrtime.bigint()}`);
+    await store.outbox.settle([{ kind: "delivered", id }], owner);
+  }
+  return claimed.length > 0;
+}
+
 function say(line: string): void {
   writeSync(1, `${line}\n`);
 }
@@ -34,9 +47,9 @@ function say(line: string): void {
 const store = await openStore({ path, clock: createSystemClock() });
 const organizations = (await store.runs.load()).checks.map(({ slug }) => slug);
 const journal = new OwnJournal(await store.owners.register(lease));
+const commands = createInterface({ input: process.stdin });
 say("ready");
-await once(process.stdin, "data");
-process.stdin.destroy();
+await once(commands, "line");
 
 const shards = new Set(await takeShare());
 for (const [index, slug] of organizations.entries()) {
@@ -50,13 +63,13 @@ for (const [index, slug] of organizations.entries()) {
   journal.end(commit, appended === "appended");
   say(`run ${slug} ${appended}`);
 }
+// None goes on before each has delivered something, or the first would deliver all while another is not running.
+while (!(await deliver())) await turn();
+say("delivered");
+await once(commands, "line");
+commands.close();
 while ((await store.outbox.totals()).length > 0) {
-  for (const { id, payload } of await store.outbox.claim([{ ...lease, receiver: "ops", limit: 3 }])) {
-    const claimedAt = process.hrtime.bigint();
-    await turn();
-    say(`sent ${id} ${payload} ${claimedAt} ${process.hrtime.bigint()}`);
-    await store.outbox.settle([{ kind: "delivered", id }], owner);
-  }
+  await deliver();
   // What is left may be under way in another process.
   await turn();
 }
