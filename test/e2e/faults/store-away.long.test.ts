@@ -6,7 +6,6 @@ import { makeProgramFolder, type ProgramFolder } from "../../support/program/pro
 import { eventually, readText, startDaemon, startProgram, type Daemon } from "../../support/program/program.ts";
 import { startScriptedUpstream, type ScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/far-side/tcp-proxy.ts";
-import { isLong } from "../../support/tier.ts";
 
 let database: TestDatabase;
 let proxy: TcpProxy;
@@ -60,40 +59,34 @@ async function isWell(): Promise<boolean> {
   return (await statusOf("/-/ready")) === 200 && (await metric(severityOf("acme", "ok"))) && (await metric(firing));
 }
 
-// It waits for time limits that are ten seconds and more.
-
 describe("a PostgreSQL that goes away", () => {
-  it.runIf(isLong)(
-    "makes the daemon unready, its verdicts unknown, and nobody restart it",
-    { timeout: 120_000 },
-    async () => {
-      await eventually(isWell);
+  it("makes the daemon unready, its verdicts unknown, and nobody restart it", { timeout: 120_000 }, async () => {
+    await eventually(isWell);
 
-      proxy.refuse();
-      const second = startProgram(["run"], { cwd: folder.path });
-      await eventually(async () => (await statusOf("/-/ready")) === 503);
+    proxy.refuse();
+    const second = startProgram(["run"], { cwd: folder.path });
+    await eventually(async () => (await statusOf("/-/ready")) === 503);
 
-      // At first what was known stands: a server that restarts is back in a moment.
-      expect(await metric(severityOf("acme", "ok"))).toBe(true);
-      await eventually(() => metric(severityOf("acme", "unknown")), 30_000);
-      expect(await metric(/^flatline_check_errors_total\{check="dead-asset-spike",reason="store"\} [1-9]/m)).toBe(true);
-      expect(await metric(firing)).toBe(true);
-      expect(await statusOf("/-/healthy")).toBe(200);
-      expect(await statusOf("/api/v1/checks")).toBe(503);
+    // At first what was known stands: a server that restarts is back in a moment.
+    expect(await metric(severityOf("acme", "ok"))).toBe(true);
+    await eventually(() => metric(severityOf("acme", "unknown")), 30_000);
+    expect(await metric(/^flatline_check_errors_total\{check="dead-asset-spike",reason="store"\} [1-9]/m)).toBe(true);
+    expect(await metric(firing)).toBe(true);
+    expect(await statusOf("/-/healthy")).toBe(200);
+    expect(await statusOf("/api/v1/checks")).toBe(503);
 
-      const { exitCode, stderr } = await second.ended(30_000);
-      expect(exitCode).toBe(75);
-      expect(stderr).toMatch(/the store 127\.0\.0\.1:\d+\/\w+ is unavailable: /);
-      expect(stderr).not.toMatch(/p(%40|@)ss|\n\s+at /);
+    const { exitCode, stderr } = await second.ended(30_000);
+    expect(exitCode).toBe(75);
+    expect(stderr).toMatch(/the store 127\.0\.0\.1:\d+\/\w+ is unavailable: /);
+    expect(stderr).not.toMatch(/p(%40|@)ss|\n\s+at /);
 
-      proxy.mend();
-      await eventually(isWell, 20_000);
-      const asked = upstream.requests.length;
-      await eventually(() => upstream.requests.length >= asked + 4);
-      expect(daemon.stderr()).not.toMatch(/p(%40|@)ss|nhandled|"level":"fatal"/);
-      await daemon.untilLogged("store is back");
-    },
-  );
+    proxy.mend();
+    await eventually(isWell, 20_000);
+    const asked = upstream.requests.length;
+    await eventually(() => upstream.requests.length >= asked + 4);
+    expect(daemon.stderr()).not.toMatch(/p(%40|@)ss|nhandled|"level":"fatal"/);
+    await daemon.untilLogged("store is back");
+  });
 
   it("and swallows what it is sent is noticed as well", { timeout: 120_000 }, async () => {
     await eventually(isWell);
