@@ -289,10 +289,19 @@ describe("tune over half of the past", () => {
         await run([
           "backtest",
           ...files,
-          ...["--from", half, "--step", "1h", "--json", "--baseline", tuned.chosen.baseline],
-          ...["--baseline-days", String(tuned.chosen.thresholds["baselineDays"])],
-          ...["--warn-multiplier", String(tuned.chosen.thresholds["warnMultiplier"])],
-          ...["--min-spike-count", String(tuned.chosen.thresholds["minSpikeCount"])],
+          "--from",
+          half,
+          "--step",
+          "1h",
+          "--json",
+          "--baseline",
+          tuned.chosen.baseline,
+          "--baseline-days",
+          String(tuned.chosen.thresholds["baselineDays"]),
+          "--warn-multiplier",
+          String(tuned.chosen.thresholds["warnMultiplier"]),
+          "--min-spike-count",
+          String(tuned.chosen.thresholds["minSpikeCount"]),
         ])
       ).stdout,
     ) as { candidates: [{ warn: { found: number; incidents: number } }] };
