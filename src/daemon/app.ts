@@ -166,7 +166,7 @@ export async function startApp(
   };
   const silences = createSilenceBook({ store, clock, logger, newId, settings, onChange: wake });
   const ingest = config.source.holdsEvents ? openIngest(config, deps, metrics) : null;
-  if (ingest !== null) stop.doors.add("event ingest", (limitMs) => ingest.close(limitMs / 2));
+  if (ingest !== null) stop.doors.add("event ingest", () => ingest.close());
   const prober = createProber({
     clock,
     run: (target, signal) => tracer.inTrace(() => runtime.run(target, signal)),

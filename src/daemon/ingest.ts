@@ -6,7 +6,7 @@ import type { EventsPort } from "../web/ports/events.ts";
 import { storeLocation, type PartsDeps } from "./parts.ts";
 
 export interface Ingest extends EventsPort {
-  close(limitMs: number): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** Takes posted events, in a worker thread. */
@@ -30,6 +30,6 @@ export function openIngest(
       for (const [status, count] of Object.entries(storedByStatus)) metrics.eventsIngested(status, count);
       return { received, stored, duplicates };
     },
-    close: (limitMs) => ingest.close(limitMs),
+    close: () => ingest.close(),
   };
 }

@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import type { Worker } from "node:worker_threads";
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 
@@ -357,6 +358,27 @@ it("lets its thread go when there was nothing to store for a while, and starts a
   expect(outcome).toMatchObject({ received: 1, stored: 1 });
   expect([threadsBefore, threads]).toEqual([1, 2]);
   expect(await total(world, "acme")).toBe(3);
+});
+
+it("is closed when every thread has ended, also one that was just let go", async () => {
+  await using world = await createEventWorld();
+  const clock = createVirtualClock({ startMs });
+  const running = new Set<Worker>();
+  const watch = (thread: Worker): void => {
+    running.add(thread);
+    thread.on("exit", () => running.delete(thread));
+  };
+  process.on("worker", watch);
+  const ingest = createEventIngest({ location: world.location, clock });
+  await ingest.ingest(body(toNdjson([death(startMs, "acme")])), noKey);
+  // Those of the world are others.
+  expect(running.size).toBe(1);
+  await clock.advance(10_000);
+
+  await ingest.close();
+
+  process.off("worker", watch);
+  expect(running.size).toBe(0);
 });
 
 it("stores a post that met a locked database when it is sent again, once", async () => {

@@ -1,7 +1,6 @@
 import { Worker } from "node:worker_threads";
 
 import { FlatlineError, type ErrorCode } from "../../base/errors.ts";
-import { endsWithin } from "../../base/lifecycle.ts";
 import { collectBytes } from "../../base/request-body.ts";
 import type { Clock } from "../../base/time.ts";
 import type { IngestedStatus } from "./tally.ts";
@@ -32,8 +31,8 @@ export interface EventIngest {
    * 5 s), store_unusable
    */
   ingest(body: Uint8Array | AsyncIterable<Uint8Array>, options: PostOptions): Promise<PostOutcome>;
-  /** Accepts no more posts, and terminates the worker if its work does not end within `limitMs`. */
-  close(limitMs?: number): Promise<void>;
+  /** Accepts no more posts, gives up the current one, of which nothing is stored, and waits for the end of every worker. */
+  close(): Promise<void>;
 }
 
 export interface EventIngestOptions {
@@ -70,8 +69,6 @@ export type IngestReply =
 
 const defaultMaxBodyBytes = 32 * 1_024 ** 2;
 const longestKey = 255;
-// A stop must not wait for a large post: nothing of it is stored then.
-const defaultCloseMs = 2_000;
 // An idle worker holds 20 MB; starting one takes a tenth of a second.
 const idleMs = 10_000;
 
@@ -89,6 +86,8 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
   const waiting = new Map<number, Waiting>();
   let nextId = 0;
   let worker: Worker | null = null;
+  // A worker is never terminated, for it may be amid SQLite's or the driver's native code: it is asked to end, and awaited.
+  const ends = new Map<Worker, Promise<void>>();
   let isClosed = false;
   let idling = new AbortController();
 
@@ -118,7 +117,13 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
     started.on("error", (cause) =>
       fail(new FlatlineError("internal", "the thread that stores events failed", { cause })),
     );
-    started.on("exit", () => fail(new FlatlineError("unavailable", "the thread that stores events has stopped")));
+    const { promise: ended, resolve: noteEnd } = Promise.withResolvers<void>();
+    ends.set(started, ended);
+    started.on("exit", () => {
+      fail(new FlatlineError("unavailable", "the thread that stores events has stopped"));
+      ends.delete(started);
+      noteEnd();
+    });
     return started;
   }
 
@@ -167,17 +172,13 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
         throw new FlatlineError("internal", "unexpected answer of the thread that stores events");
       return reply.outcome;
     },
-    close: async (limitMs = defaultCloseMs) => {
-      if (isClosed) return;
+    close: async () => {
       isClosed = true;
-      const running = worker;
-      if (running === null && answerHere === null) return;
-      const ended = running === null ? null : new Promise((resolve) => running.once("exit", resolve));
-      const closed = ask({ kind: "close", id: nextId++ }).catch(() => undefined);
-      const isEnded = await endsWithin(options.clock, Promise.all([closed, ended]), limitMs);
+      if (worker !== null || answerHere !== null) await ask({ kind: "close", id: nextId++ }).catch(() => undefined);
       idling.abort();
-      // One that ends by itself is not terminated amid its end.
-      if (!isEnded) await running?.terminate();
+      // Also of those that were let go when they were idle.
+      for (const one of ends.keys()) one.ref();
+      await Promise.all(ends.values());
     },
   };
 }
