@@ -22,7 +22,7 @@ export const errorKinds = {
   unavailable: { fault: "operator", httpStatus: 503, exitCode: 69 },
   invalid_config: { fault: "operator", httpStatus: 400, exitCode: 78 },
   store_newer: { fault: "operator", httpStatus: 500, exitCode: 78 },
-  store_unusable: { fault: "operator", httpStatus: 500, exitCode: 74 },
+  store_unusable: { fault: "operator", httpStatus: 503, exitCode: 74 },
   store_busy: { fault: "operator", httpStatus: 503, exitCode: 75 },
   not_found: { fault: "operator", httpStatus: 404, exitCode: 64 },
   unauthorized: { fault: "operator", httpStatus: 401, exitCode: 77 },
@@ -86,4 +86,11 @@ export class FlatlineError extends Error {
 export function asFlatlineError(error: unknown): FlatlineError {
   if (error instanceof FlatlineError) return error;
   return new FlatlineError("internal", error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+/** Returns what a client may know of an error of the store: what is wrong, and not where the store is. */
+export function storeReason({ code, message }: FlatlineError): string {
+  const [, what] = /^the store .* ((?:cannot be used: |is locked|is unavailable).*)$/.exec(message) ?? [];
+  if (what !== undefined) return `the store ${what}`;
+  return code === "store_busy" ? message : "the store cannot be used";
 }

@@ -126,8 +126,9 @@ export function createStoreWatch({
   };
 }
 
-/** @throws FlatlineError store_unusable while something is wrong with the store's file */
-export async function requireStore(store: Pick<Store, "problem">): Promise<void> {
+/** The last look at a file, at what it holds, too. @throws FlatlineError store_unusable while something is wrong with it */
+export async function requireStore(store: Pick<Store, "check" | "problem">): Promise<void> {
   const problem = await store.problem();
   if (problem !== null) throw new FlatlineError("store_unusable", problem.message);
+  await store.check();
 }

@@ -58,6 +58,7 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
       return rows[0]?.bytes ?? 0;
     },
     problem: async () => null,
+    check: async () => undefined,
     version: async () => 0,
     // Ends when running queries have ended. Not by Kysely's destroy: a query after that throws an untyped error.
     close: () => pool.end(),

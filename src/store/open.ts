@@ -11,7 +11,7 @@ import { checkForDamage, decidingTables } from "./engine/sqlite-damage.ts";
 import { pair, readPairId, requireEvents } from "./engine/sqlite-pair.ts";
 import { SqliteHealth } from "./engine/sqlite-health.ts";
 import type { Tables } from "./schema.ts";
-import type { connectSqlite } from "./engine/sqlite-file.ts";
+import { openDatabase, type connectSqlite } from "./engine/sqlite-file.ts";
 import { createSqliteDialect, type SqliteDialect } from "./engine/sqlite-driver.ts";
 import { takeOwnerLock } from "./runs/owner-lock.ts";
 import { createParts } from "./store-parts.ts";
@@ -72,14 +72,22 @@ interface OpenFile {
   readonly health: SqliteHealth;
 }
 
-async function openFile(options: OpenStoreOptions, path: string, part: "state" | "events"): Promise<OpenFile> {
-  const health = new SqliteHealth({ path, clock: options.clock });
-  const dialect = createSqliteDialect({ ...options, path, onUnusable: (error) => health.note(error) });
+/** What is checked of a large file. */
+const decidingOf = { state: decidingTables, events: [] } as const;
+
+async function openFile(options: OpenStoreOptions, path: string, part: keyof typeof decidingOf): Promise<OpenFile> {
+  const health = new SqliteHealth({ path, clock: options.clock, loggedPages: () => dialect.loggedPages() });
+  const dialect = createSqliteDialect({
+    ...options,
+    path,
+    onUnusable: (error) => health.note(error),
+    onUsable: () => health.noteCommit(),
+  });
   const db = new Kysely<Tables>({ dialect });
   try {
     await migrate(db as unknown as Kysely<unknown>, path, part);
     if (options.check === true) {
-      await checkForDamage(db, path, part === "state" ? decidingTables : []);
+      await checkForDamage(db, path, decidingOf[part]);
       // An import that was killed leaves a log of its size, which the next commit would write to the disk.
       await sql`pragma wal_checkpoint(truncate)`.execute(db);
     }
@@ -164,6 +172,10 @@ function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: Even
     nowMs: async () => clock.nowMs(),
     bytes: async () => (await bytesOf(state)) + (await bytesOf(events)),
     problem: async () => (await state.health.look()) ?? (await events.health.look()),
+    check: async () => {
+      await checkFile(state.path, decidingOf.state, clock);
+      await checkFile(events.path, decidingOf.events, clock);
+    },
     version: async () => state.dialect.dataVersion(),
     // In line behind a running transaction: it must end as a whole.
     close: async () => {
@@ -171,6 +183,16 @@ function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: Even
       for (const file of [state, events]) await file.db.connection().execute(() => file.dialect.close());
     },
   };
+}
+
+/** By a connection of its own: an open one has most pages in memory. */
+async function checkFile(path: string, tables: readonly string[], clock: Clock): Promise<void> {
+  const dialect = createSqliteDialect({ path, clock, connect: async (file) => openDatabase(file, 0) });
+  try {
+    await checkForDamage(new Kysely<Tables>({ dialect }), path, tables);
+  } finally {
+    await dialect.close();
+  }
 }
 
 async function bytesOf({ db, path }: OpenFile): Promise<number> {

@@ -98,6 +98,8 @@ export interface Store extends StoreParts {
    * far as that shows; always with PostgreSQL, which says of itself what it can not do.
    */
   problem(): Promise<StoreProblem | null>;
+  /** Reads a file as a start does; of a large one only what alerting needs. Nothing with PostgreSQL. @throws store_unusable for damage */
+  check(): Promise<void>;
   /**
    * A number that changes when another process, or another connection of this one, has committed to the file, but for events;
    * always 0 with PostgreSQL.

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 
-import { FlatlineError } from "../base/errors.ts";
+import { FlatlineError, storeReason } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import { apiErrorStatuses } from "../contract/error-body.ts";
 
@@ -105,7 +105,8 @@ function clientErrorStatus(code: string | undefined): number {
 /** Returns the status and the words of what a route threw. */
 export function describeError(error: unknown): { status: number; message: string; issues: readonly string[] } {
   if (error instanceof FlatlineError) {
-    return { status: error.httpStatus, message: error.message, issues: error.issues };
+    const isStore = error.code === "store_unusable" || error.code === "store_busy";
+    return { status: error.httpStatus, message: isStore ? storeReason(error) : error.message, issues: error.issues };
   }
   const { statusCode, message } = error as Partial<FastifyError>;
   const isRefusal = statusCode !== undefined && statusCode >= 400 && statusCode < 500;

@@ -102,7 +102,12 @@ describe("every answer", () => {
 
   it.each([
     { error: new FlatlineError("conflict", "under way"), status: 409, code: "CONFLICT", message: "under way" },
-    { error: new FlatlineError("store_busy", "busy"), status: 503, code: "SERVICE_UNAVAILABLE", message: "busy" },
+    {
+      error: new FlatlineError("store_busy", "the store /var/x is locked by another process"),
+      status: 503,
+      code: "SERVICE_UNAVAILABLE",
+      message: "the store is locked by another process",
+    },
     {
       error: new FlatlineError("unavailable", "stopping"),
       status: 503,
@@ -110,10 +115,16 @@ describe("every answer", () => {
       message: "stopping",
     },
     {
+      error: new FlatlineError("store_unusable", "the store /var/x cannot be used: the disk is full"),
+      status: 503,
+      code: "SERVICE_UNAVAILABLE",
+      message: "the store cannot be used: the disk is full",
+    },
+    {
       error: new FlatlineError("store_unusable", "/var/x is broken"),
-      status: 500,
-      code: "INTERNAL_SERVER_ERROR",
-      message: "internal error",
+      status: 503,
+      code: "SERVICE_UNAVAILABLE",
+      message: "the store cannot be used",
     },
     {
       error: new FlatlineError("internal", "bug in x"),
@@ -129,7 +140,7 @@ describe("every answer", () => {
 
     const answer = await ask(web, "POST /api/v1/checks/dead-asset-spike/acme/run", bearer);
 
-    expect(answer.status).toBe(status);
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([status, status === 503 ? "1" : null]);
     expect(await answer.json()).toEqual({ message, code });
   });
 

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply } from "fastify";
 
-import { FlatlineError, type ErrorCode } from "../../base/errors.ts";
+import { FlatlineError, storeReason, type ErrorCode } from "../../base/errors.ts";
 import { secondMs } from "../../base/time.ts";
 import { apiErrorStatuses, type ApiErrorCode, type ErrorBody } from "../../contract/error-body.ts";
 
@@ -59,10 +59,13 @@ const apiCodes: Readonly<Partial<Record<ErrorCode, ApiErrorCode>>> = {
   api_rate_limited: "TOO_MANY_REQUESTS",
 };
 
-function refusalOfOurs({ code, message, issues, retryAfterMs }: FlatlineError): ApiRefusal {
-  // Another process is writing; nothing of this request was stored. The API has no 503.
-  if (code === "store_busy")
-    return { ...apiRefusal("INTERNAL_SERVER_ERROR", "busy, try again"), retryAfterMs: secondMs };
+function refusalOfOurs(error: FlatlineError): ApiRefusal {
+  const { code, message, issues, retryAfterMs } = error;
+  // Another process is writing, or the disk is full; nothing of this request was stored. The API has no 503.
+  if (code === "store_busy" || code === "store_unusable") {
+    const said = code === "store_busy" ? "busy, try again" : storeReason(error);
+    return { ...apiRefusal("INTERNAL_SERVER_ERROR", said), retryAfterMs: secondMs };
+  }
   const apiCode = apiCodes[code];
   if (apiCode === undefined) return internalRefusal;
   return { ...apiRefusal(apiCode, message, issues), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };

@@ -294,7 +294,7 @@ describe("a failure inside", () => {
       rule: "a broken store",
       error: new FlatlineError("store_unusable", "secret inside"),
       status: 500,
-      retryAfter: null,
+      retryAfter: "1",
     },
     { rule: "a busy store", error: new FlatlineError("store_busy", "secret inside"), status: 500, retryAfter: "1" },
     {

@@ -20,6 +20,8 @@ export interface SqliteDialectOptions {
   readonly connect?: typeof connectSqlite;
   /** Called for each statement that fails because the store cannot be used [no callback]. */
   readonly onUnusable?: (error: FlatlineError) => void;
+  /** Called when something is committed again after statements that failed for that reason [no callback]. */
+  readonly onUsable?: () => void;
 }
 
 export interface SqliteDialect extends Dialect {
@@ -33,6 +35,8 @@ export interface SqliteDialect extends Dialect {
    * turn among the statements.
    */
   dataVersion(): number;
+  /** Returns how many pages the write-ahead log is to hold; null when that cannot be said now, as amid a transaction. */
+  loggedPages(): number | null;
 }
 
 // The store is synchronous, so a chain of awaits over it never yields to the event loop: a thousand checks that were due
@@ -51,6 +55,7 @@ export function createSqliteDialect(options: SqliteDialectOptions): SqliteDialec
   return {
     close: () => driver.destroy(),
     dataVersion: () => driver.dataVersion(),
+    loggedPages: () => driver.loggedPages(),
     createAdapter: () => new SqliteAdapter(),
     createDriver: () => driver,
     createIntrospector: (db) => new SqliteIntrospector(db),
@@ -105,6 +110,10 @@ class SqliteDriver implements Driver {
   dataVersion(): number {
     return this.#connection?.dataVersion() ?? 0;
   }
+
+  loggedPages(): number | null {
+    return this.#connection?.loggedPages() ?? null;
+  }
 }
 
 function closed(): FlatlineError {
@@ -123,13 +132,19 @@ class SqliteConnection implements DatabaseConnection {
   readonly #options: SqliteDialectOptions;
   readonly #statements = new Map<string, Prepared>();
   readonly #dataVersion: StatementSync;
+  readonly #loggedPages: StatementSync;
+  readonly #totalChanges: StatementSync;
   /** Statements that have failed, and may have been done all the same. */
   #uncertain = 0;
+  /** Rows that were written, or were to be, up to the last failure; null while none fails. */
+  #changesAtFailure: number | null = null;
 
   constructor(database: DatabaseSync, options: SqliteDialectOptions) {
     this.#database = database;
     this.#options = options;
     this.#dataVersion = database.prepare("pragma data_version");
+    this.#loggedPages = database.prepare("pragma wal_checkpoint(noop)");
+    this.#totalChanges = database.prepare("select total_changes() as changes");
   }
 
   get isInTransaction(): boolean {
@@ -139,7 +154,7 @@ class SqliteConnection implements DatabaseConnection {
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     const { path, clock, onUnusable } = this.#options;
     try {
-      return await whenFree(path, () => {
+      const result = await whenFree(path, () => {
         const startedAtMs = clock.monotonicMs();
         try {
           return this.#execute<Row>(query);
@@ -147,9 +162,12 @@ class SqliteConnection implements DatabaseConnection {
           this.busyMs += clock.monotonicMs() - startedAtMs;
         }
       });
+      if (this.#changesAtFailure !== null) this.#noteUsable(query, this.#changesAtFailure);
+      return result;
     } catch (error) {
       if (error instanceof FlatlineError && error.code === "store_unusable") {
         this.#uncertain++;
+        this.#changesAtFailure = this.#changes();
         onUnusable?.(error);
       }
       throw error;
@@ -164,6 +182,32 @@ class SqliteConnection implements DatabaseConnection {
   dataVersion(): number {
     if (!this.#database.isOpen) throw closed();
     return Number(this.#dataVersion.get()?.["data_version"] ?? 0) + this.#uncertain;
+  }
+
+  loggedPages(): number | null {
+    if (!this.#database.isOpen || this.#database.isTransaction) return null;
+    try {
+      const pages = Number(this.#loggedPages.get()?.["log"]);
+      return pages < 0 ? null : pages;
+    } catch {
+      // Another connection holds the lock.
+      return null;
+    }
+  }
+
+  /** A commit that wrote nothing, as one on a full disk may be, says nothing. */
+  #noteUsable({ sql }: CompiledQuery, changesAtFailure: number): void {
+    if (this.#database.isTransaction) return;
+    const changes = this.#changes();
+    if (sql === "rollback") this.#changesAtFailure = changes;
+    else if (changes > changesAtFailure) {
+      this.#changesAtFailure = null;
+      this.#options.onUsable?.();
+    }
+  }
+
+  #changes(): number {
+    return Number(this.#totalChanges.get()?.["changes"] ?? 0);
   }
 
   close(): void {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, open, readFile, rm, truncate, utimes, writeFile } from "node:fs/promises";
+import { mkdtemp, mkdtempDisposable, open, readFile, rm, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -14,6 +14,7 @@ import { applicationId } from "./sqlite-file.ts";
 
 // A file that is not there was not there when it was opened, either: only statements say something.
 const path = "/nowhere/flatline.db";
+const loggedPages = (): null => null;
 const unusable = (errcode: number): FlatlineError =>
   new FlatlineError("store_unusable", "no", { cause: Object.assign(new Error("no"), { errcode }) });
 const full = unusable(13);
@@ -30,7 +31,7 @@ describe("a store whose statements fail", () => {
     ["every three minutes", [0, 3 * minuteMs, 6 * minuteMs], null],
   ])("%s", async (_when, atMs, kind) => {
     const clock = createVirtualClock({ startMs: 0 });
-    const health = new SqliteHealth({ path, clock });
+    const health = new SqliteHealth({ path, clock, loggedPages });
     await health.opened();
 
     let nowMs = 0;
@@ -45,7 +46,7 @@ describe("a store whose statements fail", () => {
 
   it("is well again when none has failed for two minutes", async () => {
     const clock = createVirtualClock({ startMs: 0 });
-    const health = new SqliteHealth({ path, clock });
+    const health = new SqliteHealth({ path, clock, loggedPages });
     for (let second = 0; second < 10; second++) {
       health.note(full);
       await clock.advance(secondMs);
@@ -61,13 +62,28 @@ describe("a store whose statements fail", () => {
     expect(await health.look()).toBeNull();
   });
 
-  it("is damaged when SQLite says so", async () => {
+  it("is well again when something is committed", async () => {
     const clock = createVirtualClock({ startMs: 0 });
-    const health = new SqliteHealth({ path, clock });
+    const health = new SqliteHealth({ path, clock, loggedPages });
+    for (let second = 0; second < 10; second++) {
+      health.note(full);
+      await clock.advance(secondMs);
+    }
+    expect((await health.look())?.kind).toBe("failing");
+
+    health.noteCommit();
+
+    expect(await health.look()).toBeNull();
+  });
+
+  it("is damaged when SQLite says so, whatever is committed", async () => {
+    const clock = createVirtualClock({ startMs: 0 });
+    const health = new SqliteHealth({ path, clock, loggedPages });
     for (let second = 0; second < 10; second++) {
       health.note(corrupt);
       await clock.advance(secondMs);
     }
+    health.noteCommit();
 
     expect(await health.look()).toMatchObject({ kind: "damaged" });
   });
@@ -80,7 +96,7 @@ describe("a store whose files change", () => {
     const database = new DatabaseSync(file);
     database.exec("pragma journal_mode = wal; create table kept (id integer); insert into kept values (1)");
     database.exec("pragma wal_checkpoint(truncate); insert into kept values (2)");
-    const health = new SqliteHealth({ path: file, clock: createVirtualClock({ startMs: 0 }) });
+    const health = new SqliteHealth({ path: file, clock: createVirtualClock({ startMs: 0 }), loggedPages });
     await health.opened();
 
     await truncate(file, 0);
@@ -94,6 +110,35 @@ describe("a store whose files change", () => {
     await rm(folder, { recursive: true });
   });
 
+  it.each([
+    ["overwritten", (log: string) => writeFile(log, Buffer.alloc(40_000, 0x20))],
+    ["overwritten at its beginning", (log: string) => overwrite(log, 8)],
+    ["cut off", (log: string) => truncate(log, 0)],
+    ["cut off at its end", (log: string) => truncate(log, 5_000)],
+  ])("is damaged when its log was %s", async (_how, harm) => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), "flatline-health-"));
+    const file = join(folder.path, "flatline.db");
+    const database = new DatabaseSync(file);
+    database.exec(`pragma journal_mode = wal; pragma application_id = ${applicationId}; create table kept (text text)`);
+    const frames = database.prepare("pragma wal_checkpoint(noop)");
+    const health = new SqliteHealth({
+      path: file,
+      clock: createVirtualClock({ startMs: 0 }),
+      loggedPages: () => Number(frames.get()?.["log"]),
+    });
+    await health.opened();
+    expect(await health.look()).toBeNull();
+    database.exec("pragma wal_checkpoint(truncate)");
+    expect(await health.look()).toBeNull();
+    database.exec("insert into kept values (randomblob(20000))");
+    expect(await health.look()).toBeNull();
+
+    await harm(`${file}-wal`);
+
+    expect((await health.look())?.message).toContain("its write-ahead log was overwritten or truncated");
+    database.close();
+  });
+
   it("is well amid a checkpoint that lets its file grow, however many looks that takes, and damaged when it stays so", async () => {
     const folder = await mkdtemp(join(tmpdir(), "flatline-health-"));
     const file = join(folder, "flatline.db");
@@ -105,7 +150,7 @@ describe("a store whose files change", () => {
     database.exec(`insert into kept ${rows} select hex(randomblob(500)) from n; pragma wal_checkpoint(truncate)`);
     const after = await readFile(file);
     database.close();
-    const health = new SqliteHealth({ path: file, clock: createVirtualClock({ startMs: 0 }) });
+    const health = new SqliteHealth({ path: file, clock: createVirtualClock({ startMs: 0 }), loggedPages });
     await health.opened();
     expect(await health.look()).toBeNull();
 
@@ -127,3 +172,9 @@ describe("a store whose files change", () => {
 });
 
 const pageBytes = 4_096;
+
+async function overwrite(path: string, bytes: number): Promise<void> {
+  const file = await open(path, "r+");
+  await file.write(Buffer.alloc(bytes, 0x20), 0, bytes, 0);
+  await file.close();
+}

@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import type { FlatlineError } from "../../base/errors.ts";
 import { minuteMs, secondMs, type Clock } from "../../base/time.ts";
@@ -8,8 +8,7 @@ import { applicationId, damageCodes, databaseUri, resultCodeOf, unusableMeaning 
 // A single failure may be temporary; repeated failures over seconds are not.
 const manyFailures = 3;
 const lastingMs = 5 * secondMs;
-// Longer than a run's interval of a minute, so that partial failures keep the store failing; short enough for a disk that
-// has room again.
+// Longer than a run's interval of a minute, so that a store on which nothing is committed stays failing.
 const rememberedMs = 2 * minuteMs;
 
 const lost = "everything that flatline writes from now on is lost when it ends";
@@ -17,15 +16,24 @@ const stop = "Stop flatline and restore the store from a backup";
 // A deleted log soon exists again: the next process that opens the store creates it.
 const deleted = `store was deleted: ${lost}. ${stop}, or restart it to continue with the remaining data`;
 const replaced = `the store was replaced by another file: ${lost}. ${stop}, or restart it to continue with that file`;
-const damaged = `the store is damaged, its file was overwritten or truncated: ${lost}. ${stop}, or move it away to start with an empty store`;
+const orEmpty = "or move it away to start with an empty store";
+const damaged = `the store is damaged, its file was overwritten or truncated: ${lost}. ${stop}, ${orEmpty}`;
+const logDamaged = `the store is damaged, its write-ahead log was overwritten or truncated: ${lost}. ${stop}, ${orEmpty}`;
 
-/** Consecutive failures, without a pause. */
+/** Failures without a pause and without a commit between them. */
 interface Failures {
   readonly count: number;
   readonly firstMs: number;
   readonly lastMs: number;
   /** SQLite's primary result code of the last failure. */
   readonly code: number | null;
+}
+
+export interface SqliteHealthOptions {
+  readonly path: string;
+  readonly clock: Clock;
+  /** How many pages SQLite has in the write-ahead log; null when that is not known now. */
+  readonly loggedPages: () => number | null;
 }
 
 /**
@@ -35,6 +43,7 @@ interface Failures {
 export class SqliteHealth {
   readonly #path: string;
   readonly #clock: Clock;
+  readonly #loggedPages: () => number | null;
   /** Device and inode of each open file. An inode is not reused while it is open. */
   readonly #open = new Map<string, string>();
   #failures: Failures | null = null;
@@ -42,9 +51,10 @@ export class SqliteHealth {
   /** Size and time of the last write of the file that the last look found damaged; null if it found none. */
   #damaged: string | null = null;
 
-  constructor({ path, clock }: { readonly path: string; readonly clock: Clock }) {
+  constructor({ path, clock, loggedPages }: SqliteHealthOptions) {
     this.#path = path;
     this.#clock = clock;
+    this.#loggedPages = loggedPages;
   }
 
   /** Records that a statement failed because the store cannot be used. */
@@ -59,14 +69,19 @@ export class SqliteHealth {
     };
   }
 
+  /** Records that something was committed: there is room again. That does not repair damage. */
+  noteCommit(): void {
+    if (!damageCodes.includes(this.#failures?.code ?? null)) this.#failures = null;
+  }
+
   /** Records the open files; called right after opening. */
   async opened(): Promise<void> {
     for (const file of this.#files()) this.#open.set(file, await identityOf(file));
   }
 
-  /** Costs two stats and the read of one page. */
+  /** Costs three stats, and the reads of one page and of the log's header. */
   async look(): Promise<StoreProblem | null> {
-    return (await this.#lostFile()) ?? (await this.#damage()) ?? this.#failing();
+    return (await this.#lostFile()) ?? (await this.#damagedLog()) ?? (await this.#damage()) ?? this.#failing();
   }
 
   #files(): readonly string[] {
@@ -87,6 +102,21 @@ export class SqliteHealth {
       return found === "" ? this.#problem("deleted", `the ${deleted}`) : this.#problem("replaced", replaced);
     }
     return null;
+  }
+
+  /**
+   * SQLite knows the log's pages from the memory that its connections share, and reads and copies them without a look at what
+   * the log begins with.
+   */
+  async #damagedLog(): Promise<StoreProblem | null> {
+    const pages = this.#loggedPages();
+    if (pages === null || pages === 0) return null;
+    const log = await beginningOf(`${this.#path}-wal`);
+    // Another process may have begun the log anew meanwhile.
+    if (log === null || this.#loggedPages() !== pages) return null;
+    const isWhole =
+      logMagics.includes(log.magic) && log.bytes >= logHeaderBytes + pages * (frameHeaderBytes + log.pageBytes);
+    return isWhole ? null : this.#problem("damaged", logDamaged);
   }
 
   /**
@@ -148,6 +178,30 @@ async function identityOf(file: string): Promise<string> {
     return `${dev}:${ino}`;
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "ENOENT" ? "" : unknownIdentity;
+  }
+}
+
+// https://sqlite.org/fileformat2.html#walformat
+const logMagics: readonly number[] = [0x37_7f_06_82, 0x37_7f_06_83];
+const logHeaderBytes = 32;
+const frameHeaderBytes = 24;
+
+/** Returns what a write-ahead log says of itself, zeros for what is missing, and its size; null when it cannot be read. */
+async function beginningOf(
+  log: string,
+): Promise<{ readonly magic: number; readonly pageBytes: number; readonly bytes: number } | null> {
+  // SQLite holds its locks on the other two files; a close of this one releases none.
+  const file = await open(log, "r").catch(() => null);
+  if (file === null) return null;
+  try {
+    const header = Buffer.alloc(logHeaderBytes);
+    await file.read(header, 0, logHeaderBytes, 0);
+    const { size } = await file.stat();
+    return { magic: header.readUInt32BE(0), pageBytes: header.readUInt32BE(8), bytes: size };
+  } catch {
+    return null;
+  } finally {
+    await file.close();
   }
 }
 

@@ -25,7 +25,7 @@ source: { type: embedded }
 defaults: { schedule: "* * * * * *" }
 organizations: [acme]
 heartbeat: { url: "${monitor.url}", interval: 1s }
-server: { listen: "127.0.0.1:0" }
+server: { listen: "127.0.0.1:0", token: token-of-the-test }
 storage: { path: flatline.db }
 `;
 
@@ -40,11 +40,23 @@ async function areUnwell(daemon: Daemon): Promise<boolean> {
   return statuses.every((status) => status === 503);
 }
 
-/** Overwrites the beginning, as a program that took the file for its own. */
-async function overwrite(path: string): Promise<void> {
+async function isWell(daemon: Daemon): Promise<boolean> {
+  const statuses = await Promise.all(["healthy", "ready"].map((what) => statusOf(`${daemon.url}/-/${what}`)));
+  return statuses.every((status) => status === 200);
+}
+
+/** Overwrites two pages, those at the beginning for instance, as a program that took the file for its own. */
+async function overwrite(path: string, at = 0): Promise<void> {
   const file = await open(path, "r+");
-  await file.write(Buffer.alloc(8_192, 0x20), 0, 8_192, 0);
+  await file.write(Buffer.alloc(8_192, 0x20), 0, 8_192, at);
   await file.close();
+}
+
+/** Leaves pages in the write-ahead log. */
+async function writeLog(path: string): Promise<void> {
+  const other = new DatabaseSync(path, { timeout: 5_000 });
+  other.exec("create table other (column); drop table other");
+  other.close();
 }
 
 describe("a store that is lost while a daemon runs on it", () => {
@@ -78,6 +90,8 @@ describe("a store that is lost while a daemon runs on it", () => {
     ],
     ["deleted, its events alone,", "the store was deleted", () => rm(eventsPathOf(path))],
     ["overwritten", "the store is damaged", () => overwrite(path)],
+    ["overwritten in its log", "the store is damaged", () => writeLog(path).then(() => overwrite(`${path}-wal`))],
+    ["cut off in its log", "the store is damaged", () => writeLog(path).then(() => truncate(`${path}-wal`, 0))],
     // What a statement meets first beyond the end is damage, or an error of the disk.
     ["cut off", /the store (?:is damaged|cannot be used: the disk has)/, () => truncate(path, 0)],
   ])(
@@ -115,6 +129,22 @@ describe("a store that is lost while a daemon runs on it", () => {
     expect((await daemon.ended(10_000)).exitCode).toBe(74);
   });
 
+  // The end comes before the next look.
+  it.each([
+    ["its log was cut off", () => writeLog(path).then(() => truncate(`${path}-wal`, 0))],
+    ["a page of it was overwritten", () => overwrite(path, 4_096)],
+  ])("ends with 74 when %s just before", async (_how, lose) => {
+    await lose();
+
+    daemon.signal("SIGTERM");
+
+    const end = await daemon.ended(10_000);
+    expect(end.exitCode).toBe(74);
+    expect(daemon.log()).toContainEqual(
+      expect.objectContaining({ level: "error", msg: "part could not store what it holds", part: "file of the store" }),
+    );
+  });
+
   it("and comes back when the same file is moved back", { timeout: 60_000 }, async () => {
     await rename(path, `${path}.away`);
     await eventually(() => areUnwell(daemon));
@@ -130,16 +160,33 @@ describe("a store that is lost while a daemon runs on it", () => {
 describe.each(fullDisks)("a store that fails again and again, while $name", (way) => {
   const reason = way.skipReason === null ? "" : ` (skipped: ${way.skipReason})`;
 
-  it.skipIf(way.skipReason !== null)(`is neither healthy nor ready${reason}`, { timeout: 60_000 }, async () => {
+  it.skipIf(way.skipReason !== null)(`is neither healthy nor ready until there is room${reason}`, async () => {
     await using disk = await way.make();
     await writeFile(join(disk.path, "flatline.yaml"), configuration());
     await using daemon = await startDaemon([], { cwd: disk.path });
+    const silence = (): Promise<Response> =>
+      fetch(`${daemon.url}/api/v1/silences`, {
+        method: "POST",
+        headers: { authorization: "Bearer token-of-the-test", "content-type": "application/json" },
+        body: JSON.stringify({ slug: "acme", endsAt: "2090-01-01T00:00:00Z", comment: "planned" }),
+      });
 
     await disk.fill(daemon.pid);
 
     await eventually(() => areUnwell(daemon), 40_000);
     const told = await daemon.untilLogged("store is lost or cannot be used");
     expect(told["problem"]).toMatch(/^the store cannot be used: the disk /);
+    const refused = await silence();
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(await refused.json()).toMatchObject({
+      message: expect.stringMatching(/^the store cannot be used: the disk /),
+    });
+
+    await disk.free(daemon.pid);
+
+    // Not as long as failures are remembered without a commit, which is two minutes.
+    await eventually(() => isWell(daemon), 30_000);
+    expect((await silence()).status).toBe(201);
   });
 });
 

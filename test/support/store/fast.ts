@@ -44,6 +44,7 @@ export async function createFastStore(): Promise<FastStore> {
         nowMs: async () => clock.nowMs(),
         bytes: async () => 0,
         problem: async () => null,
+        check: async () => undefined,
         version: async () => 0,
         close: () => db.destroy(),
       };

@@ -9,6 +9,8 @@ export interface FullDisk extends AsyncDisposable {
   readonly path: string;
   /** From now on nothing that `pid` writes to a file there gets a place. */
   fill(pid: number): Promise<void>;
+  /** There is room again. */
+  free(pid: number): Promise<void>;
 }
 
 /** One way to a disk that is really full. */
@@ -30,6 +32,7 @@ const limited: FullDiskWay = {
     return {
       path,
       fill: async (pid) => run("prlimit", ["--pid", String(pid), "--fsize=0:"]),
+      free: async (pid) => run("prlimit", ["--pid", String(pid), "--fsize=unlimited:"]),
       [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
     };
   },
@@ -49,6 +52,7 @@ const filled: FullDiskWay = {
         if (!(error instanceof Error) || !("code" in error) || error.code !== "ENOSPC")
           throw new Error("the file system was not filled", { cause: error });
       },
+      free: () => rm(join(path, "filler")),
       [Symbol.asyncDispose]: async () => {
         run("umount", ["--lazy", path]);
         await rm(path, { recursive: true, force: true });
