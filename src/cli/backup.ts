@@ -54,7 +54,8 @@ export const registerRestore: RegisterCommand = (program: Command, context: CliC
     .addHelpText("after", restoreHelp)
     .action(async (file: string, flags: BackupFlags) => {
       const config = await loadCommandConfig(flags.config, context);
-      const { path, bytes, schemaVersion } = await restoreFrom(config, context, file, { force: flags.force === true });
+      const asked = { force: flags.force === true, user: context.userName() };
+      const { path, bytes, schemaVersion } = await restoreFrom(config, context, file, asked);
       const text = `${path}: restored from ${file}, ${bytes} bytes, schema version ${schemaVersion}, checked`;
       const view = { file, store: path, bytes, schemaVersion };
       context.stdout.write(`${flags.json === true ? JSON.stringify(view) : text}\n`);

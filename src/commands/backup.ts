@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { FlatlineError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
+import { actor } from "../contract/actor.ts";
 import { backupStore, type BackupOutcome } from "../store/backup.ts";
 import { eventsPathOf } from "../store/engine/location.ts";
 import { restoreStore } from "../store/restore.ts";
@@ -36,7 +37,7 @@ export async function restoreFrom(
   config: Config,
   deps: Pick<PartsDeps, "cwd" | "clock">,
   file: string,
-  { force }: { readonly force: boolean },
+  { force, user }: { readonly force: boolean; readonly user: string },
 ): Promise<BackupOutcome & { readonly path: string }> {
   const location = storeLocation(config, deps.cwd);
   if (!("path" in location)) {
@@ -47,6 +48,7 @@ export async function restoreFrom(
     );
   }
   const { path } = location;
-  const outcome = await restoreStore({ backup: resolve(deps.cwd, file), path, force, clock: deps.clock });
+  const by = actor(user, "cli");
+  const outcome = await restoreStore({ backup: resolve(deps.cwd, file), path, force, clock: deps.clock, by });
   return { ...outcome, path };
 }

@@ -56,6 +56,7 @@ export const actions = [
   "import.events",
   "import.fixture",
   "forget",
+  "restore",
   "assets.csv",
   "discovery.change",
   "discovery.accept",

@@ -1,6 +1,6 @@
 import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -11,6 +11,7 @@ import { backupStore } from "./backup.ts";
 import { eventsPathOf } from "./engine/location.ts";
 import { currentVersion } from "./engine/migrations/migrations.ts";
 import { openStore } from "./open.ts";
+import { tryLock } from "./runs/owner-lock.ts";
 
 let folder: string;
 let path: string;
@@ -44,6 +45,21 @@ describe("a backup", () => {
     expect(await copy.meta.get("name")).toBe("value");
     expect(await copy.events.slugs()).toEqual(["acme"]);
     await copy.close();
+  });
+
+  it("removes what backups that were killed left, and not what another one is making", async () => {
+    await (await open()).close();
+    const [left, ours, strangers] = await Promise.all([1, 2, 3].map(() => mkdtemp(join(folder, ".flatline-backup-"))));
+    await writeFile(join(left ?? "", "lock"), "");
+    await writeFile(join(left ?? "", "copy.db"), "half");
+    const lock = tryLock(join(ours ?? "", "lock"));
+
+    await backup();
+
+    expect((await others()).filter((name) => name.startsWith("."))).toEqual(
+      [ours, strangers].map((path) => basename(path ?? "")).toSorted(),
+    );
+    lock?.release();
   });
 
   it("is of one moment while another connection writes, which never waits", async () => {

@@ -1,10 +1,11 @@
-import { link, mkdtemp, open, realpath, rename, rm, stat } from "node:fs/promises";
+import { link, lstat, mkdtemp, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { FlatlineError } from "../base/errors.ts";
 import { systemCodeOf } from "../base/file-error.ts";
 import { eventsPathOf, noStore } from "./engine/location.ts";
 import { applicationId, storeError } from "./engine/sqlite-file.ts";
+import { tryLock } from "./runs/owner-lock.ts";
 
 export interface BackupOptions {
   /** Of the store's file, absolute. */
@@ -29,20 +30,16 @@ export interface BackupOutcome {
 export async function backupStore({ path, target, force }: BackupOptions): Promise<BackupOutcome> {
   await refuseTarget(path, target, force);
   await refuseTarget(path, eventsPathOf(target), force);
-  const folder = await makeCopyFolder(target);
-  try {
-    // The state first: events that are newer than it are counted, while a state that is newer would know of missing ones.
-    const copy = join(folder, basename(target));
-    const state = await copyFile(path, copy);
-    const events = await copyFile(eventsPathOf(path), eventsPathOf(copy));
-    refuseStrangers(state, events, path);
-    await publish(eventsPathOf(copy), eventsPathOf(target), force);
-    await publish(copy, target, force);
-    await syncPath(dirname(target));
-    return { bytes: state.bytes + events.bytes, schemaVersion: state.schemaVersion };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await using folder = await makeCopyFolder(target);
+  // The state first: events that are newer than it are counted, while a state that is newer would know of missing ones.
+  const copy = join(folder.path, basename(target));
+  const state = await copyFile(path, copy);
+  const events = await copyFile(eventsPathOf(path), eventsPathOf(copy));
+  refuseStrangers(state, events, path);
+  await publish(eventsPathOf(copy), eventsPathOf(target), force);
+  await publish(copy, target, force);
+  await syncPath(dirname(target));
+  return { bytes: state.bytes + events.bytes, schemaVersion: state.schemaVersion };
 }
 
 async function copyFile(path: string, copy: string): Promise<CheckedCopy & { readonly bytes: number }> {
@@ -87,13 +84,46 @@ function alreadyThere(target: string): FlatlineError {
   return new FlatlineError("usage", `${target} exists already: choose another name, or --force replaces it`);
 }
 
-/** Beside the target, so that renaming is one step; with a unique name, readable by the owner only. */
-export async function makeCopyFolder(target: string): Promise<string> {
+/** A folder for copies that are being made, beside the target, so that renaming is one step. */
+export interface CopyFolder extends AsyncDisposable {
+  readonly path: string;
+}
+
+/** With a unique name, readable by the owner only. Removes those that were left by a process that was killed. */
+export async function makeCopyFolder(target: string): Promise<CopyFolder> {
+  const parent = dirname(target);
   try {
-    return await mkdtemp(join(dirname(target), ".flatline-backup-"));
+    const path = await mkdtemp(join(parent, copyPrefix));
+    const lock = tryLock(join(path, copyLock));
+    await removeLeftCopies(parent, (await stat(path)).uid);
+    const remove = async (): Promise<void> => {
+      await rm(path, { recursive: true, force: true });
+      lock?.release();
+    };
+    return { path, [Symbol.asyncDispose]: remove };
   } catch (error) {
     const message = `${target} cannot be written: ${folderProblem(target, error)}`;
     throw new FlatlineError("store_unusable", message, { cause: error });
+  }
+}
+
+const copyPrefix = ".flatline-backup-";
+// The operating system's lock on it ends with the process that makes the copies.
+const copyLock = "lock";
+
+/** Of one user: another may have made a folder of that name, or a link. One that is being made is locked. */
+async function removeLeftCopies(parent: string, uid: number): Promise<void> {
+  for (const name of await readdir(parent)) {
+    const lockPath = join(parent, name, copyLock);
+    if (!name.startsWith(copyPrefix)) continue;
+    const [folder, file] = await Promise.all(
+      [join(parent, name), lockPath].map((path) => lstat(path).catch(() => null)),
+    );
+    if (folder?.isDirectory() !== true || folder.uid !== uid || file?.isFile() !== true || file.uid !== uid) continue;
+    const lock = tryLock(lockPath);
+    if (lock === null) continue;
+    await rm(join(parent, name), { recursive: true, force: true });
+    lock.release();
   }
 }
 

@@ -2,11 +2,13 @@ import { copyFile, open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
+import type { Actor } from "../contract/actor.ts";
+import type { AuditAct } from "./acts/audit.ts";
 import { checkCopy, makeCopyFolder, refuseStrangers, syncPath } from "./backup.ts";
 import type { BackupOutcome, CheckedCopy } from "./backup.ts";
 import { eventsPathOf } from "./engine/location.ts";
 import { currentVersion } from "./engine/migrations/migrations.ts";
-import { makeFolder } from "./open.ts";
+import { makeFolder, openStore } from "./open.ts";
 import { takeOwnerLock } from "./runs/owner-lock.ts";
 
 export interface RestoreOptions {
@@ -17,6 +19,8 @@ export interface RestoreOptions {
   /** Replaces a store that is there already. */
   readonly force: boolean;
   readonly clock: Clock;
+  /** Who restores it, for the audit. */
+  readonly by: Actor;
 }
 
 /**
@@ -24,13 +28,14 @@ export interface RestoreOptions {
  * then each of its files is replaced in one step.
  * @throws no_input without the backup, usage for a store that exists, store_busy while a daemon runs, store_newer, store_unusable
  */
-export async function restoreStore({ backup, path, force, clock }: RestoreOptions): Promise<BackupOutcome> {
+export async function restoreStore({ backup, path, force, clock, by }: RestoreOptions): Promise<BackupOutcome> {
   await refuse(backup, path, force);
   await refuse(eventsPathOf(backup), eventsPathOf(path), force);
   await makeFolder(dirname(path));
   const lock = await takeOwnerLock(path, clock);
   try {
-    return await replaceStore(backup, path);
+    const act = { atMs: clock.nowMs(), actor: by, action: "restore", slug: null, subject: basename(backup) } as const;
+    return await replaceStore(backup, path, (copy) => writeDown(copy, clock, act));
   } finally {
     lock.release();
   }
@@ -50,24 +55,36 @@ async function refuse(backup: string, path: string, force: boolean): Promise<voi
     throw new FlatlineError("usage", `there is a store at ${path} already: back it up, then --force replaces it`);
 }
 
-async function replaceStore(backup: string, path: string): Promise<BackupOutcome> {
-  const folder = await makeCopyFolder(path);
+async function replaceStore(
+  backup: string,
+  path: string,
+  finish: (copy: string) => Promise<void>,
+): Promise<BackupOutcome> {
+  await using folder = await makeCopyFolder(path);
+  const copy = join(folder.path, basename(path));
+  const state = await copyChecked(backup, copy);
+  refuseStrangers(state, await copyChecked(eventsPathOf(backup), eventsPathOf(copy)), backup);
+  const { schemaVersion } = state;
+  if (schemaVersion > currentVersion)
+    throw new FlatlineError(
+      "store_newer",
+      `the backup ${backup} has schema version ${schemaVersion}, this flatline supports up to ${currentVersion}: ` +
+        "restore it with the flatline that wrote it, or a newer one",
+    );
+  await finish(copy);
+  for (const file of [copy, eventsPathOf(copy)]) await syncPath(file);
+  // The state first, as in a backup.
+  const bytes = (await replaceFile(copy, path)) + (await replaceFile(eventsPathOf(copy), eventsPathOf(path)));
+  return { bytes, schemaVersion };
+}
+
+/** Into the copy, so that the store is never in its place without the act. */
+async function writeDown(copy: string, clock: Clock, act: AuditAct): Promise<void> {
+  const store = await openStore({ path: copy, mustExist: true, clock });
   try {
-    const copy = join(folder, basename(path));
-    const state = await copyChecked(backup, copy);
-    refuseStrangers(state, await copyChecked(eventsPathOf(backup), eventsPathOf(copy)), backup);
-    const { schemaVersion } = state;
-    if (schemaVersion > currentVersion)
-      throw new FlatlineError(
-        "store_newer",
-        `the backup ${backup} has schema version ${schemaVersion}, this flatline supports up to ${currentVersion}: ` +
-          "restore it with the flatline that wrote it, or a newer one",
-      );
-    // The state first, as in a backup.
-    const bytes = (await replaceFile(copy, path)) + (await replaceFile(eventsPathOf(copy), eventsPathOf(path)));
-    return { bytes, schemaVersion };
+    await store.audit.append(act);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await store.close();
   }
 }
 
@@ -75,9 +92,7 @@ async function copyChecked(backup: string, copy: string): Promise<CheckedCopy> {
   // A copy has the mode of the file that is there: what is there is the owner's alone.
   await (await open(copy, "wx", 0o600)).close();
   await copyFile(backup, copy);
-  const checked = checkCopy(copy, backup);
-  await syncPath(copy);
-  return checked;
+  return checkCopy(copy, backup);
 }
 
 /** Puts a copy in the place of a file of the store; returns its size, bytes. */

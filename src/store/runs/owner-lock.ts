@@ -35,7 +35,8 @@ export async function takeOwnerLock(storePath: string, clock: Clock): Promise<Ow
   return retrying(take, { clock, withinMs: waitMs, firstMs: retryMs, longestMs: retryMs, isPassing });
 }
 
-function tryLock(path: string): OwnerLock | null {
+/** Takes the operating system's lock on an empty file, which it makes when there is none; null while another has it. */
+export function tryLock(path: string): OwnerLock | null {
   let database: DatabaseSync | null = null;
   try {
     database = new DatabaseSync(path, { timeout: 0 });

@@ -68,6 +68,8 @@ describe("restore", () => {
     expect(restored).toMatchObject({ exitCode: 0, stderr: "" });
     expect(JSON.parse(restored.stdout)).toMatchObject({ file: copy(), store: store() });
     expect(await deathsNow()).toMatchObject({ currentCount: 50 });
+    const [act] = JSON.parse((await run("audit", "--json")).stdout) as [unknown];
+    expect(act).toMatchObject({ action: "restore", subject: "copy.db", via: "cli" });
     expect((await stat(store())).mode & 0o777).toBe(0o600);
     expect((await readdir(daemon.path)).filter((name) => name.startsWith(".flatline-backup"))).toEqual([]);
   });
