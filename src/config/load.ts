@@ -2,6 +2,7 @@ import { access, glob } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 
 import { FlatlineError } from "../base/errors.ts";
+import { isLoopbackHost } from "../base/loopback-host.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Config } from "./config.ts";
 import { known, refused } from "./document/accepted.ts";
@@ -51,10 +52,12 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   problems.push(...includeProblems, ...[main, ...included].flatMap((validation) => validation.problems));
   // Without the main file's receivers and source, what the rest refers to cannot be judged.
   if (main.accepted !== refused) problems.push(...(await checkRelations(config, places)));
-  const secrets = await readSecrets(config, places);
-  problems.push(...secrets.problems);
-  const environment = readEnvironmentListen(options.env, known(config.server)?.listen, document);
+  const writtenListen = known(config.server)?.listen;
+  const environment = readEnvironmentListen(options.env, writtenListen, document);
   problems.push(...environment.problems);
+  const listenHost = listenOf(known(writtenListen), environment.listen).replace(/:\d+$/, "");
+  const secrets = await readSecrets(config, places, { isExposed: !isLoopbackHost(listenHost) });
+  problems.push(...secrets.problems);
   if (problems.length > 0 || main.data === null) throw invalidConfig(problems, [document, ...documents]);
   const organizations = [main, ...included].flatMap(({ data }) => data?.organizations ?? []);
   return resolveConfig({
@@ -92,7 +95,7 @@ export async function loadClientConfig(
   const written = known(accepted) ?? {};
   const server = known(written.server) ?? {};
   const needsToken = needs.includes("token");
-  const secrets = await readSecrets(needsToken ? { server } : {}, document);
+  const secrets = await readSecrets(needsToken ? { server } : {}, document, { isExposed: false });
   const environment = readEnvironmentListen(options.env, server.listen, document);
   const [one] = secrets.of(["server"], "token");
   const problems = [...document.problems, ...invalid, ...secrets.problems, ...environment.problems];

@@ -37,17 +37,24 @@ interface SecretSlot extends SecretRule {
 
 type Holder = Readonly<Record<string, unknown>>;
 
+const leastTokenBytes = 16;
 /** Of the file of a secret: a key, a URL or a PEM file; not a device that never ends. */
 export const maxSecretBytes = 65_536;
 
 /**
  * Collects every secret of the configuration, inline (`x`) or from the file that its twin (`xFile`) names, and checks what it
- * holds (CONTRACT 4). Messages never show a value.
+ * holds (CONTRACT 4). Messages never show a value. `isExposed`: others than this machine can try tokens.
  */
-export async function readSecrets(config: WrittenConfig, places: ConfigPlaces): Promise<SecretBook> {
+export async function readSecrets(
+  config: WrittenConfig,
+  places: ConfigPlaces,
+  { isExposed }: { readonly isExposed: boolean },
+): Promise<SecretBook> {
   const reader = new SecretReader(places);
   for (const slot of slotsOf(config)) await reader.readSlot(slot);
-  reader.refuseEqual([["server"], ...tokensOf(config).map(({ path }) => path)], "token");
+  const tokenPaths: readonly YamlPath[] = [["server"], ...tokensOf(config).map(({ path }) => path)];
+  reader.refuseEqual(tokenPaths, "token");
+  if (isExposed) reader.refuseGuessable(tokenPaths, "token");
   for (const { path, value } of partsOf(config.receivers, ["receivers"]))
     if (kindOf(value)?.hasHeaders) await reader.readHeaders(path, value);
   for (const { path, value } of partsOf(config.discover, ["discover"])) await reader.readHeaders(path, value);
@@ -130,6 +137,18 @@ class SecretReader {
       if (seen.some((other) => other.equals(secret.reveal())))
         this.#report([...path, key], "is the same as an earlier one: they could not be distinguished");
       seen.push(secret);
+    }
+  }
+
+  /** Reports each secret `key` of these objects that could be found by trying. */
+  refuseGuessable(paths: readonly YamlPath[], key: string): void {
+    for (const path of paths) {
+      const secret = this.found.get(formatPath([...path, key]))?.[0];
+      if (secret === undefined || Buffer.byteLength(secret.reveal()) >= leastTokenBytes) continue;
+      this.#report(
+        [...path, key],
+        `must have at least ${leastTokenBytes} bytes where server.listen is not this machine's alone (127.0.0.1): openssl rand -hex 16 makes one`,
+      );
     }
   }
 

@@ -79,7 +79,10 @@ const appUrlSchema = z.string().superRefine((text, context) => {
 
 const tokenSchema = strictObject({
   name: nameText(100).describe("Who acts with it: the author of each act, on the page and in the audit."),
-  token: z.string().optional().describe("The token. A secret: `tokenFile` reads it from a file."),
+  token: z
+    .string()
+    .optional()
+    .describe("The token, as long as `server.token`. A secret: `tokenFile` reads it from a file."),
   tokenFile: secretFile("the token").optional(),
   may: z
     .array(z.enum(rights))
@@ -123,7 +126,7 @@ const serverSchema = strictObject({
     .string()
     .optional()
     .describe(
-      "What writing over HTTP needs (`Authorization: Bearer`); an empty one is none. A secret: `tokenFile` reads it from a file.",
+      "What writing over HTTP needs (`Authorization: Bearer`); an empty one is none. At least 16 bytes where `listen` is not a loopback address. A secret: `tokenFile` reads it from a file.",
     ),
   tokenFile: secretFile("the token").optional(),
   tokens: z
