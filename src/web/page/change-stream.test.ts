@@ -3,6 +3,7 @@ import { get, type IncomingMessage } from "node:http";
 
 import { describe, expect, it } from "vitest";
 
+import { minuteMs } from "../../base/time.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { harnessNowMs, nobody, useWebs, type RunningWeb } from "../../../test/support/web-harness.ts";
 
@@ -14,8 +15,8 @@ interface Stream {
   readonly ended: Promise<unknown>;
 }
 
-async function openStream(web: RunningWeb): Promise<Stream> {
-  const request = get(`${web.url}/events`, { agent: false });
+async function openStream(web: RunningWeb, headers: Readonly<Record<string, string>> = {}): Promise<Stream> {
+  const request = get(`${web.url}/events`, { agent: false, headers });
   const [response] = (await once(request, "response")) as [IncomingMessage];
   let text = "";
   response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
@@ -23,6 +24,33 @@ async function openStream(web: RunningWeb): Promise<Stream> {
 }
 
 describe("the stream of changes", () => {
+  it("of a proxy's user ends after 15 minutes, so that the proxy is asked again; any other goes on", async () => {
+    const clock = createVirtualClock({ startMs: harnessNowMs });
+    const web = await start({ clock });
+    const groups = {
+      userHeader: "x-user",
+      groupsHeader: "x-groups",
+      may: { ops: ["read"] },
+      organizations: {},
+    } as const;
+    web.world.access = { ...nobody, trustedProxy: { from: ["127.0.0.1"], ...groups } };
+    const user = await openStream(web, { "x-user": "ada", "x-groups": "ops" });
+    const anybody = await openStream(web);
+    let hasEnded = false;
+    void user.ended.then(() => (hasEnded = true));
+
+    await clock.advanceUntil(() => user.text().includes("event: change") && anybody.text().includes("event: change"));
+    await clock.advance(14 * minuteMs);
+    expect(hasEnded).toBe(false);
+    await clock.advance(minuteMs);
+    await user.ended;
+    const before = anybody.text().length;
+    await clock.advance(minuteMs);
+    await clock.settleUntil(() => anybody.text().length > before);
+
+    expect(web.world.logged).toEqual([]);
+  });
+
   it("writes nothing to a page that was ended while its model was read, and goes on for the others", async () => {
     const clock = createVirtualClock({ startMs: harnessNowMs });
     const web = await start({ clock });

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 
-import { secondMs, type Clock } from "../../base/time.ts";
+import { minuteMs, secondMs, type Clock } from "../../base/time.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
 import { scopeOf, type Identity } from "../access/identity.ts";
 import { isSameAccess } from "../access/admission.ts";
@@ -11,7 +11,10 @@ import type { PageModel } from "./overview/overview-model.ts";
 export interface PageEvents {
   /** Whether there are as many readers as may be. */
   isFull(): boolean;
-  /** Keeps the answer open and writes to it until the reader goes, or until a reload changes who may read. */
+  /**
+   * Keeps the answer open and writes to it until the reader goes, or until a reload changes who may read; to a proxy's user for
+   * 15 minutes.
+   */
   add(response: ServerResponse, identity: Identity | null): void;
   close(): void;
 }
@@ -38,10 +41,19 @@ const lookAnywayMs = 30 * secondMs;
 // A reader that takes nothing for so long is gone, or had better come again.
 const mostBufferedBytes = 4 * 1_024 * 1_024;
 
+// Only the proxy knows when a user logs out: the browser comes again by itself, and the proxy asks who it is.
+const proxyUserMs = 15 * minuteMs;
+
+interface Reader {
+  readonly identity: Identity | null;
+  /** Of the monotonic clock. */
+  readonly endsAtMs: number;
+}
+
 /** No page is open yet. */
 export function createPageEvents(options: PageEventsOptions): PageEvents {
   const { clock, access, read, subscribe, onError } = options;
-  const readers = new Map<ServerResponse, Identity | null>();
+  const readers = new Map<ServerResponse, Reader>();
   /** By which the readers were let in. */
   let admitted = access();
   /** The rows as they were sent last, by what their readers may see. */
@@ -78,12 +90,24 @@ export function createPageEvents(options: PageEventsOptions): PageEvents {
 
   function endReaders(): void {
     end();
-    for (const reader of readers.keys()) {
-      // One that takes nothing would never come to its end.
-      if (reader.writableLength > 0) reader.destroy();
-      else reader.end();
-    }
+    for (const reader of readers.keys()) endReader(reader);
     readers.clear();
+  }
+
+  function endReader(reader: ServerResponse): void {
+    // One that takes nothing would never come to its end.
+    if (reader.writableLength > 0) reader.destroy();
+    else reader.end();
+  }
+
+  function endProxyUsers(): void {
+    const nowMs = clock.monotonicMs();
+    for (const [reader, { endsAtMs }] of readers) {
+      if (endsAtMs > nowMs) continue;
+      readers.delete(reader);
+      endReader(reader);
+    }
+    if (readers.size === 0) end();
   }
 
   async function loop(): Promise<void> {
@@ -105,6 +129,7 @@ export function createPageEvents(options: PageEventsOptions): PageEvents {
         send(readers.keys(), `event: beat\ndata: ${clock.nowMs()}\n\n: heartbeat\n\n`);
       }
       await clock.sleep(waitMs, stop.signal);
+      endProxyUsers();
       quietMs += waitMs;
       unreadMs += waitMs;
       if (unreadMs >= lookAnywayMs) isDirty = true;
@@ -115,8 +140,8 @@ export function createPageEvents(options: PageEventsOptions): PageEvents {
   async function tell(): Promise<void> {
     try {
       const sent = new Map<string, ReadonlyMap<string, string>>();
-      for (const [scope, group] of Map.groupBy(readers, ([, identity]) => scopeOf(identity))) {
-        const model = await read(group[0]?.[1] ?? null);
+      for (const [scope, group] of Map.groupBy(readers, ([, { identity }]) => scopeOf(identity))) {
+        const model = await read(group[0]?.[1].identity ?? null);
         // Some have gone meanwhile, or a reload has ended their answers: a write to one of those would end the process.
         const to = group.map(([reader]) => reader).filter((reader) => readers.has(reader));
         sent.set(scope, sendChange(to, model, last.get(scope) ?? new Map<string, string>()));
@@ -155,7 +180,8 @@ export function createPageEvents(options: PageEventsOptions): PageEvents {
     isFull: () => readers.size >= options.mostReaders,
     add: (response, identity) => {
       endUnlessAdmitted();
-      readers.set(response, identity);
+      const endsAtMs = identity?.via === "proxy" ? clock.monotonicMs() + proxyUserMs : Infinity;
+      readers.set(response, { identity, endsAtMs });
       response.on("close", () => {
         if (readers.delete(response) && readers.size === 0) end();
       });
