@@ -91,7 +91,7 @@ async function openFile(options: OpenStoreOptions, path: string, part: keyof typ
       // An import that was killed leaves a log of its size, which the next commit would write to the disk.
       await sql`pragma wal_checkpoint(truncate)`.execute(db);
     }
-    await health.opened();
+    health.opened();
     return { path, db, dialect, health };
   } catch (error) {
     await dialect.close();
@@ -171,7 +171,7 @@ function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: Even
     takeOwnerLock: () => takeOwnerLock(path, clock),
     nowMs: async () => clock.nowMs(),
     bytes: async () => (await bytesOf(state)) + (await bytesOf(events)),
-    problem: async () => (await state.health.look()) ?? (await events.health.look()),
+    problem: async () => state.health.look() ?? events.health.look(),
     check: async () => {
       await checkFile(state.path, decidingOf.state, clock);
       await checkFile(events.path, decidingOf.events, clock);

@@ -32,7 +32,7 @@ describe("a store whose statements fail", () => {
   ])("%s", async (_when, atMs, kind) => {
     const clock = createVirtualClock({ startMs: 0 });
     const health = new SqliteHealth({ path, clock, loggedPages });
-    await health.opened();
+    health.opened();
 
     let nowMs = 0;
     for (const failedAtMs of atMs) {
@@ -41,7 +41,7 @@ describe("a store whose statements fail", () => {
       health.note(full);
     }
 
-    expect((await health.look())?.kind ?? null).toBe(kind);
+    expect(health.look()?.kind ?? null).toBe(kind);
   });
 
   it("is well again when none has failed for two minutes", async () => {
@@ -51,7 +51,7 @@ describe("a store whose statements fail", () => {
       health.note(full);
       await clock.advance(secondMs);
     }
-    expect(await health.look()).toEqual({
+    expect(health.look()).toEqual({
       kind: "failing",
       place: path,
       message: "the store cannot be used: the disk is full",
@@ -59,7 +59,7 @@ describe("a store whose statements fail", () => {
 
     await clock.advance(2 * minuteMs);
 
-    expect(await health.look()).toBeNull();
+    expect(health.look()).toBeNull();
   });
 
   it("is well again when something is committed", async () => {
@@ -69,11 +69,11 @@ describe("a store whose statements fail", () => {
       health.note(full);
       await clock.advance(secondMs);
     }
-    expect((await health.look())?.kind).toBe("failing");
+    expect(health.look()?.kind).toBe("failing");
 
     health.noteCommit();
 
-    expect(await health.look()).toBeNull();
+    expect(health.look()).toBeNull();
   });
 
   it("is damaged when SQLite says so, whatever is committed", async () => {
@@ -85,7 +85,7 @@ describe("a store whose statements fail", () => {
     }
     health.noteCommit();
 
-    expect(await health.look()).toMatchObject({ kind: "damaged" });
+    expect(health.look()).toMatchObject({ kind: "damaged" });
   });
 });
 
@@ -97,14 +97,14 @@ describe("a store whose files change", () => {
     database.exec("pragma journal_mode = wal; create table kept (id integer); insert into kept values (1)");
     database.exec("pragma wal_checkpoint(truncate); insert into kept values (2)");
     const health = new SqliteHealth({ path: file, clock: createVirtualClock({ startMs: 0 }), loggedPages });
-    await health.opened();
+    health.opened();
 
     await truncate(file, 0);
     const other = new DatabaseSync(file);
     other.prepare("select count(*) from sqlite_schema").get();
     expect(existsSync(`${file}-wal`)).toBe(false);
 
-    expect((await health.look())?.kind).toBe("damaged");
+    expect(health.look()?.kind).toBe("damaged");
     other.close();
     database.close();
     await rm(folder, { recursive: true });
@@ -126,16 +126,16 @@ describe("a store whose files change", () => {
       clock: createVirtualClock({ startMs: 0 }),
       loggedPages: () => Number(frames.get()?.["log"]),
     });
-    await health.opened();
-    expect(await health.look()).toBeNull();
+    health.opened();
+    expect(health.look()).toBeNull();
     database.exec("pragma wal_checkpoint(truncate)");
-    expect(await health.look()).toBeNull();
+    expect(health.look()).toBeNull();
     database.exec("insert into kept values (randomblob(20000))");
-    expect(await health.look()).toBeNull();
+    expect(health.look()).toBeNull();
 
     await harm(`${file}-wal`);
 
-    expect((await health.look())?.message).toContain("its write-ahead log was overwritten or truncated");
+    expect(health.look()?.message).toContain("its write-ahead log was overwritten or truncated");
     database.close();
   });
 
@@ -151,8 +151,8 @@ describe("a store whose files change", () => {
     const after = await readFile(file);
     database.close();
     const health = new SqliteHealth({ path: file, clock: createVirtualClock({ startMs: 0 }), loggedPages });
-    await health.opened();
-    expect(await health.look()).toBeNull();
+    health.opened();
+    expect(health.look()).toBeNull();
 
     // As SQLite does it: page by page, the first one, which says how many there are, before those that are new.
     await writeFile(file, before);
@@ -160,13 +160,13 @@ describe("a store whose files change", () => {
     for (let at = 0; at < 5 * pageBytes; at += pageBytes) {
       await writing.write(after.subarray(at, at + pageBytes), 0, pageBytes, at);
       await utimes(file, at, at);
-      expect(await health.look()).toBeNull();
+      expect(health.look()).toBeNull();
     }
     await writing.close();
 
-    expect((await health.look())?.kind).toBe("damaged");
+    expect(health.look()?.kind).toBe("damaged");
     await writeFile(file, after);
-    expect(await health.look()).toBeNull();
+    expect(health.look()).toBeNull();
     await rm(folder, { recursive: true });
   });
 });
