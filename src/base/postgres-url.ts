@@ -1,3 +1,5 @@
+import { decoded } from "./uri-text.ts";
+
 /** Returns host, port and database for messages, never user or password. */
 export function postgresPlace(text: string): string {
   const url = parsePostgresUrl(text);
@@ -51,12 +53,3 @@ function parsePostgresUrl(text: string): URL | null {
 }
 
 const unnamed = "_unnamed_";
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // A single % stands for itself.
-    return text;
-  }
-}

@@ -6,6 +6,11 @@ export const unseen = /[\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e
 // oxlint-disable-next-line no-control-regex -- they are what is escaped
 const acting = /[\u0000-\u0008\u000b-\u001f]/g;
 
+/** Puts a blank in the place of each invisible character, of the C0 controls too. */
+export function blankUnseen(text: string): string {
+  return text.replace(unseen, " ").replace(acting, " ");
+}
+
 /**
  * Escapes invisible characters that mislead a terminal or a reader as `\u202e`; JSON keeps the same value. The C0 controls
  * stay: JSON has no raw ones, and tables and colours are made of them.

@@ -7,7 +7,7 @@ import type { Secret } from "../base/secret.ts";
 import type { Config } from "./config.ts";
 import { known, refused } from "./document/accepted.ts";
 import { readDocument, type ConfigDocument } from "./document/document.ts";
-import { readInputFile, readRegularFile } from "./document/files.ts";
+import { maxConfigBytes, readInputFile, readRegularFile } from "./document/files.ts";
 import type { Environment } from "./document/interpolation.ts";
 import { joinPlaces } from "./document/places.ts";
 import { formatProblem, sortProblems, type Problem, type YamlPath } from "./document/problems.ts";
@@ -25,9 +25,6 @@ export interface LoadOptions {
   readonly cwd: string;
   readonly env: Environment;
 }
-
-// A hundred thousand organizations as objects; a file larger than this was named by mistake.
-const maxFileBytes = 32 * 1_024 * 1_024;
 
 /**
  * Reads, checks and resolves the configuration and every file that it names (CONTRACT 4).
@@ -153,7 +150,7 @@ function readEnvironmentListen(
 
 async function readMain({ path, cwd, env }: LoadOptions): Promise<ConfigDocument> {
   const absolutePath = resolve(cwd, path);
-  const content = await readInputFile(absolutePath, maxFileBytes);
+  const content = await readInputFile(absolutePath, maxConfigBytes);
   if (content.kind === "unreadable")
     throw new FlatlineError("invalid_config", `the configuration file ${path} ${content.reason}`);
   return readDocument({ file: path, absolutePath, bytes: content.bytes, environment: env });
@@ -173,7 +170,7 @@ async function readIncludes(main: ConfigDocument, include: unknown, { env }: Loa
       if (seen.has(absolutePath)) continue;
       seen.add(absolutePath);
       const file = displayName(main, absolutePath);
-      const content = await readRegularFile(absolutePath, maxFileBytes);
+      const content = await readRegularFile(absolutePath, maxConfigBytes);
       if (content.kind === "content")
         documents.push(readDocument({ file, absolutePath, bytes: content.bytes, environment: env }));
       else problems.push(main.problemAt(path, `the file ${file} ${content.reason}`));

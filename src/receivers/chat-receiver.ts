@@ -3,7 +3,7 @@ import type { Receiver } from "../alerting/deliver/receiver.ts";
 import { requiredUrl } from "../base/schema/secret-rules.ts";
 import type { Secret } from "../base/secret.ts";
 import { actLinks, linkSecrets } from "./act-links.ts";
-import { checkAddress, deliverRequest } from "./delivery.ts";
+import { deliverRequest } from "./delivery.ts";
 import { urlShape, type ReceiverDeps, type ReceiverInput, type ReceiverKind, type ReceiverSecrets } from "./kind.ts";
 import type { MessageLink } from "./wording/message.ts";
 
@@ -33,7 +33,6 @@ export function chatKind<Type extends string>(type: Type, summary: string, { con
     },
     describe: ({ url }: ChatOptions) => ({ url }),
     create({ name, url }: ChatOptions, deps: ReceiverDeps): Receiver {
-      checkAddress(name, url);
       return {
         name,
         type,

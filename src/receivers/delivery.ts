@@ -1,9 +1,10 @@
 import { breakAddresses } from "../base/broken-address.ts";
 import { cutText } from "../base/cut-text.ts";
-import { asFlatlineError, FlatlineError } from "../base/errors.ts";
+import { asFlatlineError } from "../base/errors.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import { parseRetryAfter, sendRequest, type HttpResponse } from "../base/http.ts";
 import { redact, Secret } from "../base/secret.ts";
+import { decoded } from "../base/uri-text.ts";
 import type { DeliveryOutcome } from "../alerting/deliver/receiver.ts";
 import { plainText } from "./wording/text.ts";
 
@@ -147,13 +148,6 @@ export function listBytes(items: readonly unknown[]): number {
   return items.reduce<number>((bytes, item) => bytes + Buffer.byteLength(JSON.stringify(item)) + 1, 1);
 }
 
-/** @throws FlatlineError invalid_config when the address of a receiver is no URL of http or https */
-export function checkAddress(name: string, address: Secret): void {
-  const text = address.reveal();
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return;
-  throw new FlatlineError("invalid_config", `receiver ${name}: its url is not an address of http or https`);
-}
-
 /** Returns what a far side said as logs, pages and commands show it: it may echo the dead assets that it was sent. */
 export function shown(text: string, secrets: readonly Secret[]): string {
   // Redacted before it is cut: half a secret would pass.
@@ -162,12 +156,4 @@ export function shown(text: string, secrets: readonly Secret[]): string {
 
 function countedError(error: string, count: number, total: number): string {
   return total === 1 ? error : `${count} of ${total} requests failed, the first with ${error}`;
-}
-
-function decoded(token: string): string {
-  try {
-    return decodeURIComponent(token);
-  } catch {
-    return token;
-  }
 }

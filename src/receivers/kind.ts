@@ -64,7 +64,6 @@ export interface ReceiverKind {
   resolve(input: Named, secrets: ReceiverSecrets): Named;
   /** Returns its options for `config show`. */
   describe(options: Named): object;
-  /** @throws FlatlineError invalid_config for an address or secret that cannot be used */
   create(options: Named, deps: ReceiverDeps): Receiver;
 }
 

@@ -34,7 +34,7 @@ export function receiverKind(type: ReceiverType): ReceiverKind {
   return receiverKinds[type];
 }
 
-/** Creates a receiver of the configuration. @throws FlatlineError invalid_config for an address or secret that cannot be used */
+/** Creates a receiver of the configuration. */
 export function createReceiver(options: ReceiverOptions, deps: ReceiverDeps): Receiver {
   return receiverKind(options.type).create(options, deps);
 }

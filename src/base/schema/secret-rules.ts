@@ -1,4 +1,4 @@
-import { checkHttpUrl } from "./values.ts";
+import { checkHttpUrl, headerNamePattern } from "./values.ts";
 
 /** What is expected of a secret `key` and its twin `keyFile`. */
 export interface SecretRule {
@@ -38,7 +38,6 @@ export function checkSigningSecret(value: string): string | null {
   return `must be whsec_ and base64, or at least ${minPlainBytes} bytes long`;
 }
 
-const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // Latin-1 without control characters: what a header may hold (RFC 9110, 5.5).
 const headerValue = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 const ownHeaders = [
@@ -54,7 +53,7 @@ const ownHeaders = [
 
 /** Returns the fault of an operator's header; null if there is none. Never shows the value. */
 export function checkHeaders(name: string, value: string): string | null {
-  if (!headerName.test(name)) return "is no name of a header";
+  if (!headerNamePattern.test(name)) return "is no name of a header";
   if (name.toLowerCase() === "content-type") return "is set by contentType";
   if (ownHeaders.includes(name.toLowerCase())) return "is a header that flatline sets itself";
   return headerValue.test(value) ? null : "must hold no control characters, and Latin-1 only";

@@ -183,10 +183,13 @@ export function addressRange() {
   });
 }
 
-/** Returns the name of a header (RFC 9110, 5.1). */
+/** What the name of a header may hold (RFC 9110, 5.1). */
+export const headerNamePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Returns the name of a header. */
 export function headerName() {
   return z.string().superRefine((text, context) => {
-    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text)) context.addIssue("must be the name of a header");
+    if (!headerNamePattern.test(text)) context.addIssue("must be the name of a header");
     else if (text.toLowerCase() === "authorization")
       context.addIssue("must not be Authorization, which carries tokens");
   });

@@ -3,6 +3,9 @@ import { open, type FileHandle } from "node:fs/promises";
 
 import { systemCodeOf } from "../../base/file-error.ts";
 
+/** Of a file of the configuration: a hundred thousand organizations as objects; a larger one was named by mistake. */
+export const maxConfigBytes = 32 * 1_024 * 1_024;
+
 /**
  * The content of a file, or the reason why it cannot be read, to follow its name: `does not exist`, `is larger than 65536
  * bytes`.

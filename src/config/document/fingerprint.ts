@@ -2,11 +2,9 @@ import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
 
 import { readDocument } from "./document.ts";
-import { readRegularFile } from "./files.ts";
+import { maxConfigBytes, readRegularFile } from "./files.ts";
 import { findIncluded, includePatterns, type LoadOptions } from "../load.ts";
 import { valueAt } from "./problems.ts";
-
-const maxFileBytes = 32 * 1_024 * 1_024;
 
 /**
  * Returns a hash that changes with the content of the configuration, of its includes and of its secret files, and when such
@@ -16,7 +14,7 @@ const maxFileBytes = 32 * 1_024 * 1_024;
 export async function configFingerprint({ path, cwd, env }: LoadOptions): Promise<string> {
   const hash = createHash("sha256");
   const add = async (absolutePath: string): Promise<Uint8Array> => {
-    const content = await readRegularFile(absolutePath, maxFileBytes);
+    const content = await readRegularFile(absolutePath, maxConfigBytes);
     const bytes = content.kind === "content" ? content.bytes : new Uint8Array();
     hash.update(`${absolutePath}\0${content.kind === "content" ? bytes.length : "none"}\0`).update(bytes);
     return bytes;

@@ -9,7 +9,7 @@ import { minuteMs } from "../../base/time.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
 import { labelledAlerts } from "./alerts.ts";
 import { alertmanagerAlertsBody } from "./body.ts";
-import { checkAddress, combineOutcomes, deliverRequest, listBytes, maxBodyBytes } from "../delivery.ts";
+import { combineOutcomes, deliverRequest, listBytes, maxBodyBytes } from "../delivery.ts";
 import type { ReceiverInput, ReceiverKind, ReceiverSecrets } from "../kind.ts";
 
 /** Prometheus Alertmanagers, all of which get everything. */
@@ -74,14 +74,12 @@ const wholePatienceMs = 5_000;
  * Posts to /api/v2/alerts of every address. All are to accept; some seconds later it is enough that one did, as with Prometheus.
  * Alertmanager forgets what is not repeated: the alerts that fire are to be delivered again every `resendIntervalMs`, which is
  * how one that was down learns of them, and what it holds for longer than that ends by itself.
- * @throws FlatlineError invalid_config for an address that can't be
  */
 export function createAlertmanagerReceiver(
   options: AlertmanagerOptions,
   deps: { readonly dispatcher: HttpDispatcher },
 ): Receiver {
   const { name, type, resendIntervalMs } = options;
-  for (const url of options.urls) checkAddress(name, url);
   const urls = options.urls.map(alertsAddress);
   return {
     name,

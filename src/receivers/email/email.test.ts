@@ -103,18 +103,6 @@ describe("createEmailReceiver", () => {
     expect(await late).toMatchObject({ kind: "retry", error: "no complete answer in time" });
     expect(await deliver("smtp://127.0.0.1:1")).toMatchObject({ kind: "retry", error: "connection refused" });
   });
-
-  it("refuses an address that is not smtp", () => {
-    const options = {
-      type: "email",
-      name: "mail",
-      from: "a@example.com",
-      recipients: [],
-      url: new Secret("http://x"),
-    } as const;
-
-    expect(() => createEmailReceiver(options)).toThrow(expect.objectContaining({ code: "invalid_config" }));
-  });
 });
 
 describe("mailOf", () => {

@@ -96,16 +96,13 @@ export interface Mail {
   readonly references: string[];
 }
 
-/** Sends mail over SMTP, to one recipient in each delivery. @throws FlatlineError invalid_config for an address that is not smtp:// or smtps:// */
+/** Sends mail over SMTP, to one recipient in each delivery. */
 export function createEmailReceiver(
   options: EmailOptions,
   deps: { readonly signLinks?: SignLinks | null } = {},
 ): Receiver {
   const { name, type, from, recipients, url } = options;
   const address = url.reveal();
-  if (!URL.canParse(address) || !/^smtps?:$/.test(new URL(address).protocol)) {
-    throw new FlatlineError("invalid_config", `receiver ${name}: its url is not an address of smtp or smtps`);
-  }
   const secrets = [...addressSecrets(url), ...passwordsOf(address)];
   return {
     name,

@@ -8,7 +8,7 @@ import { Secret } from "../../base/secret.ts";
 import type { AlertNotice, FleetNotice, Notification } from "../../alerting/notify/notification.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
 import type { Severity } from "../../contract/severity.ts";
-import { checkAddress, combineOutcomes, deliverRequest, type DeliveryContext } from "../delivery.ts";
+import { combineOutcomes, deliverRequest, type DeliveryContext } from "../delivery.ts";
 import { fleetMessage } from "../wording/fleet.ts";
 import { fitMessage, type Fact, type Message } from "../wording/message.ts";
 import { isoTime } from "../payload.ts";
@@ -99,13 +99,12 @@ export interface PagerdutyEvent {
   };
 }
 
-/** Triggers and resolves in PagerDuty; the alert's id is the dedup_key. @throws FlatlineError invalid_config for an address that can't be */
+/** Triggers and resolves in PagerDuty; the alert's id is the dedup_key. */
 export function createPagerdutyReceiver(
   options: Omit<PagerdutyOptions, "webhookSecret">,
   deps: { readonly dispatcher: HttpDispatcher },
 ): Receiver {
   const { name, type, url, routingKey } = options;
-  checkAddress(name, url);
   const headers = { "content-type": "application/json", "user-agent": "flatline" };
   const send = (event: PagerdutyEvent, context: DeliveryContext): Promise<DeliveryOutcome> => {
     const body = JSON.stringify({ routing_key: routingKey.reveal(), ...event });

@@ -122,7 +122,7 @@ describe("createWebhookReceiver", () => {
   });
 
   it("signs the example of the Standard Webhooks specification as it says", () => {
-    const signer = createWebhookSigner("ops", [new Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]);
+    const signer = createWebhookSigner([new Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]);
 
     expect(
       signer.headers({ id: "msg_p5jXN8AQM9LWM0D4loKWxJek", atMs: 1_614_265_330_000, body: '{"test": 2432232314}' }),
@@ -173,20 +173,5 @@ describe("createWebhookReceiver", () => {
 
     expect(outcome).toMatchObject({ kind: "rejected", error: expect.stringContaining("undefined variable") });
     expect(sink.requests).toHaveLength(0);
-  });
-
-  it.each([
-    ["a plain secret that is too short", { secrets: [new Secret("short")] }, "at least 16 bytes"],
-    ["an encoded one that is no base64", { secrets: [new Secret("whsec_!!!")] }, "base64 of 24 to 64 bytes"],
-    ["an encoded one that is too short", { secrets: [new Secret("whsec_AAAA")] }, "base64 of 24 to 64 bytes"],
-    ["an address that is no URL", { url: new Secret("example") }, "not an address of http or https"],
-    ["an address of another scheme", { url: new Secret("file:///etc/passwd") }, "not an address of http or https"],
-  ])("refuses %s without showing it", (_what, given, message) => {
-    const create = (): unknown => createWebhookReceiver(options(given), { dispatcher });
-
-    expect(create).toThrow(
-      expect.objectContaining({ code: "invalid_config", message: expect.stringContaining(message) }),
-    );
-    expect(create).not.toThrow(/short|passwd|AAAA/);
   });
 });

@@ -8,7 +8,7 @@ import { checkSigningSecret, requiredUrl } from "../../base/schema/secret-rules.
 import { filePath, secretFile } from "../../base/schema/values.ts";
 import type { Secret } from "../../base/secret.ts";
 import { alertmanagerWebhookBody } from "../alertmanager/body.ts";
-import { bareSecrets, checkAddress, deliverRequest, failureOutcome, listBytes, maxBodyBytes } from "../delivery.ts";
+import { bareSecrets, deliverRequest, failureOutcome, listBytes, maxBodyBytes } from "../delivery.ts";
 import { notificationPayload } from "../payload.ts";
 import {
   urlShape,
@@ -123,15 +123,13 @@ async function check({ format, template, contentType }: WrittenReceiver): Promis
 /**
  * POSTs the payload of CONTRACT 7, Alertmanager's version 4, or the operator's template, with the headers of Standard
  * Webhooks: a retry has the same id, its own timestamp and signature.
- * @throws FlatlineError invalid_config for an address or secret that can't be
  */
 export function createWebhookReceiver(
   options: WebhookOptions,
   deps: { readonly dispatcher: HttpDispatcher },
 ): Receiver {
   const { name, type, url, secrets } = options;
-  checkAddress(name, url);
-  const signer = createWebhookSigner(name, secrets);
+  const signer = createWebhookSigner(secrets);
   const jsonOf = options.format === "alertmanager" ? alertmanagerWebhookBody : notificationPayload;
   const body = bodyOf(options, jsonOf);
   const hidden = [...secrets, ...Object.values(options.headers)].flatMap(bareSecrets);

@@ -1,7 +1,7 @@
 import type { AlertNotice } from "../../alerting/notify/notification.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { judgementMeanings } from "../../contract/judgement.ts";
-import { plainText } from "./text.ts";
+import { capitalized, plainText } from "./text.ts";
 
 /** Returns whether the notice is of an act, not of the result of a run. */
 export function isActNotice({ event }: AlertNotice): boolean {
@@ -40,8 +40,4 @@ export function actSentence({ event, reason, judgement, act }: AlertNotice): str
     default:
       return `${by} has released the gate${why}`;
   }
-}
-
-function capitalized(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

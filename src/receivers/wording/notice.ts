@@ -6,7 +6,7 @@ import { evidenceSentences } from "./evidence.ts";
 import { formatCount, formatExpected } from "../../base/numbers.ts";
 import { ratioWords, timesWords } from "../../contract/death-counts.ts";
 import { durationText, hoursText, instantText } from "./numbers.ts";
-import { plainText } from "./text.ts";
+import { capitalized, plainText } from "./text.ts";
 
 /** `fail: acme, 5,119 deaths (459×)`: what one would read on a phone's lock screen. */
 export function noticeTitle(notice: AlertNotice): string {
@@ -86,7 +86,7 @@ function endedSentence(notice: AlertNotice, nowMs: number): string {
     return `There are results again${after} without one.${severity}`;
   }
   const { back, ended = back } = checkKind(notice.check);
-  return `${capital(ended)}${after}.${notice.check === "dead-asset-spike" ? peakSentence(notice, nowMs) : ""}`;
+  return `${capitalized(ended)}${after}.${notice.check === "dead-asset-spike" ? peakSentence(notice, nowMs) : ""}`;
 }
 
 function endedDetails(notice: AlertNotice): string[] {
@@ -102,11 +102,7 @@ function stateSentence(notice: AlertNotice): string | null {
 
 /** The finding that says it all; what follows it names the single ones. */
 function firstFinding({ result, check }: AlertNotice): string {
-  return capital(plainText(result?.findings[0]?.message ?? `${check} found something`));
-}
-
-function capital(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
+  return capitalized(plainText(result?.findings[0]?.message ?? `${check} found something`));
 }
 
 function isRemoved({ reason }: AlertNotice): boolean {

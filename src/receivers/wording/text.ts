@@ -1,12 +1,15 @@
 import { cutText } from "../../base/cut-text.ts";
 import { formatCount } from "../../base/numbers.ts";
-
-/** Characters that a reader can't see but a terminal or page acts on: controls, and those that turn the writing around. */
-const unseen = /[\p{Cc}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]+/gu;
+import { blankUnseen } from "../../base/unseen-text.ts";
 
 /** Text of others on one line: well formed, without characters that act, spaces folded. */
 export function plainText(text: string): string {
-  return text.toWellFormed().replaceAll(unseen, " ").replaceAll(/\s+/g, " ").trim();
+  return blankUnseen(text.toWellFormed()).replaceAll(/\s+/g, " ").trim();
+}
+
+/** Returns the text with its first letter in upper case. */
+export function capitalized(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 /** How much of a list is shown. */
