@@ -1,6 +1,7 @@
 import { Cron } from "croner";
 
 import { FlatlineError } from "./errors.ts";
+import { memoized } from "./memo.ts";
 import { dayMs } from "./time.ts";
 import { timezoneOf, type Timezone } from "./timezone.ts";
 
@@ -33,8 +34,7 @@ const nicknames: Readonly<Record<string, string>> = {
 // Thousands of organizations share a few patterns. A parsed pattern takes 81 KB in croner; parsing it again takes 220 µs
 // (measured 2026-11-21).
 const cachedPatterns = 32;
-// Caches a pure function, least recently used first.
-const patterns = new Map<string, Pattern>();
+const patternOf = memoized(cachedPatterns, createPattern);
 
 /**
  * Returns the first match after `afterMs`; null when there is none. croner finds the local times. The effect of a change of
@@ -43,7 +43,7 @@ const patterns = new Map<string, Pattern>();
  * @throws FlatlineError invalid_config for a pattern or timezone that does not exist
  */
 export function nextCronAtMs(time: CronTime, afterMs: number): number | null {
-  const known = gapsOf(time);
+  const known = gapsOf(`${time.pattern}\n${time.timezone}`);
   for (const gap of known) if (gap.fromMs <= afterMs && afterMs < gap.nextMs) return gap.nextMs;
   const nextMs = findNext(time, afterMs);
   if (nextMs !== null) remember(known, { fromMs: afterMs, nextMs });
@@ -66,17 +66,8 @@ interface Gap {
 // that it is late: a queue that is half a minute behind a pattern of seconds still finds them here.
 const gapsAtOnce = 32;
 const gapsKept = 500;
-const gaps = new Map<string, Gap[]>();
-
-function gapsOf({ pattern, timezone }: CronTime): Gap[] {
-  const key = `${pattern}\n${timezone}`;
-  const known = gaps.get(key);
-  if (known !== undefined) return known;
-  if (gaps.size >= gapsKept) gaps.clear();
-  const none: Gap[] = [];
-  gaps.set(key, none);
-  return none;
-}
+/** By pattern and timezone; filled as they are found. */
+const gapsOf = memoized(gapsKept, (_key: string): Gap[] => []);
 
 function remember(known: Gap[], found: Gap): void {
   const same = known.find(({ nextMs }) => nextMs === found.nextMs);
@@ -120,18 +111,6 @@ function nextWild(pattern: Pattern, zone: Timezone, afterMs: number): number | n
     if (afterChangeMs !== null && afterChangeMs - changedOffsetMs <= untilMs) return afterChangeMs - changedOffsetMs;
     fromMs = untilMs;
   }
-}
-
-function patternOf(text: string): Pattern {
-  const known = patterns.get(text);
-  const pattern = known ?? createPattern(text);
-  patterns.delete(text);
-  patterns.set(text, pattern);
-  for (const oldest of patterns.keys()) {
-    if (patterns.size <= cachedPatterns) break;
-    patterns.delete(oldest);
-  }
-  return pattern;
 }
 
 function createPattern(text: string): Pattern {
