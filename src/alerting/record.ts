@@ -7,7 +7,7 @@ import { checkKey } from "../contract/check-key.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { CheckReport } from "../contract/report.ts";
 import type { SampledAsset } from "./notify/notification.ts";
-import type { AlertState } from "../store/alerts/alerts.ts";
+import type { AlertState, AlertEnd } from "../store/alerts/alerts.ts";
 import type { Board, CheckState } from "../store/runs/board.ts";
 import type { JournalRun, RepeatedRuns } from "../store/runs/journal-row.ts";
 import { shouldKeepReport } from "../store/runs/kept-reports.ts";
@@ -18,7 +18,6 @@ import type { Store, StoreParts } from "../store/store.ts";
 import { isAwaited, spikeFacts, type EndedRuns, type RecordRequest, type RepeatRequest } from "./finished-run.ts";
 import { runTimeMs } from "./decide/run-time.ts";
 import { noteActNotice, releasedEntries } from "./acts/act-notice.ts";
-import { endOf } from "./alert-end.ts";
 import { changeGate } from "./acts/gate-change.ts";
 import { isGateAlert } from "./decide/gate.ts";
 import { QuietChecks, rowOf } from "./quiet-checks.ts";
@@ -373,4 +372,14 @@ export async function recordRun(
   const [recorded] = await recorder.record([request], signal);
   if (recorded?.status === "fulfilled") return recorded.value;
   throw recorded?.reason ?? new FlatlineError("internal", "a run was not answered");
+}
+
+/** Returns how an alert ends with this step, and what the run that ends it said of its baseline. */
+function endOf(step: Transition, { id, reason }: AlertState, report: CheckReport | null): AlertEnd {
+  const atMs = step.changes.find(({ alert, endsAtMs }) => alert.id === id && endsAtMs !== null)?.endsAtMs ?? 0;
+  if (reason === "organization_removed" || reason === "check_removed")
+    return { atMs, isByRun: false, baselineExclusion: null };
+  const exclusion = report?.kind === "result" ? report.result.observed["baselineExclusion"] : undefined;
+  const isKnown = exclusion === "none" || exclusion === "applied" || exclusion === "too_much";
+  return { atMs, isByRun: true, baselineExclusion: isKnown ? exclusion : null };
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { z } from "zod";
 
 import type { BodyGate } from "../base/body-gate.ts";
 import { FlatlineError } from "../base/errors.ts";
@@ -7,7 +8,7 @@ import { Secret } from "../base/secret.ts";
 import { createSystemClock } from "../base/time.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import { healthcheckResultSchema } from "../contract/healthcheck-schemas.ts";
-import { readWith } from "../contract/issues.ts";
+import { readWith, type SchemaProblem } from "../contract/issues.ts";
 import { operations } from "../contract/operations.ts";
 import type { CallOptions, SpikeRequest } from "../contract/platform-api.ts";
 import { walkReports } from "../contract/report-pages.ts";
@@ -19,8 +20,8 @@ import type { Client, ClientOptions } from "./client.ts";
 import { Exchange, invalid, outcomeUnknown } from "./exchange.ts";
 import { PauseRegistry } from "./pauses.ts";
 import { applyOwnFilters } from "./report-filters.ts";
-import { describeFirst, parseReportsPage, reportsQueryString } from "./report-listing.ts";
 import { quoteUpstream } from "./upstream-text.ts";
+import { reportSchema } from "../contract/reports-query.ts";
 
 /** A client that does not own its connections. */
 export type ConnectedClient = Omit<Client, "close">;
@@ -122,4 +123,55 @@ function usableKey(given: string | Secret | undefined): Secret {
 function ownVersion(): string {
   const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   return (JSON.parse(text) as { readonly version: string }).version;
+}
+
+/**
+ * Returns the query string of a listing, "" if nothing is set. A false flag is omitted: it means the same (CONTRACT 9), and
+ * some services take any text for true.
+ */
+function reportsQueryString(query: ReportsQuery): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query) as [string, string | number | boolean | undefined][]) {
+    if (value !== undefined && value !== false) parameters.set(name, String(value));
+  }
+  const text = parameters.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+const reportsSchema = z.array(reportSchema);
+// A missing cursor ends a listing; null and "" mean the same in services that always send the field.
+const cursorSchema = z.string().nullish();
+
+/**
+ * Parses a page: an array of reports under `reports` or under the only array property, and an optional string `cursor`
+ * (CONTRACT 9, the client).
+ * @throws api_invalid_response
+ */
+function parseReportsPage(json: unknown): ReportsPage {
+  if (typeof json !== "object" || json === null || Array.isArray(json)) throw unlike("it is not an object");
+  const page = json as Readonly<Record<string, unknown>>;
+  const reports = readWith(reportsSchema, arrayOf(page));
+  if (reports.kind === "problems") throw unlike(`reports${describeFirst(reports.problems)}`);
+  const cursor = cursorSchema.safeParse(page["cursor"]);
+  if (!cursor.success) throw unlike("its cursor is not a string");
+  const next = cursor.data ?? "";
+  return { reports: reports.data, ...(next === "" ? {} : { cursor: next }) };
+}
+
+function arrayOf(page: Readonly<Record<string, unknown>>): unknown {
+  if (Object.hasOwn(page, "reports")) return page["reports"];
+  const arrays = Object.values(page).filter((value) => Array.isArray(value));
+  if (arrays.length !== 1) throw unlike(`it has no reports and ${arrays.length} other arrays`);
+  return arrays[0];
+}
+
+function unlike(what: string): FlatlineError {
+  return invalid(`the answer is not a page of reports: ${what}`);
+}
+
+/** Returns place and text of the first problem; the path contains only names that the schema knows. */
+function describeFirst([first]: readonly SchemaProblem[]): string {
+  if (first === undefined) return "";
+  const path = first.path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
+  return `${path}: ${first.message}`;
 }

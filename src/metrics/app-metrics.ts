@@ -9,12 +9,18 @@ import { operations } from "../contract/operations.ts";
 import { countedInstruments, eventStatuses, skipReasons, type Instrument } from "./catalogue.ts";
 import { createCheckSeries, type CheckSeries } from "./check-series.ts";
 import { encodeParts, textPart, type ExpositionBody, type ExpositionEncoding } from "./exposition-body.ts";
-import { formatEnd, type ExpositionFormat } from "./exposition.ts";
+import {
+  formatEnd,
+  type ExpositionFormat,
+  formatBound,
+  formatFamily,
+  formatLabels,
+  formatValue,
+} from "./exposition.ts";
 import { renderFleet } from "./fleet-series.ts";
 import { createKeptGauge } from "./kept-gauge.ts";
 import type { FleetGauges, Metrics } from "./metrics.ts";
 import { deliveryOutcomes } from "./receiver-instruments.ts";
-import { renderRegistry } from "./registry-series.ts";
 import { WeightedHistogram } from "./weighted-histogram.ts";
 
 /** Everything that one app measures: rooms count through `Metrics`, the scheduler's state goes into `checks`. */
@@ -202,4 +208,34 @@ function collectProcessMetrics(registry: Registry): void {
   for (const { name } of registry.getMetricsAsArray()) {
     if (/^nodejs_active_.*_total$/.test(name)) registry.removeSingleMetric(name);
   }
+}
+
+interface RegistrySample {
+  readonly value: number;
+  readonly labels: Readonly<Record<string, string | number | undefined>>;
+  /** Of histograms: the name with `_bucket`, `_sum` or `_count`. */
+  readonly metricName?: string;
+}
+
+/**
+ * Renders what prom-client counted, in either format, without `# EOF`. prom-client can write OpenMetrics itself, but renames the
+ * counters of the registry for good when it does, so that the two formats cannot be served by turns.
+ */
+async function renderRegistry(registry: Registry, format: ExpositionFormat): Promise<string> {
+  const metrics = await registry.getMetricsAsJSON();
+  return metrics
+    .map(({ name, help, type, values }) => {
+      const samples = values.map((sample) => formatSample(sample, name, format)).join("");
+      return formatFamily({ name, help, type: String(type) }, samples, format);
+    })
+    .join("");
+}
+
+function formatSample({ value, labels, metricName }: RegistrySample, name: string, format: ExpositionFormat): string {
+  const texts: Record<string, string> = {};
+  for (const [label, text] of Object.entries(labels)) {
+    if (text === undefined) continue;
+    texts[label] = label === "le" && typeof text === "number" ? formatBound(text, format) : String(text);
+  }
+  return `${metricName ?? name}${formatLabels(texts)} ${formatValue(value)}\n`;
 }

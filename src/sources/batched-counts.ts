@@ -2,9 +2,8 @@ import type { FlatlineError } from "../base/errors.ts";
 import { hourMs, minuteMs, type Clock } from "../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery, LivenessCounts } from "../contract/liveness-counts.ts";
 import { createBatcher } from "./batcher.ts";
-import type { CountReader } from "./count-reader.ts";
-import { readDeaths, readFirstEvents } from "./count-rows.ts";
-import { planSegments, sumIntervals } from "./segments.ts";
+import type { CountReader, SegmentQuery } from "./count-reader.ts";
+import { readDeaths, readFirstEvents, type SegmentDeaths } from "./count-rows.ts";
 
 export interface BatchedCountsOptions {
   readonly reader: CountReader;
@@ -88,4 +87,47 @@ async function askFirstEvents(
 ): Promise<({ readonly atMs: number | null } | FlatlineError)[]> {
   const { rows, problems } = readFirstEvents((await reader.firstEvents?.([...new Set(slugs)], signal)) ?? []);
   return slugs.map((slug) => problems.get(slug) ?? { atMs: rows.get(slug)?.[0]?.atMs ?? null });
+}
+
+/**
+ * Plans the segments of each slug: the bounds of all its intervals split time into segments that do not overlap, so that
+ * each event is read once, however many intervals and queries contain it.
+ */
+function planSegments(queries: readonly DeathsQuery[]): SegmentQuery[] {
+  const bounds = new Map<string, Set<number>>();
+  for (const { slug, intervals } of queries) {
+    const ofSlug = bounds.get(slug) ?? new Set();
+    bounds.set(slug, ofSlug);
+    for (const { afterMs, untilMs } of intervals) {
+      if (afterMs < untilMs) ofSlug.add(afterMs).add(untilMs);
+    }
+  }
+  return [...bounds]
+    .filter(([, ofSlug]) => ofSlug.size > 1)
+    .map(([slug, ofSlug]) => ({ slug, boundsMs: [...ofSlug].toSorted((left, right) => left - right) }));
+}
+
+/** Sums the deaths of a slug's segments for one query. */
+function sumIntervals(
+  { intervals }: DeathsQuery,
+  boundsMs: readonly number[],
+  found: readonly SegmentDeaths[],
+): AssetTypeDeaths[] {
+  const byType = new Map<string | null, number[]>();
+  for (const { assetType, segment, deaths } of found) {
+    // Segment n lies between the n-th bound and the next one, counted from 1.
+    const startMs = boundsMs[segment - 1];
+    const endMs = boundsMs[segment];
+    // A table of counts may have empty buckets.
+    if (deaths === 0 || startMs === undefined || endMs === undefined) continue;
+    for (const [index, { afterMs, untilMs }] of intervals.entries()) {
+      if (startMs < afterMs || endMs > untilMs) continue;
+      const sums = byType.get(assetType) ?? intervals.map(() => 0);
+      byType.set(assetType, sums);
+      sums[index] = (sums[index] ?? 0) + deaths;
+    }
+  }
+  return [...byType]
+    .map(([assetType, deaths]) => ({ assetType, deaths }))
+    .toSorted((left, right) => ((left.assetType ?? "") < (right.assetType ?? "") ? -1 : 1));
 }

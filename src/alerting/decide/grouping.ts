@@ -1,9 +1,17 @@
 import type { FleetState, ReceiverState, SentState } from "../../store/alerts/notices.ts";
 import { fleetBound } from "./fleet-bound.ts";
 import { planFleet, type FleetNews } from "./fleet-grouping.ts";
-import { earliest, isDrill, isFleetAlert, pauseEnd, type DueItem, type Item, type ReceiverNews } from "./news.ts";
+import {
+  earliest,
+  isDrill,
+  isFleetAlert,
+  pauseEnd,
+  type DueItem,
+  type Item,
+  type ReceiverNews,
+  remind,
+} from "./news.ts";
 import { escalateNow, outstanding, routedAfterMs, type PlannedNotice, type TrackedAlert } from "./outstanding.ts";
-import { planSingles } from "./single-grouping.ts";
 import type { AlertingSettings, ReceiverRoute } from "../settings.ts";
 
 /** Everything that decides what is sent now. */
@@ -248,4 +256,58 @@ function changedFleet(
 
 function neverSent(receiver: string): ReceiverState {
   return { receiver, lastNewAtMs: null, sentFleetId: null, lastFleetAtMs: null };
+}
+
+/** Single alerts of one receiver. */
+interface SinglesInput {
+  readonly nowMs: number;
+  readonly groupWaitMs: number;
+  readonly groupIntervalMs: number;
+  readonly state: ReceiverState;
+  readonly items: readonly Item[];
+}
+
+interface Candidate {
+  readonly item: DueItem;
+  readonly dueAtMs: number;
+  readonly sinceMs: number;
+}
+
+// A reminder may come this part of its interval early, to share a notification with another one.
+const earlyShare = 0.1;
+
+/**
+ * Returns the notifications of single alerts to send now (CONTRACT 7, Grouping): a change of an alert that was notified waits for groupWait, a new
+ * alert also until groupInterval has passed since the last new one; what goes out takes along everything that may go. A
+ * reminder waits for nothing but takes along those that would follow within groupWait.
+ */
+function planSingles({ nowMs, groupWaitMs, groupIntervalMs, state, items }: SinglesInput): ReceiverNews {
+  const newFromMs = pauseEnd(state.lastNewAtMs, groupIntervalMs, nowMs);
+  const changes: Candidate[] = [];
+  const reminders: Candidate[] = [];
+  for (const { alert, open } of items) {
+    if (open.kind === "due") {
+      const groupedAtMs = pauseEnd(open.sinceMs, groupWaitMs, nowMs);
+      const dueAtMs = open.isNew ? Math.max(groupedAtMs, newFromMs) : groupedAtMs;
+      changes.push({
+        item: { alert, notices: open.notices, sent: open.sent, isNew: open.isNew },
+        dueAtMs,
+        sinceMs: open.sinceMs,
+      });
+    } else if (open.kind === "quiet" && open.remindAtMs !== null) {
+      const earlyMs = Math.min(groupWaitMs, (open.remindAtMs - open.sent.sentAtMs) * earlyShare);
+      reminders.push({
+        item: remind(alert, open.sent, nowMs, "repeat_interval"),
+        dueAtMs: open.remindAtMs,
+        sinceMs: open.remindAtMs - earlyMs,
+      });
+    }
+  }
+  const isFlushed = changes.some(({ dueAtMs }) => dueAtMs <= nowMs);
+  const isReminding = reminders.some(({ dueAtMs }) => dueAtMs <= nowMs);
+  const flushed = new Set(isFlushed ? changes.filter(({ item }) => !item.isNew || newFromMs <= nowMs) : []);
+  const reminded = new Set(isReminding ? reminders.filter(({ sinceMs }) => sinceMs <= nowMs) : []);
+  const going = [...[...flushed].toSorted((left, right) => left.sinceMs - right.sinceMs), ...reminded];
+  const waiting = [...changes, ...reminders].filter((one) => !flushed.has(one) && !reminded.has(one));
+  return { items: going.map(({ item }) => item), nextAtMs: earliest(waiting.map(({ dueAtMs }) => dueAtMs)) };
 }

@@ -1,14 +1,14 @@
 import type { Command } from "commander";
+
 import { withoutFraction } from "../../base/instant.ts";
 import { breakAddresses } from "../../base/broken-address.ts";
 import { formatCount, formatPercent } from "../../base/numbers.ts";
 import type { EndedAlertRow } from "../../commands/daemon-client.ts";
 import { lastedText, whoText } from "../../commands/alerts/live-alert.ts";
 import type { LiveAlert, LiveAlerts } from "../../contract/v1/alerts.ts";
-import { addAck, addComment, addJudge, addUnack } from "./acts.ts";
+import { addAck, addComment, addJudge, addUnack, withAlertId } from "./acts.ts";
 import { addAlertAssets } from "./assets.ts";
 import { addAlertShow } from "./show.ts";
-import { addReport } from "./report.ts";
 import { describeAuthor } from "../../contract/actor.ts";
 import { ratioWords } from "../../contract/death-counts.ts";
 import { compareSeverity, severities } from "../../contract/severity.ts";
@@ -152,4 +152,22 @@ function wordJudgement({ verdict, by, note, comment }: NonNullable<LiveAlert["ju
 /** Every command takes the first digits of an id. */
 function shortId(id: string): string {
   return id.slice(0, 8);
+}
+
+/** `flatline alerts report ID` */
+function addReport(parent: Command, context: CliContext): void {
+  parent
+    .command("report")
+    .description("print an alert as Markdown, for pasting into an incident channel or ticket")
+    .argument("<id>", "id of an alert that lives or has ended, or its first digits")
+    .addOption(daemonConfigFlag())
+    .addOption(daemonUrlFlag())
+    .addOption(daemonTokenFlag())
+    .addHelpText("after", "\nExample:\n  flatline alerts report 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e > incident.md\n")
+    .action(async (id: string, flags: DaemonFlags) => {
+      const text = await askDaemon(flags, context, (daemon) =>
+        withAlertId(daemon, id, (found) => daemon.readText(`/api/v1/alerts/${encodeURIComponent(found)}/report`)),
+      );
+      context.stdout.write(text);
+    });
 }

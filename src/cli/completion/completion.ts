@@ -15,7 +15,7 @@ const renderers: Readonly<Record<Shell, (commands: readonly CompletedCommand[]) 
   fish: renderFish,
 };
 
-/** `flatline completion SHELL`; it needs a program with every command (cli/commands.ts). */
+/** `flatline completion SHELL`; it needs a program with every command (cli/program.ts). */
 export const registerCompletion: RegisterCommand = (program: Command, context: CliContext): void => {
   program
     .command("completion")

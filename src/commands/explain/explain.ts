@@ -1,10 +1,10 @@
 import { breakAddresses } from "../../base/broken-address.ts";
-import { mostStartingAlike } from "../../store/alerts/alerts.ts";
+import { mostStartingAlike, type AlertHistoryEntry } from "../../store/alerts/alerts.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { readInstant } from "../../base/instant.ts";
 import { suggest } from "../../base/suggestions.ts";
 import { dayMs, hourMs, secondMs } from "../../base/time.ts";
-import type { Config } from "../../config/config.ts";
+import type { Config, OrganizationConfig } from "../../config/config.ts";
 import type { DeathsQuery } from "../../contract/liveness-counts.ts";
 import type { CheckName, CheckReport, ResultReport } from "../../contract/report.ts";
 import { stretchesAt } from "../../contract/judgement.ts";
@@ -12,17 +12,22 @@ import type { Regret } from "../../evidence/regret.ts";
 import { evaluateLocally } from "../../service/local-evaluation.ts";
 import type { SpikeResult } from "../../spike/evaluate.ts";
 import { spikeWindow } from "../../spike/window.ts";
-import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
 import type { Store } from "../../store/store.ts";
 import { Board } from "../../store/runs/board.ts";
 import { createHistory, type History } from "../../store/runs/history.ts";
 import type { RunPoint } from "../../store/runs/hour-runs.ts";
-import type { DecisionExplanation, ExplainedCounts, Explanation, VerdictExplanation } from "./explanation.ts";
-import { settingsOf, thresholdsOf } from "./explained-settings.ts";
+import type {
+  DecisionExplanation,
+  ExplainedCounts,
+  Explanation,
+  VerdictExplanation,
+  ExplainedSetting,
+} from "./explanation.ts";
 import { judgedBy, judgementsIn, revivalsOf, stretchesOf } from "./known-then.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
 import { findAlertId, type IdentifiedAlert } from "../alerts/alert-id.ts";
 import { withStore } from "../with-store.ts";
+import type { SpikeThresholds } from "../../spike/thresholds.ts";
 
 // A run ends some milliseconds after the instant that it evaluated; one that took longer kept its whole report.
 const longestRunMs = 5 * secondMs;
@@ -300,4 +305,34 @@ function isEqual(left: ExplainedCounts, right: ExplainedCounts): boolean {
     left.baselineCount === right.baselineCount &&
     left.expectedCount === right.expectedCount
   );
+}
+
+const thresholdNames = ["windowHours", "baselineDays", "warnMultiplier", "failMultiplier", "minSpikeCount"] as const;
+
+/** Returns the thresholds that a result was made with; null: not all of them are kept. */
+function thresholdsOf(threshold: Readonly<Record<string, unknown>>): SpikeThresholds | null {
+  const values = thresholdNames.map((name) => threshold[name]);
+  if (!values.every((value) => typeof value === "number")) return null;
+  const [windowHours = 0, baselineDays = 0, warnMultiplier = 0, failMultiplier = 0, minSpikeCount = 0] = values;
+  return { windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount };
+}
+
+/** Returns the settings of a verdict, each with where the configuration sets it now. */
+function settingsOf(
+  thresholds: SpikeThresholds,
+  baseline: string,
+  organization: OrganizationConfig | null,
+): ExplainedSetting[] {
+  const setting = (name: string, path: string, value: number | string, now: number | string | undefined) => ({
+    name,
+    value,
+    setIn: organization === null ? null : (organization.setAt[path] ?? "default"),
+    valueNow: now === undefined || now === value ? null : now,
+  });
+  return [
+    ...thresholdNames.map((name) =>
+      setting(name, `thresholds.${name}`, thresholds[name], organization?.thresholds[name]),
+    ),
+    setting("baseline", "baseline", baseline, organization?.baseline),
+  ];
 }

@@ -2,20 +2,30 @@ import { resolve } from "node:path";
 
 import { Secret } from "../../base/secret.ts";
 import { allRights, oneTokenName } from "../../contract/rights.ts";
-import type { SilenceRule } from "../../contract/silence.ts";
-import type { Config, EmbeddedSourceConfig, RemoteSourceConfig, ServerTokenConfig, SourceConfig } from "../config.ts";
+import type { SilenceRule, Matcher } from "../../contract/silence.ts";
+import type {
+  Config,
+  EmbeddedSourceConfig,
+  RemoteSourceConfig,
+  ServerTokenConfig,
+  SourceConfig,
+  DiscoverConfig,
+  TableSourceConfig,
+  ReceiverConfig,
+} from "../config.ts";
 import type { ConfigPlaces } from "../document/places.ts";
 import { parseDuration } from "../../base/durations.ts";
 import { layered } from "../../base/layers.ts";
-import { resolveDiscover } from "./discover.ts";
-import { resolveOrganization, whereSet } from "./organization.ts";
-import { matcherOf, resolveReceiver } from "./receiver.ts";
-import { resolveTableSource } from "./table-source.ts";
+import { resolveOrganization, whereSet, type OrganizationResolution } from "./organization.ts";
 import { builtinSettings } from "../schema/organization.ts";
 import { parseInstant, parseListen } from "../../base/schema/values.ts";
 import type { RootInput, SilenceInput } from "../schema/schema.ts";
 import { sourceKinds } from "../schema/source-kinds.ts";
 import type { SecretBook } from "./secrets.ts";
+import type { DiscoverInput } from "../schema/discover.ts";
+import type { TableSource } from "../../contract/table-source.ts";
+import { receiverKind, type ReceiverOptions } from "../../receivers/receivers.ts";
+import { parseRateLimit, type ReceiverInput } from "../schema/receiver.ts";
 
 export interface ResolveInput {
   /** With the organizations of all files. */
@@ -153,4 +163,104 @@ function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null || value instanceof Secret) return value;
   for (const child of Object.values(value)) deepFreeze(child);
   return Object.freeze(value);
+}
+
+/** One discovery source, with what its organizations start from. */
+function resolveDiscover(
+  source: DiscoverInput,
+  index: number,
+  shared: Omit<OrganizationResolution, "organization" | "path" | "discoveredBy">,
+): DiscoverConfig {
+  const { name, file, organization, maxOrganizations } = source;
+  const { places, secrets } = shared;
+  const path = ["discover", index];
+  const template = resolveOrganization({
+    ...shared,
+    organization: { ...organization, slug: "" },
+    path: [...path, "organization"],
+    discoveredBy: name,
+  });
+  return {
+    name,
+    location:
+      file === undefined
+        ? { kind: "url", url: secrets.of(path, "url")[0] ?? new Secret(""), headers: secrets.headersOf(path) }
+        : { kind: "file", path: resolve(places.folderOf(path), file) },
+    refreshIntervalMs: parseDuration(source.refreshInterval) ?? 0,
+    maxOrganizations,
+    template: { ...template, setAt: { ...template.setAt, "": places.lineOf(path) } },
+  };
+}
+
+type TableSourceInput = Extract<RootInput["source"], { readonly type: "postgres" | "clickhouse" }>;
+
+/** Returns a source that reads a table of the user's own, as it is effective; checked before. */
+function resolveTableSource(source: TableSourceInput, secrets: SecretBook): TableSourceConfig {
+  const url = secrets.of(["source"], "url")[0] ?? new Secret("");
+  const shared = {
+    ...sourceKinds[source.type],
+    url,
+    events: resolveEvents(source),
+    timeUnit: source.timeUnit,
+    timeoutMs: parseDuration(source.timeout) ?? 0,
+    applicationName: source.applicationName,
+    concurrency: source.concurrency,
+    observedKeys: source.observedKeys,
+  } as const;
+  if (source.type === "postgres") return { type: "postgres", ...shared };
+  return {
+    type: "clickhouse",
+    ...shared,
+    username: source.username,
+    password: secrets.of(["source"], "password")[0] ?? null,
+    database: source.database,
+  };
+}
+
+function resolveEvents({ query, table, columns, deadStatuses }: TableSourceInput): TableSource["events"] {
+  if (query !== undefined) return { kind: "query", query };
+  const { slug = "", at = "", assetType = null, status = null, count = null } = columns ?? {};
+  return {
+    kind: "table",
+    table: table ?? "",
+    columns: { slug, at, assetType, status, count },
+    deadStatuses: deadStatuses ?? ["DETECTED_AS_DEAD"],
+  };
+}
+
+/** One receiver with its secrets in place. */
+function resolveReceiver(receiver: ReceiverInput, index: number, secrets: SecretBook): ReceiverConfig {
+  const path = ["receivers", index];
+  const all = (key: string): readonly Secret[] => secrets.of(path, key);
+  const options = receiverKind(receiver.type).resolve(receiver, {
+    all,
+    // Presence was checked before: an absent one would have been a problem.
+    one: (key) => all(key)[0] ?? new Secret(""),
+    headers: () => secrets.headersOf(path),
+  });
+  return {
+    ...(options as ReceiverOptions),
+    minSeverity: receiver.minSeverity,
+    sendResolved: receiver.sendResolved,
+    sendUnknown: receiver.sendUnknown ?? receiver.minSeverity === "warn",
+    sendActs: receiver.sendActs,
+    sample: receiver.sample,
+    match: receiver.match === undefined ? null : matcherOf(receiver.match),
+    timeoutMs: parseDuration(receiver.timeout) ?? 0,
+    maxAgeMs: parseDuration(receiver.maxAge) ?? 0,
+    rateLimit: receiver.rateLimit === undefined ? null : parseRateLimit(receiver.rateLimit),
+  };
+}
+
+/** Returns the keys of a match or silence that are there. */
+function matcherOf(match: {
+  readonly slug?: string | undefined;
+  readonly check?: string | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}): Matcher {
+  return {
+    ...(match.slug === undefined ? {} : { slug: match.slug }),
+    ...(match.check === undefined ? {} : { check: match.check }),
+    ...(match.labels === undefined ? {} : { labels: match.labels }),
+  };
 }

@@ -1,4 +1,5 @@
 import { dirname, relative } from "node:path";
+
 import { matches } from "../../alerting/decide/matching.ts";
 import { rulesAt, ruleOf, windowAt } from "../../alerting/decide/silences.ts";
 import { FlatlineError } from "../../base/errors.ts";
@@ -22,7 +23,6 @@ import type {
 import type { DeliveryLog } from "../delivery-log.ts";
 import type { HourBook } from "../hour-book.ts";
 import { createPageFleet } from "./page-fleet.ts";
-import { ownPlaces } from "./own-places.ts";
 import { createPageChart } from "./page-chart.ts";
 import { createPageAlerts } from "./page-alerts.ts";
 import { createPageSilences } from "./page-silences.ts";
@@ -227,4 +227,37 @@ function shorten(place: string, folder: string): string {
 function noneUnlessBug(error: unknown): [] {
   if (error instanceof FlatlineError && error.fault !== "bug") return [];
   throw error;
+}
+
+/** Answers whether a place is in the text of an organization: from its line on, up to where the next one begins. */
+function ownPlaces(
+  organizations: readonly OrganizationConfig[],
+): (organization: OrganizationConfig, place: string) => boolean {
+  const begins = new Map<string, number[]>();
+  for (const { setAt } of organizations) {
+    const [file, line] = splitPlace(setAt[""] ?? "");
+    const lines = begins.get(file);
+    if (lines === undefined) begins.set(file, [line]);
+    else lines.push(line);
+  }
+  const nextOf = new Map<string, number>();
+  for (const [file, lines] of begins) {
+    const sorted = [...new Set(lines)].toSorted((left, right) => left - right);
+    for (const [index, line] of sorted.entries()) {
+      const next = sorted[index + 1];
+      if (next !== undefined) nextOf.set(`${file}:${line}`, next);
+    }
+  }
+  return ({ setAt }, place) => {
+    const [file, line] = splitPlace(place);
+    const [ownFile, ownLine] = splitPlace(setAt[""] ?? "");
+    if (file !== ownFile || line < ownLine) return false;
+    const next = nextOf.get(`${file}:${ownLine}`);
+    return next === undefined || line < next;
+  };
+}
+
+function splitPlace(place: string): readonly [file: string, line: number] {
+  const colon = place.lastIndexOf(":");
+  return [place.slice(0, colon), Number(place.slice(colon + 1))];
 }

@@ -5,13 +5,14 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { secondMs, type Clock } from "../../base/time.ts";
 import { operations, type Operation } from "../../contract/operations.ts";
-import type { PlatformApi } from "../../contract/platform-api.ts";
+import type { PlatformApi, SpikeRequest } from "../../contract/platform-api.ts";
 import { parseReportsQuery } from "../../contract/reports-query.ts";
 import { parseReviewRequest } from "../../contract/review-body.ts";
-import { bodyIssues, parseSpikeBody, readJson } from "./bodies.ts";
 import { apiRefusal, badRequest, internalRefusal, refusalOf, refusalOfBody, sendRefusal } from "./refusals.ts";
 import type { KeyIdentity } from "../key-identity.ts";
 import { openApiDocument } from "./openapi.ts";
+import { spikeRequestSchema } from "../../contract/healthcheck-schemas.ts";
+import { issueMessages, readWith } from "../../contract/issues.ts";
 
 export interface ApiV2Options {
   /** Returns the holder of a key at each request; null if the key is unknown or was revoked. */
@@ -181,4 +182,43 @@ function apiKeyOf(rawHeaders: readonly string[]): string | null {
   // Node.js decodes header bytes as Latin-1; a key in a fixture is UTF-8.
   if (plain.test(value)) return value;
   return Buffer.from(value, "latin1").toString("utf8");
+}
+
+/** A request's body as JSON. */
+interface JsonBody {
+  readonly isJson: boolean;
+  /** undefined if the body is not JSON; no schema accepts that. */
+  readonly json: unknown;
+}
+
+// Rejects invalid UTF-8, drops a byte order mark, and keeps no state between two texts.
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Parses a body as JSON, whatever its content type. */
+function readJson(body: unknown): JsonBody {
+  if (!Buffer.isBuffer(body)) return { isJson: false, json: undefined };
+  try {
+    return { isJson: true, json: JSON.parse(utf8.decode(body)) };
+  } catch {
+    return { isJson: false, json: undefined };
+  }
+}
+
+/**
+ * Returns the issues, with a better message if the body was not JSON: the last issue is then the schema's about the body.
+ */
+function bodyIssues({ isJson }: JsonBody, issues: readonly string[]): readonly string[] {
+  return isJson ? issues : [...issues.slice(0, -1), "the body is not JSON"];
+}
+
+/** Parses the body of a healthcheck with all thresholds, or returns one issue per problem. */
+function parseSpikeBody(
+  bytes: unknown,
+):
+  | { readonly kind: "request"; readonly request: SpikeRequest }
+  | { readonly kind: "issues"; readonly issues: readonly string[] } {
+  const body = readJson(bytes);
+  const read = readWith(spikeRequestSchema, body.json);
+  if (read.kind === "data") return { kind: "request", request: read.data };
+  return { kind: "issues", issues: bodyIssues(body, issueMessages(read.problems)) };
 }

@@ -18,7 +18,6 @@ import {
 import { renderGroupBy, renderGroups, rowsOfGroup } from "../page/overview/groups.ts";
 import { renderAway, renderHead, renderMeaning, renderNote } from "../page/overview/table.ts";
 import { startPlace } from "./place.ts";
-import { focusable, moveIn, pad, setHeight } from "./table-rows.ts";
 import { replaceHtml, showFrame, type PageChange, type Stream } from "./stream.ts";
 
 /** A row that can be selected: an alert by its id, an organization by its slug. */
@@ -326,4 +325,31 @@ export function startOverview(stream: () => Stream): Overview | null {
       lines.get(row.slug)?.element.querySelector<HTMLElement>("a")?.focus();
     },
   };
+}
+
+/** Moves the focus to the next or previous line of groups and rows. */
+function moveIn(body: HTMLElement, by: number): void {
+  const links = [...body.querySelectorAll<HTMLElement>("tr a")];
+  const at = links.findIndex((link) => link === document.activeElement);
+  links[at === -1 ? (by > 0 ? 0 : links.length - 1) : Math.min(Math.max(0, at + by), links.length - 1)]?.focus();
+}
+
+/** Returns what of a row that is drawn again takes the focus that its box or its link had. */
+function focusable(element: Element | null): string {
+  return element instanceof HTMLInputElement ? "input" : "a";
+}
+
+/** Creates a row in the place of those that are not drawn. */
+function pad(): HTMLElement {
+  const row = document.createElement("tr");
+  row.className = "pad";
+  row.setAttribute("aria-hidden", "true");
+  row.innerHTML = "<td colspan=10></td>";
+  return row;
+}
+
+/** Gives such a row the height of what it stands for. */
+function setHeight(row: HTMLElement, height: number): void {
+  const cell = row.firstElementChild;
+  if (cell instanceof HTMLElement) cell.style.height = `${height}px`;
 }

@@ -4,7 +4,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { secondMs } from "../../base/time.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
-import type { PlaceList } from "../../contract/v1/places.ts";
+import type { PlaceList, Place } from "../../contract/v1/places.ts";
 import { hasIdentities, refusalOf, sendRefusal } from "../access/admission.ts";
 import { isNamedByProxy, requireOrganization, scopeOf, seesDetails, seesOrganization } from "../access/identity.ts";
 import { readOrganization } from "./organization/model.ts";
@@ -14,21 +14,21 @@ import { readPageModel, type PageModel, type DetailPorts } from "./overview/over
 import { operatorPages } from "./operator.ts";
 import { overviewTitle, renderCounters, renderUnwatched, renderVerdict } from "./overview/fleet.ts";
 import { html, nothing, type Html } from "./parts/html.ts";
-import { renderMessage, type PageKey } from "./parts/layout.ts";
+import { renderMessage, type PageKey, pages } from "./parts/layout.ts";
 import { renderBulkBar } from "./parts/picking.ts";
 import { addAlertPages } from "./alerts/routes.ts";
 import { createDocuments } from "./documents.ts";
 import { sendLogin, wantsHtml } from "./login.ts";
 import { organizationTitle, renderOrganization } from "./organization/organization.ts";
-import { readQuery, selectRows, shownSeverity } from "./overview/row.ts";
+import { readQuery, selectRows, shownSeverity, organizationPath } from "./overview/row.ts";
 import { pageSize, renderTable } from "./overview/table.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { UnwatchedPort } from "../ports/events.ts";
 import type { SilencesPort } from "../ports/silences.ts";
-import { listPlaces } from "./place-list.ts";
 import { addStatusRoute } from "./status.ts";
 import { createErrorHandler, describeError, pathOf, sendProblem } from "../problem.ts";
 import { addResource } from "../resource.ts";
+import type { PageOrganization } from "./ports.ts";
 
 export interface PageRoutesOptions extends DetailPorts {
   readonly version: string;
@@ -298,4 +298,36 @@ export function addPageRoutes(
       documents.renderBare({ current: "organizations", main }, page.storeProblem()),
     );
   });
+}
+
+/** Everything that the dialog *Go to* leads to: organizations, live alerts, pages, settings. */
+function listPlaces(model: PageModel, organizations: readonly PageOrganization[]): Place[] {
+  const alerts = [...model.snapshots.values(), ...[...model.others.values()].flat()].flatMap(
+    ({ alerts: live }) => live,
+  );
+  const settings = new Set(organizations.flatMap((one) => one.settings.map(({ name }) => name)));
+  return [
+    ...model.rows.map((row): Place => ({
+      name: row.slug,
+      href: organizationPath(row.slug),
+      kind: "organization",
+      severity: shownSeverity(row),
+      words: row.labels,
+    })),
+    ...alerts.map(({ id, slug, check, severity }): Place => ({
+      name: slug,
+      href: `/alerts/${encodeURIComponent(id)}`,
+      kind: "alert",
+      severity,
+      words: [check, id],
+    })),
+    ...pages.map(({ name, href }): Place => ({ name, href, kind: "page", severity: null, words: [] })),
+    ...[...settings].map((name): Place => ({
+      name,
+      href: `/config?q=${encodeURIComponent(name)}`,
+      kind: "setting",
+      severity: null,
+      words: [],
+    })),
+  ];
 }

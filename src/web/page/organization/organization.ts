@@ -1,5 +1,4 @@
 import type { PageOrganization, PageSilence } from "../ports.ts";
-import { renderSilencePanel } from "./silence-panel.ts";
 import { renderBaselineDays } from "./baseline-days.ts";
 import { ranges, type ChartData, type Range } from "../chart/chart-data.ts";
 import { renderChart, renderChartTable, renderWeekNote } from "../chart/chart.ts";
@@ -25,6 +24,8 @@ import { renderAssetTypes, renderFindings, renderThresholds, renderTimeline } fr
 import { renderOtherChecks, renderOtherLines, type OtherCheck } from "./other-checks.ts";
 import { dueText, organizationPath, shownSeverity, sinceText, writeQuery, type RowData } from "../overview/row.ts";
 import { spikingWords } from "../overview/verdict.ts";
+import { breakAddresses } from "../../../base/broken-address.ts";
+import { renderTime } from "../parts/time.ts";
 
 /** Everything that the page of one organization shows. Times are epoch ms. */
 export interface OrganizationData {
@@ -258,4 +259,46 @@ function switchesOf({ row, range, chart, isScaleAsked }: OrganizationData): Char
     chart,
     isScaleAsked,
   };
+}
+
+const glyph: Html = html`<svg class="glyph" width="18" height="14" viewBox="0 0 18 14" aria-hidden="true">
+  <path d="M1 7H18" stroke="currentColor" stroke-width="3" stroke-dasharray="2 3" />
+</svg>`;
+
+/** Renders the silence that holds longest, and how many more. `withPeople`: who made it and why, for who may read that. */
+function renderSilencePanel(silences: readonly PageSilence[], withPeople: boolean, nowMs: number): Html {
+  const [longest, ...more] = silences.toSorted((left, right) => right.endsAtMs - left.endsAtMs);
+  if (longest === undefined) return nothing;
+  const { id, rule, createdBy, startsAtMs, endsAtMs } = longest;
+  const { check = null, comment } = rule;
+  const which = check === null ? "All checks" : check;
+  const who =
+    id === null ? "by the configuration" : html`${createdBy ?? "nobody said who"} at ${renderTime(startsAtMs, nowMs)}`;
+  return html`<section class="silenced" aria-label="Silence">
+    ${glyph}
+    <div>
+      <p>
+        <b>Silenced until ${renderTime(endsAtMs, nowMs)}</b>, ${formatLengthInProse(endsAtMs - nowMs)}
+        left.${more.length === 0 ? nothing : ` And ${more.length} more.`}
+      </p>
+      <p class="second">
+        ${withPeople ? html`«${breakAddresses(comment)}», ${who}. ${which}.` : html`${which}. Why and by whom needs a token. <a href="/silences" data-swap data-closed>Silences</a>`}
+      </p>
+    </div>
+    ${
+      !withPeople || id === null
+        ? nothing
+        : html`<p
+            class="panel-acts"
+            data-silence="${id}"
+            data-pattern="${rule.slug ?? "*"}"
+            data-check="${check ?? ""}"
+            data-comment="${comment}"
+            data-ends="${endsAtMs}"
+          >
+            <button type="button" data-do="silence-change">Extend&hellip;</button>
+            <button type="button" data-do="silence-end">End now</button>
+          </p>`
+    }
+  </section>`;
 }
