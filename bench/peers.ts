@@ -6,6 +6,7 @@ import { createSystemClock } from "../src/base/time.ts";
 import type { Benchmark } from "./harness/benchmark.ts";
 import { describeMachine, describeVersions } from "./harness/harness.ts";
 import { findProgram, missingExitCode } from "./harness/installed.ts";
+import { measureIdle } from "./peers/idle.ts";
 import { peersTable, sideReport, type Pace, type PeersResult } from "./peers/report.ts";
 import { playDay, playOutage, startWorld } from "./peers/scenario.ts";
 import { peerPrograms } from "./peers/wiring.ts";
@@ -21,6 +22,7 @@ const full: Pace = {
   restartMs: 100_000,
   outageMs: 600_000,
   lateMs: 330_000,
+  idleMs: 180_000,
 };
 const quick: Pace = {
   intervalSeconds: 1,
@@ -33,6 +35,7 @@ const quick: Pace = {
   restartMs: 25_000,
   outageMs: 60_000,
   lateMs: 60_000,
+  idleMs: 30_000,
 };
 
 /** What an operator gets from flatline, and from what is usually wired up in its place. */
@@ -61,6 +64,8 @@ export const benchmark: Benchmark = {
 };
 
 async function measurePeers(pace: Pace): Promise<PeersResult> {
+  console.error("peers: every program without anything to do");
+  const idle = await measureIdle(pace.idleMs);
   console.error("peers: the day, and beside it the day with a receiver that is down, for about a quarter of an hour");
   console.error("peers: Alertmanager writes what its receiver refused below");
   // Two worlds that share nothing but the machine, and do little: one after the other would take twice as long.
@@ -75,8 +80,8 @@ async function measurePeers(pace: Pace): Promise<PeersResult> {
     machine: describeMachine(),
     versions,
     pace,
-    flatline: sideReport({ flatline: versions.flatline }, day.flatline, outage.flatline),
-    peer: sideReport(Object.fromEntries(peers), day.peer, outage.peer),
+    flatline: sideReport({ flatline: versions.flatline }, day.flatline, outage.flatline, idle.flatline),
+    peer: sideReport(Object.fromEntries(peers), day.peer, outage.peer, idle.peer),
   };
 }
 

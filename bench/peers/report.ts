@@ -19,6 +19,8 @@ export interface Pace {
   readonly outageMs: number;
   /** How long a message may take once the receiver is back: flatline's longest pause between two attempts, and some. */
   readonly lateMs: number;
+  /** How long the processor time of processes that do nothing is measured. */
+  readonly idleMs: number;
 }
 
 /** What one of both did on the day, with the receiver up. */
@@ -59,6 +61,8 @@ export interface SideReport {
   readonly programs: Readonly<Record<string, string>>;
   readonly day: Omit<DayResult, "brokenAtMs" | "messages"> & { readonly messages: readonly LoggedMessage[] };
   readonly outage: Omit<OutageResult, "backAtMs" | "messages"> & { readonly messages: readonly LoggedMessage[] };
+  /** Of each program, processor seconds per minute while it has nothing to do. */
+  readonly idle: readonly number[];
 }
 
 /** What bench/results/peers.json holds. */
@@ -76,6 +80,7 @@ export function sideReport(
   programs: SideReport["programs"],
   { brokenAtMs, messages, ...day }: DayResult,
   { backAtMs, messages: later, ...outage }: OutageResult,
+  idle: readonly number[],
 ): SideReport {
   const log = (fromMs: number, all: readonly Message[]): LoggedMessage[] =>
     all.map(({ atMs, alerts, text }) => ({ afterSeconds: (atMs - fromMs) / secondMs, alerts, text }));
@@ -83,6 +88,7 @@ export function sideReport(
     programs,
     day: { ...day, messages: log(brokenAtMs, messages) },
     outage: { ...outage, messages: log(backAtMs, later) },
+    idle,
   };
 }
 
@@ -111,6 +117,7 @@ export function peersTable({ flatline, peer, pace }: PeersResult): string {
       `processor time (the peer's ÷ flatline's: ${ratio(({ day }) => day.cpuSecondsPerMinute)})`,
       ({ day }) => `${formatNumber(day.cpuSecondsPerMinute)} s per minute`,
     ),
+    row("… of each process that has nothing to do", ({ idle }) => `${idle.map(formatNumber).join(", ")} s per minute`),
     row(
       `resident memory (${ratio(({ day }) => day.residentBytes)})`,
       ({ day }) => `${formatNumber(day.residentBytes / mebibyte)} MiB`,

@@ -13,6 +13,7 @@ export interface Wiring {
   readonly folder: string;
   readonly platformUrl: string;
   readonly receiverUrl: string;
+  /** None: it has nothing to do. */
   readonly slugs: readonly string[];
   /** How often both ask the platform. */
   readonly intervalSeconds: number;
@@ -33,12 +34,15 @@ export const peerPrograms = {
 export async function wireFlatline(wiring: Wiring): Promise<readonly Program[]> {
   const { folder, platformUrl, receiverUrl, slugs, intervalSeconds, groupWaitSeconds, groupIntervalSeconds } = wiring;
   const port = await freePort();
+  // It must have an organization.
+  const [organizations, schedule] =
+    slugs.length === 0 ? ["nobody", "@yearly"] : [slugs.join(", "), `*/${intervalSeconds} * * * * *`];
   await mkdir(folder, { recursive: true });
   await writeFile(
     join(folder, "flatline.yaml"),
     `source: { type: remote, baseUrl: "${platformUrl}/api/v2", apiKey: flatline }
-organizations: [${slugs.join(", ")}]
-defaults: { schedule: "*/${intervalSeconds} * * * * *" }
+organizations: [${organizations}]
+defaults: { schedule: "${schedule}" }
 alerting: { groupWait: ${groupWaitSeconds}s, groupInterval: ${groupIntervalSeconds}s }
 receivers: [{ name: ops, type: webhook, url: "${receiverUrl}/flatline" }]
 server: { listen: "127.0.0.1:${port}" }
@@ -103,7 +107,7 @@ function blackboxModules(slugs: readonly string[]): string {
 `,
     ),
   );
-  return `modules:\n${modules.join("")}`;
+  return modules.length === 0 ? "modules: {}\n" : `modules:\n${modules.join("")}`;
 }
 
 function prometheusConfig(wiring: Wiring, exporterPort: number, alertmanagerPort: number): string {
@@ -122,8 +126,7 @@ alerting:
 scrape_configs:
   - job_name: healthcheck
     metrics_path: /probe
-    static_configs:
-${targets.join("")}    relabel_configs:
+    static_configs:${targets.length === 0 ? " []\n" : `\n${targets.join("")}`}    relabel_configs:
       - { source_labels: [__address__], target_label: __param_target }
       - { source_labels: [__param_target], target_label: instance }
       - { target_label: __address__, replacement: "127.0.0.1:${exporterPort}" }
