@@ -6,8 +6,7 @@ import { format, resolveConfig } from "prettier";
 import type { AttributionResult } from "./attribution.ts";
 import type { FlappingResult } from "./flapping.ts";
 import type { HalfResult } from "./halves.ts";
-import type { InjectionResult } from "./injection.ts";
-import { flippedShares } from "./injection.ts";
+import { type InjectionResult, flippedShares } from "./injection.ts";
 import type { JudgingResult } from "./judging.ts";
 import type { RegretResult } from "./regret.ts";
 

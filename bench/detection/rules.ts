@@ -1,5 +1,4 @@
-import type { Episode } from "../../src/backtest/episodes.ts";
-import { episodesAt } from "../../src/backtest/episodes.ts";
+import { type Episode, episodesAt } from "../../src/backtest/episodes.ts";
 import type { EventRecord } from "../../src/backtest/event-record.ts";
 import { Replay, type ReplayCandidate } from "../../src/backtest/replay.ts";
 import { SlidingCounts } from "../../src/backtest/sliding-counts.ts";

@@ -1,7 +1,6 @@
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { writeFile, readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { createSystemClock } from "../../src/base/time.ts";

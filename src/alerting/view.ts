@@ -2,7 +2,7 @@ import { fleetEvidence, fleetMember, type FleetEvidence } from "../contract/flee
 import type { CheckReport } from "../contract/report.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
 import type { FleetState } from "../store/alerts/notices.ts";
-import type { StoreParts } from "../store/store.ts";
+import type { StoreParts } from "../store/store-parts.ts";
 import { isFleetSent } from "./decide/grouping.ts";
 import { isFleetAlert } from "./decide/news.ts";
 import { matches } from "./decide/matching.ts";

@@ -1,5 +1,4 @@
-import type { BaselineKind, DayWindow } from "../spike/median.ts";
-import { medianDays } from "../spike/median.ts";
+import { type BaselineKind, type DayWindow, medianDays } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeWindow } from "../spike/window.ts";
 import type { EventRecord } from "./event-record.ts";

@@ -1,9 +1,8 @@
 import type { Command } from "commander";
-import { withoutFraction } from "../base/instant.ts";
+import { withoutFraction, latestInstantMs } from "../base/instant.ts";
 import type { Silence } from "../contract/v1/silences.ts";
 import { breakAddresses } from "../base/broken-address.ts";
 import { FlatlineError } from "../base/errors.ts";
-import { latestInstantMs } from "../base/instant.ts";
 import { literalOf, matchesText } from "../base/text-pattern.ts";
 import { hourMs } from "../base/time.ts";
 import { suggest } from "../base/suggestions.ts";

@@ -3,7 +3,8 @@ import type { Config } from "../config/config.ts";
 import { createApiKey } from "../service/api-keys.ts";
 import type { KeyRole, StoredKey } from "../store/platform/api-keys.ts";
 import { actor } from "../contract/actor.ts";
-import type { Store, StoreParts } from "../store/store.ts";
+import type { StoreParts } from "../store/store-parts.ts";
+import type { Store } from "../store/store.ts";
 import type { PartsDeps } from "../daemon/parts.ts";
 import { withStore, type WithStoreOptions, type ActDeps } from "./with-store.ts";
 

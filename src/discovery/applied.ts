@@ -1,7 +1,7 @@
 import type { ListedOrganization } from "../contract/listed-organization.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { DiscoveryState } from "../store/discovery/discovered-lists.ts";
-import type { StoreParts } from "../store/store.ts";
+import type { StoreParts } from "../store/store-parts.ts";
 
 /** What an applied list changes. */
 export interface ListChange {

@@ -4,7 +4,8 @@ import type { Logger } from "../base/logger.ts";
 import { actor } from "../contract/actor.ts";
 import type { DiscoverConfig } from "../config/config.ts";
 import type { DiscoveryState } from "../store/discovery/discovered-lists.ts";
-import type { Store, StoreParts } from "../store/store.ts";
+import type { StoreParts } from "../store/store-parts.ts";
+import type { Store } from "../store/store.ts";
 import { applyList, type ListChange } from "./applied.ts";
 import { readOffer, type Offer, type OfferDeps } from "./offer.ts";
 

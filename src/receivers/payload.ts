@@ -1,5 +1,4 @@
-import type { AlertNotice, FleetNotice, Notification } from "../alerting/notify/notification.ts";
-import type { SampledAsset } from "../alerting/notify/notification.ts";
+import type { AlertNotice, FleetNotice, Notification, SampledAsset } from "../alerting/notify/notification.ts";
 import { onsetOf } from "./wording/evidence.ts";
 
 /** The webhook payload, version 1 (CONTRACT 7); templates see it with broken addresses. */

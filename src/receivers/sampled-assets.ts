@@ -1,5 +1,4 @@
-import type { AlertNotice, FleetNotice } from "../alerting/notify/notification.ts";
-import type { SampledAsset } from "../alerting/notify/notification.ts";
+import type { AlertNotice, FleetNotice, SampledAsset } from "../alerting/notify/notification.ts";
 
 /** Returns dead assets with one of each kind of address, for sample notifications. */
 export function sampledAssets(nowMs: number): SampledAsset[] {

@@ -6,7 +6,7 @@ import { parseReportsQuery } from "../contract/reports-query.ts";
 import type { MetaStore } from "../store/engine/meta.ts";
 import type { ReportPosition } from "../store/platform/reports.ts";
 import { facetNames } from "../store/platform/facets.ts";
-import type { StoreParts } from "../store/store.ts";
+import type { StoreParts } from "../store/store-parts.ts";
 import { createCursorCodec, type CursorCodec } from "./cursor.ts";
 import { resolveOrganization, type OrganizationAccessOptions } from "./organization-access.ts";
 

@@ -1,5 +1,5 @@
 import { FlatlineError } from "../base/errors.ts";
-import type { StoreParts } from "../store/store.ts";
+import type { StoreParts } from "../store/store-parts.ts";
 import type { KeyIdentity } from "./key-identity.ts";
 
 export interface OrganizationAccessOptions {

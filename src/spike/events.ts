@@ -1,6 +1,5 @@
 import type { AssetTypeCounts } from "./asset-types.ts";
-import type { SpikeCounts } from "./verdict.ts";
-import { checkCount } from "./verdict.ts";
+import { type SpikeCounts, checkCount } from "./verdict.ts";
 import type { DayWindow } from "./median.ts";
 import { checkInstant, type SpikeWindow } from "./window.ts";
 

@@ -4,8 +4,14 @@ import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { AuditAct } from "./acts/audit.ts";
-import { checkCopy, makeCopyFolder, refuseStrangers, syncPath } from "./backup.ts";
-import type { BackupOutcome, CheckedCopy } from "./backup.ts";
+import {
+  checkCopy,
+  makeCopyFolder,
+  refuseStrangers,
+  syncPath,
+  type BackupOutcome,
+  type CheckedCopy,
+} from "./backup.ts";
 import { eventsPathOf } from "./engine/location.ts";
 import { currentVersion } from "./engine/migrations/migrations.ts";
 import { makeFolder, openStore } from "./open.ts";

@@ -1,7 +1,7 @@
 import type { ColumnType, Generated, Kysely } from "kysely";
 import type { CheckName } from "../contract/report.ts";
-import type { NoticeTables } from "./alerts/notice-table.ts";
-import type { DiscoveryTables } from "./discovery/discovered-list-table.ts";
+import type { NoticeTables } from "./alerts/notices.ts";
+import type { DiscoveryTables } from "./discovery/discovered-lists.ts";
 import type { PlatformTables } from "./platform/rows.ts";
 
 /** An integer primary key that the database numbers. */

@@ -1,28 +1,27 @@
-import { createAuditStore } from "./acts/audit-table.ts";
-import { createOutsideActStore } from "./acts/outside-act-table.ts";
-import { createAlertStore } from "./alerts/alert-table.ts";
-import { createCommentStore } from "./alerts/comment-table.ts";
-import { createDeliveryStore } from "./alerts/delivery-table.ts";
+import { createAuditStore } from "./acts/audit.ts";
+import { createOutsideActStore } from "./acts/outside-acts.ts";
+import { createAlertStore } from "./alerts/alerts.ts";
+import { createCommentStore } from "./alerts/comments.ts";
+import { createDeliveryStore } from "./alerts/deliveries.ts";
 import { engineOf, type LeaseClock } from "./engine/engine.ts";
 import type { EventSums } from "./events/sums/event-sums.ts";
-import { createEvidenceStore } from "./events/evidence-table.ts";
+import { createEvidenceStore } from "./events/evidence.ts";
 import { createPostgresEventStore } from "./events/postgres/table.ts";
 import { createEventStore } from "./events/sqlite/table.ts";
-import { createGateStore } from "./alerts/gate-table.ts";
-import { createJudgementStore } from "./alerts/judgement-table.ts";
-import { createLivenessStore } from "./events/liveness-table.ts";
-import { createMarkerStore } from "./alerts/marker-table.ts";
-import { createDiscoveryStore } from "./discovery/discovered-list-table.ts";
+import { createGateStore } from "./alerts/gate.ts";
+import { createJudgementStore } from "./alerts/judgements.ts";
+import { createLivenessStore } from "./events/liveness.ts";
+import { createMarkerStore } from "./alerts/markers.ts";
+import { createDiscoveryStore } from "./discovery/discovered-lists.ts";
 import { createForgettingStore } from "./forgetting.ts";
 import { createMetaStore } from "./engine/meta.ts";
-import { createNoticeStore } from "./alerts/notice-table.ts";
-import { createOutboxStore } from "./alerts/outbox-table.ts";
+import { createNoticeStore } from "./alerts/notices.ts";
+import { createOutboxStore } from "./alerts/outbox.ts";
 import { createPlatformStore } from "./platform/platform.ts";
 import { createOwnerStore } from "./runs/owners.ts";
 import { createRunStore } from "./runs/run-tables.ts";
 import type { Db } from "./schema.ts";
-import { createSilenceStore } from "./alerts/silence-table.ts";
-import type { StoreParts } from "./store.ts";
+import { createSilenceStore } from "./alerts/silences.ts";
 
 export interface PartsOptions {
   readonly leaseClock: LeaseClock;
@@ -32,8 +31,14 @@ export interface PartsOptions {
   readonly sums?: EventSums | null;
 }
 
+/**
+ * The parts of the store; inside `transaction` all of them act on the same transaction, but on SQLite the events and what is
+ * read of them, which have a file of their own: store them outside.
+ */
+export type StoreParts = ReturnType<typeof createParts>;
+
 /** All parts over one connection or transaction, of either engine. */
-export function createParts(db: Db, { leaseClock, events = db, sums = null }: PartsOptions): StoreParts {
+export function createParts(db: Db, { leaseClock, events = db, sums = null }: PartsOptions) {
   return {
     events: engineOf(db) === "postgres" ? createPostgresEventStore(events) : createEventStore(events, sums),
     liveness: createLivenessStore(events),

@@ -1,52 +1,6 @@
-import type { AuditStore } from "./acts/audit.ts";
-import type { OutsideActStore } from "./acts/outside-acts.ts";
-import type { AlertStore } from "./alerts/alerts.ts";
-import type { CommentStore } from "./alerts/comments.ts";
-import type { EvidenceStore } from "./events/evidence.ts";
-import type { DeliveryStore } from "./alerts/deliveries.ts";
-import type { EventStore } from "./events/events.ts";
-import type { GateStore } from "./alerts/gate.ts";
-import type { JudgementStore } from "./alerts/judgements.ts";
-import type { LivenessStore } from "./events/liveness.ts";
 import type { TransactionReads } from "./engine/in-transaction.ts";
-import type { MarkerStore } from "./alerts/markers.ts";
-import type { DiscoveryStore } from "./discovery/discovered-lists.ts";
-import type { ForgettingStore } from "./forgetting.ts";
-import type { MetaStore } from "./engine/meta.ts";
-import type { NoticeStore } from "./alerts/notices.ts";
-import type { OutboxStore } from "./alerts/outbox.ts";
-import type { PlatformStore } from "./platform/platform.ts";
 import type { OwnerLock } from "./runs/owner-lock.ts";
-import type { OwnerStore } from "./runs/owners.ts";
-import type { RunStore } from "./runs/runs.ts";
-import type { SilenceStore } from "./alerts/silences.ts";
-
-/**
- * The parts of the store; inside `transaction` all of them act on the same transaction, but on SQLite the events and what is
- * read of them, which have a file of their own: store them outside.
- */
-export interface StoreParts {
-  readonly events: EventStore;
-  readonly liveness: LivenessStore;
-  readonly evidence: EvidenceStore;
-  readonly runs: RunStore;
-  readonly owners: OwnerStore;
-  readonly alerts: AlertStore;
-  readonly outbox: OutboxStore;
-  readonly notices: NoticeStore;
-  readonly silences: SilenceStore;
-  readonly deliveries: DeliveryStore;
-  readonly markers: MarkerStore;
-  readonly judgements: JudgementStore;
-  readonly comments: CommentStore;
-  readonly gate: GateStore;
-  readonly audit: AuditStore;
-  readonly outsideActs: OutsideActStore;
-  readonly discovery: DiscoveryStore;
-  readonly meta: MetaStore;
-  readonly platform: PlatformStore;
-  readonly forgetting: ForgettingStore;
-}
+import type { StoreParts } from "./store-parts.ts";
 
 /** What is wrong with a store that was opened. */
 export interface StoreProblem {

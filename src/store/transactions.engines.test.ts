@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { resultReport } from "../../test/support/check-reports.ts";
 import { storeEngines, type StorePlace } from "../../test/support/store/engines.ts";
 import { createSystemClock } from "../base/time.ts";
-import type { Store, StoreParts } from "./store.ts";
+import type { StoreParts } from "./store-parts.ts";
+import type { Store } from "./store.ts";
 import { firingAlert } from "../../test/support/firing-alert.ts";
 
 const clock = createSystemClock();

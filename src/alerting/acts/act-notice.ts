@@ -1,5 +1,5 @@
 import type { AlertState } from "../../store/alerts/alerts.ts";
-import type { StoreParts } from "../../store/store.ts";
+import type { StoreParts } from "../../store/store-parts.ts";
 import type { GateRelease } from "../decide/gate.ts";
 import type { Reason } from "../decide/reasons.ts";
 import type { AlertingSettings } from "../settings.ts";

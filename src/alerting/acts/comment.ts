@@ -1,7 +1,8 @@
 import { FlatlineError } from "../../base/errors.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { AlertComment } from "../../store/alerts/comments.ts";
-import type { Store, StoreParts } from "../../store/store.ts";
+import type { StoreParts } from "../../store/store-parts.ts";
+import type { Store } from "../../store/store.ts";
 
 /** A comment on an alert. */
 export interface NewComment {

@@ -2,7 +2,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import { holdingFailures, releaseOf, type GateRelease } from "../decide/gate.ts";
 import type { AlertingSettings } from "../settings.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
-import type { StoreParts } from "../../store/store.ts";
+import type { StoreParts } from "../../store/store-parts.ts";
 
 /** Who changes the gate, and by which settings it is decided. */
 export interface GateChange {

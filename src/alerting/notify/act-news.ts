@@ -1,6 +1,6 @@
 import type { ActNotice } from "../../store/alerts/notices.ts";
 import type { Board } from "../../store/runs/board.ts";
-import type { StoreParts } from "../../store/store.ts";
+import type { StoreParts } from "../../store/store-parts.ts";
 import { readActEntries, type ActEntry } from "../acts/act-notice.ts";
 import type { Plan } from "../decide/grouping.ts";
 import { matches } from "../decide/matching.ts";

@@ -1,7 +1,7 @@
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { AlertChange, SentState } from "../../store/alerts/notices.ts";
 import type { Board, CheckState } from "../../store/runs/board.ts";
-import type { StoreParts } from "../../store/store.ts";
+import type { StoreParts } from "../../store/store-parts.ts";
 import { countFleet } from "../decide/fleet-bound.ts";
 import { countSpiking, type PlanInput } from "../decide/grouping.ts";
 import { isFleetAlert } from "../decide/news.ts";

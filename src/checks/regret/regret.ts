@@ -1,6 +1,6 @@
 import { formatPercent } from "../../base/numbers.ts";
 import { eventLoopTurn } from "../../base/time.ts";
-import type { EventPlace } from "../../store/events/evidence.ts";
+import type { EventPlace } from "../../store/events/asset-events.ts";
 import type { EventReads } from "../event-reads.ts";
 import type { CheckedOrganization, CheckKind, Evaluated } from "../kind.ts";
 import { readFirstEvent, requireEvents } from "../stored-events.ts";

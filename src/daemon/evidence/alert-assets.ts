@@ -2,7 +2,12 @@ import { hourMs, minuteMs, type Clock } from "../../base/time.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { DeadAssetLedger, type DeadAsset } from "../../evidence/dead-assets.ts";
 import type { KeptAlert } from "../../store/alerts/alerts.ts";
-import { assetEventsAPage, type AssetEventRow, type EventFacts, type EventPlace } from "../../store/events/evidence.ts";
+import {
+  assetEventsAPage,
+  type AssetEventRow,
+  type EventFacts,
+  type EventPlace,
+} from "../../store/events/asset-events.ts";
 import type { Store } from "../../store/store.ts";
 import type { AlertAssets, AlertAssetsPort, AssetFilter, ListedAsset } from "../../web/ports/dead-assets.ts";
 

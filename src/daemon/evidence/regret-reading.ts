@@ -1,5 +1,6 @@
 import { RegretCounter, type Regret } from "../../evidence/regret.ts";
-import { assetEventsAPage, type EventPlace, type EvidenceStore } from "../../store/events/evidence.ts";
+import { assetEventsAPage, type EventPlace } from "../../store/events/asset-events.ts";
+import type { EvidenceStore } from "../../store/events/evidence.ts";
 
 /** Whose deaths of which time, and until when an asset may be found alive again. */
 export interface RegretQuery {

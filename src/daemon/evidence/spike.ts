@@ -14,7 +14,8 @@ import { spikeWindow } from "../../spike/window.ts";
 import type { SpikeThresholds } from "../../spike/thresholds.ts";
 import type { AssetTypeCounts } from "../../spike/asset-types.ts";
 import type { Board } from "../../store/runs/board.ts";
-import type { Store, StoreParts } from "../../store/store.ts";
+import type { StoreParts } from "../../store/store-parts.ts";
+import type { Store } from "../../store/store.ts";
 import { createFleetEvidence, type FleetEvidenceOptions } from "./fleet.ts";
 import { readRegret } from "./regret-reading.ts";
 

@@ -1,5 +1,5 @@
 import { acknowledgeAlert } from "../../alerting/acknowledge.ts";
-import { mostStartingAlike } from "../../store/alerts/alerts.ts";
+import { mostStartingAlike, type AlertState } from "../../store/alerts/alerts.ts";
 import { unacknowledgeAlert } from "../../alerting/unacknowledge.ts";
 import { commentOnAlert } from "../../alerting/acts/comment.ts";
 import { judgeAlert, type ActContext } from "../../alerting/acts/judge.ts";
@@ -13,7 +13,6 @@ import type { AppMetrics } from "../../metrics/app-metrics.ts";
 import type { Prober } from "../../monitor/probe.ts";
 import type { Scheduler } from "../../monitor/scheduler.ts";
 import { checkKey } from "../../contract/check-key.ts";
-import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { Store } from "../../store/store.ts";
 import type { AlertDetail, AlertSnapshot } from "../../web/ports/alerts.ts";
 import type { CheckSnapshot, CheckState } from "../../web/ports/checks.ts";

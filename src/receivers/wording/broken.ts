@@ -1,7 +1,6 @@
-import type { Notification } from "../../alerting/notify/notification.ts";
+import type { Notification, SampledAsset } from "../../alerting/notify/notification.ts";
 import { breakAddress, breakAddresses, ownOrigins } from "../../base/broken-address.ts";
 import { brokenResult } from "../../contract/healthcheck.ts";
-import type { SampledAsset } from "../../alerting/notify/notification.ts";
 import type { NotificationPayload } from "../payload.ts";
 import type { Fact, Message, MessageSection } from "./message.ts";
 import { instantText } from "./numbers.ts";

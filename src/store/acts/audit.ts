@@ -1,4 +1,7 @@
-import type { Action, ActVia, Actor } from "../../contract/actor.ts";
+import { z } from "zod";
+
+import { type Action, type ActVia, type Actor, actions, actVias } from "../../contract/actor.ts";
+import type { Db } from "../schema.ts";
 
 /** An act as it is written down. */
 export interface AuditAct {
@@ -32,18 +35,71 @@ export interface AuditPosition {
   readonly id: number;
 }
 
+const storedEntry = z.object({
+  entry_id: z.number(),
+  at_ms: z.number(),
+  actor: z.string(),
+  via: z.enum(actVias),
+  action: z.enum(actions),
+  slug: z.string().nullable(),
+  subject: z.string().nullable(),
+  detail: z.string(),
+});
+
 /** What people and programs did (CONTRACT 13). Rows are added and, after their retention, deleted; none is ever changed. */
-export interface AuditStore {
-  /** Adds a row; in the transaction of the act where it has one. */
-  append(act: AuditAct): Promise<void>;
-  /** Newest first, those after `after` in that order. */
-  list(query: {
-    readonly sinceMs?: number;
-    readonly untilMs?: number;
-    readonly actor?: string;
-    readonly after?: AuditPosition;
-    readonly limit: number;
-  }): Promise<readonly AuditEntry[]>;
-  /** Deletes those before `beforeMs`, at most `maxRows` at a time. */
-  prune(limits: { readonly beforeMs: number; readonly maxRows: number }): Promise<{ readonly hasMore: boolean }>;
+export type AuditStore = ReturnType<typeof createAuditStore>;
+
+/** Creates the audit over the table `audit`. */
+export function createAuditStore(db: Db) {
+  return {
+    /** Adds a row; in the transaction of the act where it has one. */
+    append: async ({ atMs, actor, action, slug, subject, detail }: AuditAct): Promise<void> => {
+      const { name, via, user, note } = actor;
+      const said = { ...detail, ...(user === null ? {} : { user }), ...(note === null ? {} : { note }) };
+      const row = { at_ms: atMs, actor: name, via, action, slug, subject, detail: JSON.stringify(said) };
+      await db.insertInto("audit").values(row).execute();
+    },
+    /** Newest first, those after `after` in that order. */
+    list: async ({
+      sinceMs,
+      untilMs,
+      actor,
+      after,
+      limit,
+    }: {
+      readonly sinceMs?: number;
+      readonly untilMs?: number;
+      readonly actor?: string;
+      readonly after?: AuditPosition;
+      readonly limit: number;
+    }): Promise<readonly AuditEntry[]> => {
+      let query = db.selectFrom("audit").selectAll();
+      if (sinceMs !== undefined) query = query.where("at_ms", ">=", sinceMs);
+      if (untilMs !== undefined) query = query.where("at_ms", "<=", untilMs);
+      if (actor !== undefined) query = query.where("actor", "=", actor);
+      if (after !== undefined)
+        query = query.where((where) =>
+          where(where.refTuple("at_ms", "entry_id"), "<", where.tuple(after.atMs, after.id)),
+        );
+      const rows = await query.orderBy("at_ms", "desc").orderBy("entry_id", "desc").limit(limit).execute();
+      return rows.map(auditEntry);
+    },
+    /** Deletes those before `beforeMs`, at most `maxRows` at a time. */
+    prune: async ({
+      beforeMs,
+      maxRows,
+    }: {
+      readonly beforeMs: number;
+      readonly maxRows: number;
+    }): Promise<{ readonly hasMore: boolean }> => {
+      const old = db.selectFrom("audit").select("entry_id").where("at_ms", "<", beforeMs).limit(maxRows);
+      const { numDeletedRows } = await db.deleteFrom("audit").where("entry_id", "in", old).executeTakeFirst();
+      return { hasMore: numDeletedRows >= BigInt(maxRows) };
+    },
+  };
+}
+
+function auditEntry(row: unknown): AuditEntry {
+  const { entry_id: id, at_ms: atMs, detail, ...rest } = storedEntry.parse(row);
+  return { id, atMs, ...rest, detail: z.record(z.string(), z.unknown()).parse(JSON.parse(detail)) };
 }

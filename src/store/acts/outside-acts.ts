@@ -1,3 +1,5 @@
+import type { Db } from "../schema.ts";
+
 /** An act that came from outside under an id of its own: a link of a message, or an event of PagerDuty. */
 export interface OutsideAct {
   readonly id: string;
@@ -8,13 +10,35 @@ export interface OutsideAct {
   readonly atMs: number;
 }
 
-/** Acts that may arrive again, or late: each counts once. */
-export interface OutsideActStore {
-  /** Notes the act in the transaction that carries it out; false: it was noted before. */
-  note(act: OutsideAct): Promise<boolean>;
-  isNoted(via: OutsideAct["via"], id: string): Promise<boolean>;
-  /** When the last act of that way on the alert was done there; null: there was none. */
-  lastOccurredAtMs(via: OutsideAct["via"], alertId: string): Promise<number | null>;
-  /** Deletes those noted before `beforeMs`. */
-  prune(beforeMs: number): Promise<void>;
+/** Acts from outside over the table `outside_acts`. */
+export function createOutsideActStore(db: Db) {
+  return {
+    /** Notes the act in the transaction that carries it out; false: it was noted before. */
+    note: async ({ id, via, alertId, occurredAtMs, atMs }: OutsideAct): Promise<boolean> => {
+      const { numInsertedOrUpdatedRows } = await db
+        .insertInto("outside_acts")
+        .values({ id, via, alert_id: alertId, occurred_at_ms: occurredAtMs, at_ms: atMs })
+        .onConflict((conflict) => conflict.columns(["via", "id"]).doNothing())
+        .executeTakeFirst();
+      return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+    },
+    isNoted: async (via: OutsideAct["via"], id: string): Promise<boolean> => {
+      const noted = db.selectFrom("outside_acts").select("id").where("via", "=", via).where("id", "=", id);
+      return (await noted.executeTakeFirst()) !== undefined;
+    },
+    /** When the last act of that way on the alert was done there; null: there was none. */
+    lastOccurredAtMs: async (via: OutsideAct["via"], alertId: string): Promise<number | null> => {
+      const row = await db
+        .selectFrom("outside_acts")
+        .select(({ fn }) => fn.max("occurred_at_ms").as("at_ms"))
+        .where("via", "=", via)
+        .where("alert_id", "=", alertId)
+        .executeTakeFirst();
+      return row?.at_ms ?? null;
+    },
+    /** Deletes those noted before `beforeMs`. */
+    prune: async (beforeMs: number): Promise<void> => {
+      await db.deleteFrom("outside_acts").where("at_ms", "<", beforeMs).execute();
+    },
+  };
 }

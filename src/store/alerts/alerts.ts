@@ -1,7 +1,12 @@
-import type { JudgementVerdict } from "../../contract/judgement.ts";
-import type { CheckName } from "../../contract/report.ts";
+import { z } from "zod";
+
+import { type JudgementVerdict, judgementVerdicts } from "../../contract/judgement.ts";
+import { type CheckName, checkNames } from "../../contract/report.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
-import type { Severity } from "../../contract/severity.ts";
+import { type Severity, severities } from "../../contract/severity.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { rowStatement } from "../engine/row-statement.ts";
+import type { Db } from "../schema.ts";
 
 export type AlertKind = "verdict" | "unknown";
 
@@ -96,45 +101,288 @@ export interface AlertHistoryEntry {
   readonly reason: string;
 }
 
-export interface AlertStore {
-  live(check: CheckName, slug: string): Promise<readonly AlertState[]>;
-  /** The live alerts of all of these, in no order. */
-  liveOf(checks: readonly { readonly check: CheckName; readonly slug: string }[]): Promise<readonly AlertState[]>;
-  allLive(): Promise<readonly AlertState[]>;
-  byId(alertId: string): Promise<AlertState | null>;
-  save(state: AlertState): Promise<void>;
-  /** Deletes a live one, with its comments. */
-  remove(alertId: string): Promise<void>;
-  /** Live, or ended and still kept. */
-  find(alertId: string): Promise<KeptAlert | null>;
-  /** At most `limit` ids, live or ended and still kept, that begin so; `prefix` holds no wildcard of LIKE. */
-  idsFrom(prefix: string, limit: number): Promise<readonly { readonly id: string; readonly slug: string }[]>;
-  /** Changes one that is there, live or ended; nothing where it is neither. */
-  change(state: AlertState): Promise<void>;
-  /** Keeps a live one as ended. */
-  end(state: AlertState, end: AlertEnd): Promise<void>;
-  /** Those of a check that ended since `fromMs`, newest first. */
-  ended(query: { check: CheckName; slug: string; fromMs: number; limit: number }): Promise<readonly KeptAlert[]>;
-  /** Those of all checks and organizations that ended since `fromMs`, newest first. */
-  allEnded(query: { fromMs: number; limit: number }): Promise<readonly KeptAlert[]>;
-  appendHistory(entry: AlertHistoryEntry): Promise<void>;
-  history(query: {
-    check: CheckName;
-    slug: string;
-    fromMs: number;
-    limit: number;
-  }): Promise<readonly AlertHistoryEntry[]>;
-  /** The whole life of one alert as far as it is kept, oldest first. */
-  historyOf(alertId: string): Promise<readonly AlertHistoryEntry[]>;
-  /**
-   * Deletes alerts that ended at or before `beforeMs`, with their judgements and comments, at most `maxRows` at a time: not
-   * those of the gate's failures, which the gate prunes first, and those judged `checker` only where they ended by `checkersBeforeMs`.
-   */
-  pruneEnded(limits: {
-    beforeMs: number;
-    checkersBeforeMs: number;
-    maxRows: number;
-  }): Promise<{ readonly hasMore: boolean }>;
-  /** Deletes history at or before `beforeMs` but that of the gate's failures, at most `maxRows` at a time. */
-  pruneHistory(limits: { beforeMs: number; maxRows: number }): Promise<{ readonly hasMore: boolean }>;
+const severity = z.enum(severities);
+const nullableNumber = z.number().nullable();
+
+const storedAlert = z.object({
+  id: z.string(),
+  check: z.enum(checkNames),
+  slug: z.string(),
+  kind: z.enum(["verdict", "unknown"]),
+  state: z.enum(["pending", "firing"]),
+  severity,
+  startsAtMs: z.number(),
+  firingAtMs: nullableNumber,
+  okSinceMs: nullableNumber,
+  unknownRuns: z.number(),
+  peak: z.object({ severity, currentCount: nullableNumber, atMs: z.number() }),
+  acknowledgement: z
+    .object({
+      atMs: z.number(),
+      by: z.string().nullable(),
+      note: z.string().nullable(),
+      comment: z.string().nullable(),
+      severity,
+      isBeforeFail: z.literal(true).exactOptional(),
+    })
+    .nullable(),
+  onset: z
+    .object({ atMs: z.number(), marker: z.object({ text: z.string(), atMs: z.number() }).nullable() })
+    .exactOptional(),
+  windowHours: z.number().exactOptional(),
+  judgement: z
+    .object({
+      verdict: z.enum(judgementVerdicts),
+      comment: z.string().nullable(),
+      by: z.string(),
+      note: z.string().nullable(),
+      atMs: z.number(),
+    })
+    .exactOptional(),
+  reason: z.string(),
+}) satisfies z.ZodType<AlertState>;
+
+const storedEnd = z.object({
+  atMs: z.number(),
+  isByRun: z.boolean(),
+  baselineExclusion: z.enum(["none", "applied", "too_much"]).nullable(),
+}) satisfies z.ZodType<AlertEnd>;
+
+const storedHistory = z.object({
+  alert_id: z.string(),
+  check_name: z.enum(checkNames),
+  slug: z.string(),
+  kind: z.enum(["verdict", "unknown"]),
+  at_ms: z.number(),
+  event: z.string(),
+  severity,
+  reason: z.string(),
+});
+
+const selectBodies = rowStatement<{ readonly body: string }>(
+  ["text", "text"],
+  (values) => `select body from alerts where (check_name, slug) in (${values})`,
+);
+
+export type AlertStore = ReturnType<typeof createAlertStore>;
+
+/** Live alerts and their history over the tables `alerts` and `alert_history`. */
+export function createAlertStore(db: Db) {
+  const bodies = () => db.selectFrom("alerts").select("body");
+  return {
+    live: async (check: CheckName, slug: string): Promise<readonly AlertState[]> =>
+      readAll(await bodies().where("check_name", "=", check).where("slug", "=", slug).orderBy("kind").execute()),
+    /** The live alerts of all of these, in no order. */
+    liveOf: async (
+      checks: readonly { readonly check: CheckName; readonly slug: string }[],
+    ): Promise<readonly AlertState[]> =>
+      readAll(
+        await selectBodies(
+          db,
+          checks.map(({ check, slug }) => [check, slug]),
+        ),
+      ),
+    allLive: async (): Promise<readonly AlertState[]> =>
+      readAll(await bodies().orderBy("check_name").orderBy("slug").orderBy("kind").execute()),
+    byId: async (alertId: string): Promise<AlertState | null> =>
+      readAll(await bodies().where("id", "=", alertId).execute())[0] ?? null,
+    save: async (state: AlertState): Promise<void> => {
+      const { id, check, slug, kind } = state;
+      const body = JSON.stringify(state);
+      await db
+        .insertInto("alerts")
+        .values({ id, check_name: check, slug, kind, state: state.state, body })
+        .onConflict((conflict) => conflict.column("id").doUpdateSet({ state: state.state, body }))
+        .execute();
+    },
+    /** Deletes a live one, with its comments. */
+    remove: async (alertId: string): Promise<void> => {
+      await db.deleteFrom("comments").where("alert_id", "=", alertId).execute();
+      await db.deleteFrom("alerts").where("id", "=", alertId).execute();
+    },
+    /** Live, or ended and still kept. */
+    find: async (alertId: string): Promise<KeptAlert | null> => {
+      const [live] = readAll(await bodies().where("id", "=", alertId).execute());
+      if (live !== undefined) return { alert: live, end: null };
+      const row = await db.selectFrom("ended_alerts").selectAll().where("id", "=", alertId).executeTakeFirst();
+      return row === undefined ? null : keptAlert(row);
+    },
+    /** At most `limit` ids, live or ended and still kept, that begin so; `prefix` holds no wildcard of LIKE. */
+    idsFrom: async (
+      prefix: string,
+      limit: number,
+    ): Promise<readonly { readonly id: string; readonly slug: string }[]> =>
+      db
+        .selectFrom("alerts")
+        .select(["id", "slug"])
+        .where("id", "like", `${prefix}%`)
+        .unionAll(db.selectFrom("ended_alerts").select(["id", "slug"]).where("id", "like", `${prefix}%`))
+        .limit(limit)
+        .execute(),
+    /** Changes one that is there, live or ended; nothing where it is neither. */
+    change: async (state: AlertState): Promise<void> => {
+      const body = JSON.stringify(state);
+      // Not an upsert: on PostgreSQL that would bring back one that another process ends meanwhile.
+      await db.updateTable("alerts").set({ state: state.state, body }).where("id", "=", state.id).execute();
+      await db.updateTable("ended_alerts").set({ body }).where("id", "=", state.id).execute();
+    },
+    /** Keeps a live one as ended. */
+    end: async (state: AlertState, end: AlertEnd): Promise<void> => {
+      const { id, check, slug, kind } = state;
+      const row = { id, check_name: check, slug, kind, ends_at_ms: end.atMs };
+      await db.deleteFrom("alerts").where("id", "=", id).execute();
+      await db
+        .insertInto("ended_alerts")
+        .values({ ...row, body: JSON.stringify(state), end_body: JSON.stringify(end) })
+        .execute();
+    },
+    /** Those of a check that ended since `fromMs`, newest first. */
+    ended: async ({
+      check,
+      slug,
+      fromMs,
+      limit,
+    }: {
+      check: CheckName;
+      slug: string;
+      fromMs: number;
+      limit: number;
+    }): Promise<readonly KeptAlert[]> => {
+      const rows = await db
+        .selectFrom("ended_alerts")
+        .selectAll()
+        .where("check_name", "=", check)
+        .where("slug", "=", slug)
+        .where("ends_at_ms", ">=", fromMs)
+        .orderBy("ends_at_ms", "desc")
+        .limit(limit)
+        .execute();
+      return rows.map(keptAlert);
+    },
+    /** Those of all checks and organizations that ended since `fromMs`, newest first. */
+    allEnded: async ({ fromMs, limit }: { fromMs: number; limit: number }): Promise<readonly KeptAlert[]> => {
+      const rows = await db
+        .selectFrom("ended_alerts")
+        .selectAll()
+        .where("ends_at_ms", ">=", fromMs)
+        .orderBy("ends_at_ms", "desc")
+        .limit(limit)
+        .execute();
+      return rows.map(keptAlert);
+    },
+    appendHistory: async (entry: AlertHistoryEntry): Promise<void> => {
+      const { alertId, check, slug, kind, atMs, event, severity, reason } = entry;
+      await db
+        .insertInto("alert_history")
+        .values({ alert_id: alertId, check_name: check, slug, kind, at_ms: atMs, event, severity, reason })
+        .execute();
+    },
+    history: async ({
+      check,
+      slug,
+      fromMs,
+      limit,
+    }: {
+      check: CheckName;
+      slug: string;
+      fromMs: number;
+      limit: number;
+    }): Promise<readonly AlertHistoryEntry[]> => {
+      const rows = await db
+        .selectFrom("alert_history")
+        .selectAll()
+        .where("check_name", "=", check)
+        .where("slug", "=", slug)
+        .where("at_ms", ">=", fromMs)
+        .orderBy("at_ms", "desc")
+        .orderBy("entry_id", "desc")
+        .limit(limit)
+        .execute();
+      return rows.map(historyEntry).toReversed();
+    },
+    /** The whole life of one alert as far as it is kept, oldest first. */
+    historyOf: async (alertId: string): Promise<readonly AlertHistoryEntry[]> => {
+      const rows = await db
+        .selectFrom("alert_history")
+        .selectAll()
+        .where("alert_id", "=", alertId)
+        .orderBy("at_ms")
+        .orderBy("entry_id")
+        .execute();
+      return rows.map(historyEntry);
+    },
+    /**
+     * Deletes alerts that ended at or before `beforeMs`, with their judgements and comments, at most `maxRows` at a time: not
+     * those of the gate's failures, which the gate prunes first, and those judged `checker` only where they ended by `checkersBeforeMs`.
+     */
+    pruneEnded: async ({
+      beforeMs,
+      checkersBeforeMs,
+      maxRows,
+    }: {
+      beforeMs: number;
+      checkersBeforeMs: number;
+      maxRows: number;
+    }): Promise<{ readonly hasMore: boolean }> => {
+      const checkers = db.selectFrom("judgements").select("alert_id").where("is_standing", "=", 1);
+      const rows = await db
+        .selectFrom("ended_alerts")
+        .select("id")
+        .where("ends_at_ms", "<=", beforeMs)
+        .where("id", "not in", db.selectFrom("gate_failures").select("alert_id"))
+        .where((row) =>
+          row.or([
+            row("ends_at_ms", "<=", checkersBeforeMs),
+            row("id", "not in", checkers.where("verdict", "=", "checker")),
+          ]),
+        )
+        .limit(maxRows)
+        .execute();
+      const ids = rows.map(({ id }) => id);
+      if (ids.length === 0) return { hasMore: false };
+      await db.deleteFrom("judgements").where("alert_id", "in", ids).execute();
+      await db.deleteFrom("comments").where("alert_id", "in", ids).execute();
+      await db.deleteFrom("ended_alerts").where("id", "in", ids).execute();
+      return { hasMore: ids.length >= maxRows };
+    },
+    /** Deletes history at or before `beforeMs` but that of the gate's failures, at most `maxRows` at a time. */
+    pruneHistory: async ({
+      beforeMs,
+      maxRows,
+    }: {
+      beforeMs: number;
+      maxRows: number;
+    }): Promise<{ readonly hasMore: boolean }> => {
+      const failures = db.selectFrom("gate_failures").select("alert_id");
+      const old = db
+        .selectFrom("alert_history")
+        .select("entry_id")
+        .where("at_ms", "<=", beforeMs)
+        .where("alert_id", "not in", failures)
+        .limit(maxRows);
+      const { numDeletedRows } = await db.deleteFrom("alert_history").where("entry_id", "in", old).executeTakeFirst();
+      return { hasMore: numDeletedRows >= BigInt(maxRows) };
+    },
+  };
+}
+
+function readAll(rows: readonly { readonly body: string }[]): AlertState[] {
+  return rows.map(({ body }) => {
+    const parsed = storedAlert.safeParse(JSON.parse(body));
+    if (parsed.success) return parsed.data;
+    throw new FlatlineError("store_unusable", "a stored alert cannot be read", { cause: parsed.error });
+  });
+}
+
+/** Returns an alert with its end from its two texts. @throws FlatlineError store_unusable */
+export function keptAlert(row: { readonly body: string; readonly end_body: string | null }): KeptAlert {
+  const [alert] = readAll([row]);
+  const end = row.end_body === null ? null : storedEnd.parse(JSON.parse(row.end_body));
+  if (alert === undefined) throw new FlatlineError("internal", "a row has no alert");
+  return { alert, end };
+}
+
+function historyEntry(row: unknown): AlertHistoryEntry {
+  const { alert_id: alertId, check_name: check, at_ms: atMs, ...rest } = storedHistory.parse(row);
+  return { alertId, check: check satisfies CheckName, atMs, ...rest };
 }

@@ -1,3 +1,5 @@
+import type { Db, MarkerRow } from "../schema.ts";
+
 /** Something that people did at an instant and that may explain what began after it: a rollout, a deployment. */
 export interface Marker {
   readonly id: string;
@@ -12,17 +14,62 @@ export interface Marker {
   readonly createdAtMs: number;
 }
 
-export interface MarkerStore {
-  add(marker: Marker): Promise<void>;
-  /** At or after `fromMs` and at or before `toMs`, oldest first; of one organization those that are about all, too. */
-  between(query: {
-    readonly fromMs: number;
-    readonly toMs: number;
-    readonly slug?: string;
-  }): Promise<readonly Marker[]>;
-  byId(id: string): Promise<Marker | null>;
-  /** False: there is none with this id. */
-  remove(id: string): Promise<boolean>;
-  /** Deletes those before `beforeMs`. */
-  prune(beforeMs: number): Promise<void>;
+export type MarkerStore = ReturnType<typeof createMarkerStore>;
+
+/** Markers over the table `markers`. */
+export function createMarkerStore(db: Db) {
+  return {
+    add: async ({ id, atMs, text, slug, createdBy, note, createdAtMs }: Marker): Promise<void> => {
+      const row = { id, at_ms: atMs, text, slug, created_by: createdBy, note, created_at_ms: createdAtMs };
+      await db.insertInto("markers").values(row).execute();
+    },
+    /** At or after `fromMs` and at or before `toMs`, oldest first; of one organization those that are about all, too. */
+    between: async ({
+      fromMs,
+      toMs,
+      slug,
+    }: {
+      readonly fromMs: number;
+      readonly toMs: number;
+      readonly slug?: string;
+    }): Promise<readonly Marker[]> => {
+      const all = db
+        .selectFrom("markers")
+        .selectAll()
+        .where("at_ms", ">=", fromMs)
+        .where("at_ms", "<=", toMs)
+        .orderBy("at_ms")
+        .orderBy("id");
+      const asked =
+        slug === undefined
+          ? all
+          : all.where((where) => where.or([where("slug", "is", null), where("slug", "=", slug)]));
+      return (await asked.execute()).map(marker);
+    },
+    byId: async (id: string): Promise<Marker | null> => {
+      const row = await db.selectFrom("markers").selectAll().where("id", "=", id).executeTakeFirst();
+      return row === undefined ? null : marker(row);
+    },
+    /** False: there is none with this id. */
+    remove: async (id: string): Promise<boolean> => {
+      const { numDeletedRows } = await db.deleteFrom("markers").where("id", "=", id).executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
+    /** Deletes those before `beforeMs`. */
+    prune: async (beforeMs: number): Promise<void> => {
+      await db.deleteFrom("markers").where("at_ms", "<", beforeMs).execute();
+    },
+  };
+}
+
+function marker(row: MarkerRow): Marker {
+  return {
+    id: row.id,
+    atMs: row.at_ms,
+    text: row.text,
+    slug: row.slug,
+    createdBy: row.created_by,
+    note: row.note,
+    createdAtMs: row.created_at_ms,
+  };
 }

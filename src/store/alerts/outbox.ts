@@ -1,3 +1,19 @@
+import { sql, type RawBuilder } from "kysely";
+
+import { engineOf, leaseInstant, leaseNow, type LeaseClock } from "../engine/engine.ts";
+import { inTransaction } from "../engine/in-transaction.ts";
+import {
+  entryColumns,
+  leasedEntry,
+  outboxEntry,
+  waitingColumns,
+  waitingEntry,
+  type OutboxEntryRow,
+} from "./outbox-rows.ts";
+import { createReceiverPauses, forgetPausesBut } from "./receiver-pause-table.ts";
+import { rowStatement } from "../engine/row-statement.ts";
+import type { Db } from "../schema.ts";
+
 /** A notification that its receiver has not accepted yet (CONTRACT 7, Delivery). */
 export interface OutboxEntry {
   /** The notification's `id`, also the `webhook-id`: stable over every retry. */
@@ -116,41 +132,334 @@ export interface ReceiverPauses {
 }
 
 /** The queue, which several processes share; as in the schedule, a database server's clock decides about leases. */
-export interface OutboxStore extends ReceiverPauses {
-  enqueue(entry: NewOutboxEntry): Promise<void>;
-  /** The same for many in one transaction; their order is that of the list. */
-  enqueueAll(entries: readonly NewOutboxEntry[]): Promise<void>;
-  /** Returns those of the receivers for which anything is queued or leased: what is not due needs no transaction. */
-  waitingFor(receivers: readonly string[], nowMs: number): Promise<ReadonlyMap<string, Waiting>>;
-  /**
-   * Leases up to `limit` due entries of each receiver, oldest first, leaving out those with a subject of which an older entry
-   * of the same receiver and recipient is still queued or leased.
-   */
-  claim(claims: readonly OutboxClaim[]): Promise<readonly LeasedEntry[]>;
-  /** Ends the leases of these deliveries. Returns the ids of those that `owner` still held; the others are unchanged. */
-  settle(ended: readonly EndedDelivery[], owner: string): Promise<readonly string[]>;
-  /** Dead-letters everything that waits for receivers that are not in `receivers` (a reload removed them); their pauses go. */
-  deadLetterUnknownReceivers(receivers: readonly string[], reason: string): Promise<number>;
-  releaseLeases(owner: string): Promise<void>;
-  /** All of them, oldest first, without what they say: of many that is gigabytes. */
-  list(): Promise<readonly OutboxEntry[]>;
-  /** The event of the first alert in each of these notifications. */
-  eventsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** The name of the delivery (`deliveryName`); null: no such entry. */
-  addresseeOf(id: string): Promise<string | null>;
-  /** Oldest first, without what they say. */
-  waitingWith(query: WaitingQuery): Promise<readonly WaitingEntry[]>;
-  totals(): Promise<readonly OutboxTotals[]>;
-  /**
-   * Queued or dead → queued and due now, attempts and maxAge from 0, and the pause of its receiver ends; one in flight is left
-   * alone. False: no such entry.
-   */
-  retry(id: string, nowMs: number): Promise<boolean>;
-  /** Deletes it; one in flight may still arrive. False: no such entry. */
-  discard(id: string): Promise<boolean>;
-  /**
-   * Deletes dead letters that were enqueued (or retried) at or before `beforeMs`, or that are beyond `mostBytes` in all; at
-   * most `maxRows` at a time of each. `crowdedOut` is how many of the latter.
-   */
-  pruneDeadLetters(limits: DeadLetterLimits): Promise<{ readonly hasMore: boolean; readonly crowdedOut: number }>;
+export type OutboxStore = ReturnType<typeof createOutboxStore>;
+
+/** Creates the queue of notifications over the tables `outbox` and `outbox_alerts`. */
+export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
+  /** In the order of the list: rows of one statement are numbered in the order in which it names them. */
+  async function insertAll(db: Db, entries: readonly NewOutboxEntry[]): Promise<void> {
+    const rows = await insertEntries(
+      db,
+      entries.map(({ id, receiver, recipient, createdAtMs, notBeforeMs, payload }) => [
+        id,
+        receiver,
+        recipient ?? "",
+        "queued",
+        createdAtMs,
+        notBeforeMs,
+        payload,
+      ]),
+    );
+    const seqs = new Map(rows.map(({ id, seq }) => [id, seq]));
+    await insertAlerts(
+      db,
+      entries.flatMap(({ id, subjects }) => [...new Set(subjects)].map((subject) => [subject, seqs.get(id) ?? null])),
+    );
+    for (const { id, lease } of entries) if (lease !== undefined) await leaseNew(db, id, lease);
+  }
+
+  async function leaseNew(db: Db, id: string, { owner, nowMs, untilMs }: OutboxLease): Promise<void> {
+    const lease_until_ms = leaseInstant(leaseClock, untilMs, nowMs);
+    await db
+      .updateTable("outbox")
+      .set({ state: "leased", attempts: 1, lease_owner: owner, lease_until_ms })
+      .where("id", "=", id)
+      .execute();
+  }
+
+  // Text, not Kysely's builder: each turn of the outbox claims for each receiver, and the builder takes longer than SQLite.
+  async function claimRows(
+    db: Db,
+    { receiver, nowMs, owner, leaseUntilMs, limit }: OutboxClaim,
+  ): Promise<ClaimedRow[]> {
+    const now = leaseNow(leaseClock, nowMs);
+    // What another replica is just claiming is not waited for; it holds up what is behind it all the same.
+    const lock = sql.raw(engineOf(db) === "postgres" ? "for update of candidate skip locked" : "");
+    const { rows } = await sql<ClaimedRow>`
+      with due as (
+        select candidate.seq from outbox as candidate
+        where candidate.receiver = ${receiver} and (
+          (candidate.state = 'queued' and candidate.next_attempt_at_ms <= ${now})
+          -- A lease that ran out is as good as queued.
+          or (candidate.state = 'leased' and candidate.lease_until_ms <= ${now}))
+        -- No older row of the same receiver and recipient that shares an alert still waits; dead ones hold nothing up.
+        -- cross join: SQLite keeps this order, by the rows of the alert; else it would read all older rows of the receiver.
+        and not exists (
+          select 1 from outbox_alerts as mine
+          cross join outbox_alerts as theirs
+          cross join outbox as older
+          where mine.seq = candidate.seq and theirs.alert_id = mine.alert_id and theirs.seq < mine.seq
+            and older.seq = theirs.seq and older.state <> 'dead'
+            and older.receiver = candidate.receiver and older.recipient = candidate.recipient)
+        and not exists (select 1 from receiver_pauses where receiver = candidate.receiver and until_ms > ${now})
+        order by candidate.seq limit ${limit} ${lock})
+      update outbox set state = 'leased', attempts = attempts + 1, lease_owner = ${owner},
+        lease_until_ms = ${leaseInstant(leaseClock, leaseUntilMs, nowMs)}
+      where seq in (select seq from due)
+      returning ${claimedColumns}`.execute(db);
+    return rows.toSorted((left, right) => left.seq - right.seq);
+  }
+
+  async function withAlerts(db: Db, rows: readonly OutboxEntryRow[]): Promise<OutboxEntry[]> {
+    const entries: OutboxEntry[] = [];
+    for (let start = 0; start < rows.length; start += rowsPerStatement) {
+      const slice = rows.slice(start, start + rowsPerStatement);
+      const seqs = slice.map(({ seq }) => seq);
+      const alerts = await db
+        .selectFrom("outbox_alerts")
+        .selectAll()
+        .where("seq", "in", seqs)
+        .orderBy("alert_id")
+        .execute();
+      const bySeq = Map.groupBy(alerts, ({ seq }) => seq);
+      for (const row of slice) entries.push(outboxEntry(row, bySeq.get(row.seq) ?? []));
+    }
+    return entries;
+  }
+
+  async function retryNow(db: Db, id: string, nowMs: number): Promise<boolean> {
+    const queued = await db
+      .updateTable("outbox")
+      // created_at_ms too: maxAge begins again, or the next failure would be the last.
+      .set({ state: "queued", attempts: 0, next_attempt_at_ms: nowMs, created_at_ms: nowMs, ...noLease })
+      .where("id", "=", id)
+      .where((where) =>
+        where.or([where("state", "<>", "leased"), where("lease_until_ms", "<=", leaseNow(leaseClock, nowMs))]),
+      )
+      .returning("receiver")
+      .executeTakeFirst();
+    if (queued !== undefined) {
+      await db.deleteFrom("receiver_pauses").where("receiver", "=", queued.receiver).execute();
+      return true;
+    }
+    const underWay = await db.selectFrom("outbox").select("seq").where("id", "=", id).executeTakeFirst();
+    return underWay !== undefined;
+  }
+
+  return {
+    ...createReceiverPauses(db, leaseClock),
+    enqueue: (entry: NewOutboxEntry): Promise<void> => inTransaction(db, (db) => insertAll(db, [entry])),
+    /** The same for many in one transaction; their order is that of the list. */
+    enqueueAll: (entries: readonly NewOutboxEntry[]): Promise<void> =>
+      inTransaction(db, (db) => insertAll(db, entries)),
+    /** Returns those of the receivers for which anything is queued or leased: what is not due needs no transaction. */
+    waitingFor: (receivers: readonly string[], nowMs: number): Promise<ReadonlyMap<string, Waiting>> =>
+      receiversWithSome(db, receivers, leaseNow(leaseClock, nowMs)),
+    /**
+     * Leases up to `limit` due entries of each receiver, oldest first, leaving out those with a subject of which an older entry
+     * of the same receiver and recipient is still queued or leased.
+     */
+    claim: (claims: readonly OutboxClaim[]): Promise<readonly LeasedEntry[]> =>
+      inTransaction(
+        db,
+        async (db) => {
+          const leased: LeasedEntry[] = [];
+          for (const claim of claims) leased.push(...(await claimRows(db, claim)).map(leasedEntry));
+          return leased;
+        },
+        // What others claim meanwhile is passed over, and is no reason to begin again.
+        "latest",
+      ),
+    /** Ends the leases of these deliveries. Returns the ids of those that `owner` still held; the others are unchanged. */
+    settle: (ended: readonly EndedDelivery[], owner: string): Promise<readonly string[]> =>
+      inTransaction(db, async (db) => {
+        const delivered = ended.flatMap(({ kind, id }) => (kind === "delivered" ? [id] : []));
+        const ours = delivered.length === 0 ? [] : await remove(db, delivered, owner);
+        for (const end of ended) if (end.kind !== "delivered" && (await release(db, end, owner))) ours.push(end.id);
+        return ours;
+      }),
+    /** Dead-letters everything that waits for receivers that are not in `receivers` (a reload removed them); their pauses go. */
+    deadLetterUnknownReceivers: async (receivers: readonly string[], reason: string): Promise<number> => {
+      const waiting = db
+        .updateTable("outbox")
+        .set({ state: "dead", last_error: reason, ...noLease })
+        .where("state", "<>", "dead");
+      const gone = receivers.length === 0 ? waiting : waiting.where("receiver", "not in", receivers);
+      const { numUpdatedRows } = await gone.executeTakeFirst();
+      await forgetPausesBut(db, receivers);
+      return Number(numUpdatedRows);
+    },
+    releaseLeases: async (owner: string): Promise<void> => {
+      await db
+        .updateTable("outbox")
+        .set({ state: "queued", ...noLease })
+        .where("state", "=", "leased")
+        .where("lease_owner", "=", owner)
+        .execute();
+    },
+    /** Oldest first, without what they say. */
+    waitingWith: async ({ subject, fromMs, limit }: WaitingQuery): Promise<readonly WaitingEntry[]> => {
+      const rows = await db
+        .selectFrom("outbox_alerts")
+        .innerJoin("outbox", "outbox.seq", "outbox_alerts.seq")
+        .leftJoin("receiver_pauses", "receiver_pauses.receiver", "outbox.receiver")
+        .select([...waitingColumns, "receiver_pauses.until_ms"])
+        .where("outbox_alerts.alert_id", "=", subject)
+        .where("outbox.created_at_ms", ">=", fromMs)
+        .orderBy("outbox_alerts.seq", "desc")
+        .limit(limit)
+        .execute();
+      return rows.toReversed().map(waitingEntry);
+    },
+    /** All of them, oldest first, without what they say: of many that is gigabytes. */
+    list: async (): Promise<readonly OutboxEntry[]> => {
+      const entries = await withAlerts(db, await db.selectFrom("outbox").select(entryColumns).orderBy("seq").execute());
+      const pauses = await db.selectFrom("receiver_pauses").selectAll().execute();
+      const ends = new Map(pauses.map(({ receiver, until_ms }) => [receiver, until_ms]));
+      return entries.map((entry) => ({
+        ...entry,
+        nextAttemptAtMs: Math.max(entry.nextAttemptAtMs, ends.get(entry.receiver) ?? 0),
+      }));
+    },
+    /** The event of the first alert in each of these notifications. */
+    eventsOf: async (ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+      const event =
+        engineOf(db) === "postgres"
+          ? sql<string | null>`payload::json #>> '{alerts,0,event}'`
+          : sql<string | null>`json_extract(payload, '$.alerts[0].event')`;
+      const { rows } = await sql<{ id: string; event: string | null }>`
+        select id, ${event} as event from outbox where ${isAmong(db, ids)}`.execute(db);
+      return new Map(rows.flatMap((row) => (row.event === null ? [] : [[row.id, row.event]])));
+    },
+    totals: async (): Promise<readonly OutboxTotals[]> => {
+      const rows = await db
+        .selectFrom("outbox")
+        .select([
+          "receiver",
+          sql<number>`sum(case when state = 'dead' then 0 else 1 end)`.as("pending"),
+          sql<number>`sum(case when state = 'dead' then 1 else 0 end)`.as("dead"),
+          sql<number | null>`min(case when state = 'dead' then null else created_at_ms end)`.as("oldest"),
+        ])
+        .groupBy("receiver")
+        .orderBy("receiver")
+        .execute();
+      return rows.map((row) => ({
+        receiver: row.receiver,
+        pending: row.pending,
+        deadLetters: row.dead,
+        oldestCreatedAtMs: row.oldest,
+      }));
+    },
+    /** The name of the delivery (`deliveryName`); null: no such entry. */
+    addresseeOf: async (id: string): Promise<string | null> => {
+      const [row] = await db.selectFrom("outbox").select(["receiver", "recipient"]).where("id", "=", id).execute();
+      return row === undefined ? null : deliveryName(row.receiver, row.recipient === "" ? null : row.recipient);
+    },
+    /**
+     * Queued or dead → queued and due now, attempts and maxAge from 0, and the pause of its receiver ends; one in flight is left
+     * alone. False: no such entry.
+     */
+    retry: (id: string, nowMs: number): Promise<boolean> => inTransaction(db, (db) => retryNow(db, id, nowMs)),
+    /** Deletes it; one in flight may still arrive. False: no such entry. */
+    discard: async (id: string): Promise<boolean> => {
+      const { numDeletedRows } = await db.deleteFrom("outbox").where("id", "=", id).executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
+    /**
+     * Deletes dead letters that were enqueued (or retried) at or before `beforeMs`, or that are beyond `mostBytes` in all; at
+     * most `maxRows` at a time of each. `crowdedOut` is how many of the latter.
+     */
+    pruneDeadLetters: async ({
+      beforeMs,
+      mostBytes,
+      maxRows,
+    }: DeadLetterLimits): Promise<{ readonly hasMore: boolean; readonly crowdedOut: number }> => {
+      const isDead = sql`state = 'dead'`;
+      // The size of a text is known without reading it.
+      const crowded = sql`
+        select seq from (
+          select seq, sum(octet_length(payload)) over (order by seq desc) as bytes from outbox where ${isDead}
+        ) as newest where bytes > ${mostBytes} order by seq limit ${maxRows}`;
+      const old = sql`select seq from outbox where ${isDead} and created_at_ms <= ${beforeMs} limit ${maxRows}`;
+      const deleteThose = async (seqs: RawBuilder<unknown>): Promise<number> => {
+        const { numAffectedRows = 0n } = await sql`delete from outbox where seq in (${seqs})`.execute(db);
+        return Number(numAffectedRows);
+      };
+      const forgotten = await deleteThose(old);
+      const crowdedOut = await deleteThose(crowded);
+      return { hasMore: Math.max(forgotten, crowdedOut) >= maxRows, crowdedOut };
+    },
+  };
 }
+
+const insertEntries = rowStatement<{ readonly seq: number; readonly id: string }>(
+  ["text", "text", "text", "text", "bigint", "bigint", "text"],
+  (values) => `insert into outbox (id, receiver, recipient, state, created_at_ms, next_attempt_at_ms, payload) ${values}
+    returning seq, id`,
+);
+const insertAlerts = rowStatement(
+  ["text", "bigint"],
+  (values) => `insert into outbox_alerts (alert_id, seq) ${values}`,
+);
+
+async function receiversWithSome(
+  db: Db,
+  receivers: readonly string[],
+  now: RawBuilder<number>,
+): Promise<ReadonlyMap<string, Waiting>> {
+  const asked =
+    engineOf(db) === "postgres"
+      ? sql`unnest(${receivers}::text[]) as asked (value)`
+      : sql`json_each(${JSON.stringify(receivers)}) as asked`;
+  const { rows } = await sql<{ receiver: string; is_due: unknown; next_in_ms: number | null }>`
+    select asked.value as receiver,
+    not exists (select 1 from receiver_pauses where receiver = asked.value and until_ms > ${now}) and (
+      exists (select 1 from outbox
+        where receiver = asked.value and state = 'queued' and next_attempt_at_ms <= ${now})
+      or exists (select 1 from outbox
+        where receiver = asked.value and state = 'leased' and lease_until_ms <= ${now})) as is_due,
+    (select min(at_ms) from (
+      select min(next_attempt_at_ms) as at_ms from outbox
+        where receiver = asked.value and state = 'queued' and next_attempt_at_ms > ${now}
+      union all select min(lease_until_ms) from outbox
+        where receiver = asked.value and state = 'leased' and lease_until_ms > ${now}
+      union all select until_ms from receiver_pauses
+        where receiver = asked.value and until_ms > ${now}) as later) - ${now} as next_in_ms
+    from ${asked} where exists (
+      select 1 from outbox where receiver = asked.value and state in ('queued', 'leased'))`.execute(db);
+  return new Map(
+    rows.map(({ receiver, is_due, next_in_ms }) => [
+      receiver,
+      { isDue: Boolean(is_due), nextInMs: next_in_ms ?? Infinity },
+    ]),
+  );
+}
+
+/** As one parameter: the text of the statement is the same for any number of them. */
+function isAmong(db: Db, ids: readonly string[]): RawBuilder<boolean> {
+  return engineOf(db) === "postgres"
+    ? sql<boolean>`id = any(${ids}::text[])`
+    : sql<boolean>`id in (select value from json_each(${JSON.stringify(ids)}))`;
+}
+
+/** Queues or gives up what `owner` still leases; returns false if the lease was lost. */
+async function release(
+  db: Db,
+  end: Exclude<EndedDelivery, { readonly kind: "delivered" }>,
+  owner: string,
+): Promise<boolean> {
+  const change = end.kind === "dead" ? { state: "dead" } : { state: "queued", next_attempt_at_ms: end.nextAttemptAtMs };
+  const { numUpdatedRows } = await db
+    .updateTable("outbox")
+    .set({ ...change, last_error: end.lastError, ...noLease })
+    .where("id", "=", end.id)
+    .where("state", "=", "leased")
+    .where("lease_owner", "=", owner)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Deletes what `owner` still leases, and answers which that was. */
+async function remove(db: Db, ids: readonly string[], owner: string): Promise<string[]> {
+  const { rows } = await sql<{ readonly id: string }>`
+    delete from outbox where ${isAmong(db, ids)} and state = 'leased' and lease_owner = ${owner} returning id`.execute(
+    db,
+  );
+  return rows.map(({ id }) => id);
+}
+
+const noLease = { lease_owner: null, lease_until_ms: 0 } as const;
+const rowsPerStatement = 500;
+const claimedColumns = sql.raw([...entryColumns, "payload"].join(", "));
+
+type ClaimedRow = OutboxEntryRow & { readonly payload: string };

@@ -1,21 +1,18 @@
 import type { Db } from "../schema.ts";
 
 /** Key-value pairs of the store itself. */
-export interface MetaStore {
-  get(name: string): Promise<string | null>;
-  /** Stores `value` unless the name has one; returns the stored value. */
-  getOrSet(name: string, value: string): Promise<string>;
-}
+export type MetaStore = ReturnType<typeof createMetaStore>;
 
 /** Creates the key-value store over the table `meta`. */
-export function createMetaStore(db: Db): MetaStore {
+export function createMetaStore(db: Db) {
   async function get(name: string): Promise<string | null> {
     const row = await db.selectFrom("meta").select("value").where("name", "=", name).executeTakeFirst();
     return row?.value ?? null;
   }
   return {
     get,
-    getOrSet: async (name, value) => {
+    /** Stores `value` unless the name has one; returns the stored value. */
+    getOrSet: async (name: string, value: string): Promise<string> => {
       await db
         .insertInto("meta")
         .values({ name, value })

@@ -1,18 +1,51 @@
 import { sql, type RawBuilder } from "kysely";
 import { minuteMs } from "../../base/time.ts";
-import { AssetBook, noType } from "../../contract/assets.ts";
+import { AssetBook, noType, type AssetLook } from "../../contract/assets.ts";
 import { aliveStatus } from "../../contract/liveness-status.ts";
 import { chunksOf } from "../engine/chunks.ts";
+import type { Interval } from "../../contract/liveness-counts.ts";
 import type { Db } from "../schema.ts";
-import {
-  assetEventsAPage,
-  type AssetEventRow,
-  type AssetEventsQuery,
-  type EventFacts,
-  type EventPlace,
-  type NewestDeathsQuery,
-} from "./evidence.ts";
 import { deadStatusId, directImportId } from "./sqlite/writer.ts";
+
+/** Position of an event among those of its organization, by time. */
+export interface EventPlace {
+  readonly atMs: number;
+  readonly importId: number;
+  readonly ordinal: number;
+}
+
+/** A death, or an event that found the asset alive. */
+export interface AssetEventRow extends EventPlace, AssetLook {
+  readonly attributeSetId: number | null;
+}
+
+/** What the numbers of {@link AssetEventRow} stand for; a type that is not there is none. */
+export interface EventFacts {
+  readonly assetTypes: ReadonlyMap<number, string>;
+  readonly attributeSets: ReadonlyMap<number, Readonly<Record<string, string>>>;
+}
+
+/** A page of the events of an organization's assets. */
+export interface AssetEventsQuery {
+  readonly slug: string;
+  readonly interval: Interval;
+  readonly after: EventPlace | null;
+  /** Only of events that had arrived by then [all]. */
+  readonly knownAtMs?: number;
+}
+
+/** Deaths of which organization, interval and asset types. */
+export interface NewestDeathsQuery {
+  readonly slug: string;
+  readonly interval: Interval;
+  /** Empty: of any, also of none. */
+  readonly assetTypes: readonly string[];
+  /** Different assets. */
+  readonly limit: number;
+}
+
+/** Some thousand rows, which take a few milliseconds. */
+export const assetEventsAPage = 4_096;
 
 const newestAPage = 256;
 // Of one look for the newest deaths.

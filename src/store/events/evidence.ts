@@ -1,5 +1,21 @@
-import type { AssetLook } from "../../contract/assets.ts";
+import { sql } from "kysely";
+
+import { noType } from "../../contract/assets.ts";
 import type { AssetTypeDeaths, DeathsQuery, Interval } from "../../contract/liveness-counts.ts";
+import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
+import {
+  assetEvents,
+  factsOf,
+  isKnownAt,
+  newestDeaths,
+  slugId,
+  type AssetEventRow,
+  type AssetEventsQuery,
+  type EventFacts,
+  type NewestDeathsQuery,
+} from "./asset-events.ts";
+import { deadStatusId, directImportId } from "./sqlite/writer.ts";
+import type { Db } from "../schema.ts";
 
 /** Deaths with one value of an attribute. */
 export interface AttributeValueCounts {
@@ -30,84 +46,231 @@ export interface AttributeCounts {
   readonly values: readonly AttributeValueCounts[];
 }
 
-/** Position of an event among those of its organization, by time. */
-export interface EventPlace {
-  readonly atMs: number;
-  readonly importId: number;
-  readonly ordinal: number;
-}
-
-/** A death, or an event that found the asset alive. */
-export interface AssetEventRow extends EventPlace, AssetLook {
-  readonly attributeSetId: number | null;
-}
-
-/** What the numbers of {@link AssetEventRow} stand for; a type that is not there is none. */
-export interface EventFacts {
-  readonly assetTypes: ReadonlyMap<number, string>;
-  readonly attributeSets: ReadonlyMap<number, Readonly<Record<string, string>>>;
-}
-
-/** A page of the events of an organization's assets. */
-export interface AssetEventsQuery {
-  readonly slug: string;
-  readonly interval: Interval;
-  readonly after: EventPlace | null;
-  /** Only of events that had arrived by then [all]. */
-  readonly knownAtMs?: number;
-}
-
-/** Deaths of which organization, interval and asset types. */
-export interface NewestDeathsQuery {
-  readonly slug: string;
-  readonly interval: Interval;
-  /** Empty: of any, also of none. */
-  readonly assetTypes: readonly string[];
-  /** Different assets. */
-  readonly limit: number;
-}
-
-/** Some thousand rows, which take a few milliseconds. */
-export const assetEventsAPage = 4_096;
-
 export interface EvidenceOptions {
   /** Aborts a long read between two statements; it rejects with the signal's reason. */
   readonly signal: AbortSignal;
 }
 
+// These reads run beside the daemon: a statement reads about ten thousand rows (a few milliseconds), and only sums are kept
+// in memory.
+const fewRows = 4_000;
+const manyRows = 16_000;
+const shortestSliceMs = minuteMs;
+const longestSliceMs = 8 * dayMs;
+const firstSliceMs = 6 * hourMs;
+// Far more distinct sets than a few checkers, reasons and regions produce; with more, attributes are not categories.
+const mostSets = 50_000;
+const setsAStatement = 500;
+
 /** Evidence from single events; each statement reads a bounded number of them. */
-export interface EvidenceStore {
-  /** Returns whether any event has attributes; without them the evidence needs no single events. */
-  hasAttributes(): Promise<boolean>;
-  /** Returns deaths by asset type and attribute; null if they have too many distinct sets of attributes. */
-  attributeCounts(query: AttributeQuery, options: EvidenceOptions): Promise<AttributeCounts | null>;
-  /** Returns deaths in buckets of `minutes`, in the order of time; empty buckets are omitted. */
-  deathBuckets(query: {
-    readonly slug: string;
-    readonly interval: Interval;
-    readonly bucketMinutes: number;
-  }): Promise<readonly { readonly atMs: number; readonly deaths: number }[]>;
-  /**
-   * Returns the next events of known assets in the interval, dead or alive, in the order of time; fewer than
-   * `assetEventsAPage` at the end.
-   */
-  assetEvents(query: AssetEventsQuery): Promise<readonly AssetEventRow[]>;
-  /** The names of asset types and the attributes of these rows. */
-  factsOf(rows: readonly Pick<AssetEventRow, "typeId" | "attributeSetId">[]): Promise<EventFacts>;
-  /**
-   * The deaths of the assets that died last, each asset once, newest first. Reads the minutes with deaths alone, the latest
-   * 2,000 of them at most, so that an alert does not wait for it.
-   */
-  newestDeaths(query: NewestDeathsQuery): Promise<readonly AssetEventRow[]>;
-  /**
-   * Returns deaths like LivenessCounts, of events that had arrived by `knownAtMs`. Events without a recorded arrival count
-   * as known; deleted ones are missing.
-   */
-  deathsKnownAt(queries: readonly DeathsQuery[], knownAtMs: number): Promise<readonly (readonly AssetTypeDeaths[])[]>;
-  /**
-   * Returns the instant of the organization's first event of any status that had arrived by `knownAtMs`; null without one.
-   */
-  firstEventKnownAt(slug: string, knownAtMs: number): Promise<number | null>;
-  /** Returns a value that changes when events arrive. */
-  eventsVersion(): Promise<string>;
+export type EvidenceStore = ReturnType<typeof createEvidenceStore>;
+
+/** Creates the evidence store over the event tables. */
+export function createEvidenceStore(db: Db) {
+  return {
+    /** Returns whether any event has attributes; without them the evidence needs no single events. */
+    hasAttributes: async (): Promise<boolean> => {
+      const { rows } = await sql`SELECT 1 FROM event_attribute_sets LIMIT 1`.execute(db);
+      return rows.length > 0;
+    },
+    /** Returns deaths by asset type and attribute; null if they have too many distinct sets of attributes. */
+    attributeCounts: (query: AttributeQuery, options: EvidenceOptions): Promise<AttributeCounts | null> =>
+      attributeCounts(db, query, options),
+    /** Returns deaths in buckets of `minutes`, in the order of time; empty buckets are omitted. */
+    deathBuckets: async ({
+      slug,
+      interval,
+      bucketMinutes,
+    }: {
+      readonly slug: string;
+      readonly interval: Interval;
+      readonly bucketMinutes: number;
+    }): Promise<readonly { readonly atMs: number; readonly deaths: number }[]> => {
+      const from = Math.floor((interval.afterMs + 1) / minuteMs);
+      const to = Math.floor(interval.untilMs / minuteMs);
+      const { rows } = await sql<{ bucket: number; deaths: number }>`
+        SELECT minute - minute % ${bucketMinutes} AS bucket, CAST(sum(deaths) AS BIGINT) AS deaths FROM event_minutes
+        WHERE slug_id = ${slugId(slug)} AND minute >= ${from} AND minute <= ${to}
+        GROUP BY 1 ORDER BY 1`.execute(db);
+      return rows.map(({ bucket, deaths }) => ({ atMs: bucket * minuteMs, deaths: deaths }));
+    },
+    /**
+     * Returns the next events of known assets in the interval, dead or alive, in the order of time; fewer than
+     * `assetEventsAPage` at the end.
+     */
+    assetEvents: (query: AssetEventsQuery): Promise<readonly AssetEventRow[]> => assetEvents(db, query),
+    /** The names of asset types and the attributes of these rows. */
+    factsOf: (rows: readonly Pick<AssetEventRow, "typeId" | "attributeSetId">[]): Promise<EventFacts> =>
+      factsOf(db, rows),
+    /**
+     * The deaths of the assets that died last, each asset once, newest first. Reads the minutes with deaths alone, the latest
+     * 2,000 of them at most, so that an alert does not wait for it.
+     */
+    newestDeaths: (query: NewestDeathsQuery): Promise<readonly AssetEventRow[]> => newestDeaths(db, query),
+    /**
+     * Returns deaths like LivenessCounts, of events that had arrived by `knownAtMs`. Events without a recorded arrival count
+     * as known; deleted ones are missing.
+     */
+    deathsKnownAt: async (
+      queries: readonly DeathsQuery[],
+      knownAtMs: number,
+    ): Promise<readonly (readonly AssetTypeDeaths[])[]> => {
+      const answers: AssetTypeDeaths[][] = [];
+      for (const query of queries) answers.push(await deathsKnownAt(db, query, knownAtMs));
+      return answers;
+    },
+    /**
+     * Returns the instant of the organization's first event of any status that had arrived by `knownAtMs`; null without one.
+     */
+    firstEventKnownAt: async (slug: string, knownAtMs: number): Promise<number | null> => {
+      const { rows } = await sql<{ at_ms: number }>`
+        SELECT at_ms FROM events WHERE slug_id = ${slugId(slug)} AND ${isKnownAt(knownAtMs)}
+        ORDER BY at_ms LIMIT 1`.execute(db);
+      return rows[0]?.at_ms ?? null;
+    },
+    /** Returns a value that changes when events arrive. */
+    eventsVersion: async (): Promise<string> => {
+      // Not the last import alone: on PostgreSQL one that began earlier may end later.
+      const { rows } = await sql<{ imports: number; last: number; ordinal: number }>`
+        SELECT count(*) AS imports, max(import_id) AS last,
+          (SELECT next_ordinal FROM event_imports WHERE import_id = ${directImportId}) AS ordinal
+        FROM event_imports`.execute(db);
+      return `${rows[0]?.imports ?? 0}:${rows[0]?.last ?? 0}:${rows[0]?.ordinal ?? 0}`;
+    },
+  };
+}
+
+interface SetRow {
+  readonly type_id: number;
+  readonly attribute_set_id: number | null;
+  readonly events: number;
+  readonly deaths: number;
+}
+
+interface Sums {
+  currentCount: number;
+  baselineCount: number;
+}
+
+type Column = keyof Sums;
+
+async function attributeCounts(
+  db: Db,
+  { slug, window, baseline }: AttributeQuery,
+  { signal }: EvidenceOptions,
+): Promise<AttributeCounts | null> {
+  const types = new Map<number, Sums>();
+  const sets = new Map<number, Sums>();
+  const stretches = [
+    ...baseline.map((interval) => ({ ...interval, column: "baselineCount" as const })),
+    { ...window, column: "currentCount" as const },
+  ];
+  let sliceMs = firstSliceMs;
+  for (const { column, afterMs, untilMs } of stretches) {
+    for (let fromMs = afterMs; fromMs < untilMs;) {
+      signal.throwIfAborted();
+      const toMs = Math.min(fromMs + sliceMs, untilMs);
+      const rows = await setsOf(db, slug, fromMs, toMs);
+      let events = 0;
+      for (const row of rows) {
+        events += row.events;
+        add(types, row.type_id, column, row.deaths);
+        if (row.attribute_set_id !== null) add(sets, row.attribute_set_id, column, row.deaths);
+      }
+      if (sets.size > mostSets) return null;
+      fromMs = toMs;
+      if (events < fewRows) sliceMs = Math.min(sliceMs * 2, longestSliceMs);
+      else if (events > manyRows) sliceMs = Math.max(Math.floor(sliceMs / 2), shortestSliceMs);
+    }
+  }
+  const values = await valuesOf(db, sets, signal);
+  const total = (sums: ReadonlyMap<number, Sums>, column: Column): number =>
+    [...sums.values()].reduce((sum, one) => sum + one[column], 0);
+  return {
+    currentCount: total(types, "currentCount"),
+    baselineCount: total(types, "baselineCount"),
+    attributedCount: total(sets, "currentCount"),
+    assetTypes: await typesOf(db, types),
+    values,
+  };
+}
+
+async function setsOf(db: Db, slug: string, afterMs: number, untilMs: number): Promise<readonly SetRow[]> {
+  // All statuses are grouped, so that the number of rows read is known.
+  const { rows } = await sql<SetRow>`
+    SELECT type_id, attribute_set_id, count(*) AS events,
+      CAST(sum(CASE WHEN status_id = ${deadStatusId} THEN count ELSE 0 END) AS BIGINT) AS deaths
+    FROM events
+    WHERE slug_id = ${slugId(slug)} AND at_ms > ${afterMs} AND at_ms <= ${untilMs}
+    GROUP BY type_id, attribute_set_id`.execute(db);
+  return rows;
+}
+
+function add<Key>(sums: Map<Key, Sums>, key: Key, column: Column, deaths: number): void {
+  if (deaths === 0) return;
+  const known = sums.get(key) ?? { currentCount: 0, baselineCount: 0 };
+  known[column] += deaths;
+  sums.set(key, known);
+}
+
+async function typesOf(db: Db, types: ReadonlyMap<number, Sums>): Promise<AttributeCounts["assetTypes"]> {
+  const ids = [...types.keys()].filter((id) => id !== noType);
+  const named: AttributeCounts["assetTypes"][number][] = [];
+  for (let start = 0; start < ids.length; start += setsAStatement) {
+    const { rows } = await sql<{ type_id: number; asset_type: string }>`
+      SELECT type_id, asset_type FROM event_asset_types
+      WHERE type_id IN (${sql.join(ids.slice(start, start + setsAStatement))})`.execute(db);
+    for (const { type_id, asset_type } of rows) {
+      const sums = types.get(type_id);
+      if (sums !== undefined) named.push({ assetType: asset_type, ...sums });
+    }
+  }
+  return named;
+}
+
+async function valuesOf(
+  db: Db,
+  sets: ReadonlyMap<number, Sums>,
+  signal: AbortSignal,
+): Promise<readonly AttributeValueCounts[]> {
+  const ids = [...sets.keys()];
+  const values = new Map<string, AttributeValueCounts & Sums>();
+  for (let start = 0; start < ids.length; start += setsAStatement) {
+    signal.throwIfAborted();
+    const { rows } = await sql<{ attribute_set_id: number; attributes: string }>`
+      SELECT attribute_set_id, attributes FROM event_attribute_sets
+      WHERE attribute_set_id IN (${sql.join(ids.slice(start, start + setsAStatement))})`.execute(db);
+    for (const { attribute_set_id, attributes } of rows) {
+      const { currentCount, baselineCount } = sets.get(attribute_set_id) ?? {
+        currentCount: 0,
+        baselineCount: 0,
+      };
+      for (const [attribute, value] of Object.entries(JSON.parse(attributes) as Record<string, string>)) {
+        const key = `${attribute}\n${value}`;
+        const known = values.get(key) ?? { attribute, value, currentCount: 0, baselineCount: 0 };
+        known.currentCount += currentCount;
+        known.baselineCount += baselineCount;
+        values.set(key, known);
+      }
+    }
+  }
+  return [...values.values()];
+}
+
+async function deathsKnownAt(db: Db, { slug, intervals }: DeathsQuery, knownAtMs: number): Promise<AssetTypeDeaths[]> {
+  const byType = new Map<string | null, number[]>();
+  for (const [index, { afterMs, untilMs }] of intervals.entries()) {
+    const { rows } = await sql<{ asset_type: string | null; deaths: number }>`
+      SELECT asset_type, CAST(sum(count) AS BIGINT) AS deaths
+      FROM events LEFT JOIN event_asset_types ON event_asset_types.type_id = events.type_id
+      WHERE slug_id = ${slugId(slug)} AND at_ms > ${afterMs} AND at_ms <= ${untilMs} AND status_id = ${deadStatusId}
+        AND ${isKnownAt(knownAtMs)}
+      GROUP BY asset_type HAVING sum(count) > 0 ORDER BY asset_type`.execute(db);
+    for (const { asset_type, deaths } of rows) {
+      const known = byType.get(asset_type) ?? intervals.map(() => 0);
+      known[index] = deaths;
+      byType.set(asset_type, known);
+    }
+  }
+  return [...byType].map(([assetType, deaths]) => ({ assetType, deaths }));
 }

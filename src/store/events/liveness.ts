@@ -1,5 +1,9 @@
+import { sql, type RawBuilder } from "kysely";
+
 import type { AssetName } from "../../contract/assets.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
+import { hourMs } from "../../base/time.ts";
+import type { Db } from "../schema.ts";
 
 /** The latest event of an asset. */
 export interface AssetStatus extends AssetName {
@@ -15,27 +19,139 @@ export interface EventExtent {
 }
 
 /** Events of any status, as a record of what the liveness checker did: for the checks `sentinel` and `event-flow`. */
-export interface LivenessStore {
-  /** Returns the instant of the organization's latest event of any status at or before `untilMs`; null without one. */
-  lastEventAtMs(slug: string, untilMs: number): Promise<number | null>;
-  /**
-   * Returns the longest time without an event of any status before an event of the interval, counted from the interval's
-   * start at most; 0 if no gap exceeds `unnoticedMs`. The time since the last event is not a gap yet.
-   */
-  longestGapMs(slug: string, interval: Interval, unnoticedMs: number): Promise<number>;
-  /**
-   * Returns the number of different assets with an event of any status in the interval; events without an asset are
-   * excluded.
-   */
-  distinctAssets(slug: string, interval: Interval): Promise<number>;
-  /** Returns null if no event is stored. Counts in steps of some thousand rows. */
-  extent(slug: string): Promise<EventExtent | null>;
-  /** Returns the numbers of the types of assets that died within the hours of the interval. */
-  deadTypes(slug: string, interval: Interval): Promise<readonly number[]>;
-  /** Returns the latest event within the interval of each asset that has one of these contents, of whatever type. */
-  lastStatuses(query: {
-    readonly slug: string;
-    readonly assets: readonly string[];
-    readonly interval: Interval;
-  }): Promise<readonly AssetStatus[]>;
+export type LivenessStore = ReturnType<typeof createLivenessStore>;
+
+/** Creates the liveness store over the event tables. */
+export function createLivenessStore(db: Db) {
+  return {
+    /** Returns the instant of the organization's latest event of any status at or before `untilMs`; null without one. */
+    lastEventAtMs: async (slug: string, untilMs: number): Promise<number | null> => {
+      const { rows } = await sql<{ at_ms: number }>`
+        select at_ms from events where slug_id = ${slugId(slug)} and at_ms <= ${untilMs}
+        order by at_ms desc limit 1`.execute(db);
+      return rows[0]?.at_ms ?? null;
+    },
+    /**
+     * Returns the longest time without an event of any status before an event of the interval, counted from the interval's
+     * start at most; 0 if no gap exceeds `unnoticedMs`. The time since the last event is not a gap yet.
+     */
+    longestGapMs: async (slug: string, { afterMs, untilMs }: Interval, unnoticedMs: number): Promise<number> => {
+      // Jumps from an event to the last one within reach of it, or to the next: some hundred look-ups, however many events there
+      // are.
+      const next = (
+        from: RawBuilder<unknown>,
+        to: RawBuilder<unknown>,
+        order: "asc" | "desc",
+      ): RawBuilder<unknown> => sql`
+        (select at_ms from events
+         where slug_id = ${slugId(slug)} and at_ms > ${from} and at_ms <= ${to}
+         order by at_ms ${sql.raw(order)} limit 1)`;
+      const until = sql`cast(${untilMs} as bigint)`;
+      const reach = sql`case when steps.at_ms + ${unnoticedMs} < ${until} then steps.at_ms + ${unnoticedMs} else ${until} end`;
+      const { rows } = await sql<{ gap: number | null }>`
+        with recursive steps (at_ms, before_ms) as (
+          select cast(${afterMs} as bigint), cast(${afterMs} as bigint)
+          union all
+          select coalesce(${next(sql`steps.at_ms`, reach, "desc")}, ${next(reach, until, "asc")}), steps.at_ms
+          from steps where steps.at_ms is not null)
+        select max(at_ms - before_ms) as gap from steps where at_ms - before_ms > ${unnoticedMs}`.execute(db);
+      return rows[0]?.gap ?? 0;
+    },
+    /**
+     * Returns the number of different assets with an event of any status in the interval; events without an asset are
+     * excluded.
+     */
+    distinctAssets: async (slug: string, { afterMs, untilMs }: Interval): Promise<number> => {
+      const { rows } = await sql<{ assets: number }>`
+        select count(*) as assets from (
+          select distinct type_id, asset from events
+          where slug_id = ${slugId(slug)} and at_ms > ${afterMs} and at_ms <= ${untilMs} and asset is not null) as seen`.execute(
+        db,
+      );
+      return rows[0]?.assets ?? 0;
+    },
+    /** Returns null if no event is stored. Counts in steps of some thousand rows. */
+    extent: async (slug: string): Promise<EventExtent | null> => {
+      const { rows } = await sql<{ first: number | null; last: number | null }>`
+        select (${edgeOf(slug, "asc")}) as first, (${edgeOf(slug, "desc")}) as last`.execute(db);
+      const { first, last } = rows[0] ?? { first: null, last: null };
+      return first === null || last === null
+        ? null
+        : { events: await countEvents(db, slug), firstAtMs: first, lastAtMs: last };
+    },
+    /** Returns the numbers of the types of assets that died within the hours of the interval. */
+    deadTypes: async (slug: string, { afterMs, untilMs }: Interval): Promise<readonly number[]> => {
+      const { rows } = await sql<{ type_id: number }>`
+        select distinct type_id from event_hours
+        where slug_id = ${slugId(slug)} and hour >= ${Math.floor(afterMs / hourMs)}
+          and hour <= ${Math.floor(untilMs / hourMs)}`.execute(db);
+      return rows.map(({ type_id }) => type_id);
+    },
+    /** Returns the latest event within the interval of each asset that has one of these contents, of whatever type. */
+    lastStatuses: async ({
+      slug,
+      assets,
+      interval,
+    }: {
+      readonly slug: string;
+      readonly assets: readonly string[];
+      readonly interval: Interval;
+    }): Promise<readonly AssetStatus[]> => {
+      const found: AssetStatus[] = [];
+      for (let start = 0; start < assets.length; start += assetsAStatement) {
+        const asked = sql.join(assets.slice(start, start + assetsAStatement));
+        const { rows } = await sql<{ type_id: number; asset: string; status: string; at_ms: number }>`
+          select type_id, asset, status, at_ms from (
+            select type_id, asset, status_id, at_ms,
+              row_number() over (partition by type_id, asset order by at_ms desc, import_id desc, ordinal desc) as place
+            from events
+            where slug_id = ${slugId(slug)} and at_ms > ${interval.afterMs} and at_ms <= ${interval.untilMs}
+              and asset in (${asked})) as ranked
+          join event_statuses on event_statuses.status_id = ranked.status_id
+          where place = 1`.execute(db);
+        for (const { type_id, asset, status, at_ms } of rows)
+          found.push({ typeId: type_id, asset, status, atMs: at_ms });
+      }
+      return found;
+    },
+  };
+}
+
+// Some milliseconds of work, so that others get a turn between two steps.
+const rowsAStep = 16_000;
+
+interface Place {
+  readonly at_ms: number;
+  readonly import_id: number;
+  readonly ordinal: number;
+}
+
+async function countEvents(db: Db, slug: string): Promise<number> {
+  let after: Place = { at_ms: -1, import_id: -1, ordinal: -1 };
+  for (let counted = 0; ; counted += rowsAStep) {
+    const rest = sql`
+      from events where slug_id = ${slugId(slug)} and at_ms >= ${after.at_ms}
+        and (at_ms, import_id, ordinal) > (${after.at_ms}, ${after.import_id}, ${after.ordinal})`;
+    const step = await sql<Place>`
+      select at_ms, import_id, ordinal ${rest}
+      order by at_ms, import_id, ordinal limit 1 offset ${rowsAStep - 1}`.execute(db);
+    const [last] = step.rows;
+    if (last === undefined) {
+      const { rows } = await sql<{ events: number }>`select count(*) as events ${rest}`.execute(db);
+      return counted + (rows[0]?.events ?? 0);
+    }
+    after = last;
+  }
+}
+
+function edgeOf(slug: string, order: "asc" | "desc"): RawBuilder<unknown> {
+  return sql`select at_ms from events where slug_id = ${slugId(slug)}
+    order by at_ms ${sql.raw(order)} limit 1`;
+}
+
+// Engines limit the number of parameters of a statement.
+const assetsAStatement = 500;
+
+function slugId(slug: string): RawBuilder<number> {
+  return sql<number>`(select slug_id from event_slugs where slug = ${slug})`;
 }

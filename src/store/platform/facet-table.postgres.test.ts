@@ -2,11 +2,10 @@ import { Kysely, PostgresDialect, sql, type CompiledQuery } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { createDatabase, type TestDatabase } from "../../../test/support/postgres/postgres.ts";
-import { createPlatformReportStore } from "./report-table.ts";
-import type { ReportWalk } from "./reports.ts";
+import { createPlatformReportStore, type ReportWalk } from "./reports.ts";
 import { createPostgresPool } from "../engine/postgres-pool.ts";
 import { facetNames } from "./facets.ts";
-import { createReviewStore } from "./review-table.ts";
+import { createReviewStore } from "./reviews.ts";
 import type { Tables } from "../schema.ts";
 
 const reports = 20_000;

@@ -8,10 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { createSystemClock } from "../../base/time.ts";
 import { openStore } from "../open.ts";
-import { createPlatformReportStore } from "./report-table.ts";
-import type { PlatformReportStore, ReportWalk } from "./reports.ts";
+import { createPlatformReportStore, type PlatformReportStore, type ReportWalk } from "./reports.ts";
 import { facetNames } from "./facets.ts";
-import { createReviewStore } from "./review-table.ts";
+import { createReviewStore } from "./reviews.ts";
 import type { Tables } from "../schema.ts";
 import { createSqliteDialect } from "../engine/sqlite-driver.ts";
 

@@ -1,17 +1,71 @@
-/** Organizations and their brands for API v2. */
-export interface OrganizationStore {
-  /** Inserts or renames; a null name keeps the stored one. Returns the organization's number in other tables. */
-  upsert(organization: { readonly slug: string; readonly name: string | null }): Promise<number>;
-  /** Inserts or renames brands of one organization; other brands stay. */
-  upsertBrands(
-    organizationId: number,
-    brands: readonly { readonly id: number; readonly name: string }[],
-  ): Promise<void>;
-  /** Locks the organization until the transaction ends; waits for other transactions that hold the lock. */
-  lock(slug: string): Promise<void>;
-  /** Returns the number of an organization; null if it does not exist. */
-  idOf(slug: string): Promise<number | null>;
-  /** Returns all slugs, sorted. */
-  slugs(): Promise<readonly string[]>;
-  hasBrand(organizationId: number, brandId: number): Promise<boolean>;
+import { sql } from "kysely";
+
+import { engineOf } from "../engine/engine.ts";
+import type { Db } from "../schema.ts";
+
+/** Creates the organization store over `organizations` and `brands`. */
+export function createOrganizationStore(db: Db) {
+  return {
+    /** Inserts or renames; a null name keeps the stored one. Returns the organization's number in other tables. */
+    upsert: async ({ slug, name }: { readonly slug: string; readonly name: string | null }): Promise<number> => {
+      const { organization_id } = await db
+        .insertInto("organizations")
+        .values({ slug, name })
+        .onConflict((conflict) =>
+          conflict
+            .column("slug")
+            .doUpdateSet({ name: sql<string | null>`coalesce(excluded.name, organizations.name)` }),
+        )
+        .returning("organization_id")
+        .executeTakeFirstOrThrow();
+      return organization_id;
+    },
+    /** Inserts or renames brands of one organization; other brands stay. */
+    upsertBrands: async (
+      organizationId: number,
+      brands: readonly { readonly id: number; readonly name: string }[],
+    ): Promise<void> => {
+      for (const { id, name } of brands)
+        await db
+          .insertInto("brands")
+          .values({ organization_id: organizationId, brand_id: id, name })
+          .onConflict((conflict) => conflict.columns(["organization_id", "brand_id"]).doUpdateSet({ name }))
+          .execute();
+    },
+    /** Returns the number of an organization; null if it does not exist. */
+    idOf: async (slug: string): Promise<number | null> => {
+      const row = await db
+        .selectFrom("organizations")
+        .select("organization_id")
+        .where("slug", "=", slug)
+        .executeTakeFirst();
+      return row?.organization_id ?? null;
+    },
+    /** Returns all slugs, sorted. */
+    slugs: async (): Promise<readonly string[]> => {
+      const rows = await db.selectFrom("organizations").select("slug").orderBy("slug").execute();
+      return rows.map(({ slug }) => slug);
+    },
+    /** Locks the organization until the transaction ends; waits for other transactions that hold the lock. */
+    lock: async (slug: string): Promise<void> => {
+      // SQLite has one write transaction at a time.
+      if (engineOf(db) === "sqlite") return;
+      // FOR NO KEY UPDATE: reports of the organization may be inserted meanwhile.
+      await db
+        .selectFrom("organizations")
+        .select("organization_id")
+        .where("slug", "=", slug)
+        .forNoKeyUpdate()
+        .execute();
+    },
+    hasBrand: async (organizationId: number, brandId: number): Promise<boolean> => {
+      const row = await db
+        .selectFrom("brands")
+        .select("brand_id")
+        .where("organization_id", "=", organizationId)
+        .where("brand_id", "=", brandId)
+        .executeTakeFirst();
+      return row !== undefined;
+    },
+  };
 }

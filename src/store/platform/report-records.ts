@@ -1,7 +1,6 @@
 import type { ReportRecord } from "../../contract/report-record.ts";
 import { actors, proposalDecisions, reportStatuses, type ReportSource } from "../../contract/report-values.ts";
-import { storedAsset } from "./asset-table.ts";
-import type { Asset } from "./assets.ts";
+import { storedAsset, type Asset } from "./assets.ts";
 import type { ReportRow } from "./rows.ts";
 import type { Db } from "../schema.ts";
 

@@ -1,7 +1,6 @@
 import { formatDay, formatLengthInProse, formatSeconds } from "../page/parts/figures.ts";
 import { inZone } from "./choices.ts";
-import type { FleetData } from "../page/overview/fleet.ts";
-import { renderTrace } from "../page/overview/fleet.ts";
+import { type FleetData, renderTrace } from "../page/overview/fleet.ts";
 import { renderPill, type WaitingCounts } from "../page/parts/waiting.ts";
 import { renderStoreProblem } from "../page/parts/store-problem.ts";
 import type { RowData } from "../page/overview/row.ts";

@@ -1,5 +1,5 @@
 import type { Actor } from "../../contract/actor.ts";
-import type { EventPlace } from "../../store/events/evidence.ts";
+import type { EventPlace } from "../../store/events/asset-events.ts";
 
 /** An asset that died in an alert, by its last death there. */
 export interface ListedAsset {

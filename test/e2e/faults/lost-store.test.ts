@@ -1,5 +1,4 @@
-import { cp, open, rename, rm, truncate } from "node:fs/promises";
-import { writeFile } from "node:fs/promises";
+import { cp, open, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 

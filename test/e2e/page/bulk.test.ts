@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 
 import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
 import { hourMs } from "../../../src/base/time.ts";
-import type { StoreParts } from "../../../src/store/store.ts";
+import type { StoreParts } from "../../../src/store/store-parts.ts";
 import { firingAlert } from "../../support/firing-alert.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";

@@ -1,8 +1,7 @@
 import { eventLoopTurn, type Clock } from "../../../src/base/time.ts";
 import type { Chance } from "../chance.ts";
-import type { Answer } from "./postgres/database.ts";
+import { type Answer, PostgresError } from "./postgres/database.ts";
 import { connectionLost, connectionRefused, type Link } from "./postgres/pool.ts";
-import { PostgresError } from "./postgres/database.ts";
 import type { Session } from "./postgres/server.ts";
 
 /** What a statement is about: faults can wait for it. */

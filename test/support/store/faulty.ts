@@ -1,5 +1,6 @@
 import { FlatlineError } from "../../../src/base/errors.ts";
-import type { Store, StoreParts } from "../../../src/store/store.ts";
+import type { StoreParts } from "../../../src/store/store-parts.ts";
+import type { Store } from "../../../src/store/store.ts";
 
 /** What a store does with one call instead of doing it. */
 export type StoreFault = "rejects" | "hangs";

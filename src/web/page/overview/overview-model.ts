@@ -1,5 +1,4 @@
-import { dayMs, hourMs } from "../../../base/time.ts";
-import type { Clock } from "../../../base/time.ts";
+import { dayMs, hourMs, type Clock } from "../../../base/time.ts";
 import type { HourSeries } from "../../../store/runs/hour-series.ts";
 import { isStaleResult } from "../../api/check-view.ts";
 import { reaches, reachesEverything, seesDetails, type Identity } from "../../access/identity.ts";
