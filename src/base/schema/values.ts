@@ -48,15 +48,34 @@ export const limitsKeyword = "limits";
 
 const durationProblem = 'must be a duration such as "500ms", "30s", "5m", "4h" or "1d"';
 
-/** Returns a duration as text: `500ms`, `30s`, `1h30m`. */
+/** Returns a duration that is written as text, `500ms`, `30s` or `1h30m`, and read as milliseconds. */
 export function duration(limits: DurationLimits) {
-  return durationText(limits, { pattern: durationPattern, problem: durationProblem, words: [] });
+  const text = durationText(limits, { pattern: durationPattern, problem: durationProblem, words: [] });
+  return z.codec(text, z.number(), { decode: millisecondsOf, encode: formatDuration });
 }
 
 /** `auto`, or a duration. */
 export function autoOrDuration(limits: DurationLimits) {
   const pattern = `^(?:auto|${durationPattern.slice(1, -1)})$`;
-  return durationText(limits, { pattern, problem: `must be "auto", or ${durationProblem.slice(8)}`, words: ["auto"] });
+  const problem = `must be "auto", or ${durationProblem.slice(8)}`;
+  return z.codec(
+    durationText(limits, { pattern, problem, words: ["auto"] }),
+    z.union([z.literal("auto"), z.number()]),
+    {
+      decode: (text) => (text === "auto" ? text : millisecondsOf(text)),
+      encode: formatAutoOrDuration,
+    },
+  );
+}
+
+/** Returns the text of what {@link autoOrDuration} reads. */
+export function formatAutoOrDuration(value: "auto" | number): string {
+  return value === "auto" ? value : formatDuration(value);
+}
+
+/** NaN, which no number is, for a text that is no duration: the text was refused already. */
+function millisecondsOf(text: string): number {
+  return parseDuration(text) ?? Number.NaN;
 }
 
 function durationText(

@@ -1,8 +1,7 @@
 import { z } from "zod";
 
-import { formatDuration, parseDuration } from "../../base/durations.ts";
 import { layered } from "../../base/layers.ts";
-import { autoOrDuration, cronPattern, strictObject } from "../../base/schema/values.ts";
+import { autoOrDuration, formatAutoOrDuration, cronPattern, strictObject } from "../../base/schema/values.ts";
 import { dayMs, minuteMs } from "../../base/time.ts";
 import type { CheckSettings, ScheduleOf } from "../settings.ts";
 import type { Schedule } from "../target.ts";
@@ -13,7 +12,7 @@ export interface EventFlowSettings extends EventFlowLimits {
   readonly schedule: Schedule;
 }
 
-const builtin = { enabled: false, schedule: "*/5 * * * *", maxSilence: "auto", maxCoverageDrop: 0.5 };
+const builtin = { enabled: false, schedule: "*/5 * * * *", maxSilence: "auto", maxCoverageDrop: 0.5 } as const;
 
 const schema = strictObject({
   enabled: z
@@ -50,13 +49,12 @@ export const eventFlowSettings = {
   switchOf: ({ enabled }: { readonly enabled?: unknown }) => (enabled === true ? ["enabled"] : null),
   resolve: (layers: readonly (z.output<typeof schema> | undefined)[], scheduleOf: ScheduleOf): EventFlowSettings => {
     const { enabled, schedule, maxSilence, maxCoverageDrop } = layered(builtin, ...layers);
-    const maxSilenceMs = maxSilence === "auto" ? "auto" : (parseDuration(maxSilence) ?? 0);
-    return { enabled, schedule: scheduleOf(schedule), maxSilenceMs, maxCoverageDrop };
+    return { enabled, schedule: scheduleOf(schedule), maxSilenceMs: maxSilence, maxCoverageDrop };
   },
   describe: ({ enabled, schedule, maxSilenceMs, maxCoverageDrop }: EventFlowSettings) => ({
     enabled,
     schedule: schedule.pattern,
-    maxSilence: maxSilenceMs === "auto" ? "auto" : formatDuration(maxSilenceMs),
+    maxSilence: formatAutoOrDuration(maxSilenceMs),
     maxCoverageDrop,
   }),
 } as const satisfies CheckSettings;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
-import { formatDuration, parseDuration } from "../../base/durations.ts";
+import { formatDuration } from "../../base/durations.ts";
 import { layered } from "../../base/layers.ts";
-import { autoOrDuration, duration, strictObject, wholeNumber } from "../../base/schema/values.ts";
+import { autoOrDuration, formatAutoOrDuration, duration, strictObject, wholeNumber } from "../../base/schema/values.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
 import type { CheckSettings } from "../settings.ts";
 import type { RegretLimits } from "./evaluate.ts";
@@ -11,7 +11,13 @@ import { leastRevivalMs } from "./shares.ts";
 /**
  * Set by `npm run bench:detection` (docs/detection.md): of real mass deaths a median of 17 % was reversed within 60 days.
  */
-export const builtinRegret = { warnAbove: 0.45, failAbove: 0.65, minDeaths: 20, window: "24h", maturity: "auto" };
+export const builtinRegret = {
+  warnAbove: 0.45,
+  failAbove: 0.65,
+  minDeaths: 20,
+  window: dayMs,
+  maturity: "auto",
+} as const;
 const share = z.number().gt(0).max(1);
 
 const schema = strictObject({
@@ -30,7 +36,7 @@ const schema = strictObject({
   window: duration({ minMs: hourMs, maxMs: 30 * dayMs })
     .optional()
     .describe("The stretch of deaths that is judged; seven of them are judged too, and the smaller share decides.")
-    .meta({ default: builtinRegret.window }),
+    .meta({ default: formatDuration(builtinRegret.window) }),
   maturity: autoOrDuration({ minMs: leastRevivalMs, maxMs: 60 * dayMs })
     .optional()
     .describe(
@@ -50,12 +56,11 @@ export const regretSettings = {
   resolve: (layers: readonly (z.output<typeof schema> | undefined)[]): RegretLimits | null => {
     if (layers.every((layer) => layer === undefined)) return null;
     const { window, maturity, ...limits } = layered(builtinRegret, ...layers);
-    const maturityMs = maturity === "auto" ? "auto" : (parseDuration(maturity) ?? 0);
-    return { ...limits, windowMs: parseDuration(window) ?? 0, maturityMs };
+    return { ...limits, windowMs: window, maturityMs: maturity };
   },
   describe: ({ windowMs, maturityMs, ...limits }: RegretLimits) => ({
     ...limits,
     window: formatDuration(windowMs),
-    maturity: maturityMs === "auto" ? "auto" : formatDuration(maturityMs),
+    maturity: formatAutoOrDuration(maturityMs),
   }),
 } as const satisfies CheckSettings;

@@ -1,13 +1,13 @@
 import { z } from "zod";
 
 import { formatCount } from "../../base/numbers.ts";
-import { secondMs, dayMs } from "../../base/time.ts";
+import { dayMs, hourMs, secondMs } from "../../base/time.ts";
 import type { PlatformApi } from "../../contract/platform-api.ts";
 import { walkReports } from "../../contract/report-pages.ts";
 import type { CheckedOrganization, CheckKind, Evaluated, SaidNumbers } from "../kind.ts";
 import type { AnyTarget, Schedule } from "../target.ts";
 import { evaluateReviewQueue, queuedReport, type QueuedReport, type ReviewQueueThresholds } from "./evaluate.ts";
-import { formatDuration, parseDuration } from "../../base/durations.ts";
+import { formatDuration } from "../../base/durations.ts";
 import { layered } from "../../base/layers.ts";
 import { cronPattern, duration, strictObject } from "../../base/schema/values.ts";
 import type { CheckSettings, ScheduleOf } from "../settings.ts";
@@ -17,7 +17,7 @@ interface ReviewQueueSettings extends ReviewQueueThresholds {
   readonly schedule: Schedule;
 }
 
-const builtin = { enabled: false, schedule: "*/10 * * * *", warnAfter: "4h", failAfter: "24h" };
+const builtin = { enabled: false, schedule: "*/10 * * * *", warnAfter: 4 * hourMs, failAfter: dayMs };
 const longMs = 365 * dayMs;
 
 const schema = strictObject({
@@ -29,11 +29,11 @@ const schema = strictObject({
   warnAfter: duration({ maxMs: longMs })
     .optional()
     .describe("`warn` when the oldest report in the queue is older.")
-    .meta({ default: builtin.warnAfter }),
+    .meta({ default: formatDuration(builtin.warnAfter) }),
   failAfter: duration({ maxMs: longMs })
     .optional()
     .describe("`fail` when the oldest report in the queue is older.")
-    .meta({ default: builtin.failAfter }),
+    .meta({ default: formatDuration(builtin.failAfter) }),
 }).describe("The watcher of the queue of proposals that wait for the customer's review.");
 
 /** `reviewQueue` in the configuration. */
@@ -44,12 +44,7 @@ const reviewQueueSettings = {
   switchOf: ({ enabled }: { readonly enabled?: unknown }) => (enabled === true ? ["enabled"] : null),
   resolve: (layers: readonly (z.output<typeof schema> | undefined)[], scheduleOf: ScheduleOf): ReviewQueueSettings => {
     const { enabled, schedule, warnAfter, failAfter } = layered(builtin, ...layers);
-    return {
-      enabled,
-      schedule: scheduleOf(schedule),
-      warnAfterMs: parseDuration(warnAfter) ?? 0,
-      failAfterMs: parseDuration(failAfter) ?? 0,
-    };
+    return { enabled, schedule: scheduleOf(schedule), warnAfterMs: warnAfter, failAfterMs: failAfter };
   },
   describe: ({ enabled, schedule, warnAfterMs, failAfterMs }: ReviewQueueSettings) => ({
     enabled,

@@ -3,7 +3,6 @@ import type { EventRecord } from "../../backtest/event-record.ts";
 import { gridPoints, type Grid, type GridPoint } from "../../backtest/grid.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
-import { parseDuration } from "../../base/durations.ts";
 import type { KeptAlert } from "../../store/alerts/alerts.ts";
 import { loadConfig, findConfigPath } from "../../config/load.ts";
 import { builtinSettings } from "../../config/schema/organization.ts";
@@ -189,10 +188,10 @@ function builtinOrganization(slug: string): BacktestSettings {
     thresholds,
     baseline,
     policy: {
-      forMs: parseDuration(alert.for) ?? 0,
-      keepFiringForMs: parseDuration(alert.keepFiringFor) ?? 0,
+      forMs: alert.for,
+      keepFiringForMs: alert.keepFiringFor,
       unknownAfter: alert.unknownAfter,
-      repeatIntervalMs: parseDuration(alert.repeatInterval) ?? 0,
+      repeatIntervalMs: alert.repeatInterval,
       minBaselineCoverage: alert.minBaselineCoverage,
     },
     schedule: { pattern, timezone, jitterMs: 0 },

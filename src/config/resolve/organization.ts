@@ -2,7 +2,6 @@ import { checkSettings, type SettingsOfChecks } from "../../checks/checks.ts";
 import type { ScheduleOf } from "../../checks/settings.ts";
 import type { OrganizationConfig } from "../config.ts";
 import type { ConfigPlaces } from "../document/places.ts";
-import { parseDuration } from "../../base/durations.ts";
 import { layered } from "../../base/layers.ts";
 import { formatPath, type YamlPath } from "../document/problems.ts";
 import { builtinSettings, type OrganizationInput, type SettingsInput } from "../schema/organization.ts";
@@ -32,7 +31,7 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
     typeof organization === "string" ? { slug: organization } : organization;
   const alert = layered(builtinSettings.alert, defaults.alert, own.alert);
   const timezone = own.timezone ?? defaults.timezone ?? builtinSettings.timezone;
-  const jitterMs = milliseconds(own.jitter ?? defaults.jitter ?? builtinSettings.jitter);
+  const jitterMs = own.jitter ?? defaults.jitter ?? builtinSettings.jitter;
   const scheduleOf: ScheduleOf = (pattern) => ({ pattern: pattern.trim(), timezone, jitterMs });
   return {
     slug: own.slug,
@@ -44,16 +43,14 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
     baselineExclude: own.baselineExclude ?? defaults.baselineExclude ?? builtinSettings.baselineExclude,
     whenNoEvents: own.whenNoEvents ?? defaults.whenNoEvents ?? builtinSettings.whenNoEvents,
     receivers: (own.receivers ?? defaults.receivers ?? receiverNames).map((routed) =>
-      typeof routed === "string"
-        ? { name: routed, afterMs: 0 }
-        : { name: routed.name, afterMs: milliseconds(routed.after) },
+      typeof routed === "string" ? { name: routed, afterMs: 0 } : { name: routed.name, afterMs: routed.after },
     ),
     labels: { ...defaults.labels, ...own.labels },
     alert: {
-      forMs: milliseconds(alert.for),
-      keepFiringForMs: milliseconds(alert.keepFiringFor),
+      forMs: alert.for,
+      keepFiringForMs: alert.keepFiringFor,
       unknownAfter: alert.unknownAfter,
-      repeatIntervalMs: milliseconds(alert.repeatInterval),
+      repeatIntervalMs: alert.repeatInterval,
       minBaselineCoverage: alert.minBaselineCoverage,
     },
     ...resolveChecks([defaults, own], scheduleOf),
@@ -81,10 +78,6 @@ export function inTimezone(organization: OrganizationConfig, timezone: string): 
   });
   const schedule = { ...organization.schedule, timezone };
   return { ...organization, schedule, ...(Object.fromEntries(checks) as SettingsOfChecks) };
-}
-
-function milliseconds(text: string): number {
-  return parseDuration(text) ?? 0;
 }
 
 /** Path below an object → `file:line`, for each of its values. */

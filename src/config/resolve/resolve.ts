@@ -14,7 +14,6 @@ import type {
   ReceiverConfig,
 } from "../config.ts";
 import type { ConfigPlaces } from "../document/places.ts";
-import { parseDuration } from "../../base/durations.ts";
 import { layered } from "../../base/layers.ts";
 import { resolveOrganization, whereSet, type OrganizationResolution } from "./organization.ts";
 import { builtinSettings } from "../schema/organization.ts";
@@ -38,11 +37,6 @@ export interface ResolveInput {
   readonly environmentListen: string | null;
 }
 
-/** Milliseconds of a duration that the schema has accepted. */
-function durationMs(text: string): number {
-  return parseDuration(text) ?? 0;
-}
-
 /** Returns the frozen configuration of files that were found to be right: defaults filled in, merged, in milliseconds. */
 export function resolveConfig({ data, places, files, secrets, environmentListen }: ResolveInput): Config {
   const receiverNames = data.receivers.map(({ name }) => name);
@@ -63,8 +57,8 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
       gate: layered(builtinSettings.gate, defaults.gate),
     },
     alerting: {
-      groupWaitMs: durationMs(data.alerting.groupWait),
-      groupIntervalMs: durationMs(data.alerting.groupInterval),
+      groupWaitMs: data.alerting.groupWait,
+      groupIntervalMs: data.alerting.groupInterval,
       fleet: data.alerting.fleet === false ? null : data.alerting.fleet,
       sample: data.alerting.sample,
       externalUrl: data.alerting.externalUrl ?? null,
@@ -79,15 +73,15 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
       trustedProxy: data.server.trustedProxy ?? null,
       publicRead: data.server.publicRead,
       linkSecret: secrets.of(["server"], "linkSecret")[0] ?? null,
-      drainTimeoutMs: durationMs(data.server.drainTimeout),
+      drainTimeoutMs: data.server.drainTimeout,
     },
     storage: {
       path: data.storage.path,
       url: secrets.of(["storage"], "url")[0] ?? null,
       poolSize: data.storage.poolSize,
-      retentionMs: durationMs(data.storage.retention),
-      auditRetentionMs: durationMs(data.storage.auditRetention),
-      eventRetentionMs: durationMs(data.storage.eventRetention),
+      retentionMs: data.storage.retention,
+      auditRetentionMs: data.storage.auditRetention,
+      eventRetentionMs: data.storage.eventRetention,
     },
     heartbeat: resolveHeartbeat(data, secrets),
     log: data.log,
@@ -130,7 +124,7 @@ function resolveSource(data: RootInput, places: ConfigPlaces, secrets: SecretBoo
     ...sourceKinds.remote,
     baseUrl: source.baseUrl.replace(/\/+$/, ""),
     apiKey: secrets.of(["source"], "apiKey")[0] ?? null,
-    timeoutMs: durationMs(source.timeout),
+    timeoutMs: source.timeout,
     retries: source.retries,
     ...shared,
   };
@@ -140,7 +134,7 @@ function resolveSource(data: RootInput, places: ConfigPlaces, secrets: SecretBoo
 function resolveSilence(silence: SilenceInput): SilenceRule {
   const base = { ...matcherOf(silence), comment: silence.comment ?? "" };
   if (silence.schedule !== undefined) {
-    const length = durationMs(silence.duration ?? "0s");
+    const length = silence.duration ?? 0;
     return {
       ...base,
       kind: "recurring",
@@ -156,7 +150,7 @@ function resolveSilence(silence: SilenceInput): SilenceRule {
 function resolveHeartbeat(data: RootInput, secrets: SecretBook): Config["heartbeat"] {
   if (data.heartbeat === undefined) return null;
   const url = secrets.of(["heartbeat"], "url")[0] ?? new Secret("");
-  return { url, intervalMs: durationMs(data.heartbeat.interval) };
+  return { url, intervalMs: data.heartbeat.interval };
 }
 
 function deepFreeze<Value>(value: Value): Value {
@@ -186,7 +180,7 @@ function resolveDiscover(
       file === undefined
         ? { kind: "url", url: secrets.of(path, "url")[0] ?? new Secret(""), headers: secrets.headersOf(path) }
         : { kind: "file", path: resolve(places.folderOf(path), file) },
-    refreshIntervalMs: parseDuration(source.refreshInterval) ?? 0,
+    refreshIntervalMs: source.refreshInterval,
     maxOrganizations,
     template: { ...template, setAt: { ...template.setAt, "": places.lineOf(path) } },
   };
@@ -202,7 +196,7 @@ function resolveTableSource(source: TableSourceInput, secrets: SecretBook): Tabl
     url,
     events: resolveEvents(source),
     timeUnit: source.timeUnit,
-    timeoutMs: parseDuration(source.timeout) ?? 0,
+    timeoutMs: source.timeout,
     applicationName: source.applicationName,
     concurrency: source.concurrency,
     observedKeys: source.observedKeys,
@@ -246,8 +240,8 @@ function resolveReceiver(receiver: ReceiverInput, index: number, secrets: Secret
     sendActs: receiver.sendActs,
     sample: receiver.sample,
     match: receiver.match === undefined ? null : matcherOf(receiver.match),
-    timeoutMs: parseDuration(receiver.timeout) ?? 0,
-    maxAgeMs: parseDuration(receiver.maxAge) ?? 0,
+    timeoutMs: receiver.timeout,
+    maxAgeMs: receiver.maxAge,
     rateLimit: receiver.rateLimit === undefined ? null : parseRateLimit(receiver.rateLimit),
   };
 }

@@ -31,7 +31,7 @@ export const discoverSchema = strictObject({
     .describe("Headers of the request. Secrets: `headersFile` reads them from a file, one `Name: value` a line."),
   headersFile: secretFile("the headers").optional(),
   refreshInterval: duration({ minMs: shortestIntervalMs, maxMs: dayMs })
-    .default("5m")
+    .prefault("5m")
     .describe("How often the list is read."),
   maxOrganizations: wholeNumber({ min: 1, max: 100_000 })
     .default(20_000)

@@ -15,7 +15,7 @@ const referenceName = "reference";
  * form, a reference to the environment (`${NAME}`) is allowed too: what that turns out to be is known at run time only.
  */
 export function createJsonSchema(): JsonSchema {
-  const schema = stateLimits(z.toJSONSchema(rootSchema, { io: "input" }));
+  const schema = stateLimits(z.toJSONSchema(rootSchema, { io: "input", override: keepDefault }));
   const { $schema, properties, ...root } = allowReferences(schema) as JsonSchema;
   const sections = properties as Readonly<Record<string, JsonSchema>>;
   return {
@@ -32,6 +32,18 @@ export function createJsonSchema(): JsonSchema {
       [referenceName]: { type: "string", pattern: "\\$\\{[A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?\\}" },
     },
   };
+}
+
+/** zod drops the default of what is read as something else than it is written; those in metadata are as they are written. */
+function keepDefault({
+  zodSchema,
+  jsonSchema,
+}: {
+  readonly zodSchema: z.core.$ZodType;
+  readonly jsonSchema: Record<string, unknown>;
+}): void {
+  const written = z.globalRegistry.get(zodSchema)?.["default"];
+  if (written !== undefined) jsonSchema["default"] = written;
 }
 
 /** Returns the text of flatline.schema.json. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
-import { dayMs } from "../../base/time.ts";
+import { formatDuration } from "../../base/durations.ts";
+import { dayMs, hourMs } from "../../base/time.ts";
 import { checkSettings, type SettingsShape } from "../../checks/checks.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import { baselineKinds } from "../../spike/median.ts";
@@ -15,18 +16,18 @@ import {
   wholeNumber,
 } from "../../base/schema/values.ts";
 
-/** What holds where neither `defaults` nor the organization says anything (CONTRACT 4). */
+/** What holds where neither `defaults` nor the organization says anything (CONTRACT 4); lengths of time in milliseconds. */
 export const builtinSettings = {
   schedule: "*/5 * * * *",
   timezone: "UTC",
-  jitter: "0s",
+  jitter: 0,
   thresholds: defaultThresholds,
   baseline: "mean",
   attributionDays: 28,
   baselineExclude: "none",
   whenNoEvents: "unknown",
   sample: true,
-  alert: { for: "0s", keepFiringFor: "0s", unknownAfter: 3, repeatInterval: "4h", minBaselineCoverage: 0 },
+  alert: { for: 0, keepFiringFor: 0, unknownAfter: 3, repeatInterval: 4 * hourMs, minBaselineCoverage: 0 },
   gate: { releaseOn: ["judged"], whenUnknown: "allow" },
 } as const;
 
@@ -64,11 +65,11 @@ const alertSchema = strictObject({
   for: duration({ maxMs: longMs })
     .optional()
     .describe("How long a check must be non-ok without a break before its alert fires.")
-    .meta({ default: alert.for }),
+    .meta({ default: formatDuration(alert.for) }),
   keepFiringFor: duration({ maxMs: longMs })
     .optional()
     .describe("How long it must be ok again before the alert resolves.")
-    .meta({ default: alert.keepFiringFor }),
+    .meta({ default: formatDuration(alert.keepFiringFor) }),
   unknownAfter: wholeNumber({ min: 1, max: 10_000 })
     .optional()
     .describe("Runs without a result in a row that make an alert of their own.")
@@ -76,7 +77,7 @@ const alertSchema = strictObject({
   repeatInterval: duration({ maxMs: longMs })
     .optional()
     .describe("How often a reminder goes out while an alert fires; `0s`: never.")
-    .meta({ default: alert.repeatInterval }),
+    .meta({ default: formatDuration(alert.repeatInterval) }),
   minBaselineCoverage: z
     .number()
     .min(0)
@@ -133,7 +134,7 @@ const settingsShape = {
   jitter: duration({ maxMs: dayMs })
     .optional()
     .describe("Spreads start times over this long, by a stable hash of the slug.")
-    .meta({ default: builtinSettings.jitter }),
+    .meta({ default: formatDuration(builtinSettings.jitter) }),
   thresholds: thresholdsSchema.optional(),
   baseline: z
     .enum(baselineKinds)

@@ -57,9 +57,9 @@ const common = {
     ),
   sample: z.boolean().default(true).describe("Whether it gets the names of dead assets (`alerting.sample`)."),
   match: strictObject(matchShape).optional().describe("Only alerts that match all of these; at least one key."),
-  timeout: duration({ minMs: 1, maxMs: longestTimeoutMs }).default("10s").describe("Of one attempt."),
+  timeout: duration({ minMs: 1, maxMs: longestTimeoutMs }).prefault("10s").describe("Of one attempt."),
   maxAge: duration({ minMs: shortestIntervalMs, maxMs: 30 * dayMs })
-    .default("24h")
+    .prefault("24h")
     .describe("How long delivery is tried before a notification is dead-lettered."),
   rateLimit: rateLimitSchema.optional().describe("At most so many requests: `1/s`, `30/m`; absent: no limit."),
 };

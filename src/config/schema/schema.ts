@@ -27,12 +27,12 @@ import {
 
 const alertingSchema = strictObject({
   groupWait: duration({ maxMs: hourMs })
-    .default("10s")
+    .prefault("10s")
     .describe(
       "From the first change to the first notification, so that alerts that change together are notified together.",
     ),
   groupInterval: duration({ maxMs: dayMs })
-    .default("1m")
+    .prefault("1m")
     .describe("The least time between two notifications of new alerts to one receiver."),
   fleet: z
     .union([
@@ -146,7 +146,7 @@ const serverSchema = strictObject({
     .default(true)
     .describe("Whether metrics, verdicts and the page can be read without the token."),
   drainTimeout: duration({ maxMs: longestTimeoutMs })
-    .default("8s")
+    .prefault("8s")
     .describe("How long a stop waits for running checks and deliveries."),
 })
   .prefault({})
@@ -167,13 +167,13 @@ const storageSchema = strictObject({
     .default(10)
     .describe("Connections to the PostgreSQL of `url` at most; each replica has so many."),
   retention: duration({ minMs: hourMs, maxMs: 3_650 * dayMs })
-    .default("90d")
+    .prefault("90d")
     .describe("How long verdicts are kept."),
   auditRetention: duration({ minMs: dayMs, maxMs: 36_500 * dayMs })
-    .default("400d")
+    .prefault("400d")
     .describe("How long the audit is kept: who did what."),
   eventRetention: duration({ maxMs: 36_500 * dayMs })
-    .default("0s")
+    .prefault("0s")
     .describe("How long liveness events are kept; `0s`: for ever, else at least the longest window and baseline."),
 })
   .prefault({})
@@ -182,7 +182,7 @@ const storageSchema = strictObject({
 const heartbeatSchema = strictObject({
   url: z.string().optional().describe("Asked with GET. A secret: `urlFile` reads it from a file."),
   urlFile: secretFile("the URL").optional(),
-  interval: duration({ minMs: shortestIntervalMs, maxMs: dayMs }).default("1m").describe("How often."),
+  interval: duration({ minMs: shortestIntervalMs, maxMs: dayMs }).prefault("1m").describe("How often."),
 }).describe("A dead man's switch: asked while the scheduler and the outbox are alive.");
 
 const logSchema = strictObject({
@@ -220,10 +220,10 @@ export const rootSchema = strictObject(
         "Where more organizations are listed, by URL or file. Organizations of this file win over discovered ones, and of two sources the first one.",
       ),
     alerting: alertingSchema,
-    receivers: z.array(receiverSchema).default([]).describe("Where notifications go."),
+    receivers: z.array(receiverSchema).prefault([]).describe("Where notifications go."),
     silences: z
       .array(silenceSchema)
-      .default([])
+      .prefault([])
       .describe("When notifications are held back: fixed times, or recurring ones."),
     appUrl: appUrlSchema
       .optional()

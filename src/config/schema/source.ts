@@ -51,7 +51,7 @@ const remoteSourceSchema = strictObject(
       ),
     apiKeyFile: secretFile("the API key").optional(),
     timeout: duration({ minMs: 1, maxMs: 10 * minuteMs })
-      .default("30s")
+      .prefault("30s")
       .describe("Of one attempt."),
     retries: wholeNumber({ min: 0, max: 10 })
       .default(2)

@@ -69,7 +69,7 @@ function tableShape(engine: string, example: string) {
         "What the column of times is: a `timestamp` of the database, or whole numbers since 1970 in this unit.",
       ),
     timeout: duration({ minMs: secondMs, maxMs: 10 * minuteMs })
-      .default("30s")
+      .prefault("30s")
       .describe("Of one query; the server cancels it then, too."),
     applicationName: nameText(63).default("flatline").describe("As which flatline shows in the database's own lists."),
     concurrency: wholeNumber({ min: 1, max: longestConcurrency })

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { formatDuration, parseDuration } from "../../base/durations.ts";
+import { formatDuration } from "../../base/durations.ts";
 import type { HttpDispatcher } from "../../base/http-dispatcher.ts";
 import { requiredUrl } from "../../base/schema/secret-rules.ts";
 import { duration, filePath, shortestIntervalMs } from "../../base/schema/values.ts";
@@ -33,7 +33,7 @@ const shape = {
     .optional()
     .describe("A file that holds the URL, or a list of them; relative to the folder of this file."),
   resendInterval: duration({ minMs: shortestIntervalMs, maxMs: 60 * minuteMs })
-    .default("1m")
+    .prefault("1m")
     .describe("How often a firing alert is sent again; it ends by itself after four of these."),
 };
 
@@ -44,8 +44,7 @@ export const alertmanagerKind = {
   checkLabel: checkLabelName,
   withoutActs: () => "type alertmanager",
   resolve({ name, resendInterval }: ReceiverInput<typeof shape>, secrets: ReceiverSecrets): AlertmanagerOptions {
-    const resendIntervalMs = parseDuration(resendInterval) ?? 0;
-    return { type: "alertmanager", name, urls: secrets.all("url"), resendIntervalMs };
+    return { type: "alertmanager", name, urls: secrets.all("url"), resendIntervalMs: resendInterval };
   },
   describe: ({ urls, resendIntervalMs }: AlertmanagerOptions) => ({
     url: urls,
