@@ -272,12 +272,12 @@ export function daemonDashboard(): Dashboard {
     .withPanel(
       series({
         title: "CPU and event loop",
-        description: "Share of one core; and how long the loop was held up, at the 99th percentile.",
+        description: "Share of one core; and how long the event loop was held up at each scrape.",
         width: 8,
         height: 8,
         queries: [
           overTime(rate("instance", "process_cpu_seconds_total"), "CPU {{instance}}"),
-          overTime(`max by (instance) (nodejs_eventloop_lag_p99_seconds{${ofInstance}})`, "loop delay {{instance}}"),
+          overTime(`max by (instance) (nodejs_eventloop_lag_seconds{${ofInstance}})`, "loop delay {{instance}}"),
         ],
       })
         .unit("percentunit")

@@ -41,9 +41,9 @@ export interface AppMetricsOptions {
   readonly withProcess?: boolean;
 }
 
-// prom-client's own 10 ms wake an idle process a hundred times a second, which was most of what it cost; at 100 ms they were
-// half of it. A loop that is held up for longer than a second is always seen, a shorter time as often as it is long.
-const eventLoopPrecisionMs = secondMs;
+// prom-client's histogram of the event loop wakes an idle process a hundred times a second, which was most of what it cost, and
+// its values hold the pause between two looks: at one look a second everything is late by a second. It never looks here.
+const neverMs = 2 ** 31 - 1;
 // The rest of a code's values is not ours to choose: an upstream that answers with a new one each time is cut here.
 const maxRequestSeries = 200;
 const successCode = "200";
@@ -202,11 +202,14 @@ function requestCounter(instrument: Instrument, registry: Registry): (operation:
   };
 }
 
-/** prom-client's own, without `nodejs_active_*_total`: gauges that are called a total, which promtool reports. */
+/**
+ * prom-client's own, without `nodejs_active_*_total`, gauges that are called a total, which promtool reports, and without the
+ * histogram of the event loop; `nodejs_eventloop_lag_seconds` is measured at each scrape.
+ */
 function collectProcessMetrics(registry: Registry): void {
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopPrecisionMs });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: neverMs });
   for (const { name } of registry.getMetricsAsArray()) {
-    if (/^nodejs_active_.*_total$/.test(name)) registry.removeSingleMetric(name);
+    if (/^nodejs_(?:active_.*_total|eventloop_lag_\w+_seconds)$/.test(name)) registry.removeSingleMetric(name);
   }
 }
 
