@@ -11,6 +11,7 @@ import { slowestReporter } from "./test/support/slowest-reporter.ts";
 const named = (...suffixes: string[]): string[] => suffixes.map((suffix) => `**/*.${suffix}.test.ts`);
 const everywhere = ["src/**/*.test.ts", "test/**/*.test.ts"];
 const build = "test/support/program/build-once.ts";
+const image = "test/e2e/deploy/container.test.ts";
 const postgres = "test/support/postgres/once.ts";
 const onSqlite = { length: "short", engines: ["SQLite"] } as const;
 
@@ -53,10 +54,14 @@ export default defineConfig({
             "test/kubernetes/*.test.ts",
             ...named("slow"),
           ],
-          exclude: named("long"),
+          exclude: [image, ...named("long")],
           globalSetup: [build, postgres],
           provide: onSqlite,
         },
+      },
+      {
+        extends: true,
+        test: { name: "image", include: [image], globalSetup: [build], provide: onSqlite },
       },
       {
         extends: true,

@@ -59,7 +59,7 @@ function numbered(count: number): Record<string, number> {
 const manyKeys = numbered(10_000);
 const oddKeys = { 'say "no"': 1, "line\nfeed": 2, "back\\slash": 3, "": 4, "{}": 5, "ключ 🔑": 6, __proto__x: 7 };
 
-/** Everything that an upstream may do to a daemon; needs `timeout: 1s` and `retries: 1`. */
+/** Everything that an upstream may do to a daemon; needs `timeout: 3s` and `retries: 1`. */
 export const upstreamCases: readonly UpstreamCase[] = [
   // No answer, or none in time.
   bad("never-answers", "timeout", { kind: "hang" }),
