@@ -20,6 +20,7 @@ export default defineConfig({
     // What hangs, not what is slow: a test that is correct passes on a machine that is busy with other things, too.
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 50_000 } },
     pool: "forks",
     // A worker reads each module once, not once for each file: half of the processor time of the small ones.
     isolate: false,
