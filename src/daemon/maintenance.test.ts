@@ -54,11 +54,11 @@ it("keeps an ended alert for the retention, and one that holds the gate until it
   await clock.advance(29 * dayMs);
   expect(await kept()).toEqual([true, true]);
   await clock.advance(2 * dayMs);
-  await expect.poll(kept, { timeout: 40_000 }).toEqual([true, false]);
+  await expect.poll(kept).toEqual([true, false]);
 
   await gate.releaseAll("acme", clock.nowMs());
   await clock.advance(2 * hourMs);
-  await expect.poll(kept, { timeout: 40_000 }).toEqual([false, false]);
+  await expect.poll(kept).toEqual([false, false]);
 
   await maintenance.stop();
 });
@@ -74,7 +74,7 @@ it("ends requests for runs after an hour, by when nobody waits for them", async 
   maintenance.start();
   await clock.advance(minuteMs);
   const open = async (): Promise<string[]> => (await runs.requests()).map(({ slug }) => slug);
-  await expect.poll(open, { timeout: 40_000 }).toEqual(["young"]);
+  await expect.poll(open).toEqual(["young"]);
 
   await maintenance.stop();
 });
@@ -91,7 +91,7 @@ it("remembers used links for longer than they hold, though the retention is shor
   maintenance.start();
   await clock.advance(minuteMs);
   const noted = (): Promise<boolean[]> => Promise.all(["old", "usable"].map((id) => outsideActs.isNoted("link", id)));
-  await expect.poll(noted, { timeout: 40_000 }).toEqual([false, true]);
+  await expect.poll(noted).toEqual([false, true]);
 
   await maintenance.stop();
 });
@@ -111,7 +111,7 @@ it("keeps 64 MiB of dead letters, the newest ones, and says how many went", asyn
   maintenance.start();
   await clock.advance(minuteMs);
   const left = async (): Promise<string[]> => (await outbox.list()).map(({ id }) => id);
-  await expect.poll(left, { timeout: 40_000 }).toEqual(["second", "third"]);
+  await expect.poll(left).toEqual(["second", "third"]);
 
   await maintenance.stop();
   expect(warned).toEqual([{ count: 1, mostBytes: 64 * 2 ** 20 }]);

@@ -47,7 +47,7 @@ describe("the share of false deaths", () => {
     book.start();
 
     await clock.advance(10 * secondMs);
-    await expect.poll(toldLength, { timeout: 40_000 }).toBe(2);
+    await expect.poll(toldLength).toBe(2);
     expect(told.splice(0)).toEqual([
       ["acme", 0.25],
       ["globex", null],
@@ -57,7 +57,7 @@ describe("the share of false deaths", () => {
     await clock.advance(59 * minuteMs);
     expect(told.splice(0)).toEqual([]);
     await clock.advance(minuteMs);
-    await expect.poll(toldLength, { timeout: 40_000 }).toBe(2);
+    await expect.poll(toldLength).toBe(2);
     expect(told.splice(0)).toEqual([
       ["acme", 0.5],
       ["globex", null],
@@ -66,12 +66,12 @@ describe("the share of false deaths", () => {
     await world.store.events.add([alive(nowMs, "c")]);
     slugs = ["acme"];
     await clock.advance(minuteMs);
-    await expect.poll(toldLength, { timeout: 40_000 }).toBe(1);
+    await expect.poll(toldLength).toBe(1);
     expect(told.splice(0)).toEqual([["globex", null]]);
     await clock.advance(57 * minuteMs);
     expect(told.splice(0)).toEqual([]);
     await clock.advance(3 * minuteMs);
-    await expect.poll(toldLength, { timeout: 40_000 }).toBe(1);
+    await expect.poll(toldLength).toBe(1);
     expect(told.splice(0)).toEqual([["acme", 0.75]]);
 
     await book.stop();
