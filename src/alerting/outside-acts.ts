@@ -111,7 +111,7 @@ export function createOutsideActs({
       const nowMs = clock.nowMs();
       // A clock that is ahead there must not make everything that follows late.
       const occurredAtMs = Math.min(incident.occurredAtMs, nowMs);
-      // Of other receivers' alerts, and other organizations', this secret says nothing.
+      // This secret gives no right over alerts that were sent to other receivers only.
       if (!(await store.notices.isSent(receiver, incidentKey))) return "no_alert";
       const found = obstacle(await store.alerts.byId(incidentKey), wanted);
       if (found !== null && found !== "unchanged") return found;

@@ -29,7 +29,7 @@ import { removal, transition, type Transition, type TransitionChange } from "./d
 export interface Recorded {
   /** As it is on the board now; null: another process runs the check, and nothing was written. */
   readonly state: CheckState | null;
-  /** Of the run before; null: there was none. */
+  /** Severity of the run before; null: there was none. */
   readonly previousSeverity: Severity | null;
   /** What changed, in order; the notifier sends it to receivers. */
   readonly changes: readonly TransitionChange[];
@@ -64,13 +64,13 @@ export interface RecorderOptions {
   readonly store: Store;
   /** Gets each run when it is durable. */
   readonly board: Board;
-  /** Of this process while it may write; null: it has lost its shards. */
+  /** Returns the journal of this process while it may write; null: it has lost its shards. */
   readonly journal: () => OwnJournal | null;
   /** Called when it is unknown whether the store has taken a commit. */
   readonly distrust: (journal: OwnJournal) => void;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Of alerts; unique over all time. */
+  /** Ids of alerts, unique over all time. */
   readonly newId: () => string;
   /** Those that hold now; asked at each run. */
   readonly settings: () => AlertingSettings;

@@ -17,7 +17,7 @@ export interface JudgedTruth {
 
 export interface JudgedTruthAsk {
   readonly nowMs: number;
-  /** Of alerts that do not know the window of their check. */
+  /** Returns the window for alerts that do not know that of their check. */
   readonly windowHoursOf: (slug: string) => number;
 }
 

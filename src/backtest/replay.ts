@@ -69,7 +69,7 @@ interface Group {
   readonly candidate: ReplayCandidate;
   readonly counts: SlidingCounts;
   count: SlidingCount;
-  /** Of a median: those of `count` that were known then. */
+  /** The days of a median: those of `count` that were known then. */
   days: DayCounts;
   expected: Expectation;
   coverage: number;

@@ -3,7 +3,7 @@ import { autoSilenceMs, silenceDaysMs, unnoticedGapMs, type EventFlowLimits } fr
 /** How long a recorded stream may be silent, at one instant after the other; instants must ascend. */
 export class SilenceLimits {
   readonly #firstMs: number;
-  /** Of which the limit may depend, in the order of time. */
+  /** The gaps that the limit may depend on, in the order of time. */
   readonly #gaps: readonly { readonly fromMs: number; readonly toMs: number }[];
   #passed = 0;
 

@@ -7,7 +7,7 @@ import type { EventRecord } from "./event-record.ts";
 export interface SlidingCount {
   readonly currentCount: number;
   readonly baselineCount: number;
-  /** Of a median; empty with a mean. */
+  /** The deaths of each day, for a median; empty with a mean. */
   readonly dayCounts: readonly number[];
 }
 

@@ -101,7 +101,7 @@ export function regretTruth({ deathAtMs, deathsBefore, revivedAtMs, seenAtMs }: 
   };
 }
 
-/** Of all days from the first event to the last, those without a death included. */
+/** Returns the median of all days from the first event to the last, those without a death included. */
 function medianOfDays(counts: number[], seenAtMs: Float64Array): number {
   const first = seenAtMs[0] ?? 0;
   const last = seenAtMs.at(-1) ?? first;

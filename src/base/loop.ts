@@ -49,7 +49,7 @@ export function createLoop(options: LoopOptions): Loop {
   let sleeping = new AbortController();
   let isAsleep = false;
   let running: Promise<void> | null = null;
-  /** Of the monotonic clock, as the other instants here. */
+  /** Instant of the monotonic clock, as the others here. */
   let nextTurnMs = Infinity;
   let lastTurnMs = clock.monotonicMs();
   /** When the monotonic clock began, of the wall clock; as of the last turn. */

@@ -16,7 +16,7 @@ export async function* piecesOf(request: IncomingMessage): AsyncGenerator<Uint8A
 
 export interface ReceiveOptions {
   readonly mostBytes: number;
-  /** Of which the body is held until its request was answered. */
+  /** Holds the body until its request has been answered. */
   readonly budget: ByteBudget;
 }
 
@@ -79,7 +79,7 @@ export async function collectBytes(
   return block.bytes();
 }
 
-// Of most bodies the first piece is all.
+// Most bodies are one piece.
 const firstBytes = 1_024;
 
 /**

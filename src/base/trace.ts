@@ -4,9 +4,9 @@ import { AsyncLocalStorage } from "node:async_hooks";
 export interface Trace {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** Of this work, 16 hexadecimal digits. Requests that it sends name it as their parent. */
+  /** Id of this work, 16 hexadecimal digits. Requests that it sends name it as their parent. */
   readonly spanId: string;
-  /** Of the work that asked for this; null if the trace begins here. */
+  /** Id of the work that asked for this; null if the trace begins here. */
   readonly parentId: string | null;
   /** Whether those who are asked are to record the trace, too. */
   readonly isSampled: boolean;

@@ -49,7 +49,7 @@ export interface SaidNumbers {
 export interface CheckKind {
   /** Whether its failure says that deaths cannot be trusted; a full review queue says nothing of them. */
   readonly holdsGate: boolean;
-  /** Of Alertmanager and Prometheus (CONTRACT 7). */
+  /** Name of the alert in Alertmanager and Prometheus (CONTRACT 7). */
   readonly alertName: string;
   /** Follows the slug in a title. */
   readonly subject: string;

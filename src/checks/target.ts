@@ -23,5 +23,5 @@ export interface EventTarget extends AnyTarget {
   readonly whenNoEvents?: WhenNoEvents;
 }
 
-/** Of an organization of which no event was ever stored: nothing is known, or a stream of deaths only had none (CONTRACT 11). */
+/** What an organization without any stored event means: nothing is known, or a stream of deaths only had none (CONTRACT 11). */
 export type WhenNoEvents = "unknown" | "ok";

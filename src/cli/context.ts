@@ -13,7 +13,7 @@ export interface Output {
 export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Of flatline. */
+  /** Version of flatline. */
   readonly version: string;
   readonly nodeVersion: string;
   readonly stdout: Output;

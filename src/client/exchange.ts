@@ -24,7 +24,7 @@ export interface ExchangeOptions {
   readonly pauses: PauseRegistry;
   readonly onRequest: (event: RequestEvent) => void;
   readonly gate: BodyGate | undefined;
-  /** Of the next request; null for none. */
+  /** Returns the header of the next request; null for none. */
   readonly traceparent: () => string | null;
 }
 

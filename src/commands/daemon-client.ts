@@ -61,7 +61,7 @@ export interface DaemonClient {
   alerts(): Promise<LiveAlerts>;
   /** Those that live, or ended and are kept, whose id begins so. */
   alertsStarting(prefix: string): Promise<readonly AlertDetailAnswer[]>;
-  /** Of one organization over all its checks, newest first. */
+  /** Returns those of one organization over all its checks, newest first. */
   endedAlerts(slug: string): Promise<readonly EndedAlertRow[]>;
   acknowledge(id: string, by: string | null, comment: string | null): Promise<LiveAlert>;
   /** Takes an acknowledgement back. */
@@ -85,7 +85,7 @@ export interface DaemonClient {
   /** Changes the end of a silence, its comment or both. */
   changeSilence(id: string, change: { readonly endsAtMs?: number; readonly comment?: string }): Promise<Silence>;
   expireSilence(id: string): Promise<void>;
-  /** Of the last 30 days, or since `fromMs`. */
+  /** Returns those of the last 30 days, or since `fromMs`. */
   markers(fromMs: number | null): Promise<readonly ListedMarker[]>;
   addMarker(marker: MarkerRequest): Promise<ListedMarker>;
   removeMarker(id: string): Promise<void>;

@@ -199,11 +199,11 @@ export interface ServerTokenConfig {
 export interface StorageConfig {
   /** As written: relative to the working directory. Of no meaning with `url`. */
   readonly path: string;
-  /** Of a PostgreSQL; null: the file. */
+  /** Address of a PostgreSQL; null: the store is a file. */
   readonly url: Secret | null;
   readonly poolSize: number;
   readonly retentionMs: number;
-  /** Of the rows that say who did what. */
+  /** How long the rows that say who did what are kept. */
   readonly auditRetentionMs: number;
   /** 0: keep all. */
   readonly eventRetentionMs: number;

@@ -16,7 +16,7 @@ import type { Runtime } from "./runtime.ts";
 export interface ApiPluginDeps {
   readonly store: Store;
   readonly runtime: Pick<Runtime, "current">;
-  /** Of which the bodies of requests are held. */
+  /** Memory for the bodies of requests. */
   readonly bodies: ByteBudget;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -41,7 +41,7 @@ import { createOutsidePorts } from "./ports/outside.ts";
 import { createWebPorts } from "./ports/web.ts";
 
 export interface AppDeps extends PartsDeps {
-  /** Of Node.js, without a leading v. */
+  /** Version of Node.js, without a leading v. */
   readonly nodeVersion: string;
   readonly logger: Logger;
   /** Reads the configuration again, for a reload. Rejects with invalid_config. */

@@ -27,8 +27,8 @@ interface PastOrganization {
 }
 
 const reachMs = 7 * dayMs;
-// Of a baseline of which more is missing nothing can be said; of what is left, a spike that a whole baseline at the same
-// pace would not show is only a beginning, and left out.
+// Less than this of a baseline says nothing. Above it, a spike that a whole baseline at the same pace would not show is left
+// out: it is only how the events began.
 const leastCoverage = 0.25;
 // Everybody else gets as much time as it takes, in turns of at least this: an organization with a past takes some microseconds.
 const leastTurnMs = 5;

@@ -39,7 +39,7 @@ export function createCheckStates({ board, runtime, clock, scheduler }: CheckSta
     return {
       check,
       slug,
-      // Of another process's checks by the same rule, from the same last run.
+      // The checks of other processes have the same rule, and the same last run.
       nextDueAtMs: scheduler.nextDueAtMs(target) ?? firstDueAtMs(target, last, clock.nowMs()),
       isRunning: scheduler.isRunning(target),
       lastRunAtMs: last?.lastRunAtMs ?? null,

@@ -81,7 +81,7 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
   };
 }
 
-/** Of every organization, and of those that have left the configuration while their gate is held. */
+/** Returns the gates of every organization, and of those that left the configuration while their gate is held. */
 function gatesOf(
   organizations: readonly { readonly slug: string }[],
   held: ReadonlyMap<string, number>,

@@ -147,7 +147,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
 
   function noteUnrecorded(check: CheckKey, durationSeconds: number): void {
     const report = unrecorded(check, clock.nowMs());
-    // Of an earlier run: the failure is newer.
+    // What was noted is of an earlier run: the failure is newer.
     showNoted();
     overdue.add(checkKey(check));
     metrics.checks.showError(report);

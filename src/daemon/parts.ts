@@ -22,7 +22,7 @@ export interface PartsDeps {
   readonly random: () => number;
   /** Shared with the logger, so that its lines name their trace [one of its own]. */
   readonly tracer?: Tracer;
-  /** Of flatline. */
+  /** Version of flatline. */
   readonly version: string;
   /** Gives the opening up [never]. */
   readonly signal?: AbortSignal;
@@ -44,7 +44,7 @@ export interface Connections {
   readonly dispatcher: HttpDispatcher;
   /** What a remote service asked for: a reload does not make its limit any larger. */
   readonly pauses: PauseRegistry;
-  /** Of sources that read a table of the user's own. */
+  /** Counts of the sources that read a table of the user's own. */
   readonly tables: TableCountsBook;
 }
 

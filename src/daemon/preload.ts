@@ -9,7 +9,7 @@ import { readFixtureText } from "./fixture-text.ts";
 
 export interface PreloadDeps {
   readonly store: Store;
-  /** Of the store. */
+  /** Where the store is. */
   readonly location: StoreLocation;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -24,7 +24,7 @@ export interface PreloadDeps {
 export async function preload(config: Config, deps: PreloadDeps): Promise<void> {
   const { source } = config;
   if (!source.holdsEvents || source.preload.length === 0) return;
-  // Of replicas that start together one does it, the others wait for it: events without ids would count for each.
+  // When replicas start together, one does it and the others wait: events without ids would count once for each.
   await deps.store.exclusively("preload", () => preloadEmpty(config, source.preload, deps));
 }
 

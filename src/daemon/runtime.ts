@@ -29,7 +29,7 @@ export interface Applied extends Source {
   readonly config: Config;
   readonly targets: readonly CheckTarget[];
   readonly targetByKey: ReadonlyMap<string, CheckTarget>;
-  /** Of the configured organizations. */
+  /** Slugs of the configured organizations. */
   readonly slugs: ReadonlySet<string>;
   /** By which rule an organization's deaths are expected. */
   readonly baselineOf: (slug: string) => BaselineKind;

@@ -33,7 +33,7 @@ export interface RemoteSourceDeps {
   readonly onRequest: (event: { readonly operation: string; readonly code: string }) => void;
   /** Its current trace is passed on to the service [none is]. */
   readonly tracer?: Pick<Tracer, "current">;
-  /** Of this process, over all its configurations [of the source alone]. */
+  /** Pauses of this process, over all its configurations [of the source alone]. */
   readonly pauses?: PauseRegistry;
   /** Called once per filter that the service seems to ignore, with its name. */
   readonly onIgnoredFilter?: NonNullable<PlatformSourceOptions["onIgnoredFilter"]>;
@@ -49,7 +49,7 @@ export interface SourceDeps extends RemoteSourceDeps {
 /** Everything that depends on the kind of source. */
 export interface Source {
   readonly checkDeps: RunCheckDeps;
-  /** Of a local source; null with a remote one, which counts itself. */
+  /** Counts of a local source; null with a remote one, which counts itself. */
   readonly counts: LivenessCounts | null;
   /** Bound of one run, all attempts and the waits between them included. */
   readonly runTimeoutMs: number;

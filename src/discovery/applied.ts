@@ -14,7 +14,7 @@ export interface ListChange {
 export interface ListApplication {
   readonly before: readonly ListedOrganization[];
   readonly after: readonly ListedOrganization[];
-  /** Of the list after. */
+  /** Hash of the list after the change. */
   readonly digest: string;
   readonly nowMs: number;
   /** `discovery.accept`: a person overruled that it was held back. */

@@ -35,7 +35,7 @@ const idleMs = minuteMs;
 
 /** When this process tries to take the next refresh of a source. */
 interface Turn {
-  /** Of the source, as it was asked last. */
+  /** Hash of where the source was read from when it was last asked. */
   readonly fingerprint: string;
   readonly dueAtMs: number;
 }
@@ -51,7 +51,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   const known = new Map<string, string | null>();
   const turns = new Map<string, Turn>();
   const underWay = new Map<string, Promise<void>>();
-  /** Of the sources whose lists the store keeps, as one text. */
+  /** Names of the sources whose lists the store keeps, as one text. */
   let keptNames: string | null = null;
   let isApplied = true;
 

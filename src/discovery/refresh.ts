@@ -106,7 +106,7 @@ function unknownState(name: string): DiscoveryState {
   };
 }
 
-/** Of where a list is read from and what it must keep to: an answer of before says nothing where that is another. */
+/** Returns a hash of where a list is read from and what bounds it: an earlier answer says nothing when that has changed. */
 export function fingerprintOf({ location, maxOrganizations }: DiscoverConfig): string {
   const place =
     location.kind === "file"
@@ -158,7 +158,7 @@ function logRefresh(logger: Logger, source: string, refreshed: Refreshed): void 
 interface HeldList {
   /** `empty`: only a person applies it; `shrunk`: three refreshes in a row that gave the same organizations do, too. */
   readonly reason: "empty" | "shrunk";
-  /** Of the slugs of the list. */
+  /** Hash of the slugs of the list. */
   readonly slugsDigest: string;
   /** How many refreshes in a row gave these organizations. */
   readonly repeats: number;
@@ -178,7 +178,7 @@ interface JudgedLists {
 
 type Judgement = { readonly kind: "apply" } | { readonly kind: "hold"; readonly held: HeldList };
 
-// Of a smaller source half is no sign of a fault.
+// Half of a smaller source is no sign of a fault.
 const fewestRemoved = 5;
 const neededRepeats = 3;
 

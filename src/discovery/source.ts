@@ -15,7 +15,7 @@ export type SourceAnswer =
 export interface SourceReaderDeps {
   readonly dispatcher: HttpDispatcher;
   readonly clock: Clock;
-  /** Of flatline. */
+  /** Version of flatline. */
   readonly version: string;
 }
 

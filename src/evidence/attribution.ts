@@ -20,9 +20,9 @@ export interface TotalCounts {
 export interface Carrier {
   readonly attribute: string;
   readonly value: string;
-  /** Of the window's deaths, 0–1. */
+  /** Share of the window's deaths, 0–1. */
   readonly share: number;
-  /** Of the baseline's deaths, 0–1; null when there were none to compare with. */
+  /** Share of the baseline's deaths, 0–1; null when there were none to compare with. */
   readonly baselineShare: number | null;
   /** share − baselineShare lies between these; without a baseline, the bounds of the share. */
   readonly liftLower: number;

@@ -22,9 +22,9 @@ const mostFindings = 5;
 export interface SpikeEvidence {
   readonly counts: {
     readonly currentCount: number;
-    /** Of the quiet days before (evidence/quiet-days.ts). */
+    /** Deaths of the quiet days before (evidence/quiet-days.ts). */
     readonly baselineCount: number;
-    /** Of currentCount, those with any attribute. */
+    /** Deaths of currentCount that have any attribute. */
     readonly attributedCount: number;
     /** Asset types too, under `assetType`. */
     readonly values: readonly ValueCounts[];

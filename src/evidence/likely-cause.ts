@@ -17,7 +17,7 @@ export interface CauseText {
 export interface CauseEvidence extends Regret {
   /** The surest first. */
   readonly carriers: readonly Carrier[];
-  /** Of any value, at most (0–1); null: there is nothing to compare with. */
+  /** Largest rise of the share of any value (0–1); null: there is nothing to compare with. */
   readonly largestRise: number | null;
   /** Deaths of the quiet days that the window is compared with; null: they could not be read. */
   readonly baselineCount: number | null;

@@ -7,7 +7,7 @@ export interface Regret {
 }
 
 interface Pending {
-  /** Of the latest death. */
+  /** Time of the latest death. */
   atMs: number;
   /** Deaths at that instant: an asset alive at the same instant does not undo them. */
   atOnce: number;

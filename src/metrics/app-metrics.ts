@@ -33,9 +33,9 @@ export interface AppMetrics extends Metrics {
 }
 
 export interface AppMetricsOptions {
-  /** Of flatline, without a leading v. */
+  /** Version of flatline, without a leading v. */
   readonly version: string;
-  /** Of Node.js, without a leading v. */
+  /** Version of Node.js, without a leading v. */
   readonly nodeVersion: string;
   /** process_* and nodejs_* too [true]; they watch the process from then on. */
   readonly withProcess?: boolean;
@@ -216,7 +216,7 @@ function collectProcessMetrics(registry: Registry): void {
 interface RegistrySample {
   readonly value: number;
   readonly labels: Readonly<Record<string, string | number | undefined>>;
-  /** Of histograms: the name with `_bucket`, `_sum` or `_count`. */
+  /** Name of a series of a histogram, with `_bucket`, `_sum` or `_count`. */
   readonly metricName?: string;
 }
 

@@ -8,7 +8,7 @@ export type CheckFamily = keyof typeof checkInstruments;
 /** Lines of one (check, slug), per metric; a metric without lines is absent. */
 export type CheckLines = Readonly<Partial<Record<CheckFamily, string>>>;
 
-// Of the free maps: what a Prometheus can bear of ten thousand organizations (CONTRACT 6).
+// Most keys of a free map that become series: what a Prometheus can bear of ten thousand organizations (CONTRACT 6).
 const maxKeys = 32;
 const maxAssetTypes = 5;
 

@@ -66,5 +66,5 @@ function compressPart({ bytes, isKept }: ExpositionPart): Promise<Buffer> {
   return made;
 }
 
-// Of the compressed side: series shrink to a twentieth, and each chunk is a round through the event loop.
+// Size of a compressed chunk. Series shrink to a twentieth, and each chunk is a round through the event loop.
 const chunkBytes = 64 * 1_024;

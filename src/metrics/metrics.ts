@@ -68,7 +68,7 @@ export interface FleetGauges {
   readonly unwatchedSlugs: number;
   /** The latest ones; a null slug is about all organizations. */
   readonly markers: readonly { readonly text: string; readonly slug: string | null; readonly atMs: number }[];
-  /** Of every organization; `heldSinceMs` null: no failure holds it. */
+  /** Gates of all organizations; `heldSinceMs` null: no failure holds it. */
   readonly gates: readonly { readonly slug: string; readonly heldSinceMs: number | null }[];
   readonly discovery: readonly {
     source: string;

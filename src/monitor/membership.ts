@@ -71,7 +71,7 @@ export function createMembership(options: MembershipOptions): Membership {
   let isAlone = false;
   /** The shards are those that the store gave the owner; while they may be others it is asked again. */
   let isBalanced = false;
-  /** Of the monotonic clock. */
+  /** Instant of the monotonic clock. */
   let leasedUntilMs = -Infinity;
   let renewedAtMs = -Infinity;
   /** Why it does not take part, or may have lost a run; null once it takes part again. */

@@ -69,7 +69,7 @@ export class OwnChecks {
   readonly #options: OwnChecksOptions;
   readonly #checks = new Map<string, OwnCheck>();
   readonly #queue = new DueQueue<QueuedCheck | DueGroup>();
-  /** Of those in groups, by number. */
+  /** Checks in groups, by number. */
   readonly #grouped = new Column<OwnCheck>();
   readonly #holds = new Column<CountsHold>();
   /** Those that others may join, by check, schedule and due time. */

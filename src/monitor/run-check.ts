@@ -9,7 +9,7 @@ import { checkErrorReason, type CheckReport, type ObservedCounts } from "../cont
 export interface RunCheckDeps extends Pick<CheckRun, "firstEvents" | "events" | "evidence"> {
   readonly source: PlatformSource;
   readonly clock: Clock;
-  /** Of this flatline, kept with each report. */
+  /** Version of flatline, kept with each report. */
   readonly version?: string;
   /** Which of the result's free keys carry the counts (CONTRACT 4, source.observedKeys). */
   readonly observedKeys: Readonly<Record<keyof ObservedCounts, string>>;

@@ -7,7 +7,7 @@ import type { RunPlan } from "./due-times.ts";
 /** A run that was recorded. */
 export interface LoggedRun {
   readonly report: CheckReport;
-  /** Of the run before; null for the first. */
+  /** Severity of the run before; null for the first. */
   readonly previousSeverity: Severity | null;
   readonly durationSeconds: number;
   readonly skipped: RunPlan["skipped"];

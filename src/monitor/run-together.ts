@@ -46,7 +46,7 @@ export function createTogetherRunner(): (
     return coverageOfBaseline(thresholds, nowMs, first.atMs) === 1;
   }
 
-  /** Of those of which an event was ever stored. */
+  /** Reads the coverage of those that ever had an event. */
   async function readCoverages(
     targets: readonly SpikeTarget[],
     deps: RunTogetherDeps,

@@ -61,7 +61,7 @@ function alertPayload(notice: AlertNotice) {
     isDrill: notice.isDrill,
     judgement: judgement === undefined ? null : judgementPayload(judgement),
     assetsUrl: notice.assetsUrl ?? null,
-    /** Of `judged` and `released`: who did it and why; null of others. */
+    /** Who judged or released it, and why; null for other events. */
     act: act === undefined ? null : { by: act.by, comment: act.comment, at: isoTime(act.atMs) },
     /** Some of the assets that died, the newest ones. */
     sample: (notice.sample ?? []).map(samplePayload),

@@ -29,7 +29,7 @@ export function excessByAssetType(
   counts: readonly AssetTypeCounts[],
   thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
   baseline: BaselineKind = "mean",
-  /** Of a mean: how much of the baseline is left out, with its deaths. */
+  /** How much of the baseline of a mean is left out, with its deaths. */
   excludedMs = 0,
 ): AssetTypeExcess[] {
   checkAssetTypes(counts);

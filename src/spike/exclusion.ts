@@ -17,9 +17,9 @@ export type BaselineExclusion = "none" | "applied" | "too_much";
 /** What of a baseline is left out. */
 export interface ExcludedBaseline {
   readonly exclusion: BaselineExclusion;
-  /** Of a mean: the parts that are left out, ascending and apart; their deaths are not to be in `baselineCount`. */
+  /** Parts of the baseline that a mean leaves out, ascending and apart; `baselineCount` must not contain their deaths. */
   readonly intervals: readonly DayWindow[];
-  /** Of a median: whether each of medianDays is left out. */
+  /** Whether a median leaves out each of medianDays. */
   readonly days: readonly boolean[];
   /** How long that is; of a median the days that are left out times the window. */
   readonly excludedMs: number;

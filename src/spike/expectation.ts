@@ -17,7 +17,7 @@ export interface ExpectationInput {
   readonly baselineCount: number;
   /** Deaths in each of medianDays, in its order; only a median needs them. */
   readonly dayCounts?: DayCounts;
-  /** Of a mean: how much of the baseline is left out, with its deaths [0]. */
+  /** How much of the baseline of a mean is left out, with its deaths [0]. */
   readonly excludedMs?: number;
 }
 

@@ -8,7 +8,7 @@ import { applicationId, storeError } from "./engine/sqlite-file.ts";
 import { tryLock } from "./runs/owner-lock.ts";
 
 export interface BackupOptions {
-  /** Of the store's file, absolute. */
+  /** Absolute path of the store's file. */
   readonly path: string;
   /** Where the copy is to be, absolute. */
   readonly target: string;
@@ -111,7 +111,7 @@ const copyPrefix = ".flatline-backup-";
 // The operating system's lock on it ends with the process that makes the copies.
 const copyLock = "lock";
 
-/** Of one user: another may have made a folder of that name, or a link. One that is being made is locked. */
+/** Removes those of one user: another may have made a folder of that name, or a link. One that is being made is locked. */
 async function removeLeftCopies(parent: string, uid: number): Promise<void> {
   for (const name of await readdir(parent)) {
     const lockPath = join(parent, name, copyLock);

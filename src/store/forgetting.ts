@@ -20,7 +20,7 @@ export interface ForgettingStore {
 interface Step {
   readonly kind: ForgottenKind | null;
   readonly table: string;
-  /** Of a row. */
+  /** Key of a row. */
   readonly key: string;
   readonly where: RawBuilder<unknown>;
 }

@@ -18,9 +18,9 @@ import { makeFolder, openStore } from "./open.ts";
 import { takeOwnerLock } from "./runs/owner-lock.ts";
 
 export interface RestoreOptions {
-  /** Of the backup, absolute. */
+  /** Absolute path of the backup. */
   readonly backup: string;
-  /** Of the store's file, absolute. */
+  /** Absolute path of the store's file. */
   readonly path: string;
   /** Replaces a store that is there already. */
   readonly force: boolean;

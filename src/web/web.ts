@@ -52,7 +52,7 @@ import { addSilenceRoutes } from "./api/silence-routes.ts";
 import { leaveBodies, refuseOtherMethods } from "./resource.ts";
 
 export interface WebOptions {
-  /** Of flatline, for the page. */
+  /** Version of flatline, for the page. */
   readonly version: string;
   readonly clock: Clock;
   readonly logger: Logger;

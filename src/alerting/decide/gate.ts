@@ -21,7 +21,7 @@ export interface GateFacts {
   /** Whether the spike check's last run gave a result that still holds. */
   readonly isKnown: boolean;
   readonly nowMs: number;
-  /** Of the spike check, as it is configured now. */
+  /** Window of the spike check, as it is configured now. */
   readonly windowHours: number;
 }
 

@@ -48,7 +48,7 @@ export interface Transition {
   readonly decisions: readonly { readonly alertId: string; readonly reason: Reason }[];
 }
 
-// Of a median over fewer days, one of them is the half (CONTRACT 2).
+// With fewer days, one of them decides a median alone (CONTRACT 2).
 const leastDaysKnown = 3;
 
 interface Draft {
@@ -112,7 +112,7 @@ function takeNotOk(draft: Draft, input: TransitionInput, report: ResultRun, befo
   fire(draft, report, alert, input.policy.forMs === 0 ? "not_ok" : "for_elapsed");
 }
 
-/** Of local sources only: no API says what a platform's baseline covers. */
+/** Local sources only: no API says what a platform's baseline covers. */
 function isBaselineIncomplete(
   { baselineCoverage, baselineDaysKnown = leastDaysKnown }: ResultRun,
   { minBaselineCoverage }: AlertPolicy,

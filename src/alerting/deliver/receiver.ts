@@ -11,7 +11,7 @@ export type DeliveryOutcome =
 /** How much one delivery may be. */
 export interface DeliveryBudget {
   readonly maxBytes: number;
-  /** Of what would be sent. */
+  /** Returns the bytes of what would be sent. */
   bytesOf(notification: Notification): number;
 }
 

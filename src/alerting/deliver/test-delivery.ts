@@ -17,7 +17,7 @@ export interface TestDelivery {
 export interface TestOptions {
   readonly clock: Pick<Clock, "nowMs" | "timeout">;
   readonly newId: () => string;
-  /** Of each delivery. */
+  /** Timeout of each delivery. */
   readonly timeoutMs: number;
   readonly externalUrl: string | null;
   readonly signal: AbortSignal;

@@ -21,7 +21,7 @@ export interface ComposeInput {
   readonly nowMs: number;
   readonly externalUrl: string | null;
   readonly fleet: FleetNotice | null;
-  /** Of a fleet verdict so many assets are named in all [none]. */
+  /** How many assets a fleet verdict names in all [none]. */
   readonly sample?: number;
   readonly alerts: readonly AlertNotice[];
 }
@@ -40,7 +40,7 @@ export function composeNotification(input: ComposeInput): Notification {
     generatedAtMs: nowMs,
     externalUrl,
     fleet: fleet === null ? null : { ...fleet, sample: fleetSample(alerts, input.sample ?? 0) },
-    // Of a fleet they are named once, for all.
+    // A fleet verdict names them once, for all.
     alerts: fleet === null ? alerts : alerts.map(({ sample: _sample, ...alert }) => alert),
   };
 }

@@ -29,7 +29,7 @@ export interface NotifierLoopOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: () => Pick<AlertingSettings, "groupWaitMs">;
-  /** Of a shared one other processes change alerts and silences without waking it. */
+  /** Other processes change the alerts and silences of a shared store without waking this loop. */
   readonly store: Pick<Store, "isShared">;
 }
 

@@ -45,11 +45,11 @@ export interface NotifierOptions {
   readonly board: Pick<Board, "state" | "states">;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Of notifications and fleet verdicts; unique over all time. */
+  /** Ids of notifications and fleet verdicts, unique over all time. */
   readonly newId: () => string;
   /** Those that hold now. */
   readonly settings: () => AlertingSettings;
-  /** Of the receiver with this name; null: it has none [none has]. */
+  /** Returns the budget of the receiver with this name; null: it has none [none has]. */
   readonly budgetOf?: (receiver: string) => DeliveryBudget | null;
   /** Called after a commit, when a row waits in the outbox. */
   readonly onEnqueued: () => void;

@@ -25,7 +25,7 @@ export interface AlertSnapshot {
   readonly isDrill: boolean;
   /** The one that held then; absent: none. */
   readonly judgement?: AlertJudgement;
-  /** Of a spike over stored events while it lasts; absent: none. */
+  /** Dead assets of a spike over stored events, while it lasts; absent: none. */
   readonly sample?: readonly SampledAsset[];
 }
 
@@ -34,7 +34,7 @@ export interface SnapshotContext {
   readonly labels: Readonly<Record<string, string>>;
   readonly url: string | null;
   readonly isDrill: boolean;
-  /** Of the change that is notified [none]. */
+  /** Dead assets of the change that is notified [none]. */
   readonly sample?: readonly SampledAsset[];
 }
 

@@ -34,10 +34,10 @@ export interface EventFlowInput {
 /** How many days before the last 24 hours say what is usual. */
 export const usualDays = 7;
 
-// Of fewer assets a day the half is a matter of chance, not of the checker.
+// With fewer assets a day, half of them is chance, not the checker.
 const leastUsual = 20;
 
-/** Of how long a stretch before now the gaps say which silence is unusual. */
+/** The stretch before now whose gaps say which silence is unusual. */
 export const silenceDaysMs = 28 * dayMs;
 /** With `auto` never less is allowed. */
 export const leastAutoSilenceMs = 6 * hourMs;

@@ -65,7 +65,7 @@ export const eventFlow = {
   },
 } as const satisfies CheckKind;
 
-/** Of whole days after the first event only: the day on which flatline was set up says nothing of what is usual. */
+/** Returns the events of whole days after the first event: the day on which flatline was set up says nothing about what is usual. */
 async function usualDaysOf(
   slug: string,
   nowMs: number,

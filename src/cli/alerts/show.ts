@@ -117,7 +117,7 @@ function resultRows({ result: found, resultAt }: ShownAlert, own: readonly strin
         ? `${formatCount(revivedCount)} of the deaths ${resultAt === null ? "so far" : "by then"}`
         : "",
     ],
-    // Of what is over there is nothing to do.
+    // There is nothing to do about an alert that is over.
     ["what to do", resultAt === null ? (result.suggestedAction ?? "") : ""],
   ];
 }

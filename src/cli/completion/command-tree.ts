@@ -17,7 +17,7 @@ export interface CompletedCommand {
   readonly path: readonly string[];
   readonly commands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly CompletedOption[];
-  /** Of its arguments, which are all of one kind in each command or can't be told apart. */
+  /** Kind of its arguments; they are all of one kind in each command, or cannot be told apart. */
   readonly value: CompletedValue;
 }
 

@@ -3,7 +3,7 @@ import { open, type FileHandle } from "node:fs/promises";
 
 import { systemCodeOf } from "../../base/file-error.ts";
 
-/** Of a file of the configuration: a hundred thousand organizations as objects; a larger one was named by mistake. */
+/** Largest file of the configuration: a hundred thousand organizations as objects; a larger one was named by mistake. */
 export const maxConfigBytes = 32 * 1_024 * 1_024;
 
 /**

@@ -30,7 +30,7 @@ export interface SecretBook {
 }
 
 interface SecretSlot extends SecretRule {
-  /** Of the object that has it. */
+  /** Path of the object that has it. */
   readonly path: YamlPath;
   readonly holder: Holder;
 }
@@ -38,7 +38,7 @@ interface SecretSlot extends SecretRule {
 type Holder = Readonly<Record<string, unknown>>;
 
 const leastTokenBytes = 16;
-/** Of the file of a secret: a key, a URL or a PEM file; not a device that never ends. */
+/** Largest file of a secret: a key, a URL or a PEM file; not a device that never ends. */
 export const maxSecretBytes = 65_536;
 
 /**

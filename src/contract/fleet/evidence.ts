@@ -21,7 +21,7 @@ export interface FleetEvidence {
 }
 
 export interface FleetUndone {
-  /** Of the deaths, those found alive again, 0–1. */
+  /** Share of the deaths that were found alive again, 0–1. */
   readonly share: number;
   /** Organizations most of whose deaths were. */
   readonly organizations: number;
@@ -62,7 +62,7 @@ export function fleetEvidence(members: readonly FleetMember[]): FleetEvidence {
   };
 }
 
-/** Of an even number the mean of the middle two. */
+/** Returns the median; of an even number of values, the mean of the middle two. */
 function medianOf(sorted: readonly number[]): number | null {
   const middle = sorted.length / 2;
   const [low, high] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];

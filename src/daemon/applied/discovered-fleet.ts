@@ -16,7 +16,7 @@ export interface DiscoveredFleet {
 }
 
 export interface DiscoveredFleetOptions extends Omit<DiscoveryOptions, "sources" | "eventRetentionMs" | "onChange"> {
-  /** Of the start. */
+  /** Configuration at the start. */
   readonly config: Config;
   /** Applies the configuration that is read when its turn has come: not while another one is applied. */
   readonly apply: (read: () => Config) => Promise<void>;

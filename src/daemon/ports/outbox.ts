@@ -9,7 +9,7 @@ export interface OutboxPortOptions {
   readonly store: Pick<Store, "outbox" | "transaction">;
   readonly runtime: Pick<Runtime, "current">;
   readonly clock: Clock;
-  /** Of a test notification; unique over all time. */
+  /** Ids of test notifications, unique over all time. */
   readonly newId: () => string;
   /** Called after something may be delivered again. */
   readonly onChanged: () => void;

@@ -48,7 +48,7 @@ export interface PagePortOptions {
   readonly reloads: () => Pick<PageConfiguration, "appliedAtMs" | "lastReload">;
 }
 
-// Of a life that is longer the beginning is left out.
+// The beginning of a longer life is left out.
 const mostHistory = 500;
 // Whole reports are kept once a day and at each change: enough for the longest chart of a calm organization.
 const mostReports = 400;

@@ -54,7 +54,7 @@ export interface WebPortsOptions {
   readonly reload: (author: Actor) => Promise<void>;
   /** Called after an alert was acknowledged or judged. */
   readonly onAct: () => void;
-  /** Of test notifications; unique over all time. */
+  /** Ids of test notifications, unique over all time. */
   readonly newId: () => string;
   /** Called after an entry was queued again. */
   readonly onOutboxChanged: () => void;

@@ -83,7 +83,7 @@ function noticeLabels(notice: AlertNotice, severity: Severity): Record<string, s
   };
 }
 
-/** Of the alert that is a fleet verdict. */
+/** Name of the alert that is a fleet verdict. */
 export const fleetAlertName = "FlatlineFleetSpike";
 
 function alertName({ kind, check }: AlertNotice): string {

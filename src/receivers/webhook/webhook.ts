@@ -162,7 +162,7 @@ export function createWebhookReceiver(
 
 type JsonBody = (notification: Notification) => { readonly alerts: readonly unknown[] };
 
-/** Of a template what it is given counts: what it makes of it is known when it is sent. */
+/** Returns the bytes that a template is given: what it makes of them is known when it is sent. */
 function bytesOf({ alerts, ...rest }: ReturnType<JsonBody>): number {
   return listBytes(alerts) + Buffer.byteLength(JSON.stringify({ ...rest, alerts: "" })) - '""'.length;
 }

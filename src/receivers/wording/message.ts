@@ -37,7 +37,7 @@ export interface MessageSection {
  * markup: a renderer escapes what its medium would read as such.
  */
 export interface Message {
-  /** Of the colour and the mark; ok when all is resolved. */
+  /** Decides the colour and the mark; ok when all is resolved. */
   readonly severity: Severity;
   readonly title: string;
   /** The second line of a message without sections. */
@@ -47,7 +47,7 @@ export interface Message {
   readonly sections: readonly MessageSection[];
   /** Many alerts, or those of a fleet verdict: a line each, the worst first. */
   readonly lines: readonly string[];
-  /** Of a fleet verdict, as in a section. */
+  /** Dead assets that a fleet verdict names, as in a section. */
   readonly sample: readonly string[];
   readonly links: readonly MessageLink[];
 }

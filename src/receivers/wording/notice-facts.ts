@@ -69,7 +69,7 @@ function hasCounts({ kind, counts }: AlertNotice): boolean {
   return kind === "verdict" && counts !== null && counts.currentCount !== null;
 }
 
-/** Of a firing alert: from where on it fails and warns. */
+/** Returns from where on a firing alert warns and fails. */
 function limitFacts({ status, result }: AlertNotice): Fact[] {
   if (status === "resolved") return [];
   const limits = [

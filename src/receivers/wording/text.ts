@@ -16,7 +16,7 @@ export function capitalized(text: string): string {
 export interface ListBudget {
   readonly maxItems: number;
   readonly maxItemLength: number;
-  /** Of all shown items together. */
+  /** Characters of all shown items together. */
   readonly maxLength: number;
   /** How many more there are than the list has [0]. */
   readonly omitted?: number;

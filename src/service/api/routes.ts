@@ -23,7 +23,7 @@ export interface ApiV2Options {
   readonly onRequest: (operation: string, code: string) => void;
   /** Called for each request with a key that is not known, with the address that it came from [it is not]. */
   readonly onWrongKey?: (address: string) => void;
-  /** Of which the bodies of requests are held. */
+  /** Memory for the bodies of requests. */
   readonly bodies: ByteBudget;
   readonly clock: Pick<Clock, "deadline">;
   readonly logger: Logger;

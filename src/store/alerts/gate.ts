@@ -49,7 +49,7 @@ export function createGateStore(db: Db) {
         .onConflict((conflict) => conflict.column("alert_id").doUpdateSet({ failed_at_ms: atMs, released_at_ms: null }))
         .execute();
     },
-    /** Of one organization, or of all that were not released by hand. */
+    /** Returns the failures of one organization, or all that were not released by hand. */
     failures: async (slug?: string): Promise<readonly GateFailure[]> => {
       const rows = failureRows(db);
       const wanted =

@@ -4,9 +4,9 @@ import type { Db } from "../schema.ts";
 /** A list that a source gave and that is not applied by itself (CONTRACT 14). */
 export interface HeldListState {
   readonly reason: "empty" | "shrunk";
-  /** Of the whole list. */
+  /** Hash of the whole list. */
   readonly digest: string;
-  /** Of its slugs. */
+  /** Hash of its slugs. */
   readonly slugsDigest: string;
   /** How many refreshes in a row gave these organizations. */
   readonly repeats: number;
@@ -16,14 +16,14 @@ export interface HeldListState {
 /** How a discovery source stands. */
 export interface DiscoveryState {
   readonly name: string;
-  /** Of where the source is read from: an ETag is only good there. */
+  /** Hash of where the source is read from: an ETag is only good there. */
   readonly fingerprint: string;
-  /** Of the last list that it gave, applied or held. */
+  /** ETag of the last list that it gave, applied or held. */
   readonly etag: string | null;
   /** What was wrong at the last refresh; null: nothing. */
   readonly problem: string | null;
   readonly refreshedAtMs: number;
-  /** Of the list that holds; null: none was ever applied. */
+  /** Hash of the list that holds; null: none was ever applied. */
   readonly appliedDigest: string | null;
   readonly appliedAtMs: number | null;
   readonly held: HeldListState | null;

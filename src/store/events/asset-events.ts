@@ -48,7 +48,7 @@ export interface NewestDeathsQuery {
 export const assetEventsAPage = 4_096;
 
 const newestAPage = 256;
-// Of one look for the newest deaths.
+// Most minutes that one look for the newest deaths reads.
 const mostMinutes = 2_000;
 
 interface AssetRow {

@@ -22,7 +22,7 @@ export interface HistoryEvent {
   /** DETECTED_AS_DEAD is a death, DETECTED_AS_ALIVE undoes those of its asset, any other only shows that the asset was looked at. */
   readonly status: string;
   readonly count: number;
-  /** Of the asset's type, or of none; the same number for one type. */
+  /** Number of the asset's type, or of none; the same for each event of a type. */
   readonly typeId: number;
   readonly asset: string | null;
 }

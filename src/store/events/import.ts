@@ -37,7 +37,7 @@ export interface ImportOutcome {
   readonly received: number;
   readonly stored: number;
   readonly duplicates: number;
-  /** Of the received events, after the shift; null without events. */
+  /** Time of the first received event, after the shift; null without events. */
   readonly firstAtMs: number | null;
   readonly lastAtMs: number | null;
   /** Number of organizations with events. */

@@ -278,7 +278,7 @@ async function prune(
   const reports = await sql`
     delete from check_reports where (check_id, at_ms) in (
       select check_id, at_ms from check_reports where at_ms <= ${beforeMs} limit ${maxRows})`.execute(db);
-  // Of each day's reports, the first one of each severity stays.
+  // The first report of each severity stays for each day.
   const day = sql.lit(dayMs);
   const thinned = await sql`
     delete from check_reports where (check_id, at_ms) in (

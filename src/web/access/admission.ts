@@ -27,7 +27,7 @@ const basicChallenge = 'Basic realm="flatline", charset="UTF-8"';
 export interface Refusal {
   readonly status: 401 | 403;
   readonly message: string;
-  /** Of a 401: the ways to give the token. */
+  /** The ways to give the token that a 401 offers. */
   readonly challenges: readonly string[];
 }
 

@@ -22,7 +22,7 @@ export function identifyByProxy(
   if (users.length === 0) return null;
   const [user = ""] = users;
   const lines = valuesOf(rawHeaders, proxy.groupsHeader);
-  // Of two, one may be the client's own.
+  // One of two may be the client's own.
   if (users.length > 1 || lines.length > 1 || user === "" || user.length > longestUser) return "wrong";
   const groups = (lines[0] ?? "").split(",").map((one) => one.trim());
   const patterns = groups.flatMap((group) => own(proxy.organizations, group));

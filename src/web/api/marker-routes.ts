@@ -91,7 +91,7 @@ export function addMarkerRoutes(
   });
 }
 
-/** Of one organization, or of all where there is none. */
+/** Requires the right to act on one organization, or on all when `slug` is null. */
 function requireScope(request: FastifyRequest, slug: string | null): void {
   if (slug === null) requireEverything(request);
   else requireOrganization(request, slug);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Of a listing that is asked for without `limit`. */
+/** Rows of a listing that is asked for without `limit`. */
 export const defaultLimit = 100;
 const mostRows = 1_000;
 const limitProblem = `must be a whole number from 1 to ${mostRows}`;

@@ -20,7 +20,7 @@ import { addResource, takeJsonBodies } from "../resource.ts";
 
 // Names and comments are for people; what is longer is a mistake.
 const longestName = 200;
-// Of one organization it is its slug with each star and backslash escaped.
+// The pattern of one organization is its slug with each star and backslash escaped.
 const longestPattern = 2 * longestSlug;
 const longestComment = 1_000;
 

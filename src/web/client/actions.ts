@@ -163,7 +163,7 @@ function patternOf(button: HTMLButtonElement): string {
   return button.closest<HTMLElement>("[data-pattern]")?.dataset["pattern"] ?? "";
 }
 
-/** Of an element what stands in its blocks of text, where it has any. */
+/** Returns the text of an element, that of its blocks where it has any. */
 function textToCopy(id: string): string {
   const element = document.getElementById(id);
   const blocks = [...(element?.querySelectorAll("pre") ?? [])];

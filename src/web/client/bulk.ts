@@ -286,7 +286,7 @@ ${unjudged === 0 ? "" : `<p class="caution">${mark("warn").html}<span>${countOf(
   );
 }
 
-// Of a release of hundreds nobody reads more names.
+// In a release of hundreds, more names are not read.
 const mostShown = 5;
 
 function post({ id, slug }: BulkSubject, act: string): Omit<Step, "body"> {

@@ -11,7 +11,7 @@ const hourMs = 3_600_000;
 
 /** What the dialog begins with. */
 export interface SilenceStart {
-  /** Of organizations; null: it is asked for. */
+  /** Pattern of organizations; null: the dialog asks for it. */
   readonly pattern: string | null;
   /** Names of checks to choose from; all of them together is the first choice. */
   readonly checks: readonly string[];
@@ -85,7 +85,7 @@ export function readSilence(form: FormData): Problem | { readonly endsAt: string
 /** A silence that is to be changed. */
 export interface ChangedSilence {
   readonly id: string;
-  /** Of organizations. */
+  /** Pattern of organizations. */
   readonly pattern: string;
   readonly comment: string;
   readonly endsAtMs: number;

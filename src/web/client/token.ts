@@ -1,7 +1,7 @@
 import { openDialog, textOf, type Problem } from "./dialog.ts";
 import { escapeHtml } from "../page/parts/html.ts";
 
-// Of the tab only: gone when it is closed, never sent along by the browser itself.
+// Kept for the tab only: gone when it is closed, and never sent along by the browser itself.
 const key = "flatline-token";
 
 /** The service's answer to a caller that may write. */

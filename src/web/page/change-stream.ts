@@ -46,7 +46,7 @@ const proxyUserMs = 15 * minuteMs;
 
 interface Reader {
   readonly identity: Identity | null;
-  /** Of the monotonic clock. */
+  /** Instant of the monotonic clock. */
   readonly endsAtMs: number;
 }
 

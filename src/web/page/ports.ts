@@ -77,7 +77,7 @@ export interface PageQueuedReport {
   readonly sla: { readonly dueAtMs: number | null; readonly breached: boolean } | null;
   /** What else the service says of it, in order. */
   readonly facts: readonly { readonly name: string; readonly value: string }[];
-  /** Of its organization. */
+  /** warnAfter of its organization. */
   readonly warnAfterMs: number;
   readonly failAfterMs: number;
 }
@@ -117,7 +117,7 @@ export interface PageAlert {
   readonly expected: number | null;
   /** At its peak; null where nothing was expected, or without counts. */
   readonly ratio: number | null;
-  /** Of its deaths those whose asset has a name, and of these those found alive again; null: unknown, or not counted yet. */
+  /** Its deaths of named assets, and how many of these were found alive again; null: unknown, or not counted yet. */
   readonly deaths: { readonly judgedCount: number; readonly revivedCount: number } | null;
 }
 

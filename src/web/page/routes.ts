@@ -33,7 +33,7 @@ import type { PageOrganization } from "./ports.ts";
 export interface PageRoutesOptions extends DetailPorts {
   readonly version: string;
   readonly logger: Logger;
-  /** Of the page, open at once. */
+  /** How many pages may be live at once. */
   readonly mostStreams: number;
   readonly silences: SilencesPort;
   readonly unwatched: UnwatchedPort;

@@ -12,12 +12,12 @@ export interface CheckState {
   readonly isRunning: boolean;
   readonly lastRunAtMs: number | null;
   readonly lastSuccessAtMs: number | null;
-  /** Of the last run; null before the first. */
+  /** Severity of the last run; null before the first. */
   readonly severity: Severity | null;
   /** Since when the severity holds. */
   readonly severitySinceMs: number | null;
   readonly lastReport: CheckReport | null;
-  /** Of the last run that gave a result. */
+  /** Report of the last run that gave a result. */
   readonly lastResultReport: CheckReport | null;
 }
 
@@ -44,7 +44,7 @@ export interface EndedAlert {
   readonly reason: string;
   /** The one that holds; null: not judged. */
   readonly judgement: AlertJudgement | null;
-  /** Of its deaths those whose asset is known, and of these those found alive again by now; null when unknown. */
+  /** Its deaths of known assets, and how many of these were found alive again by now; null when unknown. */
   readonly deaths: { readonly judgedCount: number; readonly revivedCount: number } | null;
   /** Why it is now thought to have been the checker, whatever was thought while it fired; null: nothing new is known. */
   readonly revisedCause: string | null;

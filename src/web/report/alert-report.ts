@@ -160,7 +160,7 @@ function instant(atMs: number): string {
  * those that look for mentions in code, too.
  */
 function inertText(text: string): string {
-  // Of one line: a blank one would end the span.
+  // On one line: a blank one would end the span.
   const line = escapeControls(text.replaceAll(/\s+/g, " ").trim());
   const inert = breakAddresses(line).replaceAll("@", "[at]").replaceAll("`", "'");
   return inert === "" ? "–" : `\`${inert}\``;

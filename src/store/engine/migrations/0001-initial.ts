@@ -305,7 +305,7 @@ const discovery: readonly MigrationStatement[] = [
   `CREATE TABLE discovery_sources (
      name TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, etag TEXT, problem TEXT, refreshed_at_ms INTEGER NOT NULL,
      applied_digest TEXT, applied_at_ms INTEGER, held TEXT) WITHOUT ROWID`,
-  // Of processes that share the store the one that takes the turn asks the source.
+  // When processes share the store, the one that takes the turn asks the source.
   `CREATE TABLE discovery_turns (name TEXT PRIMARY KEY, next_at_ms INTEGER NOT NULL) WITHOUT ROWID`,
   // kind: applied or held. Apart from the sources, because a row with a long text is rewritten as a whole.
   `CREATE TABLE discovery_lists (name TEXT NOT NULL, kind TEXT NOT NULL, list TEXT NOT NULL, PRIMARY KEY (name, kind))`,

@@ -29,7 +29,7 @@ export class OrganizationSums {
   #trimAtMinute = -Infinity;
   #isExact = true;
   #total = 0;
-  /** Of the counts: another one after each change; NaN after the last. */
+  /** Changes with the counts; NaN after the last change. */
   #version = 0;
 
   constructor(fromMinute: number) {

@@ -46,7 +46,7 @@ export interface AlertAsk {
 export interface AlertData {
   readonly nowMs: number;
   readonly view: PageAlert;
-  /** Of its organization now; null: it is no longer configured. */
+  /** Its organization as it is now; null: it is no longer configured. */
   readonly row: RowData | null;
   readonly fleet: FleetData;
   readonly gate: GateView | null;
@@ -55,7 +55,7 @@ export interface AlertData {
   readonly history: readonly AlertHistoryEntry[];
   readonly comments: readonly AlertComment[];
   readonly deliveries: readonly DeliveryAttempt[];
-  /** Of its notifications, those that no receiver has accepted yet. */
+  /** Its notifications that no receiver has accepted yet. */
   readonly waiting: readonly Unaccepted[];
   readonly chart: ChartData;
   readonly range: AlertRange;
@@ -135,7 +135,7 @@ export async function readAlert(
     assetTypes: endsAtMs === null && check === "dead-asset-spike" ? await page.assetTypes(slug) : [],
     findings: findingLines(result),
     foundAtMs: worstResult?.atMs ?? null,
-    // Of what is over there is nothing to do.
+    // There is nothing to do about an alert that is over.
     suggestedAction: endsAtMs === null ? (result?.suggestedAction ?? null) : null,
     timeline: timelineOf(history, markers, deliveries, points, nowMs, [], {
       silenced: silenced.filter(isOfAlert),

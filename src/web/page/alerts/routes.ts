@@ -41,7 +41,7 @@ export function addAlertPages(scope: FastifyInstance, options: AlertPagesOptions
   const { addPage, readModel, documents, sendMissing, settings, page } = options;
   const retentionDays = (): number => Math.round(page.retentionMs() / dayMs);
 
-  /** Of how many acknowledged alerts the deaths are held. */
+  /** Counts the organizations with an acknowledged alert whose gate is held. */
   async function countHeld(alerts: readonly PageAlert[]): Promise<number> {
     const slugs = new Set(alerts.filter((view) => groupOf(view) === "acknowledged").map(({ alert }) => alert.slug));
     if (slugs.size === 0) return 0;

@@ -19,11 +19,11 @@ const weekMs = 7 * dayMs;
 /** What the chart of an organization is to show. */
 export interface ChartAsk {
   readonly slug: string;
-  /** Of the address: `from` and `to` ask for exactly that stretch; `scale` is chosen by the counts without one; `week`. */
+  /** Parameters of the address: `from` and `to` ask for exactly that stretch; without `scale` the counts choose one; `week`. */
   readonly params: URLSearchParams;
   /** The stretch without `from` and `to`. */
   readonly range: Span;
-  /** Of a range that begins with the first run in it: where it begins without any; null: it begins where it says. */
+  /** Where a range that begins with its first run begins when it has none; null: it begins where it says. */
   readonly emptyFromMs: number | null;
   readonly nowMs: number;
   readonly beganMs: number | null;

@@ -22,7 +22,7 @@ import type { PageSilencedSpan } from "../ports.ts";
 
 const rangeMs: Readonly<Record<Range, number>> = { "24h": dayMs, "3d": 3 * dayMs, "7d": 7 * dayMs, all: 400 * dayMs };
 const mostTimeline = 40;
-// Of alerts before these the lane shows no comments.
+// The lane shows comments of so many alerts, the last ones.
 const mostCommented = 20;
 
 export interface OrganizationAsk {

@@ -18,7 +18,7 @@ export interface FleetSources {
   readonly rows: readonly RowData[];
   readonly live: AlertsSnapshot;
   readonly past: readonly PastRuns[];
-  /** Of how many organizations the past is read, 0–1. */
+  /** Share of the organizations whose past has been read, 0–1. */
   readonly pastShare: number;
   readonly nowMs: number;
   readonly snapshots: ReadonlyMap<string, CheckSnapshot>;

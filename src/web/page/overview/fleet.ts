@@ -15,7 +15,7 @@ export interface FleetData {
   readonly verdict: FleetVerdict | null;
   /** Organizations spiking in each hour of the last seven days, oldest first; null: no result. */
   readonly trace: readonly (number | null)[];
-  /** Of how many organizations the past is read, 0–1. */
+  /** Share of the organizations whose past has been read, 0–1. */
   readonly pastShare: number;
   /** In which of these hours a verdict held. */
   readonly traceVerdicts: readonly boolean[];
@@ -72,7 +72,7 @@ const otherVerbs = { fail: "fails", warn: "warns", unknown: "could not be run" }
 
 /** What holds beside spikes: the one check that is not ok, or how many organizations have one. */
 function othersSentence(rows: readonly RowData[]): string {
-  // Of an organization that could not be checked that much is said.
+  // An organization that could not be checked is listed with that alone.
   const checks = rows.flatMap(({ slug, severity: own, others }) =>
     others
       .filter(({ severity }) => own !== "unknown" || severity !== "unknown")

@@ -20,7 +20,7 @@ export interface RowData {
   readonly slug: string;
   /** As they are shown: "team trust". */
   readonly labels: readonly string[];
-  /** Of the spike check; null before the first run. */
+  /** Severity of the spike check; null before the first run. */
   readonly severity: RowSeverity | null;
   /** Its other checks that are not ok, the worst first. */
   readonly others: readonly RowCheck[];
