@@ -75,7 +75,10 @@ function remember(known: Gap[], found: Gap): void {
   else if (known.push(found) > gapsAtOnce) known.shift();
 }
 
-/** Returns fixed local times: a skipped time becomes the first instant after the gap, a repeated time counts once. */
+/**
+ * Returns fixed local times: a skipped time becomes the first instant after the gap, a repeated time counts once. In Berlin,
+ * `30 2 * * *` is 03:00 on 2026-03-29, when 02:00 became 03:00, and on 2026-10-25 the first of two 02:30.
+ */
 function nextFixed(pattern: Pattern, zone: Timezone, afterMs: number): number | null {
   let localMs = afterMs + zone.offsetMs(afterMs);
   for (;;) {
@@ -90,7 +93,10 @@ function nextFixed(pattern: Pattern, zone: Timezone, afterMs: number): number | 
   }
 }
 
-/** Returns each instant whose local time matches: both passes of a repeated hour, none in a skipped hour. */
+/**
+ * Returns each instant whose local time matches: both passes of a repeated hour, none in a skipped hour. In Berlin,
+ * `0 * * * *` has 23 matches on 2026-03-29 and 25 on 2026-10-25.
+ */
 function nextWild(pattern: Pattern, zone: Timezone, afterMs: number): number | null {
   let fromMs = afterMs;
   for (;;) {

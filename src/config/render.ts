@@ -59,7 +59,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
   });
 }
 
-/** Those with a name; null: none. */
+/** Returns the tokens that have a name; null when there are none. */
 function describeTokens({ tokens }: ServerConfig): readonly object[] | null {
   const named = tokens.filter(({ name }) => name !== oneTokenName);
   if (named.length === 0) return null;

@@ -53,7 +53,7 @@ export async function deliverRequest(
       body: request.body,
       signal: context.signal,
       maxBodyBytes: maxAnswerBytes,
-      // Accepted is accepted: sent again it would be there twice.
+      // The status alone accepts a delivery: after an answer that is cut off, another attempt would deliver it twice.
       isBodyOptional: true,
     });
     return responseOutcome(response, context.nowMs, secrets);
@@ -62,7 +62,10 @@ export async function deliverRequest(
   }
 }
 
-/** 2xx: accepted; 408, 429, 5xx: worth another attempt, when Retry-After says; any other, 3xx included: never; 413: unless with less. */
+/**
+ * Returns what a status means for a delivery. It is accepted by 2xx. It is tried again after 408, 429 and 5xx, not before the
+ * time that Retry-After names. After any other status, redirects included, it is given up; after 413 a shorter one is tried.
+ */
 export function responseOutcome(
   response: Pick<HttpResponse, "status" | "headers" | "body">,
   nowMs: number,

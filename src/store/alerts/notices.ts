@@ -73,7 +73,7 @@ export interface FleetState {
   readonly organizations: number;
 }
 
-/** Tables of migration 0003. */
+/** Tables of what receivers are to be notified of, and of what they were notified. */
 export interface NoticeTables {
   alert_changes: {
     seq: Generated<number>;
