@@ -108,7 +108,7 @@ ${renderTable(Object.values(fleetInstruments))}
 
 ## Process
 
-\`process_*\` and \`nodejs_*\` are those of [prom-client](https://github.com/siimon/prom-client) (CPU, memory, file descriptors, event loop delay, heap, garbage collection), without \`nodejs_active_*_total\`, which are gauges by a counter's name.
+\`process_*\` and \`nodejs_*\` are those of [prom-client](https://github.com/siimon/prom-client) (CPU, memory, file descriptors, heap, garbage collection, the delay of the event loop at each scrape), without \`nodejs_active_*_total\`, which are gauges by a counter's name, and without the histogram of the event loop, which costs an idle daemon more than all its work.
 
 ## Buckets
 
