@@ -3,6 +3,7 @@ import { createLoop, type Loop } from "../base/loop.ts";
 import type { Logger } from "../base/logger.ts";
 import { dayMs, hourMs, minuteMs, type Clock } from "../base/time.ts";
 import type { OrganizationConfig, StorageConfig } from "../config/config.ts";
+import type { Pruned } from "../store/prune-limits.ts";
 import type { Store } from "../store/store.ts";
 
 export interface MaintenanceOptions {
@@ -40,7 +41,7 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
   const { store, clock, logger, storage, organizations, gateOf } = options;
   const loop = createLoop({ clock, everyMs, firstAfterMs, runOnce, onError: note });
 
-  async function inSlices(slice: () => Promise<{ readonly hasMore: boolean }>): Promise<void> {
+  async function inSlices(slice: () => Promise<Pruned>): Promise<void> {
     while (!loop.signal.aborted && (await slice()).hasMore) await clock.sleep(pauseMs, loop.signal);
   }
 

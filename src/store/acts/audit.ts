@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { type Action, type ActVia, type Actor, actions, actVias } from "../../contract/actor.ts";
 import type { Db } from "../schema.ts";
+import type { PruneLimits, Pruned } from "../prune-limits.ts";
 
 /** An act as it is written down. */
 export interface AuditAct {
@@ -46,6 +47,14 @@ const storedEntry = z.object({
   detail: z.string(),
 });
 
+interface AuditQuery {
+  readonly sinceMs?: number;
+  readonly untilMs?: number;
+  readonly actor?: string;
+  readonly after?: AuditPosition;
+  readonly limit: number;
+}
+
 /** What people and programs did (CONTRACT 13). Rows are added and, after their retention, deleted; none is ever changed. */
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
@@ -60,19 +69,7 @@ export function createAuditStore(db: Db) {
       await db.insertInto("audit").values(row).execute();
     },
     /** Newest first, those after `after` in that order. */
-    list: async ({
-      sinceMs,
-      untilMs,
-      actor,
-      after,
-      limit,
-    }: {
-      readonly sinceMs?: number;
-      readonly untilMs?: number;
-      readonly actor?: string;
-      readonly after?: AuditPosition;
-      readonly limit: number;
-    }): Promise<readonly AuditEntry[]> => {
+    list: async ({ sinceMs, untilMs, actor, after, limit }: AuditQuery): Promise<readonly AuditEntry[]> => {
       let query = db.selectFrom("audit").selectAll();
       if (sinceMs !== undefined) query = query.where("at_ms", ">=", sinceMs);
       if (untilMs !== undefined) query = query.where("at_ms", "<=", untilMs);
@@ -85,13 +82,7 @@ export function createAuditStore(db: Db) {
       return rows.map(auditEntry);
     },
     /** Deletes those before `beforeMs`, at most `maxRows` at a time. */
-    prune: async ({
-      beforeMs,
-      maxRows,
-    }: {
-      readonly beforeMs: number;
-      readonly maxRows: number;
-    }): Promise<{ readonly hasMore: boolean }> => {
+    prune: async ({ beforeMs, maxRows }: PruneLimits): Promise<Pruned> => {
       const old = db.selectFrom("audit").select("entry_id").where("at_ms", "<", beforeMs).limit(maxRows);
       const { numDeletedRows } = await db.deleteFrom("audit").where("entry_id", "in", old).executeTakeFirst();
       return { hasMore: numDeletedRows >= BigInt(maxRows) };

@@ -7,6 +7,7 @@ import { type Severity, severities } from "../../contract/severity.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { rowStatement } from "../engine/row-statement.ts";
 import type { Db } from "../schema.ts";
+import type { PruneLimits, Pruned } from "../prune-limits.ts";
 
 export type AlertKind = "verdict" | "unknown";
 
@@ -164,11 +165,26 @@ const selectBodies = rowStatement<{ readonly body: string }>(
   (values) => `select body from alerts where (check_name, slug) in (${values})`,
 );
 
+/** The past of one check, from an instant on. */
+interface PastQuery {
+  readonly check: CheckName;
+  readonly slug: string;
+  readonly fromMs: number;
+  readonly limit: number;
+}
+
 export type AlertStore = ReturnType<typeof createAlertStore>;
 
 /** Live alerts and their history over the tables `alerts` and `alert_history`. */
 export function createAlertStore(db: Db) {
   const bodies = () => db.selectFrom("alerts").select("body");
+  const endedSince = (fromMs: number, limit: number) =>
+    db
+      .selectFrom("ended_alerts")
+      .selectAll()
+      .where("ends_at_ms", ">=", fromMs)
+      .orderBy("ends_at_ms", "desc")
+      .limit(limit);
   return {
     live: async (check: CheckName, slug: string): Promise<readonly AlertState[]> =>
       readAll(await bodies().where("check_name", "=", check).where("slug", "=", slug).orderBy("kind").execute()),
@@ -237,38 +253,13 @@ export function createAlertStore(db: Db) {
         .execute();
     },
     /** Those of a check that ended since `fromMs`, newest first. */
-    ended: async ({
-      check,
-      slug,
-      fromMs,
-      limit,
-    }: {
-      check: CheckName;
-      slug: string;
-      fromMs: number;
-      limit: number;
-    }): Promise<readonly KeptAlert[]> => {
-      const rows = await db
-        .selectFrom("ended_alerts")
-        .selectAll()
-        .where("check_name", "=", check)
-        .where("slug", "=", slug)
-        .where("ends_at_ms", ">=", fromMs)
-        .orderBy("ends_at_ms", "desc")
-        .limit(limit)
-        .execute();
+    ended: async ({ check, slug, fromMs, limit }: PastQuery): Promise<readonly KeptAlert[]> => {
+      const rows = await endedSince(fromMs, limit).where("check_name", "=", check).where("slug", "=", slug).execute();
       return rows.map(keptAlert);
     },
     /** Those of all checks and organizations that ended since `fromMs`, newest first. */
     allEnded: async ({ fromMs, limit }: { fromMs: number; limit: number }): Promise<readonly KeptAlert[]> => {
-      const rows = await db
-        .selectFrom("ended_alerts")
-        .selectAll()
-        .where("ends_at_ms", ">=", fromMs)
-        .orderBy("ends_at_ms", "desc")
-        .limit(limit)
-        .execute();
-      return rows.map(keptAlert);
+      return (await endedSince(fromMs, limit).execute()).map(keptAlert);
     },
     appendHistory: async (entry: AlertHistoryEntry): Promise<void> => {
       const { alertId, check, slug, kind, atMs, event, severity, reason } = entry;
@@ -277,17 +268,7 @@ export function createAlertStore(db: Db) {
         .values({ alert_id: alertId, check_name: check, slug, kind, at_ms: atMs, event, severity, reason })
         .execute();
     },
-    history: async ({
-      check,
-      slug,
-      fromMs,
-      limit,
-    }: {
-      check: CheckName;
-      slug: string;
-      fromMs: number;
-      limit: number;
-    }): Promise<readonly AlertHistoryEntry[]> => {
+    history: async ({ check, slug, fromMs, limit }: PastQuery): Promise<readonly AlertHistoryEntry[]> => {
       const rows = await db
         .selectFrom("alert_history")
         .selectAll()
@@ -315,15 +296,8 @@ export function createAlertStore(db: Db) {
      * Deletes alerts that ended at or before `beforeMs`, with their judgements and comments, at most `maxRows` at a time: not
      * those of the gate's failures, which the gate prunes first, and those judged `checker` only where they ended by `checkersBeforeMs`.
      */
-    pruneEnded: async ({
-      beforeMs,
-      checkersBeforeMs,
-      maxRows,
-    }: {
-      beforeMs: number;
-      checkersBeforeMs: number;
-      maxRows: number;
-    }): Promise<{ readonly hasMore: boolean }> => {
+    pruneEnded: async (limits: PruneLimits & { readonly checkersBeforeMs: number }): Promise<Pruned> => {
+      const { beforeMs, checkersBeforeMs, maxRows } = limits;
       const checkers = db.selectFrom("judgements").select("alert_id").where("is_standing", "=", 1);
       const rows = await db
         .selectFrom("ended_alerts")
@@ -346,13 +320,7 @@ export function createAlertStore(db: Db) {
       return { hasMore: ids.length >= maxRows };
     },
     /** Deletes history at or before `beforeMs` but that of the gate's failures, at most `maxRows` at a time. */
-    pruneHistory: async ({
-      beforeMs,
-      maxRows,
-    }: {
-      beforeMs: number;
-      maxRows: number;
-    }): Promise<{ readonly hasMore: boolean }> => {
+    pruneHistory: async ({ beforeMs, maxRows }: PruneLimits): Promise<Pruned> => {
       const failures = db.selectFrom("gate_failures").select("alert_id");
       const old = db
         .selectFrom("alert_history")

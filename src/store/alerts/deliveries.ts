@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { inTransaction } from "../engine/in-transaction.ts";
 import type { Db } from "../schema.ts";
+import type { PruneLimits, Pruned } from "../prune-limits.ts";
 
 /** One attempt to notify a receiver, and its answer. */
 export interface DeliveryAttempt {
@@ -88,15 +89,12 @@ export function createDeliveryStore(db: Db) {
         }
       }),
     /** The latest attempts of one organization since `fromMs`, oldest first. */
-    ofOrganization: async ({
-      slug,
-      fromMs,
-      limit,
-    }: {
+    ofOrganization: async (query: {
       readonly slug: string;
       readonly fromMs: number;
       readonly limit: number;
     }): Promise<readonly DeliveryAttempt[]> => {
+      const { slug, fromMs, limit } = query;
       const rows = await attempts()
         .innerJoin("delivery_slugs", (join) =>
           join
@@ -171,13 +169,7 @@ export function createDeliveryStore(db: Db) {
       }));
     },
     /** Deletes those at or before `beforeMs`, at most `maxRows` at a time. */
-    prune: async ({
-      beforeMs,
-      maxRows,
-    }: {
-      readonly beforeMs: number;
-      readonly maxRows: number;
-    }): Promise<{ readonly hasMore: boolean }> => {
+    prune: async ({ beforeMs, maxRows }: PruneLimits): Promise<Pruned> => {
       const old = db.selectFrom("deliveries").select("at_ms").where("at_ms", "<=", beforeMs).orderBy("at_ms");
       const last = await old.offset(maxRows).limit(1).executeTakeFirst();
       const untilMs = last === undefined ? beforeMs : last.at_ms;

@@ -1,5 +1,6 @@
 import type { LivenessCounts } from "../../contract/liveness-counts.ts";
 import type { EventSums } from "./sums/event-sums.ts";
+import type { Pruned } from "../prune-limits.ts";
 
 /** One stored liveness event (CONTRACT 10). */
 export interface LivenessEvent {
@@ -56,7 +57,7 @@ export interface EventStore extends LivenessCounts {
    */
   add(events: readonly LivenessEvent[], receivedAtMs?: number): Promise<IngestOutcome>;
   /** Deletes events and rollups at or before `beforeMs`, at most `maxRows` at a time. */
-  prune(limits: { beforeMs: number; maxRows: number }): Promise<{ readonly hasMore: boolean }>;
+  prune(limits: { beforeMs: number; maxRows: number }): Promise<Pruned>;
   /** Deletes an organization's events and rollups, at most `maxRows` of each table at a time; answers the deleted events. */
   forget(slug: string, maxRows: number): Promise<{ readonly removed: number; readonly hasMore: boolean }>;
 }

@@ -1,5 +1,6 @@
 import type { CheckName, CheckReport } from "../../contract/report.ts";
 import type { RunPoint } from "./hour-runs.ts";
+import type { Pruned } from "../prune-limits.ts";
 
 /** A check of an organization. */
 export interface CheckKey {
@@ -117,7 +118,7 @@ export interface RunStore {
   /** Returns the stored reports in (from, to], the last `limit` of them, oldest first. */
   reports(query: CheckKey & { fromMs: number; toMs: number; limit: number }): Promise<readonly CheckReport[]>;
   /** Deletes hours and reports that ended before the instant, and thins out reports of days before `thinBeforeMs`. */
-  prune(limits: { beforeMs: number; thinBeforeMs: number; maxRows: number }): Promise<{ readonly hasMore: boolean }>;
+  prune(limits: { beforeMs: number; thinBeforeMs: number; maxRows: number }): Promise<Pruned>;
   /** Requests a run from the owner of the check's shard and returns the number of the request. */
   request(check: CheckKey, nowMs: number): Promise<number>;
   /** Returns unanswered requests. */

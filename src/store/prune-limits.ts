@@ -1,0 +1,10 @@
+/** What a table forgets in one step: rows at or before `beforeMs`, at most `maxRows` of them. */
+export interface PruneLimits {
+  readonly beforeMs: number;
+  readonly maxRows: number;
+}
+
+/** Whether another step is needed. */
+export interface Pruned {
+  readonly hasMore: boolean;
+}
