@@ -3,11 +3,12 @@ import type { z } from "zod";
 import { checkNames, type CheckName } from "../contract/report.ts";
 import { deadAssetSpike } from "./dead-asset-spike/dead-asset-spike.ts";
 import { eventFlow } from "./event-flow/event-flow.ts";
-import type { CheckKind } from "./kind.ts";
+import type { CheckedOrganization, CheckKind } from "./kind.ts";
 import { regret } from "./regret/regret.ts";
 import { reviewQueue } from "./review-queue/review-queue.ts";
 import type { CheckSettings } from "./settings.ts";
 import { sentinel } from "./sentinel/sentinel.ts";
+import type { SpikeThresholds } from "./target.ts";
 
 /** All kinds of checks. A new one is a folder, its name in contract/report.ts, and a line here. */
 export const checkKinds = {
@@ -20,17 +21,15 @@ export const checkKinds = {
 
 type Kinds = typeof checkKinds;
 
-type AskOf<Kind> = Kind extends { readonly targetOf: (organization: infer Asked) => unknown }
-  ? (organization: Asked) => void
-  : never;
-/** What the configuration has to say of an organization: what any check asks for. */
-export type OrganizationOfChecks = AskOf<Kinds[CheckName]> extends (organization: infer All) => void ? All : never;
-
 type Configured = Extract<Kinds[CheckName], { readonly settings: CheckSettings }>["settings"];
 /** The effective settings of checks, by their keys in the configuration. */
 export type SettingsOfChecks = {
   readonly [Settings in Configured as Settings["key"]]: ReturnType<Settings["resolve"]>;
 };
+/** What the configuration has to say of an organization for any check. */
+export interface OrganizationOfChecks extends CheckedOrganization, SettingsOfChecks {
+  readonly thresholds: SpikeThresholds;
+}
 /** What the configuration says of them. */
 export type SettingsShape = {
   readonly [Settings in Configured as Settings["key"]]: z.ZodOptional<Settings["schema"]>;
