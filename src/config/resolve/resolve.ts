@@ -83,7 +83,10 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
       auditRetentionMs: data.storage.auditRetention,
       eventRetentionMs: data.storage.eventRetention,
     },
-    heartbeat: resolveHeartbeat(data, secrets),
+    heartbeat:
+      data.heartbeat === undefined
+        ? null
+        : { url: secrets.one(["heartbeat"], "url"), intervalMs: data.heartbeat.interval },
     log: data.log,
   });
 }
@@ -92,7 +95,7 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
 function resolveTokens({ server }: RootInput, secrets: SecretBook): ServerTokenConfig[] {
   const [one] = secrets.of(["server"], "token");
   const named = server.tokens.map(({ name, may, organizations }, index) => {
-    const secret = secrets.of(["server", "tokens", index], "token")[0] ?? new Secret("");
+    const secret = secrets.one(["server", "tokens", index], "token");
     return { name, secret, rights: new Set(may), organizations: organizations ?? null };
   });
   return [
@@ -147,12 +150,6 @@ function resolveSilence(silence: SilenceInput): SilenceRule {
   return { ...base, kind: "fixed", startsAtMs: startsAtMs ?? 0, endsAtMs: endsAtMs ?? 0 };
 }
 
-function resolveHeartbeat(data: RootInput, secrets: SecretBook): Config["heartbeat"] {
-  if (data.heartbeat === undefined) return null;
-  const url = secrets.of(["heartbeat"], "url")[0] ?? new Secret("");
-  return { url, intervalMs: data.heartbeat.interval };
-}
-
 function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null || value instanceof Secret) return value;
   for (const child of Object.values(value)) deepFreeze(child);
@@ -178,7 +175,7 @@ function resolveDiscover(
     name,
     location:
       file === undefined
-        ? { kind: "url", url: secrets.of(path, "url")[0] ?? new Secret(""), headers: secrets.headersOf(path) }
+        ? { kind: "url", url: secrets.one(path, "url"), headers: secrets.headersOf(path) }
         : { kind: "file", path: resolve(places.folderOf(path), file) },
     refreshIntervalMs: source.refreshInterval,
     maxOrganizations,
@@ -190,7 +187,7 @@ type TableSourceInput = Extract<RootInput["source"], { readonly type: "postgres"
 
 /** Returns a source that reads a table of the user's own, as it is effective; checked before. */
 function resolveTableSource(source: TableSourceInput, secrets: SecretBook): TableSourceConfig {
-  const url = secrets.of(["source"], "url")[0] ?? new Secret("");
+  const url = secrets.one(["source"], "url");
   const shared = {
     ...sourceKinds[source.type],
     url,
@@ -228,8 +225,7 @@ function resolveReceiver(receiver: ReceiverInput, index: number, secrets: Secret
   const all = (key: string): readonly Secret[] => secrets.of(path, key);
   const options = receiverKind(receiver.type).resolve(receiver, {
     all,
-    // Presence was checked before: an absent one would have been a problem.
-    one: (key) => all(key)[0] ?? new Secret(""),
+    one: (key) => secrets.one(path, key),
     headers: () => secrets.headersOf(path),
   });
   return {

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 
+import { FlatlineError } from "../../base/errors.ts";
 import { checkPostgresUrl } from "../../base/postgres-url.ts";
 import { Secret } from "../../base/secret.ts";
 import { kindOf, partsOf, tokensOf, type WrittenConfig } from "../check/written.ts";
@@ -25,6 +26,8 @@ export interface SecretBook {
   readonly files: readonly string[];
   /** The secret `key` of the object at `path`; empty when there is none. */
   of(path: YamlPath, key: string): readonly Secret[];
+  /** The secret `key` of the object at `path`, which has been required. */
+  one(path: YamlPath, key: string): Secret;
   /** Header names and values of the receiver or discovery source at `path`. */
   headersOf(path: YamlPath): Readonly<Record<string, Secret>>;
 }
@@ -62,6 +65,14 @@ export async function readSecrets(
     problems: reader.problems,
     files: [...reader.files.keys()],
     of: (path, key) => reader.found.get(formatPath([...path, key])) ?? [],
+    one: (path, key) => {
+      const [secret] = reader.found.get(formatPath([...path, key])) ?? [];
+      if (secret !== undefined) return secret;
+      throw new FlatlineError(
+        "internal",
+        `${formatPath([...path, key])} is missing in a configuration that was accepted`,
+      );
+    },
     headersOf: (path) => reader.headers.get(formatPath(path)) ?? {},
   };
 }
