@@ -2,12 +2,13 @@ import type { Notification } from "../../alerting/notify/notification.ts";
 import { chatKind } from "../chat-receiver.ts";
 import {
   fitMessage,
-  sampleHeading,
+  linesOf,
+  partsOf,
   severityColours,
   severityMarks,
   type Message,
   type MessageLink,
-  type MessageSection,
+  type MessagePart,
 } from "../wording/message.ts";
 import { isoTime } from "../payload.ts";
 import { messageOf } from "../wording/wording.ts";
@@ -44,13 +45,12 @@ export function discordBody(notification: Notification, acts: readonly MessageLi
 
 function renderBody(message: Message, atMs: number): DiscordBody {
   const isAlone = message.sections.length === 1;
-  const links = message.links.map(({ label, url }) => `[${escapeMarkdown(label)}](${url})`).join("  ");
+  const { head, sections } = partsOf(message);
+  // The fields have the facts of the message, or of its only section.
+  const withoutFacts = (parts: readonly MessagePart[]) => parts.filter(({ kind }) => kind !== "facts");
   const paragraphs = [
-    message.intro === null ? "" : escapeMarkdown(message.intro),
-    links,
-    message.lines.map((line) => `- ${escapeMarkdown(line)}`).join("\n"),
-    sampleText(message.sample),
-    ...message.sections.map((section) => sectionText(section, isAlone)),
+    ...withoutFacts(head).map(partText),
+    ...sections.map((parts) => (isAlone ? withoutFacts(parts) : parts).map(partText).join("\n")),
   ];
   const facts = isAlone ? (message.sections[0]?.facts ?? []) : message.facts;
   return {
@@ -58,7 +58,7 @@ function renderBody(message: Message, atMs: number): DiscordBody {
     embeds: [
       {
         title: escapeMarkdown(`${severityMarks[message.severity]} ${message.title}`),
-        description: paragraphs.filter((paragraph) => paragraph !== "").join("\n\n"),
+        description: paragraphs.join("\n\n"),
         color: Number.parseInt(severityColours[message.severity].slice(1), 16),
         timestamp: isoTime(atMs),
         fields: facts.slice(0, limits.fields).map(({ name, value }) => ({
@@ -71,27 +71,25 @@ function renderBody(message: Message, atMs: number): DiscordBody {
   };
 }
 
-function sectionText(section: MessageSection, isAlone: boolean): string {
-  const facts = section.facts.map(({ name, value }) => `${escapeMarkdown(name)}: ${escapeMarkdown(value)}`).join(", ");
-  const carriers = section.carriers.map((carrier) => `- ${escapeMarkdown(carrier)}`).join("\n");
-  const links = section.links.map(({ label, url }) => `[${escapeMarkdown(label)}](${url})`).join("  ");
-  return [
-    isAlone ? "" : `**${escapeMarkdown(section.title)}**`,
-    escapeMarkdown(section.sentence),
-    links,
-    section.details === null ? "" : escapeMarkdown(section.details),
-    isAlone ? "" : facts,
-    carriers === "" ? "" : `**What carries it**\n${carriers}`,
-    sampleText(section.sample),
-    section.action === null ? "" : `**What to do**\n${escapeMarkdown(section.action)}`,
-  ]
-    .filter((part) => part !== "")
-    .join("\n");
+function partText(part: MessagePart): string {
+  switch (part.kind) {
+    case "title":
+      return bold(part.text);
+    case "text":
+      return linesOf({ ...part, text: escapeMarkdown(part.text) }, "-", bold);
+    case "list":
+      return linesOf({ ...part, items: part.items.map(escapeMarkdown) }, "-", bold);
+    case "links":
+      return part.items.map(({ label, url }) => `[${escapeMarkdown(label)}](${url})`).join("  ");
+    case "facts":
+      return part.items.map(({ name, value }) => `${escapeMarkdown(name)}: ${escapeMarkdown(value)}`).join(", ");
+    default:
+      return part satisfies never;
+  }
 }
 
-function sampleText(sample: readonly string[]): string {
-  if (sample.length === 0) return "";
-  return `**${sampleHeading}**\n${sample.map((line) => `- ${escapeMarkdown(line)}`).join("\n")}`;
+function bold(text: string): string {
+  return `**${escapeMarkdown(text)}**`;
 }
 
 /** A backslash before everything that Discord reads as markdown, a mention, a timestamp, an emoji or an address. */

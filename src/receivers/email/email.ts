@@ -11,13 +11,13 @@ import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.
 import { actLinks, linkSecrets, type SignLinks } from "../act-links.ts";
 import { addressSecrets, failureOutcome, shown, type DeliveryContext } from "../delivery.ts";
 import {
-  sampleHeading,
+  linesOf,
+  partsOf,
   severityMarks,
   trimMessage,
-  type Fact,
   type Message,
   type MessageLink,
-  type MessageSection,
+  type MessagePart,
 } from "../wording/message.ts";
 import type { ReceiverInput, ReceiverKind, ReceiverSecrets } from "../kind.ts";
 import { messageOf } from "../wording/wording.ts";
@@ -184,47 +184,26 @@ export function mailOf(notification: Notification, acts: readonly MessageLink[] 
   };
 }
 
+/** The subject is the first line, and programs show what the text begins with as the second. */
 function mailText(message: Message): string {
-  const isAlone = message.sections.length === 1;
-  return `${[
-    // The subject is the first line, and programs show what the text begins with as the second.
-    message.intro ?? "",
-    linkLines(message.links),
-    factLines(message.facts),
-    message.lines.map((line) => `- ${line}`).join("\n"),
-    sampleText(message.sample),
-    ...message.sections.map((section) => sectionText(section, isAlone)),
-  ]
-    .filter((part) => part !== "")
-    .join("\n\n")}\n`;
+  const { head, sections } = partsOf(message);
+  return `${[head, ...sections].flat().map(partText).join("\n\n")}\n`;
 }
 
-function sectionText(section: MessageSection, isAlone: boolean): string {
-  const carriers = section.carriers.map((carrier) => `- ${carrier}`).join("\n");
-  return [
-    isAlone ? "" : section.title,
-    section.sentence,
-    linkLines(section.links),
-    section.details ?? "",
-    factLines(section.facts),
-    carriers === "" ? "" : `What carries it\n${carriers}`,
-    sampleText(section.sample),
-    section.action === null ? "" : `What to do\n${section.action}`,
-  ]
-    .filter((part) => part !== "")
-    .join("\n\n");
-}
-
-function sampleText(sample: readonly string[]): string {
-  return sample.length === 0 ? "" : `${sampleHeading}\n${sample.map((line) => `- ${line}`).join("\n")}`;
-}
-
-function factLines(facts: readonly Fact[]): string {
-  return facts.map(({ name, value }) => `${name}: ${value}`).join("\n");
-}
-
-function linkLines(links: readonly MessageLink[]): string {
-  return links.map(({ label, url }) => `${label}: ${url}`).join("\n");
+function partText(part: MessagePart): string {
+  switch (part.kind) {
+    case "title":
+      return part.text;
+    case "text":
+    case "list":
+      return linesOf(part, "-");
+    case "links":
+      return part.items.map(({ label, url }) => `${label}: ${url}`).join("\n");
+    case "facts":
+      return part.items.map(({ name, value }) => `${name}: ${value}`).join("\n");
+    default:
+      return part satisfies never;
+  }
 }
 
 /** Stable over retries, so that a mailbox that has it already recognizes it. */

@@ -3,12 +3,12 @@ import type { Severity } from "../../contract/severity.ts";
 import { chatKind } from "../chat-receiver.ts";
 import {
   fitMessage,
+  partsOf,
   previewOf,
-  sampleHeading,
   type Fact,
   type Message,
   type MessageLink,
-  type MessageSection,
+  type MessagePart,
 } from "../wording/message.ts";
 import { messageOf } from "../wording/wording.ts";
 
@@ -65,7 +65,7 @@ export function teamsBody(notification: Notification, acts: readonly MessageLink
 
 function renderBody(message: Message): TeamsBody {
   const [heading, second] = previewOf(message);
-  const isAlone = message.sections.length === 1;
+  const { head, sections } = partsOf(message);
   return {
     type: "message",
     attachments: [
@@ -82,12 +82,7 @@ function renderBody(message: Message): TeamsBody {
             block([
               { type: "TextRun", text: heading, weight: "Bolder", size: "Large", color: colours[message.severity] },
             ]),
-            ...(message.intro === null ? [] : [block([run(message.intro)])]),
-            ...linkSet(message.links),
-            ...message.facts.map(factBlock),
-            ...message.lines.map((line) => block([run(`• ${line}`)])),
-            ...sampleBlocks(message.sample),
-            ...message.sections.flatMap((section) => sectionBlocks(section, isAlone)),
+            ...[head, ...sections].flat().flatMap(elementsOf),
           ],
         },
       },
@@ -102,29 +97,32 @@ const colours: Readonly<Record<Severity, NonNullable<TextRun["color"]>>> = {
   ok: "Good",
 };
 
-function sectionBlocks(section: MessageSection, isAlone: boolean): CardElement[] {
-  return [
-    ...(isAlone ? [] : [block([bold(section.title)], true)]),
-    block([run(section.sentence)]),
-    ...linkSet(section.links),
-    ...(section.details === null ? [] : [block([run(section.details)])]),
-    ...section.facts.map(factBlock),
-    ...(section.carriers.length === 0 ? [] : [block([bold("What carries it")])]),
-    ...section.carriers.map((carrier) => block([run(`• ${carrier}`)])),
-    ...sampleBlocks(section.sample),
-    ...(section.action === null ? [] : [block([bold("What to do")]), block([run(section.action)])]),
-  ];
+function elementsOf(part: MessagePart): CardElement[] {
+  switch (part.kind) {
+    case "title":
+      return [block([bold(part.text)], true)];
+    case "text":
+      return [...headingOf(part), block([run(part.text)])];
+    case "list":
+      return [...headingOf(part), ...part.items.map((line) => block([run(`• ${line}`)]))];
+    case "links":
+      return [linkSet(part.items)];
+    case "facts":
+      return part.items.map(factBlock);
+    default:
+      return part satisfies never;
+  }
 }
 
-function linkSet(links: readonly MessageLink[]): CardElement[] {
+function headingOf({ heading }: { readonly heading?: string }): CardElement[] {
+  return heading === undefined ? [] : [block([bold(heading)])];
+}
+
+function linkSet(links: readonly MessageLink[]): CardElement {
   const actions = links
     .slice(0, maxActions)
     .map(({ label, url }) => ({ type: "Action.OpenUrl", title: label, url }) as const);
-  return actions.length === 0 ? [] : [{ type: "ActionSet", actions }];
-}
-
-function sampleBlocks(sample: readonly string[]): CardElement[] {
-  return sample.length === 0 ? [] : [block([bold(sampleHeading)]), ...sample.map((line) => block([run(`• ${line}`)]))];
+  return { type: "ActionSet", actions };
 }
 
 function factBlock({ name, value }: Fact): CardElement {

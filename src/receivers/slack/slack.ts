@@ -3,12 +3,13 @@ import type { Notification } from "../../alerting/notify/notification.ts";
 import { chatKind } from "../chat-receiver.ts";
 import {
   fitMessage,
+  linesOf,
+  partsOf,
   previewOf,
-  sampleHeading,
   type Fact,
   type Message,
   type MessageLink,
-  type MessageSection,
+  type MessagePart,
 } from "../wording/message.ts";
 import { messageOf } from "../wording/wording.ts";
 
@@ -47,53 +48,42 @@ export function slackBody(notification: Notification, acts: readonly MessageLink
 
 function renderBody(message: Message): SlackBody {
   const [heading, second] = previewOf(message);
-  const isAlone = message.sections.length === 1;
+  const { head, sections } = partsOf(message);
   const blocks: SlackBlock[] = [
     { type: "header", text: plain(cutText(heading, limits.header - 1)) },
-    ...(message.intro === null ? [] : [section(message.intro)]),
-    ...linkBlocks(message.links),
-    ...fieldBlocks(message.facts),
-    ...(message.lines.length === 0 ? [] : [section(message.lines.map((line) => `• ${line}`).join("\n"))]),
-    ...sampleBlocks(message.sample),
-    ...message.sections.flatMap((part) => sectionBlocks(part, isAlone)),
+    ...[head, ...sections].flat().flatMap(blocksOf),
   ];
   return { text: escapeText(`${heading}\n${second}`), blocks, unfurl_links: false, unfurl_media: false };
 }
 
-function sectionBlocks(part: MessageSection, isAlone: boolean): SlackBlock[] {
-  const carriers = part.carriers.map((carrier) => `• ${carrier}`).join("\n");
-  return [
-    // A message of one alert has its title in the header.
-    ...(isAlone ? [] : [{ type: "divider" } as const, section(part.title)]),
-    section(part.sentence),
-    ...linkBlocks(part.links),
-    ...(part.details === null ? [] : [section(part.details)]),
-    ...fieldBlocks(part.facts),
-    ...(carriers === "" ? [] : [section(`What carries it\n${carriers}`)]),
-    ...sampleBlocks(part.sample),
-    ...(part.action === null ? [] : [section(`What to do\n${part.action}`)]),
-  ];
+function blocksOf(part: MessagePart): SlackBlock[] {
+  switch (part.kind) {
+    case "title":
+      return [{ type: "divider" }, section(part.text)];
+    case "text":
+    case "list":
+      return [section(linesOf(part, "•"))];
+    case "links":
+      return [linkBlock(part.items)];
+    case "facts":
+      return [fieldBlock(part.items)];
+    default:
+      return part satisfies never;
+  }
 }
 
-function sampleBlocks(sample: readonly string[]): SlackBlock[] {
-  if (sample.length === 0) return [];
-  return [section(`${sampleHeading}\n${sample.map((line) => `• ${line}`).join("\n")}`)];
-}
-
-function fieldBlocks(facts: readonly Fact[]): SlackBlock[] {
-  if (facts.length === 0) return [];
+function fieldBlock(facts: readonly Fact[]): SlackBlock {
   const fields = facts.slice(0, limits.fields).map(({ name, value }): SlackText => {
     // Bold names where nothing in them is markup; text of others that could be stays plain.
     const isInert = !/[*_~`<>&@#|:\\]/.test(`${name}${value.replaceAll(/\d:\d/g, "")}`);
     return isInert ? { type: "mrkdwn", text: `*${name}*\n${value}`, verbatim: true } : plain(`${name}\n${value}`);
   });
-  return [{ type: "section", fields }];
+  return { type: "section", fields };
 }
 
-function linkBlocks(links: readonly MessageLink[]): SlackBlock[] {
-  if (links.length === 0) return [];
+function linkBlock(links: readonly MessageLink[]): SlackBlock {
   const text = links.map(({ label, url }) => `<${escapeText(url)}|${escapeText(inertLabel(label))}>`).join("  ");
-  return [{ type: "context", elements: [{ type: "mrkdwn", text, verbatim: true }] }];
+  return { type: "context", elements: [{ type: "mrkdwn", text, verbatim: true }] };
 }
 
 /** A link's text is the one place where plain text is no choice: what would be markup there is left out. */

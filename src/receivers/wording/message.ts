@@ -118,6 +118,54 @@ export function trimMessage(message: Message, scale: number): Message {
   };
 }
 
+/** What a message consists of, in the order in which it is read; no part is empty. */
+export type MessagePart =
+  | { readonly kind: "title"; readonly text: string }
+  | { readonly kind: "text"; readonly heading?: string; readonly text: string }
+  | { readonly kind: "list"; readonly heading?: string; readonly items: readonly string[] }
+  | { readonly kind: "links"; readonly items: readonly MessageLink[] }
+  | { readonly kind: "facts"; readonly items: readonly Fact[] };
+
+/** Returns the parts of a message below its title, and those of each section, which has a title when it is not the only one. */
+export function partsOf({ intro, links, facts, lines, sample, sections }: Message) {
+  const isAlone = sections.length === 1;
+  return {
+    head: notEmpty([
+      { kind: "text", text: intro ?? "" },
+      { kind: "links", items: links },
+      { kind: "facts", items: facts },
+      { kind: "list", items: lines },
+      { kind: "list", heading: sampleHeading, items: sample },
+    ]),
+    sections: sections.map((section) =>
+      notEmpty([
+        { kind: "title", text: isAlone ? "" : section.title },
+        { kind: "text", text: section.sentence },
+        { kind: "links", items: section.links },
+        { kind: "text", text: section.details ?? "" },
+        { kind: "facts", items: section.facts },
+        { kind: "list", heading: "What carries it", items: section.carriers },
+        { kind: "list", heading: sampleHeading, items: section.sample },
+        { kind: "text", heading: "What to do", text: section.action ?? "" },
+      ]),
+    ),
+  };
+}
+
+function notEmpty(parts: readonly MessagePart[]): readonly MessagePart[] {
+  return parts.filter((part) => ("text" in part ? part.text : part.items).length > 0);
+}
+
+/** Returns a text or list on lines of its own, below its heading. */
+export function linesOf(
+  part: Extract<MessagePart, { readonly kind: "text" | "list" }>,
+  bullet: string,
+  heading: (text: string) => string = (text) => text,
+): string {
+  const lines = part.kind === "text" ? [part.text] : part.items.map((item) => `${bullet} ${item}`);
+  return [...(part.heading === undefined ? [] : [heading(part.heading)]), ...lines].join("\n");
+}
+
 /** Returns what a phone shows of the message: its title and its second line. */
 export function previewOf({ severity, title, intro, sections, lines }: Message): readonly [string, string] {
   const several = [...sections.map((section) => section.title), ...lines].join(", ");
