@@ -2,7 +2,7 @@ import { discardEntry, endPause, retryEntry } from "../alerting/deliver/outbox-a
 import { FlatlineError } from "../base/errors.ts";
 import { actor, type Actor } from "../contract/actor.ts";
 import type { Config } from "../config/config.ts";
-import { deliveryName, type OutboxEntry } from "../store/alerts/outbox.ts";
+import { deliveryName, type OutboxEntry } from "../store/alerts/outbox-entry.ts";
 import type { Store } from "../store/store.ts";
 import type { PartsDeps } from "../daemon/parts.ts";
 import { withStore, type ActDeps } from "./with-store.ts";

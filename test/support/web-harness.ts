@@ -11,7 +11,7 @@ import { createSystemClock, type Clock } from "../../src/base/time.ts";
 import { allRights } from "../../src/contract/rights.ts";
 import type { CheckReport } from "../../src/contract/report.ts";
 import { encodeParts, textPart } from "../../src/metrics/exposition-body.ts";
-import type { OutboxEntry } from "../../src/store/alerts/outbox.ts";
+import type { OutboxEntry } from "../../src/store/alerts/outbox-entry.ts";
 import { listedSilence } from "../../src/alerting/silence-book.ts";
 import { ruleOf } from "../../src/alerting/decide/silences.ts";
 import type { ListedSilence } from "../../src/contract/silence.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/time.ts";
-import { deliveryName } from "../../store/alerts/outbox.ts";
+import { deliveryName } from "../../store/alerts/outbox-entry.ts";
 import { testNotification } from "../notify/test-notification.ts";
 import { recipientsOf, type DeliveryOutcome, type Receiver } from "./receiver.ts";
 

@@ -1,5 +1,5 @@
 import { FlatlineError } from "../../base/errors.ts";
-import { beginOfAlertId } from "../../store/alerts/alerts.ts";
+import { beginOfAlertId } from "../../contract/alert-id.ts";
 import type { AlertDetailAnswer } from "../../contract/v1/alerts.ts";
 
 /** The fields that distinguish alerts whose ids begin alike; live and ended ones. */

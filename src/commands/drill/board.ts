@@ -1,5 +1,5 @@
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
-import { deliveryName } from "../../store/alerts/outbox.ts";
+import { deliveryName } from "../../store/alerts/outbox-entry.ts";
 import type { Clock } from "../../base/time.ts";
 
 /** One step of a drill, in order. */

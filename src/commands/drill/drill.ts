@@ -6,7 +6,7 @@ import type { GateDecision } from "../../alerting/decide/gate.ts";
 import { createNotifier } from "../../alerting/notify/notifier.ts";
 import { createOutbox, type Outbox } from "../../alerting/deliver/outbox.ts";
 import { recipientsOf } from "../../alerting/deliver/receiver.ts";
-import { deliveryName } from "../../store/alerts/outbox.ts";
+import { deliveryName } from "../../store/alerts/outbox-entry.ts";
 import { createRecorder } from "../../alerting/record.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { createHttpDispatcher } from "../../base/http-dispatcher.ts";

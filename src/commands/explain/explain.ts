@@ -1,5 +1,6 @@
 import { breakAddresses } from "../../base/broken-address.ts";
-import { mostStartingAlike, type AlertHistoryEntry } from "../../store/alerts/alerts.ts";
+import { mostStartingAlike } from "../../contract/alert-id.ts";
+import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { readInstant } from "../../base/instant.ts";
 import { suggest } from "../../base/suggestions.ts";

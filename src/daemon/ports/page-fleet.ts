@@ -4,7 +4,7 @@ import { heldGates } from "../../alerting/decide/gate.ts";
 import { isFleetAlert } from "../../alerting/decide/news.ts";
 import { loadTracked } from "../../alerting/notify/tracking.ts";
 import type { Clock } from "../../base/time.ts";
-import type { WaitingEntry } from "../../store/alerts/outbox.ts";
+import type { WaitingEntry } from "../../store/alerts/outbox-entry.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { Store } from "../../store/store.ts";
 import type { PagePort } from "../../web/page/ports.ts";

@@ -1,5 +1,6 @@
 import { acknowledgeAlert } from "../../alerting/acknowledge.ts";
-import { mostStartingAlike, type AlertState } from "../../store/alerts/alerts.ts";
+import { mostStartingAlike } from "../../contract/alert-id.ts";
+import type { AlertState } from "../../store/alerts/alerts.ts";
 import { unacknowledgeAlert } from "../../alerting/unacknowledge.ts";
 import { commentOnAlert } from "../../alerting/acts/comment.ts";
 import { judgeAlert, type ActContext } from "../../alerting/acts/judge.ts";

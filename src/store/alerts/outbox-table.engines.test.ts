@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
-import type { EndedDelivery, LeasedEntry, OutboxClaim, OutboxEntry, OutboxStore } from "./outbox.ts";
+import type { LeasedEntry, OutboxEntry } from "./outbox-entry.ts";
+import type { EndedDelivery, OutboxClaim, OutboxStore } from "./outbox.ts";
 
 const nowMs = Date.UTC(2026, 5, 1);
 const owner = "a";

@@ -3,58 +3,20 @@ import { sql, type RawBuilder } from "kysely";
 import { engineOf, leaseInstant, leaseNow, type LeaseClock } from "../engine/engine.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
 import {
+  deliveryName,
   entryColumns,
   leasedEntry,
   outboxEntry,
   waitingColumns,
   waitingEntry,
+  type LeasedEntry,
+  type OutboxEntry,
   type OutboxEntryRow,
-} from "./outbox-rows.ts";
+  type WaitingEntry,
+} from "./outbox-entry.ts";
 import { createReceiverPauses, forgetPausesBut } from "./receiver-pause-table.ts";
 import { rowStatement } from "../engine/row-statement.ts";
 import type { Db } from "../schema.ts";
-
-/** A notification that its receiver has not accepted yet (CONTRACT 7, Delivery). */
-export interface OutboxEntry {
-  /** The notification's `id`, also the `webhook-id`: stable over every retry. */
-  readonly id: string;
-  readonly receiver: string;
-  /** Who of the receiver's recipients it is for; null where the receiver is one. */
-  readonly recipient: string | null;
-  /** queued: waits for its next attempt; leased: being delivered; dead: dead-lettered. */
-  readonly state: "queued" | "leased" | "dead";
-  /** Begun so far: a claim counts as one. */
-  readonly attempts: number;
-  readonly createdAtMs: number;
-  /** In `list` not before the end of the receiver's pause. */
-  readonly nextAttemptAtMs: number;
-  readonly lastError: string | null;
-  /** Its subject, whichever episode, as `check/slug/kind`, and the id of its fleet: order is kept per receiver, recipient and subject. */
-  readonly subjects: readonly string[];
-}
-
-/** Returns the organization of a subject; nothing of a fleet's. */
-export function slugOfSubject(subject: string): string[] {
-  const slug = /^[^/]+\/(.+)\/[^/]+$/s.exec(subject)?.[1];
-  return slug === undefined ? [] : [slug];
-}
-
-/** Returns how a delivery is called where people read: `ops`, `mail to ops@example.com`. */
-export function deliveryName(receiver: string, recipient: string | null): string {
-  return recipient === null ? receiver : `${receiver} to ${recipient}`;
-}
-
-/** What keeps an entry waiting. */
-export type WaitingEntry = Pick<
-  OutboxEntry,
-  "receiver" | "recipient" | "state" | "attempts" | "nextAttemptAtMs" | "lastError"
->;
-
-/** What a delivery needs of an entry. */
-export interface LeasedEntry extends Omit<OutboxEntry, "subjects"> {
-  /** The Notification (alerting/notify/notification.ts) as JSON. */
-  readonly payload: string;
-}
 
 /** Which entries are asked for: the newest `limit` with this subject that were enqueued (or retried) at or after `fromMs`. */
 export interface WaitingQuery {
@@ -119,16 +81,6 @@ export interface OutboxLease {
   readonly owner: string;
   readonly nowMs: number;
   readonly untilMs: number;
-}
-
-/** Pauses that receivers asked for; while one lasts, nothing of its receiver is claimed. */
-export interface ReceiverPauses {
-  /** Nothing of the receiver is claimed until then, as it asked; a pause that lasts longer stays. */
-  pause(pause: { readonly receiver: string; readonly nowMs: number; readonly untilMs: number }): Promise<void>;
-  /** What waits for the receiver is due as without the pause. False: it was not paused. */
-  endPause(receiver: string, nowMs: number): Promise<boolean>;
-  /** Until when receivers are paused, by the caller's clock; those that are not are absent. */
-  pauses(nowMs: number): Promise<ReadonlyMap<string, number>>;
 }
 
 /** The queue, which several processes share; as in the schedule, a database server's clock decides about leases. */

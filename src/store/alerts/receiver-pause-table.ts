@@ -1,11 +1,17 @@
 import { leaseInstant, leaseNow, type LeaseClock } from "../engine/engine.ts";
-import type { ReceiverPauses } from "./outbox.ts";
 import type { Db } from "../schema.ts";
 
-/** Creates the pauses that receivers asked for, over the table `receiver_pauses`. */
-export function createReceiverPauses(db: Db, leaseClock: LeaseClock): ReceiverPauses {
+interface ReceiverPause {
+  readonly receiver: string;
+  readonly nowMs: number;
+  readonly untilMs: number;
+}
+
+/** Pauses that receivers asked for, over the table `receiver_pauses`; while one lasts, nothing of its receiver is claimed. */
+export function createReceiverPauses(db: Db, leaseClock: LeaseClock) {
   return {
-    pause: async ({ receiver, nowMs, untilMs }) => {
+    /** Nothing of the receiver is claimed until then, as it asked; a pause that lasts longer stays. */
+    pause: async ({ receiver, nowMs, untilMs }: ReceiverPause): Promise<void> => {
       await db
         .insertInto("receiver_pauses")
         .values({ receiver, until_ms: leaseInstant(leaseClock, untilMs, nowMs) })
@@ -17,7 +23,8 @@ export function createReceiverPauses(db: Db, leaseClock: LeaseClock): ReceiverPa
         )
         .execute();
     },
-    endPause: async (receiver, nowMs) => {
+    /** What waits for the receiver is due as without the pause. False: it was not paused. */
+    endPause: async (receiver: string, nowMs: number): Promise<boolean> => {
       const ended = await db
         .deleteFrom("receiver_pauses")
         .where("receiver", "=", receiver)
@@ -25,7 +32,8 @@ export function createReceiverPauses(db: Db, leaseClock: LeaseClock): ReceiverPa
         .executeTakeFirst();
       return ended !== undefined && ended.until_ms > ended.now_ms;
     },
-    pauses: async (nowMs) => {
+    /** Until when receivers are paused, by the caller's clock; those that are not are absent. */
+    pauses: async (nowMs: number): Promise<ReadonlyMap<string, number>> => {
       const rows = await db
         .selectFrom("receiver_pauses")
         .select(["receiver", "until_ms", leaseNow(leaseClock, nowMs).as("now_ms")])

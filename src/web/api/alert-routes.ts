@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import type { ByteBudget } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import { beginOfAlertId } from "../../store/alerts/alerts.ts";
+import { beginOfAlertId } from "../../contract/alert-id.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";

@@ -9,7 +9,7 @@ import { renderConfiguration } from "./configuration/configuration.ts";
 import { renderQueue } from "./queue/queue.ts";
 import { readReceiverRows } from "./receivers/receiver-rows.ts";
 import { renderReceivers, shownLetters, type OutboxRow } from "./receivers/receivers.ts";
-import { deliveryName, slugOfSubject, type OutboxEntry } from "../../store/alerts/outbox.ts";
+import { deliveryName, slugOfSubject, type OutboxEntry } from "../../store/alerts/outbox-entry.ts";
 import type { OutboxPort } from "../ports/operator.ts";
 
 type OperatorRoute = readonly [

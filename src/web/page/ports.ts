@@ -8,7 +8,7 @@ import type { FleetState } from "../../store/alerts/notices.ts";
 import type { StoredResult, VerdictPoint } from "../../store/runs/history.ts";
 import type { HourSeries } from "../../store/runs/hour-series.ts";
 import type { CheckState } from "../ports/checks.ts";
-import type { WaitingEntry } from "../../store/alerts/outbox.ts";
+import type { WaitingEntry } from "../../store/alerts/outbox-entry.ts";
 import type { HoldFacts } from "./alerts/act-facts.ts";
 import type { Forecast } from "./parts/notified.ts";
 

@@ -1,4 +1,4 @@
-import { deliveryName, type WaitingEntry } from "../../store/alerts/outbox.ts";
+import { deliveryName, type WaitingEntry } from "../../store/alerts/outbox-entry.ts";
 import type { Unaccepted } from "./parts/notified.ts";
 
 /** Returns what is shown of an entry; recipients, and what receivers answer, only to those who may read that. */

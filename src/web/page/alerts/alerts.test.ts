@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { ask, useWebs } from "../../../../test/support/web-harness.ts";
-import type { OutboxEntry } from "../../../store/alerts/outbox.ts";
+import type { OutboxEntry } from "../../../store/alerts/outbox-entry.ts";
 import type { PageAlert } from "../ports.ts";
 import { renderAlerts } from "./alerts.ts";
 

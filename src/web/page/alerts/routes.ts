@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { dayMs } from "../../../base/time.ts";
 import { escapeUnseen } from "../../../base/unseen-text.ts";
-import { beginOfAlertId } from "../../../store/alerts/alerts.ts";
+import { beginOfAlertId } from "../../../contract/alert-id.ts";
 import { hasIdentities } from "../../access/admission.ts";
 import { isNamedByProxy, requireOrganization, seesDetails, seesOrganization } from "../../access/identity.ts";
 import type { AccessSettings } from "../../access/settings.ts";

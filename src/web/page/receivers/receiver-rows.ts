@@ -1,5 +1,5 @@
 import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
-import type { OutboxEntry } from "../../../store/alerts/outbox.ts";
+import type { OutboxEntry } from "../../../store/alerts/outbox-entry.ts";
 import type { OutboxPort } from "../../ports/operator.ts";
 import type { PagePort } from "../ports.ts";
 import type { ReceiverRow } from "./receivers.ts";

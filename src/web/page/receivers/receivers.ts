@@ -3,7 +3,7 @@ import { countOf, formatLength, formatLengthInProse, formatTime, nbsp } from "..
 import { html, nothing, type Html } from "../parts/html.ts";
 import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
 import { mark } from "../parts/marks.ts";
-import { deliveryName } from "../../../store/alerts/outbox.ts";
+import { deliveryName } from "../../../store/alerts/outbox-entry.ts";
 
 /** One receiver with what it has accepted and refused. Times are epoch ms. */
 export interface ReceiverRow {
