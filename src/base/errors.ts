@@ -88,8 +88,10 @@ export function asFlatlineError(error: unknown): FlatlineError {
   return new FlatlineError("internal", error instanceof Error ? error.message : String(error), { cause: error });
 }
 
-/** Returns what a client may know of an error of the store: what is wrong, and not where the store is. */
-export function storeReason({ code, message }: FlatlineError): string {
+/** Returns what a client may know of a store that is unusable or busy: why, and not where it is; null for any other error. */
+export function storeReason(error: unknown): string | null {
+  if (!(error instanceof FlatlineError) || !/^store_(?:unusable|busy)$/.test(error.code)) return null;
+  const { code, message } = error;
   const [, what] = /^the store .* ((?:cannot be used: |is locked|is unavailable).*)$/.exec(message) ?? [];
   if (what !== undefined) return `the store ${what}`;
   return code === "store_busy" ? message : "the store cannot be used";

@@ -40,8 +40,7 @@ export async function restoreStore({ backup, path, force, clock, by }: RestoreOp
   await makeFolder(dirname(path));
   const lock = await takeOwnerLock(path, clock);
   try {
-    const act = { atMs: clock.nowMs(), actor: by, action: "restore", slug: null, subject: basename(backup) } as const;
-    return await replaceStore(backup, path, (copy) => writeDown(copy, clock, act));
+    return await replaceStore({ backup, path, clock, by });
   } finally {
     lock.release();
   }
@@ -61,11 +60,7 @@ async function refuse(backup: string, path: string, force: boolean): Promise<voi
     throw new FlatlineError("usage", `there is a store at ${path} already: back it up, then --force replaces it`);
 }
 
-async function replaceStore(
-  backup: string,
-  path: string,
-  finish: (copy: string) => Promise<void>,
-): Promise<BackupOutcome> {
+async function replaceStore({ backup, path, clock, by }: Omit<RestoreOptions, "force">): Promise<BackupOutcome> {
   await using folder = await makeCopyFolder(path);
   const copy = join(folder.path, basename(path));
   const state = await copyChecked(backup, copy);
@@ -77,7 +72,13 @@ async function replaceStore(
       `the backup ${backup} has schema version ${schemaVersion}, this flatline supports up to ${currentVersion}: ` +
         "restore it with the flatline that wrote it, or a newer one",
     );
-  await finish(copy);
+  await writeDown(copy, clock, {
+    atMs: clock.nowMs(),
+    actor: by,
+    action: "restore",
+    slug: null,
+    subject: basename(backup),
+  });
   for (const file of [copy, eventsPathOf(copy)]) await syncPath(file);
   // The state first, as in a backup.
   const bytes = (await replaceFile(copy, path)) + (await replaceFile(eventsPathOf(copy), eventsPathOf(path)));

@@ -105,8 +105,7 @@ function clientErrorStatus(code: string | undefined): number {
 /** Returns the status and the words of what a route threw. */
 export function describeError(error: unknown): { status: number; message: string; issues: readonly string[] } {
   if (error instanceof FlatlineError) {
-    const isStore = error.code === "store_unusable" || error.code === "store_busy";
-    return { status: error.httpStatus, message: isStore ? storeReason(error) : error.message, issues: error.issues };
+    return { status: error.httpStatus, message: storeReason(error) ?? error.message, issues: error.issues };
   }
   const { statusCode, message } = error as Partial<FastifyError>;
   const isRefusal = statusCode !== undefined && statusCode >= 400 && statusCode < 500;

@@ -61,12 +61,13 @@ export async function readSecrets(
   for (const { path, value } of partsOf(config.receivers, ["receivers"]))
     if (kindOf(value)?.hasHeaders) await reader.readHeaders(path, value);
   for (const { path, value } of partsOf(config.discover, ["discover"])) await reader.readHeaders(path, value);
+  const of: SecretBook["of"] = (path, key) => reader.found.get(formatPath([...path, key])) ?? [];
   return {
     problems: reader.problems,
     files: [...reader.files.keys()],
-    of: (path, key) => reader.found.get(formatPath([...path, key])) ?? [],
+    of,
     one: (path, key) => {
-      const [secret] = reader.found.get(formatPath([...path, key])) ?? [];
+      const [secret] = of(path, key);
       if (secret !== undefined) return secret;
       throw new FlatlineError(
         "internal",

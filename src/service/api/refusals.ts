@@ -62,8 +62,9 @@ const apiCodes: Readonly<Partial<Record<ErrorCode, ApiErrorCode>>> = {
 function refusalOfOurs(error: FlatlineError): ApiRefusal {
   const { code, message, issues, retryAfterMs } = error;
   // Another process is writing, or the disk is full; nothing of this request was stored. The API has no 503.
-  if (code === "store_busy" || code === "store_unusable") {
-    const said = code === "store_busy" ? "busy, try again" : storeReason(error);
+  const reason = storeReason(error);
+  if (reason !== null) {
+    const said = code === "store_busy" ? "busy, try again" : reason;
     return { ...apiRefusal("INTERNAL_SERVER_ERROR", said), retryAfterMs: secondMs };
   }
   const apiCode = apiCodes[code];

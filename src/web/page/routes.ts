@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import { FlatlineError } from "../../base/errors.ts";
+import { storeReason } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { secondMs } from "../../base/time.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
@@ -282,9 +282,8 @@ export function addPageRoutes(
 
   const handleError = createErrorHandler(logger);
   scope.setErrorHandler((error, request, reply) => {
-    const isStore = error instanceof FlatlineError && /^store_(?:unusable|busy)$/.test(error.code);
     if (!wantsHtml(request)) return handleError(error, request, reply);
-    if (!isStore) return sendFailure(error, request, reply);
+    if (storeReason(error) === null) return sendFailure(error, request, reply);
     logger.error({ err: error, path: pathOf(request.url) }, "a page could not be read from the store");
     const main = renderMessage(
       "flatline cannot read its store.",
