@@ -76,7 +76,7 @@ interface OpenFile {
 const decidingOf = { state: decidingTables, events: [] } as const;
 
 async function openFile(options: OpenStoreOptions, path: string, part: keyof typeof decidingOf): Promise<OpenFile> {
-  const health = new SqliteHealth({ path, clock: options.clock, loggedPages: () => dialect.loggedPages() });
+  const health = new SqliteHealth({ path, clock: options.clock });
   const dialect = createSqliteDialect({
     ...options,
     path,

@@ -35,8 +35,6 @@ export interface SqliteDialect extends Dialect {
    * turn among the statements.
    */
   dataVersion(): number;
-  /** Returns how many pages the write-ahead log is to hold; null when that cannot be said now, as amid a transaction. */
-  loggedPages(): number | null;
 }
 
 // The store is synchronous, so a chain of awaits over it never yields to the event loop: a thousand checks that were due
@@ -55,7 +53,6 @@ export function createSqliteDialect(options: SqliteDialectOptions): SqliteDialec
   return {
     close: () => driver.destroy(),
     dataVersion: () => driver.dataVersion(),
-    loggedPages: () => driver.loggedPages(),
     createAdapter: () => new SqliteAdapter(),
     createDriver: () => driver,
     createIntrospector: (db) => new SqliteIntrospector(db),
@@ -110,10 +107,6 @@ class SqliteDriver implements Driver {
   dataVersion(): number {
     return this.#connection?.dataVersion() ?? 0;
   }
-
-  loggedPages(): number | null {
-    return this.#connection?.loggedPages() ?? null;
-  }
 }
 
 function closed(): FlatlineError {
@@ -132,7 +125,6 @@ class SqliteConnection implements DatabaseConnection {
   readonly #options: SqliteDialectOptions;
   readonly #statements = new Map<string, Prepared>();
   readonly #dataVersion: StatementSync;
-  readonly #loggedPages: StatementSync;
   readonly #totalChanges: StatementSync;
   /** Statements that have failed, and may have been done all the same. */
   #uncertain = 0;
@@ -143,7 +135,6 @@ class SqliteConnection implements DatabaseConnection {
     this.#database = database;
     this.#options = options;
     this.#dataVersion = database.prepare("pragma data_version");
-    this.#loggedPages = database.prepare("pragma wal_checkpoint(noop)");
     this.#totalChanges = database.prepare("select total_changes() as changes");
   }
 
@@ -182,17 +173,6 @@ class SqliteConnection implements DatabaseConnection {
   dataVersion(): number {
     if (!this.#database.isOpen) throw closed();
     return Number(this.#dataVersion.get()?.["data_version"] ?? 0) + this.#uncertain;
-  }
-
-  loggedPages(): number | null {
-    if (!this.#database.isOpen || this.#database.isTransaction) return null;
-    try {
-      const pages = Number(this.#loggedPages.get()?.["log"]);
-      return pages < 0 ? null : pages;
-    } catch {
-      // Another connection holds the lock.
-      return null;
-    }
   }
 
   /** A commit that wrote nothing, as one on a full disk may be, says nothing. */

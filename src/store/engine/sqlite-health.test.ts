@@ -14,7 +14,6 @@ import { applicationId } from "./sqlite-file.ts";
 
 // A file that is not there was not there when it was opened, either: only statements say something.
 const path = "/nowhere/flatline.db";
-const loggedPages = (): null => null;
 const unusable = (errcode: number): FlatlineError =>
   new FlatlineError("store_unusable", "no", { cause: Object.assign(new Error("no"), { errcode }) });
 const full = unusable(13);
@@ -31,7 +30,7 @@ describe("a store whose statements fail", () => {
     ["every three minutes", [0, 3 * minuteMs, 6 * minuteMs], null],
   ])("%s", async (_when, atMs, kind) => {
     const clock = createVirtualClock({ startMs: 0 });
-    const health = new SqliteHealth({ path, clock, loggedPages });
+    const health = new SqliteHealth({ path, clock });
     health.opened();
 
     let nowMs = 0;
@@ -46,7 +45,7 @@ describe("a store whose statements fail", () => {
 
   it("is well again when none has failed for two minutes", async () => {
     const clock = createVirtualClock({ startMs: 0 });
-    const health = new SqliteHealth({ path, clock, loggedPages });
+    const health = new SqliteHealth({ path, clock });
     for (let second = 0; second < 10; second++) {
       health.note(full);
       await clock.advance(secondMs);
@@ -64,7 +63,7 @@ describe("a store whose statements fail", () => {
 
   it("is well again when something is committed", async () => {
     const clock = createVirtualClock({ startMs: 0 });
-    const health = new SqliteHealth({ path, clock, loggedPages });
+    const health = new SqliteHealth({ path, clock });
     for (let second = 0; second < 10; second++) {
       health.note(full);
       await clock.advance(secondMs);
@@ -78,7 +77,7 @@ describe("a store whose statements fail", () => {
 
   it("is damaged when SQLite says so, whatever is committed", async () => {
     const clock = createVirtualClock({ startMs: 0 });
-    const health = new SqliteHealth({ path, clock, loggedPages });
+    const health = new SqliteHealth({ path, clock });
     for (let second = 0; second < 10; second++) {
       health.note(corrupt);
       await clock.advance(secondMs);
@@ -96,7 +95,7 @@ describe("a store whose files change", () => {
     const database = new DatabaseSync(file);
     database.exec("pragma journal_mode = wal; create table kept (id integer); insert into kept values (1)");
     database.exec("pragma wal_checkpoint(truncate); insert into kept values (2)");
-    const health = new SqliteHealth({ path: file, clock: createVirtualClock({ startMs: 0 }), loggedPages });
+    const health = new SqliteHealth({ path: file, clock: createVirtualClock({ startMs: 0 }) });
     health.opened();
 
     await truncate(file, 0);
@@ -120,12 +119,7 @@ describe("a store whose files change", () => {
     const file = join(folder.path, "flatline.db");
     const database = new DatabaseSync(file);
     database.exec(`pragma journal_mode = wal; pragma application_id = ${applicationId}; create table kept (text text)`);
-    const frames = database.prepare("pragma wal_checkpoint(noop)");
-    const health = new SqliteHealth({
-      path: file,
-      clock: createVirtualClock({ startMs: 0 }),
-      loggedPages: () => Number(frames.get()?.["log"]),
-    });
+    const health = new SqliteHealth({ path: file, clock: createVirtualClock({ startMs: 0 }) });
     health.opened();
     expect(health.look()).toBeNull();
     database.exec("pragma wal_checkpoint(truncate)");
@@ -135,6 +129,9 @@ describe("a store whose files change", () => {
 
     await harm(`${file}-wal`);
 
+    expect(health.look()?.message).toContain("its write-ahead log was overwritten or truncated");
+    // At any time: this connection cannot be asked for the log's pages.
+    database.exec("begin immediate");
     expect(health.look()?.message).toContain("its write-ahead log was overwritten or truncated");
     database.close();
   });
@@ -150,7 +147,7 @@ describe("a store whose files change", () => {
     database.exec(`insert into kept ${rows} select hex(randomblob(500)) from n; pragma wal_checkpoint(truncate)`);
     const after = await readFile(file);
     database.close();
-    const health = new SqliteHealth({ path: file, clock: createVirtualClock({ startMs: 0 }), loggedPages });
+    const health = new SqliteHealth({ path: file, clock: createVirtualClock({ startMs: 0 }) });
     health.opened();
     expect(health.look()).toBeNull();
 

@@ -29,13 +29,6 @@ interface Failures {
   readonly code: number | null;
 }
 
-export interface SqliteHealthOptions {
-  readonly path: string;
-  readonly clock: Clock;
-  /** How many pages SQLite has in the write-ahead log; null when that is not known now. */
-  readonly loggedPages: () => number | null;
-}
-
 /**
  * Checks that the open database is still the file at its path, and usable. SQLite silently continues with a deleted file,
  * and with cached pages of an overwritten one.
@@ -43,7 +36,6 @@ export interface SqliteHealthOptions {
 export class SqliteHealth {
   readonly #path: string;
   readonly #clock: Clock;
-  readonly #loggedPages: () => number | null;
   /** Device and inode of each open file. An inode is not reused while it is open. */
   readonly #open = new Map<string, string>();
   #failures: Failures | null = null;
@@ -51,10 +43,9 @@ export class SqliteHealth {
   /** Size and time of the last write of the file that the last look found damaged; null if it found none. */
   #damaged: string | null = null;
 
-  constructor({ path, clock, loggedPages }: SqliteHealthOptions) {
+  constructor({ path, clock }: { readonly path: string; readonly clock: Clock }) {
     this.#path = path;
     this.#clock = clock;
-    this.#loggedPages = loggedPages;
   }
 
   /** Records that a statement failed because the store cannot be used. */
@@ -80,8 +71,8 @@ export class SqliteHealth {
   }
 
   /**
-   * Costs three stats, and the reads of one page and of the log's header: less than a tenth of a millisecond, while the same by
-   * other threads costs an idle daemon more than all else that it does.
+   * Costs two stats, two connections, and the reads of one page and of the log's header: a fraction of a millisecond, while the
+   * same by other threads costs an idle daemon more than all else that it does.
    */
   look(): StoreProblem | null {
     return this.#lostFile() ?? this.#damagedLog() ?? this.#damage() ?? this.#failing();
@@ -109,17 +100,29 @@ export class SqliteHealth {
 
   /**
    * SQLite knows the log's pages from the memory that its connections share, and reads and copies them without a look at what
-   * the log begins with.
+   * the log begins with. Asked by a connection of its own: one that is amid a transaction cannot say.
    */
   #damagedLog(): StoreProblem | null {
-    const pages = this.#loggedPages();
-    if (pages === null || pages === 0) return null;
-    const log = beginningOf(`${this.#path}-wal`);
-    // Another process may have begun the log anew meanwhile.
-    if (log === null || this.#loggedPages() !== pages) return null;
-    const isWhole =
-      logMagics.includes(log.magic) && log.bytes >= logHeaderBytes + pages * (frameHeaderBytes + log.pageBytes);
-    return isWhole ? null : this.#problem("damaged", logDamaged);
+    let database: DatabaseSync | null = null;
+    try {
+      database = new DatabaseSync(databaseUri(this.#path, "mode=ro"), { readOnly: true });
+      const counted = database.prepare("pragma wal_checkpoint(noop)");
+      const pages = Number(counted.get()?.["log"]);
+      const log = pages > 0 ? beginningOf(`${this.#path}-wal`) : null;
+      // Another process may have begun the log anew meanwhile.
+      if (log === null || Number(counted.get()?.["log"]) !== pages) return null;
+      const isWhole = log.isValid && log.bytes >= logHeaderBytes + pages * (frameHeaderBytes + log.pageBytes);
+      return isWhole ? null : this.#problem("damaged", logDamaged);
+    } catch (error) {
+      // Locked, or out of descriptors: no conclusion. Pages that are looked for beyond a log's end are an error of the disk,
+      // and what was written over them is damage.
+      const log = beginningOf(`${this.#path}-wal`);
+      const codes = log?.bytes === 0 ? [ioErrorCode] : [ioErrorCode, ...damageCodes];
+      const isBroken = log?.isValid === false && codes.includes(resultCodeOf(error));
+      return isBroken ? this.#problem("damaged", logDamaged) : null;
+    } finally {
+      database?.close();
+    }
   }
 
   /**
@@ -184,22 +187,25 @@ function identityOf(file: string): string {
   }
 }
 
+// SQLITE_IOERR, also of a read beyond the end.
+const ioErrorCode = 10;
 // https://sqlite.org/fileformat2.html#walformat
 const logMagics: readonly number[] = [0x37_7f_06_82, 0x37_7f_06_83];
 const logHeaderBytes = 32;
 const frameHeaderBytes = 24;
 
-/** Returns what a write-ahead log says of itself, zeros for what is missing, and its size; null when it cannot be read. */
+/** Returns what a write-ahead log begins with, and its size; null when it cannot be read. */
 function beginningOf(
   log: string,
-): { readonly magic: number; readonly pageBytes: number; readonly bytes: number } | null {
+): { readonly isValid: boolean; readonly pageBytes: number; readonly bytes: number } | null {
   let file: number | null = null;
   try {
     // SQLite holds its locks on the other two files; a close of this one releases none.
     file = openSync(log, "r");
     const header = Buffer.alloc(logHeaderBytes);
     readSync(file, header, 0, logHeaderBytes, 0);
-    return { magic: header.readUInt32BE(0), pageBytes: header.readUInt32BE(8), bytes: fstatSync(file).size };
+    const isValid = logMagics.includes(header.readUInt32BE(0));
+    return { isValid, pageBytes: header.readUInt32BE(8), bytes: fstatSync(file).size };
   } catch {
     return null;
   } finally {
