@@ -42,6 +42,8 @@ export class SqliteHealth {
   #wasOurs = false;
   /** Size and time of the last write of the file that the last look found damaged; null if it found none. */
   #damaged: string | null = null;
+  /** The same of both files when the last look found them whole; null if it did not. */
+  #whole: string | null = null;
 
   constructor({ path, clock }: { readonly path: string; readonly clock: Clock }) {
     this.#path = path;
@@ -71,11 +73,18 @@ export class SqliteHealth {
   }
 
   /**
-   * Costs two stats, two connections, and the reads of one page and of the log's header: a fraction of a millisecond, while the
-   * same by other threads costs an idle daemon more than all else that it does.
+   * Costs four stats, and reads the files only when something was written to them since the last look that found them whole: an
+   * idle daemon pays for little else. Synchronous, because the file system's threads cost more than the stats.
    */
   look(): StoreProblem | null {
-    return this.#lostFile() ?? this.#damagedLog() ?? this.#damage() ?? this.#failing();
+    const written = this.#files().map(writtenOf).join(", ");
+    return this.#lostFile() ?? (written === this.#whole ? null : this.#readFiles(written)) ?? this.#failing();
+  }
+
+  #readFiles(written: string): StoreProblem | null {
+    const problem = this.#damagedLog() ?? this.#damage();
+    this.#whole = problem === null && this.#damaged === null ? written : null;
+    return problem;
   }
 
   #files(): readonly string[] {
