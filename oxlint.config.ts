@@ -21,7 +21,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   monitor: ["base", "contract", "checks", "alerting", "store", "metrics"],
   backtest: ["base", "contract", "spike", "checks", "alerting", "monitor", "store (types)"],
   discovery: ["base", "contract", "config", "store"],
-  web: ["base", "contract", "checks", "store", "metrics", "service"],
+  web: ["base", "contract", "checks", "alerting", "store", "metrics", "service"],
   daemon: [
     "base",
     "spike",

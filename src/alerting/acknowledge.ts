@@ -1,6 +1,8 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Actor } from "../contract/actor.ts";
+import type { Severity } from "../contract/severity.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
+import type { StoreParts } from "../store/store-parts.ts";
 import { keepComment } from "./acts/comment.ts";
 import type { ActContext } from "./acts/judge.ts";
 import { noteActNotice, releasedEntries } from "./acts/act-notice.ts";
@@ -15,6 +17,8 @@ export interface Acknowledgement {
   readonly mayOpenGate: boolean;
   /** What else the audit keeps of it [nothing]. */
   readonly facts?: Readonly<Record<string, string>>;
+  /** The incident on which the act is, and its severity, above which it ends; absent: it is on this alert alone. */
+  readonly incident?: { readonly id: string; readonly severity: Severity };
 }
 
 /**
@@ -24,29 +28,45 @@ export interface Acknowledgement {
  *   open the gate and the author may not
  */
 export async function acknowledgeAlert(
-  { store, settings, nowMs }: ActContext,
-  { alertId, author, comment, mayOpenGate, facts = {} }: Acknowledgement,
+  { store, ...context }: ActContext,
+  acknowledgement: Acknowledgement,
 ): Promise<AlertState> {
-  return store.transaction(async (parts) => {
-    const alert = await parts.alerts.byId(alertId);
-    if (alert === null) throw new FlatlineError("not_found", "no live alert has this id");
-    if (alert.state !== "firing")
-      throw new FlatlineError("conflict", "the alert is pending: no notification of it was sent yet");
-    const { check, slug, kind, severity } = alert;
-    const acknowledged: AlertState = {
-      ...alert,
-      acknowledgement: { atMs: nowMs, by: author.name, note: author.note, comment, severity },
-    };
-    const { opened } = await changeGate(parts, { slug, settings, by: author.name, comment, nowMs }, async () => {
-      await parts.alerts.change(acknowledged);
-      const entry = { alertId, check, slug, kind, atMs: nowMs, severity };
-      await parts.alerts.appendHistory({ ...entry, event: "acknowledged", reason: "acknowledged" });
-    });
-    if (!mayOpenGate) requireMayOpen(slug, opened);
-    if (comment !== null) await keepComment(parts, { alertId, slug, author, text: comment, nowMs, act: "acknowledge" });
-    await noteActNotice(parts, { settings, slug, nowMs }, releasedEntries(opened, { by: author.name, comment }));
-    const detail = { check, kind, severity, ...(comment === null ? {} : { comment }), ...facts };
-    await parts.audit.append({ atMs: nowMs, actor: author, action: "acknowledge", slug, subject: alertId, detail });
-    return acknowledged;
+  return store.transaction(async (parts) => acknowledgeIn(parts, context, acknowledgement));
+}
+
+/** The same in a transaction. */
+export async function acknowledgeIn(
+  parts: StoreParts,
+  { settings, nowMs }: Omit<ActContext, "store">,
+  { alertId, author, comment, mayOpenGate, facts = {}, incident }: Acknowledgement,
+): Promise<AlertState> {
+  const alert = await parts.alerts.byId(alertId);
+  if (alert === null) throw new FlatlineError("not_found", "no live alert has this id");
+  if (alert.state !== "firing")
+    throw new FlatlineError("conflict", "the alert is pending: no notification of it was sent yet");
+  const { check, slug, kind, severity } = alert;
+  const acknowledged: AlertState = {
+    ...alert,
+    acknowledgement: {
+      atMs: nowMs,
+      by: author.name,
+      note: author.note,
+      comment,
+      severity: incident?.severity ?? severity,
+      ...(incident === undefined ? {} : { isOfIncident: true }),
+    },
+  };
+  const { opened } = await changeGate(parts, { slug, settings, by: author.name, comment, nowMs }, async () => {
+    await parts.alerts.change(acknowledged);
+    const entry = { alertId, check, slug, kind, atMs: nowMs, severity };
+    await parts.alerts.appendHistory({ ...entry, event: "acknowledged", reason: "acknowledged" });
   });
+  if (!mayOpenGate) requireMayOpen(slug, opened);
+  if (comment !== null && incident === undefined)
+    await keepComment(parts, { alertId, slug, author, text: comment, nowMs, act: "acknowledge" });
+  await noteActNotice(parts, { settings, slug, nowMs }, releasedEntries(opened, { by: author.name, comment }));
+  const of = incident === undefined ? {} : { incidentId: incident.id };
+  const detail = { check, kind, severity, ...(comment === null ? {} : { comment }), ...of, ...facts };
+  await parts.audit.append({ atMs: nowMs, actor: author, action: "acknowledge", slug, subject: alertId, detail });
+  return acknowledged;
 }

@@ -1,5 +1,8 @@
+import { readCarrier } from "../contract/carrier-finding.ts";
 import type { CheckReport } from "../contract/report.ts";
+import type { HealthcheckMap } from "../contract/healthcheck.ts";
 import { spikeOnsetOf, type SpikeOnset } from "../contract/spike-onset.ts";
+import type { AlertFound } from "../store/alerts/alerts.ts";
 import type { Board } from "../store/runs/board.ts";
 import type { RepeatedRuns } from "../store/runs/journal-row.ts";
 import type { OwnJournal } from "../store/runs/own-journal.ts";
@@ -37,19 +40,50 @@ export interface EndedRuns {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Returns what a result of the spike check says beside its verdict, as far as it can be read. */
-export function spikeFacts(report: CheckReport): {
+/** What a transition takes over from a report beside its verdict. */
+export interface ReportFacts {
+  readonly found: AlertFound;
   readonly onset?: SpikeOnset;
   readonly windowHours?: number;
   readonly baselineDaysKnown?: number;
-} {
-  if (report.kind !== "result" || report.check !== "dead-asset-spike") return {};
+}
+
+/** Returns what a report says beside its verdict, as far as it can be read. */
+export function reportFacts(report: CheckReport): ReportFacts {
+  const found = foundIn(report);
+  if (report.kind !== "result" || report.check !== "dead-asset-spike") return { found };
   const onset = spikeOnsetOf(report.result);
   const { windowHours } = report.result.threshold;
   const { baselineDaysKnown } = report.result.observed;
   return {
+    found,
     ...(onset === null ? {} : { onset }),
     ...(typeof windowHours === "number" && windowHours > 0 ? { windowHours } : {}),
     ...(typeof baselineDaysKnown === "number" ? { baselineDaysKnown } : {}),
   };
+}
+
+function foundIn(report: CheckReport): AlertFound {
+  if (report.kind === "error") {
+    const { reason, message } = report.error;
+    return { deaths: null, carriers: [], revived: null, cause: null, error: { reason, message } };
+  }
+  const { counts, result } = report;
+  const { currentCount, expectedCount } = counts;
+  const { likelyCause } = result.observed;
+  const isCounted = currentCount !== null && expectedCount !== null;
+  return {
+    deaths: isCounted ? { count: currentCount, expected: expectedCount } : null,
+    carriers: result.findings.flatMap((finding) => readCarrier(finding) ?? []),
+    revived: revivedIn(result.observed, currentCount),
+    cause: typeof likelyCause === "string" ? likelyCause : null,
+    error: null,
+  };
+}
+
+function revivedIn({ revivedCount, revivedShare }: HealthcheckMap, deaths: number | null): AlertFound["revived"] {
+  if (typeof revivedCount !== "number" || typeof revivedShare !== "number") return null;
+  // Without a revival the share does not say of how many.
+  if (revivedCount === 0 || revivedShare === 0) return { judged: deaths ?? 0, count: 0 };
+  return { judged: Math.round(revivedCount / revivedShare), count: revivedCount };
 }

@@ -16,11 +16,12 @@ import { sameReport, splitReport } from "../store/runs/report-shape.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
-import { isAwaited, spikeFacts, type EndedRuns, type RecordRequest, type RepeatRequest } from "./finished-run.ts";
+import { isAwaited, reportFacts, type EndedRuns, type RecordRequest, type RepeatRequest } from "./finished-run.ts";
 import { runTimeMs } from "./decide/run-time.ts";
 import { noteActNotice, releasedEntries } from "./acts/act-notice.ts";
 import { changeGate } from "./acts/gate-change.ts";
 import { isGateAlert } from "./decide/gate.ts";
+import { openIncidentBook } from "./incidents.ts";
 import { QuietChecks, rowOf } from "./quiet-checks.ts";
 import { removalReason, type AlertingSettings, type AlertTarget } from "./settings.ts";
 import { readSnapshot, reportFor, snapshotOf, writeSnapshot, type SnapshotContext } from "./notify/snapshot.ts";
@@ -241,13 +242,23 @@ export function createRecorder(options: RecorderOptions): Recorder {
       const steps = requests.map(() => nothing);
       if (open.length === 0) return steps;
       const live = Map.groupBy(await parts.alerts.liveOf(open.map(({ request }) => request.run)), checkKey);
-      for (const { request, index, target } of open) {
-        const states = live.get(checkKey(request.run)) ?? [];
-        if (request.report.severity === "ok" && states.length === 0) continue;
+      const decided = open.flatMap(({ request, index, target }) => {
+        const { run, report } = request;
+        const states = live.get(checkKey(run)) ?? [];
+        if (report.severity === "ok" && states.length === 0) return [];
         // A reload took it away while it ran: endUnconfigured has ended its alerts, and none may begin.
-        const step = target === null ? unseen : decide(request, target, states);
-        if (target !== null) await write(parts, step, request.report, target);
-        steps[index] = step;
+        if (target === null) steps[index] = unseen;
+        return target === null ? [] : [{ index, target, report, step: decide(request, target, states) }];
+      });
+      const book = await openIncidentBook(parts, decided, {
+        settings: options.settings(),
+        newId,
+        nowMs: clock.nowMs(),
+      });
+      for (const one of decided) {
+        const step = await book.take(one);
+        await write(parts, step, one.report, one.target);
+        steps[one.index] = step;
       }
       return steps;
     };
@@ -278,7 +289,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     states: readonly AlertState[],
   ): Transition {
     const counted = { ...report, startedAtMs: runTimeMs({ ...run, ...report, nextDueAtMs }) };
-    return transition({ states, report: { ...counted, ...spikeFacts(report) }, policy: target.policy, newId });
+    return transition({ states, report: { ...counted, ...reportFacts(report) }, policy: target.policy, newId });
   }
 
   const isUrgent = ({ requests }: EndedRuns): boolean => requests.some((request) => isAwaited(request, board));
@@ -293,10 +304,14 @@ export function createRecorder(options: RecorderOptions): Recorder {
     const settings = options.settings();
     const steps = await store.transaction(async (parts) => {
       const done: Transition[] = [];
-      for (const state of await parts.alerts.allLive()) {
+      const removed = (await parts.alerts.allLive()).flatMap((state) => {
         const reason = removalReason(settings, state);
-        if (reason === null) continue;
-        const step = removal(state, reason, clock.nowMs());
+        return reason === null ? [] : [{ state, step: removal(state, reason, clock.nowMs()), report: null }];
+      });
+      const book = await openIncidentBook(parts, removed, { settings, newId, nowMs: clock.nowMs() });
+      for (const one of removed) {
+        const { state } = one;
+        const step = await book.take(one);
         const known = await parts.notices.lastSnapshot(state.id);
         const last = reportFor(state.kind, board.state(state.check, state.slug));
         await write(parts, step, last, known === null ? noContext : readSnapshot(known));

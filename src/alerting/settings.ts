@@ -61,6 +61,8 @@ export interface FleetBounds {
 export interface AlertingSettings {
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
+  /** What fires within this after the first alert of an incident joins it. */
+  readonly incidentWithinMs: number;
   /** null: no fleet verdict. */
   readonly fleet: FleetBounds | null;
   /** How many dead assets the notification of a fleet verdict names [none]. */

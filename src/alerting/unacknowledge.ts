@@ -1,6 +1,7 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
+import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
 
 /** Who takes an acknowledgement back. */
@@ -18,20 +19,26 @@ export interface Unacknowledgement {
  */
 export async function unacknowledgeAlert(
   store: Pick<Store, "transaction">,
+  unacknowledgement: Unacknowledgement,
+): Promise<AlertState> {
+  return store.transaction(async (parts) => unacknowledgeIn(parts, unacknowledgement));
+}
+
+/** The same in a transaction. */
+export async function unacknowledgeIn(
+  parts: StoreParts,
   { alertId, author, nowMs, facts = {} }: Unacknowledgement,
 ): Promise<AlertState> {
-  return store.transaction(async (parts) => {
-    const alert = await parts.alerts.byId(alertId);
-    if (alert === null) throw new FlatlineError("not_found", "no live alert has this id");
-    if (alert.acknowledgement === null)
-      throw new FlatlineError("conflict", "the alert is not acknowledged: there is nothing to take back");
-    const { check, slug, kind, severity } = alert;
-    const open: AlertState = { ...alert, acknowledgement: null };
-    await parts.alerts.change(open);
-    const entry = { alertId, check, slug, kind, atMs: nowMs, severity };
-    await parts.alerts.appendHistory({ ...entry, event: "unacknowledged", reason: "unacknowledged" });
-    const detail = { check, kind, severity, ...facts };
-    await parts.audit.append({ atMs: nowMs, actor: author, action: "unacknowledge", slug, subject: alertId, detail });
-    return open;
-  });
+  const alert = await parts.alerts.byId(alertId);
+  if (alert === null) throw new FlatlineError("not_found", "no live alert has this id");
+  if (alert.acknowledgement === null)
+    throw new FlatlineError("conflict", "the alert is not acknowledged: there is nothing to take back");
+  const { check, slug, kind, severity } = alert;
+  const open: AlertState = { ...alert, acknowledgement: null };
+  await parts.alerts.change(open);
+  const entry = { alertId, check, slug, kind, atMs: nowMs, severity };
+  await parts.alerts.appendHistory({ ...entry, event: "unacknowledged", reason: "unacknowledged" });
+  const detail = { check, kind, severity, ...facts };
+  await parts.audit.append({ atMs: nowMs, actor: author, action: "unacknowledge", slug, subject: alertId, detail });
+  return open;
 }

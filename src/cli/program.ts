@@ -136,6 +136,7 @@ const loaders: Readonly<Record<string, LoadCommands>> = {
   status: async () => [(await import("./status.ts")).registerStatus],
   config: async () => [(await import("./config.ts")).registerConfig],
   alerts: async () => [(await import("./alerts/alerts.ts")).registerAlerts],
+  incidents: async () => [(await import("./incidents.ts")).registerIncidents],
   gate: async () => [(await import("./gate.ts")).registerGate],
   explain: async () => [(await import("./replay/explain.ts")).registerExplain],
   discover: async () => [(await import("./discover.ts")).registerDiscover],

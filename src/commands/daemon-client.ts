@@ -55,6 +55,13 @@ export interface SilenceRequest {
 export interface DaemonClient {
   /** Reads a route that needs the token, as JSON of this schema. */
   read<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.infer<Schema>>;
+  /** Sends an act with its body, and reads the answer as JSON of this schema. */
+  send<Schema extends z.ZodType>(
+    method: "POST" | "DELETE",
+    path: string,
+    body: object,
+    schema: Schema,
+  ): Promise<z.infer<Schema>>;
   /** Reads a route that needs the token, as text of any length. */
   readText(path: string): Promise<string>;
   status(): Promise<DaemonStatus>;
@@ -177,6 +184,10 @@ function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, acc
     read: async (path, schema) => {
       guarded();
       return read(schema, await ask("GET", path));
+    },
+    send: async (method, path, body, schema) => {
+      guarded();
+      return read(schema, await ask(method, path, body));
     },
     readText: async (path) => {
       guarded();

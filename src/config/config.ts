@@ -141,6 +141,8 @@ export interface DiscoverConfig {
 export interface AlertingConfig {
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
+  /** What fires within this after the first alert of an open incident of its family joins it. */
+  readonly incidentWithinMs: number;
   readonly fleet: { readonly minOrganizations: number; readonly ratio: number } | null;
   /** How many of the dead assets a notification names. */
   readonly sample: number;

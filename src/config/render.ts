@@ -32,6 +32,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
     alerting: {
       groupWait: formatDuration(alerting.groupWaitMs),
       groupInterval: formatDuration(alerting.groupIntervalMs),
+      incident: { within: formatDuration(alerting.incidentWithinMs) },
       fleet: alerting.fleet ?? false,
       sample: alerting.sample,
       externalUrl: alerting.externalUrl,

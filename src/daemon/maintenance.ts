@@ -26,6 +26,8 @@ const rowsPerSlice = 1_000;
 const pauseMs = 20;
 // For so long every report that a change left is kept; then one a day of each severity.
 const wholeReportsMs = 7 * dayMs;
+// The usual number of organizations that begin to spike is of the last 28 days (CONTRACT 15).
+const spikeDays = 29;
 // Who asks for a run waits for minutes. A process that died leaves its request, and where the organization left the
 // configuration no process answers it.
 const requestsMs = hourMs;
@@ -65,6 +67,9 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     const checkersBeforeMs = Math.min(pastRetention.beforeMs, nowMs - longestSpanMs(organizations()));
     await forgetReleased(pastRetention.beforeMs);
     await inSlices(() => store.transaction(({ alerts }) => alerts.pruneEnded({ ...pastRetention, checkersBeforeMs })));
+    await store.transaction(({ incidents }) =>
+      incidents.tidy({ beforeDay: Math.floor(nowMs / dayMs) - spikeDays, nowMs }),
+    );
     await inSlices(() => store.alerts.pruneHistory(pastRetention));
     let crowdedOut = 0;
     await inSlices(async () => {

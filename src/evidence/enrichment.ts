@@ -1,3 +1,4 @@
+import { attributeKind } from "../contract/carrier-finding.ts";
 import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
 import {
   assetTypeAttribute,
@@ -7,13 +8,10 @@ import {
   type Carrier,
   type ValueCounts,
 } from "./attribution.ts";
-import { likelyCause } from "./likely-cause.ts";
+import { concentratedCarrier, likelyCause } from "./likely-cause.ts";
 import { markerText, type OnsetMarker } from "./marker.ts";
 import { onsetText } from "./onset.ts";
 import type { Regret } from "./regret.ts";
-
-/** The kind of a finding that names a value which carries the spike. */
-export const attributeKind = "dead-asset-spike.attribute";
 
 // As many as there are asset types in a result: it stays small whatever the attributes are.
 const mostFindings = 5;
@@ -53,6 +51,9 @@ export function withEvidence(result: HealthcheckResult, evidence: SpikeEvidence)
     revivedCount: regret?.revivedCount ?? 0,
   });
   const observed: Record<string, number | string | null> = { likelyCause: cause, likelyCauseReason: reason };
+  // Alerts of one carrier belong to one incident (CONTRACT 15).
+  const carrier = concentratedCarrier(carriers);
+  if (carrier !== null) observed["carrier"] = `${carrier.attribute}=${carrier.value}`;
   // Without a known asset there is nothing to be found alive: absent, not none.
   if (regret !== null && regret.judgedCount > 0) {
     observed["revivedCount"] = regret.revivedCount;

@@ -47,12 +47,9 @@ export function likelyCause(evidence: CauseEvidence): CauseText {
       cause: "unclear",
       reason: `Fewer than ${leastQuietDeaths} deaths on quiet days before: nothing to compare with.`,
     };
-  const concentrated = evidence.carriers.filter(
-    ({ share, liftLower, baselineShare }) =>
-      baselineShare !== null && share >= concentratedShare && liftLower >= concentratedLift,
-  );
-  const carrier = concentrated.find(({ attribute }) => attribute !== assetTypeAttribute);
-  if (carrier !== undefined)
+  const concentrated = evidence.carriers.filter(isConcentrated);
+  const carrier = concentratedCarrier(evidence.carriers);
+  if (carrier !== null)
     return { cause: "checker", reason: `The deaths are concentrated in one value: ${carrierText(carrier)}.` };
   const [ofType] = concentrated;
   // A campaign that ends has one type of asset, too.
@@ -63,6 +60,15 @@ export function likelyCause(evidence: CauseEvidence): CauseText {
     return { cause: "assets", reason: `The deaths are spread over the attributes much as usual${again}.` };
   }
   return { cause: "unclear", reason: unclearReason(evidence.carriers) };
+}
+
+/** Returns the first value of an attribute, not an asset type, that most of the deaths share and usually fewer do; null: none. */
+export function concentratedCarrier(carriers: readonly Carrier[]): Carrier | null {
+  return carriers.find((one) => one.attribute !== assetTypeAttribute && isConcentrated(one)) ?? null;
+}
+
+function isConcentrated({ share, liftLower, baselineShare }: Carrier): boolean {
+  return baselineShare !== null && share >= concentratedShare && liftLower >= concentratedLift;
 }
 
 /** Returns what revivals alone say, also long after; null: nothing yet. */

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, Kysely } from "kysely";
 import type { CheckName } from "../contract/report.ts";
+import type { IncidentTables } from "./alerts/incidents.ts";
 import type { NoticeTables } from "./alerts/notices.ts";
 import type { DiscoveryTables } from "./discovery/discovered-lists.ts";
 import type { PlatformTables } from "./platform/rows.ts";
@@ -54,6 +55,7 @@ export interface AlertRow {
   readonly slug: string;
   readonly kind: string;
   readonly state: string;
+  readonly incident_number: number | null;
   /** The whole AlertState as JSON. */
   readonly body: string;
 }
@@ -64,6 +66,7 @@ export interface EndedAlertRow {
   readonly slug: string;
   readonly kind: string;
   readonly ends_at_ms: number;
+  readonly incident_number: number | null;
   /** The whole AlertState as JSON. */
   readonly body: string;
   /** The AlertEnd as JSON. */
@@ -86,13 +89,16 @@ export interface JudgementRow {
 
 export interface CommentRow {
   readonly comment_id: RowId;
-  readonly alert_id: string;
-  readonly slug: string;
+  readonly alert_id: string | null;
+  readonly slug: string | null;
   readonly at_ms: number;
   readonly author: string;
   readonly note: string | null;
   readonly text: string;
   readonly act: string | null;
+  readonly incident_number: number | null;
+  /** A JSON array; null: of all alerts of the incident. */
+  readonly alert_ids: string | null;
 }
 
 export interface AlertHistoryRow {
@@ -200,7 +206,7 @@ export interface AuditRow {
 }
 
 /** Every table that is read through Kysely; the tables of the events are read in plain SQL (store/events/). */
-export interface Tables extends NoticeTables, DiscoveryTables, PlatformTables {
+export interface Tables extends NoticeTables, IncidentTables, DiscoveryTables, PlatformTables {
   readonly checks: CheckRow;
   readonly owners: OwnerRow;
   readonly shards: { readonly shard: number; readonly owner_id: number | null };

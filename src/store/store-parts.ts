@@ -9,6 +9,7 @@ import { createEvidenceStore } from "./events/evidence.ts";
 import { createPostgresEventStore } from "./events/postgres/table.ts";
 import { createEventStore } from "./events/sqlite/table.ts";
 import { createGateStore } from "./alerts/gate.ts";
+import { createIncidentStore } from "./alerts/incidents.ts";
 import { createJudgementStore } from "./alerts/judgements.ts";
 import { createLivenessStore } from "./events/liveness.ts";
 import { createMarkerStore } from "./alerts/markers.ts";
@@ -46,6 +47,7 @@ export function createParts(db: Db, { leaseClock, events = db, sums = null }: Pa
     runs: createRunStore(db),
     owners: createOwnerStore(db, leaseClock),
     alerts: createAlertStore(db),
+    incidents: createIncidentStore(db),
     outbox: createOutboxStore(db, leaseClock),
     notices: createNoticeStore(db),
     silences: createSilenceStore(db),

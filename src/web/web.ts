@@ -26,6 +26,7 @@ import {
 import { addGateRoutes } from "./api/gate-routes.ts";
 import { addHealthRoutes, type HealthRoutesOptions } from "./api/health-routes.ts";
 import { addHookRoutes } from "./api/hook-routes.ts";
+import { addIncidentRoutes } from "./api/incident-routes.ts";
 import { addMarkerRoutes } from "./api/marker-routes.ts";
 import { addMetricsRoutes, type MetricsRoutesOptions } from "./api/metrics-routes.ts";
 import { addReportRoutes } from "./api/report-routes.ts";
@@ -46,6 +47,7 @@ import type { HealthPort } from "./ports/health.ts";
 import type { MarkersPort } from "./ports/markers.ts";
 import type { OutboxPort } from "./ports/operator.ts";
 import type { HooksPort, LinksPort } from "./ports/outside.ts";
+import type { IncidentReading } from "./read/incidents.ts";
 import type { SilencesPort } from "./ports/silences.ts";
 import { answerClientError, createErrorHandler, pathOf, securityHeaders, sendProblem } from "./problem.ts";
 import { addSilenceRoutes } from "./api/silence-routes.ts";
@@ -73,6 +75,7 @@ export interface WebOptions {
   readonly checks: ChecksPort;
   readonly alerts: AlertsPort;
   readonly alertAssets: AlertAssetsPort;
+  readonly incidents: IncidentReading;
   readonly silences: SilencesPort;
   readonly markers: MarkersPort;
   readonly gate: GatePort;
@@ -280,6 +283,7 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   void server.register(async (scope) => addHealthRoutes(scope, access, options));
   void server.register(async (scope) => addCheckRoutes(scope, access, options));
   void server.register(async (scope) => addAlertRoutes(scope, access, withBodies));
+  void server.register(async (scope) => addIncidentRoutes(scope, access, withBodies));
   void server.register(async (scope) => addAlertAssetRoutes(scope, access, options));
   void server.register(async (scope) => addReportRoutes(scope, access, options));
   void server.register(async (scope) => addSilenceRoutes(scope, access, withBodies));

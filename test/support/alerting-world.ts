@@ -1,4 +1,5 @@
 import { acknowledgeAlert } from "../../src/alerting/acknowledge.ts";
+import { actOnIncident, type IncidentAct, type IncidentActResult } from "../../src/alerting/acts/incident-acts.ts";
 import { judgeAlert } from "../../src/alerting/acts/judge.ts";
 import { recordGatesOpenedByReload } from "../../src/alerting/acts/reload.ts";
 import { releaseGate } from "../../src/alerting/acts/release.ts";
@@ -51,6 +52,16 @@ export interface WorldOptions {
   readonly maxAgeMs?: number;
 }
 
+/** Who acts on an incident, and on what of it. */
+export interface IncidentHow {
+  readonly slugs?: readonly string[];
+  /** The organizations that the author may act on [all]. */
+  readonly reach?: readonly string[];
+  /** [true] */
+  readonly mayOpenGate?: boolean;
+  readonly isDryRun?: boolean;
+}
+
 /** Where a crash can be made to happen. */
 export type CrashPoint = "record" | "form" | "acknowledge" | "act";
 
@@ -67,7 +78,7 @@ export interface AlertingWorld {
   run(
     slug: string,
     severity: Severity,
-    details?: { count?: number; check?: CheckName; coverage?: number },
+    details?: { count?: number; check?: CheckName; coverage?: number; carrier?: string },
   ): Promise<Recorded>;
   /** Records a report of the test's making. */
   record(report: CheckReport): Promise<Recorded>;
@@ -82,6 +93,8 @@ export interface AlertingWorld {
   unacknowledge(slug: string): Promise<void>;
   /** Says of the organization's alert, or of the one with this id, what it was; null takes it back. */
   judge(subject: string, verdict: JudgementVerdict | null, comment?: string): Promise<void>;
+  /** Acts on an incident, as one who may do so for every organization unless it is said otherwise. */
+  actOn(incident: number, act: IncidentAct, how?: IncidentHow): Promise<IncidentActResult>;
   /** Releases the gate by hand. */
   release(slug: string, comment: string): Promise<void>;
   /** The notifier of another process that lives on the same store. */
@@ -149,6 +162,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     return {
       groupWaitMs: 10_000,
       groupIntervalMs: 60_000,
+      incidentWithinMs: 30 * 60_000,
       fleet: null,
       externalUrl: null,
       silences: [],
@@ -336,7 +350,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     get outbox() {
       return outbox;
     },
-    run: (slug, severity, { count, check, coverage } = {}) => {
+    run: (slug, severity, { count, check, coverage, carrier } = {}) => {
       const named = { startedAtMs: clock.nowMs(), slug, ...(check === undefined ? {} : { check }) };
       if (severity === "unknown") return record(errorReport(named));
       const given: ResultSeverity = severity;
@@ -344,6 +358,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
         resultReport({
           ...named,
           severity: given,
+          ...(carrier === undefined ? {} : { carrier }),
           baselineCoverage: coverage ?? null,
           ...(count === undefined ? {} : { currentCount: count }),
           assetTypeExcess:
@@ -404,6 +419,22 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       const act = { alertId: alert?.id ?? subject, verdict, author: actor("kim", "token"), comment: comment ?? null };
       await surviving(() => judgeAlert(context, { ...act, mayOpenGate: true }));
     },
+    actOn: (incident, act, { slugs: some, reach, mayOpenGate = true, isDryRun = false } = {}) =>
+      surviving(() =>
+        actOnIncident(
+          { store: crashable("act"), settings: settings(), nowMs: clock.nowMs(), newId },
+          {
+            incident,
+            act,
+            author: actor("kim", "token"),
+            slugs: some ?? null,
+            reaches: (slug) => reach?.includes(slug) ?? true,
+            reach: reach ?? null,
+            mayOpenGate,
+            isDryRun,
+          },
+        ),
+      ),
     release: async (slug, comment) => {
       const context = { store, settings: settings(), nowMs: clock.nowMs() };
       await releaseGate(context, { slug, author: actor("kim", "token"), comment });

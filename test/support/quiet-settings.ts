@@ -4,6 +4,7 @@ import type { AlertingSettings } from "../../src/alerting/settings.ts";
 export const quietSettings: AlertingSettings = {
   groupWaitMs: 0,
   groupIntervalMs: 0,
+  incidentWithinMs: 30 * 60_000,
   fleet: null,
   externalUrl: null,
   receivers: [],

@@ -186,6 +186,12 @@ export async function startWeb(
       all: async () => ({ held: [], open: [] }),
       release: async () => null,
     },
+    // Tested over a real store (e2e/incidents).
+    incidents: {
+      list: async () => ({ incidents: [], next: null }),
+      find: async () => null,
+      act: async () => ({ done: [], skipped: [], gatesOpened: [], gatesHeld: [] }),
+    },
     // Tested over a real store (e2e/pagerduty-in, e2e/links).
     hooks: { isSigning: (receiver) => receiver === "pager", pagerduty: async () => "unsigned" },
     links: {
@@ -209,6 +215,7 @@ export async function startWeb(
     },
     alerts: {
       list: async () => world.live,
+      snapshots: async () => world.live.alerts,
       slugOf: async (id) => world.live.alerts.find(({ state }) => state.id === id)?.state.slug ?? null,
       startingWith: async (prefix) =>
         world.live.alerts.flatMap(({ state: { id, slug } }) => (id.startsWith(prefix) ? [{ id, slug }] : [])),

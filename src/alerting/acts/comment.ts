@@ -13,7 +13,7 @@ export interface NewComment {
 }
 
 // An alert lists all of its comments; more are not readable.
-const mostComments = 1_000;
+export const mostComments = 1_000;
 
 /**
  * Stores a comment on an alert that lives or has ended and is kept.
@@ -26,7 +26,7 @@ export async function commentOnAlert(
   return store.transaction(async (parts) => {
     const kept = await parts.alerts.find(alertId);
     if (kept === null) throw new FlatlineError("not_found", "no alert has this id");
-    if ((await parts.comments.count(alertId)) >= mostComments)
+    if ((await parts.comments.count({ alertId })) >= mostComments)
       throw new FlatlineError(
         "conflict",
         `the alert has ${mostComments} comments, which is the most that one may have`,
@@ -39,12 +39,12 @@ export async function commentOnAlert(
   });
 }
 
-/** Keeps a comment with its alert, in the transaction of the act that it came with. */
+/** Keeps a comment with its alert or incident, in the transaction of the act that it came with. */
 export async function keepComment(
   { comments }: Pick<StoreParts, "comments">,
-  { alertId, slug, author, text, nowMs, act }: NewComment & Pick<AlertComment, "slug" | "act">,
+  { author, nowMs, ...kept }: Omit<AlertComment, "atMs" | "by" | "note"> & Pick<NewComment, "author" | "nowMs">,
 ): Promise<AlertComment> {
-  const comment = { alertId, slug, atMs: nowMs, by: author.name, note: author.note, text, act };
+  const comment = { ...kept, atMs: nowMs, by: author.name, note: author.note };
   await comments.append(comment);
   return comment;
 }

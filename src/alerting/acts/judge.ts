@@ -3,6 +3,7 @@ import type { Actor } from "../../contract/actor.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { Store } from "../../store/store.ts";
+import type { StoreParts } from "../../store/store-parts.ts";
 import { keepComment } from "./comment.ts";
 import { isGateAlert } from "../decide/gate.ts";
 import type { Reason } from "../decide/reasons.ts";
@@ -19,6 +20,8 @@ export interface Judgement {
   readonly comment: string | null;
   /** Whether the author may open a held gate; who may not can still judge where that does not open it. */
   readonly mayOpenGate: boolean;
+  /** The incident on which the act is, which keeps the comment once for all; absent: it is on this alert alone. */
+  readonly incidentId?: string;
 }
 
 /** What acts share. */
@@ -34,51 +37,57 @@ export interface ActContext {
  * @throws FlatlineError not_found without such an alert or, to withdraw, without a judgement; invalid_data for one that is not
  *   the gate's; conflict when it is pending; forbidden when it would open the gate and the author may not
  */
-export async function judgeAlert(
-  { store, settings, nowMs }: ActContext,
-  { alertId, verdict, author, comment, mayOpenGate }: Judgement,
+export async function judgeAlert({ store, ...context }: ActContext, judgement: Judgement): Promise<KeptAlert> {
+  return store.transaction(async (parts) => judgeIn(parts, context, judgement));
+}
+
+/** The same in a transaction. */
+export async function judgeIn(
+  parts: StoreParts,
+  { settings, nowMs }: Omit<ActContext, "store">,
+  { alertId, verdict, author, comment, mayOpenGate, incidentId }: Judgement,
 ): Promise<KeptAlert> {
-  return store.transaction(async (parts) => {
-    const kept = await parts.alerts.find(alertId);
-    if (kept === null) throw new FlatlineError("not_found", "no alert has this id");
-    const { alert, end } = kept;
-    const { judgement: before, ...unjudged } = alert;
-    const { check, slug, kind, severity } = alert;
-    if (!isGateAlert(alert))
-      throw new FlatlineError(
-        "invalid_data",
-        `an alert of ${describeKind(alert)} is not judged: it questions no deaths`,
-      );
-    if (alert.state === "pending")
-      throw new FlatlineError("conflict", "the alert is pending: there is nothing to judge before it fires");
-    if (verdict === null && before === undefined)
-      throw new FlatlineError("not_found", "the alert has no judgement to withdraw");
-    const { name: by, note } = author;
-    const judged: AlertState =
-      verdict === null ? unjudged : { ...unjudged, judgement: { verdict, comment, by, note, atMs: nowMs } };
-    const reason: Reason = verdict === null ? "judgement_withdrawn" : `judged_${verdict}`;
-    const { opened } = await changeGate(parts, { slug, settings, by, comment, nowMs }, async () => {
-      await parts.judgements.append({ alertId, check, slug, atMs: nowMs, verdict, comment, by, note });
-      await parts.alerts.change(judged);
-      const event = verdict === null ? "judgement_withdrawn" : "judged";
-      await parts.alerts.appendHistory({ alertId, check, slug, kind, atMs: nowMs, event, severity, reason });
-    });
-    if (!mayOpenGate) requireMayOpen(slug, opened);
-    if (comment !== null) await keepComment(parts, { alertId, slug, author, text: comment, nowMs, act: "judgement" });
-    const entry: ActEntry = { event: "judged", reason, alert: judged, endsAtMs: end?.atMs ?? null, by, comment };
-    await noteActNotice(parts, { settings, slug, nowMs }, [entry, ...releasedEntries(opened, { by, comment })]);
-    const action = verdict === null ? "judgement.withdraw" : "judgement";
-    const said = { ...(verdict === null ? {} : { verdict }), ...(comment === null ? {} : { comment }) };
-    await parts.audit.append({
-      atMs: nowMs,
-      actor: author,
-      action,
-      slug,
-      subject: alertId,
-      detail: { check, severity, ...said },
-    });
-    return { alert: judged, end };
+  const kept = await parts.alerts.find(alertId);
+  if (kept === null) throw new FlatlineError("not_found", "no alert has this id");
+  const { alert, end } = kept;
+  const { judgement: before, ...unjudged } = alert;
+  const { check, slug, kind, severity } = alert;
+  if (!isGateAlert(alert))
+    throw new FlatlineError("invalid_data", `an alert of ${describeKind(alert)} is not judged: it questions no deaths`);
+  if (alert.state === "pending")
+    throw new FlatlineError("conflict", "the alert is pending: there is nothing to judge before it fires");
+  if (verdict === null && before === undefined)
+    throw new FlatlineError("not_found", "the alert has no judgement to withdraw");
+  const { name: by, note } = author;
+  const judged: AlertState =
+    verdict === null ? unjudged : { ...unjudged, judgement: { verdict, comment, by, note, atMs: nowMs } };
+  const reason: Reason = verdict === null ? "judgement_withdrawn" : `judged_${verdict}`;
+  const { opened } = await changeGate(parts, { slug, settings, by, comment, nowMs }, async () => {
+    await parts.judgements.append({ alertId, check, slug, atMs: nowMs, verdict, comment, by, note });
+    await parts.alerts.change(judged);
+    const event = verdict === null ? "judgement_withdrawn" : "judged";
+    await parts.alerts.appendHistory({ alertId, check, slug, kind, atMs: nowMs, event, severity, reason });
   });
+  if (!mayOpenGate) requireMayOpen(slug, opened);
+  if (comment !== null && incidentId === undefined)
+    await keepComment(parts, { alertId, slug, author, text: comment, nowMs, act: "judgement" });
+  const entry: ActEntry = { event: "judged", reason, alert: judged, endsAtMs: end?.atMs ?? null, by, comment };
+  await noteActNotice(parts, { settings, slug, nowMs }, [entry, ...releasedEntries(opened, { by, comment })]);
+  const action = verdict === null ? "judgement.withdraw" : "judgement";
+  const said = {
+    ...(verdict === null ? {} : { verdict }),
+    ...(comment === null ? {} : { comment }),
+    ...(incidentId === undefined ? {} : { incidentId }),
+  };
+  await parts.audit.append({
+    atMs: nowMs,
+    actor: author,
+    action,
+    slug,
+    subject: alertId,
+    detail: { check, severity, ...said },
+  });
+  return { alert: judged, end };
 }
 
 function describeKind({ check, kind }: AlertState): string {

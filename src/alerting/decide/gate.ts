@@ -117,6 +117,17 @@ export function forecastHold(failure: GateFailure, policy: GatePolicy): HoldFore
   };
 }
 
+/** Returns whether an act on one of an organization's alerts would open its gate, by the rules that decide when it is done. */
+export function wouldOpen(
+  failures: readonly GateFailure[],
+  alertId: string,
+  act: Exclude<keyof HoldForecast, "now">,
+  policy: GatePolicy,
+): boolean {
+  const [first, ...others] = holdingFailures(failures, policy);
+  return first?.alert.id === alertId && others.length === 0 && !forecastHold(first, policy)[act];
+}
+
 /** A checker that was wrong may be repaired when the rate is back against a baseline without its deaths; else a person decides. */
 function isReleasedByJudgement({ alert: { judgement }, end }: GateFailure): boolean {
   if (judgement === undefined) return false;

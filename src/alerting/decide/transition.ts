@@ -1,7 +1,7 @@
 import type { ErrorReport, ResultReport } from "../../contract/report.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
-import type { AlertHistoryEntry, AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
+import type { AlertFound, AlertHistoryEntry, AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
 import type { ChangeEvent } from "../../store/alerts/notices.ts";
 import type { Reason } from "./reasons.ts";
 import type { AlertPolicy } from "../settings.ts";
@@ -17,13 +17,21 @@ export interface TransitionChange {
   readonly reason: Reason;
 }
 
+/** What every run may say of what it found. */
+interface FoundFacts {
+  readonly found?: AlertFound;
+  /** It is no look at a known rate: see AlertState. */
+  readonly isFirstLook?: boolean;
+}
+
 /** A run that gave a verdict, as far as a transition looks at it. */
 type ResultRun = Pick<
   ResultReport,
   "check" | "slug" | "startedAtMs" | "kind" | "severity" | "counts" | "baselineCoverage"
-> & { readonly onset?: SpikeOnset; readonly windowHours?: number; readonly baselineDaysKnown?: number };
+> &
+  FoundFacts & { readonly onset?: SpikeOnset; readonly windowHours?: number; readonly baselineDaysKnown?: number };
 /** A run that gave none. */
-type ErrorRun = Pick<ErrorReport, "check" | "slug" | "startedAtMs" | "kind" | "severity">;
+type ErrorRun = Pick<ErrorReport, "check" | "slug" | "startedAtMs" | "kind" | "severity"> & FoundFacts;
 /** What a transition has to know of a report. */
 export type TransitionReport = ResultRun | ErrorRun;
 
@@ -104,6 +112,7 @@ function takeNotOk(draft: Draft, input: TransitionInput, report: ResultRun, befo
           okSinceMs: null,
           startsAtMs: before.state === "pending" ? Math.min(before.startsAtMs, runAtMs) : before.startsAtMs,
           peak: worsePeak(before.peak, peakOf(report)),
+          ...foundBy(report),
           ...earlierOnset(before.onset, report.onset),
         };
   if (before?.state === "firing") return keepFiring(draft, report, alert, before);
@@ -152,7 +161,10 @@ function takeOk(draft: Draft, input: TransitionInput, report: ResultRun, before:
 }
 
 function countUnknown(draft: Draft, input: TransitionInput, report: ErrorRun, before: AlertState | null): void {
-  const alert = before === null ? create(input, "unknown", report) : { ...before, unknownRuns: before.unknownRuns + 1 };
+  const alert =
+    before === null
+      ? create(input, "unknown", report)
+      : { ...before, unknownRuns: before.unknownRuns + 1, ...foundBy(report) };
   if (alert.state === "firing") return keep(draft, { ...alert, reason: "still_unknown" }, "still_unknown");
   if (alert.unknownRuns < input.policy.unknownAfter) return wait(draft, report, alert, before, "run_failed");
   fire(draft, report, alert, "unknown_after_reached");
@@ -176,6 +188,8 @@ function create(input: TransitionInput, kind: AlertState["kind"], report: Transi
     unknownRuns: kind === "unknown" ? 1 : 0,
     peak: peakOf(report),
     acknowledgement: null,
+    ...foundBy(report),
+    ...(report.isFirstLook === true ? { isFirstLook: true } : {}),
     ...(report.kind === "result" ? earlierOnset(undefined, report.onset) : {}),
     ...(report.kind === "result" && report.windowHours !== undefined ? { windowHours: report.windowHours } : {}),
     reason: "",
@@ -238,6 +252,10 @@ function historyEntry(alert: AlertState, event: string, atMs: number, reason: Re
 function peakOf(report: TransitionReport): AlertPeak {
   const currentCount = report.kind === "result" ? report.counts.currentCount : null;
   return { severity: report.severity, currentCount, atMs: report.startedAtMs };
+}
+
+function foundBy({ found }: TransitionReport): Pick<AlertState, "found"> {
+  return found === undefined ? {} : { found };
 }
 
 /** The earlier of the two; of the same instant the later run's, for a marker may have been made meanwhile. */

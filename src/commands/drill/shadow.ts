@@ -52,6 +52,7 @@ export function drillSettings(config: Config, receivers: readonly ReceiverConfig
   return {
     groupWaitMs: 0,
     groupIntervalMs: 0,
+    incidentWithinMs: 30 * 60_000,
     fleet: null,
     externalUrl: config.alerting.externalUrl,
     // A platform acts on a judgement by itself, and cannot know that it is of a drill.

@@ -77,6 +77,7 @@ describe("defaults", () => {
       alerting: {
         groupWaitMs: 10_000,
         groupIntervalMs: 60_000,
+        incidentWithinMs: 1_800_000,
         fleet: { minOrganizations: 3, ratio: 0.5 },
         sample: 10,
         externalUrl: null,

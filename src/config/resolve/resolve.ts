@@ -59,6 +59,7 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
     alerting: {
       groupWaitMs: data.alerting.groupWait,
       groupIntervalMs: data.alerting.groupInterval,
+      incidentWithinMs: data.alerting.incident.within,
       fleet: data.alerting.fleet === false ? null : data.alerting.fleet,
       sample: data.alerting.sample,
       externalUrl: data.alerting.externalUrl ?? null,

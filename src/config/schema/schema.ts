@@ -34,6 +34,13 @@ const alertingSchema = strictObject({
   groupInterval: duration({ maxMs: dayMs })
     .prefault("1m")
     .describe("The least time between two notifications of new alerts to one receiver."),
+  incident: strictObject({
+    within: duration({ maxMs: 6 * hourMs })
+      .prefault("30m")
+      .describe("What fires within this after the first alert of an open incident of its family joins it."),
+  })
+    .prefault({})
+    .describe("What belongs together."),
   fleet: z
     .union([
       z.literal(false),

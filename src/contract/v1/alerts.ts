@@ -47,6 +47,9 @@ export const alertSchema = z.object({
   onsetAt: instantSchema.nullable(),
   marker: onsetMarkerSchema.nullable(),
   silenced: z.boolean(),
+  /** What it belongs to; null while pending. */
+  incidentId: z.string().nullable(),
+  incidentNumber: z.number().nullable(),
   acknowledged: z.boolean(),
   judgement: judgementSchema.nullable(),
   peak: z.object({ severity: z.enum(severities), currentCount: z.number().nullable(), at: instantSchema }),

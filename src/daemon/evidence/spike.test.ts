@@ -82,6 +82,7 @@ describe("the evidence of a spike", () => {
       revivedShare: 0,
       likelyCause: "checker",
       likelyCauseReason: "The deaths are concentrated in one value: 88 % reason=tls_handshake, usually 21 %.",
+      carrier: "reason=tls_handshake",
     });
     expect(enriched.findings.map(({ kind, ref, severity }) => [kind, ref, severity])).toEqual([
       ["dead-asset-spike", "acme", "fail"],

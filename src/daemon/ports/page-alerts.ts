@@ -155,7 +155,7 @@ export function createPageAlerts(
       return {
         view: await view(kept, clock.timeout(countOneWithinMs)),
         history: await store.alerts.historyOf(id),
-        comments: await store.comments.of(id),
+        comments: await store.comments.of(kept.alert),
         worstResult: await readStoredResult(store.runs, kept),
       };
     },

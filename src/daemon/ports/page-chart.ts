@@ -46,7 +46,8 @@ export function createPageChart(
       return stretches === undefined ? [] : stretchesAt((await stretches([slug])).get(slug) ?? [], nowMs);
     },
     commentsOn: async (alertIds) => {
-      const comments = await Promise.all(alertIds.map((id) => store.comments.of(id)));
+      const kept = await Promise.all(alertIds.map((id) => store.alerts.find(id)));
+      const comments = await Promise.all(kept.map(async (one) => (one === null ? [] : store.comments.of(one.alert))));
       return comments.flat().toSorted((left, right) => left.atMs - right.atMs);
     },
   };

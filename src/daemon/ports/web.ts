@@ -1,6 +1,6 @@
 import { acknowledgeAlert } from "../../alerting/acknowledge.ts";
 import { mostStartingAlike } from "../../contract/alert-id.ts";
-import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
 import { unacknowledgeAlert } from "../../alerting/unacknowledge.ts";
 import { commentOnAlert } from "../../alerting/acts/comment.ts";
 import { judgeAlert, type ActContext } from "../../alerting/acts/judge.ts";
@@ -22,6 +22,7 @@ import type { EventsPort, UnwatchedPort } from "../../web/ports/events.ts";
 import type { GatePort } from "../../web/ports/gate.ts";
 import type { HealthVerdict } from "../../web/ports/health.ts";
 import type { MarkersPort } from "../../web/ports/markers.ts";
+import { createIncidentReading } from "../../web/read/incidents.ts";
 import type { WebOptions } from "../../web/web.ts";
 import type { CheckStates } from "../check-states.ts";
 import type { DiscoveredFleet } from "../applied/discovered-fleet.ts";
@@ -72,6 +73,7 @@ type WebPorts = Pick<
   | "checks"
   | "alerts"
   | "alertAssets"
+  | "incidents"
   | "silences"
   | "markers"
   | "gate"
@@ -117,6 +119,17 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     return views.map((view) => alertSnapshot(view, notified, lastResultOf(view.alert)));
   }
 
+  /** Of what is over, no silence holds anything back, and the last result speaks no longer. */
+  async function snapshots(kept: readonly KeptAlert[]): Promise<readonly AlertSnapshot[]> {
+    const view = await alertViewer(store, current().settings, clock.nowMs());
+    const notified = await store.deliveries.firstAccepted(kept.map(({ alert }) => alert.id));
+    return kept.map(({ alert, end }) => {
+      const seen = view(alert);
+      if (end === null) return alertSnapshot(seen, notified, lastResultOf(alert));
+      return alertSnapshot({ ...seen, isSilenced: false }, notified, null);
+    });
+  }
+
   /** The alert as it is now; as the act left it, when it has ended since. */
   async function afterAct(left: AlertState): Promise<AlertSnapshot> {
     const live = await store.alerts.byId(left.id);
@@ -130,15 +143,13 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     const kept = await store.alerts.find(alertId);
     if (kept === null) return null;
     const { alert, end } = kept;
-    const view = (await alertViewer(store, current().settings, clock.nowMs()))(alert);
-    const [snapshot] = await alertSnapshots([end === null ? view : { ...view, isSilenced: false }]);
+    const [snapshot] = await snapshots([kept]);
     if (snapshot === undefined) return null;
     return {
       ...snapshot,
-      ...(end === null ? {} : { lastResult: null }),
       endsAtMs: end?.atMs ?? null,
       judgements: await store.judgements.of(alertId),
-      comments: await store.comments.of(alertId),
+      comments: await store.comments.of(alert),
       worstResult: await readStoredResult(store.runs, kept),
       history: await store.alerts.historyOf(alertId),
     };
@@ -205,6 +216,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
         const reportOf = (slug: string) => states.of("dead-asset-spike", slug)?.lastResultReport ?? null;
         return { alerts: await alertSnapshots(view.alerts), fleet: viewFleet(view, reportOf) };
       },
+      snapshots,
       slugOf: async (alertId) => (await store.alerts.find(alertId))?.alert.slug ?? null,
       startingWith: (prefix) => store.alerts.idsFrom(prefix, mostStartingAlike),
       acknowledge: async (alertId, author, comment, mayOpenGate) => {
@@ -226,6 +238,14 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
         return find(alertId);
       },
     },
+    incidents: createIncidentReading({
+      store,
+      clock,
+      settings: () => current().settings,
+      newId: options.newId,
+      onAct: options.onAct,
+      onJudged: (check, verdict) => metrics.alertJudged(check, verdict),
+    }),
     silences: {
       ...silences,
       slugOf: async (id) => (await store.silences.byId(id))?.slug ?? null,

@@ -147,9 +147,11 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await alerts.pruneEnded({ beforeMs: 5, checkersBeforeMs: 1, maxRows: 9 });
       await alerts.remove("pending");
 
-      const counts = await Promise.all(["old", "young", "pending"].map((id) => comments.count(id)));
+      const counts = await Promise.all(["old", "young", "pending"].map((alertId) => comments.count({ alertId })));
       expect(counts).toEqual([0, 2, 0]);
-      expect(await comments.of("young")).toEqual(Array.from({ length: 2 }, () => ({ ...comment, alertId: "young" })));
+      expect(await comments.of({ id: "young" })).toEqual(
+        Array.from({ length: 2 }, () => ({ ...comment, alertId: "young" })),
+      );
     });
   });
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { type JudgementVerdict, judgementVerdicts } from "../../contract/judgement.ts";
-import { type CheckName, checkNames } from "../../contract/report.ts";
+import { type CheckErrorReason, checkErrorReasons, type CheckName, checkNames } from "../../contract/report.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import { type Severity, severities } from "../../contract/severity.ts";
 import { FlatlineError } from "../../base/errors.ts";
@@ -29,6 +29,8 @@ export interface AlertAcknowledgement {
   readonly severity: Severity;
   /** It has failed again since: that was not acknowledged. Instants do not say so, for clocks are set back. */
   readonly isBeforeFail?: true;
+  /** It came with an acknowledgement of the whole incident, and ends with that. */
+  readonly isOfIncident?: true;
 }
 
 /** The judgement of a person who looked at an alert. */
@@ -39,6 +41,28 @@ export interface AlertJudgement {
   /** What a request says of its author beside that. */
   readonly note: string | null;
   readonly atMs: number;
+}
+
+/** What a run found of an alert, as far as an incident sums it up. */
+export interface AlertFound {
+  /** null: the result does not say. */
+  readonly deaths: { readonly count: number; readonly expected: number } | null;
+  /** Values that its deaths share, with their shares (0–1) in the window and usually; the surest first. */
+  readonly carriers: readonly AlertCarrier[];
+  /** Deaths whose asset is known, and those of them that were found alive again; null: no events say. */
+  readonly revived: { readonly judged: number; readonly count: number } | null;
+  /** The likely cause that the result names; null: none. */
+  readonly cause: string | null;
+  /** Why there was no result; null: there was one. */
+  readonly error: { readonly reason: CheckErrorReason; readonly message: string } | null;
+}
+
+/** A value of an attribute that deaths share. */
+export interface AlertCarrier {
+  readonly key: string;
+  readonly value: string;
+  readonly share: number;
+  readonly usualShare: number;
 }
 
 /** One live alert: at most one a (check, slug, kind) (CONTRACT 1 and 7). */
@@ -64,6 +88,12 @@ export interface AlertState {
   readonly windowHours?: number;
   /** The one that holds; absent where there is none. */
   readonly judgement?: AlertJudgement;
+  /** The one that it belongs to, from the commit in which it fires; absent while pending. */
+  readonly incident?: { readonly id: string; readonly number: number };
+  /** What its latest run that was not ok found; absent where no such run had a result or an error to tell. */
+  readonly found?: AlertFound;
+  /** The run that began it was no look at a known rate: the first ever, after a changed configuration, or after a long gap. */
+  readonly isFirstLook?: true;
   /** The named reason of the last decision about it (alerting/decide/reasons.ts). */
   readonly reason: string;
 }
@@ -120,6 +150,7 @@ const storedAlert = z.object({
       comment: z.string().nullable(),
       severity,
       isBeforeFail: z.literal(true).exactOptional(),
+      isOfIncident: z.literal(true).exactOptional(),
     })
     .nullable(),
   onset: z
@@ -135,6 +166,17 @@ const storedAlert = z.object({
       atMs: z.number(),
     })
     .exactOptional(),
+  incident: z.object({ id: z.string(), number: z.number() }).exactOptional(),
+  found: z
+    .object({
+      deaths: z.object({ count: z.number(), expected: z.number() }).nullable(),
+      carriers: z.array(z.object({ key: z.string(), value: z.string(), share: z.number(), usualShare: z.number() })),
+      revived: z.object({ judged: z.number(), count: z.number() }).nullable(),
+      cause: z.string().nullable(),
+      error: z.object({ reason: z.enum(checkErrorReasons), message: z.string() }).nullable(),
+    })
+    .exactOptional(),
+  isFirstLook: z.literal(true).exactOptional(),
   reason: z.string(),
 }) satisfies z.ZodType<AlertState>;
 
@@ -200,10 +242,11 @@ export function createAlertStore(db: Db) {
     save: async (state: AlertState): Promise<void> => {
       const { id, check, slug, kind } = state;
       const body = JSON.stringify(state);
+      const incident_number = state.incident?.number ?? null;
       await db
         .insertInto("alerts")
-        .values({ id, check_name: check, slug, kind, state: state.state, body })
-        .onConflict((conflict) => conflict.column("id").doUpdateSet({ state: state.state, body }))
+        .values({ id, check_name: check, slug, kind, state: state.state, incident_number, body })
+        .onConflict((conflict) => conflict.column("id").doUpdateSet({ state: state.state, incident_number, body }))
         .execute();
     },
     /** Deletes a live one, with its comments. */
@@ -240,7 +283,8 @@ export function createAlertStore(db: Db) {
     /** Keeps a live one as ended. */
     end: async (state: AlertState, end: AlertEnd): Promise<void> => {
       const { id, check, slug, kind } = state;
-      const row = { id, check_name: check, slug, kind, ends_at_ms: end.atMs };
+      const incident_number = state.incident?.number ?? null;
+      const row = { id, check_name: check, slug, kind, ends_at_ms: end.atMs, incident_number };
       await db.deleteFrom("alerts").where("id", "=", id).execute();
       await db
         .insertInto("ended_alerts")

@@ -64,6 +64,10 @@ export function createGateStore(db: Db) {
       const open = db.updateTable("gate_failures").set({ released_at_ms: atMs }).where("slug", "=", slug);
       await open.where("released_at_ms", "is", null).execute();
     },
+    /** Releases by hand what one alert holds. */
+    release: async (alertId: string, atMs: number): Promise<void> => {
+      await db.updateTable("gate_failures").set({ released_at_ms: atMs }).where("alert_id", "=", alertId).execute();
+    },
     /** Deletes these failures, so that their alerts can be pruned. */
     forget: async (alertIds: readonly string[]): Promise<void> => {
       for (const ids of chunksOf(alertIds)) await db.deleteFrom("gate_failures").where("alert_id", "in", ids).execute();

@@ -57,6 +57,8 @@ const shown = {
   detectedAt: "2025-12-31T23:50:00.000Z",
   notifiedAt: "2025-12-31T23:56:00.000Z",
   firingAt: "2025-12-31T23:55:00.000Z",
+  incidentId: null,
+  incidentNumber: null,
   onsetAt: "2025-12-31T23:40:00.000Z",
   marker: { text: "captcha rollout", at: "2025-12-31T23:00:00.000Z" },
   silenced: true,

@@ -199,7 +199,8 @@ function viewDetail(detail: AlertDetail, withPeople: boolean): AlertDetailAnswer
   };
 }
 
-function viewComment({ atMs, by, note, text, act }: AlertComment): AlertCommentAnswer {
+/** A comment as the API shows it. */
+export function viewComment({ atMs, by, note, text, act }: AlertComment): AlertCommentAnswer {
   return { at: iso(atMs), actor: by, note, text, act };
 }
 
@@ -214,7 +215,7 @@ function viewJudgements(entries: readonly JudgementEntry[]): NonNullable<AlertDe
 }
 
 /** Times are ISO 8601. `withPeople`: who acknowledged it and why, which as with silences is the operator's business. */
-function viewAlert(snapshot: AlertSnapshot, withPeople: boolean): LiveAlert {
+export function viewAlert(snapshot: AlertSnapshot, withPeople: boolean): LiveAlert {
   const { state, lastResult, silenced, labels, url, notifiedAtMs } = snapshot;
   const { id, check, slug, kind, severity, startsAtMs, firingAtMs, peak, onset, reason, acknowledgement } = state;
   const judgement = viewJudgement(state.judgement ?? null, withPeople);
@@ -233,6 +234,8 @@ function viewAlert(snapshot: AlertSnapshot, withPeople: boolean): LiveAlert {
     onsetAt: iso(onset?.atMs ?? null),
     marker: viewOnsetMarker(onset),
     silenced,
+    incidentId: state.incident?.id ?? null,
+    incidentNumber: state.incident?.number ?? null,
     acknowledged: acknowledgement !== null,
     judgement,
     peak: { severity: peak.severity, currentCount: peak.currentCount, at: iso(peak.atMs) },

@@ -2,7 +2,7 @@ import type { Actor } from "../../contract/actor.ts";
 import type { FleetEvidence } from "../../contract/fleet/evidence.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { ResultReport } from "../../contract/report.ts";
-import type { AlertHistoryEntry, AlertState } from "../../store/alerts/alerts.ts";
+import type { AlertHistoryEntry, AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { AlertComment } from "../../store/alerts/comments.ts";
 import type { JudgementEntry } from "../../store/alerts/judgements.ts";
 import type { FleetState } from "../../store/alerts/notices.ts";
@@ -53,6 +53,8 @@ export interface FleetSnapshot extends FleetState {
 export interface AlertsPort {
   /** Firing before pending, then the oldest first. */
   list(): Promise<AlertsSnapshot>;
+  /** Of those that live, or ended and are kept; in their order. */
+  snapshots(kept: readonly KeptAlert[]): Promise<readonly AlertSnapshot[]>;
   /** The organization of one that lives, or ended and is kept; null: no such alert. */
   slugOf(id: string): Promise<string | null>;
   /** Those that live, or ended and are kept, whose id begins so, with their organizations: hexadecimal digits and hyphens only. */

@@ -121,7 +121,12 @@ function events({ detail: { history } }: ReportFacts): string[] {
   return newest(lines, mostEvents);
 }
 
-const actWords = { acknowledge: "acknowledging", judgement: "judging", release: "releasing the gate" } as const;
+const actWords = {
+  acknowledge: "acknowledging",
+  judgement: "judging",
+  release: "releasing the gate",
+  silence: "silencing",
+} as const;
 
 function comments({ detail }: ReportFacts): string[] {
   const lines = detail.comments.map(

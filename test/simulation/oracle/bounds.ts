@@ -73,6 +73,9 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     alert_sent: receivers * (mostLive + fired),
     alert_notified: receivers * fired,
     gate_failures: fired,
+    // Each has an alert; those without one go within the hour, as do days of more than four weeks ago.
+    incidents: fired,
+    spike_days: 30 * organizations,
     gate_releases: fired + sayings,
     judgements: sayings,
     comments: sayings,

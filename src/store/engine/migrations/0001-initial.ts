@@ -115,14 +115,26 @@ const runs: readonly MigrationStatement[] = [
 const alerts: readonly MigrationStatement[] = [
   `CREATE TABLE alerts (
      id TEXT PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL,
-     body TEXT NOT NULL,
+     incident_number INTEGER, body TEXT NOT NULL,
      UNIQUE (check_name, slug, kind)) WITHOUT ROWID`,
+  `CREATE INDEX alerts_by_incident ON alerts (incident_number) WHERE incident_number IS NOT NULL`,
   // Alerts that fired and ended, by id; body is as in alerts, end_body describes the end.
   `CREATE TABLE ended_alerts (
      id TEXT PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, kind TEXT NOT NULL, ends_at_ms INTEGER NOT NULL,
-     body TEXT NOT NULL, end_body TEXT NOT NULL) WITHOUT ROWID`,
+     incident_number INTEGER, body TEXT NOT NULL, end_body TEXT NOT NULL) WITHOUT ROWID`,
+  `CREATE INDEX ended_alerts_by_incident ON ended_alerts (incident_number) WHERE incident_number IS NOT NULL`,
   `CREATE INDEX ended_alerts_by_check ON ended_alerts (check_name, slug, ends_at_ms)`,
   `CREATE INDEX ended_alerts_by_time ON ended_alerts (ends_at_ms)`,
+  // What began together; its members are the alerts with its number. body is JSON (store/alerts/incidents.ts).
+  `CREATE TABLE incidents (
+     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, family TEXT NOT NULL,
+     started_at_ms INTEGER NOT NULL, ended_at_ms INTEGER, body TEXT NOT NULL)`,
+  `CREATE INDEX incidents_open ON incidents (number) WHERE ended_at_ms IS NULL`,
+  // Whoever changes incidents of a family changes its row first. SQLite has one writer anyway.
+  { postgres: `CREATE TABLE incident_turns (family TEXT COLLATE "C" PRIMARY KEY, turn BIGINT NOT NULL)` },
+  // Organizations of which a spike alert fired on a day, in days since the epoch.
+  `CREATE TABLE spike_days (
+     day INTEGER NOT NULL, slug TEXT NOT NULL, incident_number INTEGER NOT NULL, PRIMARY KEY (day, slug)) WITHOUT ROWID`,
   // Judgements of alerts, live and ended; append-only. verdict null: withdrawn. is_standing: the last one of its alert.
   `CREATE TABLE judgements (
      judgement_id INTEGER PRIMARY KEY AUTOINCREMENT, alert_id TEXT NOT NULL, check_name TEXT NOT NULL, slug TEXT NOT NULL,
@@ -130,11 +142,13 @@ const alerts: readonly MigrationStatement[] = [
      is_standing INTEGER NOT NULL)`,
   `CREATE INDEX judgements_by_alert ON judgements (alert_id, judgement_id)`,
   `CREATE INDEX judgements_of_checker ON judgements (slug) WHERE is_standing = 1 AND verdict = 'checker'`,
-  // Comments on alerts, live and ended; append-only. act: the act that it came with; null: none.
+  // Comments on alerts, live and ended, or on an incident (then alert_id and slug are null, and alert_ids is a JSON array of
+  // those of its alerts that an act with it was done to; null: it is of all); append-only. act: the act that it came with.
   `CREATE TABLE comments (
-     comment_id INTEGER PRIMARY KEY AUTOINCREMENT, alert_id TEXT NOT NULL, slug TEXT NOT NULL, at_ms INTEGER NOT NULL,
-     author TEXT NOT NULL, note TEXT, text TEXT NOT NULL, act TEXT)`,
+     comment_id INTEGER PRIMARY KEY AUTOINCREMENT, alert_id TEXT, slug TEXT, at_ms INTEGER NOT NULL,
+     author TEXT NOT NULL, note TEXT, text TEXT NOT NULL, act TEXT, incident_number INTEGER, alert_ids TEXT)`,
   `CREATE INDEX comments_by_alert ON comments (alert_id, comment_id)`,
+  `CREATE INDEX comments_by_incident ON comments (incident_number) WHERE incident_number IS NOT NULL`,
   `CREATE TABLE alert_history (
      entry_id INTEGER PRIMARY KEY, alert_id TEXT NOT NULL, check_name TEXT NOT NULL, slug TEXT NOT NULL,
      kind TEXT NOT NULL, at_ms INTEGER NOT NULL, event TEXT NOT NULL, severity TEXT NOT NULL, reason TEXT NOT NULL)`,

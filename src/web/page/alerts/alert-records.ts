@@ -60,6 +60,7 @@ const actWords = {
   acknowledge: "with the acknowledgement",
   judgement: "with the judgement",
   release: "with the release",
+  silence: "with the silence",
 } as const;
 
 /** Comments of people, alone and with what they did, oldest first; nothing for who may not read them. */

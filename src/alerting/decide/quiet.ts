@@ -1,0 +1,23 @@
+import { matchesText } from "../../base/text-pattern.ts";
+import { compareSeverity } from "../../contract/severity.ts";
+import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { Incident } from "../../store/alerts/incidents.ts";
+import type { GatePolicy } from "./gate.ts";
+
+/**
+ * Returns whether an alert that joined after the acknowledgement of its incident is quiet under it (CONTRACT 15): only while the
+ * incident has a fleet verdict, is no worse than the incident was, its author may act on the organization, and an
+ * acknowledgement would not open the gate. It is not acknowledged itself.
+ */
+export function isQuietUnder(
+  { acknowledgement, verdict }: Pick<Incident, "acknowledgement" | "verdict">,
+  { slug, severity, ...alert }: AlertState,
+  { releaseOn }: Pick<GatePolicy, "releaseOn">,
+): boolean {
+  // What came by a link or another service is of those that its receiver was notified of: who joins is notified.
+  if (acknowledgement === null || acknowledgement.receiver !== null || verdict === null) return false;
+  if (alert.acknowledgement !== null || releaseOn.includes("acknowledged")) return false;
+  const { reach } = acknowledgement;
+  const isInReach = reach === null || reach.some((pattern) => matchesText(pattern, slug));
+  return isInReach && compareSeverity(severity, acknowledgement.severity) <= 0;
+}

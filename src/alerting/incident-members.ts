@@ -1,0 +1,32 @@
+import type { KeptAlert } from "../store/alerts/alerts.ts";
+import type { Incident } from "../store/alerts/incidents.ts";
+import type { StoreParts } from "../store/store-parts.ts";
+import { releaseOf } from "./decide/gate.ts";
+import { matches } from "./decide/matching.ts";
+import { isQuietUnder } from "./decide/quiet.ts";
+import { ruleOf, rulesAt } from "./decide/silences.ts";
+import type { IncidentMember } from "./incident-summary.ts";
+import type { AlertingSettings } from "./settings.ts";
+
+/** Reads what holds now of the silences and gates; returns how an alert of an incident stands under them. */
+export async function memberViewer(
+  { silences, gate }: Pick<StoreParts, "silences" | "gate">,
+  settings: Pick<AlertingSettings, "silences" | "targetOf" | "gateOf">,
+  nowMs: number,
+): Promise<(incident: Incident, kept: KeptAlert) => IncidentMember> {
+  const rules = rulesAt([...settings.silences, ...(await silences.endingAfter(nowMs)).map(ruleOf)], nowMs);
+  const failures = new Map((await gate.failures()).map((failure) => [failure.alert.id, failure]));
+  return (incident, { alert, end }) => {
+    const { check, slug } = alert;
+    const policy = settings.gateOf(slug);
+    const failure = failures.get(alert.id);
+    const subject = { check, slug, labels: settings.targetOf(check, slug)?.labels ?? {} };
+    return {
+      alert,
+      end,
+      isSilenced: end === null && rules.some((rule) => matches(rule, subject)),
+      isQuiet: end === null && isQuietUnder(incident, alert, policy),
+      holdsGate: failure !== undefined && releaseOf(failure, policy) === null,
+    };
+  };
+}

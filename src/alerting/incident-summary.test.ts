@@ -1,0 +1,120 @@
+import { describe, expect, it } from "vitest";
+
+import { firingAlert } from "../../test/support/firing-alert.ts";
+import type { AlertFound, AlertState } from "../store/alerts/alerts.ts";
+import type { Incident } from "../store/alerts/incidents.ts";
+import { summarizeIncident, type IncidentMember } from "./incident-summary.ts";
+
+const incident: Incident = {
+  number: 41,
+  id: "i1",
+  family: "deaths",
+  startedAtMs: 1_000,
+  firstFiredAtMs: 1_000,
+  endedAtMs: null,
+  carrier: null,
+  verdict: null,
+  acknowledgement: null,
+  outlived: 0,
+  outgrownAtMs: null,
+};
+const nothingFound: AlertFound = { deaths: null, carriers: [], revived: null, cause: null, error: null };
+
+function member(alert: Partial<AlertState>, how: Partial<IncidentMember> = {}): IncidentMember {
+  return {
+    alert: firingAlert("a1", 1, alert),
+    end: null,
+    isSilenced: false,
+    isQuiet: false,
+    holdsGate: false,
+    ...how,
+  };
+}
+
+function found(count: number, share: number, rest: Partial<AlertFound> = {}): AlertFound {
+  const carriers = share === 0 ? [] : [{ key: "reason", value: "captcha_page", share, usualShare: 0.05 }];
+  return { ...nothingFound, deaths: { count, expected: 10 }, carriers, ...rest };
+}
+
+const summarize = (members: readonly IncidentMember[], of: Partial<Incident> = {}) =>
+  summarizeIncident({ ...incident, ...of }, members, { externalUrl: "https://flatline.example/" });
+
+describe("an incident", () => {
+  it("is of those that are not silenced, as severe as the worst that fires", () => {
+    const over = { atMs: 2_000, isByRun: true, baselineExclusion: null };
+    const summary = summarize([
+      member({ slug: "a", severity: "warn" }, { holdsGate: true }),
+      member({ slug: "b", severity: "fail" }, { isSilenced: true, holdsGate: true }),
+      member({ slug: "c", severity: "fail" }, { end: over }),
+    ]);
+
+    expect(summary).toMatchObject({ severity: "warn", organizations: 2, firing: 1, held: 2 });
+    expect(summary.url).toBe("https://flatline.example/incidents/41");
+  });
+
+  it("is as severe as it is where all of it is silenced", () => {
+    expect(summarize([member({ severity: "fail" }, { isSilenced: true })])).toMatchObject({
+      severity: "fail",
+      organizations: 0,
+    });
+  });
+
+  it.each<[string, AlertFound | undefined, unknown]>([
+    ["sums the deaths of its alerts", found(20, 0), { count: 60, expected: 20 }],
+    ["has no sum where one of them is not counted", nothingFound, null],
+    ["has no sum where one of them found nothing", undefined, null],
+  ])("%s", (_rule, second, deaths) => {
+    const members = [
+      member({ slug: "a", found: found(40, 0) }),
+      member({ slug: "b", ...(second === undefined ? {} : { found: second }) }),
+    ];
+
+    expect(summarize(members).deaths).toEqual(deaths);
+  });
+
+  it("began at the earlier of the middle two onsets", () => {
+    const at = (atMs: number): IncidentMember => member({ slug: String(atMs), onset: { atMs, marker: null } });
+
+    expect(summarize([at(9), at(1), at(5), at(7), member({})]).onsetAtMs).toBe(5);
+  });
+
+  it("shares values as far as its excess deaths do", () => {
+    const members = [
+      member({ found: found(110, 0.9) }),
+      member({ found: found(20, 0) }),
+      member({ found: nothingFound }),
+    ];
+    const [carrier] = summarize(members).carriers;
+
+    expect(carrier).toMatchObject({ key: "reason", value: "captcha_page" });
+    expect(carrier?.share).toBeCloseTo(0.9 * (100 / 110), 10);
+  });
+
+  it.each<[string, AlertFound, Partial<Incident>, string]>([
+    ["most of whose deaths share a value is the checker's", found(100, 0.8), {}, "checker"],
+    ["few of whose deaths do is unclear", found(100, 0.4), {}, "unclear"],
+    ["whose deaths were undone is the checker's", found(100, 0, { revived: { judged: 90, count: 60 } }), {}, "checker"],
+    ["whose deaths are spread as usual is the assets'", found(100, 0, { cause: "assets" }), {}, "assets"],
+    ["with a verdict by ratio is the checker's", found(100, 0), { verdict: verdictBy("ratio") }, "checker"],
+    ["with a verdict by chance is what its deaths say", found(100, 0), { verdict: verdictBy("chance") }, "unclear"],
+    ["of another family is unclear", found(100, 0.8), { family: "unreachable" }, "unclear"],
+  ])("%s", (_what, one, of, cause) => {
+    expect(summarize([member({ found: one })], of).likelyCause).toBe(cause);
+  });
+
+  it("is acknowledged by who acknowledged all that fires in it, those quiet under that included", () => {
+    const acknowledgement = { atMs: 1, by: "dana", note: null, comment: null, severity: "fail" } as const;
+    const whole = { ...acknowledgement, organizations: 1, receiver: null, reach: null };
+    const own = member({ slug: "a", acknowledgement });
+
+    expect(summarize([own, member({ slug: "b" })], { acknowledgement: whole }).acknowledgedBy).toBeNull();
+    const quiet = member({ slug: "b" }, { isQuiet: true });
+    expect(summarize([own, quiet], { acknowledgement: whole }).acknowledgedBy).toBe("dana");
+    const others = member({ slug: "b", acknowledgement: { ...acknowledgement, by: "kim" } });
+    expect(summarize([own, others]).acknowledgedBy).toBeNull();
+  });
+});
+
+function verdictBy(by: "chance" | "ratio"): NonNullable<Incident["verdict"]> {
+  return { by, startsAtMs: 1, together: 3, usual: null, probability: null, peakSpiking: 3, organizations: 4 };
+}

@@ -1,0 +1,163 @@
+import { speaksForChecker } from "../contract/judgement.ts";
+import { worstSeverity, type Severity } from "../contract/severity.ts";
+import type { AlertCarrier, KeptAlert } from "../store/alerts/alerts.ts";
+import type { Incident } from "../store/alerts/incidents.ts";
+
+/** An alert of an incident, as it stands now. */
+export interface IncidentMember extends KeptAlert {
+  readonly isSilenced: boolean;
+  /** It joined under an acknowledgement of the incident, which keeps it quiet (decide/quiet.ts). */
+  readonly isQuiet: boolean;
+  /** Its failure holds the gate of its organization. */
+  readonly holdsGate: boolean;
+}
+
+/** What an incident comes from, as far as the evidence of its members says. */
+export type IncidentCause = "checker" | "assets" | "unclear";
+
+/** What is said of an incident wherever it is shown (CONTRACT 15): totals of the members that are not silenced, without names. */
+export interface IncidentSummary {
+  readonly id: string;
+  readonly number: number;
+  /** null without `externalUrl`. */
+  readonly url: string | null;
+  readonly family: string;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number | null;
+  /** The worst of those that fire; of an ended one, the worst that they ended with. */
+  readonly severity: Severity;
+  readonly organizations: number;
+  /** Organizations of which an alert fires. */
+  readonly firing: number;
+  /** At each member's latest run that was not ok; null when one of them has no counts. */
+  readonly deaths: { readonly count: number; readonly expected: number } | null;
+  /** The middle one of its alerts' onsets; of two, the earlier. */
+  readonly onsetAtMs: number | null;
+  /** The latest of its members'; null: it lasts, or nobody knows. */
+  readonly excessStoppedAtMs: number | null;
+  readonly likelyCause: IncidentCause;
+  /** Over all its excess deaths; at most 3, the largest share first. */
+  readonly carriers: readonly AlertCarrier[];
+  readonly acknowledgedBy: string | null;
+  /** Gates that its alerts hold. */
+  readonly held: number;
+}
+
+const mostCarriers = 3;
+// As for a single spike (evidence/likely-cause.ts).
+const concentratedShare = 0.5;
+const concentratedLift = 0.1;
+
+/** Returns what is said of an incident with these members; a receiver's part, or what an identity may see, is some of them. */
+export function summarizeIncident(
+  incident: Incident,
+  members: readonly IncidentMember[],
+  { externalUrl }: { readonly externalUrl: string | null },
+): IncidentSummary {
+  const { id, number, family, startedAtMs, endedAtMs } = incident;
+  const shown = members.filter(({ isSilenced }) => !isSilenced);
+  const firing = shown.filter(({ end }) => end === null);
+  // One that is wholly silenced is as severe as it is.
+  const judged = shown.length === 0 ? members : firing.length === 0 ? shown : firing;
+  const carriers = family === "deaths" ? sharedCarriers(shown) : [];
+  return {
+    id,
+    number,
+    url: incidentUrl(externalUrl, number),
+    family,
+    startedAtMs,
+    endedAtMs,
+    severity: worstSeverity(judged.map(({ alert }) => alert.severity)),
+    organizations: slugsOf(shown).size,
+    firing: slugsOf(firing).size,
+    deaths: family === "deaths" ? sumDeaths(shown) : null,
+    onsetAtMs: middleOf(shown.flatMap(({ alert }) => alert.onset?.atMs ?? [])),
+    excessStoppedAtMs: null,
+    likelyCause: causeOf(incident, shown, carriers),
+    carriers: carriers.slice(0, mostCarriers),
+    acknowledgedBy: acknowledgedBy(incident, members),
+    held: slugsOf(members.filter(({ holdsGate }) => holdsGate)).size,
+  };
+}
+
+/** Returns where people find an incident; null without an address. */
+export function incidentUrl(externalUrl: string | null, number: number): string | null {
+  return externalUrl === null ? null : `${externalUrl.replace(/\/$/, "")}/incidents/${number}`;
+}
+
+function slugsOf(members: readonly IncidentMember[]): ReadonlySet<string> {
+  return new Set(members.map(({ alert }) => alert.slug));
+}
+
+function sumDeaths(members: readonly IncidentMember[]): IncidentSummary["deaths"] {
+  let [count, expected, counted] = [0, 0, 0];
+  for (const { alert } of members) {
+    if (alert.check !== "dead-asset-spike") continue;
+    const deaths = alert.found?.deaths ?? null;
+    if (deaths === null) return null;
+    count += deaths.count;
+    expected += deaths.expected;
+    counted++;
+  }
+  return counted === 0 ? null : { count, expected };
+}
+
+/** The earlier of the middle two, so that it is an onset that some alert has. */
+function middleOf(instants: readonly number[]): number | null {
+  const sorted = instants.toSorted((left, right) => left - right);
+  return sorted[Math.ceil(sorted.length / 2) - 1] ?? null;
+}
+
+/** The values that the excess deaths share: each member's shares count as much as it has excess. */
+function sharedCarriers(members: readonly IncidentMember[]): AlertCarrier[] {
+  const weighted = members.flatMap(({ alert: { found } }) => {
+    const excess = found?.deaths ? Math.max(0, found.deaths.count - found.deaths.expected) : 0;
+    return found === undefined || excess === 0 ? [] : [{ carriers: found.carriers, excess }];
+  });
+  const all = weighted.reduce((sum, { excess }) => sum + excess, 0);
+  const byValue = Map.groupBy(
+    weighted.flatMap(({ carriers, excess }) => carriers.map((carrier) => ({ carrier, weight: excess / all }))),
+    ({ carrier: { key, value } }) => JSON.stringify([key, value]),
+  );
+  return [...byValue.values()]
+    .flatMap((same) => {
+      const [first] = same;
+      if (first === undefined) return [];
+      const { key, value } = first.carrier;
+      const sum = (share: "share" | "usualShare"): number =>
+        same.reduce((total, { carrier, weight }) => total + carrier[share] * weight, 0);
+      return [{ key, value, share: sum("share"), usualShare: sum("usualShare") }];
+    })
+    .toSorted(
+      (left, right) =>
+        right.share - left.share || (`${left.key}=${left.value}` < `${right.key}=${right.value}` ? -1 : 1),
+    );
+}
+
+/** Revivals speak before a verdict by ratio, and both before what the deaths share (CONTRACT 15, Fleet verdict). */
+function causeOf(
+  { family, verdict }: Incident,
+  members: readonly IncidentMember[],
+  carriers: readonly AlertCarrier[],
+): IncidentCause {
+  if (family !== "deaths") return "unclear";
+  const revived = members.flatMap(({ alert }) => alert.found?.revived ?? []);
+  const judged = revived.reduce((sum, one) => sum + one.judged, 0);
+  const revivedCount = revived.reduce((sum, { count }) => sum + count, 0);
+  if (judged > 0 && speaksForChecker({ revivedCount, share: revivedCount / judged })) return "checker";
+  if (verdict?.by === "ratio") return "checker";
+  const isConcentrated = carriers.some(
+    ({ share, usualShare }) => share >= concentratedShare && share - usualShare >= concentratedLift,
+  );
+  if (isConcentrated) return "checker";
+  const isSpread = members.length > 0 && members.every(({ alert }) => alert.found?.cause === "assets");
+  return isSpread ? "assets" : "unclear";
+}
+
+function acknowledgedBy({ acknowledgement }: Incident, members: readonly IncidentMember[]): string | null {
+  const names = members
+    .filter(({ end }) => end === null)
+    .map(({ alert, isQuiet }) => (isQuiet ? acknowledgement?.by : alert.acknowledgement?.by) ?? null);
+  const [first = null] = names;
+  return names.every((name) => name === first) ? first : null;
+}

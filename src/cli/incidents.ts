@@ -1,0 +1,329 @@
+import { Argument, Option, type Command } from "commander";
+
+import { breakAddresses } from "../base/broken-address.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { withoutFraction } from "../base/instant.ts";
+import { formatCount, formatPercent } from "../base/numbers.ts";
+import { deathWords } from "../contract/death-counts.ts";
+import { judgementVerdicts, type JudgementVerdict } from "../contract/judgement.ts";
+import {
+  incidentActSchema,
+  incidentDetailSchema,
+  incidentListSchema,
+  type IncidentActAnswer,
+  type IncidentAnswer,
+  type IncidentDetailAnswer,
+} from "../contract/v1/incidents.ts";
+import type { CliContext, RegisterCommand } from "./context.ts";
+import { askDaemon, daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, type DaemonFlags } from "./daemon-flags.ts";
+import { askYesNo } from "./platform/confirmation.ts";
+import { renderTable } from "./table.ts";
+import { parseDurationMs } from "./values.ts";
+
+interface ListFlags extends DaemonFlags {
+  readonly state: string;
+  readonly family?: string;
+}
+
+interface ActFlags extends DaemonFlags {
+  readonly slug?: string[];
+  readonly comment?: string;
+  readonly by?: string;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+/** An act, as the API takes it. */
+interface Act {
+  readonly method: "POST" | "DELETE";
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** What it does to those that are listed as done. */
+  readonly word: string;
+  /** It may open gates, which is asked for before. */
+  readonly mayOpen: boolean;
+}
+
+/** `flatline incidents list|show|ack|judge|release|silence|comment`, through the running daemon's HTTP API (CONTRACT 15). */
+export const registerIncidents: RegisterCommand = (program: Command, context: CliContext): void => {
+  const incidents = program
+    .command("incidents")
+    .description("what began together, through the running daemon: one act for all its organizations");
+  addList(incidents, context);
+  addShow(incidents, context);
+  addAct(
+    incidents,
+    "ack",
+    "acknowledge: quiet until it is over, or worse than now",
+    '41 --comment "the checker is being repaired"',
+  )
+    .option("--comment <text>", "what you know, or do about it")
+    .option("--undo", "take the acknowledgement back")
+    .action(async (id: string, flags: ActFlags & { readonly undo?: boolean }) => {
+      if (flags.undo === true && flags.comment !== undefined)
+        throw new FlatlineError("usage", "--comment goes with an acknowledgement, not with --undo");
+      const undo = flags.undo === true;
+      const method = undo ? "DELETE" : "POST";
+      const word = undo ? "no longer acknowledged" : "acknowledged";
+      await run(id, flags, context, { method, path: "ack", body: said(flags), word, mayOpen: !undo });
+    });
+  addAct(
+    incidents,
+    "judge",
+    "say what it was, so that gates, baselines and `tune` learn from it",
+    '41 checker --comment "captcha page in front of the hosts"',
+    [new Argument("<verdict>", "what it was").choices([...judgementVerdicts])],
+  )
+    .option("--comment <text>", "what you saw")
+    .action(async (id: string, verdict: JudgementVerdict, flags: ActFlags) => {
+      const body = { ...said(flags), verdict };
+      await run(id, flags, context, {
+        method: "POST",
+        path: "judgement",
+        body,
+        word: `judged ${verdict}`,
+        mayOpen: true,
+      });
+    });
+  addAct(
+    incidents,
+    "release",
+    "let its deaths be acted on again: opens the gates that its alerts hold",
+    '41 --comment "ten opened by hand, all gone" --dry-run',
+  )
+    .requiredOption("--comment <text>", "why; shown with the release")
+    .action(async (id: string, flags: ActFlags) =>
+      run(id, flags, context, { method: "POST", path: "release", body: said(flags), word: "released", mayOpen: true }),
+    );
+  addAct(incidents, "silence", "hold its notifications back for a while", '41 --duration 2h --comment "known rollout"')
+    .requiredOption("--duration <duration>", "how long, such as 90m", parseDurationMs)
+    .requiredOption("--comment <text>", "why; shown in every list")
+    .action(async (id: string, flags: ActFlags & { readonly duration: number }) => {
+      const body = { ...said(flags), endsAt: new Date(context.clock.nowMs() + flags.duration).toISOString() };
+      await run(id, flags, context, { method: "POST", path: "silence", body, word: "silenced", mayOpen: false });
+    });
+  addAct(
+    incidents,
+    "comment",
+    "comment on it, for its next reader; no receiver is notified",
+    '41 "opened ten by hand, nine load"',
+    [new Argument("<text>", "what you know")],
+  ).action(async (id: string, text: string, flags: ActFlags) => {
+    const body = { ...said(flags), comment: text };
+    await run(id, flags, context, { method: "POST", path: "comments", body, word: "commented on", mayOpen: false });
+  });
+};
+
+function withDaemonFlags(command: Command): Command {
+  return command.addOption(daemonConfigFlag()).addOption(daemonUrlFlag()).addOption(daemonTokenFlag());
+}
+
+function addList(parent: Command, context: CliContext): void {
+  withDaemonFlags(
+    parent
+      .command("list")
+      .description("list incidents, newest first")
+      .addOption(new Option("--state <state>", "which").choices(["open", "ended", "all"]).default("open"))
+      .option("--family <name>", "only this family: deaths, unreachable, no-events, or a check's name"),
+  )
+    .option("--json", "print an array of incidents")
+    .addHelpText("after", listHelp)
+    .action(async (flags: ListFlags) => {
+      const query = new URLSearchParams({
+        state: flags.state,
+        ...(flags.family === undefined ? {} : { family: flags.family }),
+        limit: "200",
+      });
+      const { incidents } = await askDaemon(flags, context, (daemon) =>
+        daemon.read(`/api/v1/incidents?${query.toString()}`, incidentListSchema),
+      );
+      context.stdout.write(
+        flags.json === true ? `${JSON.stringify(incidents, null, 2)}\n` : renderList(incidents, flags.state, context),
+      );
+    });
+}
+
+const listHelp = `
+FIRING: organizations of which an alert fires, of those that it has. DEATHS: of all of them together. GATES: those that its
+alerts hold. CAUSE: what its deaths most likely come from. A narrow terminal goes without CAUSE, WHO and DEATHS.
+
+Examples:
+  flatline incidents list
+  flatline incidents list --state all --family deaths --json | jq -r '.[].number'
+`;
+
+function addShow(parent: Command, context: CliContext): void {
+  withDaemonFlags(
+    parent
+      .command("show")
+      .description("show an incident with its organizations and comments")
+      .argument("<id>", "its number or id"),
+  )
+    .option("--json", "print the incident as JSON")
+    .addHelpText("after", "\nExample:\n  flatline incidents show 41 --json | jq -r '.alerts[].slug'\n")
+    .action(async (id: string, flags: DaemonFlags) => {
+      const incident = await askDaemon(flags, context, (daemon) => daemon.read(pathOf(id), incidentDetailSchema));
+      context.stdout.write(
+        flags.json === true ? `${JSON.stringify(incident, null, 2)}\n` : renderIncident(incident, context),
+      );
+    });
+}
+
+function addAct(
+  parent: Command,
+  name: string,
+  description: string,
+  example: string,
+  more: readonly Argument[] = [],
+): Command {
+  const command = parent.command(name).description(description).argument("<id>", "its number or id");
+  for (const argument of more) command.addArgument(argument);
+  return withDaemonFlags(command)
+    .option("--slug <slug...>", "only these of its organizations")
+    .option("--by <name>", "who [$USER]")
+    .option("--dry-run", "say what it would do, and do nothing")
+    .option("--yes", "open gates without asking")
+    .option("--json", "print {done, skipped, gatesOpened, gatesHeld}")
+    .addHelpText("after", `\nExample:\n  flatline incidents ${name} ${example}\n`);
+}
+
+function said({ comment, slug }: ActFlags): Readonly<Record<string, unknown>> {
+  return { ...(comment === undefined ? {} : { comment }), ...(slug === undefined ? {} : { slugs: slug }) };
+}
+
+function pathOf(id: string): string {
+  return `/api/v1/incidents/${encodeURIComponent(id)}`;
+}
+
+/** Asks before it opens gates: what pipelines do then, nothing takes back. */
+async function run(id: string, flags: ActFlags, context: CliContext, act: Act): Promise<void> {
+  const by = flags.by ?? context.env["USER"] ?? "";
+  const body = { ...act.body, ...(by === "" ? {} : { by }) };
+  await askDaemon(flags, context, async (daemon) => {
+    const send = (isDryRun: boolean): Promise<IncidentActAnswer> =>
+      daemon.send(act.method, `${pathOf(id)}/${act.path}${isDryRun ? "?dryRun=true" : ""}`, body, incidentActSchema);
+    if (act.mayOpen && flags.dryRun !== true && flags.yes !== true) {
+      const { gatesOpened } = await send(true);
+      if (gatesOpened.length > 0 && !(await isOpeningWanted(gatesOpened, context))) {
+        context.stderr.write("nothing was done\n");
+        context.setExitCode(1);
+        return;
+      }
+    }
+    const result = await send(flags.dryRun === true);
+    context.stdout.write(
+      flags.json === true
+        ? `${JSON.stringify(result, null, 2)}\n`
+        : renderResult(result, act.word, flags.dryRun === true),
+    );
+  });
+}
+
+// A question has to be read.
+const mostNamed = 20;
+
+function isOpeningWanted(slugs: readonly string[], context: CliContext): Promise<boolean> {
+  if (context.stdin.isTTY !== true)
+    throw new FlatlineError(
+      "usage",
+      `this opens ${gates(slugs)}, and there is no terminal to ask on: nothing was done; --yes opens them without asking`,
+    );
+  return askYesNo(`Open ${gates(slugs)}? What takedown pipelines then do, flatline cannot undo. [y/N] `, context);
+}
+
+function gates(slugs: readonly string[]): string {
+  const more = slugs.length - mostNamed;
+  const names = [...slugs.slice(0, mostNamed), ...(more > 0 ? [`${formatCount(more)} more`] : [])].join(", ");
+  return slugs.length === 1 ? `the gate of ${names}` : `${formatCount(slugs.length)} gates (${names})`;
+}
+
+const skipWords: Readonly<Record<string, string>> = {
+  ended: "over",
+  already: "already so",
+  not_judged_kind: "not of a kind that is judged",
+  needs_gate: 'would open a gate, which needs the right "gate"',
+  not_held: "held no gate",
+};
+
+function renderResult(
+  { done, skipped, gatesOpened, gatesHeld }: IncidentActAnswer,
+  word: string,
+  isDryRun: boolean,
+): string {
+  const organizations = (count: number): string =>
+    `${formatCount(count)} ${count === 1 ? "organization" : "organizations"}`;
+  const reasons = [...Map.groupBy(skipped, ({ reason }) => reason)];
+  return [
+    `${isDryRun ? "would be " : ""}${word}: ${organizations(done.length)}`,
+    ...reasons.map(
+      ([reason, some]) => `left as they are, ${skipWords[reason] ?? reason}: ${organizations(some.length)}`,
+    ),
+    ...(gatesOpened.length === 0
+      ? []
+      : [`gates ${isDryRun ? "that would open" : "opened"}: ${gatesOpened.join(", ")}`]),
+    ...(gatesHeld.length === 0 ? [] : [`gates still held: ${gatesHeld.join(", ")}`]),
+    "",
+  ].join("\n");
+}
+
+function renderList(incidents: readonly IncidentAnswer[], state: string, context: CliContext): string {
+  if (incidents.length === 0) return state === "open" ? "no incident is open\n" : "no incident is kept\n";
+  const rows = incidents.map((one) => [
+    String(one.number),
+    one.endedAt === null ? one.severity : `${one.severity}, ended`,
+    one.family,
+    `${formatCount(one.firing)} of ${formatCount(one.organizations)}`,
+    withoutFraction(one.startedAt),
+    deathsText(one),
+    one.likelyCause,
+    one.held === 0 ? "" : formatCount(one.held),
+    one.acknowledgedBy ?? "",
+  ]);
+  const head = ["INCIDENT", "SEVERITY", "FAMILY", "FIRING", "SINCE", "DEATHS", "CAUSE", "GATES", "WHO"];
+  return renderTable(head, rows, {
+    right: ["INCIDENT", "FIRING", "GATES"],
+    dispensable: ["CAUSE", "WHO", "DEATHS"],
+    context,
+  });
+}
+
+function deathsText({ deaths }: IncidentAnswer): string {
+  if (deaths === null) return "";
+  return deathWords({ currentCount: deaths.count, expectedCount: deaths.expected }) ?? "";
+}
+
+function renderIncident(incident: IncidentDetailAnswer, context: CliContext): string {
+  const { number, family, severity, endedAt, startedAt, alerts, fleet, carriers, comments = [] } = incident;
+  const facts = [
+    `incident ${number}: ${endedAt === null ? severity : `ended ${withoutFraction(endedAt)}, ${severity}`}, ${family}`,
+    `since ${withoutFraction(startedAt)}, ${formatCount(incident.firing)} of ${formatCount(incident.organizations)} organizations fire`,
+    ...(incident.deaths === null ? [] : [deathsText(incident)]),
+    ...(fleet === null ? [] : [verdictText(fleet)]),
+    ...(family === "deaths" ? [`likely cause: ${incident.likelyCause}`] : []),
+    ...carriers.map(
+      ({ key, value, share, usualShare }) =>
+        `${formatPercent(share)} ${breakAddresses(`${key}=${value}`)}, usually ${formatPercent(usualShare)}`,
+    ),
+    ...(incident.held === 0 ? [] : [`gates held: ${formatCount(incident.held)}`]),
+    ...(incident.acknowledgedBy ? [`acknowledged by ${incident.acknowledgedBy}`] : []),
+    ...(incident.url === null ? [] : [incident.url]),
+  ];
+  const rows = alerts.map((alert) => [
+    alert.state === "resolved" ? `${alert.severity}, ended` : alert.severity,
+    alert.slug,
+    alert.check,
+    formatCount(alert.peak.currentCount),
+    withoutFraction(alert.startsAt),
+    alert.judgement?.verdict ?? "",
+    alert.id.slice(0, 8),
+  ]);
+  const head = ["SEVERITY", "ORGANIZATION", "CHECK", "PEAK", "DETECTED", "JUDGED", "ALERT"];
+  const said = comments.map(({ at, actor, text }) => `${withoutFraction(at)}  ${actor}: ${breakAddresses(text)}\n`);
+  return `${facts.join("\n")}\n\n${renderTable(head, rows, { right: ["PEAK"], context })}${said.length === 0 ? "" : "\n"}${said.join("")}`;
+}
+
+function verdictText({ by, together, usual, probability }: NonNullable<IncidentAnswer["fleet"]>): string {
+  const many = `${formatCount(together)} organizations began together: one cause`;
+  if (by === "ratio" || usual === null || probability === null) return `fleet verdict: ${many}`;
+  return `fleet verdict: ${many} (usually ${usual.toFixed(2)}, probability ${probability.toExponential(0)})`;
+}

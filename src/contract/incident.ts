@@ -1,0 +1,39 @@
+import { checkNames, type CheckErrorReason, type CheckName } from "./report.ts";
+
+/** Families of incidents that several checks share; every other check is a family of its own name (CONTRACT 15). */
+const sharedFamilies = ["deaths", "unreachable", "no-events"] as const;
+
+// An alert of kind unknown is about the way to the service, but for these two: there the events are missing.
+const reasonsOfMissingEvents: readonly CheckErrorReason[] = ["no_events", "stream_silent"];
+
+/**
+ * Returns the family of an alert: only alerts of one family belong to one incident. `errorReason` is that of the failed run
+ * with which an alert of kind unknown fired; null for a verdict.
+ */
+export function familyOf({
+  check,
+  kind,
+  errorReason,
+}: {
+  readonly check: CheckName;
+  readonly kind: "verdict" | "unknown";
+  readonly errorReason: CheckErrorReason | null;
+}): string {
+  if (kind === "unknown")
+    return errorReason !== null && reasonsOfMissingEvents.includes(errorReason) ? "no-events" : "unreachable";
+  return familyOfCheck(check);
+}
+
+/** Returns the family of a check's verdict alerts. */
+function familyOfCheck(check: CheckName): string {
+  if (check === "dead-asset-spike" || check === "sentinel") return "deaths";
+  return check === "event-flow" ? "no-events" : check;
+}
+
+/** Returns the families that alerts of these checks can have, the shared ones first. */
+export function familiesOf(checks: Iterable<CheckName>): readonly string[] {
+  return [...new Set<string>([...sharedFamilies, ...[...checks].map(familyOfCheck)])];
+}
+
+/** Every family that there can be. */
+export const incidentFamilies = familiesOf(checkNames);

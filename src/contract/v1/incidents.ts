@@ -1,0 +1,67 @@
+import { z } from "zod";
+
+import { severities } from "../severity.ts";
+import { alertSchema, commentSchema } from "./alerts.ts";
+import { instantSchema } from "./instant.ts";
+
+/** What began together (CONTRACT 15): totals over its members, as far as the reader may see them. */
+export const incidentSchema = z.object({
+  id: z.string(),
+  /** Counts from 1; paths take it in place of the id. */
+  number: z.number(),
+  url: z.string().nullable(),
+  family: z.string(),
+  startedAt: instantSchema,
+  /** null while any of its alerts fires. */
+  endedAt: instantSchema.nullable(),
+  severity: z.enum(severities),
+  organizations: z.number(),
+  firing: z.number(),
+  deaths: z.object({ count: z.number(), expected: z.number() }).nullable(),
+  onsetAt: instantSchema.nullable(),
+  excessStoppedAt: instantSchema.nullable(),
+  likelyCause: z.string(),
+  carriers: z.array(z.object({ key: z.string(), value: z.string(), share: z.number(), usualShare: z.number() })),
+  secondOpinion: z.null(),
+  /** Only for readers with that right. */
+  acknowledgedBy: z.string().nullable().optional(),
+  held: z.number(),
+  fleet: z
+    .object({
+      id: z.string(),
+      by: z.string(),
+      startsAt: instantSchema,
+      spiking: z.number(),
+      peakSpiking: z.number(),
+      organizations: z.number(),
+      together: z.number(),
+      usual: z.number().nullable(),
+      probability: z.number().nullable(),
+    })
+    .nullable(),
+});
+export type IncidentAnswer = z.infer<typeof incidentSchema>;
+
+export const incidentListSchema = z.object({ incidents: z.array(incidentSchema), cursor: z.string().optional() });
+export type IncidentListAnswer = z.infer<typeof incidentListSchema>;
+
+/** An incident with its alerts and what people said of it. */
+export const incidentDetailSchema = incidentSchema.extend({
+  alerts: z.array(alertSchema.extend({ endsAt: instantSchema.nullable() })),
+  /** How many alerts have each verdict; comments, with the organization of those on one alert. Only for readers with that right. */
+  judgements: z.record(z.string(), z.number()).optional(),
+  comments: z.array(commentSchema.extend({ slug: z.string().nullable() })).optional(),
+  cost: z.null(),
+});
+export type IncidentDetailAnswer = z.infer<typeof incidentDetailSchema>;
+
+const actedAlertSchema = z.object({ slug: z.string(), alertId: z.string() });
+
+/** What an act on an incident did, or with a dry run would do. */
+export const incidentActSchema = z.object({
+  done: z.array(actedAlertSchema),
+  skipped: z.array(actedAlertSchema.extend({ reason: z.string() })),
+  gatesOpened: z.array(z.string()),
+  gatesHeld: z.array(z.string()),
+});
+export type IncidentActAnswer = z.infer<typeof incidentActSchema>;

@@ -1,0 +1,250 @@
+import { sql, type Generated, type Selectable } from "kysely";
+import { z } from "zod";
+
+import { severities, type Severity } from "../../contract/severity.ts";
+import { chunksOf } from "../engine/chunks.ts";
+import { engineOf } from "../engine/engine.ts";
+import type { Db } from "../schema.ts";
+import { keptAlert, type KeptAlert } from "./alerts.ts";
+
+/** Many organizations began together, from one cause (CONTRACT 15, Fleet verdict). Lasts as long as its incident is open. */
+export interface FleetVerdict {
+  readonly by: "chance" | "ratio";
+  readonly startsAtMs: number;
+  /** Organizations that began within the same 30 minutes. */
+  readonly together: number;
+  /** How many of them usually begin in so long a time; null by ratio. */
+  readonly usual: number | null;
+  /** Probability that at least so many begin by chance; null by ratio. */
+  readonly probability: number | null;
+  /** The most that fired at once. */
+  readonly peakSpiking: number;
+  /** Organizations with a result when the peak was seen. */
+  readonly organizations: number;
+}
+
+/** An acknowledgement of everything that fired in an incident then. */
+export interface IncidentAcknowledgement {
+  readonly atMs: number;
+  readonly by: string;
+  readonly note: string | null;
+  /** The incident's severity then: worse than that ends it. */
+  readonly severity: Severity;
+  /** Organizations of the incident then. */
+  readonly organizations: number;
+  /** The receiver through whose link or hook it came; null: a person with a token or a proxy's name. */
+  readonly receiver: string | null;
+  /** Patterns of the organizations on which its author may act; null: all. */
+  readonly reach: readonly string[] | null;
+}
+
+/** What began together and is dealt with together (CONTRACT 15). */
+export interface Incident {
+  /** Counts from 1 over all families; never given twice. */
+  readonly number: number;
+  readonly id: string;
+  readonly family: string;
+  /** The first alert's `startsAt`. */
+  readonly startedAtMs: number;
+  /** When the first alert fired. */
+  readonly firstFiredAtMs: number;
+  /** null while any of its alerts fires. */
+  readonly endedAtMs: number | null;
+  /** `key=value` that most deaths of its first alert shared; null: none is known. */
+  readonly carrier: string | null;
+  readonly verdict: FleetVerdict | null;
+  readonly acknowledgement: IncidentAcknowledgement | null;
+  /** How many acknowledgements of it ended by themselves: it got worse, or outgrew them. */
+  readonly outlived: number;
+  /** When it last outgrew an acknowledgement; null: it never did. */
+  readonly outgrownAtMs: number | null;
+}
+
+/** What decides which incidents a listing has. */
+export interface IncidentQuery {
+  readonly state: "open" | "ended" | "all";
+  readonly family?: string;
+  /** Of `startedAtMs`, inclusive. */
+  readonly sinceMs?: number;
+  /** Only those with a smaller number. */
+  readonly before?: number;
+  readonly limit: number;
+}
+
+export interface IncidentTables {
+  incidents: {
+    number: Generated<number>;
+    id: string;
+    family: string;
+    started_at_ms: number;
+    ended_at_ms: number | null;
+    body: string;
+  };
+  incident_turns: { family: string; turn: number };
+  spike_days: { day: number; slug: string; incident_number: number };
+}
+
+const bodySchema = z.object({
+  firstFiredAtMs: z.number(),
+  carrier: z.string().nullable(),
+  verdict: z
+    .object({
+      by: z.enum(["chance", "ratio"]),
+      startsAtMs: z.number(),
+      together: z.number(),
+      usual: z.number().nullable(),
+      probability: z.number().nullable(),
+      peakSpiking: z.number(),
+      organizations: z.number(),
+    })
+    .nullable(),
+  acknowledgement: z
+    .object({
+      atMs: z.number(),
+      by: z.string(),
+      note: z.string().nullable(),
+      severity: z.enum(severities),
+      organizations: z.number(),
+      receiver: z.string().nullable(),
+      reach: z.array(z.string()).nullable(),
+    })
+    .nullable(),
+  outlived: z.number(),
+  outgrownAtMs: z.number().nullable(),
+});
+
+/** Incidents over the tables `incidents`, `incident_turns` and `spike_days`; their members are the alerts with their number. */
+export function createIncidentStore(db: Db) {
+  const rows = () => db.selectFrom("incidents").selectAll();
+  return {
+    /** Excludes others who change incidents of this family until the transaction ends. */
+    takeTurn: async (family: string): Promise<void> => {
+      // SQLite's transactions exclude each other. Elsewhere the second of two that change a row is rolled back and begins again.
+      if (engineOf(db) !== "postgres") return;
+      await db
+        .insertInto("incident_turns")
+        .values({ family, turn: 0 })
+        .onConflict((conflict) => conflict.column("family").doUpdateSet({ turn: sql`incident_turns.turn + 1` }))
+        .execute();
+    },
+    /** Stores a new one and returns it with its number. */
+    add: async (incident: Omit<Incident, "number">): Promise<Incident> => {
+      const inserted = db.insertInto("incidents").values(rowOf(incident)).returning("number");
+      return { ...incident, number: (await inserted.executeTakeFirstOrThrow()).number };
+    },
+    save: async (incident: Incident): Promise<void> => {
+      await db.updateTable("incidents").set(rowOf(incident)).where("number", "=", incident.number).execute();
+    },
+    /** Those that are open, newest first. */
+    open: async (): Promise<readonly Incident[]> =>
+      (await rows().where("ended_at_ms", "is", null).orderBy("number", "desc").execute()).map(incidentOf),
+    /** By number or id; null: there is none. */
+    find: async (reference: number | string): Promise<Incident | null> => {
+      const found =
+        typeof reference === "number" ? rows().where("number", "=", reference) : rows().where("id", "=", reference);
+      const row = await found.executeTakeFirst();
+      return row === undefined ? null : incidentOf(row);
+    },
+    /** Newest first. */
+    list: async ({ state, family, sinceMs, before, limit }: IncidentQuery): Promise<readonly Incident[]> => {
+      let found = rows().orderBy("number", "desc").limit(limit);
+      if (state === "open") found = found.where("ended_at_ms", "is", null);
+      if (state === "ended") found = found.where("ended_at_ms", "is not", null);
+      if (family !== undefined) found = found.where("family", "=", family);
+      if (sinceMs !== undefined) found = found.where("started_at_ms", ">=", sinceMs);
+      if (before !== undefined) found = found.where("number", "<", before);
+      return (await found.execute()).map(incidentOf);
+    },
+    /** The alerts of these incidents, live and ended, in the order in which they began, by number. */
+    members: async (numbers: readonly number[]): Promise<ReadonlyMap<number, readonly KeptAlert[]>> => {
+      const found: { readonly number: number; readonly kept: KeptAlert }[] = [];
+      for (const some of chunksOf(numbers)) {
+        const live = await db
+          .selectFrom("alerts")
+          .select(["incident_number as number", "body", sql<string | null>`null`.as("end_body")])
+          .where("incident_number", "in", some)
+          .execute();
+        const ended = await db
+          .selectFrom("ended_alerts")
+          .select(["incident_number as number", "body", "end_body"])
+          .where("incident_number", "in", some)
+          .execute();
+        for (const row of [...live, ...ended])
+          if (row.number !== null) found.push({ number: row.number, kept: keptAlert(row) });
+      }
+      const sorted = found.toSorted(
+        ({ kept: { alert: left } }, { kept: { alert: right } }) =>
+          left.startsAtMs - right.startsAtMs || (left.slug < right.slug ? -1 : 1),
+      );
+      const groups = Map.groupBy(sorted, ({ number }) => number);
+      return new Map([...groups].map(([number, members]) => [number, members.map(({ kept }) => kept)]));
+    },
+    /** How many alerts of each incident fire; those of which none does are absent. */
+    firingCounts: async (): Promise<ReadonlyMap<number, number>> => {
+      const counted = await db
+        .selectFrom("alerts")
+        .select(({ fn }) => ["incident_number as number", fn.countAll().as("firing")])
+        .where("state", "=", "firing")
+        .where("incident_number", "is not", null)
+        .groupBy("incident_number")
+        .execute();
+      return new Map(counted.map(({ number, firing }) => [number ?? 0, Number(firing)]));
+    },
+    /** Notes that a spike alert of an organization fired on that day (days since the epoch). */
+    noteSpikeDay: async (day: number, slug: string, incident: number): Promise<void> => {
+      await db
+        .insertInto("spike_days")
+        .values({ day, slug, incident_number: incident })
+        .onConflict((conflict) => conflict.columns(["day", "slug"]).doNothing())
+        .execute();
+    },
+    /** How many (organization, day) had a spike alert since that day, without those of one incident. */
+    countSpikeDays: async (sinceDay: number, without: number): Promise<number> => {
+      const counted = db
+        .selectFrom("spike_days")
+        .select(({ fn }) => fn.countAll().as("days"))
+        .where("day", ">=", sinceDay)
+        .where("incident_number", "<>", without);
+      return Number((await counted.executeTakeFirstOrThrow()).days);
+    },
+    /** What an incident with a verdict counted says nothing of the usual rate. */
+    forgetSpikeDays: async (incident: number): Promise<void> => {
+      await db.deleteFrom("spike_days").where("incident_number", "=", incident).execute();
+    },
+    /**
+     * Ends open incidents of which no alert is left, as after `forget`, deletes those that have ended and have no alerts, with
+     * their comments, and the days before `beforeDay`.
+     */
+    tidy: async ({ beforeDay, nowMs }: { readonly beforeDay: number; readonly nowMs: number }): Promise<void> => {
+      await db.deleteFrom("spike_days").where("day", "<", beforeDay).execute();
+      const numbers = (table: "alerts" | "ended_alerts") =>
+        db.selectFrom(table).select("incident_number").where("incident_number", "is not", null);
+      const fires = db.selectFrom("alerts").select("incident_number").where("incident_number", "is not", null);
+      await db
+        .updateTable("incidents")
+        .set({ ended_at_ms: nowMs })
+        .where("ended_at_ms", "is", null)
+        .where("number", "not in", fires)
+        .execute();
+      const empty = db
+        .selectFrom("incidents")
+        .select("number")
+        .where("ended_at_ms", "is not", null)
+        .where("number", "not in", numbers("alerts"))
+        .where("number", "not in", numbers("ended_alerts"));
+      await db.deleteFrom("comments").where("incident_number", "in", empty).execute();
+      await db.deleteFrom("incidents").where("number", "in", empty).execute();
+    },
+  };
+}
+
+function rowOf({ id, family, startedAtMs, endedAtMs, ...rest }: Omit<Incident, "number">) {
+  const { firstFiredAtMs, carrier, verdict, acknowledgement, outlived, outgrownAtMs } = rest;
+  const body = JSON.stringify({ firstFiredAtMs, carrier, verdict, acknowledgement, outlived, outgrownAtMs });
+  return { id, family, started_at_ms: startedAtMs, ended_at_ms: endedAtMs, body };
+}
+
+function incidentOf(row: Selectable<IncidentTables["incidents"]>): Incident {
+  const { number, id, family, started_at_ms: startedAtMs, ended_at_ms: endedAtMs } = row;
+  return { number, id, family, startedAtMs, endedAtMs, ...bodySchema.parse(JSON.parse(row.body)) };
+}

@@ -1,0 +1,277 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { z } from "zod";
+
+import type { IncidentAct } from "../../alerting/acts/incident-acts.ts";
+import { parseDuration } from "../../base/durations.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import type { ByteBudget } from "../../base/request-body.ts";
+import type { Clock } from "../../base/time.ts";
+import { incidentFamilies } from "../../contract/incident.ts";
+import { issueMessages, readWith } from "../../contract/issues.ts";
+import { judgementVerdicts } from "../../contract/judgement.ts";
+import { longestSlug } from "../../contract/slug.ts";
+import type {
+  IncidentActAnswer,
+  IncidentAnswer,
+  IncidentDetailAnswer,
+  IncidentListAnswer,
+} from "../../contract/v1/incidents.ts";
+import { iso } from "../../contract/v1/instant.ts";
+import { authorOf, seesDetails, seesOrganization } from "../access/identity.ts";
+import type { AccessSettings } from "../access/settings.ts";
+import type { AlertsPort } from "../ports/alerts.ts";
+import type { IncidentReading, ReadIncident, ReadIncidentDetail } from "../read/incidents.ts";
+import { addResource, takeJsonBodies } from "../resource.ts";
+import { viewAlert, viewComment } from "./alert-routes.ts";
+import { cursorSchema, writeCursor } from "./paging.ts";
+
+const defaultIncidents = 50;
+const mostIncidents = 200;
+const longestName = 200;
+const longestComment = 1_000;
+// More organizations than there are reach by leaving `slugs` out.
+const mostSlugs = 20_000;
+
+const limitProblem = `must be a whole number from 1 to ${mostIncidents}`;
+const listSchema = z.strictObject({
+  state: z.enum(["open", "ended", "all"], "must be open, ended or all").default("open"),
+  family: z.enum(incidentFamilies, `must be one of ${incidentFamilies.join(", ")}`).optional(),
+  since: z.iso
+    .datetime({ offset: true })
+    .transform((text) => Date.parse(text))
+    .optional(),
+  limit: z
+    .string()
+    .regex(/^\d{1,3}$/, limitProblem)
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= mostIncidents, limitProblem)
+    .optional(),
+  cursor: cursorSchema(z.tuple([z.int().positive()])).optional(),
+});
+
+const comment = z.string().max(longestComment);
+const why = comment.refine((text) => text.trim() !== "", "is empty");
+const common = {
+  slugs: z.array(z.string().min(1).max(longestSlug)).min(1, "names no organization").max(mostSlugs).optional(),
+  by: z.string().max(longestName).optional(),
+};
+interface CommonBody {
+  readonly slugs?: string[] | undefined;
+  readonly by?: string | undefined;
+}
+
+const endsAt = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+const duration = z.string().transform((text, context) => {
+  const ms = parseDuration(text);
+  if (ms !== null && ms > 0) return ms;
+  context.addIssue('must be a duration, as "1h" or "30m"');
+  return z.NEVER;
+});
+
+const bodies = {
+  acknowledge: z.strictObject({ ...common, comment: comment.optional() }),
+  unacknowledge: z.strictObject(common),
+  judge: z.strictObject({
+    ...common,
+    verdict: z.enum(judgementVerdicts, `must be one of ${judgementVerdicts.join(", ")}`),
+    comment: comment.optional(),
+  }),
+  release: z.strictObject({ ...common, comment: why }),
+  silence: z
+    .strictObject({ ...common, endsAt: endsAt.optional(), duration: duration.optional(), comment: why })
+    .refine((body) => (body.endsAt === undefined) !== (body.duration === undefined), "give endsAt or duration"),
+  comment: z.strictObject({ ...common, comment: why }),
+};
+
+const actQuerySchema = z.strictObject({ dryRun: z.enum(["true", "false"], "must be true or false").optional() });
+
+export interface IncidentRoutesOptions {
+  readonly incidents: IncidentReading;
+  readonly alerts: Pick<AlertsPort, "snapshots">;
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly bodies: ByteBudget;
+}
+
+/** `/api/v1/incidents…` (CONTRACT 15). */
+export function addIncidentRoutes(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  { incidents, alerts, clock, bodies: budget }: IncidentRoutesOptions,
+): void {
+  takeJsonBodies(scope, budget);
+  const sees =
+    (request: FastifyRequest) =>
+    (slug: string): boolean =>
+      seesOrganization(request, slug);
+
+  async function find(request: FastifyRequest): Promise<ReadIncidentDetail> {
+    const { id } = request.params as { readonly id: string };
+    const found = await incidents.find(id, sees(request));
+    if (found === null) throw new FlatlineError("not_found", "no incident has this number or id");
+    return found;
+  }
+
+  /** Does what the body says to the incident of the path. */
+  function acting<Body extends CommonBody>(
+    schema: z.ZodType<Body>,
+    actOf: (body: Body) => IncidentAct,
+  ): (request: FastifyRequest) => Promise<IncidentActAnswer> {
+    return async (request) => {
+      const body = readOrRefuse(schema, request.body ?? {}, "not an act on an incident");
+      const { dryRun } = readOrRefuse(actQuerySchema, request.query, "not an act on an incident");
+      const { incident } = await find(request);
+      const result = await incidents.act({
+        incident: incident.number,
+        act: actOf(body),
+        author: authorOf(request, body.by),
+        slugs: body.slugs ?? null,
+        reaches: sees(request),
+        reach: request.identity?.organizations ?? null,
+        mayOpenGate: request.identity?.rights.has("gate") ?? false,
+        isDryRun: dryRun === "true",
+      });
+      const { done, skipped, gatesOpened, gatesHeld } = result;
+      return { done: [...done], skipped: [...skipped], gatesOpened: [...gatesOpened], gatesHeld: [...gatesHeld] };
+    };
+  }
+
+  addResource(scope, "/api/v1/incidents", settings, {
+    GET: {
+      access: "public",
+      handle: async (request): Promise<IncidentListAnswer> => {
+        const query = readOrRefuse(listSchema, request.query, "not a listing of incidents");
+        const { state, family, since, limit = defaultIncidents, cursor } = query;
+        const page = await incidents.list(
+          {
+            state,
+            limit,
+            ...(family === undefined ? {} : { family }),
+            ...(since === undefined ? {} : { sinceMs: since }),
+            ...(cursor === undefined ? {} : { before: cursor[0] }),
+          },
+          sees(request),
+        );
+        return {
+          incidents: page.incidents.map((one) => viewIncident(one, seesDetails(request))),
+          ...(page.next === null ? {} : { cursor: writeCursor([page.next]) }),
+        };
+      },
+    },
+  });
+  addResource(scope, "/api/v1/incidents/:id", settings, {
+    GET: {
+      access: "public",
+      handle: async (request): Promise<IncidentDetailAnswer> => {
+        const found = await find(request);
+        const withPeople = seesDetails(request);
+        const snapshots = await alerts.snapshots(found.members);
+        return {
+          ...viewIncident(found, withPeople),
+          alerts: found.members.flatMap(({ end }, index) => {
+            const snapshot = snapshots[index];
+            if (snapshot === undefined) return [];
+            const ended = end === null ? {} : { state: "resolved" };
+            return [{ ...viewAlert(snapshot, withPeople), ...ended, endsAt: iso(end?.atMs ?? null) }];
+          }),
+          ...(withPeople ? { judgements: countJudgements(found), comments: viewComments(found) } : {}),
+          cost: null,
+        };
+      },
+    },
+  });
+  addResource(scope, "/api/v1/incidents/:id/ack", settings, {
+    POST: {
+      access: "operate",
+      handle: acting(bodies.acknowledge, ({ comment: text }) => ({ kind: "acknowledge", comment: nonBlank(text) })),
+    },
+    DELETE: { access: "operate", handle: acting(bodies.unacknowledge, () => ({ kind: "unacknowledge" })) },
+  });
+  addResource(scope, "/api/v1/incidents/:id/judgement", settings, {
+    POST: {
+      access: "operate",
+      handle: acting(bodies.judge, ({ verdict, comment: text }) => ({
+        kind: "judge",
+        verdict,
+        comment: nonBlank(text),
+      })),
+    },
+  });
+  addResource(scope, "/api/v1/incidents/:id/release", settings, {
+    POST: {
+      access: "gate",
+      handle: acting(bodies.release, ({ comment: text }) => ({ kind: "release", comment: text })),
+    },
+  });
+  addResource(scope, "/api/v1/incidents/:id/silence", settings, {
+    POST: {
+      access: "operate",
+      handle: acting(bodies.silence, ({ endsAt: until, duration: forMs = 0, comment: text }) => ({
+        kind: "silence",
+        endsAtMs: until ?? clock.nowMs() + forMs,
+        comment: text,
+      })),
+    },
+  });
+  addResource(scope, "/api/v1/incidents/:id/comments", settings, {
+    POST: {
+      access: "operate",
+      handle: acting(bodies.comment, ({ comment: text }) => ({ kind: "comment", comment: text })),
+    },
+  });
+}
+
+function readOrRefuse<Data>(schema: z.ZodType<Data>, value: unknown, message: string): Data {
+  const read = readWith(schema, value);
+  if (read.kind === "problems")
+    throw new FlatlineError("invalid_data", message, { issues: issueMessages(read.problems) });
+  return read.data;
+}
+
+function nonBlank(text: string | undefined): string | null {
+  return text === undefined || text.trim() === "" ? null : text;
+}
+
+function viewIncident({ incident, summary, members }: ReadIncident, withPeople: boolean): IncidentAnswer {
+  const { startedAtMs, endedAtMs, onsetAtMs, excessStoppedAtMs, acknowledgedBy, ...rest } = summary;
+  const { verdict } = incident;
+  const spiking = new Set(
+    members.flatMap(({ alert, end }) => (end === null && alert.check === "dead-asset-spike" ? [alert.slug] : [])),
+  ).size;
+  return {
+    ...rest,
+    startedAt: iso(startedAtMs),
+    endedAt: iso(endedAtMs),
+    onsetAt: iso(onsetAtMs),
+    excessStoppedAt: iso(excessStoppedAtMs),
+    carriers: [...summary.carriers],
+    secondOpinion: null,
+    ...(withPeople ? { acknowledgedBy } : {}),
+    fleet:
+      verdict === null
+        ? null
+        : {
+            id: incident.id,
+            by: verdict.by,
+            startsAt: iso(verdict.startsAtMs),
+            spiking,
+            peakSpiking: verdict.peakSpiking,
+            organizations: verdict.organizations,
+            together: verdict.together,
+            usual: verdict.usual,
+            probability: verdict.probability,
+          },
+  };
+}
+
+function countJudgements({ members }: ReadIncident): Record<string, number> {
+  const counts: Record<string, number> = Object.fromEntries(judgementVerdicts.map((verdict) => [verdict, 0]));
+  for (const { alert } of members) {
+    const verdict = alert.judgement?.verdict;
+    if (verdict !== undefined) counts[verdict] = (counts[verdict] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function viewComments({ comments }: ReadIncidentDetail): NonNullable<IncidentDetailAnswer["comments"]> {
+  return comments.map((one) => ({ ...viewComment(one), slug: one.slug }));
+}

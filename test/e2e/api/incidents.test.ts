@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { freePort } from "../../support/free-port.ts";
+import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
+import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { eventually } from "../../support/program/program.ts";
+
+let folder: DaemonFolder;
+let url: string;
+
+beforeAll(async () => {
+  folder = await makeDaemonFolder();
+  const port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+  await folder.configure(`
+source: { type: embedded }
+defaults: { schedule: "@yearly" }
+organizations: [acme, globex, initech]
+alerting: { groupWait: 0s, fleet: false, externalUrl: "https://flatline.example" }
+server:
+  listen: "127.0.0.1:${port}"
+  token: root-secret-of-the-tests
+  tokens:
+    - { name: partner, token: partner-secret-of-tests, may: [read, operate], organizations: [globex] }
+storage: { path: flatline.db }
+`);
+  for (const slug of ["acme", "globex"]) await folder.addDeaths(slug, { lastHour: 90, perDay: 3 });
+  await folder.addDeaths("initech", { lastHour: 0, perDay: 3 });
+  await folder.start();
+  await eventually(async () => ((await list()).incidents[0]?.organizations === 2 ? true : null));
+});
+afterAll(() => folder.close());
+
+interface Listed {
+  readonly incidents: readonly { readonly number: number; readonly organizations: number; readonly id: string }[];
+}
+
+async function ask(path: string, token: string | null, body?: object): Promise<{ status: number; body: unknown }> {
+  const headers = token === null ? {} : { authorization: `Bearer ${token}` };
+  const init = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  const answer = await fetch(`${url}${path}`, { headers: { ...headers, "content-type": "application/json" }, ...init });
+  return { status: answer.status, body: await answer.json() };
+}
+
+const list = async (query = ""): Promise<Listed> => (await ask(`/api/v1/incidents${query}`, null)).body as Listed;
+const root = "root-secret-of-the-tests";
+const partner = "partner-secret-of-tests";
+const flatline = (...args: string[]): Promise<CliOutcome> => runCli(args, { cwd: folder.path, env: { USER: "kim" } });
+
+describe("/api/v1/incidents", () => {
+  it("has what began together as one, with a number and a link", async () => {
+    const { body } = await ask("/api/v1/incidents/1", root);
+
+    expect(body).toMatchObject({
+      number: 1,
+      url: "https://flatline.example/incidents/1",
+      family: "deaths",
+      endedAt: null,
+      severity: "fail",
+      organizations: 2,
+      firing: 2,
+      deaths: { count: 180 },
+      likelyCause: expect.any(String),
+      secondOpinion: null,
+      acknowledgedBy: null,
+      held: 2,
+      fleet: null,
+      alerts: [{ slug: "acme", incidentNumber: 1, endsAt: null }, { slug: "globex" }],
+      judgements: { checker: 0, real: 0, expected: 0 },
+      comments: [],
+      cost: null,
+    });
+    const { id } = body as { readonly id: string };
+    expect((await ask(`/api/v1/incidents/${id}`, root)).body).toEqual((await ask("/api/v1/incidents/1", root)).body);
+  });
+
+  it("shows people's words only to who may read them", async () => {
+    const { body } = await ask("/api/v1/incidents/1", null);
+
+    for (const key of ["acknowledgedBy", "comments", "judgements"]) expect(body).not.toHaveProperty(key);
+  });
+
+  it("counts for a token with organizations only what it may see", async () => {
+    expect((await ask("/api/v1/incidents/1", partner)).body).toMatchObject({
+      organizations: 1,
+      held: 1,
+      deaths: { count: 90 },
+      alerts: [{ slug: "globex" }],
+    });
+    expect(JSON.stringify((await ask("/api/v1/incidents/1", partner)).body)).not.toContain("acme");
+    expect((await ask("/api/v1/incidents/1/ack", partner, { slugs: ["acme"] })).status).toBe(403);
+    expect((await ask("/api/v1/incidents/1/ack?dryRun=true", partner, {})).body).toMatchObject({
+      done: [{ slug: "globex" }],
+      skipped: [],
+    });
+  });
+
+  it.each([
+    ["?state=closed", 400, "state: must be open, ended or all"],
+    ["?family=none", 400, "family: must be one of deaths, unreachable, no-events, review-queue, regret"],
+    ["?limit=201", 400, "limit: must be a whole number from 1 to 200"],
+    ["?cursor=x", 400, "cursor: is none that this listing gave; begin again without it"],
+    ["/99", 404, null],
+    ["/none", 404, null],
+  ])("answers %s with %d", async (path, status, issue) => {
+    const answer = await ask(`/api/v1/incidents${path}`, null);
+
+    expect(answer.status).toBe(status);
+    if (issue !== null) expect(answer.body).toMatchObject({ issues: [{ message: issue }] });
+  });
+
+  it.each([
+    ["ack", { slugs: ["initech"] }],
+    ["ack", { slugs: [] }],
+    ["judgement", { verdict: "maybe" }],
+    ["release", {}],
+    ["silence", { comment: "x" }],
+    ["silence", { comment: "x", duration: "31d" }],
+    ["comments", { comment: " " }],
+    ["ack?dryRun=yes", {}],
+  ])("refuses %s with %j", async (path, body) => {
+    expect((await ask(`/api/v1/incidents/1/${path}`, root, body)).status).toBe(400);
+  });
+});
+
+describe("flatline incidents", () => {
+  it("lists and shows them", async () => {
+    const listed = await flatline("incidents", "list");
+    expect(listed.stdout).toMatch(/INCIDENT.*SEVERITY.*\n\s*1\s+fail\s+deaths\s+2 of 2/);
+    const shown = await flatline("incidents", "show", "1");
+    expect(shown.stdout).toContain("incident 1: fail, deaths\n");
+    expect(shown.stdout).toContain("180 deaths");
+    expect(JSON.parse((await flatline("incidents", "list", "--json")).stdout)).toMatchObject([{ number: 1 }]);
+    expect(await flatline("incidents", "show", "7")).toMatchObject({ exitCode: 64, stdout: "" });
+  });
+
+  it("acts on all of one, says what it did, and asks before it opens gates", async () => {
+    expect((await flatline("incidents", "ack", "1", "--comment", "on it")).stdout).toBe(
+      "acknowledged: 2 organizations\ngates still held: acme, globex\n",
+    );
+    expect((await ask("/api/v1/incidents/1", root)).body).toMatchObject({
+      acknowledgedBy: "token",
+      comments: [{ text: "on it", act: "acknowledge", slug: null, actor: "token", note: "kim" }],
+    });
+    expect((await flatline("incidents", "ack", "1", "--undo")).stdout).toContain("no longer acknowledged: 2");
+    const foreseen = await flatline("incidents", "judge", "1", "real", "--dry-run");
+    expect(foreseen.stdout).toBe("would be judged real: 2 organizations\ngates that would open: acme, globex\n");
+
+    const refused = await flatline("incidents", "judge", "1", "real");
+    expect(refused).toMatchObject({ exitCode: 64, stdout: "" });
+    expect(refused.stderr).toContain("this opens 2 gates (acme, globex), and there is no terminal to ask on");
+
+    const judged = await flatline("incidents", "judge", "1", "real", "--slug", "acme", "--yes");
+    expect(judged.stdout).toBe("judged real: 1 organization\ngates opened: acme\n");
+    const released = await flatline("incidents", "release", "1", "--comment", "ten opened", "--yes");
+    expect(released.stdout).toBe(
+      "released: 1 organization\nleft as they are, already so: 1 organization\ngates opened: globex\n",
+    );
+    const silenced = await flatline("incidents", "silence", "1", "--duration", "1h", "--comment", "known", "--json");
+    expect(JSON.parse(silenced.stdout)).toMatchObject({ done: [{ slug: "acme" }, { slug: "globex" }], skipped: [] });
+    expect((await flatline("incidents", "comment", "1", "looked at ten")).stdout).toBe(
+      "commented on: 2 organizations\n",
+    );
+  });
+});

@@ -1,0 +1,259 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { hourMs, minuteMs } from "../../src/base/time.ts";
+import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "../support/alerting-world.ts";
+import { storeEngines, type StoreEngineCase } from "../support/store/engines.ts";
+
+let world: AlertingWorld;
+let engine: StoreEngineCase["engine"];
+
+const slugs = ["a", "b", "c", "d"];
+
+async function open(options: WorldOptions = {}): Promise<void> {
+  world = await createAlertingWorld({ engine, slugs, ...options });
+}
+
+/** The incident number of each organization that fires. */
+async function numbers(): Promise<Record<string, number | undefined>> {
+  const live = await world.store.alerts.allLive();
+  return Object.fromEntries(live.map(({ slug, kind, incident }) => [`${slug} ${kind}`, incident?.number]));
+}
+
+describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
+  beforeEach(() => {
+    engine = name;
+  });
+  afterEach(() => world.close());
+
+  describe("an alert that fires", () => {
+    it("joins what began within 30 minutes of the first one, and opens another incident after that", async () => {
+      await open();
+      await world.run("a", "fail");
+      await world.advance(29 * minuteMs);
+      await world.run("b", "warn");
+      await world.advance(minuteMs);
+      await world.run("c", "warn");
+      await world.advance(1);
+      await world.run("d", "fail");
+
+      expect(await numbers()).toEqual({ "a verdict": 1, "b verdict": 1, "c verdict": 1, "d verdict": 2 });
+    });
+
+    it("joins later ones of the same carrier, whichever of the open incidents it is of", async () => {
+      await open();
+      await world.run("a", "fail", { carrier: "reason=captcha_page" });
+      await world.advance(hourMs);
+      await world.run("b", "fail", { carrier: "registrar=x" });
+      await world.advance(hourMs);
+      await world.run("c", "fail", { carrier: "reason=captcha_page" });
+      await world.run("d", "fail");
+
+      expect(await numbers()).toEqual({ "a verdict": 1, "b verdict": 2, "c verdict": 1, "d verdict": 3 });
+    });
+
+    it("has none while it is pending", async () => {
+      await open({ policy: { forMs: minuteMs } });
+      await world.run("a", "fail");
+
+      expect(await numbers()).toEqual({ "a verdict": undefined });
+      expect(await world.store.incidents.open()).toEqual([]);
+    });
+
+    it("joins nothing that has ended", async () => {
+      await open();
+      await world.run("a", "fail");
+      await world.run("b", "fail");
+      await world.run("a", "ok");
+      expect(await world.store.incidents.open()).toHaveLength(1);
+      await world.advance(minuteMs);
+      await world.run("b", "ok");
+      const endedAtMs = world.clock.nowMs();
+      await world.run("a", "fail");
+
+      expect(await numbers()).toEqual({ "a verdict": 2 });
+      expect(await world.store.incidents.find(1)).toMatchObject({ endedAtMs, family: "deaths" });
+    });
+
+    it("is never mixed with another family", async () => {
+      await open({ policy: { unknownAfter: 1 } });
+      await world.run("a", "fail");
+      await world.run("b", "unknown");
+      await world.run("c", "fail", { check: "review-queue" });
+      await world.run("d", "fail", { check: "event-flow" });
+      const families = (await world.store.incidents.open()).map(({ family }) => family);
+
+      expect(families).toEqual(["no-events", "review-queue", "unreachable", "deaths"]);
+      expect(await numbers()).toEqual({ "a verdict": 1, "b unknown": 2, "c verdict": 3, "d verdict": 4 });
+    });
+
+    it("keeps its incident over a crash, and ends in it", async () => {
+      await open();
+      world.crashAt("record");
+      await world.run("a", "fail");
+      await world.restart();
+      await world.run("b", "fail");
+      await world.run("a", "ok");
+      await world.run("b", "ok");
+
+      const incidents = await world.store.incidents.list({ state: "all", limit: 9 });
+      expect(incidents).toHaveLength(1);
+      // What was rolled back has taken its number along on PostgreSQL.
+      const { number } = incidents[0] ?? { number: 0 };
+      expect((await world.store.incidents.members([number])).get(number)).toMatchObject([
+        { alert: { slug: "a" } },
+        { alert: { slug: "b" } },
+      ]);
+    });
+  });
+
+  it("ends with the organizations that a reload removes", async () => {
+    await open();
+    await world.run("a", "fail");
+    await world.run("b", "fail");
+    await world.reload({ slugs: ["b", "c"] });
+    expect(await world.store.incidents.open()).toHaveLength(1);
+    await world.reload({ slugs: ["c"] });
+
+    expect(await world.store.incidents.open()).toEqual([]);
+  });
+
+  it("is pruned with its last alert, and its comments with it", async () => {
+    await open();
+    await world.run("a", "fail");
+    await world.actOn(1, { kind: "comment", comment: "looking" });
+    await world.run("a", "ok");
+    await world.store.gate.forget((await world.store.gate.failures()).map(({ alert }) => alert.id));
+    const nowMs = world.clock.nowMs();
+    await world.store.incidents.tidy({ beforeDay: 0, nowMs });
+    expect(await world.store.incidents.find(1)).not.toBeNull();
+    await world.store.alerts.pruneEnded({ beforeMs: nowMs, checkersBeforeMs: nowMs, maxRows: 9 });
+    await world.store.incidents.tidy({ beforeDay: 0, nowMs });
+
+    expect(await world.store.incidents.find(1)).toBeNull();
+    expect(await world.store.comments.ofIncident(1)).toEqual([]);
+  });
+
+  describe("an act on an incident", () => {
+    it("is done to each member that fires, once", async () => {
+      await open();
+      await world.run("a", "fail");
+      await world.run("b", "warn");
+      await world.run("c", "fail");
+      await world.run("c", "ok");
+      const act = { kind: "acknowledge", comment: "on it" } as const;
+
+      const foreseen = await world.actOn(1, act, { isDryRun: true });
+      expect((await world.store.alerts.allLive()).map(({ acknowledgement }) => acknowledgement)).toEqual([null, null]);
+      const done = await world.actOn(1, act);
+
+      expect(done).toEqual(foreseen);
+      expect(done).toMatchObject({
+        done: [{ slug: "a" }, { slug: "b" }],
+        skipped: [{ slug: "c", reason: "ended" }],
+        gatesOpened: [],
+        gatesHeld: ["a", "c"],
+      });
+      expect(await world.actOn(1, act)).toMatchObject({
+        done: [],
+        skipped: [
+          { slug: "a", reason: "already" },
+          { slug: "b", reason: "already" },
+          { slug: "c", reason: "ended" },
+        ],
+      });
+      const [alert] = await world.store.alerts.liveOf([{ check: "dead-asset-spike", slug: "b" }]);
+      expect(await world.store.comments.of(alert ?? { id: "" })).toMatchObject([{ text: "on it", act: "acknowledge" }]);
+      expect(await world.actOn(1, { kind: "unacknowledge" })).toMatchObject({ done: [{ slug: "a" }, { slug: "b" }] });
+    });
+
+    it("opens gates only for who may, and says which stay held", async () => {
+      await open();
+      await world.run("a", "fail");
+      await world.run("a", "fail", { check: "event-flow" });
+      await world.run("b", "fail");
+      await world.run("c", "warn");
+      const judge = { kind: "judge", verdict: "real", comment: null } as const;
+
+      expect(await world.actOn(1, judge, { mayOpenGate: false })).toMatchObject({
+        done: [{ slug: "a" }, { slug: "c" }],
+        skipped: [{ slug: "b", reason: "needs_gate" }],
+        gatesOpened: [],
+        gatesHeld: ["a", "b"],
+      });
+      expect(await world.actOn(1, judge)).toMatchObject({
+        done: [{ slug: "b" }],
+        gatesOpened: ["b"],
+        gatesHeld: ["a"],
+      });
+      expect(await world.actOn(1, { kind: "release", comment: "all looked at" })).toMatchObject({
+        done: [],
+        skipped: [
+          { slug: "a", reason: "already" },
+          { slug: "b", reason: "already" },
+          { slug: "c", reason: "not_held" },
+        ],
+      });
+      expect(await world.actOn(2, { kind: "release", comment: "all looked at" })).toMatchObject({ gatesOpened: ["a"] });
+    });
+
+    it("silences each organization and check, and nothing of it twice", async () => {
+      await open();
+      await world.run("a", "fail");
+      await world.run("b", "fail");
+      const silence = { kind: "silence", endsAtMs: world.clock.nowMs() + hourMs, comment: "known" } as const;
+      await world.actOn(1, silence, { slugs: ["b"] });
+
+      expect(await world.actOn(1, silence)).toMatchObject({ done: [{ slug: "a" }], skipped: [{ reason: "already" }] });
+      expect(await world.store.silences.endingAfter(world.clock.nowMs())).toMatchObject([
+        { slug: "b", check: "dead-asset-spike" },
+        { slug: "a", check: "dead-asset-spike" },
+      ]);
+    });
+
+    it.each([
+      ["an unknown incident", 9, {}, "not_found"],
+      ["one of which no member is in reach", 1, { reach: ["z"] }, "not_found"],
+      ["a slug out of reach", 1, { reach: ["a"], slugs: ["b"] }, "forbidden"],
+      ["a slug that is no member", 1, { slugs: ["d"] }, "invalid_data"],
+    ])("is refused for %s, and nothing is done", async (_what, incident, how, code) => {
+      await open();
+      await world.run("a", "fail");
+      await world.run("b", "fail");
+
+      await expect(world.actOn(incident, { kind: "acknowledge", comment: null }, how)).rejects.toMatchObject({ code });
+      expect((await world.store.alerts.allLive()).every(({ acknowledgement }) => acknowledgement === null)).toBe(true);
+    });
+
+    it("is refused where it can apply to nothing", async () => {
+      await open({ policy: { unknownAfter: 1 } });
+      await world.run("a", "unknown");
+      await expect(world.actOn(1, { kind: "judge", verdict: "real", comment: null })).rejects.toMatchObject({
+        code: "invalid_data",
+      });
+      await expect(world.actOn(1, { kind: "release", comment: "x" })).rejects.toMatchObject({ code: "invalid_data" });
+      const endsAtMs = world.clock.nowMs() + 31 * 24 * hourMs;
+      await expect(world.actOn(1, { kind: "silence", endsAtMs, comment: "x" })).rejects.toMatchObject({
+        code: "invalid_data",
+      });
+      await world.run("a", "ok");
+      await expect(world.actOn(1, { kind: "acknowledge", comment: null })).rejects.toMatchObject({ code: "conflict" });
+    });
+
+    it("that a crash interrupts is done when it is asked for again, and audited once for each member", async () => {
+      await open();
+      await world.run("a", "fail");
+      await world.run("b", "fail");
+      world.crashAt("act");
+
+      expect(await world.actOn(1, { kind: "judge", verdict: "checker", comment: "captcha" })).toMatchObject({
+        done: [{ slug: "a" }, { slug: "b" }],
+      });
+      const audited = await world.store.audit.list({ limit: 9 });
+      expect(audited).toMatchObject([
+        { action: "judgement", slug: "b", detail: { incidentId: expect.any(String) } },
+        { action: "judgement", slug: "a" },
+      ]);
+      expect(await world.store.comments.ofIncident(1)).toMatchObject([{ text: "captcha", act: "judgement" }]);
+    });
+  });
+});
