@@ -33,7 +33,7 @@ source: { type: embedded }
 defaults: { schedule: "*/2 * * * * *", reviewQueue: { enabled: true, schedule: "*/2 * * * * *" } }
 organizations: [acme, globex]
 discover: [{ name: crm, file: crm.json }]
-alerting: { groupWait: 0s, groupInterval: 0s, fleet: { minOrganizations: 1, ratio: 0 } }
+alerting: { groupWait: 0s, groupInterval: 0s, fleet: false }
 receivers:
   - { name: console, type: log }
   - { name: gone, type: webhook, url: "http://127.0.0.1:9/hook" }
@@ -186,7 +186,7 @@ async function untilTold(path: string): Promise<void> {
   const wanted = [
     "select 1 from outbox where last_error is not null",
     "select 1 from alert_sent where is_ended = 0",
-    "select 1 from fleets",
+    "select 1 from incidents",
     "select 1 from journal",
     "select 1 from check_hours",
     "select 1 from checks where check_name = 'review-queue'",

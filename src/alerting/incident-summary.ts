@@ -1,5 +1,6 @@
 import { speaksForChecker } from "../contract/judgement.ts";
 import { worstSeverity, type Severity } from "../contract/severity.ts";
+import type { WorstMember } from "./notify/notification.ts";
 import type { AlertCarrier, KeptAlert } from "../store/alerts/alerts.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 
@@ -78,6 +79,18 @@ export function summarizeIncident(
     acknowledgedBy: acknowledgedBy(incident, members),
     held: slugsOf(members.filter(({ holdsGate }) => holdsGate)).size,
   };
+}
+
+/** Returns the members with the most excess deaths, of those that fire or, of an ended one, of all. */
+export function worstMembers(members: readonly IncidentMember[], limit: number): WorstMember[] {
+  const firing = members.filter(({ end }) => end === null);
+  return (firing.length === 0 ? members : firing)
+    .flatMap(({ alert: { slug, found } }) => {
+      const deaths = found?.deaths ?? null;
+      return deaths === null ? [] : [{ slug, excess: deaths.count - deaths.expected, ...deaths }];
+    })
+    .toSorted((left, right) => right.excess - left.excess || (left.slug < right.slug ? -1 : 1))
+    .slice(0, limit);
 }
 
 /** Returns where people find an incident; null without an address. */

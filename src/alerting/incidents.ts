@@ -1,11 +1,14 @@
 import { dayMs } from "../base/time.ts";
 import { familyOf } from "../contract/incident.ts";
 import type { CheckReport } from "../contract/report.ts";
-import type { AlertState } from "../store/alerts/alerts.ts";
-import type { Incident } from "../store/alerts/incidents.ts";
+import { compareSeverity, type Severity } from "../contract/severity.ts";
+import type { AlertState, KeptAlert } from "../store/alerts/alerts.ts";
+import type { FleetVerdict, Incident } from "../store/alerts/incidents.ts";
 import type { StoreParts } from "../store/store-parts.ts";
+import { fleetBound } from "./decide/fleet-bound.ts";
 import { incidentToJoin } from "./decide/membership.ts";
 import type { Transition } from "./decide/transition.ts";
+import { countTogether, isBeyondChance, rateDays, usualNumber, type Begun } from "./decide/verdict.ts";
 import type { AlertingSettings } from "./settings.ts";
 
 /** A step of the alerts of one check, and the report that made it; null: no run did. */
@@ -14,92 +17,313 @@ export interface ReportedStep {
   readonly report: CheckReport | null;
 }
 
-/** What incidents are given in a transaction. */
+/** What incidents are decided by, beside the store. */
 export interface IncidentContext {
-  readonly settings: Pick<AlertingSettings, "incidentWithinMs">;
+  readonly settings: Pick<AlertingSettings, "incidentWithinMs" | "fleet" | "targetOf">;
   /** Ids of incidents, unique over all time. */
   readonly newId: () => string;
   readonly nowMs: number;
+  readonly fleet: FleetKnowledge;
+}
+
+/** What is known of all organizations, whether they are in an incident or not. */
+export interface FleetKnowledge {
+  /** Organizations whose last spike run gave a result. */
+  withResult(): ReadonlySet<string>;
+  /** Organization-weeks that were looked at in the last 30 minutes (decide/verdict.ts). */
+  weeksLookedAt(): number;
 }
 
 /** The incidents in the transaction in which alerts fire and end: what fires gets its incident, what is over ends. */
 export interface IncidentBook {
   /** Returns the step with the incident of each alert that fires with it; its alerts are to be stored as they are then. */
   take(reported: ReportedStep): Promise<Transition>;
+  /** Stores what the steps changed of the incidents; returns what is worth a line of the log. */
+  close(): Promise<readonly IncidentEvent[]>;
 }
+
+/** Something that happened to an incident. */
+export interface IncidentEvent {
+  readonly what: "incident opened" | "incident ended" | "fleet verdict holds";
+  readonly incident: Incident;
+}
+
+/** In the store's table `meta`: since when the fleet is watched, epoch ms. */
+export const watchedSinceKey = "watchedSinceMs";
+
+// What joins must be at least so many, and as many as were acknowledged (CONTRACT 15).
+const leastOutgrowing = 10;
 
 /**
  * Opens the book for the steps of a transaction, in the order in which they will be taken; before anything of them is stored.
  * Who changes incidents of a family excludes others who do, so that two processes never open two for the same.
  */
 export async function openIncidentBook(
-  { incidents }: Pick<StoreParts, "incidents">,
+  parts: StoreParts,
   steps: readonly ReportedStep[],
-  { settings, newId, nowMs }: IncidentContext,
+  context: IncidentContext,
 ): Promise<IncidentBook> {
   const changes = steps.flatMap(({ step, report }) => step.changes.map(({ alert }) => ({ alert, report })));
-  if (changes.length === 0) return { take: async ({ step }) => Promise.resolve(step) };
-  let open = await incidents.open();
-  const firing = new Map(await incidents.firingCounts());
+  if (changes.length === 0) return { take: async ({ step }) => Promise.resolve(step), close: async () => [] };
+  const open = await parts.incidents.open();
+  const firing = await parts.incidents.firingCounts();
   const families = changes.map(({ alert, report }) => {
     const own = open.find(({ number }) => number === alert.incident?.number);
     return own?.family ?? family(alert, report);
   });
   // Always in this order: who waits for one holds none that another waits for.
-  for (const name of [...new Set(families)].toSorted()) await incidents.takeTurn(name);
+  for (const name of [...new Set(families)].toSorted()) await parts.incidents.takeTurn(name);
+  return new OpenBook(parts, context, open, firing);
+}
 
-  async function incidentOf(alert: AlertState, report: CheckReport | null): Promise<Incident> {
-    const carrier = carrierOf(report);
+class OpenBook implements IncidentBook {
+  readonly #parts: StoreParts;
+  readonly #context: IncidentContext;
+  /** Newest first. */
+  #open: readonly Incident[];
+  readonly #firing: Map<number, number>;
+  /** Numbers of those that are not stored as they are. */
+  readonly #changed = new Set<number>();
+  readonly #events: IncidentEvent[] = [];
+  /** Read once: thousands may fire in one transaction. */
+  readonly #membersOf = new Map<number, KeptAlert[]>();
+  #spiking: Map<string, number> | null = null;
+  #organizations: Set<string> | null = null;
+  /** Alerts whose acknowledgement ended with that of their incident: a later step of them must not bring it back. */
+  readonly #unacknowledged = new Set<string>();
+
+  constructor(
+    parts: StoreParts,
+    context: IncidentContext,
+    open: readonly Incident[],
+    firing: ReadonlyMap<number, number>,
+  ) {
+    this.#parts = parts;
+    this.#context = context;
+    this.#open = open;
+    this.#firing = new Map(firing);
+  }
+
+  async take({ step, report }: ReportedStep): Promise<Transition> {
+    const joined = new Map<string, Incident>();
+    for (const { event, alert, endsAtMs } of step.changes) {
+      if (endsAtMs !== null) await this.#leave(alert, endsAtMs);
+      else if (event === "firing" || event === "unknown") joined.set(alert.id, await this.#join(alert, report));
+      else if (event === "escalated") await this.#worsen(alert.incident?.number ?? 0, alert.severity);
+    }
+    const changed = (alert: AlertState): AlertState => this.#asItIs(alert, joined.get(alert.id));
+    return {
+      ...step,
+      live: step.live.map(changed),
+      gone: step.gone.map(changed),
+      changes: step.changes.map((change) => ({ ...change, alert: changed(change.alert) })),
+    };
+  }
+
+  async close(): Promise<readonly IncidentEvent[]> {
+    for (const incident of this.#open) {
+      if (!this.#changed.has(incident.number)) continue;
+      const { verdict } = incident;
+      const organizations = verdict === null ? 0 : await this.#countOrganizations();
+      const counted = verdict === null ? incident : { ...incident, verdict: { ...verdict, organizations } };
+      this.#change(counted);
+      await this.#parts.incidents.save(counted);
+    }
+    return this.#events.map(({ what, incident }) => ({ what, incident: this.#find(incident.number) ?? incident }));
+  }
+
+  async #join(alert: AlertState, report: CheckReport | null): Promise<Incident> {
+    const { settings, newId } = this.#context;
     const firingAtMs = alert.firingAtMs ?? alert.startsAtMs;
-    const begun = { family: family(alert, report), firingAtMs, carrier };
-    const known = incidentToJoin(begun, open, settings.incidentWithinMs);
-    if (known !== null) return known;
-    const incident = await incidents.add({
-      id: newId(),
-      family: begun.family,
-      startedAtMs: alert.startsAtMs,
-      firstFiredAtMs: firingAtMs,
-      endedAtMs: null,
-      carrier,
-      verdict: null,
-      acknowledgement: null,
-      outlived: 0,
-      outgrownAtMs: null,
-    });
-    open = [incident, ...open];
+    const begun = { family: family(alert, report), firingAtMs, carrier: carrierOf(report) };
+    const known = incidentToJoin(begun, this.#open, settings.incidentWithinMs);
+    const incident =
+      known ??
+      (await this.#parts.incidents.add({
+        id: newId(),
+        family: begun.family,
+        startedAtMs: alert.startsAtMs,
+        firstFiredAtMs: firingAtMs,
+        endedAtMs: null,
+        carrier: begun.carrier,
+        verdict: null,
+        acknowledgement: null,
+        outlived: 0,
+        outgrownAtMs: null,
+      }));
+    if (known === null) {
+      this.#open = [incident, ...this.#open];
+      this.#events.push({ what: "incident opened", incident });
+    }
+    this.#firing.set(incident.number, (this.#firing.get(incident.number) ?? 0) + 1);
+    this.#membersOf.get(incident.number)?.push({ alert, end: null });
+    await this.#worsen(incident.number, alert.severity);
+    await this.#outgrow(incident.number, alert.slug);
+    if (isSpike(alert)) await this.#weigh(incident.number, alert);
     return incident;
   }
 
-  async function leave({ incident }: AlertState, endsAtMs: number): Promise<void> {
-    const left = open.find(({ number }) => number === incident?.number);
+  /** An incident ends when none of its alerts fires any more. */
+  async #leave(alert: AlertState, endsAtMs: number): Promise<void> {
+    const left = this.#find(alert.incident?.number ?? 0);
+    if (isSpike(alert)) this.#spiking?.delete(alert.slug);
     if (left === undefined) return;
-    const count = (firing.get(left.number) ?? 1) - 1;
-    firing.set(left.number, count);
+    const count = (this.#firing.get(left.number) ?? 1) - 1;
+    this.#firing.set(left.number, count);
     if (count > 0) return;
-    await incidents.save({ ...left, endedAtMs: endsAtMs });
-    open = open.filter((one) => one !== left);
+    const ended = { ...left, endedAtMs: endsAtMs };
+    await this.#parts.incidents.save(ended);
+    this.#events.push({ what: "incident ended", incident: ended });
+    this.#open = this.#open.filter((one) => one !== left);
   }
 
-  return {
-    take: async ({ step, report }) => {
-      const joined = new Map<string, Incident>();
-      for (const { event, alert, endsAtMs } of step.changes) {
-        if (endsAtMs !== null) await leave(alert, endsAtMs);
-        else if (event === "firing" || event === "unknown") {
-          const incident = await incidentOf(alert, report);
-          firing.set(incident.number, (firing.get(incident.number) ?? 0) + 1);
-          joined.set(alert.id, incident);
-          if (isSpike(alert) && incident.verdict === null)
-            await incidents.noteSpikeDay(Math.floor(nowMs / dayMs), alert.slug, incident.number);
-        }
-      }
-      return joined.size === 0 ? step : withIncidents(step, joined);
-    },
-  };
+  /** An acknowledgement is of what was: it ends for all when the incident gets worse than it was then. */
+  async #worsen(number: number, severity: Severity): Promise<void> {
+    const incident = this.#find(number);
+    const acknowledged = incident?.acknowledgement ?? null;
+    if (incident === undefined || acknowledged === null) return;
+    if (compareSeverity(severity, acknowledged.severity) <= 0) return;
+    await this.#endAcknowledgement(incident, "incident_worse", incident.outgrownAtMs);
+  }
+
+  async #outgrow(number: number, slug: string): Promise<void> {
+    const incident = this.#find(number);
+    const acknowledged = incident?.acknowledgement ?? null;
+    if (incident === undefined || acknowledged === null) return;
+    const members = await this.#members(number);
+    const organizations = new Set([...members.map(({ alert }) => alert.slug), slug]).size;
+    const joined = organizations - acknowledged.organizations;
+    if (joined < leastOutgrowing || joined < acknowledged.organizations) return;
+    await this.#endAcknowledgement(incident, "acknowledgement_outgrown", this.#context.nowMs);
+  }
+
+  async #endAcknowledgement(
+    incident: Incident,
+    reason: "incident_worse" | "acknowledgement_outgrown",
+    outgrownAtMs: number | null,
+  ): Promise<void> {
+    const { nowMs } = this.#context;
+    this.#change({ ...incident, acknowledgement: null, outlived: incident.outlived + 1, outgrownAtMs });
+    for (const { alert, end } of await this.#members(incident.number)) {
+      if (end !== null || alert.acknowledgement?.isOfIncident !== true) continue;
+      this.#unacknowledged.add(alert.id);
+      await this.#parts.alerts.change({ ...alert, acknowledgement: null });
+      const { id: alertId, check, slug, kind, severity } = alert;
+      const entry = { alertId, check, slug, kind, atMs: nowMs, severity };
+      await this.#parts.alerts.appendHistory({ ...entry, event: "unacknowledged", reason });
+    }
+  }
+
+  /** Whether a fleet verdict begins with this alert, or what it counts grows (CONTRACT 15, Fleet verdict). */
+  async #weigh(number: number, alert: AlertState): Promise<void> {
+    const { settings, nowMs } = this.#context;
+    if (settings.targetOf(alert.check, alert.slug)?.isDrill === true) return;
+    const spiking = await this.#allSpiking();
+    spiking.set(alert.slug, number);
+    const lasting = this.#open.find(({ verdict }) => verdict !== null);
+    if (lasting?.verdict) return this.#grow(lasting, lasting.verdict);
+    await this.#parts.incidents.noteSpikeDay(Math.floor(nowMs / dayMs), alert.slug, number);
+    if (settings.fleet === null) return;
+    const { minOrganizations, ratio } = settings.fleet;
+    const found =
+      ratio === "auto"
+        ? await this.#byChance(number, alert, minOrganizations)
+        : await this.#byRatio({ minOrganizations, ratio });
+    if (found === null) return;
+    // By ratio it is of the newest one, whatever what fires in older ones has joined.
+    const begun = ratio === "auto" ? this.#find(number) : this.#open.find((one) => one.family === "deaths");
+    if (begun === undefined) return;
+    const peakSpiking = this.#countSpiking(begun.number, found.by);
+    this.#change({ ...begun, verdict: { ...found, startsAtMs: nowMs, peakSpiking, organizations: 0 } });
+    this.#events.push({ what: "fleet verdict holds", incident: begun });
+    await this.#parts.incidents.forgetSpikeDays(begun.number);
+  }
+
+  async #byChance(number: number, alert: AlertState, least: number): Promise<FoundVerdict | null> {
+    if (begunOf(alert).length === 0) return null;
+    const { nowMs, fleet } = this.#context;
+    const members = (await this.#members(number)).filter((member) => member.alert.id !== alert.id);
+    const together = countTogether([...members.map((member) => member.alert), alert].flatMap(begunOf));
+    if (together < least) return null;
+    const { incidents, meta } = this.#parts;
+    const fired = await incidents.countSpikeDays(Math.floor(nowMs / dayMs) - rateDays, number);
+    const knownForMs = nowMs - Number(await meta.getOrSet(watchedSinceKey, String(nowMs)));
+    const organizations = await this.#countOrganizations();
+    const usual = usualNumber({ weeksLookedAt: fleet.weeksLookedAt(), fired, organizations, knownForMs });
+    const { isBeyond, probability } = isBeyondChance(together, usual);
+    return isBeyond ? { by: "chance", together, usual, probability } : null;
+  }
+
+  /** What fires in older incidents counts for the bound, too. */
+  async #byRatio(bounds: { readonly minOrganizations: number; readonly ratio: number }): Promise<FoundVerdict | null> {
+    const together = (await this.#allSpiking()).size;
+    const bound = fleetBound(bounds, await this.#countOrganizations());
+    if (bound === null || together < bound) return null;
+    return { by: "ratio", together, usual: null, probability: null };
+  }
+
+  #grow(incident: Incident, verdict: FleetVerdict): void {
+    const peakSpiking = this.#countSpiking(incident.number, verdict.by);
+    if (peakSpiking > verdict.peakSpiking) this.#change({ ...incident, verdict: { ...verdict, peakSpiking } });
+  }
+
+  /** Organizations whose spike alert fires: of the incident, or by ratio all. */
+  #countSpiking(number: number, by: FleetVerdict["by"]): number {
+    const spiking = [...(this.#spiking ?? [])];
+    return by === "ratio" ? spiking.length : spiking.filter(([, incident]) => incident === number).length;
+  }
+
+  /** The incident of each organization whose spike alert fires. */
+  async #allSpiking(): Promise<Map<string, number>> {
+    if (this.#spiking !== null) return this.#spiking;
+    const { targetOf } = this.#context.settings;
+    const firing = (await this.#parts.incidents.spiking()).filter(
+      ({ slug }) => targetOf("dead-asset-spike", slug)?.isDrill !== true,
+    );
+    this.#spiking = new Map(firing.map(({ slug, incident }) => [slug, incident]));
+    return this.#spiking;
+  }
+
+  /** Those with a result, or whose alert fires. */
+  async #countOrganizations(): Promise<number> {
+    this.#organizations ??= new Set(this.#context.fleet.withResult());
+    for (const slug of (await this.#allSpiking()).keys()) this.#organizations.add(slug);
+    return this.#organizations.size;
+  }
+
+  async #members(number: number): Promise<readonly KeptAlert[]> {
+    const known = this.#membersOf.get(number);
+    if (known !== undefined) return known;
+    const read = [...((await this.#parts.incidents.members([number])).get(number) ?? [])];
+    this.#membersOf.set(number, read);
+    return read;
+  }
+
+  #find(number: number): Incident | undefined {
+    return this.#open.find((one) => one.number === number);
+  }
+
+  #change(incident: Incident): void {
+    this.#open = this.#open.map((one) => (one.number === incident.number ? incident : one));
+    this.#changed.add(incident.number);
+  }
+
+  #asItIs(alert: AlertState, joined: Incident | undefined): AlertState {
+    const own = this.#unacknowledged.has(alert.id) ? { ...alert, acknowledgement: null } : alert;
+    return joined === undefined ? own : { ...own, incident: { id: joined.id, number: joined.number } };
+  }
 }
+
+type FoundVerdict = Omit<FleetVerdict, "startsAtMs" | "peakSpiking" | "organizations">;
 
 function isSpike({ check, kind }: AlertState): boolean {
   return check === "dead-asset-spike" && kind === "verdict";
+}
+
+/** What began with the first look at an organization says nothing of when it began. */
+function begunOf(alert: AlertState): Begun[] {
+  const { slug, startsAtMs, isFirstLook } = alert;
+  return isSpike(alert) && isFirstLook !== true ? [{ slug, startsAtMs }] : [];
 }
 
 function family({ check, kind }: AlertState, report: CheckReport | null): string {
@@ -109,16 +333,4 @@ function family({ check, kind }: AlertState, report: CheckReport | null): string
 function carrierOf(report: CheckReport | null): string | null {
   const carrier = report?.kind === "result" ? report.result.observed["carrier"] : undefined;
   return typeof carrier === "string" ? carrier : null;
-}
-
-function withIncidents(step: Transition, joined: ReadonlyMap<string, Incident>): Transition {
-  const withIncident = (alert: AlertState): AlertState => {
-    const incident = joined.get(alert.id);
-    return incident === undefined ? alert : { ...alert, incident: { id: incident.id, number: incident.number } };
-  };
-  return {
-    ...step,
-    live: step.live.map(withIncident),
-    changes: step.changes.map((change) => ({ ...change, alert: withIncident(change.alert) })),
-  };
 }

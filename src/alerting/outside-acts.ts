@@ -7,11 +7,11 @@ import type { AlertState } from "../store/alerts/alerts.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
 import { acknowledgeAlert } from "./acknowledge.ts";
+import { actOnIncident, type IncidentAct, type IncidentActRequest } from "./acts/incident-acts.ts";
 import type { ActLink } from "./act-link.ts";
 import { isGateAlert } from "./decide/gate.ts";
 import type { AlertingSettings } from "./settings.ts";
 import type { SilenceBook } from "./silence-book.ts";
-import { unacknowledgeAlert } from "./unacknowledge.ts";
 
 /** An act on an incident at another service. */
 export interface OutsideIncident {
@@ -30,14 +30,18 @@ export type OutsideOutcome = "applied" | "repeated" | "late" | "no_alert" | "unc
 /** Acts that come from where people read their messages (CONTRACT 13). */
 export interface OutsideActs {
   /**
-   * Applies what was done to the incident that an alert opened at this receiver; resolved acknowledges, because the service does
-   * not know whether the alert ended.
+   * Applies what was done to an incident at this receiver, to the alerts that it was notified of; resolved acknowledges, because the
+   * service does not know whether they ended.
    */
   applyIncident(incident: OutsideIncident): Promise<OutsideOutcome>;
-  /** Does what the link is for, once. */
-  follow(link: ActLink): Promise<OutsideOutcome>;
-  /** What following the link would do now; changes nothing. */
-  foresee(link: ActLink): Promise<{ readonly outcome: OutsideOutcome; readonly alert: AlertState | null }>;
+  /** Does what the link is for, once; `name` is what who follows it says to be called, null: nothing. */
+  follow(link: ActLink, name: string | null): Promise<OutsideOutcome>;
+  /** What following the link would do now; changes nothing. It is of an alert, or of the incident with this number. */
+  foresee(link: ActLink): Promise<{
+    readonly outcome: OutsideOutcome;
+    readonly alert: AlertState | null;
+    readonly incident: number | null;
+  }>;
 }
 
 export interface OutsideActsOptions {
@@ -49,6 +53,8 @@ export interface OutsideActsOptions {
   readonly acknowledgementOpensGate: (slug: string) => boolean;
   /** A book that writes in the given store. */
   readonly silencesOf: (store: Store) => Pick<SilenceBook, "add">;
+  /** Ids, unique over all time. */
+  readonly newId: () => string;
   /** Called after a change. */
   readonly onChange: () => void;
 }
@@ -63,14 +69,18 @@ export function createOutsideActs({
   settings,
   acknowledgementOpensGate,
   silencesOf,
+  newId,
   onChange,
 }: OutsideActsOptions): OutsideActs {
   /** Does `work` with a store whose transactions first note the act, so that a repeated or late one changes nothing. */
   async function carryOut(act: OutsideAct, work: (noting: Store) => Promise<unknown>): Promise<OutsideOutcome> {
     let refusal: OutsideOutcome | null = null;
+    let isNoted = false;
     const transaction: Store["transaction"] = (own, reads) =>
       store.transaction(async (parts) => {
-        refusal = await noteAct(parts, act);
+        // An act on thousands of alerts is several transactions.
+        if (!isNoted) refusal = await noteAct(parts, act);
+        isNoted = true;
         if (refusal !== null) throw new FlatlineError("conflict", "the act was carried out before");
         return own(parts);
       }, reads);
@@ -88,66 +98,103 @@ export function createOutsideActs({
     return "applied";
   }
 
-  function obstacle(
-    alert: AlertState | null,
-    wanted: "acknowledge" | "unacknowledge" | "silence",
-  ): OutsideOutcome | null {
+  function obstacle(alert: AlertState | null, wanted: "acknowledge" | "silence"): OutsideOutcome | null {
     if (alert === null || alert.state !== "firing") return "no_alert";
     if (wanted === "silence") return null;
-    if ((alert.acknowledgement !== null) === (wanted === "acknowledge")) return "unchanged";
-    return wanted === "acknowledge" && opensGate(alert, acknowledgementOpensGate) ? "opens_gate" : null;
+    if (alert.acknowledgement !== null) return "unchanged";
+    return opensGate(alert, acknowledgementOpensGate) ? "opens_gate" : null;
   }
 
   async function foresee(link: ActLink): ReturnType<OutsideActs["foresee"]> {
-    const alert = await store.alerts.byId(link.alertId);
-    if (await store.outsideActs.isNoted("link", link.id)) return { outcome: "repeated", alert };
-    return { outcome: obstacle(alert, link.act) ?? "applied", alert };
+    const incident = incidentOfLink(link);
+    const alert = incident === null ? await store.alerts.byId(link.alertId) : null;
+    if (await store.outsideActs.isNoted("link", link.id)) return { outcome: "repeated", alert, incident };
+    if (incident === null) return { outcome: obstacle(alert, link.act) ?? "applied", alert, incident };
+    const act: IncidentAct = { kind: "acknowledge", comment: null };
+    const outcome = await onIncident(store, {
+      incident,
+      act,
+      author: actor(link.receiver, "link"),
+      receiver: link.receiver,
+      isDryRun: true,
+    });
+    return { outcome, alert, incident };
+  }
+
+  /** Acts on those of an incident that a receiver was notified of. */
+  async function onIncident(
+    noting: Store,
+    request: Pick<IncidentActRequest, "incident" | "act" | "author" | "isDryRun"> & { readonly receiver: string },
+  ): Promise<OutsideOutcome> {
+    const context = { store: noting, settings: settings(), nowMs: clock.nowMs(), newId };
+    const everything = { slugs: null, reaches: () => true, reach: null, mayOpenGate: false };
+    try {
+      const { done, skipped } = await actOnIncident(context, { ...request, ...everything });
+      if (done.length > 0) return "applied";
+      if (skipped.some(({ reason }) => reason === "already")) return "unchanged";
+      return skipped.some(({ reason }) => reason === "needs_gate") ? "opens_gate" : "no_alert";
+    } catch (error) {
+      if (!request.isDryRun) throw error;
+      if (error instanceof FlatlineError && (error.code === "not_found" || error.code === "conflict"))
+        return "no_alert";
+      throw error;
+    }
   }
 
   return {
     foresee,
     applyIncident: async ({ id, receiver, incidentKey, kind, person, ...incident }) => {
-      const wanted = kind === "unacknowledged" ? "unacknowledge" : "acknowledge";
       const nowMs = clock.nowMs();
       // A clock that is ahead there must not make everything that follows late.
       const occurredAtMs = Math.min(incident.occurredAtMs, nowMs);
-      // This secret gives no right over alerts that were sent to other receivers only.
-      if (!(await store.notices.isSent(receiver, incidentKey))) return "no_alert";
-      const found = obstacle(await store.alerts.byId(incidentKey), wanted);
-      if (found !== null && found !== "unchanged") return found;
-      const act: OutsideAct = { id, via: "pagerduty", alertId: incidentKey, occurredAtMs, atMs: nowMs };
+      const [incidentId = "", outlived = "0"] = incidentKey.split(".");
+      const found = await store.incidents.find(incidentId);
+      // What was acknowledged before it got worse or outgrew that is another incident there.
+      if (found === null || found.endedAtMs !== null || String(found.outlived) !== outlived) return "no_alert";
       const author: Actor = actor(`PagerDuty: ${person ?? "no name"}`, "pagerduty");
-      const target = { alertId: incidentKey, author, nowMs, facts: { receiver } };
-      const outcome = await carryOut(act, async (noting) => {
+      const act: IncidentAct =
+        kind === "unacknowledged" ? { kind: "unacknowledge" } : { kind: "acknowledge", comment: null };
+      const request = { incident: found.number, act, author, receiver };
+      const foreseen = await onIncident(store, { ...request, isDryRun: true });
+      // This secret gives no right over alerts that were sent to other receivers only.
+      if (foreseen === "no_alert" || foreseen === "opens_gate") return foreseen;
+      const noted: OutsideAct = { id, via: "pagerduty", alertId: incidentId, occurredAtMs, atMs: nowMs };
+      const outcome = await carryOut(noted, async (noting) => {
         // What changes nothing counts for the order of what comes later.
-        if (found === "unchanged") await noting.transaction(async () => undefined);
-        else if (wanted === "unacknowledge") await unacknowledgeAlert(noting, target);
-        else {
-          const act = { alertId: incidentKey, author, comment: null, mayOpenGate: false, facts: { receiver } };
-          await acknowledgeAlert({ store: noting, settings: settings(), nowMs }, act);
-        }
+        if (foreseen === "unchanged") await noting.transaction(async () => undefined);
+        else await onIncident(noting, { ...request, isDryRun: false });
       });
-      return outcome === "applied" ? (found ?? outcome) : outcome;
+      return outcome === "applied" ? foreseen : outcome;
     },
-    follow: async (link) => {
-      const { outcome, alert } = await foresee(link);
-      if (outcome !== "applied" || alert === null) return outcome;
+    follow: async (link, name) => {
+      const { outcome, alert, incident } = await foresee(link);
+      if (outcome !== "applied" || (alert === null && incident === null)) return outcome;
       const { alertId, receiver } = link;
       const nowMs = clock.nowMs();
-      const author = actor(receiver, "link");
+      const author = { ...actor(receiver, "link"), note: name };
       const act: OutsideAct = { id: link.id, via: "link", alertId, occurredAtMs: nowMs, atMs: nowMs };
       return carryOut(act, async (noting) => {
+        if (incident !== null) {
+          const acknowledge: IncidentAct = { kind: "acknowledge", comment: null };
+          return onIncident(noting, { incident, act: acknowledge, author, receiver, isDryRun: false });
+        }
         if (link.act === "acknowledge") {
           const acknowledgement = { alertId, author, comment: null, mayOpenGate: false };
           return acknowledgeAlert({ store: noting, settings: settings(), nowMs }, acknowledgement);
         }
-        const { slug, check } = alert;
+        const { slug = "", check = null } = alert ?? {};
         const span = { startsAtMs: nowMs, endsAtMs: nowMs + linkSilenceMs };
         const comment = `by a link in a message to ${receiver}`;
         return silencesOf(noting).add({ slug: literalPattern(slug), check, ...span, comment }, author);
       });
     },
   };
+}
+
+/** Returns the number of the incident that a link is of; null: it is of an alert. */
+export function incidentOfLink({ act, alertId }: Pick<ActLink, "act" | "alertId">): number | null {
+  const number = /^incident-(\d{1,9})$/.exec(alertId)?.[1];
+  return number === undefined || act !== "acknowledge" ? null : Number(number);
 }
 
 /** Returns whether an acknowledgement would release what this alert holds. */

@@ -4,6 +4,7 @@ import type { Logger } from "../base/logger.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import { checkKey } from "../contract/check-key.ts";
+import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { CheckReport } from "../contract/report.ts";
 import type { SampledAsset } from "./notify/notification.ts";
@@ -21,10 +22,11 @@ import { runTimeMs } from "./decide/run-time.ts";
 import { noteActNotice, releasedEntries } from "./acts/act-notice.ts";
 import { changeGate } from "./acts/gate-change.ts";
 import { isGateAlert } from "./decide/gate.ts";
-import { openIncidentBook } from "./incidents.ts";
+import { openIncidentBook, watchedSinceKey, type IncidentContext, type IncidentEvent } from "./incidents.ts";
 import { QuietChecks, rowOf } from "./quiet-checks.ts";
 import { removalReason, type AlertingSettings, type AlertTarget } from "./settings.ts";
 import { readSnapshot, reportFor, snapshotOf, writeSnapshot, type SnapshotContext } from "./notify/snapshot.ts";
+import { togetherMs, weekMs } from "./decide/verdict.ts";
 import { removal, transition, type Transition, type TransitionChange } from "./decide/transition.ts";
 
 export interface Recorded {
@@ -83,6 +85,8 @@ export interface RecorderOptions {
     alert: AlertState,
     report: CheckReport | null,
   ) => Promise<readonly SampledAsset[]>;
+  /** The time between two runs of a check, ms [30 minutes]. */
+  readonly intervalOf?: (check: CheckKey) => number;
   /** Awaited before runs are committed, for more to join them [one turn of the event loop]. */
   readonly gather?: () => Promise<void>;
   /** Runs that wait for the store's pause between commits are committed at once from its abort on [never]. */
@@ -122,7 +126,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
       const { id: alertId, check, slug, kind, severity } = alert;
       const sample = endsAtMs === null ? ((await options.readSample?.(parts, alert, report)) ?? []) : [];
       const snapshot = writeSnapshot(snapshotOf(alert, report, { ...context, sample }, endsAtMs));
-      await parts.notices.appendChange({ alertId, check, slug, kind, atMs, event, severity, reason, snapshot });
+      const incident = alert.incident?.number ?? 0;
+      const change = { alertId, check, slug, kind, atMs, event, severity, reason, incident };
+      await parts.notices.appendChange({ ...change, snapshot });
     }
   }
 
@@ -161,6 +167,15 @@ export function createRecorder(options: RecorderOptions): Recorder {
     if (step.changes.length > 0) options.onChange(isUrgent);
   }
 
+  function announceIncidents(events: readonly IncidentEvent[]): void {
+    for (const { what, incident } of events) {
+      const { number, id, family, verdict } = incident;
+      const told =
+        verdict === null ? {} : { by: verdict.by, together: verdict.together, organizations: verdict.organizations };
+      logger.info({ incident: number, incidentId: id, family, ...told }, what);
+    }
+  }
+
   /** The runs of one transaction; no notification is sent before it has ended. */
   async function recordAll(given: readonly EndedRuns[]): Promise<StoredTogether[]> {
     const journal = options.journal();
@@ -192,8 +207,11 @@ export function createRecorder(options: RecorderOptions): Recorder {
     const previous = entries.map(({ checkId }) => board.stateOf(checkId)?.severity ?? null);
     let changed: readonly CheckState[] = [];
     let isAppended = false;
+    // Of the attempt that was stored.
+    let incidents: readonly IncidentEvent[] = [];
     try {
-      steps = await retrying(() => writeRuns(journal, commit, requests), { ...patience, clock, signal });
+      const booked = (events: readonly IncidentEvent[]): void => void (incidents = events);
+      steps = await retrying(() => writeRuns(journal, commit, requests, booked), { ...patience, clock, signal });
       isAppended = steps !== null;
     } catch (error) {
       // It is unknown whether the last attempt was stored; if one of its runs was at fault, none was.
@@ -207,6 +225,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       options.distrust(journal);
       return null;
     }
+    announceIncidents(incidents);
     options.onRecorded?.(changed, row.repeats);
     return requests.map(({ report }, index) => {
       const { checkId = 0 } = entries[index] ?? {};
@@ -222,6 +241,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     { owner }: OwnJournal,
     { packed: { runs: entries }, ...row }: OwnCommit,
     requests: readonly RecordRequest[],
+    booked: (events: readonly IncidentEvent[]) => void,
   ): Promise<readonly Transition[] | null> {
     // An alert begins with a run that is not ok, so the store need not be asked again for a check that stays ok without one.
     const open = requests.flatMap((request, index) => {
@@ -250,16 +270,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
         if (target === null) steps[index] = unseen;
         return target === null ? [] : [{ index, target, report, step: decide(request, target, states) }];
       });
-      const book = await openIncidentBook(parts, decided, {
-        settings: options.settings(),
-        newId,
-        nowMs: clock.nowMs(),
-      });
+      const book = await openIncidentBook(parts, decided, incidentContext());
       for (const one of decided) {
         const step = await book.take(one);
         await write(parts, step, one.report, one.target);
         steps[one.index] = step;
       }
+      booked(await book.close());
       return steps;
     };
     // The journal's row alone is one statement: atomic by itself, without the round trips of a transaction's begin and end.
@@ -283,13 +300,41 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return { checkId, dueAtMs, isAsked, startedAtMs, finishedAtMs, isReportKept, report: split };
   }
 
-  function decide(
-    { run, report, nextDueAtMs }: RecordRequest,
-    target: AlertTarget,
-    states: readonly AlertState[],
-  ): Transition {
+  function incidentContext(): IncidentContext {
+    const nowMs = clock.nowMs();
+    const withResult = (): CheckState[] =>
+      board.states().filter(({ check, severity }) => check === "dead-asset-spike" && severity !== "unknown");
+    return {
+      settings: options.settings(),
+      newId,
+      nowMs,
+      fleet: {
+        withResult: () => new Set(withResult().map(({ slug }) => slug)),
+        weeksLookedAt: () =>
+          withResult()
+            .filter(({ lastRunAtMs }) => nowMs - lastRunAtMs <= togetherMs)
+            .reduce((weeks, check) => weeks + Math.min(options.intervalOf?.(check) ?? togetherMs, weekMs) / weekMs, 0),
+      },
+    };
+  }
+
+  /** Whether a run says nothing of when deaths began: what it found may be of any time before. */
+  function isFirstLook({ run, report, nextDueAtMs }: RecordRequest): boolean {
+    const last = board.stateOf(board.idOf(run) ?? 0)?.lastResultReport ?? null;
+    if (last?.kind !== "result" || report.kind !== "result") return last === null;
+    const gapMs = report.startedAtMs - last.startedAtMs;
+    return gapMs > longestGap * (nextDueAtMs - run.dueAtMs) || !hasSameThresholds(last.result, report.result);
+  }
+
+  function decide(request: RecordRequest, target: AlertTarget, states: readonly AlertState[]): Transition {
+    const { run, report, nextDueAtMs } = request;
     const counted = { ...report, startedAtMs: runTimeMs({ ...run, ...report, nextDueAtMs }) };
-    return transition({ states, report: { ...counted, ...reportFacts(report) }, policy: target.policy, newId });
+    return transition({
+      states,
+      report: { ...counted, ...reportFacts(report), isFirstLook: isFirstLook(request) },
+      policy: target.policy,
+      newId,
+    });
   }
 
   const isUrgent = ({ requests }: EndedRuns): boolean => requests.some((request) => isAwaited(request, board));
@@ -302,13 +347,15 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
   async function endUnconfigured(): Promise<number> {
     const settings = options.settings();
+    let ended: IncidentEvent[] = [];
     const steps = await store.transaction(async (parts) => {
       const done: Transition[] = [];
+      ended = [];
       const removed = (await parts.alerts.allLive()).flatMap((state) => {
         const reason = removalReason(settings, state);
         return reason === null ? [] : [{ state, step: removal(state, reason, clock.nowMs()), report: null }];
       });
-      const book = await openIncidentBook(parts, removed, { settings, newId, nowMs: clock.nowMs() });
+      const book = await openIncidentBook(parts, removed, incidentContext());
       for (const one of removed) {
         const { state } = one;
         const step = await book.take(one);
@@ -317,10 +364,14 @@ export function createRecorder(options: RecorderOptions): Recorder {
         await write(parts, step, last, known === null ? noContext : readSnapshot(known));
         done.push(step);
       }
+      ended.push(...(await book.close()));
+      if (settings.fleet === null) await parts.incidents.endVerdicts();
+      await parts.meta.getOrSet(watchedSinceKey, String(clock.nowMs()));
       await parts.notices.forgetReceiversExcept(settings.receivers.map(({ name }) => name));
       return done;
     });
     for (const step of steps) announce(step, false);
+    announceIncidents(ended);
     return steps.reduce((count, { changes }) => count + changes.length, 0);
   }
 
@@ -372,6 +423,15 @@ interface StoredTogether {
   readonly runs: readonly (Committed | "lost")[];
   readonly areRepeatsStored: boolean;
 }
+
+// Intervals (CONTRACT 15): a run that comes later has not looked for so long.
+const longestGap = 3;
+
+function hasSameThresholds(before: HealthcheckResult, now: HealthcheckResult): boolean {
+  return thresholdNames.every((name) => before.threshold[name] === now.threshold[name]);
+}
+
+const thresholdNames = ["windowHours", "baselineDays", "warnMultiplier", "failMultiplier", "minSpikeCount"];
 
 const noContext: SnapshotContext = { labels: {}, url: null, isDrill: false };
 /** Nothing changes, and no alert is live. */

@@ -50,11 +50,11 @@ export interface ReceiverRoute {
   readonly recipients?: readonly string[];
 }
 
-/** The fleet verdict begins when both bounds are reached. */
+/** The fleet verdict begins when both bounds are reached (CONTRACT 15). */
 export interface FleetBounds {
   readonly minOrganizations: number;
-  /** 0–1, of the organizations with a result. */
-  readonly ratio: number;
+  /** 0–1, of the organizations with a result; auto: so many together that it is no chance. */
+  readonly ratio: number | "auto";
 }
 
 /** The part of the configuration that alerting works by; a reload replaces it as a whole. */

@@ -1,10 +1,8 @@
 import { fleetEvidence, fleetMember, type FleetEvidence } from "../contract/fleet/evidence.ts";
-import type { CheckReport } from "../contract/report.ts";
+import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
-import type { FleetState } from "../store/alerts/notices.ts";
+import type { FleetVerdict, Incident } from "../store/alerts/incidents.ts";
 import type { StoreParts } from "../store/store-parts.ts";
-import { isFleetSent } from "./decide/grouping.ts";
-import { isFleetAlert } from "./decide/news.ts";
 import { matches } from "./decide/matching.ts";
 import type { AlertingSettings, AlertTarget } from "./settings.ts";
 import { ruleOf, rulesAt } from "./decide/silences.ts";
@@ -24,6 +22,19 @@ export interface AlertingView {
   readonly fleet: (FleetState & Pick<LiveFleet, "isSent">) | null;
 }
 
+/** A fleet verdict, with the id of its incident. */
+export interface FleetState extends FleetVerdict {
+  readonly id: string;
+  readonly number: number;
+  readonly check: CheckName;
+  readonly endsAtMs: number | null;
+}
+
+/** Returns the fleet verdict of an incident; null: it has none. */
+export function fleetOf({ id, number, verdict, endedAtMs }: Incident): FleetState | null {
+  return verdict === null ? null : { ...verdict, id, number, check: "dead-asset-spike", endsAtMs: endedAtMs };
+}
+
 /** The fleet verdict while it lasts. */
 export interface LiveFleet extends FleetState {
   /** Until any receiver was sent it, it is forming. */
@@ -35,17 +46,16 @@ export interface LiveFleet extends FleetState {
 
 /** Reads what is alive; one look at the store, so that it fits a scrape. */
 export async function readAlertingView(
-  parts: Pick<StoreParts, "alerts" | "silences" | "notices">,
+  parts: Pick<StoreParts, "alerts" | "silences" | "notices" | "incidents">,
   settings: AlertingSettings,
   nowMs: number,
 ): Promise<AlertingView> {
   const view = await alertViewer(parts, settings, nowMs);
   const alerts = (await parts.alerts.allLive()).map(view);
-  const fleet = await parts.notices.liveFleet("dead-asset-spike");
-  return {
-    alerts: alerts.toSorted(byUrgency),
-    fleet: fleet === null ? null : { ...fleet, isSent: isFleetSent(fleet, await parts.notices.receiverStates()) },
-  };
+  const [fleet = null] = (await parts.incidents.open()).flatMap((incident) => fleetOf(incident) ?? []);
+  const known = fleet === null ? [] : await parts.notices.receiverIncidents();
+  const isSent = known.some(({ incident, knowsVerdict }) => knowsVerdict && incident === fleet?.number);
+  return { alerts: alerts.toSorted(byUrgency), fleet: fleet === null ? null : { ...fleet, isSent } };
 }
 
 /** Reads the silences that hold; returns how a live alert is seen under them. */
@@ -71,7 +81,12 @@ export function viewFleet(
 ): LiveFleet | null {
   if (fleet === null) return null;
   const members = alerts.filter(
-    ({ alert, target }) => alert.state === "firing" && isFleetAlert({ check: alert.check, kind: alert.kind, target }),
+    ({ alert, target }) =>
+      alert.state === "firing" &&
+      alert.check === "dead-asset-spike" &&
+      alert.kind === "verdict" &&
+      target?.isDrill !== true &&
+      (fleet.by === "ratio" || alert.incident?.number === fleet.number),
   );
   const evidence = fleetEvidence(members.map(({ alert }) => fleetMember(alert, reportOf(alert.slug))));
   return { ...fleet, spiking: members.length, evidence };

@@ -67,12 +67,13 @@ export const wordings: Readonly<Record<string, Wording>> = {
     plain(`${fileName(entry)}: ${counted(entry, "event")} of ${counted(entry, "organization")}`),
   "fixture preloaded": (entry) =>
     plain(`${fileName(entry)}: ${counted(entry, "report")}, ${counted(entry, "organization")}`),
+  "incident opened": (entry) => plain(`incident ${numberOf(entry, "incident")} opened, ${textOf(entry, "family")}`),
+  "incident ended": (entry) => plain(`incident ${numberOf(entry, "incident")} is over`),
   "fleet verdict holds": (entry) => ({
     word: "FAIL",
     name: "fleet",
-    text: `${formatCount(numberOf(entry, "peakSpiking"))} of ${counted(entry, "organization")} spike at once: suspect the liveness checker`,
+    text: `incident ${numberOf(entry, "incident")}: ${formatCount(numberOf(entry, "together"))} organizations began together: one cause`,
   }),
-  "fleet verdict ended": () => ({ word: "OK", name: "fleet", text: "the fleet verdict has ended" }),
   "notification formed": () => null,
   "notification delivered": (entry, { logReceivers }) => {
     const receiver = textOf(entry, "receiver");

@@ -143,7 +143,7 @@ export interface AlertingConfig {
   readonly groupIntervalMs: number;
   /** What fires within this after the first alert of an open incident of its family joins it. */
   readonly incidentWithinMs: number;
-  readonly fleet: { readonly minOrganizations: number; readonly ratio: number } | null;
+  readonly fleet: { readonly minOrganizations: number; readonly ratio: number | "auto" } | null;
   /** How many of the dead assets a notification names. */
   readonly sample: number;
   readonly externalUrl: string | null;

@@ -1,6 +1,7 @@
 import { createRecorder, type Recorder, type RecorderOptions } from "../alerting/record.ts";
 import type { Config } from "../config/config.ts";
 import type { AppMetrics } from "../metrics/app-metrics.ts";
+import { evenIntervalMs, nextDueAtMs } from "../monitor/schedule.ts";
 import { createMembership, type Membership } from "../monitor/membership.ts";
 import { createScheduler, type Scheduler, type TogetherOptions } from "../monitor/scheduler.ts";
 import { checkKey } from "../contract/check-key.ts";
@@ -75,6 +76,12 @@ export function createChecking(options: CheckingOptions): Checking {
     ...options,
     journal: () => membership.journal(),
     distrust: (journal) => membership.distrust(journal),
+    intervalOf: (check) => {
+      const schedule = runtime.current().targetByKey.get(checkKey(check))?.schedule;
+      if (schedule === undefined) return 0;
+      const nextMs = nextDueAtMs(schedule, check.slug, clock.nowMs());
+      return evenIntervalMs(schedule) ?? nextDueAtMs(schedule, check.slug, nextMs) - nextMs;
+    },
     gather: () => scheduler.gatherEnding(),
     stopping: stopping.signal,
     onRecorded: (changed, repeats) => fleet.note(changed, repeats),

@@ -12,7 +12,9 @@ import type { CheckReport } from "../contract/report.ts";
 import { boundReport } from "../contract/result-bounds.ts";
 import { runCheck } from "../monitor/run-check.ts";
 import { createTogetherRunner, type TogetherRun } from "../monitor/run-together.ts";
+import { formatCount } from "../base/numbers.ts";
 import type { SignLinks } from "../receivers/act-links.ts";
+import type { MessageLink } from "../receivers/wording/message.ts";
 import type { ReceiverDeps } from "../receivers/kind.ts";
 import { createReceiver } from "../receivers/receivers.ts";
 import { evaluateRound } from "../service/local-round.ts";
@@ -158,11 +160,16 @@ function linkSigner(config: Config): SignLinks | null {
   const { linkSecret } = config.server;
   const { externalUrl } = config.alerting;
   if (linkSecret === null || externalUrl === null) return null;
-  return (alert, receiver, nowMs) =>
-    linkActs
-      .filter((act) => act !== "acknowledge" || !opensGate(alert, (slug) => acknowledgementOpensGate(config, slug)))
-      .map((act) => {
-        const path = signActLink(linkSecret, { act, alertId: alert.id, receiver, expiresAtMs: nowMs + linkLifeMs });
-        return { label: labels[act], url: `${externalUrl.replace(/\/$/, "")}/${path}` };
-      });
+  return (subject, receiver, nowMs) => {
+    const link = (act: LinkAct, alertId: string, label: string): MessageLink => {
+      const path = signActLink(linkSecret, { act, alertId, receiver, expiresAtMs: nowMs + linkLifeMs });
+      return { label, url: `${externalUrl.replace(/\/$/, "")}/${path}` };
+    };
+    // Those whose gate it would open are left out when it is followed.
+    if ("number" in subject)
+      return [link("acknowledge", `incident-${subject.number}`, `Acknowledge ${formatCount(subject.firing)}`)];
+    return linkActs
+      .filter((act) => act !== "acknowledge" || !opensGate(subject, (slug) => acknowledgementOpensGate(config, slug)))
+      .map((act) => link(act, subject.id, labels[act]));
+  };
 }

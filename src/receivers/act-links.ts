@@ -5,23 +5,29 @@ import type { MessageLink } from "./wording/message.ts";
 import { latestNotices } from "./wording/wording.ts";
 
 /** Makes the links by which a reader acts on an alert, signed for a receiver at the time of an attempt. */
-export type SignLinks = (
-  alert: Pick<AlertNotice, "id" | "check" | "kind" | "slug" | "severity" | "peak">,
-  receiver: string,
-  nowMs: number,
-) => readonly MessageLink[];
+export type SignLinks = (subject: LinkSubject, receiver: string, nowMs: number) => readonly MessageLink[];
+
+/** What a link is of: an alert, or several of an incident, by its number. */
+export type LinkSubject =
+  | Pick<AlertNotice, "id" | "check" | "kind" | "slug" | "severity" | "peak">
+  | { readonly number: number; readonly firing: number };
 
 /**
- * Returns the links of a message that is about one alert which fires (CONTRACT 7); none in any other. They are made for each attempt and
+ * Returns the links of a message that is about one alert or incident which fires (CONTRACT 7 and 15); none in any other. They are made for each attempt and
  * are nowhere else: every holder of one may use it.
  */
 export function actLinks(
-  { alerts, fleet, receiver }: Notification,
+  { alerts, fleet, incident, receiver, status }: Notification,
   sign: SignLinks | null | undefined,
   nowMs: number,
 ): readonly MessageLink[] {
   const [alert, ...others] = latestNotices(alerts);
-  if (sign === null || sign === undefined || alert === undefined || others.length > 0 || fleet !== null) return [];
+  if (sign === null || sign === undefined || alert === undefined) return [];
+  if (others.length > 0 || fleet !== null) {
+    const isActedOn =
+      incident !== null && status === "firing" && !alerts.some((one) => isActNotice(one) || one.isDrill);
+    return isActedOn ? sign({ number: incident.number, firing: incident.firing }, receiver, nowMs) : [];
+  }
   const isOfAlert = alert.status === "firing" && alert.event !== "test" && !isActNotice(alert) && !alert.isDrill;
   return isOfAlert ? sign(alert, receiver, nowMs) : [];
 }

@@ -58,7 +58,10 @@ function notificationsOf(text: string, findings: number, organizations: number):
     count: 1,
     share: 0.025,
   }));
-  return [one, three, { ...one, alerts }, { ...one, alerts, fleet: { ...(sampleFleet.fleet ?? fail()), assetTypes } }];
+  const incident = { ...(sampleFleet.incident ?? fail()), organizations, firing: organizations };
+  const worst = alerts.slice(0, 5).map(({ slug }) => ({ slug, excess: 9, count: 10, expected: 1 }));
+  const many = { ...one, alerts, incident: { ...incident, worst } };
+  return [one, three, many, { ...many, fleet: { ...(sampleFleet.fleet ?? fail()), assetTypes } }];
 }
 
 function fail(): never {

@@ -1,4 +1,10 @@
-import type { AlertNotice, FleetNotice, Notification, SampledAsset } from "../alerting/notify/notification.ts";
+import type {
+  AlertNotice,
+  FleetNotice,
+  IncidentNotice,
+  Notification,
+  SampledAsset,
+} from "../alerting/notify/notification.ts";
 import { onsetOf } from "./wording/evidence.ts";
 
 /** The webhook payload, version 1 (CONTRACT 7); templates see it with broken addresses. */
@@ -6,7 +12,7 @@ export type NotificationPayload = ReturnType<typeof notificationPayload>;
 
 /** Returns the payload of CONTRACT 7: times in ISO 8601; fields may be added, `version` changes when one changes meaning. */
 export function notificationPayload(notification: Notification) {
-  const { id, receiver, status, severity, summary, externalUrl, fleet } = notification;
+  const { id, receiver, status, severity, summary, externalUrl, fleet, incident } = notification;
   return {
     version: "1" as const,
     id,
@@ -17,6 +23,7 @@ export function notificationPayload(notification: Notification) {
     generatedAt: isoTime(notification.generatedAtMs),
     externalUrl,
     fleet: fleet === null ? null : fleetPayload(fleet),
+    incident: incident === null ? null : incidentPayload(incident),
     alerts: notification.alerts.map(alertPayload),
   };
 }
@@ -32,6 +39,19 @@ function fleetPayload({ evidence, sample = [], ...fleet }: FleetNotice) {
   };
 }
 
+/** Totals of all that is not silenced, without names (CONTRACT 15). */
+function incidentPayload({ worst: _worst, outlived: _outlived, ...incident }: IncidentNotice) {
+  const { startedAtMs, endedAtMs, onsetAtMs, excessStoppedAtMs, ...rest } = incident;
+  return {
+    ...rest,
+    startedAt: isoTime(startedAtMs),
+    endedAt: endedAtMs === null ? null : isoTime(endedAtMs),
+    onsetAt: onsetAtMs === null ? null : isoTime(onsetAtMs),
+    excessStoppedAt: excessStoppedAtMs === null ? null : isoTime(excessStoppedAtMs),
+    secondOpinion: null,
+  };
+}
+
 function alertPayload(notice: AlertNotice) {
   const onset = onsetOf(notice);
   const { check, slug, kind, event, status, severity, previousSeverity, id, reason, peak, judgement, act } = notice;
@@ -44,6 +64,7 @@ function alertPayload(notice: AlertNotice) {
     severity,
     previousSeverity,
     id,
+    incidentId: notice.incident?.id ?? null,
     reason,
     startsAt: isoTime(notice.startsAtMs),
     /** The instants by the names that people read: onset, first run that was not ok, first message that was accepted. */

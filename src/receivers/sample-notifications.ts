@@ -1,5 +1,5 @@
 import { actsOn, alertsWithAddresses, fleetEvidence, sampledAssets } from "./sampled-assets.ts";
-import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
+import type { AlertNotice, FleetNotice, IncidentNotice, Notification } from "../alerting/notify/notification.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { SpikeOnset } from "../contract/spike-onset.ts";
 
@@ -151,8 +151,13 @@ const recovered: AlertNotice = {
   error: null,
 };
 
-const fleet = {
-  id: "0196f0a2-0000-7000-8000-0000000000f1",
+const incidentId = "0196f0a2-0000-7000-8000-0000000000f1";
+const fleet: FleetNotice = {
+  id: incidentId,
+  by: "chance",
+  together: 12,
+  usual: 0.02,
+  probability: 1e-24,
   organizations: 21,
   spiking: 12,
   assetTypes: [
@@ -160,6 +165,31 @@ const fleet = {
     { assetType: "URL", count: 28_951, share: 0.22 },
   ],
 };
+
+const incident: IncidentNotice = {
+  id: incidentId,
+  number: 41,
+  url: "https://flatline.example.com/incidents/41",
+  family: "deaths",
+  startedAtMs: startsAtMs,
+  endedAtMs: null,
+  severity: "fail",
+  organizations: 12,
+  firing: 12,
+  deaths: { count: 131_643, expected: 120.5 },
+  onsetAtMs: Date.UTC(2026, 0, 14, 21, 40),
+  excessStoppedAtMs: null,
+  likelyCause: "checker",
+  carriers: [{ key: "reason", value: "captcha_page", share: 0.85, usualShare: 0.005 }],
+  acknowledgedBy: null,
+  held: 8,
+  worst: [
+    { slug: "acme", excess: 5108, count: 5119, expected: 78 / 7 },
+    { slug: "globex", excess: 21, count: 31, expected: 10 },
+  ],
+  outlived: 0,
+};
+const over: IncidentNotice = { ...incident, endedAtMs: nowMs, firing: 0, organizations: 14 };
 
 /** One notification of each kind that receivers word, with made-up numbers: templates are tried on them, and goldens made. */
 export function sampleNotifications(): Readonly<Record<string, Notification>> {
@@ -172,7 +202,8 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
     generatedAtMs: nowMs,
     externalUrl: "https://flatline.example.com",
     fleet: null,
-    alerts,
+    incident: null,
+    alerts: alerts.map((alert) => ({ ...alert, incident: { id: incidentId, number: 41 } })),
     ...given,
   });
   const queue: AlertNotice = {
@@ -275,20 +306,42 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
   const acts = actsOn(firing, resolved, nowMs);
   return {
     sample: of([{ ...firing, sample: sampledAssets(nowMs) }]),
-    "fleet-sample": of([firing, warning], { fleet: { ...fleet, sample: sampledAssets(nowMs) } }),
+    "fleet-sample": of([firing, warning], { fleet: { ...fleet, sample: sampledAssets(nowMs) }, incident }),
     addresses: of(alertsWithAddresses(sentinel, unknown)),
     firing: of([firing]),
     escalated: of([{ ...firing, event: "escalated", previousSeverity: "warn", reason: "severity_rose" }]),
     reminder: of([{ ...firing, event: "reminder", previousSeverity: "fail", reason: "repeat_interval" }]),
     resolved: of([resolved], { summary: "acme: the rate is back under the threshold, lasted 11h 40m" }),
     removed: of([{ ...resolved, reason: "organization_removed", result: null, counts: null }]),
-    group: of([firing, warning, unknown, { ...resolved, id: "0196f0a2-0000-7000-8000-000000000004", slug: "initech" }]),
+    group: of([firing, warning, { ...resolved, id: "0196f0a2-0000-7000-8000-000000000004", slug: "initech" }], {
+      incident: { ...incident, organizations: 3, firing: 2, deaths: { count: 5150, expected: 21.1 } },
+    }),
+    unreachable: of([unknown, { ...unknown, id: "0196f0a2-0000-7000-8000-000000000005", slug: "globex" }], {
+      summary: "120 organizations give no result since 2026-01-15T00:20:00Z: server_error 119, forbidden 1",
+      severity: "unknown",
+      incident: {
+        ...incident,
+        family: "unreachable",
+        severity: "unknown",
+        deaths: null,
+        carriers: [],
+        worst: [],
+        held: 0,
+      },
+    }),
+    taken: of([{ ...firing, event: "reminder" }, warning], { incident: { ...incident, acknowledgedBy: "dana" } }),
+    lead: of(
+      [firing, warning].map((notice) => ({ ...notice, reason: "escalation" })),
+      { incident },
+    ),
     fleet: of([firing, warning], {
       fleet: { ...fleet, evidence: fleetEvidence },
+      incident,
       summary: "12 of 21 organizations spike at once",
     }),
     "fleet-resolved": of([resolved, { ...resolved, id: warning.id, slug: "globex", severity: "warn" }], {
       fleet: { ...fleet, spiking: 0, peakSpiking: 14, assetTypes: [] },
+      incident: over,
     }),
     unknown: of([unknown]),
     recovered: of([recovered]),

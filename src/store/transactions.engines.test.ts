@@ -52,7 +52,7 @@ describe.each(storeEngines)("transactions on $engine", ({ makePlace }) => {
 
   it("of three processes tell of a change once, however they meet", async () => {
     const { id: alertId, check, slug, kind } = alert;
-    const sent = { severity: "warn", reason: "above-warn-threshold", snapshot: "{}" } as const;
+    const sent = { severity: "warn", reason: "above-warn-threshold", incident: 1, snapshot: "{}" } as const;
     const addChange = ({ notices }: StoreParts): Promise<void> =>
       notices.appendChange({ alertId, check, slug, kind, atMs: nowMs, event: "firing", ...sent });
     const tellAll = (store: Store): Promise<number> =>

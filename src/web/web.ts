@@ -292,7 +292,7 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   void server.register(async (scope) =>
     addHookRoutes(scope, access, { ...options, bodies: bodies.part(mostHookBytes) }),
   );
-  void server.register(async (scope) => addLinkRoutes(scope, access, options));
+  void server.register(async (scope) => addLinkRoutes(scope, access, withBodies));
   void server.register(async (scope) =>
     addEventRoutes(scope, access, { ...options, bodies: bodies.part(mostEventBytes) }),
   );

@@ -194,7 +194,7 @@ async function live(
     expect(await world.store.outbox.list()).toEqual([]);
     expect(await world.store.notices.changes()).toEqual([]);
     expect(await world.store.notices.sent()).toEqual([]);
-    expect(await world.store.notices.liveFleet("dead-asset-spike")).toBeNull();
+    expect(await world.store.incidents.open()).toEqual([]);
     check({ world, model, silences });
   } finally {
     await world.close();

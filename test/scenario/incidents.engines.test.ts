@@ -122,6 +122,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
     await world.run("a", "fail");
     await world.actOn(1, { kind: "comment", comment: "looking" });
     await world.run("a", "ok");
+    await world.advance(minuteMs);
     await world.store.gate.forget((await world.store.gate.failures()).map(({ alert }) => alert.id));
     const nowMs = world.clock.nowMs();
     await world.store.incidents.tidy({ beforeDay: 0, nowMs });

@@ -304,7 +304,6 @@ export async function startWeb(
       organizations: () => [],
       // Tested over a real daemon (e2e/page-fleet).
       fleetStanding: () => ({ spiking: new Set(), organizations: 0, bound: 3 }),
-      fleetForecast: async () => null,
       heldSince: () => world.heldSince(),
       storeProblem: () => null,
       storeBytes: async () => 4_096,

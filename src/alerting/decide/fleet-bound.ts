@@ -3,11 +3,12 @@ import type { Severity } from "../../contract/severity.ts";
 import type { FleetBounds } from "../settings.ts";
 
 /**
- * Answers how many of so many organizations must fire for a fleet verdict (CONTRACT 7): both bounds in one number. Null where
- * none is ever given.
+ * Answers how many of so many organizations must fire for a fleet verdict by ratio (CONTRACT 7): both bounds in one number. Null
+ * where no number decides.
  */
 export function fleetBound(bounds: FleetBounds | null, organizations: number): number | null {
-  return bounds === null ? null : Math.max(bounds.minOrganizations, Math.ceil(bounds.ratio * organizations), 1);
+  if (bounds === null || bounds.ratio === "auto") return null;
+  return Math.max(bounds.minOrganizations, Math.ceil(bounds.ratio * organizations), 1);
 }
 
 /** Counts the organizations that the ratio is of: those whose last spike run gave a result, or whose spike alert fires. */

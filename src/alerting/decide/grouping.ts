@@ -1,48 +1,41 @@
-import type { FleetState, ReceiverState, SentState } from "../../store/alerts/notices.ts";
-import { fleetBound } from "./fleet-bound.ts";
-import { planFleet, type FleetNews } from "./fleet-grouping.ts";
-import {
-  earliest,
-  isDrill,
-  isFleetAlert,
-  pauseEnd,
-  type DueItem,
-  type Item,
-  type ReceiverNews,
-  remind,
-} from "./news.ts";
-import { escalateNow, outstanding, routedAfterMs, type PlannedNotice, type TrackedAlert } from "./outstanding.ts";
+import { compareSeverity, type Severity } from "../../contract/severity.ts";
+import type { Incident } from "../../store/alerts/incidents.ts";
+import type { ReceiverIncident, SentState } from "../../store/alerts/notices.ts";
 import type { AlertingSettings, ReceiverRoute } from "../settings.ts";
+import {
+  escalateNow,
+  outstanding,
+  routedAfterMs,
+  type Outstanding,
+  type PlannedNotice,
+  type TrackedAlert,
+} from "./outstanding.ts";
 
 /** Everything that decides what is sent now. */
 export interface PlanInput {
   readonly nowMs: number;
-  readonly settings: Pick<AlertingSettings, "groupWaitMs" | "groupIntervalMs" | "fleet" | "receivers">;
+  readonly settings: Pick<AlertingSettings, "groupWaitMs" | "groupIntervalMs" | "receivers">;
   readonly alerts: readonly TrackedAlert[];
-  /** By name; a receiver that is absent was never notified. */
-  readonly receiverStates: ReadonlyMap<string, ReceiverState>;
-  /** The fleet verdict that lasts; null: none. */
-  readonly fleet: FleetState | null;
-  /** Organizations whose last run of the spike check gave a result, or whose alert of it fires. */
-  readonly organizations: number;
-  readonly newId: () => string;
+  /** What receivers know of incidents; of what is absent, nothing. */
+  readonly known: readonly ReceiverIncident[];
 }
 
-/** A notification to be formed now. */
+/** A notification to be formed now: of one incident, to one receiver. */
 export interface PlannedNotification {
   readonly receiver: string;
-  /** null: of single alerts. */
-  readonly fleet: FleetState | null;
+  readonly incident: Incident;
+  /** It names the fleet verdict. */
+  readonly isOfVerdict: boolean;
   readonly notices: readonly PlannedNotice[];
+  /** The alerts of the receiver's part of the incident. */
+  readonly part: readonly string[];
 }
 
 /** What is sent now, and what is to be remembered with it. */
 export interface Plan {
   readonly notifications: readonly PlannedNotification[];
   readonly sent: readonly SentState[];
-  readonly receiverStates: readonly ReceiverState[];
-  /** The fleet verdict when it begins, grows or ends; null: as it was. */
-  readonly fleet: FleetState | null;
+  readonly known: readonly ReceiverIncident[];
   /** What waits to be sent with others since that time: whatever is said of these alerts later waits for it. */
   readonly postponed: readonly Postponed[];
   /** Alerts of which no receiver waits for a change; those that have ended can be forgotten. */
@@ -61,154 +54,182 @@ export interface Postponed {
 }
 
 /**
- * Decides which notifications are formed at `nowMs` (CONTRACT 7, Grouping and Fleet verdict). Pure: the same input gives the
- * same plan, and a plan that was written down changes the input so that it is not made again.
+ * Decides which notifications are formed at `nowMs` (CONTRACT 15, Notifications): each is of one incident. Pure: the same input
+ * gives the same plan, and a plan that was written down changes the input so that it is not made again.
  */
 export function planNotifications(input: PlanInput): Plan {
-  const { fleet, settings, nowMs } = input;
-  const bound = fleetBound(settings.fleet, input.organizations);
-  const isReached = bound !== null && countSpiking(input.alerts) >= bound;
-  if (fleet !== null) {
-    const isOver = settings.fleet === null || (!isReached && !isFleetSent(fleet, input.receiverStates.values()));
-    return isOver ? { ...planAll(input, null), fleet: { ...fleet, endsAtMs: nowMs } } : planAll(input, fleet);
-  }
-  if (!isReached) return planAll(input, null);
-  return planAll(input, {
-    id: input.newId(),
-    check: "dead-asset-spike",
-    startsAtMs: nowMs,
-    endsAtMs: null,
-    peakSpiking: 0,
-    organizations: 0,
-  });
+  const known = new Map(input.known.map((one) => [knownKey(one.receiver, one.incident), one]));
+  const incidents = Map.groupBy(input.alerts, ({ incident }) => incident.number);
+  const plans = input.settings.receivers.flatMap((route) =>
+    [...incidents.values()].map((alerts) => planIncident(input, route, alerts, known)),
+  );
+  const waiting = new Set(plans.flatMap((plan) => plan.waiting));
+  return {
+    notifications: plans.flatMap(({ notification }) => notification ?? []),
+    sent: plans.flatMap(({ sent }) => sent),
+    known: plans.flatMap((plan) => plan.known ?? []),
+    postponed: plans.flatMap(({ postponed }) => postponed),
+    settled: input.alerts.filter(({ id, live, changes }) => !waiting.has(id) && (live === null || changes.length > 0)),
+    nextAtMs: earliest(plans.map(({ nextAtMs }) => nextAtMs)),
+    hasHeld: plans.some(({ hasHeld }) => hasHeld),
+  };
 }
 
-/** Returns whether any receiver was sent the fleet verdict: until then it is forming, and ends with what fires below its bounds. */
-export function isFleetSent({ id }: Pick<FleetState, "id">, receivers: Iterable<ReceiverState>): boolean {
-  for (const { sentFleetId } of receivers) if (sentFleetId === id) return true;
-  return false;
+/** Returns whether the alert is one of `flatline drill`. */
+export function isDrill({ target }: Pick<TrackedAlert, "target">): boolean {
+  return target?.isDrill === true;
 }
 
-/** Organizations whose spike alert fires, silenced or not. */
-export function countSpiking(alerts: readonly TrackedAlert[]): number {
-  return alerts.filter((alert) => alert.live !== null && isFleetAlert(alert)).length;
+function knownKey(receiver: string, incident: number): string {
+  return `${incident} ${receiver}`;
 }
 
-/** What one receiver gets of everything, and what it waits for. */
-interface ReceiverPlan {
-  readonly notifications: readonly PlannedNotification[];
+/** An alert with the changes that one receiver has not been notified of. */
+interface Item {
+  readonly alert: TrackedAlert;
+  readonly open: Outstanding;
+}
+
+/** An item that goes out now. */
+interface DueItem {
+  readonly alert: TrackedAlert;
+  readonly notices: readonly PlannedNotice[];
+  /** The change that has been notified with it. */
+  readonly sent: SentState;
+  readonly isNew: boolean;
+}
+
+/** What one receiver is sent of one incident now, none when it is empty, and when to look again. */
+interface News {
+  readonly items: readonly DueItem[];
+  readonly nextAtMs: number | null;
+  /** Alerts of which the receiver is never notified, or with others only. */
+  readonly unannounced?: ReadonlySet<string>;
+}
+
+/** An incident as one receiver is to be notified of it. */
+interface Part {
+  readonly nowMs: number;
+  readonly groupWaitMs: number;
+  readonly groupIntervalMs: number;
+  readonly incident: Incident;
+  readonly items: readonly Item[];
+  /** null: it was notified of nothing of it. */
+  readonly known: ReceiverIncident | null;
+  /** Alerts that fire, or did when the receiver was notified of them, and are not silenced. */
+  readonly members: readonly Item[];
+}
+
+interface IncidentPlan {
+  readonly notification: PlannedNotification | null;
   readonly sent: readonly SentState[];
-  readonly state: ReceiverState | null;
+  readonly known: ReceiverIncident | null;
   readonly waiting: readonly string[];
   readonly postponed: readonly Postponed[];
   readonly nextAtMs: number | null;
   readonly hasHeld: boolean;
 }
 
-interface FleetMoment {
-  readonly fleet: FleetState;
-  readonly isSent: boolean;
-  /** When it ends, as no member fires any more; null while one does. */
-  readonly endsAtMs: number | null;
-}
-
-function planAll(input: PlanInput, fleet: FleetState | null): Plan {
-  const { nowMs } = input;
-  const spiking = countSpiking(input.alerts);
-  const moment =
-    fleet === null
-      ? null
-      : {
-          fleet,
-          isSent: isFleetSent(fleet, input.receiverStates.values()),
-          endsAtMs: spiking > 0 ? null : fleetEnd(input),
-        };
-  const plans = input.settings.receivers.map((route) => planReceiver(input, route, moment));
-  const waiting = new Set(plans.flatMap(({ waiting }) => waiting));
-  const endsAtMs = moment?.endsAtMs ?? null;
-  return {
-    notifications: plans.flatMap(({ notifications }) => notifications),
-    sent: plans.flatMap(({ sent }) => sent),
-    receiverStates: plans.flatMap(({ state }) => (state === null ? [] : [state])),
-    fleet: fleet === null ? null : changedFleet(fleet, spiking, input, endsAtMs !== null && endsAtMs <= nowMs),
-    postponed: plans.flatMap(({ postponed }) => postponed),
-    settled: input.alerts.filter(({ id, live, changes }) => !waiting.has(id) && (live === null || changes.length > 0)),
-    nextAtMs: earliest([
-      endsAtMs !== null && endsAtMs > nowMs ? endsAtMs : null,
-      ...plans.map(({ nextAtMs }) => nextAtMs),
-    ]),
-    hasHeld: plans.some(({ hasHeld }) => hasHeld),
-  };
-}
-
-function planReceiver(input: PlanInput, route: ReceiverRoute, moment: FleetMoment | null): ReceiverPlan {
-  const { nowMs } = input;
-  const { groupWaitMs, groupIntervalMs } = input.settings;
-  const state = input.receiverStates.get(route.name) ?? neverSent(route.name);
-  const isInFleet = ({ alert }: Pick<Item, "alert">): boolean => moment !== null && isFleetAlert(alert);
-  const items = withFleetEscalated(
-    input.alerts.map((alert) => ({ alert, open: outstanding(alert, route, nowMs) })),
-    { route, nowMs, isInFleet },
+function planIncident(
+  { nowMs, settings }: PlanInput,
+  route: ReceiverRoute,
+  alerts: readonly TrackedAlert[],
+  allKnown: ReadonlyMap<string, ReceiverIncident>,
+): IncidentPlan {
+  const receiver = route.name;
+  const [first] = alerts;
+  if (first === undefined) return nothingPlanned;
+  const { incident } = first;
+  const known = allKnown.get(knownKey(receiver, incident.number)) ?? null;
+  const items = withEscalated(
+    alerts.map((alert) => ({ alert, open: outstanding(alert, route, nowMs) })),
+    { route, nowMs },
   );
-  const isSingle = (item: Item): boolean => !isInFleet(item) && !isDrill(item.alert);
-
-  const drills = planSingles({
-    nowMs,
-    groupWaitMs: 0,
-    groupIntervalMs: 0,
-    state,
-    items: items.filter(({ alert }) => isDrill(alert)),
-  });
-  const singles = planSingles({ nowMs, groupWaitMs, groupIntervalMs, state, items: items.filter(isSingle) });
-  const fleetNews: FleetNews =
-    moment === null
-      ? noFleetNews
-      : planFleet({ nowMs, groupWaitMs, groupIntervalMs, ...moment, state, items: items.filter(isInFleet) });
-
-  const news: readonly (ReceiverNews & { readonly fleet: FleetState | null })[] = [
-    { ...drills, fleet: null },
-    { ...singles, fleet: null },
-    fleetNews,
-  ];
-  const going: readonly DueItem[] = news.flatMap((one) => one.items);
-  const goingIds = new Set(going.map(({ alert }) => alert.id));
-  const postponed = items.flatMap(({ alert: { id }, open }) =>
-    open.kind === "due" && !goingIds.has(id) && !fleetNews.dropped.has(id)
-      ? [{ receiver: route.name, alertId: id, sinceMs: open.sinceMs }]
+  const members = items.filter(isMember);
+  const { groupWaitMs, groupIntervalMs } = alerts.some(isDrill) ? { groupWaitMs: 0, groupIntervalMs: 0 } : settings;
+  const part: Part = { nowMs, groupWaitMs, groupIntervalMs, incident, items, known, members };
+  const isBroad = incident.verdict !== null || incident.family === "unreachable";
+  const news = isBroad ? planBroad(part) : planSeparate(part);
+  const going = new Set(news.items.map(({ alert }) => alert.id));
+  const postponed = items.flatMap(({ alert: { id: alertId }, open }) =>
+    open.kind === "due" && !going.has(alertId) && news.unannounced?.has(alertId) !== true
+      ? [{ receiver, alertId, sinceMs: open.sinceMs }]
       : [],
   );
+  const isLasting = members.some(({ alert }) => alert.live !== null);
+  const isOfVerdict = incident.verdict !== null && (isLasting || known?.knowsVerdict === true);
+  const shown = members.map(({ alert }) => alert.id);
   return {
-    notifications: news
-      .filter((one) => one.items.length > 0)
-      .map((one) => ({ receiver: route.name, fleet: one.fleet, notices: one.items.flatMap(({ notices }) => notices) })),
+    notification:
+      news.items.length === 0
+        ? null
+        : {
+            receiver,
+            incident,
+            isOfVerdict,
+            notices: news.items.flatMap(({ notices }) => notices),
+            part: [...new Set([...shown, ...going])],
+          },
     sent: [
-      ...going.map(({ sent }) => sent),
+      ...news.items.map(({ sent }) => sent),
       ...items.flatMap(({ open }) => (open.kind === "ended-unsent" ? [open.sent] : [])),
     ],
-    state: changedState(state, [...singles.items, ...fleetNews.items], fleetNews, nowMs),
+    known: news.items.length === 0 ? null : knownAfter(part, news, { receiver, isBroad, isOfVerdict }),
     waiting: [
       ...items.flatMap(({ alert, open }) => (open.kind === "held" ? [alert.id] : [])),
+      ...items.flatMap(({ alert, open }) =>
+        open.kind === "due" && !going.has(alert.id) && alert.live !== null ? [alert.id] : [],
+      ),
       ...postponed.map(({ alertId }) => alertId),
     ],
     postponed,
-    nextAtMs: earliest([
-      ...news.map((one) => one.nextAtMs),
-      ...items.map(({ open }) => (open.kind === "escalates" ? open.atMs : null)),
-    ]),
+    nextAtMs: earliest([news.nextAtMs, ...items.map(({ open }) => (open.kind === "escalates" ? open.atMs : null))]),
     hasHeld: items.some(({ open }) => open.kind === "held" || (open.kind === "escalates" && open.atMs === null)),
   };
 }
 
-/** The fleet verdict escalates as one: with the first of its alerts go all that escalate to the receiver. */
-function withFleetEscalated(
-  items: readonly Item[],
+const nothingPlanned: IncidentPlan = {
+  notification: null,
+  sent: [],
+  known: null,
+  waiting: [],
+  postponed: [],
+  nextAtMs: null,
+  hasHeld: false,
+};
+
+/** Returns whether it is of the receiver's part: routed to it, as bad as it wants, and not silenced (CONTRACT 15, Parts). */
+function isMember({ alert, open }: Item): boolean {
+  if (open.kind === "none" || open.kind === "escalates" || open.kind === "ended-unsent") return false;
+  return alert.live === null || !alert.isSilenced;
+}
+
+function knownAfter(
+  { nowMs, incident, known, members }: Part,
+  { items }: News,
   {
-    route,
-    nowMs,
-    isInFleet,
-  }: { readonly route: ReceiverRoute; readonly nowMs: number; readonly isInFleet: (item: Item) => boolean },
+    receiver,
+    isBroad,
+    isOfVerdict,
+  }: { readonly receiver: string; readonly isBroad: boolean; readonly isOfVerdict: boolean },
+): ReceiverIncident {
+  const isCounted = isBroad || known === null || items.some(({ isNew }) => isNew);
+  return {
+    receiver,
+    incident: incident.number,
+    lastAtMs: isCounted ? nowMs : known.lastAtMs,
+    members: members.length,
+    knowsVerdict: isOfVerdict || known?.knowsVerdict === true,
+    outgrownAtMs: incident.outgrownAtMs,
+  };
+}
+
+/** An incident escalates as one: with the first of its alerts go all that escalate to the receiver. */
+function withEscalated(
+  items: readonly Item[],
+  { route, nowMs }: { readonly route: ReceiverRoute; readonly nowMs: number },
 ): readonly Item[] {
-  const escalating = items.filter((item) => isInFleet(item) && (routedAfterMs(item.alert, route) ?? 0) > 0);
+  const escalating = items.filter((item) => (routedAfterMs(item.alert, route) ?? 0) > 0);
   if (!escalating.some(({ open }) => open.kind === "due" || open.kind === "quiet")) return items;
   const isBrought = new Set(escalating.filter(({ open }) => open.kind === "escalates"));
   return items.map((item) =>
@@ -216,56 +237,7 @@ function withFleetEscalated(
   );
 }
 
-const noFleetNews: FleetNews = { items: [], nextAtMs: null, fleet: null, isBeginning: false, dropped: new Set() };
-
-/** null: as it was. */
-function changedState(
-  state: ReceiverState,
-  items: readonly DueItem[],
-  news: FleetNews,
-  nowMs: number,
-): ReceiverState | null {
-  const tellsNew = news.isBeginning || items.some(({ isNew }) => isNew);
-  const sentFleetId = news.items.length > 0 && news.fleet !== null ? news.fleet.id : null;
-  if (!tellsNew && sentFleetId === null) return null;
-  return {
-    receiver: state.receiver,
-    lastNewAtMs: tellsNew ? nowMs : state.lastNewAtMs,
-    sentFleetId: sentFleetId ?? state.sentFleetId,
-    lastFleetAtMs: sentFleetId === null ? state.lastFleetAtMs : nowMs,
-  };
-}
-
-/** The last member's end, and groupWait after it: who fires again within it keeps the fleet verdict alive. */
-function fleetEnd({ alerts, settings, nowMs }: PlanInput): number {
-  const lastMs = alerts
-    .filter(isFleetAlert)
-    .reduce((last, { changes }) => Math.max(last, changes.at(-1)?.atMs ?? 0), 0);
-  return pauseEnd(lastMs, settings.groupWaitMs, nowMs);
-}
-
-function changedFleet(
-  fleet: FleetState,
-  spiking: number,
-  { organizations, nowMs }: PlanInput,
-  hasEnded: boolean,
-): FleetState | null {
-  if (hasEnded) return { ...fleet, endsAtMs: nowMs };
-  return spiking > fleet.peakSpiking ? { ...fleet, peakSpiking: spiking, organizations } : null;
-}
-
-function neverSent(receiver: string): ReceiverState {
-  return { receiver, lastNewAtMs: null, sentFleetId: null, lastFleetAtMs: null };
-}
-
-/** Single alerts of one receiver. */
-interface SinglesInput {
-  readonly nowMs: number;
-  readonly groupWaitMs: number;
-  readonly groupIntervalMs: number;
-  readonly state: ReceiverState;
-  readonly items: readonly Item[];
-}
+type DueOpen = Extract<Outstanding, { kind: "due" }>;
 
 interface Candidate {
   readonly item: DueItem;
@@ -273,41 +245,152 @@ interface Candidate {
   readonly sinceMs: number;
 }
 
-// A reminder may come this part of its interval early, to share a notification with another one.
-const earlyShare = 0.1;
+/**
+ * An incident of alerts that are told one by one: a change of an alert that was notified waits for groupWait, a new alert also
+ * until groupInterval has passed since the last new one; what goes out takes along everything that may go.
+ */
+function planSeparate(part: Part): News {
+  const { nowMs, groupWaitMs, groupIntervalMs, known, items } = part;
+  const newFromMs = pauseEnd(known?.lastAtMs ?? null, groupIntervalMs, nowMs);
+  const changes = items.flatMap(({ alert, open }): Candidate[] => {
+    if (open.kind !== "due") return [];
+    const groupedAtMs = pauseEnd(open.sinceMs, groupWaitMs, nowMs);
+    const dueAtMs = open.isNew ? Math.max(groupedAtMs, newFromMs) : groupedAtMs;
+    return [{ item: dueItem(alert, open), dueAtMs, sinceMs: open.sinceMs }];
+  });
+  const repeated = repeatedNow(part);
+  const isFlushed = repeated.items.length > 0 || changes.some(({ dueAtMs }) => dueAtMs <= nowMs);
+  const flushed = isFlushed ? changes.filter(({ item }) => !item.isNew || newFromMs <= nowMs) : [];
+  const going = flushed.toSorted((left, right) => left.sinceMs - right.sinceMs).map(({ item }) => item);
+  const waiting = changes.filter((one) => !flushed.includes(one)).map(({ dueAtMs }) => dueAtMs);
+  return { items: [...going, ...repeated.items], nextAtMs: earliest([...waiting, repeated.nextAtMs]) };
+}
 
 /**
- * Returns the notifications of single alerts to send now (CONTRACT 7, Grouping): a change of an alert that was notified waits for groupWait, a new
- * alert also until groupInterval has passed since the last new one; what goes out takes along everything that may go. A
- * reminder waits for nothing but takes along those that would follow within groupWait.
+ * An incident of many from one cause: the service is unreachable, or the fleet verdict holds. One notification when it begins;
+ * who joins is told at most once per groupInterval and when the receiver's members have doubled; ends are silent until the part
+ * is over, which is one notification with all its alerts.
  */
-function planSingles({ nowMs, groupWaitMs, groupIntervalMs, state, items }: SinglesInput): ReceiverNews {
-  const newFromMs = pauseEnd(state.lastNewAtMs, groupIntervalMs, nowMs);
-  const changes: Candidate[] = [];
-  const reminders: Candidate[] = [];
-  for (const { alert, open } of items) {
-    if (open.kind === "due") {
-      const groupedAtMs = pauseEnd(open.sinceMs, groupWaitMs, nowMs);
-      const dueAtMs = open.isNew ? Math.max(groupedAtMs, newFromMs) : groupedAtMs;
-      changes.push({
-        item: { alert, notices: open.notices, sent: open.sent, isNew: open.isNew },
-        dueAtMs,
-        sinceMs: open.sinceMs,
-      });
-    } else if (open.kind === "quiet" && open.remindAtMs !== null) {
-      const earlyMs = Math.min(groupWaitMs, (open.remindAtMs - open.sent.sentAtMs) * earlyShare);
-      reminders.push({
-        item: remind(alert, open.sent, nowMs, "repeat_interval"),
-        dueAtMs: open.remindAtMs,
-        sinceMs: open.remindAtMs - earlyMs,
-      });
-    }
+function planBroad(part: Part): News {
+  const { nowMs, groupWaitMs, groupIntervalMs, incident, items, known, members } = part;
+  const isLasting = members.some(({ alert }) => alert.live !== null);
+  if (!isLasting) return planEnd(part);
+  const live = items.flatMap(({ alert, open }) =>
+    alert.live !== null && open.kind === "due" ? [{ alert, open }] : [],
+  );
+  const all = live.map(({ alert, open }) => dueItem(alert, open));
+  const silent = endedUnannounced(part);
+  const beganBefore = incident.verdict !== null && known?.knowsVerdict !== true;
+  if (beganBefore) {
+    const reminders = items.flatMap(({ alert, open }) =>
+      open.kind === "quiet" ? [remind(alert, open.sent, nowMs, "fleet_began")] : [],
+    );
+    return { items: [...all, ...reminders], nextAtMs: null, unannounced: silent };
   }
-  const isFlushed = changes.some(({ dueAtMs }) => dueAtMs <= nowMs);
-  const isReminding = reminders.some(({ dueAtMs }) => dueAtMs <= nowMs);
-  const flushed = new Set(isFlushed ? changes.filter(({ item }) => !item.isNew || newFromMs <= nowMs) : []);
-  const reminded = new Set(isReminding ? reminders.filter(({ sinceMs }) => sinceMs <= nowMs) : []);
-  const going = [...[...flushed].toSorted((left, right) => left.sinceMs - right.sinceMs), ...reminded];
-  const waiting = [...changes, ...reminders].filter((one) => !flushed.has(one) && !reminded.has(one));
-  return { items: going.map(({ item }) => item), nextAtMs: earliest(waiting.map(({ dueAtMs }) => dueAtMs)) };
+  const pacedFromMs = pauseEnd(known?.lastAtMs ?? null, groupIntervalMs, nowMs);
+  const hasDoubled = known === null || members.length >= 2 * known.members;
+  const worst = worstKnown(part);
+  const dueTimes = live.flatMap(({ open }) => {
+    const isWorse = !open.isNew && worst !== null && compareSeverity(open.sent.severity, worst) > 0;
+    if (!(open.isNew && hasDoubled) && !isWorse) return [];
+    return [Math.max(pauseEnd(open.sinceMs, groupWaitMs, nowMs), pacedFromMs)];
+  });
+  const repeated = repeatedNow(part);
+  const dueAtMs = earliest(dueTimes);
+  if (repeated.items.length > 0 || (dueAtMs !== null && dueAtMs <= nowMs))
+    return { items: [...all, ...repeated.items], nextAtMs: repeated.nextAtMs, unannounced: silent };
+  const unannounced = new Set([...silent, ...live.flatMap(({ alert, open }) => (open.isNew ? [alert.id] : []))]);
+  return { items: [], nextAtMs: earliest([dueAtMs, repeated.nextAtMs]), unannounced };
+}
+
+/** Who fires again within groupWait of the last end keeps it from being over. */
+function planEnd(part: Part): News {
+  const { nowMs, groupWaitMs, known, items } = part;
+  const ended = items.flatMap(({ alert, open }) => (open.kind === "due" ? [{ alert, open }] : []));
+  if (known === null) {
+    // It was over before its begin was due: it is told as it was.
+    const dueAtMs = earliest(ended.map(({ open }) => pauseEnd(open.sinceMs, groupWaitMs, nowMs)));
+    const isDue = dueAtMs !== null && dueAtMs <= nowMs;
+    return isDue
+      ? { items: ended.map(({ alert, open }) => dueItem(alert, open)), nextAtMs: null }
+      : { items: [], nextAtMs: dueAtMs };
+  }
+  const unannounced = endedUnannounced(part);
+  const lastMs = items.reduce((last, { alert }) => Math.max(last, alert.changes.at(-1)?.atMs ?? 0), 0);
+  const endsAtMs = pauseEnd(lastMs, groupWaitMs, nowMs);
+  const told = ended.filter(({ open }) => !open.isNew);
+  if (endsAtMs > nowMs) return { items: [], nextAtMs: told.length === 0 ? null : endsAtMs, unannounced };
+  const going = told.map(({ alert, open }) => {
+    const severity = alert.sent.get(open.sent.receiver)?.severity;
+    // Changes that were not notified before the end are left out, and with them the severity that only they had.
+    const notices = open.notices
+      .slice(-1)
+      .map((notice) => ({ ...notice, previousSeverity: severity ?? notice.previousSeverity }));
+    return { alert, notices, sent: open.sent, isNew: false };
+  });
+  return { items: going, nextAtMs: null, unannounced };
+}
+
+/** Alerts that began and ended before the receiver was notified of them, which knows of the incident: it never is. */
+function endedUnannounced({ items, known }: Part): ReadonlySet<string> {
+  if (known === null) return new Set();
+  return new Set(
+    items.flatMap(({ alert, open }) => (alert.live === null && open.kind === "due" && open.isNew ? [alert.id] : [])),
+  );
+}
+
+/** The highest severity of the incident that the receiver was notified of; null: of none. */
+function worstKnown({ items, known }: Part): Severity | null {
+  let worst: Severity | null = null;
+  for (const { alert } of items) {
+    const severity = known === null ? undefined : alert.sent.get(known.receiver)?.severity;
+    if (severity !== undefined && (worst === null || compareSeverity(severity, worst) > 0)) worst = severity;
+  }
+  return worst;
+}
+
+/** What is said again: all that fires, when the first one is to be reminded of, or when an acknowledgement was outgrown. */
+function repeatedNow({ nowMs, incident, known, items }: Part): News {
+  const quiet = items.flatMap(({ alert, open }) => (open.kind === "quiet" ? [{ alert, open }] : []));
+  if (known !== null && incident.outgrownAtMs !== null && incident.outgrownAtMs !== known.outgrownAtMs) {
+    const outgrown = quiet.map(({ alert, open }) => remind(alert, open.sent, nowMs, "acknowledgement_outgrown"));
+    return { items: outgrown, nextAtMs: null };
+  }
+  const reminded = quiet.filter(({ open }) => open.remindAtMs !== null);
+  const firstMs = earliest(reminded.map(({ open }) => open.remindAtMs));
+  if (firstMs === null || firstMs > nowMs) return { items: [], nextAtMs: firstMs };
+  const reminders = reminded.map(({ alert, open }) => remind(alert, open.sent, nowMs, "repeat_interval"));
+  return { items: reminders, nextAtMs: null };
+}
+
+function dueItem(alert: TrackedAlert, { notices, sent, isNew }: DueOpen): DueItem {
+  return { alert, notices, sent, isNew };
+}
+
+/** Says an alert again that was notified before. */
+function remind(
+  alert: TrackedAlert,
+  sent: SentState,
+  nowMs: number,
+  reason: "repeat_interval" | "fleet_began" | "acknowledgement_outgrown",
+): DueItem {
+  const { severity } = sent;
+  const event = reason === "acknowledgement_outgrown" ? "escalated" : "reminder";
+  return {
+    alert,
+    notices: [{ alertId: alert.id, event, severity, previousSeverity: severity, reason, seq: null }],
+    sent: { ...sent, sentAtMs: nowMs },
+    isNew: false,
+  };
+}
+
+/** Returns when a pause that began at `fromMs` ends; at once where it never began, or where the wall clock went back behind it. */
+function pauseEnd(fromMs: number | null, lengthMs: number, nowMs: number): number {
+  return fromMs === null || fromMs > nowMs ? nowMs : fromMs + lengthMs;
+}
+
+function earliest(times: Iterable<number | null>): number | null {
+  let first: number | null = null;
+  for (const atMs of times) if (atMs !== null && (first === null || atMs < first)) first = atMs;
+  return first;
 }

@@ -1,5 +1,7 @@
+import type { CheckName } from "../../contract/report.ts";
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
 import type { AlertKind, AlertState } from "../../store/alerts/alerts.ts";
+import type { Incident } from "../../store/alerts/incidents.ts";
 import type { AlertChange, SentState } from "../../store/alerts/notices.ts";
 import type { NoticeEvent } from "../notify/notification.ts";
 import { matches } from "./matching.ts";
@@ -9,7 +11,7 @@ import type { AlertTarget, ReceiverRoute } from "../settings.ts";
 /** An alert that fires, or has ended and is not yet notified to every receiver, with everything that decides on notifying it. */
 export interface TrackedAlert {
   readonly id: string;
-  readonly check: string;
+  readonly check: CheckName;
   readonly slug: string;
   readonly kind: AlertKind;
   /** null once it has ended; its last change then says how. */
@@ -18,7 +20,10 @@ export interface TrackedAlert {
   readonly changes: readonly AlertChange[];
   /** By the settings that hold now; null when it is no longer configured. */
   readonly target: AlertTarget | null;
-  /** Silenced or acknowledged now. */
+  /** What it belongs to, open or ended. */
+  readonly incident: Incident;
+  readonly isSilenced: boolean;
+  /** Silenced or acknowledged now, or quiet under an acknowledgement of its incident. */
   readonly isHeld: boolean;
   /** Whether it was silenced at that time. */
   readonly wasHeldAt: (atMs: number) => boolean;

@@ -20,9 +20,11 @@ export interface ActsContext {
   readonly plan: Pick<Plan, "sent" | "postponed">;
 }
 
-/** What one receiver is notified of one act. */
+/** What one receiver is notified of one act: of alerts of one incident. */
 export interface ActNews {
   readonly receiver: string;
+  /** Its number. */
+  readonly incident: number;
   readonly alerts: readonly AlertNotice[];
 }
 
@@ -44,8 +46,11 @@ export async function takeActs(context: ActsContext): Promise<readonly ActNews[]
   for (const { act, entries, routed } of free) {
     const notices = await composeEntries(context, act, entries);
     for (const { receiver, entries } of routed) {
-      const alerts = entries.flatMap((entry) => notices.get(entry) ?? []);
-      if (alerts.length > 0) news.push({ receiver, alerts });
+      const byIncident = Map.groupBy(entries, ({ alert }) => alert.incident?.number ?? 0);
+      for (const [incident, some] of byIncident) {
+        const alerts = some.flatMap((entry) => notices.get(entry) ?? []);
+        if (alerts.length > 0) news.push({ receiver, incident, alerts });
+      }
     }
   }
   await context.parts.notices.forgetActs(free.map(({ act }) => act.seq));

@@ -18,7 +18,7 @@ function noticeOf(slug: string, letters: number): AlertNotice {
 }
 
 function compose(alerts: readonly AlertNotice[]): Notification {
-  return composeNotification({ id: alerts.map(({ id }) => id).join(), fleet: null, ...common, alerts });
+  return composeNotification({ id: alerts.map(({ id }) => id).join(), fleet: null, incident: null, ...common, alerts });
 }
 
 const bytesOf = ({ alerts }: Notification): number => Buffer.byteLength(JSON.stringify(alerts));

@@ -1,10 +1,10 @@
 import { fleetEvidence, fleetMember } from "../../contract/fleet/evidence.ts";
 import type { ActEntry } from "../acts/act-notice.ts";
-import { worstSeverity } from "../../contract/severity.ts";
+import { worstSeverity, type Severity } from "../../contract/severity.ts";
 import type { CheckReport } from "../../contract/report.ts";
-import type { SampledAsset, AlertNotice, FleetNotice, Notification } from "./notification.ts";
+import type { FleetState } from "../view.ts";
+import type { SampledAsset, AlertNotice, FleetNotice, IncidentNotice, Notification } from "./notification.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
-import type { FleetState } from "../../store/alerts/notices.ts";
 import type { PlannedNotice } from "../decide/outstanding.ts";
 import type { AlertSnapshot } from "./snapshot.ts";
 import { summarize } from "./summary.ts";
@@ -21,25 +21,35 @@ export interface ComposeInput {
   readonly nowMs: number;
   readonly externalUrl: string | null;
   readonly fleet: FleetNotice | null;
+  readonly incident: IncidentNotice | null;
+  /** The receiver's part of the incident as it stands [as its alerts are]. */
+  readonly part?: PartState | undefined;
   /** How many assets a fleet verdict names in all [none]. */
   readonly sample?: number;
   readonly alerts: readonly AlertNotice[];
 }
 
-/** Returns a notification over its alerts: firing while any alert in it is, as severe as the worst in it (CONTRACT 7). */
+/** How a receiver's part of an incident stands. */
+export interface PartState {
+  readonly status: "firing" | "resolved";
+  readonly severity: Severity;
+}
+
+/** Returns a notification over its alerts: firing while the part is, or any alert in it, as severe as the worst of these (CONTRACT 7, 15). */
 export function composeNotification(input: ComposeInput): Notification {
-  const { id, receiver, nowMs, externalUrl, fleet, alerts } = input;
+  const { id, receiver, nowMs, externalUrl, fleet, incident, alerts } = input;
   const last = new Map(alerts.map((alert) => [alert.id, alert.status]));
-  const status = [...last.values()].includes("firing") ? "firing" : "resolved";
+  const status = input.part?.status ?? ([...last.values()].includes("firing") ? "firing" : "resolved");
   return {
     id,
     receiver,
     status,
-    severity: worstSeverity(alerts.map(({ severity }) => severity)),
-    summary: summarize(status, alerts, fleet),
+    severity: input.part?.severity ?? worstSeverity(alerts.map(({ severity }) => severity)),
+    summary: summarize(status, alerts, { fleet, incident }),
     generatedAtMs: nowMs,
     externalUrl,
     fleet: fleet === null ? null : { ...fleet, sample: fleetSample(alerts, input.sample ?? 0) },
+    incident,
     // A fleet verdict names them once, for all.
     alerts: fleet === null ? alerts : alerts.map(({ sample: _sample, ...alert }) => alert),
   };
@@ -133,9 +143,11 @@ export function composeFleet(
     .toSorted((left, right) => right.count - left.count || (left.assetType < right.assetType ? -1 : 1))
     .slice(0, mostAssetTypes);
   const peakSpiking = Math.max(fleet.peakSpiking, spiking);
-  if (spiking === 0) return { id: fleet.id, organizations, spiking, peakSpiking, assetTypes };
+  const { id, by, together, usual, probability } = fleet;
+  const verdict = { id, by, together, usual, probability, organizations, spiking, peakSpiking, assetTypes };
+  if (spiking === 0) return verdict;
   const { first: _first, ...evidence } = fleetEvidence(
     totals.spiking.map(({ alert, report }) => fleetMember(alert, report)),
   );
-  return { id: fleet.id, organizations, spiking, peakSpiking, assetTypes, evidence };
+  return { ...verdict, evidence };
 }

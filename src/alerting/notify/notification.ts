@@ -3,6 +3,8 @@ import type { CheckErrorReason, CheckName, ObservedCounts } from "../../contract
 import type { FleetEvidence } from "../../contract/fleet/evidence.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import type { Severity } from "../../contract/severity.ts";
+import type { IncidentSummary } from "../incident-summary.ts";
+import type { FleetVerdict } from "../../store/alerts/incidents.ts";
 import type { AlertJudgement, AlertKind, AlertPeak } from "../../store/alerts/alerts.ts";
 
 /** What happened to an alert (CONTRACT 7). */
@@ -59,6 +61,8 @@ export interface AlertNotice {
   readonly error: { readonly reason: CheckErrorReason; readonly message: string } | null;
   /** Set on everything that `flatline drill` causes. */
   readonly isDrill: boolean;
+  /** What it belongs to; absent in a test. */
+  readonly incident?: { readonly id: string; readonly number: number };
   /** The judgement that held then; absent: none. */
   readonly judgement?: AlertJudgement;
   /** Where the dead assets of the alert can be asked for; absent where they cannot. */
@@ -77,8 +81,9 @@ export interface NotifiedAct {
   readonly atMs: number;
 }
 
-/** The fleet verdict (CONTRACT 7): totals only, never names. */
-export interface FleetNotice {
+/** The fleet verdict (CONTRACT 7 and 15): totals only, never names. */
+export interface FleetNotice extends Pick<FleetVerdict, "by" | "together" | "usual" | "probability"> {
+  /** The incident's. */
   readonly id: string;
   readonly organizations: number;
   readonly spiking: number;
@@ -89,6 +94,21 @@ export interface FleetNotice {
   readonly evidence?: Omit<FleetEvidence, "first">;
   /** Assets of alerts in this notification; absent: none. */
   readonly sample?: readonly SampledAsset[];
+}
+
+/** The incident that a notification is about (CONTRACT 15): totals of all its members, carriers and the worst of the receiver's part. */
+export interface IncidentNotice extends IncidentSummary {
+  /** How many acknowledgements of it ended by themselves. */
+  readonly outlived: number;
+  readonly worst: readonly WorstMember[];
+}
+
+/** An organization with many excess deaths. */
+export interface WorstMember {
+  readonly slug: string;
+  readonly excess: number;
+  readonly count: number;
+  readonly expected: number;
 }
 
 /** What one receiver is sent at once; the outbox stores it as JSON, `receivers/` words it. */
@@ -102,6 +122,8 @@ export interface Notification {
   readonly generatedAtMs: number;
   readonly externalUrl: string | null;
   readonly fleet: FleetNotice | null;
+  /** null: a test, or an act on no alert. */
+  readonly incident: IncidentNotice | null;
   /** In order; changes of one alert within one group are several entries with the same id. */
   readonly alerts: readonly AlertNotice[];
 }

@@ -1,18 +1,21 @@
 import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Clock } from "../../base/time.ts";
-import type { FleetState } from "../../store/alerts/notices.ts";
 import type { NewOutboxEntry, OutboxLease } from "../../store/alerts/outbox.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { Store } from "../../store/store.ts";
 import { hasFreeActs, takeActs, type ActsContext } from "./act-news.ts";
-import { assetsUrlOf, composeFleet, composeNotice, composeNotification } from "./compose.ts";
-import { planNotifications, type Plan } from "../decide/grouping.ts";
-import { isFleetAlert } from "../decide/news.ts";
+import { worstSeverity } from "../../contract/severity.ts";
+import { assetsUrlOf, composeFleet, composeNotice, composeNotification, type PartState } from "./compose.ts";
+import { isDrill, planNotifications, type Plan } from "../decide/grouping.ts";
 import { recipientsOf, type DeliveryBudget } from "../deliver/receiver.ts";
 import { withinBudget } from "./budget.ts";
-import type { AlertNotice, FleetNotice, Notification } from "./notification.ts";
+import { memberViewer } from "../incident-members.ts";
+import { summarizeIncident, worstMembers } from "../incident-summary.ts";
+import { fleetOf, type FleetState } from "../view.ts";
+import type { Incident } from "../../store/alerts/incidents.ts";
+import type { AlertNotice, FleetNotice, IncidentNotice, Notification } from "./notification.ts";
 import type { PlannedNotice, TrackedAlert } from "../decide/outstanding.ts";
 import type { AlertingSettings } from "../settings.ts";
 import { nextSilenceChangeAtMs } from "../decide/silences.ts";
@@ -42,7 +45,7 @@ export interface Notifier {
 export interface NotifierOptions {
   readonly store: Store;
   /** The last states of checks, for what notifications show. */
-  readonly board: Pick<Board, "state" | "states">;
+  readonly board: Pick<Board, "state">;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Ids of notifications and fleet verdicts, unique over all time. */
@@ -54,6 +57,9 @@ export interface NotifierOptions {
   /** Called after a commit, when a row waits in the outbox. */
   readonly onEnqueued: () => void;
 }
+
+// What a message of several organizations names.
+const shownMembers = 5;
 
 /** Returns a notifier over the store. */
 export function createNotifier(options: NotifierOptions): Notifier {
@@ -73,7 +79,6 @@ export function createNotifier(options: NotifierOptions): Notifier {
       logger.info({ notification: id, receiver, ...to, status, alerts: alerts.length }, "notification formed");
     }
     const { planned, formed } = done;
-    if (planned !== null && planned.plan.fleet !== null) announceFleet(planned.plan.fleet);
     if (formed.length === 0) return { formed: 0, nextAtMs: nextLook(planned) };
     options.onEnqueued();
     // Alerts that were notified now have reminders and pauses that the plan could not know of yet.
@@ -96,7 +101,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
   }
 
   async function planNow(parts: StoreParts, settings: AlertingSettings): Promise<Planned | null> {
-    const tracked = await loadTracked(parts, { settings, board, nowMs: clock.nowMs(), newId });
+    const tracked = await loadTracked(parts, { settings, nowMs: clock.nowMs() });
     return tracked === null ? null : { tracked, plan: planNotifications(tracked.input) };
   }
 
@@ -111,9 +116,10 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const ids = plan.notifications.flatMap(({ notices }) => notices.map(({ alertId }) => alertId));
     const notified = await parts.deliveries.firstAccepted([...new Set(ids)]);
     const snapshots = new Map<string, AlertSnapshot>();
-    const fleets = new Map<string, FleetNotice>();
+    const incidents = await incidentNotices(parts, settings, plan.notifications);
+    const fleets = new Map<number, FleetNotice>();
     const formed: FormedNotification[] = [];
-    for (const { receiver, fleet, notices } of plan.notifications) {
+    for (const { receiver, incident, isOfVerdict, notices, part } of plan.notifications) {
       const shown = [];
       const isSampled = settings.receivers.find(({ name }) => name === receiver)?.sample ?? true;
       for (const notice of notices) {
@@ -122,28 +128,31 @@ export function createNotifier(options: NotifierOptions): Notifier {
         const facts = { isSampled, assetsUrl: assetsUrlOf(settings, snapshot) };
         shown.push(composeNotice(notice, snapshot, notifiedAtMs === undefined ? facts : { ...facts, notifiedAtMs }));
       }
-      if (fleet !== null && !fleets.has(fleet.id)) fleets.set(fleet.id, fleetNotice(tracked, fleet));
-      const sent = { receiver, fleet: fleet === null ? null : (fleets.get(fleet.id) ?? null), alerts: shown };
+      const verdict = isOfVerdict ? fleetOf(incident) : null;
+      if (verdict !== null && !fleets.has(incident.number)) fleets.set(incident.number, fleetNotice(tracked, verdict));
+      const fleet = verdict === null ? null : (fleets.get(incident.number) ?? null);
+      const sent = { receiver, fleet, ...incidents(incident.number, part), alerts: shown };
       formed.push(...formFor(settings, sent, tracked.input.nowMs));
     }
     await parts.outbox.enqueueAll(formed.map(outboxEntry));
     await parts.notices.saveSent(plan.sent);
-    for (const state of plan.receiverStates) await parts.notices.saveReceiverState(state);
-    if (plan.fleet !== null) await parts.notices.saveFleet(plan.fleet);
+    for (const known of plan.known) await parts.notices.saveReceiverIncident(known);
     await parts.notices.settle(plan.settled.flatMap(({ id, live }) => (live === null ? [] : [id])));
-    await parts.notices.forgetAlerts(plan.settled.flatMap(({ id, live }) => (live === null ? [id] : [])));
+    const over = plan.settled.flatMap(({ id, live }) => (live === null ? [id] : []));
+    await parts.notices.forgetAlerts(over);
+    if (over.length > 0) await parts.notices.forgetEndedIncidents();
     return formed;
   }
 
   /** Returns the notifications of these alerts for a receiver, within its budget, for each of its recipients. */
   function formFor(
     settings: AlertingSettings,
-    { receiver, fleet, alerts }: Pick<Notification, "receiver" | "fleet" | "alerts">,
+    { receiver, fleet, incident, part, alerts }: Pick<Notification, "receiver" | "fleet" | "alerts"> & ShownIncident,
     nowMs: number,
   ): readonly FormedNotification[] {
     const { externalUrl, sample = 0 } = settings;
     const compose = (some: readonly AlertNotice[]): Notification =>
-      composeNotification({ id: newId(), receiver, nowMs, externalUrl, fleet, sample, alerts: some });
+      composeNotification({ id: newId(), receiver, nowMs, externalUrl, fleet, incident, part, sample, alerts: some });
     const route = settings.receivers.find(({ name }) => name === receiver) ?? { name: receiver };
     const budget = options.budgetOf?.(receiver) ?? null;
     return recipientsOf(route).flatMap((recipient) =>
@@ -159,20 +168,69 @@ export function createNotifier(options: NotifierOptions): Notifier {
   ): Promise<readonly FormedNotification[]> {
     const nowMs = clock.nowMs();
     const news = await takeActs(actsContext(parts, settings, planned));
-    const formed = news.flatMap((one) => formFor(settings, { ...one, fleet: null }, nowMs));
+    const acted = await incidentNotices(
+      parts,
+      settings,
+      news.map(({ incident: number }) => ({ incident: { number } })),
+    );
+    const formed = news.flatMap(({ receiver, incident, alerts }) => {
+      const part = alerts.map(({ id }) => id);
+      return formFor(settings, { receiver, fleet: null, incident: acted(incident, part).incident, alerts }, nowMs);
+    });
     await parts.outbox.enqueueAll(formed.map(outboxEntry));
     return formed;
+  }
+
+  /** Returns what is said of these incidents, by number and for the alerts of a part; null: it is none that is kept. */
+  async function incidentNotices(
+    parts: StoreParts,
+    settings: AlertingSettings,
+    shown: readonly { readonly incident: Pick<Incident, "number"> }[],
+  ): Promise<(number: number, part: readonly string[]) => ShownIncident> {
+    const numbers = [...new Set(shown.map(({ incident }) => incident.number))];
+    if (numbers.length === 0) return () => ({ incident: null });
+    const incidents = new Map((await parts.incidents.byNumbers(numbers)).map((one) => [one.number, one]));
+    const kept = await parts.incidents.members(numbers);
+    const view = await memberViewer(parts, settings, clock.nowMs());
+    return (number, part) => {
+      const incident = incidents.get(number);
+      if (incident === undefined) return { incident: null };
+      const members = (kept.get(number) ?? []).map((one) => view(incident, one));
+      const ids = new Set(part);
+      const own = members.filter(({ alert }) => ids.has(alert.id));
+      const summary = summarizeIncident(incident, members, settings);
+      // What the receiver is not routed is in the totals only.
+      const { carriers } = summarizeIncident(incident, own, settings);
+      const firing = own.filter(({ end, isSilenced }) => end === null && !isSilenced);
+      return {
+        incident: { ...summary, carriers, worst: worstMembers(own, shownMembers), outlived: incident.outlived },
+        part: {
+          status: firing.length === 0 ? "resolved" : "firing",
+          severity: worstSeverity((firing.length === 0 ? own : firing).map(({ alert }) => alert.severity)),
+        },
+      };
+    };
+  }
+
+  function fleetNotice({ input: { alerts } }: Tracked, fleet: FleetState): FleetNotice {
+    const spiking = alerts.filter(
+      (alert) =>
+        alert.check === "dead-asset-spike" &&
+        alert.kind === "verdict" &&
+        !isDrill(alert) &&
+        (fleet.by === "ratio" || alert.incident.number === fleet.number),
+    );
+    return composeFleet(fleet, {
+      organizations: fleet.organizations,
+      spiking: spiking.flatMap(({ live, check, slug }) =>
+        live === null ? [] : [{ alert: live, report: reportFor("verdict", board.state(check, slug)) }],
+      ),
+    });
   }
 
   function actsContext(parts: StoreParts, settings: AlertingSettings, planned: Planned | null): ActsContext {
     const alerts = planned?.tracked.input.alerts ?? [];
     return { parts, board, settings, alerts, plan: planned?.plan ?? { sent: [], postponed: [] } };
-  }
-
-  function announceFleet(fleet: FleetState): void {
-    const { id, check, peakSpiking, organizations, endsAtMs } = fleet;
-    const message = endsAtMs === null ? "fleet verdict holds" : "fleet verdict ended";
-    logger.info({ fleet: id, check, peakSpiking, organizations }, message);
   }
 
   async function resend(receiver: string, lease: OutboxLease): Promise<Notification | null> {
@@ -189,7 +247,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
 
   async function formResend(parts: StoreParts, receiver: string): Promise<Notification | null> {
     const settings = options.settings();
-    const tracked = await loadTracked(parts, { settings, board, nowMs: clock.nowMs(), newId });
+    const tracked = await loadTracked(parts, { settings, nowMs: clock.nowMs() });
     if (tracked === null) return null;
     const shown = [];
     for (const alert of tracked.input.alerts) {
@@ -205,14 +263,18 @@ export function createNotifier(options: NotifierOptions): Notifier {
       );
     }
     if (shown.length === 0) return null;
-    const { fleet, receiverStates, nowMs } = tracked.input;
-    const isFleetKnown = fleet !== null && receiverStates.get(receiver)?.sentFleetId === fleet.id;
+    // All incidents at once: it is for a receiver that knows alerts only.
+    const { known, nowMs, alerts } = tracked.input;
+    const told = known.find((one) => one.receiver === receiver && one.knowsVerdict)?.incident;
+    const incident = alerts.find((alert) => alert.live !== null && alert.incident.number === told)?.incident;
+    const verdict = incident === undefined ? null : fleetOf(incident);
     return composeNotification({
       id: newId(),
       receiver,
       nowMs,
       externalUrl: settings.externalUrl,
-      fleet: isFleetKnown ? fleetNotice(tracked, fleet) : null,
+      fleet: verdict === null ? null : fleetNotice(tracked, verdict),
+      incident: null,
       alerts: shown,
     });
   }
@@ -232,13 +294,19 @@ interface Formed {
   readonly formed: readonly FormedNotification[];
 }
 
+/** An incident in a notification, and how the receiver's part of it stands. */
+interface ShownIncident {
+  readonly incident: IncidentNotice | null;
+  readonly part?: PartState | undefined;
+}
+
 interface Planned {
   readonly tracked: Tracked;
   readonly plan: Plan;
 }
 
-function hasWork({ notifications, sent, receiverStates, fleet, settled }: Plan): boolean {
-  return notifications.length + sent.length + receiverStates.length + settled.length > 0 || fleet !== null;
+function hasWork({ notifications, sent, settled }: Plan): boolean {
+  return notifications.length + sent.length + settled.length > 0;
 }
 
 function nextLook(planned: Planned | null): number | null {
@@ -292,14 +360,4 @@ async function liveSnapshot({ parts, board }: SnapshotSource, alert: TrackedAler
   const context = alert?.target ?? sent ?? { labels: {}, url: null, isDrill: false };
   // The one that its last change had: it stays the same until the next.
   return snapshotOf(state, report, { ...context, sample: sent?.sample ?? [] }, null);
-}
-
-function fleetNotice({ input, spikeStates }: Tracked, fleet: FleetState): FleetNotice {
-  const states = new Map(spikeStates.map((state) => [state.slug, state]));
-  const spiking = input.alerts.flatMap((alert) =>
-    alert.live === null || !isFleetAlert(alert)
-      ? []
-      : [{ alert: alert.live, report: reportFor("verdict", states.get(alert.slug) ?? null) }],
-  );
-  return composeFleet(fleet, { organizations: input.organizations, spiking });
 }

@@ -23,6 +23,7 @@ export interface AlertSnapshot {
   readonly counts: ObservedCounts | null;
   readonly error: { readonly reason: CheckErrorReason; readonly message: string } | null;
   readonly isDrill: boolean;
+  readonly incident?: { readonly id: string; readonly number: number };
   /** The one that held then; absent: none. */
   readonly judgement?: AlertJudgement;
   /** Dead assets of a spike over stored events, while it lasts; absent: none. */
@@ -45,7 +46,7 @@ export function snapshotOf(
   context: SnapshotContext,
   endsAtMs: number | null,
 ): AlertSnapshot {
-  const { id, check, slug, kind, severity, startsAtMs, peak, onset, judgement } = alert;
+  const { id, check, slug, kind, severity, startsAtMs, peak, onset, judgement, incident } = alert;
   const shown = report?.kind === "result" ? report : null;
   return {
     id,
@@ -63,6 +64,7 @@ export function snapshotOf(
     counts: shown?.counts ?? null,
     error: report?.kind === "error" ? report.error : null,
     isDrill: context.isDrill,
+    ...(incident === undefined ? {} : { incident }),
     ...(judgement === undefined ? {} : { judgement }),
     ...(context.sample === undefined ? {} : { sample: context.sample }),
   };

@@ -40,6 +40,10 @@ const ended = {
 } as const;
 const fleet: FleetNotice = {
   id: "f",
+  by: "ratio",
+  together: 12,
+  usual: null,
+  probability: null,
   organizations: 21,
   spiking: 12,
   peakSpiking: 14,
@@ -48,6 +52,8 @@ const fleet: FleetNotice = {
     { assetType: "URL", count: 22, share: 0.22 },
   ],
 };
+
+const alone = { fleet: null, incident: null };
 
 describe("summarize", () => {
   it.each<[string, AlertNotice[], FleetNotice | null, string]>([
@@ -132,15 +138,17 @@ describe("summarize", () => {
   ])("%s", (_rule, alerts, fleet, expected) => {
     const last = new Map(alerts.map(({ id, status }) => [id, status]));
 
-    expect(summarize([...last.values()].includes("firing") ? "firing" : "resolved", alerts, fleet)).toBe(expected);
+    expect(
+      summarize([...last.values()].includes("firing") ? "firing" : "resolved", alerts, { fleet, incident: null }),
+    ).toBe(expected);
   });
 
   it("of the review queue says how many wait and for how long", () => {
     const result = { ...report.result, observed: { queued: 3, oldestAgeSeconds: 5 * 3_600 } };
     const alert = notice({ check: "review-queue", result, counts: null, severity: "warn" });
 
-    expect(summarize("firing", [alert], null)).toBe("acme: warn, 3 wait for review, the oldest for 5h");
-    expect(summarize("resolved", [notice({ ...ended, check: "review-queue", result })], null)).toBe(
+    expect(summarize("firing", [alert], alone)).toBe("acme: warn, 3 wait for review, the oldest for 5h");
+    expect(summarize("resolved", [notice({ ...ended, check: "review-queue", result })], alone)).toBe(
       "acme: the queue is back under the threshold, lasted 2h 5m, peak fail",
     );
   });

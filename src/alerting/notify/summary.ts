@@ -1,9 +1,11 @@
 import { checkKind } from "../../checks/checks.ts";
 import { compareSeverity } from "../../contract/severity.ts";
 import { deathWords } from "../../contract/death-counts.ts";
+import { withoutFraction } from "../../base/instant.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
-import type { AlertNotice, FleetNotice, NoticeEvent } from "./notification.ts";
+import { verdictWords } from "../../contract/fleet/verdict-words.ts";
+import type { AlertNotice, FleetNotice, NoticeEvent, Notification } from "./notification.ts";
 
 // A summary is a title: what fits a phone's lock screen. The alerts are all in the notification.
 const namedOrganizations = 3;
@@ -12,10 +14,15 @@ const namedOrganizations = 3;
 export function summarize(
   status: "firing" | "resolved",
   alerts: readonly AlertNotice[],
-  fleet: FleetNotice | null,
+  { fleet, incident }: Pick<Notification, "fleet" | "incident">,
 ): string {
   const isDrill = alerts.length > 0 && alerts.every((alert) => alert.isDrill);
-  const text = fleet === null ? summarizeAlerts(alerts) : summarizeFleet(status, alerts, fleet);
+  const text =
+    fleet !== null
+      ? summarizeFleet(status, alerts, fleet)
+      : incident?.family === "unreachable" && alerts.length > 1
+        ? summarizeUnreachable(status, alerts)
+        : summarizeAlerts(alerts);
   return isDrill ? `[DRILL] ${text}` : text;
 }
 
@@ -145,8 +152,26 @@ function summarizeFleet(status: "firing" | "resolved", alerts: readonly AlertNot
     .slice(0, namedOrganizations)
     .map(({ assetType, share }) => `${assetType} ${Math.round(share * 100)} %`)
     .join(", ");
-  const counts = `${formatCount(fleet.spiking)} of ${formatCount(fleet.organizations)} organizations spike at once: suspect the liveness checker`;
-  return `${counts}${carriers === "" ? "" : `; carried by ${carriers}`}${joined === 0 ? "" : `; ${joined} new here`}`;
+  return `${verdictWords(fleet)}${carriers === "" ? "" : `; carried by ${carriers}`}${joined === 0 ? "" : `; ${joined} new here`}`;
+}
+
+/** The codes with their counts, since when, and the last result. */
+function summarizeUnreachable(status: "firing" | "resolved", alerts: readonly AlertNotice[]): string {
+  const latest = [...new Map(alerts.map((alert) => [alert.id, alert])).values()];
+  const many = `${formatCount(latest.length)} organizations`;
+  const sinceMs = Math.min(...latest.map(({ startsAtMs }) => startsAtMs));
+  const since = `since ${withoutFraction(new Date(sinceMs).toISOString())}`;
+  if (status === "resolved") {
+    const endsAtMs = Math.max(...latest.map(({ endsAtMs }) => endsAtMs ?? sinceMs));
+    return `${many} give results again, after ${describeDuration(endsAtMs - sinceMs)}`;
+  }
+  const counts = new Map<string, number>();
+  for (const { error } of latest) if (error !== null) counts.set(error.reason, (counts.get(error.reason) ?? 0) + 1);
+  const codes = [...counts]
+    .toSorted(([, left], [, right]) => right - left)
+    .map(([reason, count]) => `${reason} ${formatCount(count)}`);
+  const last = latest.at(-1)?.error?.message;
+  return `${many} give no result ${since}: ${codes.join(", ")}${last === undefined ? "" : `; last: ${last}`}`;
 }
 
 function names(alerts: readonly AlertNotice[], hasSeverity: boolean): string {

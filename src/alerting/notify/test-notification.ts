@@ -12,6 +12,7 @@ export function testNotification(options: {
   return composeNotification({
     ...options,
     fleet: null,
+    incident: null,
     alerts: [
       {
         id: `test-${id}`,

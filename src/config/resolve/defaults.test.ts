@@ -78,7 +78,7 @@ describe("defaults", () => {
         groupWaitMs: 10_000,
         groupIntervalMs: 60_000,
         incidentWithinMs: 1_800_000,
-        fleet: { minOrganizations: 3, ratio: 0.5 },
+        fleet: { minOrganizations: 3, ratio: "auto" },
         sample: 10,
         externalUrl: null,
       },

@@ -49,11 +49,11 @@ const alertingSchema = strictObject({
           .default(3)
           .describe("At least so many organizations must be firing."),
         ratio: z
-          .number()
-          .min(0)
-          .max(1)
-          .default(0.5)
-          .describe("At least this share of those with a result must be firing."),
+          .union([z.literal("auto"), z.number().min(0).max(1)])
+          .default("auto")
+          .describe(
+            "`auto`: so many began within 30 minutes as by chance do once in a million looks; a number: at least this share of those with a result must be firing.",
+          ),
       }),
     ])
     .prefault({})

@@ -2,10 +2,10 @@ import { secondMs, type Clock } from "../../base/time.ts";
 import type { Store } from "../../store/store.ts";
 
 export interface FleetEvidenceOptions {
-  readonly store: Pick<Store, "alerts" | "notices">;
+  readonly store: Pick<Store, "alerts" | "incidents">;
   readonly clock: Clock;
   /** When many organizations at once are a fleet verdict; null: never. */
-  readonly fleet: { readonly minOrganizations: number; readonly ratio: number } | null;
+  readonly fleet: { readonly minOrganizations: number; readonly ratio: number | "auto" } | null;
   /** How many organizations are checked. */
   readonly organizations: number;
 }
@@ -40,8 +40,9 @@ export function createFleetEvidence(options: FleetEvidenceOptions): (slug: strin
   }
 
   return async (slug) => {
-    if (fleet === null) return false;
-    if ((await store.notices.liveFleet("dead-asset-spike")) !== null) return true;
+    // What is no chance has one cause: whether that is the checker, it does not say (CONTRACT 15).
+    if (fleet === null || fleet.ratio === "auto") return false;
+    if ((await store.incidents.open()).some(({ verdict }) => verdict?.by === "ratio")) return true;
     // Only who is not ok asks: what is remembered learns of it, or a round of two seconds would not see its own spikes.
     const spiking = (await spikingSlugs()).add(slug);
     return spiking.size >= fleet.minOrganizations && spiking.size >= fleet.ratio * organizations;

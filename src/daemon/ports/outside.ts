@@ -7,10 +7,11 @@ import type { Secret } from "../../base/secret.ts";
 import type { Clock } from "../../base/time.ts";
 import type { Config } from "../../config/config.ts";
 import { isSigned, readIncidentEvent } from "../../receivers/pagerduty/incident.ts";
+import { worstSeverity } from "../../contract/severity.ts";
 import { deathWords } from "../../contract/death-counts.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { Store } from "../../store/store.ts";
-import type { HooksPort, LinkAnswer, LinkParts, LinksPort } from "../../web/ports/outside.ts";
+import type { HooksPort, LinkAnswer, LinkParts, LinksPort, LinkView } from "../../web/ports/outside.ts";
 import type { Runtime } from "../runtime.ts";
 
 export interface OutsidePortsOptions {
@@ -34,6 +35,7 @@ export function createOutsidePorts(options: OutsidePortsOptions): {
     store,
     clock,
     settings: () => runtime.current().settings,
+    newId,
     onChange,
     acknowledgementOpensGate: (slug) => acknowledgementOpensGate(config(), slug),
     silencesOf: (noting) =>
@@ -46,7 +48,8 @@ export function createOutsidePorts(options: OutsidePortsOptions): {
     if (typeof link === "string") return { kind: "refused", reason: link };
     // A receiver that a reload removed: whoever reads its channel may not act any more.
     if (!config().receivers.some(({ name }) => name === link.receiver)) return { kind: "refused", reason: "expired" };
-    const { alert } = await acts.foresee(link);
+    const { alert, incident } = await acts.foresee(link);
+    const subject = incident === null ? await subjectOf(alert) : await incidentSubject(incident);
     const outcome = await act(link);
     const { alertId, receiver, expiresAtMs } = link;
     return {
@@ -56,9 +59,23 @@ export function createOutsidePorts(options: OutsidePortsOptions): {
       receiver,
       expiresAtMs,
       outcome,
-      alert: alert === null ? null : { slug: alert.slug, severity: alert.severity, words: await wordsOf(alert) },
+      alert: subject,
       holdsGate: alert !== null && opensGate(alert, () => true),
     };
+  }
+
+  async function subjectOf(alert: AlertState | null): Promise<LinkView["alert"]> {
+    return alert === null ? null : { slug: alert.slug, severity: alert.severity, words: await wordsOf(alert) };
+  }
+
+  async function incidentSubject(number: number): Promise<LinkView["alert"]> {
+    const incident = await store.incidents.find(number);
+    const kept = (await store.incidents.members([number])).get(number) ?? [];
+    const firing = kept.filter(({ end }) => end === null).map(({ alert }) => alert);
+    if (incident === null || firing.length === 0) return null;
+    const organizations = new Set(firing.map(({ slug }) => slug)).size;
+    const words = `${organizations} ${organizations === 1 ? "organization" : "organizations"}`;
+    return { slug: `incident ${number}`, severity: worstSeverity(firing.map(({ severity }) => severity)), words };
   }
 
   async function wordsOf({ id, check }: AlertState): Promise<string> {
@@ -75,7 +92,7 @@ export function createOutsidePorts(options: OutsidePortsOptions): {
   return {
     links: {
       look: (given) => answer(given, async (link) => (await acts.foresee(link)).outcome),
-      follow: (given) => answer(given, (link) => acts.follow(link)),
+      follow: (given, name) => answer(given, (link) => acts.follow(link, name)),
     },
     hooks: {
       isSigning: (name) => webhookSecretOf(name) !== null,

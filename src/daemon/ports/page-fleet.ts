@@ -1,8 +1,6 @@
 import { countFleet, fleetBound } from "../../alerting/decide/fleet-bound.ts";
-import { forecastFleet } from "../../alerting/decide/fleet-forecast.ts";
 import { heldGates } from "../../alerting/decide/gate.ts";
-import { isFleetAlert } from "../../alerting/decide/news.ts";
-import { loadTracked } from "../../alerting/notify/tracking.ts";
+import { fleetOf } from "../../alerting/view.ts";
 import type { Clock } from "../../base/time.ts";
 import type { WaitingEntry } from "../../store/alerts/outbox-entry.ts";
 import type { Board } from "../../store/runs/board.ts";
@@ -19,21 +17,29 @@ export interface PageFleetOptions {
   readonly deliveries: DeliveryLog;
 }
 
+// Those that the trace of a week can show.
+const lookedAtIncidents = 200;
 // More than receivers, whose latest ones are what is shown.
 const mostWaiting = 1_000;
 
 /** Creates the fleet verdict as the pages see it, by the functions that decide about its notifications. */
 export function createPageFleet(
   options: PageFleetOptions,
-): Pick<PagePort, "fleets" | "fleetStanding" | "heldSince" | "fleetForecast" | "notifiedOfFleet"> {
-  const { store, board, runtime, clock } = options;
+): Pick<PagePort, "fleets" | "fleetStanding" | "heldSince" | "notifiedOfFleet"> {
+  const { store, runtime } = options;
   return {
-    fleets: () => store.notices.fleets(20),
+    fleets: async () =>
+      (await store.incidents.list({ state: "all", family: "deaths", limit: lookedAtIncidents })).flatMap(
+        (incident) => fleetOf(incident) ?? [],
+      ),
     fleetStanding: (states, alerts) => {
       const { settings } = runtime.current();
       const firing = alerts.filter(
         ({ check, kind, slug, state }) =>
-          state === "firing" && isFleetAlert({ check, kind, target: settings.targetOf(check, slug) }),
+          state === "firing" &&
+          check === "dead-asset-spike" &&
+          kind === "verdict" &&
+          settings.targetOf(check, slug)?.isDrill !== true,
       );
       const spiking = new Set(firing.map(({ slug }) => slug));
       const organizations = countFleet(states, spiking);
@@ -42,13 +48,6 @@ export function createPageFleet(
     heldSince: async () => {
       const { settings } = runtime.current();
       return heldGates(await store.gate.failures(), (slug) => settings.gateOf(slug));
-    },
-    fleetForecast: async () => {
-      const { settings } = runtime.current();
-      const nowMs = clock.nowMs();
-      // The id of a verdict that is not sent.
-      const tracked = await loadTracked(store, { settings, board, nowMs, newId: () => "forecast" });
-      return tracked === null ? null : forecastFleet(tracked.input);
     },
     notifiedOfFleet: async (fleetId) => {
       // What waits is read first: what is accepted in between is then in one of the two.

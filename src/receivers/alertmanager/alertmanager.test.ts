@@ -112,6 +112,7 @@ describe("labelledAlerts", () => {
       slug: "acme",
       severity: "fail",
       team: "trust",
+      incident: "41",
     });
   });
 

@@ -54,7 +54,7 @@ export const alertmanagerKind = {
 } as const satisfies ReceiverKind;
 
 const labelName = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
-const ownLabels = ["alertname", "check", "slug", "severity"];
+const ownLabels = ["alertname", "check", "slug", "severity", "incident"];
 
 function checkLabelName(name: string): string | null {
   if (ownLabels.includes(name)) return "this label is flatline's own in what an alertmanager receiver sends";

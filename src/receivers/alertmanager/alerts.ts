@@ -1,9 +1,8 @@
 import type { AlertNotice, FleetNotice, Notification } from "../../alerting/notify/notification.ts";
 import { checkKind } from "../../checks/checks.ts";
 import type { Severity } from "../../contract/severity.ts";
-import { fleetMessage } from "../wording/fleet.ts";
 import { cutList, plainText } from "../wording/text.ts";
-import { httpLinks, latestNotices, noticeSection } from "../wording/wording.ts";
+import { httpLinks, latestNotices, messageOf, noticeSection } from "../wording/wording.ts";
 
 /** One label set as Alertmanager knows alerts: each severity of ours is an alert of its own there. */
 export interface LabelledAlert {
@@ -80,7 +79,13 @@ function noticeLabels(notice: AlertNotice, severity: Severity): Record<string, s
     check: notice.check,
     slug: notice.slug.toWellFormed(),
     severity,
+    ...incidentLabel(notice),
   };
+}
+
+/** Its number: people say "incident 41". */
+function incidentLabel(notice: Pick<AlertNotice, "incident"> | undefined): { readonly incident?: string } {
+  return notice?.incident === undefined ? {} : { incident: String(notice.incident.number) };
 }
 
 /** Name of the alert that is a fleet verdict. */
@@ -110,7 +115,7 @@ function sampleAnnotation(sample: readonly string[]): Record<string, string> {
 
 function fleetAlerts(notification: Notification, fleet: FleetNotice, nowMs: number): LabelledAlert[] {
   const { alerts, severity: current, generatedAtMs } = notification;
-  const message = fleetMessage(notification, fleet, latestNotices(alerts));
+  const message = messageOf(notification);
   const facts = message.facts.map(({ name, value }) => `${name}: ${value}`);
   const members = cutList(message.lines, memberBudget).map((line) => `- ${line}`);
   const annotations = {
@@ -127,7 +132,7 @@ function fleetAlerts(notification: Notification, fleet: FleetNotice, nowMs: numb
   // A fleet's severity is its notification's, with no memory of the last one: all others are ended, known or not.
   const severities = new Set<Severity>([current, ...fleetSeverities]);
   return [...severities].map((severity) => ({
-    labels: { alertname: fleetAlertName, check, severity },
+    labels: { alertname: fleetAlertName, check, severity, by: fleet.by, ...incidentLabel(alerts[0]) },
     annotations,
     startsAtMs,
     endsAtMs: isFiring ? (severity === current ? null : nowMs) : endedAtMs,

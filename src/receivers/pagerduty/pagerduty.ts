@@ -5,11 +5,10 @@ import type { HttpDispatcher } from "../../base/http-dispatcher.ts";
 import { checkKey } from "../../base/schema/secret-rules.ts";
 import { checkHttpUrl, secretFile } from "../../base/schema/values.ts";
 import { Secret } from "../../base/secret.ts";
-import type { AlertNotice, FleetNotice, Notification } from "../../alerting/notify/notification.ts";
+import type { AlertNotice, FleetNotice, IncidentNotice, Notification } from "../../alerting/notify/notification.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
 import type { Severity } from "../../contract/severity.ts";
 import { combineOutcomes, deliverRequest, type DeliveryContext } from "../delivery.ts";
-import { fleetMessage } from "../wording/fleet.ts";
 import { fitMessage, type Fact, type Message } from "../wording/message.ts";
 import { isoTime } from "../payload.ts";
 import type { ReceiverInput, ReceiverKind, ReceiverSecrets } from "../kind.ts";
@@ -139,18 +138,28 @@ export function createPagerdutyReceiver(
   };
 }
 
-/** Returns the events of a notification: one an alert, or one for a fleet verdict in place of its members'; its end ends those, too. */
+/** Returns the events of a notification: of one incident there is one at PagerDuty (CONTRACT 13); what is of none is one an alert. */
 export function pagerdutyEvents(notification: Notification): PagerdutyEvent[] {
-  const { fleet, status } = notification;
+  const { incident, status } = notification;
   const notices = latestNotices(notification.alerts);
-  if (fleet === null) return notices.map((notice) => noticeEvent(notice, notification));
-  if (status === "resolved") return [resolveEvent(fleet.id), ...notices.map(({ id }) => resolveEvent(id))];
-  const single = notices.filter((notice) => notice.kind === "unknown" || notice.status === "resolved");
-  return [fleetEvent(notification, notices), ...single.map((notice) => noticeEvent(notice, notification))];
+  if (incident === null) return notices.map((notice) => noticeEvent(notice, notification));
+  const { id, outlived } = incident;
+  // An acknowledgement there stays: when it has ended here, another incident asks for another.
+  const key = keyOf(id, outlived);
+  const before = outlived === 0 ? [] : [resolveEvent(keyOf(id, outlived - 1))];
+  if (status === "resolved") return [...before, resolveEvent(key)];
+  const [only] = notices;
+  const isOne =
+    only !== undefined && new Set(notices.map(({ slug }) => slug)).size === 1 && notification.fleet === null;
+  return [...before, isOne ? noticeEvent(only, notification, key) : incidentEvent(notification, incident, key)];
 }
 
-function noticeEvent(notice: AlertNotice, notification: Notification): PagerdutyEvent {
-  if (notice.status === "resolved") return resolveEvent(notice.id);
+function keyOf(id: string, outlived: number): string {
+  return outlived === 0 ? id : `${id}.${outlived}`;
+}
+
+function noticeEvent(notice: AlertNotice, notification: Notification, key = notice.id): PagerdutyEvent {
+  if (notification.incident === null && notice.status === "resolved") return resolveEvent(key);
   const section = {
     ...noticeSection(notice, notification.generatedAtMs, notification.externalUrl),
     links: noticeLinks(notice, notification.externalUrl, []),
@@ -163,7 +172,7 @@ function noticeEvent(notice: AlertNotice, notification: Notification): Pagerduty
     links: [],
   };
   return trigger(notification, message, {
-    dedupKey: notice.id,
+    dedupKey: key,
     source: plainText(notice.slug),
     severity: notice.event === "test" ? "info" : severities[notice.severity],
     startsAtMs: notice.startsAtMs,
@@ -179,17 +188,16 @@ function noticeEvent(notice: AlertNotice, notification: Notification): Pagerduty
   });
 }
 
-function fleetEvent(notification: Notification, notices: readonly AlertNotice[]): PagerdutyEvent {
-  const { fleet, generatedAtMs } = notification;
-  const message = { ...messageOf(notification), ...(fleet === null ? {} : fleetMessage(notification, fleet, notices)) };
-  return trigger(notification, message, {
-    dedupKey: fleet?.id ?? notification.id,
+function incidentEvent(notification: Notification, incident: IncidentNotice, dedupKey: string): PagerdutyEvent {
+  const { fleet } = notification;
+  return trigger(notification, messageOf(notification), {
+    dedupKey,
     source: "flatline",
     severity: severities[notification.severity],
-    startsAtMs: Math.min(generatedAtMs, ...notices.map(({ startsAtMs }) => startsAtMs)),
-    check: notices[0]?.check ?? "dead-asset-spike",
-    group: "fleet",
-    details: { fleet: fleet === null ? null : totalsOf(fleet) },
+    startsAtMs: incident.startedAtMs,
+    check: notification.alerts[0]?.check ?? "dead-asset-spike",
+    group: fleet === null ? incident.family : "fleet",
+    details: { incident: incident.number, fleet: fleet === null ? null : totalsOf(fleet) },
   });
 }
 

@@ -93,11 +93,38 @@ describe("sentences", () => {
     expect(messageOf(sample("test")).title).toMatch(/^\[TEST\]/);
   });
 
-  it("of a fleet suspect the liveness checker", () => {
-    const { title, intro } = messageOf(sample("fleet"));
+  it("of an incident say what began together, its likely cause and what its deaths share", () => {
+    const { title, intro, lines } = messageOf(sample("fleet"));
 
-    expect(title).toContain("12 of 21 organizations spike at once");
-    expect(intro).toContain("Suspect the liveness checker");
+    expect(title).toBe("12 organizations began together: one cause");
+    expect(intro).toBe(
+      "By chance that does not happen. Likely cause: the liveness checker. 85 % of the excess has reason=captcha_page, usually <1 %. 2 new here.",
+    );
+    expect(lines).toEqual([
+      "acme: 5,108 more deaths than usual (459×)",
+      "globex: 21 more deaths than usual (3.1×)",
+      "+10 more",
+    ]);
+  });
+
+  it("of an escalation say that nobody has taken it, and since when", () => {
+    const { title, intro } = messageOf(sample("lead"));
+
+    expect(title).toBe("Escalated to you: nobody has taken incident 41");
+    expect(intro).toMatch(/^12 organizations for 11.h 40.min\./);
+  });
+
+  it("of one that somebody has taken say who", () => {
+    expect(messageOf(sample("taken")).intro).toContain("dana has it.");
+  });
+
+  it("of by ratio suspect the liveness checker", () => {
+    const { fleet, ...notification } = sample("fleet");
+    const byRatio = fleet === null ? null : { ...fleet, by: "ratio" as const };
+
+    expect(messageOf({ ...notification, fleet: byRatio }).title).toBe(
+      "12 of 21 organizations spike at once: suspect the liveness checker",
+    );
   });
 
   it("give way to the service's own maps where the counts are unknown", () => {
@@ -123,18 +150,22 @@ describe("a message", () => {
 
   it("of one alert has the link to its page first, then what can be done, then the application", () => {
     expect(linksOf("firing")).toEqual([
-      `Open alert ${page}/alerts/${noticeOf("firing").id}`,
+      `Open incident 41 ${page}/incidents/41`,
       `Acknowledge ${page}/act`,
       "Open acme https://app.example.com/o/acme",
     ]);
   });
 
-  it.each(["group", "fleet", "fleet-resolved"])("of several has the link to all alerts only: %s", (kind) => {
-    expect(linksOf(kind)).toEqual([`Open alerts ${page}/alerts`]);
+  it.each(["group", "fleet", "fleet-resolved"])("of several has the link to the incident first: %s", (kind) => {
+    expect(linksOf(kind)[0]).toBe(`Open incident 41 ${page}/incidents/41`);
   });
 
   it("has no link to a page that nobody has named", () => {
-    expect(linksOf("group", { externalUrl: null })).toEqual([]);
+    const { incident } = sample("group");
+    const unnamed = incident === null ? null : { ...incident, url: null };
+    expect(linksOf("group", { externalUrl: null, incident: unnamed })).toEqual([
+      "Acknowledge https://flatline.example.com/act",
+    ]);
   });
 
   it("does not lead to the organization's page beside the alert's", () => {

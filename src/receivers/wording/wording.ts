@@ -3,7 +3,7 @@ import { compareSeverity } from "../../contract/severity.ts";
 import { ownOrigins } from "../../base/broken-address.ts";
 import { isActNotice } from "./acts.ts";
 import { brokenMessage, brokenSection, originsOf, sampleLines } from "./broken.ts";
-import { fleetMessage } from "./fleet.ts";
+import { incidentMessage } from "./incident.ts";
 import type { Message, MessageLink, MessageSection } from "./message.ts";
 import { noticeCarriers, noticeFacts } from "./notice-facts.ts";
 import { noticeDetails, noticeSentence, noticeTitle } from "./notice.ts";
@@ -24,11 +24,15 @@ export function messageOf(notification: Notification, acts: readonly MessageLink
 
 function wordedMessage(notification: Notification, acts: readonly MessageLink[]): Message {
   const notices = latestNotices(notification.alerts);
-  const { externalUrl } = notification;
-  const links = httpLinks([{ label: "Open alerts", url: pageUrl(externalUrl, "alerts") }]);
+  const { externalUrl, incident } = notification;
+  const links = httpLinks([
+    incident === null
+      ? { label: "Open incidents", url: pageUrl(externalUrl, "incidents") }
+      : { label: `Open incident ${incident.number}`, url: incident.url },
+  ]);
   const severity = notification.status === "resolved" ? "ok" : notification.severity;
-  if (notification.fleet !== null)
-    return { ...fleetMessage(notification, notification.fleet, notices), severity, links };
+  if (incident !== null && !notices.some(isActNotice) && (notification.fleet !== null || isOfSeveral(notices)))
+    return { ...incidentMessage(notification, incident, notices), severity, links: [...links, ...acts] };
   const [only] = notices;
   const title =
     only !== undefined && notices.length === 1
@@ -54,9 +58,13 @@ function wordedMessage(notification: Notification, acts: readonly MessageLink[])
   };
 }
 
+function isOfSeveral(notices: readonly AlertNotice[]): boolean {
+  return new Set(notices.map(({ slug }) => slug)).size > 1;
+}
+
 /** Returns the page of the alert, what can be done about it at once, then where its organization is looked at. */
 export function noticeLinks(
-  { id, slug, url, event }: AlertNotice,
+  { id, slug, url, event, incident }: AlertNotice,
   externalUrl: string | null,
   acts: readonly MessageLink[],
 ): MessageLink[] {
@@ -66,7 +74,9 @@ export function noticeLinks(
   return [
     ...httpLinks([
       isOfAlert
-        ? { label: "Open alert", url: pageUrl(externalUrl, `alerts/${encodeURIComponent(id)}`) }
+        ? incident === undefined
+          ? { label: "Open alert", url: pageUrl(externalUrl, `alerts/${encodeURIComponent(id)}`) }
+          : { label: `Open incident ${incident.number}`, url: pageUrl(externalUrl, `incidents/${incident.number}`) }
         : { label: "Open flatline", url: externalUrl },
     ]),
     ...acts,

@@ -135,6 +135,17 @@ export function createIncidentStore(db: Db) {
     save: async (incident: Incident): Promise<void> => {
       await db.updateTable("incidents").set(rowOf(incident)).where("number", "=", incident.number).execute();
     },
+    /** The fleet verdict was switched off: those that last are over. */
+    endVerdicts: async (): Promise<void> => {
+      const lasting = (await rows().where("ended_at_ms", "is", null).execute()).map(incidentOf);
+      for (const { number, ...incident } of lasting)
+        if (incident.verdict !== null)
+          await db
+            .updateTable("incidents")
+            .set(rowOf({ ...incident, verdict: null }))
+            .where("number", "=", number)
+            .execute();
+    },
     /** Those that are open, newest first. */
     open: async (): Promise<readonly Incident[]> =>
       (await rows().where("ended_at_ms", "is", null).orderBy("number", "desc").execute()).map(incidentOf),
@@ -154,6 +165,13 @@ export function createIncidentStore(db: Db) {
       if (sinceMs !== undefined) found = found.where("started_at_ms", ">=", sinceMs);
       if (before !== undefined) found = found.where("number", "<", before);
       return (await found.execute()).map(incidentOf);
+    },
+    /** Those of these numbers that are kept. */
+    byNumbers: async (numbers: readonly number[]): Promise<readonly Incident[]> => {
+      const found: Incident[] = [];
+      for (const some of chunksOf(numbers))
+        found.push(...(await rows().where("number", "in", some).execute()).map(incidentOf));
+      return found;
     },
     /** The alerts of these incidents, live and ended, in the order in which they began, by number. */
     members: async (numbers: readonly number[]): Promise<ReadonlyMap<number, readonly KeptAlert[]>> => {
@@ -190,6 +208,17 @@ export function createIncidentStore(db: Db) {
         .execute();
       return new Map(counted.map(({ number, firing }) => [number ?? 0, Number(firing)]));
     },
+    /** Organizations whose spike alert fires, each with its incident. */
+    spiking: async (): Promise<readonly { readonly slug: string; readonly incident: number }[]> => {
+      const rows = await db
+        .selectFrom("alerts")
+        .select(["slug", "incident_number"])
+        .where("check_name", "=", "dead-asset-spike")
+        .where("kind", "=", "verdict")
+        .where("state", "=", "firing")
+        .execute();
+      return rows.map(({ slug, incident_number }) => ({ slug, incident: incident_number ?? 0 }));
+    },
     /** Notes that a spike alert of an organization fired on that day (days since the epoch). */
     noteSpikeDay: async (day: number, slug: string, incident: number): Promise<void> => {
       await db
@@ -217,7 +246,7 @@ export function createIncidentStore(db: Db) {
      */
     tidy: async ({ beforeDay, nowMs }: { readonly beforeDay: number; readonly nowMs: number }): Promise<void> => {
       await db.deleteFrom("spike_days").where("day", "<", beforeDay).execute();
-      const numbers = (table: "alerts" | "ended_alerts") =>
+      const numbers = (table: "alerts" | "ended_alerts" | "alert_changes") =>
         db.selectFrom(table).select("incident_number").where("incident_number", "is not", null);
       const fires = db.selectFrom("alerts").select("incident_number").where("incident_number", "is not", null);
       await db
@@ -231,7 +260,8 @@ export function createIncidentStore(db: Db) {
         .select("number")
         .where("ended_at_ms", "is not", null)
         .where("number", "not in", numbers("alerts"))
-        .where("number", "not in", numbers("ended_alerts"));
+        .where("number", "not in", numbers("ended_alerts"))
+        .where("number", "not in", numbers("alert_changes"));
       await db.deleteFrom("comments").where("incident_number", "in", empty).execute();
       await db.deleteFrom("incidents").where("number", "in", empty).execute();
     },

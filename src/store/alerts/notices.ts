@@ -1,8 +1,9 @@
-import { sql, type Generated, type Selectable } from "kysely";
+import { sql, type Generated } from "kysely";
 
 import type { CheckName } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertKind } from "./alerts.ts";
+import { chunksOf } from "../engine/chunks.ts";
 import { engineOf } from "../engine/engine.ts";
 import type { Db } from "../schema.ts";
 
@@ -21,6 +22,8 @@ export interface AlertChange {
   readonly event: ChangeEvent;
   readonly severity: Severity;
   readonly reason: string;
+  /** Number of the alert's incident. */
+  readonly incident: number;
 }
 
 /** A change to be stored. */
@@ -52,25 +55,18 @@ export interface SentState {
   readonly isEnded: boolean;
 }
 
-/** What the grouping keeps of one receiver. */
-export interface ReceiverState {
+/** What the grouping keeps of one receiver and incident. */
+export interface ReceiverIncident {
   readonly receiver: string;
-  /** When it was last notified of a new alert; null: never. */
-  readonly lastNewAtMs: number | null;
-  /** The fleet verdict that was last sent to it. */
-  readonly sentFleetId: string | null;
-  readonly lastFleetAtMs: number | null;
-}
-
-/** The fleet verdict: an alert of its own, over many organizations (CONTRACT 7). */
-export interface FleetState {
-  readonly id: string;
-  readonly check: CheckName;
-  readonly startsAtMs: number;
-  readonly endsAtMs: number | null;
-  readonly peakSpiking: number;
-  /** Organizations with a result when the peak was seen. */
-  readonly organizations: number;
+  readonly incident: number;
+  /** When it was last notified of a new alert of it; under a fleet verdict and of one that is unreachable, of anything. */
+  readonly lastAtMs: number;
+  /** Alerts that it had of the incident then, those that it was not notified of included. */
+  readonly members: number;
+  /** It was notified of the fleet verdict. */
+  readonly knowsVerdict: boolean;
+  /** The instant of the outgrown acknowledgement that it was last notified of; null: of none. */
+  readonly outgrownAtMs: number | null;
 }
 
 /** Tables of what receivers are to be notified of, and of what they were notified. */
@@ -85,6 +81,7 @@ export interface NoticeTables {
     event: ChangeEvent;
     severity: Severity;
     reason: string;
+    incident_number: number | null;
     is_settled: Generated<number>;
     snapshot: string;
   };
@@ -97,19 +94,13 @@ export interface NoticeTables {
     sent_at_ms: number;
     is_ended: number;
   };
-  receiver_states: {
+  receiver_incidents: {
     receiver: string;
-    last_new_at_ms: number | null;
-    sent_fleet_id: string | null;
-    last_fleet_at_ms: number | null;
-  };
-  fleets: {
-    id: string;
-    check_name: CheckName;
-    starts_at_ms: number;
-    ends_at_ms: number | null;
-    peak_spiking: number;
-    organizations: number;
+    incident_number: number;
+    last_at_ms: number;
+    members: number;
+    knows_verdict: number;
+    outgrown_at_ms: number | null;
   };
 }
 
@@ -134,9 +125,11 @@ export function createNoticeStore(db: Db) {
       event,
       severity,
       reason,
+      incident,
       snapshot,
     }: NewAlertChange): Promise<void> => {
-      const row = { alert_id: alertId, check_name: check, slug, kind, at_ms: atMs, event, severity, reason, snapshot };
+      const change = { alert_id: alertId, check_name: check, slug, kind, at_ms: atMs, event, severity, reason };
+      const row = { ...change, incident_number: incident, snapshot };
       await db.insertInto("alert_changes").values(row).execute();
     },
     /** All changes of which a receiver may have to be notified, in order. */
@@ -151,6 +144,7 @@ export function createNoticeStore(db: Db) {
         "event",
         "severity",
         "reason",
+        "incident_number",
       ] as const;
       const rows = await db
         .selectFrom("alert_changes")
@@ -169,12 +163,13 @@ export function createNoticeStore(db: Db) {
         event: row.event,
         severity: row.severity,
         reason: row.reason,
+        incident: row.incident_number ?? 0,
       }));
     },
     /** The snapshots of these changes by seq; those that are gone are absent. */
     snapshots: async (seqs: readonly number[]): Promise<ReadonlyMap<number, string>> => {
       const found = new Map<number, string>();
-      for (const slice of slices(seqs)) {
+      for (const slice of chunksOf(seqs)) {
         const rows = await db
           .selectFrom("alert_changes")
           .select(["seq", "snapshot"])
@@ -191,7 +186,7 @@ export function createNoticeStore(db: Db) {
     },
     /** No receiver waits for the changes of these alerts: all are deleted but each one's last, which is kept for its snapshot. */
     settle: async (alertIds: readonly string[]): Promise<void> => {
-      for (const slice of slices(alertIds)) {
+      for (const slice of chunksOf(alertIds)) {
         await db.updateTable("alert_changes").set({ is_settled: 1 }).where("alert_id", "in", slice).execute();
         const changes = db.selectFrom("alert_changes").where("alert_id", "in", slice).groupBy("alert_id");
         const last = changes.select(({ fn }) => fn.max("seq").as("seq"));
@@ -208,7 +203,7 @@ export function createNoticeStore(db: Db) {
       return rows.map(({ seq, slug, at_ms: atMs, body }) => ({ seq, slug, atMs, body }));
     },
     forgetActs: async (seqs: readonly number[]): Promise<void> => {
-      for (const slice of slices(seqs)) await db.deleteFrom("act_notices").where("seq", "in", slice).execute();
+      for (const slice of chunksOf(seqs)) await db.deleteFrom("act_notices").where("seq", "in", slice).execute();
     },
     sent: async (): Promise<readonly SentState[]> =>
       (await db.selectFrom("alert_sent").selectAll().execute()).map(sentOf),
@@ -222,7 +217,7 @@ export function createNoticeStore(db: Db) {
       return (await row.executeTakeFirst()) !== undefined;
     },
     saveSent: async (sent: readonly SentState[]): Promise<void> => {
-      for (const slice of slices(sent)) {
+      for (const slice of chunksOf(sent)) {
         await db
           .insertInto("alert_sent")
           .values(slice.map(sentRow))
@@ -239,7 +234,7 @@ export function createNoticeStore(db: Db) {
     },
     /** These ended, and every receiver is through with them. */
     forgetAlerts: async (alertIds: readonly string[]): Promise<void> => {
-      for (const slice of slices(alertIds)) {
+      for (const slice of chunksOf(alertIds)) {
         await db.deleteFrom("alert_changes").where("alert_id", "in", slice).execute();
         await db.deleteFrom("alert_sent").where("alert_id", "in", slice).execute();
       }
@@ -249,64 +244,51 @@ export function createNoticeStore(db: Db) {
       // An empty list would be "not in ()", which not every database takes.
       const kept = receivers.length === 0 ? [""] : [...receivers];
       await db.deleteFrom("alert_sent").where("receiver", "not in", kept).execute();
-      await db.deleteFrom("receiver_states").where("receiver", "not in", kept).execute();
+      await db.deleteFrom("receiver_incidents").where("receiver", "not in", kept).execute();
     },
-    receiverStates: async (): Promise<readonly ReceiverState[]> =>
-      (await db.selectFrom("receiver_states").selectAll().execute()).map((row): ReceiverState => ({
+    receiverIncidents: async (): Promise<readonly ReceiverIncident[]> =>
+      (await db.selectFrom("receiver_incidents").selectAll().execute()).map((row) => ({
         receiver: row.receiver,
-        lastNewAtMs: row.last_new_at_ms,
-        sentFleetId: row.sent_fleet_id,
-        lastFleetAtMs: row.last_fleet_at_ms,
+        incident: row.incident_number,
+        lastAtMs: row.last_at_ms,
+        members: row.members,
+        knowsVerdict: row.knows_verdict === 1,
+        outgrownAtMs: row.outgrown_at_ms,
       })),
-    saveReceiverState: async ({ receiver, lastNewAtMs, sentFleetId, lastFleetAtMs }: ReceiverState): Promise<void> => {
+    saveReceiverIncident: async (known: ReceiverIncident): Promise<void> => {
+      const { receiver, incident, lastAtMs, members, knowsVerdict, outgrownAtMs } = known;
       const row = {
         receiver,
-        last_new_at_ms: lastNewAtMs,
-        sent_fleet_id: sentFleetId,
-        last_fleet_at_ms: lastFleetAtMs,
+        incident_number: incident,
+        last_at_ms: lastAtMs,
+        members,
+        knows_verdict: knowsVerdict ? 1 : 0,
+        outgrown_at_ms: outgrownAtMs,
       };
       await db
-        .insertInto("receiver_states")
+        .insertInto("receiver_incidents")
         .values(row)
-        .onConflict((conflict) => conflict.column("receiver").doUpdateSet(row))
+        .onConflict((conflict) => conflict.columns(["receiver", "incident_number"]).doUpdateSet(row))
         .execute();
     },
-    /** The fleet verdict that lasts; at most one a check. */
-    liveFleet: async (check: CheckName): Promise<FleetState | null> => {
-      const live = db.selectFrom("fleets").selectAll().where("check_name", "=", check).where("ends_at_ms", "is", null);
-      const row = await live.executeTakeFirst();
-      return row === undefined ? null : fleetOf(row);
-    },
-    saveFleet: async ({ id, check, startsAtMs, endsAtMs, peakSpiking, organizations }: FleetState): Promise<void> => {
-      const ends_at_ms = endsAtMs;
-      const row = {
-        id,
-        check_name: check,
-        starts_at_ms: startsAtMs,
-        ends_at_ms,
-        peak_spiking: peakSpiking,
-        organizations,
-      };
+    /** Forgets what receivers know of incidents that have ended, and of which no change waits. */
+    forgetEndedIncidents: async (): Promise<void> => {
+      const waiting = db
+        .selectFrom("alert_changes")
+        .select("incident_number")
+        .where("is_settled", "=", sql.lit(0))
+        .where("incident_number", "is not", null);
       await db
-        .insertInto("fleets")
-        .values(row)
-        .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
+        .deleteFrom("receiver_incidents")
+        .where(
+          "incident_number",
+          "not in",
+          db.selectFrom("incidents").select("number").where("ended_at_ms", "is", null),
+        )
+        .where("incident_number", "not in", waiting)
         .execute();
     },
-    /** The latest ones, newest first. */
-    fleets: async (limit: number): Promise<readonly FleetState[]> =>
-      (await db.selectFrom("fleets").selectAll().orderBy("starts_at_ms", "desc").limit(limit).execute()).map(fleetOf),
   };
-}
-
-// One statement a slice: an engine bounds the number of its parameters.
-const rowsPerStatement = 500;
-
-function slices<Row>(rows: readonly Row[]): Row[][] {
-  const parts: Row[][] = [];
-  for (let start = 0; start < rows.length; start += rowsPerStatement)
-    parts.push(rows.slice(start, start + rowsPerStatement));
-  return parts;
 }
 
 function sentRow({ receiver, alertId, seq, severity, sentAtMs, isEnded }: SentState): NoticeTables["alert_sent"] {
@@ -321,16 +303,5 @@ function sentOf(row: NoticeTables["alert_sent"]): SentState {
     severity: row.severity,
     sentAtMs: row.sent_at_ms,
     isEnded: row.is_ended === 1,
-  };
-}
-
-function fleetOf(row: Selectable<NoticeTables["fleets"]>): FleetState {
-  return {
-    id: row.id,
-    check: row.check_name,
-    startsAtMs: row.starts_at_ms,
-    endsAtMs: row.ends_at_ms,
-    peakSpiking: row.peak_spiking,
-    organizations: row.organizations,
   };
 }

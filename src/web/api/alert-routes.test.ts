@@ -137,7 +137,12 @@ describe("GET /api/v1/alerts", () => {
       alerts: [firing, { ...firing, state: { ...firing.state, id: "a3", kind: "unknown" } }, pending],
       fleet: {
         id: "f1",
+        number: 1,
         check: "dead-asset-spike",
+        by: "chance",
+        together: 3,
+        usual: 0.1,
+        probability: 1e-9,
         startsAtMs: harnessNowMs,
         endsAtMs: null,
         peakSpiking: 4,

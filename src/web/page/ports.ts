@@ -4,13 +4,12 @@ import type { Severity } from "../../contract/severity.ts";
 import type { AlertHistoryEntry, AlertState } from "../../store/alerts/alerts.ts";
 import type { AlertComment } from "../../store/alerts/comments.ts";
 import type { DeliveryAttempt, FirstAcceptance } from "../../store/alerts/deliveries.ts";
-import type { FleetState } from "../../store/alerts/notices.ts";
+import type { FleetState } from "../../alerting/view.ts";
 import type { StoredResult, VerdictPoint } from "../../store/runs/history.ts";
 import type { HourSeries } from "../../store/runs/hour-series.ts";
 import type { CheckState } from "../ports/checks.ts";
 import type { WaitingEntry } from "../../store/alerts/outbox-entry.ts";
 import type { HoldFacts } from "./alerts/act-facts.ts";
-import type { Forecast } from "./parts/notified.ts";
 
 /** One setting of an organization as it holds. */
 export interface PageSetting {
@@ -178,8 +177,6 @@ export interface PagePort {
   organizations(): readonly PageOrganization[];
   /** Where the fleet stands, as decides about its verdict. */
   fleetStanding(states: readonly CheckState[], alerts: readonly AlertState[]): PageFleetStanding;
-  /** When and to which receivers a verdict that is not sent yet goes out; null: to none. */
-  fleetForecast(): Promise<Forecast | null>;
   /** What is wrong with the store, in words, beginning in lower case; null when nothing is. */
   storeProblem(): string | null;
   /** Size of the store, bytes. */

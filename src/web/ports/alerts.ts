@@ -5,7 +5,7 @@ import type { ResultReport } from "../../contract/report.ts";
 import type { AlertHistoryEntry, AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { AlertComment } from "../../store/alerts/comments.ts";
 import type { JudgementEntry } from "../../store/alerts/judgements.ts";
-import type { FleetState } from "../../store/alerts/notices.ts";
+import type { FleetState } from "../../alerting/view.ts";
 import type { StoredResult } from "../../store/runs/history.ts";
 
 /** A live alert with what the configuration that holds now says of its organization. */

@@ -32,7 +32,7 @@ export interface LinkView {
   readonly receiver: string;
   readonly expiresAtMs: number;
   readonly outcome: "applied" | "repeated" | "late" | "no_alert" | "unchanged" | "opens_gate";
-  /** null once it has ended. */
+  /** What it is of, an alert or an incident; null once that has ended. */
   readonly alert: { readonly slug: string; readonly severity: Severity; readonly words: string } | null;
   /** Whether the alert may hold the gate. */
   readonly holdsGate: boolean;
@@ -43,6 +43,6 @@ export type LinkAnswer = LinkView | { readonly kind: "refused"; readonly reason:
 export interface LinksPort {
   /** What the link would do; changes nothing. */
   look(link: LinkParts): Promise<LinkAnswer>;
-  /** Does it, once. */
-  follow(link: LinkParts): Promise<LinkAnswer>;
+  /** Does it, once; `name` is what who follows it says to be called, null: nothing. */
+  follow(link: LinkParts, name: string | null): Promise<LinkAnswer>;
 }

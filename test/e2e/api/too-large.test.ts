@@ -45,7 +45,7 @@ storage: { path: flatline.db }
 
 describe("a receiver that answers 413", () => {
   it("is sent the group once more with less, under the same id, and has it delivered", async () => {
-    await fireAt(12_000);
+    await fireAt(14_000);
     await eventually(async () => (await folder.withStore((store) => store.deliveries.last("ops", true))) !== null);
 
     const [whole, less, ...others] = sink.requests.map(({ body }) => JSON.parse(body) as Payload);

@@ -126,7 +126,7 @@ it("names none of an organization that says so", async () => {
 });
 
 it("of a fleet verdict names as many in all, of the organizations that are routed to the receiver alone", async () => {
-  await configure("fleet: { minOrganizations: 2 }, sample: 4");
+  await configure("fleet: { minOrganizations: 2, ratio: 0.5 }, sample: 4");
   await store([...deathsOf("acme", 30), ...deathsOf("globex", 30)]);
 
   await folder.start();

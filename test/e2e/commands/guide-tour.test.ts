@@ -92,12 +92,10 @@ describe("docs/guide.md", () => {
       if (line === "npx flatline run") {
         daemon = start(line);
         const told = await eventually(
-          () => slack.requests.find(({ body }) => body.includes("2 alerts: 1 fail, 1 warn")) ?? null,
+          () => slack.requests.find(({ body }) => body.includes("Incident 1: 2 organizations spike")) ?? null,
           25_000,
         );
-        expect(told.body.replaceAll("\u00a0", " ")).toContain(
-          "5,119 deaths in 24 h, 11.1 expected: 459 times as many.",
-        );
+        expect(told.body.replaceAll("\u00a0", " ")).toContain("ads-hosts: 5,108 more deaths than usual (459×)");
         return;
       }
 
@@ -141,7 +139,7 @@ describe("docs/guide.md", () => {
 
     expect(texts).toEqual([
       expect.stringContaining("[TEST]"),
-      expect.stringContaining("2 alerts"),
+      expect.stringContaining("Incident 1: 2 organizations spike"),
       expect.stringContaining("[DRILL] fail"),
       expect.stringContaining("[DRILL] resolved"),
     ]);

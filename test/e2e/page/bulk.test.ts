@@ -33,7 +33,7 @@ beforeAll(async () => {
 source: { type: embedded }
 defaults: { schedule: "0 0 1 1 *" }
 organizations: [${[...spiking, ...ended].join(", ")}, calm]
-alerting: { groupWait: 100ms, groupInterval: 1s }
+alerting: { groupWait: 100ms, groupInterval: 1s, fleet: { ratio: 0.5 } }
 receivers: [{ name: ops, type: log }]
 server:
   listen: "127.0.0.1:0"

@@ -59,25 +59,15 @@ async function textOf(part: string, headers: Readonly<Record<string, string>> = 
 const hook = (name: string, hookUrl: string): string => `{ name: ${name}, type: webhook, url: "${hookUrl}" }`;
 
 describe("the sentence, at the bounds of a fleet verdict", () => {
-  it("says that the verdict is forming until it is sent, when it goes out and to whom", async () => {
-    await start("{ groupWait: 1h }", `[${hook("ops", sink.url)}, ${hook("lead", sink.url)}]`);
-
-    expect(await textOf("sentence")).toBe("3 of 5 organizations spike at once. The fleet verdict is forming.");
-    expect(await textOf("why")).toMatch(
-      /^Nobody has been notified yet\. It goes out at (?:\d+ \w+ )?\d\d:\d\d:\d\d to ops and lead, as one message in place of 3\.$/,
-    );
-    expect(await textOf("Notified")).toMatch(/^nobody yet, in (?:59m(?: \d+s)?|1h)$/);
-  });
-
   it("suspects the checker from the moment at which it is sent", async () => {
-    await start("{ groupWait: 1s }", `[${hook("ops", sink.url)}]`);
+    await start("{ fleet: { ratio: 0.5 }, groupWait: 1s }", `[${hook("ops", sink.url)}]`);
 
     await eventually(async () => sink.requests.length === 1);
     expect(await textOf("sentence")).toBe("3 of 5 organizations spike at once. Suspect the liveness checker.");
   });
 
   it("says neither too few nor that more are needed where enough fire, up to the message", async () => {
-    await start("{ groupWait: 1s, groupInterval: 1h }", `[${hook("ops", sink.url)}]`);
+    await start("{ fleet: { ratio: 0.5 }, groupWait: 1s, groupInterval: 1h }", `[${hook("ops", sink.url)}]`);
     const sentences = new Set<string>();
     await eventually(async () => {
       sentences.add(await textOf("sentence"));
@@ -88,24 +78,16 @@ describe("the sentence, at the bounds of a fleet verdict", () => {
   });
 
   it("suspects the checker where nobody is to be notified", async () => {
-    await start("{ groupWait: 1s }", "[]");
+    await start("{ fleet: { ratio: 0.5 }, groupWait: 1s }", "[]");
 
     expect(await textOf("sentence")).toBe("3 of 5 organizations spike at once. Suspect the liveness checker.");
     expect(await textOf("Notified")).toMatch(/^nobody/);
   });
 
-  it("says how many fire while more than the bound spike and wait for `for`", async () => {
-    await start("{}", `[${hook("ops", sink.url)}]`, "{ alert: { for: 1h } }");
-
-    expect(await textOf("sentence")).toBe(
-      "3 of 5 organizations spike: 3 fail. 0 of them fire; a fleet verdict needs 3.",
-    );
-  });
-
-  it("says too few below it only", async () => {
+  it("says nothing of too few below it", async () => {
     await start("{ fleet: { minOrganizations: 4 } }", `[${hook("ops", sink.url)}]`);
 
-    expect(await textOf("sentence")).toBe("3 of 5 organizations spike: 3 fail. Too few for a fleet verdict (from 4).");
+    expect(await textOf("sentence")).toBe("3 of 5 organizations spike: 3 fail.");
   });
 });
 
@@ -127,7 +109,7 @@ describe("what is known of a fleet verdict", () => {
           ]);
       }),
     );
-    await start("{ groupWait: 1s }", `[${hook("ops", sink.url)}]`);
+    await start("{ fleet: { ratio: 0.5 }, groupWait: 1s }", `[${hook("ops", sink.url)}]`);
     await eventually(async () => sink.requests.length === 1);
 
     const { fleet } = (await (await fetch(`${url}/api/v1/alerts`)).json()) as { fleet: Record<string, unknown> };
@@ -147,7 +129,7 @@ describe("who was notified of a fleet verdict", () => {
   it("is who accepted it; of who did not it says how often it was tried, why not, and when again", async () => {
     const closed = await startHttpSink(() => undefined);
     await closed.close();
-    await start("{ groupWait: 1s }", `[${hook("lead", sink.url)}, ${hook("ops", closed.url)}]`);
+    await start("{ fleet: { ratio: 0.5 }, groupWait: 1s }", `[${hook("lead", sink.url)}, ${hook("ops", closed.url)}]`);
 
     await eventually(async () => / · ops waiting \d+ tr/.test(await textOf("Notified", operator)));
     expect(await textOf("Notified", operator)).toMatch(
@@ -158,7 +140,7 @@ describe("who was notified of a fleet verdict", () => {
 
   it("is nobody where a receiver refused it for good, and says so", async () => {
     const gone = await startHttpSink((response) => response.writeHead(410).end());
-    await start("{ groupWait: 1s }", `[${hook("ops", gone.url)}]`);
+    await start("{ fleet: { ratio: 0.5 }, groupWait: 1s }", `[${hook("ops", gone.url)}]`);
 
     await eventually(async () => /dead letter/.test(await textOf("Notified", operator)));
     expect(await textOf("Notified", operator)).toMatch(/^ops did not accept it dead letter, .*410/);
@@ -172,7 +154,10 @@ describe("who was notified of a fleet verdict", () => {
     await closed.close();
     const port = new URL(closed.url).port;
     const mail = `{ name: mail, type: email, from: flatline@example.org, to: [dana@example.org], url: "smtp://127.0.0.1:${port}" }`;
-    await start("{ groupWait: 1s }", `[${hook("ops", refusing.url)}, ${hook("lead", sink.url)}, ${mail}]`);
+    await start(
+      "{ fleet: { ratio: 0.5 }, groupWait: 1s }",
+      `[${hook("ops", refusing.url)}, ${hook("lead", sink.url)}, ${mail}]`,
+    );
     await eventually(async () => {
       const told = await textOf("Notified", operator);
       return /no such room/.test(told) && /mail waiting \d+ tr/.test(told) && /lead/.test(told);

@@ -72,9 +72,10 @@ async function linkOf(slug: string, label: string): Promise<string> {
 interface Alert {
   readonly id: string;
   readonly slug: string;
+  readonly incidentNumber: number;
   readonly acknowledged: boolean;
   readonly silenced: boolean;
-  readonly acknowledgement?: { readonly by: string };
+  readonly acknowledgement?: { readonly by: string; readonly note: string | null };
 }
 
 async function alertOf(slug: string): Promise<Alert> {
@@ -102,13 +103,17 @@ const read = async (link: string, init?: RequestInit): Promise<{ status: number;
 const headingOf = (text: string): string => /<h1[^>]*>([^<]*)</.exec(text)?.[1]?.replaceAll("\u00a0", " ") ?? "";
 
 describe("the links of a message", () => {
-  it("are the alert's page first, then what can be done at once", async () => {
-    expect([...(await linksOf("acme")).keys()]).toEqual(["Open alert", "Acknowledge", "Silence 1 h"]);
-    expect((await linksOf("acme")).get("Open alert")).toBe(`${url}/alerts/${(await alertOf("acme")).id}`);
+  it("are the incident's page first, then what can be done at once", async () => {
+    const number = (await alertOf("acme")).incidentNumber;
+    expect([...(await linksOf("acme")).keys()]).toEqual([`Open incident ${number}`, "Acknowledge", "Silence 1 h"]);
+    expect((await linksOf("acme")).get(`Open incident ${number}`)).toBe(`${url}/incidents/${number}`);
   });
 
   it("do not acknowledge where that opens the gate, also when one is signed for it", async () => {
-    expect([...(await linksOf("umbrella")).keys()]).toEqual(["Open alert", "Silence 1 h"]);
+    expect([...(await linksOf("umbrella")).keys()]).toEqual([
+      `Open incident ${(await alertOf("umbrella")).incidentNumber}`,
+      "Silence 1 h",
+    ]);
     const link = { act: "acknowledge", alertId: (await alertOf("umbrella")).id, receiver: "umbrella-chat" } as const;
     const path = signActLink(new Secret(secret), { ...link, expiresAtMs: Date.now() + 60_000 });
 
@@ -161,7 +166,8 @@ describe("the links of a message", () => {
 
   it("act once, by the form's POST, in the receiver's name", async () => {
     const link = await linkOf("globex", "Acknowledge");
-    const post = { method: "POST", headers: { "content-type": "application/x-www-form-urlencoded" }, body: "" };
+    const form = { "content-type": "application/x-www-form-urlencoded" };
+    const post = { method: "POST", headers: form, body: "name=dana" };
     const first = await read(link, post);
     const again = await Promise.all(Array.from({ length: 8 }, () => read(link, post)));
 
@@ -170,7 +176,10 @@ describe("the links of a message", () => {
       new Set(["200 Done already."]),
     );
     expect(headingOf((await read(link)).text)).toBe("Done already.");
-    expect(await alertOf("globex")).toMatchObject({ acknowledged: true, acknowledgement: { by: "globex-chat" } });
+    expect(await alertOf("globex")).toMatchObject({
+      acknowledged: true,
+      acknowledgement: { by: "globex-chat", note: "dana" },
+    });
     expect(audit("globex")).toEqual(["acknowledge globex-chat link"]);
   });
 

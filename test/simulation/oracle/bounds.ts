@@ -55,7 +55,6 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     checks: organizations,
     shards: 64,
     board: organizations,
-    receiver_states: receivers,
     receiver_pauses: receivers,
     // A process; those that have ended go when their journals are folded.
     owners: 8,
@@ -74,6 +73,7 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     alert_notified: receivers * fired,
     gate_failures: fired,
     // Each has an alert; those without one go within the hour, as do days of more than four weeks ago.
+    receiver_incidents: receivers * fired,
     incidents: fired,
     spike_days: 30 * organizations,
     gate_releases: fired + sayings,
@@ -119,7 +119,8 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     facets: 0,
     legitimacy_domains: 0,
     legitimacy_rules: 0,
-    meta: 0,
+    // Since when the fleet is watched.
+    meta: 1,
     organizations: 0,
     proposals: 0,
     report_facets: 0,

@@ -61,7 +61,7 @@ async function record({ board, journal }: Part, slug: string): Promise<number> {
     });
     const change = { alertId: alert.id, check, slug, kind: "verdict", atMs, severity, reason: "test" } as const;
     await parts.alerts.appendHistory({ ...change, event: "firing" });
-    await parts.notices.appendChange({ ...change, event: "firing", snapshot: String(number) });
+    await parts.notices.appendChange({ ...change, event: "firing", incident: 1, snapshot: String(number) });
     const id = `${slug}-${number}`;
     const due = { createdAtMs: nowMs, notBeforeMs: nowMs };
     await parts.outbox.enqueue({ id, receiver: "ops", ...due, subjects: [alert.id], payload: String(number) });

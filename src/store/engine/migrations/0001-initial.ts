@@ -185,7 +185,7 @@ const alerts: readonly MigrationStatement[] = [
   `CREATE TABLE alert_changes (
      seq INTEGER PRIMARY KEY AUTOINCREMENT, alert_id TEXT NOT NULL, check_name TEXT NOT NULL, slug TEXT NOT NULL,
      kind TEXT NOT NULL, at_ms INTEGER NOT NULL, event TEXT NOT NULL, severity TEXT NOT NULL, reason TEXT NOT NULL,
-     is_settled INTEGER NOT NULL DEFAULT 0, snapshot TEXT NOT NULL)`,
+     incident_number INTEGER, is_settled INTEGER NOT NULL DEFAULT 0, snapshot TEXT NOT NULL)`,
   `CREATE INDEX alert_changes_by_alert ON alert_changes (alert_id, seq)`,
   `CREATE INDEX alert_changes_unsettled ON alert_changes (seq) WHERE is_settled = 0`,
   // Written with the act, deleted when the notifications of it are formed.
@@ -195,15 +195,12 @@ const alerts: readonly MigrationStatement[] = [
      alert_id TEXT NOT NULL, receiver TEXT NOT NULL, seq INTEGER NOT NULL, severity TEXT NOT NULL,
      sent_at_ms INTEGER NOT NULL, is_ended INTEGER NOT NULL,
      PRIMARY KEY (alert_id, receiver)) WITHOUT ROWID`,
-  `CREATE TABLE receiver_states (
-     receiver TEXT PRIMARY KEY, last_new_at_ms INTEGER, sent_fleet_id TEXT, last_fleet_at_ms INTEGER) WITHOUT ROWID`,
-  `CREATE TABLE fleets (
-     id TEXT PRIMARY KEY, check_name TEXT NOT NULL, starts_at_ms INTEGER NOT NULL, ends_at_ms INTEGER,
-     peak_spiking INTEGER NOT NULL, organizations INTEGER NOT NULL) WITHOUT ROWID`,
+  // What each receiver was last notified of an incident, until that has ended and nothing of it waits.
+  `CREATE TABLE receiver_incidents (
+     receiver TEXT NOT NULL, incident_number INTEGER NOT NULL, last_at_ms INTEGER NOT NULL, members INTEGER NOT NULL,
+     knows_verdict INTEGER NOT NULL, outgrown_at_ms INTEGER, PRIMARY KEY (receiver, incident_number)) WITHOUT ROWID`,
   // Has no rows: the owner of its lock forms notifications. SQLite has one writer anyway.
   { postgres: `CREATE TABLE notifier_turns ()` },
-  // At most one is active.
-  `CREATE UNIQUE INDEX fleets_live ON fleets (check_name) WHERE ends_at_ms IS NULL`,
 
   `CREATE TABLE deliveries (
      notification_id TEXT NOT NULL, at_ms INTEGER NOT NULL, receiver TEXT NOT NULL, took_ms INTEGER NOT NULL,

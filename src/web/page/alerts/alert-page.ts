@@ -6,7 +6,7 @@ import { renderLanes } from "../chart/lanes.ts";
 import { renderSwitches, type ChartSwitches } from "../chart/switches.ts";
 import { renderAssetTypes, renderTimeline } from "../organization/parts.ts";
 import { organizationPath } from "../overview/row.ts";
-import { spikingWords } from "../overview/verdict.ts";
+import { verdictSentence } from "../overview/verdict.ts";
 import { countOf, formatLengthInProse, nbsp } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark } from "../parts/marks.ts";
@@ -44,7 +44,7 @@ export function renderAlertPage(data: AlertData): Html {
       <code>${alert.check}</code> of <a href="${organizationPath(alert.slug)}">${alert.slug}</a> ·
       <code class="detail">${alert.id.slice(0, 8)}</code>
     </p>
-    ${data.fleet.verdict?.stage !== "sent" || endsAtMs !== null ? nothing : html`<p class="part">Part of a fleet verdict: <a href="/">${spikingWords(data.fleet.spiking, data.fleet.withResult)}</a>.</p>`}
+    ${data.fleet.verdict?.stage !== "sent" || endsAtMs !== null ? nothing : html`<p class="part">Part of a fleet verdict: <a href="/">${verdictSentence(data.fleet.verdict, data.fleet)}</a></p>`}
     ${renderOrder(data)}${renderActs(data)} ${isSpike ? renderAlertChart(data) : nothing}
     <div class="columns">
       <div>${renderEvidence(data)}${renderAssetTypes(data)}</div>

@@ -27,12 +27,18 @@ export function renderLinkPage(answer: LinkAnswer, wasFollowed: boolean, nowMs: 
       <body>
         <main id="main">
           <h1 class="sentence">${content.title}</h1>
-          ${content.main}
-          ${alertId === null ? nothing : html`<p class="why"><a href="/alerts/${encodeURIComponent(alertId)}">Open the alert</a></p>`}
+          ${content.main} ${alertId === null ? nothing : html`<p class="why">${openLink(alertId)}</p>`}
         </main>
       </body>
     </html> `;
   return page.html;
+}
+
+function openLink(alertId: string): Html {
+  const number = /^incident-(\d+)$/.exec(alertId)?.[1];
+  return number === undefined
+    ? html`<a href="/alerts/${encodeURIComponent(alertId)}">Open the alert</a>`
+    : html`<a href="/incidents/${number}">Open incident ${number}</a>`;
 }
 
 interface Content {
@@ -50,12 +56,16 @@ function askContent(view: LinkView, nowMs: number): Content {
   const { act, alert, outcome, expiresAtMs, receiver } = view;
   if (outcome !== "applied" || alert === null) return doneContent(view);
   const isAck = act === "acknowledge";
-  const valid = `For one alert and this act, valid until ${formatTime(expiresAtMs, nowMs)} UTC. Opening it changed nothing.`;
+  const valid = `For this act alone, valid until ${formatTime(expiresAtMs, nowMs)} UTC. Opening it changed nothing.`;
   return {
     title: isAck ? `Acknowledge ${alert.slug}?` : `Silence ${alert.slug} for 1${nbsp}h?`,
     main: html`<p class="why">${mark(alert.severity, 14)} ${alert.severity}: ${alert.words}</p>
       ${(isAck ? acknowledgeLines(view) : silenceLines).map((line) => paragraph(line))}
       <form method="post">
+        <label
+          >Your name, for those who read it
+          <input name="name" maxlength="64" autocomplete="name" />
+        </label>
         <button class="primary">${isAck ? "Acknowledge" : `Silence for 1${nbsp}h`}</button>
       </form>
       <p class="why">As ${receiver}, to which the link was sent. ${valid}</p>`,

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
+import { type ByteBudget, receiveBody } from "../../../base/request-body.ts";
 import type { Clock } from "../../../base/time.ts";
 import type { AccessSettings } from "../../access/settings.ts";
 import type { LinkAnswer, LinkParts, LinksPort } from "../../ports/outside.ts";
@@ -11,7 +12,7 @@ import { renderLinkPage } from "./link-page.ts";
 export function addLinkRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { links, clock }: { readonly links: LinksPort; readonly clock: Clock },
+  { links, clock, bodies }: { readonly links: LinksPort; readonly clock: Clock; readonly bodies: ByteBudget },
 ): void {
   const send = (
     request: FastifyRequest,
@@ -32,7 +33,10 @@ export function addLinkRoutes(
     },
     POST: {
       access: "open",
-      handle: async (request, reply) => send(request, reply, await links.follow(partsOf(request)), true),
+      handle: async (request, reply) => {
+        const name = await nameOf(request, reply, bodies);
+        return send(request, reply, await links.follow(partsOf(request), name), true);
+      },
     },
   });
 }
@@ -42,6 +46,19 @@ function partsOf(request: FastifyRequest): LinkParts {
   const { searchParams } = new URL(request.url, "http://flatline.invalid");
   const given = (name: string): string => searchParams.get(name) ?? "";
   return { act, alertId, receiver: given("receiver"), until: given("until"), signature: given("signature") };
+}
+
+// A name and its field.
+const mostFormBytes = 1_024;
+const longestName = 64;
+
+/** What the form says of who sends it; null: nothing that is a name of printable characters. */
+async function nameOf(request: FastifyRequest, reply: FastifyReply, budget: ByteBudget): Promise<string | null> {
+  const type = request.headers["content-type"]?.split(";")[0]?.trim();
+  if (type !== "application/x-www-form-urlencoded") return null;
+  const body = await receiveBody(request.raw, reply.raw, { mostBytes: mostFormBytes, budget });
+  const name = new URLSearchParams(body.toString()).get("name")?.trim() ?? "";
+  return name.length >= 1 && name.length <= longestName && /^[^\p{C}]+$/u.test(name) ? name : null;
 }
 
 function statusOf(answer: LinkAnswer, wasFollowed: boolean): number {

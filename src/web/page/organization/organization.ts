@@ -23,7 +23,7 @@ import { mark, type RowSeverity } from "../parts/marks.ts";
 import { renderAssetTypes, renderFindings, renderThresholds, renderTimeline } from "./parts.ts";
 import { renderOtherChecks, renderOtherLines, type OtherCheck } from "./other-checks.ts";
 import { dueText, organizationPath, shownSeverity, sinceText, writeQuery, type RowData } from "../overview/row.ts";
-import { spikingWords } from "../overview/verdict.ts";
+import { verdictSentence } from "../overview/verdict.ts";
 import { breakAddresses } from "../../../base/broken-address.ts";
 import { renderTime } from "../parts/time.ts";
 
@@ -106,7 +106,7 @@ export function renderOrganization(data: OrganizationData): Html {
     </div>
     <p class="lead">${organizationSentence(data)}</p>
     ${renderOrigin(data.origin)} ${renderSilencePanel(data.silences, data.withPeople, data.nowMs)}
-    ${data.fleet.verdict?.stage !== "sent" ? nothing : html`<p class="part">${row.severity === "fail" || row.severity === "warn" ? "Part of a" : "Not part of the"} fleet verdict: <a href="/">${spikingWords(data.fleet.spiking, data.fleet.withResult)}</a>.</p>`}
+    ${data.fleet.verdict?.stage !== "sent" ? nothing : html`<p class="part">${row.severity === "fail" || row.severity === "warn" ? "Part of a" : "Not part of the"} fleet verdict: <a href="/">${verdictSentence(data.fleet.verdict, data.fleet)}</a></p>`}
     ${renderOtherLines(data.others, data.nowMs)}${renderGate(data)} ${renderFigures(data)}
     <section aria-labelledby="chart-h">
       <div class="charthead">

@@ -77,9 +77,9 @@ export async function fleetOf({
 /** The verdict that lasts, or that is reached and not sent yet; null below the bounds. */
 async function verdictOf(
   { page, rows, live, snapshots, withAnswers }: Omit<FleetSources, "past" | "pastShare" | "nowMs">,
-  { spiking, bound }: PageFleetStanding,
+  { spiking }: PageFleetStanding,
 ): Promise<FleetVerdict | null> {
-  if (live.fleet === null && (bound === null || spiking.size < bound)) return null;
+  if (live.fleet === null) return null;
   const firing = live.alerts
     .map(({ state }) => state)
     .filter(
@@ -90,8 +90,10 @@ async function verdictOf(
   const held = [...spiking].flatMap((slug) => heldSince.get(slug) ?? []);
   const members = firing.map((alert) => fleetMember(alert, snapshots.get(alert.slug)?.state.lastResultReport ?? null));
   const common = {
+    by: live.fleet.by,
+    together: live.fleet.together,
     evidence: fleetEvidence(members),
-    detectedAtMs: live.fleet?.startsAtMs ?? null,
+    detectedAtMs: live.fleet.startsAtMs,
     assetTypes: carriers(
       rows.filter(({ slug }) => spiking.has(slug)),
       snapshots,
@@ -102,7 +104,7 @@ async function verdictOf(
     },
     held: held.length === 0 ? null : { organizations: held.length, sinceMs: Math.min(...held) },
   };
-  if (live.fleet?.isSent === true) {
+  if (live.fleet.isSent) {
     const { accepted, waiting } = await page.notifiedOfFleet(live.fleet.id);
     const notified = {
       accepted: accepted.map(({ receiver, atMs }) => ({ receiver, atMs })),
@@ -111,10 +113,7 @@ async function verdictOf(
     };
     return { ...common, stage: "sent", notified };
   }
-  const forecast = await page.fleetForecast();
-  return forecast === null
-    ? { ...common, stage: "silent", notified: nobody }
-    : { ...common, stage: "forming", forecast, notified: nobody };
+  return { ...common, stage: "silent", notified: nobody };
 }
 
 const nobody: Notified = { accepted: [], waiting: [] };

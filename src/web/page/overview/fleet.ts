@@ -3,7 +3,7 @@ import { countOf, formatLengthInProse, formatShare, nbsp } from "../parts/figure
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark, rowSeverities, type RowSeverity } from "../parts/marks.ts";
 import { shownSeverity, writeQuery, type RowData, type RowQuery } from "./row.ts";
-import { formingText, renderBand, spikingWords, verdictMeaning, type FleetVerdict } from "./verdict.ts";
+import { renderBand, verdictSentence, type FleetVerdict } from "./verdict.ts";
 
 /** Everything above the table: the fleet as a whole. Times are epoch ms. */
 export interface FleetData {
@@ -34,8 +34,7 @@ export function countSeverities(
 
 /** Returns the one sentence that says what holds. */
 export function fleetSentence(rows: readonly RowData[], fleet: FleetData, nowMs: number): string {
-  if (fleet.verdict !== null)
-    return `${spikingWords(fleet.spiking, fleet.withResult)}. ${verdictMeaning(fleet.verdict)}`;
+  if (fleet.verdict !== null) return verdictSentence(fleet.verdict, fleet);
   const counts = countSeverities(rows.map((row) => ({ ...row, others: [] })));
   const all = rows.length;
   const spiking = counts.fail + counts.warn;
@@ -45,9 +44,8 @@ export function fleetSentence(rows: readonly RowData[], fleet: FleetData, nowMs:
       counts.fail > 0 ? `${formatCount(counts.fail)} fail` : "",
       counts.warn > 0 ? `${formatCount(counts.warn)} warn` : "",
     ];
-    const few = boundSentence(spiking, fleet);
     const unknown = counts.unknown > 0 ? ` ${formatCount(counts.unknown)} could not be checked.` : "";
-    return `${formatCount(spiking)} of ${countOf(all, "organization")} ${spiking === 1 ? "spikes" : "spike"}: ${parts.filter(Boolean).join(", ")}.${few}${unknown}${others}`;
+    return `${formatCount(spiking)} of ${countOf(all, "organization")} ${spiking === 1 ? "spikes" : "spike"}: ${parts.filter(Boolean).join(", ")}.${unknown}${others}`;
   }
   const waiting = rows.filter(({ severity }) => severity === null).length;
   if (waiting === all && all > 0)
@@ -59,13 +57,6 @@ export function fleetSentence(rows: readonly RowData[], fleet: FleetData, nowMs:
   if (others !== "") return `${all === 1 ? "No spike" : "No organization spikes"}.${others}`;
   const flat = fleet.flatSinceMs === null ? "" : ` Flat for ${formatLengthInProse(nowMs - fleet.flatSinceMs)}.`;
   return all === 1 ? `The one organization is ok.${flat}` : `All ${formatCount(all)} organizations are ok.${flat}`;
-}
-
-/** Returns what is missing for a fleet verdict. An alert fires only when `for` is over: never "too few" where enough spike. */
-function boundSentence(spiking: number, { spiking: firing, from }: FleetData): string {
-  if (from === null) return "";
-  if (spiking < from) return ` Too few for a fleet verdict (from ${formatCount(from)}).`;
-  return ` ${formatCount(firing)} of them ${firing === 1 ? "fires" : "fire"}; a fleet verdict needs ${formatCount(from)}.`;
 }
 
 const otherVerbs = { fail: "fails", warn: "warns", unknown: "could not be run" } as const;
@@ -94,19 +85,22 @@ export function renderVerdict(rows: readonly RowData[], fleet: FleetData, nowMs:
   const sentence = fleetSentence(rows, fleet, nowMs);
   const { verdict } = fleet;
   if (verdict === null) return html`<h1 class="sentence">${sentence}</h1>`;
-  return renderBand(sentence, whyText(rows, fleet, verdict, nowMs), verdict, nowMs);
+  return renderBand(sentence, whyText(rows, fleet, verdict), verdict, nowMs);
 }
 
-function whyText(rows: readonly RowData[], fleet: FleetData, verdict: FleetVerdict, nowMs: number): Html {
-  if (verdict.stage === "forming") return formingText(verdict.forecast, fleet.spiking, nowMs);
+function whyText(rows: readonly RowData[], fleet: FleetData, verdict: FleetVerdict): Html {
   const hot = rows.filter((row) => row.severity === "fail" || row.severity === "warn");
   const counted = sum(hot.map(({ count }) => count));
   const expected = sum(hot.map((row) => row.expected));
   const times = expected > 0 ? ` (${formatRatio(counted / expected)})` : "";
   const window = sameWindow(rows);
   return html`Together they count ${formatCount(counted)} deaths${window === null ? "" : ` in ${window}${nbsp}h`}
-    against ${formatExpected(expected)} expected${times}.<br />Attackers do not leave
-    ${countOf(fleet.spiking, "organization")} on one day: treat these deaths as wrong until the checker is cleared.`;
+    against ${formatExpected(expected)} expected${times}.<br />${
+      verdict.by === "chance"
+        ? html`By chance that does not happen: look for the one cause before anything acts on these deaths.`
+        : html`Attackers do not leave ${countOf(fleet.spiking, "organization")} on one day: treat these deaths as wrong
+          until the checker is cleared.`
+    }`;
 }
 
 /** Returns the window that all of them count over, hours; null when they differ. */

@@ -1,23 +1,18 @@
 import { breakAddresses } from "../../../base/broken-address.ts";
 import type { FleetEvidence } from "../../../contract/fleet/evidence.ts";
 import { formatCount } from "../../../base/numbers.ts";
-import {
-  countOf,
-  formatDay,
-  formatLengthInProse,
-  formatSeconds,
-  formatShare,
-  formatWait,
-  isSameDay,
-} from "../parts/figures.ts";
+import { countOf, formatLengthInProse, formatShare } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark } from "../parts/marks.ts";
-import { listReceivers, renderNotified, type Forecast, type Notified } from "../parts/notified.ts";
+import { renderNotified, type Notified } from "../parts/notified.ts";
 import { renderTime } from "../parts/time.ts";
 import { organizationPath } from "./row.ts";
 
 /** What is said of a fleet verdict. Times are epoch ms. */
 export type FleetVerdict = {
+  /** How it was found, and how many began together. */
+  readonly by: "chance" | "ratio";
+  readonly together: number;
   readonly evidence: FleetEvidence;
   /** When what fires reached the bounds, as far as it was recorded. */
   readonly detectedAtMs: number | null;
@@ -29,27 +24,17 @@ export type FleetVerdict = {
   readonly held: { readonly organizations: number; readonly sinceMs: number } | null;
 } & (
   | { readonly stage: "sent" }
-  /** It goes out when groupWait and groupInterval are over. */
-  | { readonly stage: "forming"; readonly forecast: Forecast }
   /** No receiver is to be notified: all is silenced, acknowledged or routed nowhere. */
   | { readonly stage: "silent" }
 );
 
-/** "300 of 2,000 organizations spike at once" */
-export function spikingWords(spiking: number, withResult: number): string {
-  return `${formatCount(spiking)} of ${countOf(withResult, "organization")} ${spiking === 1 ? "spikes" : "spike"} at once`;
-}
-
-/** Returns what it means that so many spike at once. */
-export function verdictMeaning({ stage }: FleetVerdict): string {
-  return stage === "forming" ? "The fleet verdict is forming." : "Suspect the liveness checker.";
-}
-
-/** Returns when it goes out, and to whom. */
-export function formingText({ atMs, receivers }: Forecast, spiking: number, nowMs: number): Html {
-  const day = isSameDay(atMs, nowMs) ? "" : `${formatDay(atMs)} `;
-  return html`Nobody has been notified yet. It goes out ${atMs <= nowMs ? "now" : `at ${day}${formatSeconds(atMs)}`} to
-  ${listReceivers(receivers)}, as one message in place of ${formatCount(spiking)}.`;
+/** "300 of 2,000 organizations spike at once. Suspect the liveness checker." */
+export function verdictSentence(
+  { by, together }: Pick<FleetVerdict, "by" | "together">,
+  { spiking, withResult }: { readonly spiking: number; readonly withResult: number },
+): string {
+  if (by === "chance") return `${countOf(together, "organization")} began together: one cause.`;
+  return `${formatCount(spiking)} of ${countOf(withResult, "organization")} ${spiking === 1 ? "spikes" : "spike"} at once. Suspect the liveness checker.`;
 }
 
 /** Renders the band: the sentence, what it means, and the facts behind it. */
@@ -60,7 +45,7 @@ export function renderBand(sentence: string, why: Html, verdict: FleetVerdict, n
         ${sentence.split(/(?<=[.]) /).map((one, index) => html`<span class="whole">${index === 0 ? html`${mark("fail", 20)} ` : nothing}${one}</span> `)}
       </h1>
       <p class="why">${why}</p>
-      ${verdict.stage === "forming" ? nothing : renderFleetActs(verdict)}
+      ${renderFleetActs(verdict)}
     </div>
     <dl class="facts">
       ${factsOf(verdict, nowMs).map(
@@ -140,8 +125,5 @@ function distanceText(atMs: number, beganAtMs: number | null): string {
 
 function notifiedText(verdict: FleetVerdict, nowMs: number): Html {
   if (verdict.stage === "sent") return renderNotified(verdict.notified, nowMs);
-  if (verdict.stage === "silent")
-    return html`<span class="wraps detail">nobody: its alerts are silenced, acknowledged or for no receiver</span>`;
-  const waitMs = verdict.forecast.atMs - nowMs;
-  return html`<span class="detail">nobody yet${waitMs > 0 ? `, in ${formatWait(waitMs)}` : ""}</span>`;
+  return html`<span class="wraps detail">nobody: its alerts are silenced, acknowledged or for no receiver</span>`;
 }

@@ -1,7 +1,7 @@
 import { escapeUnseen } from "../../../base/unseen-text.ts";
 import { formatDay, formatSeconds } from "./figures.ts";
 import { renderTrace, type FleetData } from "../overview/fleet.ts";
-import { spikingWords, verdictMeaning } from "../overview/verdict.ts";
+import { verdictSentence } from "../overview/verdict.ts";
 import { html, nothing, type Html } from "./html.ts";
 import { renderStoreProblem } from "./store-problem.ts";
 import { renderPill, type WaitingCounts } from "./waiting.ts";
@@ -72,10 +72,7 @@ export function renderDocument(frame: PageFrame): string {
   const banner =
     fleet === null || fleet.verdict === null || !frame.showsVerdict
       ? nothing
-      : html`<p class="fleetline">
-          ${mark("fail")} <a href="/">${spikingWords(fleet.spiking, fleet.withResult)}</a>.
-          ${verdictMeaning(fleet.verdict)}
-        </p>`;
+      : html`<p class="fleetline">${mark("fail")} <a href="/">${verdictSentence(fleet.verdict, fleet)}</a></p>`;
   const page = html`<!doctype html>
     <html lang="en" data-page="${frame.current ?? ""}">
       <head>

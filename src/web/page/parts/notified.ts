@@ -26,12 +26,6 @@ export interface Tries {
   readonly lastError: string | null;
 }
 
-/** When a notification that is not formed yet goes out, and to whom. */
-export interface Forecast {
-  readonly atMs: number;
-  readonly receivers: readonly string[];
-}
-
 const shownWaiting = 3;
 
 /** Renders who was notified and when; who was not, how often that was tried and why it failed. */
@@ -67,15 +61,4 @@ function triesText({ attempts, lastError, nextAttemptAtMs }: Tries, state: Unacc
         ? "again now"
         : `again in ${formatWait(nextAttemptAtMs - nowMs)}`;
   return [countOf(attempts, "try", "tries"), ...why, next].join(", ");
-}
-
-const shownReceivers = 3;
-
-/** "ops", "ops and lead", "ops, lead, pager and 2 more" */
-export function listReceivers(receivers: readonly string[]): string {
-  const shown =
-    receivers.length > shownReceivers + 1
-      ? [...receivers.slice(0, shownReceivers), `${receivers.length - shownReceivers} more`]
-      : receivers;
-  return shown.length < 2 ? shown.join("") : `${shown.slice(0, -1).join(", ")} and ${shown.at(-1) ?? ""}`;
 }

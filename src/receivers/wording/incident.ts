@@ -1,0 +1,147 @@
+import type { AlertNotice, FleetNotice, IncidentNotice, Notification } from "../../alerting/notify/notification.ts";
+import { formatCount, formatExpected, formatPercent } from "../../base/numbers.ts";
+import { ratioWords } from "../../contract/death-counts.ts";
+import { verdictWords } from "../../contract/fleet/verdict-words.ts";
+import { sampleLines } from "./broken.ts";
+import type { Message } from "./message.ts";
+import { noticeTitle } from "./notice.ts";
+import { durationText, instantText, percentText } from "./numbers.ts";
+import { plainText } from "./text.ts";
+
+/**
+ * Returns what is said of an incident of several organizations (CONTRACT 15, Parts): one sentence, the likely cause, the worst
+ * five by excess, and how many more there are. Numbers are totals; names are those of the receiver's part only.
+ */
+export function incidentMessage(
+  notification: Notification,
+  incident: IncidentNotice,
+  notices: readonly AlertNotice[],
+): Pick<Message, "title" | "intro" | "facts" | "sections" | "lines" | "sample"> {
+  const { status, fleet, generatedAtMs } = notification;
+  const isDrill = notices.length > 0 && notices.every((notice) => notice.isDrill);
+  const isOver = status === "resolved";
+  const title = isOver ? endedTitle(incident, notices) : firingTitle(notification, incident, notices);
+  return {
+    title: `${isDrill ? "[DRILL] " : ""}${title}`,
+    intro: isOver ? endedIntro(incident) : firingIntro(notification, incident, notices),
+    facts: [...incidentFacts(incident, generatedAtMs), ...(fleet === null ? [] : typeFacts(fleet))],
+    sections: [],
+    lines: isOver ? [] : worstLines(incident, notices),
+    sample: isOver || fleet === null ? [] : sampleLines(fleet.sample, generatedAtMs),
+  };
+}
+
+const organizations = (count: number): string =>
+  `${formatCount(count)} ${count === 1 ? "organization" : "organizations"}`;
+
+function firingTitle({ fleet }: Notification, incident: IncidentNotice, notices: readonly AlertNotice[]): string {
+  const { number, family, firing } = incident;
+  if (isEscalation(notices)) return `Escalated to you: nobody has taken incident ${number}`;
+  if (fleet !== null) return verdictWords(fleet);
+  const one = firing === 1;
+  if (family === "unreachable")
+    return `Incident ${number}: ${organizations(firing)} ${one ? "gives" : "give"} no result`;
+  if (family === "deaths") return `Incident ${number}: ${organizations(firing)} ${one ? "spikes" : "spike"}`;
+  return `Incident ${number}: ${family} of ${organizations(firing)}`;
+}
+
+const isEscalation = (notices: readonly AlertNotice[]): boolean =>
+  notices.some(({ reason }) => reason === "escalation");
+
+function endedTitle(
+  { number, organizations: all, startedAtMs }: IncidentNotice,
+  notices: readonly AlertNotice[],
+): string {
+  const endsAtMs = Math.max(startedAtMs, ...notices.map((notice) => notice.endsAtMs ?? startedAtMs));
+  return `Incident ${number} is over after ${durationText(endsAtMs - startedAtMs)}: ${organizations(all)}`;
+}
+
+const causeWords = { checker: "the liveness checker", assets: "the assets did die", unclear: "unclear" } as const;
+
+function firingIntro(
+  { fleet, summary, generatedAtMs }: Notification,
+  incident: IncidentNotice,
+  notices: readonly AlertNotice[],
+): string {
+  const { carriers, likelyCause, family, acknowledgedBy, firing, startedAtMs } = incident;
+  const [carrier] = carriers;
+  const shared =
+    carrier === undefined
+      ? ""
+      : `${formatPercent(carrier.share)} of the excess has ${plainText(`${carrier.key}=${carrier.value}`)}, usually ${formatPercent(carrier.usualShare)}.`;
+  const joined = notices.filter(({ event }) => event === "firing" || event === "unknown").length;
+  const sentences = [
+    isEscalation(notices) ? `${organizations(firing)} for ${durationText(generatedAtMs - startedAtMs)}.` : "",
+    fleet?.by === "chance" ? "By chance that does not happen." : "",
+    family === "deaths" ? `Likely cause: ${causeWords[likelyCause]}.` : "",
+    shared,
+    family === "unreachable" ? `${plainText(summary)}.` : "",
+    joined > 0 && joined < firing ? `${formatCount(joined)} new here.` : "",
+    acknowledgedBy === null ? "" : `${plainText(acknowledgedBy)} has it.`,
+  ].filter((sentence) => sentence !== "");
+  return sentences.length === 0
+    ? `${organizations(firing)} since ${instantText(startedAtMs, generatedAtMs)}.`
+    : sentences.join(" ");
+}
+
+/** Says that the rates are back, never that something was mended: no person has looked (CONTRACT 7). */
+function endedIntro({ family, held }: IncidentNotice): string {
+  if (family === "unreachable") return "The service gives results again.";
+  const gates =
+    held === 0
+      ? ""
+      : ` ${formatCount(held)} ${held === 1 ? "gate is" : "gates are"} still shut: judge it, so that its deaths are acted on or undone.`;
+  if (family !== "deaths") return `Nothing of it fires any more.${gates}`;
+  return `All rates are back under their thresholds. That does not clear the deaths that were counted.${gates}`;
+}
+
+function incidentFacts(
+  { deaths, onsetAtMs, organizations: all, firing, held }: IncidentNotice,
+  nowMs: number,
+): Message["facts"] {
+  const counted = deaths === null ? null : { currentCount: deaths.count, expectedCount: deaths.expected };
+  const ratio = counted === null ? null : ratioWords(counted);
+  return [
+    { name: "Firing", value: `${formatCount(firing)} of ${organizations(all)}` },
+    ...(deaths === null
+      ? []
+      : [
+          {
+            name: "Deaths",
+            value: `${formatCount(deaths.count)}, ${formatExpected(deaths.expected)} expected${ratio === null ? "" : ` (${ratio})`}`,
+          },
+        ]),
+    ...(onsetAtMs === null ? [] : [{ name: "Began", value: `${instantText(onsetAtMs, nowMs)}, by the median` }]),
+    ...(held === 0 ? [] : [{ name: "Gates", value: `${formatCount(held)} shut` }]),
+  ];
+}
+
+// As many as the evaluation names of one organization (CONTRACT 2): the rest is the tail.
+const shownTypes = 5;
+
+/** The asset types that carry the excess: all that a service says of what the deaths share. */
+function typeFacts({ assetTypes }: FleetNotice): Message["facts"] {
+  if (assetTypes.length === 0) return [];
+  const shown = assetTypes
+    .slice(0, shownTypes)
+    .map(({ assetType, share, count }) => `${plainText(assetType)} ${percentText(share)} (${formatCount(count)})`);
+  const missing = assetTypes.length - shown.length;
+  return [{ name: "Carried by", value: [...shown, ...(missing === 0 ? [] : [`+${missing} more`])].join(", ") }];
+}
+
+// A message is read on a phone: the rest is behind the link.
+const shownLines = 5;
+
+/** The worst by excess; where none is counted, the worst by severity. */
+function worstLines({ worst, organizations: all }: IncidentNotice, notices: readonly AlertNotice[]): string[] {
+  const lines =
+    worst.length > 0
+      ? worst.map(({ slug, excess, count, expected }) => {
+          const ratio = ratioWords({ currentCount: count, expectedCount: expected });
+          return `${plainText(slug)}: ${formatCount(excess)} more deaths than usual${ratio === null ? "" : ` (${ratio})`}`;
+        })
+      : notices.map(noticeTitle);
+  const shown = lines.slice(0, shownLines);
+  const missing = Math.max(all, lines.length) - shown.length;
+  return [...shown, ...(missing > 0 ? [`+${formatCount(missing)} more`] : [])];
+}
