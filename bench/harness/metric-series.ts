@@ -28,6 +28,9 @@ const noFleet = {
   unwatchedSlugs: 0,
   markers: [],
   discovery: [],
+  incidents: [],
+  families: [],
+  verdict: null,
 };
 
 /** The same series on either side. */

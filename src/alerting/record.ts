@@ -85,6 +85,8 @@ export interface RecorderOptions {
     alert: AlertState,
     report: CheckReport | null,
   ) => Promise<readonly SampledAsset[]>;
+  /** Called for each incident that is opened [not called]. */
+  readonly onIncident?: (family: string) => void;
   /** The time between two runs of a check, ms [30 minutes]. */
   readonly intervalOf?: (check: CheckKey) => number;
   /** Awaited before runs are committed, for more to join them [one turn of the event loop]. */
@@ -173,6 +175,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       const told =
         verdict === null ? {} : { by: verdict.by, together: verdict.together, organizations: verdict.organizations };
       logger.info({ incident: number, incidentId: id, family, ...told }, what);
+      if (what === "incident opened") options.onIncident?.(family);
     }
   }
 

@@ -76,6 +76,7 @@ export function createChecking(options: CheckingOptions): Checking {
     ...options,
     journal: () => membership.journal(),
     distrust: (journal) => membership.distrust(journal),
+    onIncident: (family) => metrics.incidentOpened(family),
     intervalOf: (check) => {
       const schedule = runtime.current().targetByKey.get(checkKey(check))?.schedule;
       if (schedule === undefined) return 0;

@@ -1,8 +1,13 @@
-import { readAlertingView } from "../alerting/view.ts";
+import { isQuietUnder } from "../alerting/decide/quiet.ts";
+import type { AlertingSettings } from "../alerting/settings.ts";
+import { readAlertingView, type AlertView } from "../alerting/view.ts";
 import { heldGates } from "../alerting/decide/gate.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { dayMs, secondMs, type Clock } from "../base/time.ts";
+import { familiesOf } from "../contract/incident.ts";
+import { worstSeverity } from "../contract/severity.ts";
 import type { FleetGauges } from "../metrics/metrics.ts";
+import type { Incident } from "../store/alerts/incidents.ts";
 import type { Store } from "../store/store.ts";
 import type { UnwatchedPort } from "../web/ports/events.ts";
 import type { DiscoveredFleet } from "./applied/discovered-fleet.ts";
@@ -34,7 +39,11 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
   async function read(nowMs: number): Promise<FleetGauges> {
     const { settings, config } = runtime.current();
     const { alerts } = await readAlertingView(store, settings, nowMs);
+    const open = await store.incidents.open();
     return {
+      incidents: openIncidents(open, alerts, settings),
+      families: familiesOf(runtime.current().targets.map(({ check }) => check)),
+      verdict: open.find(({ verdict }) => verdict !== null)?.verdict?.by ?? null,
       alerts: alerts.map(({ alert, isSilenced }) => ({ ...alert, silenced: isSilenced })),
       outbox: await store.outbox.totals(),
       receivers: config.receivers.map(({ name }) => name),
@@ -79,6 +88,27 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
       return { ...known, nowMs };
     }
   };
+}
+
+/** Returns how each open incident stands, by the alerts of it that fire. */
+function openIncidents(
+  open: readonly Incident[],
+  alerts: readonly AlertView[],
+  settings: AlertingSettings,
+): FleetGauges["incidents"] {
+  const firing = Map.groupBy(
+    alerts.filter(({ alert }) => alert.state === "firing"),
+    ({ alert }) => alert.incident?.number ?? 0,
+  );
+  return open.map((incident) => {
+    const members = firing.get(incident.number) ?? [];
+    const loud = members.filter(({ isSilenced }) => !isSilenced);
+    const isTaken = ({ alert }: AlertView): boolean =>
+      alert.acknowledgement !== null || isQuietUnder(incident, alert, settings.gateOf(alert.slug));
+    const state = loud.length === 0 ? "silenced" : loud.every(isTaken) ? "acknowledged" : "active";
+    const severity = worstSeverity((loud.length === 0 ? members : loud).map(({ alert }) => alert.severity));
+    return { family: incident.family, severity, state };
+  });
 }
 
 /** Returns the gates of every organization, and of those that left the configuration while their gate is held. */

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 
 import { secondMs } from "../base/time.ts";
+import { incidentFamilies } from "../contract/incident.ts";
 import { judgementVerdicts } from "../contract/judgement.ts";
 import { gateChecks } from "../checks/checks.ts";
 import { checkErrorReasons, checkNames } from "../contract/report.ts";
@@ -73,6 +74,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
   const authFailures = counter(countedInstruments.authFailures);
   const eventsIngested = counter(countedInstruments.eventsIngested);
   const alertsJudged = counter(countedInstruments.alertsJudged);
+  const incidentsTotal = counter(countedInstruments.incidentsTotal);
   const falseDeathRatio = createKeptGauge(countedInstruments.falseDeathRatio);
   lag.zero({});
   if (withProcess) collectProcessMetrics(registry);
@@ -82,6 +84,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
     for (const reason of skipReasons) skipped.inc({ check, reason }, 0);
     duration.zero({ check });
   }
+  for (const family of incidentFamilies) incidentsTotal.inc({ family }, 0);
   for (const check of gateChecks) for (const verdict of judgementVerdicts) alertsJudged.inc({ check, verdict }, 0);
   for (const via of failedVias) authFailures.inc({ via }, 0);
   for (const status of eventStatuses) eventsIngested.inc({ status }, 0);
@@ -149,6 +152,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
       eventsIngested.inc({ status: known }, atLeastZero(count));
     },
     falseDeathRatio: (check, slug, ratio) => falseDeathRatio.set(check, slug, ratio),
+    incidentOpened: (family) => incidentsTotal.inc({ family }),
     alertJudged: (check, verdict) => alertsJudged.inc({ check, verdict }),
     configReloaded: (ok, nowMs) => {
       reloadSuccessful.set(ok ? 1 : 0);

@@ -2,11 +2,20 @@ import { failedVias } from "../contract/actor.ts";
 import { checkErrorReasons } from "../contract/report.ts";
 import { severities } from "../contract/severity.ts";
 import { countedReceiverInstruments, storedReceiverInstruments } from "./receiver-instruments.ts";
+import { incidentFamilies } from "../contract/incident.ts";
 import { judgementVerdicts } from "../contract/judgement.ts";
 import { gateChecks } from "../checks/checks.ts";
 
 /** Counted as people judge alerts. */
 const countedJudgementInstruments = {
+  incidentsTotal: {
+    name: "flatline_incidents_total",
+    type: "counter",
+    labels: ["family"],
+    help: "Incidents that this process opened.",
+    unit: "1",
+    values: { family: incidentFamilies },
+  },
   alertsJudged: {
     name: "flatline_alerts_judged_total",
     type: "counter",
@@ -60,6 +69,8 @@ export const resultSeverities = ["ok", "warn", "fail"] as const;
 export const runOutcomes = ["ok", "warn", "fail", "error"] as const;
 export type RunOutcome = (typeof runOutcomes)[number];
 export const skipReasons = ["overlap", "late"] as const;
+/** How an open incident stands, exclusive. */
+export const incidentStates = ["active", "acknowledged", "silenced"] as const;
 export const alertLabelStates = ["pending", "firing", "silenced"] as const;
 /** Severities that an alert can have. */
 export const alertSeverities = ["warn", "fail", "unknown"] as const;
@@ -289,6 +300,23 @@ export const fleetInstruments = {
     unit: "1",
     values: { severity: alertSeverities },
     note: "Absent while it does not fire.",
+  },
+  incidentsOpen: {
+    name: "flatline_incidents_open",
+    type: "gauge",
+    labels: ["family", "severity", "state"],
+    help: "Open incidents, by their worst alert; silenced when all of it is, acknowledged when all else is.",
+    unit: "1",
+    values: { severity: alertSeverities, state: incidentStates },
+    note: "Families: deaths, unreachable, no-events, and each other check by its name.",
+  },
+  verdict: {
+    name: "flatline_fleet_verdict",
+    type: "gauge",
+    labels: ["by"],
+    help: "1 while a fleet verdict holds: many organizations began together.",
+    unit: "1",
+    values: { by: ["chance", "ratio"] },
   },
   spiking: {
     name: "flatline_fleet_spiking_organizations",

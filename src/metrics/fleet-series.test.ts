@@ -25,6 +25,25 @@ describe("the fleet's gauges", () => {
     expect(seriesValue(families, "flatline_store_bytes")).toBe(4_096);
   });
 
+  it("count open incidents by family, severity and state, and say how a fleet verdict was found", async () => {
+    const incidents: FleetGauges["incidents"] = [
+      { family: "deaths", severity: "fail", state: "active" },
+      { family: "deaths", severity: "fail", state: "active" },
+      { family: "unreachable", severity: "unknown", state: "silenced" },
+    ];
+    const families = await read(newMetrics(), { incidents, verdict: "chance" });
+
+    const count = (family: string, severity: string, state: string): number | null =>
+      seriesValue(families, "flatline_incidents_open", { family, severity, state });
+    expect(count("deaths", "fail", "active")).toBe(2);
+    expect(count("unreachable", "unknown", "silenced")).toBe(1);
+    expect(count("no-events", "warn", "acknowledged")).toBe(0);
+    expect(families.get("flatline_incidents_open")?.samples).toHaveLength(3 * 3 * 3);
+    expect(seriesValue(families, "flatline_fleet_verdict", { by: "chance" })).toBe(1);
+    expect(seriesValue(families, "flatline_fleet_verdict", { by: "ratio" })).toBe(0);
+    expect(seriesValue(families, "flatline_incidents_total", { family: "deaths" })).toBe(0);
+  });
+
   it("count alerts by state and severity, a silenced one that fires as silenced only", async () => {
     const alerts: FleetGauges["alerts"] = [
       firing,

@@ -1,6 +1,6 @@
 import { secondMs } from "../base/time.ts";
 import { checkNames, type CheckName } from "../contract/report.ts";
-import { alertLabelStates, alertSeverities, fleetInstruments } from "./catalogue.ts";
+import { alertLabelStates, alertSeverities, fleetInstruments, incidentStates } from "./catalogue.ts";
 import { formatFamily, formatLabels, formatValue, type ExpositionFormat } from "./exposition.ts";
 import type { FleetGauges } from "./metrics.ts";
 
@@ -15,6 +15,8 @@ export function renderFleet(
   const samples: Readonly<Record<FleetFamily, readonly Sample[]>> = {
     alerts: countAlerts(gauges.alerts),
     alertFiring: listFiring(gauges.alerts),
+    incidentsOpen: countIncidents(gauges),
+    verdict: (["chance", "ratio"] as const).map((by) => [{ by }, Number(gauges.verdict === by)]),
     spiking: checkNames.map((check) => [{ check }, countSpiking(gauges.alerts, check)]),
     organizations: checkNames.map((check) => [{ check }, countFresh(check)]),
     ...outboxSamples(gauges),
@@ -56,6 +58,19 @@ function countAlerts(alerts: FleetGauges["alerts"]): Sample[] {
     add(check, state === "firing" && silenced ? "silenced" : state, severity, 1);
   }
   return [...counts.values()];
+}
+
+function countIncidents({ incidents, families }: FleetGauges): Sample[] {
+  return families.flatMap((family) =>
+    alertSeverities.flatMap((severity) =>
+      incidentStates.map((state): Sample => {
+        const count = incidents.filter(
+          (one) => one.family === family && one.severity === severity && one.state === state,
+        ).length;
+        return [{ family, severity, state }, count];
+      }),
+    ),
+  );
 }
 
 function listFiring(alerts: FleetGauges["alerts"]): Sample[] {

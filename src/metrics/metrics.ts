@@ -29,6 +29,7 @@ export interface Metrics {
   /** Share (0–1) of the deaths of the last 30 days that are undone; null: there is nothing to judge. */
   falseDeathRatio(check: CheckName, slug: string, ratio: number | null): void;
   alertJudged(check: CheckName, verdict: JudgementVerdict): void;
+  incidentOpened(family: string): void;
   configReloaded(ok: boolean, nowMs: number): void;
 }
 
@@ -70,6 +71,16 @@ export interface FleetGauges {
   readonly markers: readonly { readonly text: string; readonly slug: string | null; readonly atMs: number }[];
   /** Gates of all organizations; `heldSinceMs` null: no failure holds it. */
   readonly gates: readonly { readonly slug: string; readonly heldSinceMs: number | null }[];
+  /** Incidents that are open. */
+  readonly incidents: readonly {
+    readonly family: string;
+    readonly severity: Severity;
+    readonly state: "active" | "acknowledged" | "silenced";
+  }[];
+  /** Families that alerts of the configured checks can have. */
+  readonly families: readonly string[];
+  /** How the fleet verdict that lasts was found; null: none does. */
+  readonly verdict: "chance" | "ratio" | null;
   readonly discovery: readonly {
     source: string;
     /** The last refresh gave a list. */

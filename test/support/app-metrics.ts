@@ -16,6 +16,9 @@ export const noFleet: FleetGauges = {
   unwatchedSlugs: 0,
   markers: [],
   gates: [],
+  incidents: [],
+  families: ["deaths", "unreachable", "no-events"],
+  verdict: null,
   discovery: [],
   nowMs,
 };
@@ -61,6 +64,7 @@ export function busyMetrics(): { metrics: AppMetrics; gauges: Partial<FleetGauge
   metrics.sourceRequest("dead_asset_spike", "429");
   metrics.falseDeathRatio("dead-asset-spike", "acme", 0.25);
   metrics.alertJudged("sentinel", "checker");
+  metrics.incidentOpened("deaths");
   metrics.apiRequest("list_reports", "200");
   metrics.eventsIngested("DETECTED_AS_DEAD", 5);
   metrics.configReloaded(true, nowMs);

@@ -65,6 +65,7 @@ describe("dashboards/rules", () => {
       "FlatlineEventFlowLow",
       "FlatlineRegretHigh",
       "FlatlineGateHeldLong",
+      "FlatlineIncident",
       "FlatlineFleetSpike",
       "FlatlineCheckFailing",
       "FlatlineCheckStale",

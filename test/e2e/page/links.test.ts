@@ -104,9 +104,10 @@ const headingOf = (text: string): string => /<h1[^>]*>([^<]*)</.exec(text)?.[1]?
 
 describe("the links of a message", () => {
   it("are the incident's page first, then what can be done at once", async () => {
+    const links = await linksOf("acme");
     const number = (await alertOf("acme")).incidentNumber;
-    expect([...(await linksOf("acme")).keys()]).toEqual([`Open incident ${number}`, "Acknowledge", "Silence 1 h"]);
-    expect((await linksOf("acme")).get(`Open incident ${number}`)).toBe(`${url}/incidents/${number}`);
+    expect([...links.keys()]).toEqual([`Open incident ${number}`, "Acknowledge", "Silence 1 h"]);
+    expect(links.get(`Open incident ${number}`)).toBe(`${url}/incidents/${number}`);
   });
 
   it("do not acknowledge where that opens the gate, also when one is signed for it", async () => {
