@@ -43,7 +43,9 @@ it("tells of every gate whether a failure holds it and since when, with one ques
     targetOf: () => null,
     gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "hold" }),
   };
-  const runtime = { current: () => ({ settings, targets: [], config: { organizations, receivers: [] } }) } as unknown as Runtime;
+  const runtime = {
+    current: () => ({ settings, targets: [], config: { organizations, receivers: [] } }),
+  } as unknown as Runtime;
   const gauges = createFleetGauges({
     store: counting,
     runtime,
