@@ -5,7 +5,7 @@ import type { AlertState } from "../store/alerts/alerts.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import { keepComment } from "./acts/comment.ts";
 import type { ActContext } from "./acts/judge.ts";
-import { noteActNotice, releasedEntries } from "./acts/act-notice.ts";
+import { noteActNotice, releasedEntries, type ActEntry, type NoteEntries } from "./acts/act-notice.ts";
 import { changeGate, requireMayOpen } from "./acts/gate-change.ts";
 
 /** Who has seen which alert. */
@@ -19,6 +19,8 @@ export interface Acknowledgement {
   readonly facts?: Readonly<Record<string, string>>;
   /** The incident on which the act is, and its severity, above which it ends; absent: it is on this alert alone. */
   readonly incident?: { readonly id: string; readonly severity: Severity };
+  /** [noteActNotice] */
+  readonly note?: NoteEntries;
 }
 
 /**
@@ -38,7 +40,7 @@ export async function acknowledgeAlert(
 export async function acknowledgeIn(
   parts: StoreParts,
   { settings, nowMs }: Omit<ActContext, "store">,
-  { alertId, author, comment, mayOpenGate, facts = {}, incident }: Acknowledgement,
+  { alertId, author, comment, mayOpenGate, facts = {}, incident, ...act }: Acknowledgement,
 ): Promise<AlertState> {
   const alert = await parts.alerts.byId(alertId);
   if (alert === null) throw new FlatlineError("not_found", "no live alert has this id");
@@ -64,7 +66,16 @@ export async function acknowledgeIn(
   if (!mayOpenGate) requireMayOpen(slug, opened);
   if (comment !== null && incident === undefined)
     await keepComment(parts, { alertId, slug, author, text: comment, nowMs, act: "acknowledge" });
-  await noteActNotice(parts, { settings, slug, nowMs }, releasedEntries(opened, { by: author.name, comment }));
+  const said = { by: author.name, comment };
+  const entry: ActEntry = {
+    event: "acknowledged",
+    reason: "acknowledged",
+    alert: acknowledged,
+    endsAtMs: null,
+    ...said,
+  };
+  const noteEntries = act.note ?? ((entries) => noteActNotice(parts, { settings, slug, nowMs }, entries));
+  await noteEntries([entry, ...releasedEntries(opened, said)]);
   const of = incident === undefined ? {} : { incidentId: incident.id };
   const detail = { check, kind, severity, ...(comment === null ? {} : { comment }), ...of, ...facts };
   await parts.audit.append({ atMs: nowMs, actor: author, action: "acknowledge", slug, subject: alertId, detail });

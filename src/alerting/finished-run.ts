@@ -77,8 +77,18 @@ function foundIn(report: CheckReport): AlertFound {
     carriers: result.findings.flatMap((finding) => readCarrier(finding) ?? []),
     revived: revivedIn(result.observed, currentCount),
     cause: typeof likelyCause === "string" ? likelyCause : null,
+    ...excessIn(result.observed),
     error: null,
   };
+}
+
+function excessIn(observed: HealthcheckMap): Pick<AlertFound, "excess"> {
+  const { excess: state, deathsLastHour, usualPerHour, excessStoppedAt, expectedEndAt } = observed;
+  if (state !== "ongoing" && state !== "stopped" && state !== "unclear") return {};
+  if (typeof deathsLastHour !== "number" || typeof usualPerHour !== "number") return {};
+  const instant = (value: unknown): number | null => (typeof value === "string" ? Date.parse(value) : null);
+  const times = { stoppedAtMs: instant(excessStoppedAt), expectedEndAtMs: instant(expectedEndAt) };
+  return { excess: { state, deathsLastHour, usualPerHour, ...times } };
 }
 
 function revivedIn({ revivedCount, revivedShare }: HealthcheckMap, deaths: number | null): AlertFound["revived"] {

@@ -73,7 +73,7 @@ export function summarizeIncident(
     firing: slugsOf(firing).size,
     deaths: family === "deaths" ? sumDeaths(shown) : null,
     onsetAtMs: middleOf(shown.flatMap(({ alert }) => alert.onset?.atMs ?? [])),
-    excessStoppedAtMs: null,
+    excessStoppedAtMs: stoppedAt(firing),
     likelyCause: causeOf(incident, shown, carriers),
     carriers: carriers.slice(0, mostCarriers),
     acknowledgedBy: acknowledgedBy(incident, members),
@@ -113,6 +113,15 @@ function sumDeaths(members: readonly IncidentMember[]): IncidentSummary["deaths"
     counted++;
   }
   return counted === 0 ? null : { count, expected };
+}
+
+/** When all of it had stopped: an incident is over when each member that says so is. */
+function stoppedAt(firing: readonly IncidentMember[]): number | null {
+  const known = firing.flatMap(({ alert: { found } }) =>
+    found?.excess?.state === "unclear" ? [] : (found?.excess ?? []),
+  );
+  const stopped = known.flatMap(({ stoppedAtMs }) => stoppedAtMs ?? []);
+  return known.length > 0 && stopped.length === known.length ? Math.max(...stopped) : null;
 }
 
 /** The earlier of the middle two, so that it is an onset that some alert has. */

@@ -1,4 +1,6 @@
 import { FlatlineError } from "../base/errors.ts";
+import { noteActNotice, type ActEntry, type NoteEntries } from "./acts/act-notice.ts";
+import type { AlertingSettings } from "./settings.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
 import type { StoreParts } from "../store/store-parts.ts";
@@ -11,6 +13,10 @@ export interface Unacknowledgement {
   readonly nowMs: number;
   /** What else the audit keeps of it [nothing]. */
   readonly facts?: Readonly<Record<string, string>>;
+  /** Whose receivers are notified of it. */
+  readonly settings: Pick<AlertingSettings, "receivers">;
+  /** [noteActNotice] */
+  readonly note?: NoteEntries;
 }
 
 /**
@@ -27,7 +33,7 @@ export async function unacknowledgeAlert(
 /** The same in a transaction. */
 export async function unacknowledgeIn(
   parts: StoreParts,
-  { alertId, author, nowMs, facts = {} }: Unacknowledgement,
+  { alertId, author, nowMs, facts = {}, settings, ...act }: Unacknowledgement,
 ): Promise<AlertState> {
   const alert = await parts.alerts.byId(alertId);
   if (alert === null) throw new FlatlineError("not_found", "no live alert has this id");
@@ -40,5 +46,9 @@ export async function unacknowledgeIn(
   await parts.alerts.appendHistory({ ...entry, event: "unacknowledged", reason: "unacknowledged" });
   const detail = { check, kind, severity, ...facts };
   await parts.audit.append({ atMs: nowMs, actor: author, action: "unacknowledge", slug, subject: alertId, detail });
+  const said = { by: author.name, comment: null };
+  const undone: ActEntry = { event: "unacknowledged", reason: "unacknowledged", alert: open, endsAtMs: null, ...said };
+  const noteEntries = act.note ?? ((entries) => noteActNotice(parts, { settings, slug, nowMs }, entries));
+  await noteEntries([undone]);
   return open;
 }

@@ -8,6 +8,7 @@ import {
   type Carrier,
   type ValueCounts,
 } from "./attribution.ts";
+import type { Excess } from "./excess.ts";
 import { concentratedCarrier, likelyCause } from "./likely-cause.ts";
 import { markerText, type OnsetMarker } from "./marker.ts";
 import { onsetText } from "./onset.ts";
@@ -32,6 +33,8 @@ export interface SpikeEvidence {
   /** What people did before it began (evidence/marker.ts); null where nothing is marked. */
   readonly marker: OnsetMarker | null;
   readonly isFleet: boolean;
+  /** Whether the excess goes on, and when by its end at the latest the window is without it. */
+  readonly excess: (Excess & { readonly expectedEndAtMs: number | null }) | null;
 }
 
 /**
@@ -39,7 +42,7 @@ export interface SpikeEvidence {
  * from. Verdict, counts and thresholds stay as they are.
  */
 export function withEvidence(result: HealthcheckResult, evidence: SpikeEvidence): HealthcheckResult {
-  const { counts, regret, onsetAtMs, marker, isFleet } = evidence;
+  const { counts, regret, onsetAtMs, marker, isFleet, excess } = evidence;
   const carriers = counts === null ? [] : rankCarriers(counts.values, counts);
   const { cause, reason } = likelyCause({
     carriers,
@@ -60,6 +63,13 @@ export function withEvidence(result: HealthcheckResult, evidence: SpikeEvidence)
     observed["revivedShare"] = regret.revivedCount / regret.judgedCount;
   }
   if (onsetAtMs !== null) observed["onsetAt"] = new Date(onsetAtMs).toISOString();
+  if (excess !== null) {
+    observed["excess"] = excess.state;
+    observed["deathsLastHour"] = excess.deathsLastHour;
+    observed["usualPerHour"] = excess.usualPerHour;
+    if (excess.stoppedAtMs !== null) observed["excessStoppedAt"] = new Date(excess.stoppedAtMs).toISOString();
+    if (excess.expectedEndAtMs !== null) observed["expectedEndAt"] = new Date(excess.expectedEndAtMs).toISOString();
+  }
   if (marker !== null) {
     observed["marker"] = marker.text;
     observed["markerAt"] = new Date(marker.atMs).toISOString();

@@ -345,7 +345,14 @@ describe("a result with evidence", () => {
     suggestedAction: null,
     appUrl: null,
   };
-  const none: SpikeEvidence = { counts: null, regret: null, onsetAtMs: null, marker: null, isFleet: false };
+  const none: SpikeEvidence = {
+    counts: null,
+    regret: null,
+    onsetAtMs: null,
+    marker: null,
+    isFleet: false,
+    excess: null,
+  };
 
   it("has no key for what is not known", () => {
     expect(withEvidence(result, none)).toEqual({

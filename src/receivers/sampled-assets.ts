@@ -65,7 +65,11 @@ export function actsOn(firing: AlertNotice, resolved: AlertNotice, nowMs: number
   const opened: AlertNotice = { ...over, event: "released", reason: "released_by_judgement" };
   const byHand: AlertNotice = { ...firing, ...common, event: "released", reason: "released_by_hand" };
   const twice = [byHand, { ...byHand, id: `${byHand.id.slice(0, -1)}2` }];
+  const taken: AlertNotice = { ...firing, ...common, event: "acknowledged", reason: "acknowledged" };
+  const undone: AlertNotice = { ...firing, ...common, event: "unacknowledged", reason: "unacknowledged" };
   return [
+    ["acknowledged", [taken], "acme: acknowledged by kim"],
+    ["unacknowledged", [undone], "acme: unacknowledged by kim"],
     ["judged", [judged], "acme: judged checker by kim"],
     ["judged-released", [over, opened], "acme: gate open, judged real by kim"],
     ["withdrawn", [withdrawn], "acme: judgement withdrawn by kim"],

@@ -127,7 +127,25 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.acknowledge("acme");
       await world.settle();
 
-      expect(acts()).toEqual([["released released_by_acknowledgement"]]);
+      expect(acts()).toEqual([["acknowledged acknowledged", "released released_by_acknowledgement"]]);
+    });
+
+    it("gets one notification of an act on an incident, whatever number of alerts it is of", async () => {
+      await open({ slugs: ["acme", "globex", "initech"] });
+      for (const slug of ["acme", "globex", "initech"]) await world.run(slug, "fail");
+      await world.advance(minuteMs);
+      await world.actOn(1, { kind: "acknowledge", comment: "on it" });
+      await world.settle();
+      await world.actOn(1, { kind: "unacknowledge" });
+      await world.settle();
+
+      expect(acts()).toEqual([
+        Array.from({ length: 3 }, () => "acknowledged acknowledged"),
+        Array.from({ length: 3 }, () => "unacknowledged unacknowledged"),
+      ]);
+      const [last] = world.notifications("platform").slice(-1);
+      expect(last?.incident).toMatchObject({ number: 1, acknowledgedBy: null });
+      expect(last?.summary).toBe("acme: unacknowledged by kim (3 alerts)");
     });
 
     it.each([
@@ -165,7 +183,11 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.reload(releaseOn("acknowledged"));
       await world.settle();
 
-      expect(acts()).toEqual([["released released_by_configuration"], ["released released_by_configuration"]]);
+      expect(acts()).toEqual([
+        ["acknowledged acknowledged"],
+        ["released released_by_configuration"],
+        ["released released_by_configuration"],
+      ]);
       const [opened] = world.notifications("platform").slice(-1);
       expect(opened?.summary).toBe("acme: gate open, by a change of the configuration");
       expect(opened?.alerts[0]).toMatchObject({ status: "firing", act: { by: null, comment: null } });

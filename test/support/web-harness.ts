@@ -291,7 +291,7 @@ export async function startWeb(
         },
       ],
     },
-    alertAssets: { of: async (alertId) => world.assets.get(alertId) ?? null },
+    alertAssets: { of: async (alertId) => world.assets.get(alertId) ?? null, costOf: async () => null },
     unwatched: {
       count: async () => world.unwatched.length,
       slugs: async (sees) => ({ items: world.unwatched.map(({ slug }) => slug).filter(sees), more: 0 }),

@@ -7,7 +7,7 @@ import type { OpenedHold } from "./gate-change.ts";
 
 /** What an act means for one alert, as the alert stood right after it. */
 export interface ActEntry {
-  readonly event: "judged" | "released";
+  readonly event: "acknowledged" | "unacknowledged" | "judged" | "released";
   readonly reason: Reason;
   readonly alert: AlertState;
   /** null: it fires. */
@@ -33,6 +33,9 @@ export async function noteActNotice(
   if (entries.length === 0 || !settings.receivers.some(({ sendActs }) => sendActs === true)) return;
   await notices.appendAct({ slug, atMs: nowMs, body: JSON.stringify(entries) });
 }
+
+/** Where an act leaves what it means for receivers: noted at once, or collected by an act on many alerts. */
+export type NoteEntries = (entries: readonly ActEntry[]) => Promise<void>;
 
 /** Returns the entries of a gate that has opened, one an alert that held it last. */
 export function releasedEntries(

@@ -12,7 +12,7 @@ import type { StoreParts } from "../../store/store-parts.ts";
 import { acknowledgeIn } from "../acknowledge.ts";
 import { holdingFailures, isGateAlert, wouldOpen } from "../decide/gate.ts";
 import { unacknowledgeIn } from "../unacknowledge.ts";
-import { noteActNotice, releasedEntries } from "./act-notice.ts";
+import { noteActNotice, releasedEntries, type ActEntry, type NoteEntries } from "./act-notice.ts";
 import { keepComment, mostComments } from "./comment.ts";
 import { changeGate } from "./gate-change.ts";
 import { judgeIn, type ActContext } from "./judge.ts";
@@ -184,7 +184,9 @@ async function actOnSome(
   }
   const firing = members.filter(({ end }) => end === null);
   const severity = worstSeverity(firing.map(({ alert }) => alert.severity));
-  const step = { parts, context, request, incident: found, severity };
+  const entries: ActEntry[] = [];
+  const note: NoteEntries = async (some) => void entries.push(...some);
+  const step = { parts, context, request, incident: found, severity, note };
   if (isFirst && request.slugs === null)
     await changeIncident(step, new Set(firing.map(({ alert }) => alert.slug)).size);
   const done: ActedAlert[] = [];
@@ -199,6 +201,9 @@ async function actOnSome(
       if (outcome.isOpened) opened.push(slug);
     }
   }
+  // One act is one notification, however many alerts it is of.
+  const { settings, nowMs } = context;
+  await noteActNotice(parts, { settings, slug: `incident ${found.number}`, nowMs }, entries);
   const alertIds = act.kind === "comment" ? null : [...doneBefore, ...done].map(({ alertId }) => alertId);
   if (isLast) await keepIncidentComment(step, alertIds);
   const held: string[] = [];
@@ -216,6 +221,7 @@ interface Step {
   readonly incident: Incident;
   /** The incident's, before the act. */
   readonly severity: ReturnType<typeof worstSeverity>;
+  readonly note: NoteEntries;
 }
 
 /** An acknowledgement of the whole keeps those quiet that join under a fleet verdict. */
@@ -236,7 +242,7 @@ async function actOnMember(
   step: Step,
   { alert, end }: KeptAlert,
 ): Promise<SkipReason | { readonly isOpened: boolean }> {
-  const { parts, context, request, incident, severity } = step;
+  const { parts, context, request, incident, severity, note } = step;
   const { act, author, mayOpenGate, receiver } = request;
   const { id: alertId, slug } = alert;
   const policy = context.settings.gateOf(slug);
@@ -249,14 +255,29 @@ async function actOnMember(
       const isOpened = wouldOpen(await parts.gate.failures(slug), alertId, "acknowledged", policy);
       if (isOpened && !mayOpenGate) return "needs_gate";
       const { comment } = act;
-      const acknowledgement = { alertId, author, comment, mayOpenGate, facts, incident: { id: incidentId, severity } };
+      const acknowledgement = {
+        alertId,
+        author,
+        comment,
+        mayOpenGate,
+        facts,
+        incident: { id: incidentId, severity },
+        note,
+      };
       await acknowledgeIn(parts, context, acknowledgement);
       return { isOpened };
     }
     case "unacknowledge":
       if (end !== null) return "ended";
       if (alert.acknowledgement === null) return "already";
-      await unacknowledgeIn(parts, { alertId, author, nowMs: context.nowMs, facts: { ...facts, incidentId } });
+      await unacknowledgeIn(parts, {
+        alertId,
+        author,
+        nowMs: context.nowMs,
+        facts: { ...facts, incidentId },
+        settings: context.settings,
+        note,
+      });
       return { isOpened: false };
     case "judge": {
       if (!isGateAlert(alert)) return "not_judged_kind";
@@ -270,6 +291,7 @@ async function actOnMember(
         comment: act.comment,
         mayOpenGate,
         incidentId,
+        note,
       });
       return { isOpened };
     }
@@ -296,7 +318,7 @@ async function actOnMember(
 
 /** Releases what this alert holds; what others hold stays. */
 async function releaseHold(
-  { parts, context, request, incident }: Step,
+  { parts, context, request, incident, note }: Step,
   { alert: { id: alertId, slug } }: KeptAlert,
   comment: string,
 ): Promise<SkipReason | { readonly isOpened: boolean }> {
@@ -311,7 +333,7 @@ async function releaseHold(
     await parts.gate.release(alertId, nowMs);
     await parts.gate.addRelease({ slug, atMs: nowMs, how: "released", alertId, by, comment });
   });
-  await noteActNotice(parts, { settings, slug, nowMs }, releasedEntries(opened, { by, comment }));
+  await note(releasedEntries(opened, { by, comment }));
   const detail = { comment, incidentId: incident.id };
   await parts.audit.append({ atMs: nowMs, actor: author, action: "release", slug, subject: alertId, detail });
   return { isOpened: opened.length > 0 };

@@ -8,7 +8,7 @@ import { keepComment } from "./comment.ts";
 import { isGateAlert } from "../decide/gate.ts";
 import type { Reason } from "../decide/reasons.ts";
 import type { AlertingSettings } from "../settings.ts";
-import { noteActNotice, releasedEntries, type ActEntry } from "./act-notice.ts";
+import { noteActNotice, releasedEntries, type ActEntry, type NoteEntries } from "./act-notice.ts";
 import { changeGate, requireMayOpen } from "./gate-change.ts";
 
 /** A person's judgement of an alert. */
@@ -22,6 +22,8 @@ export interface Judgement {
   readonly mayOpenGate: boolean;
   /** The incident on which the act is, which keeps the comment once for all; absent: it is on this alert alone. */
   readonly incidentId?: string;
+  /** [noteActNotice] */
+  readonly note?: NoteEntries;
 }
 
 /** What acts share. */
@@ -45,7 +47,7 @@ export async function judgeAlert({ store, ...context }: ActContext, judgement: J
 export async function judgeIn(
   parts: StoreParts,
   { settings, nowMs }: Omit<ActContext, "store">,
-  { alertId, verdict, author, comment, mayOpenGate, incidentId }: Judgement,
+  { alertId, verdict, author, comment, mayOpenGate, incidentId, ...act }: Judgement,
 ): Promise<KeptAlert> {
   const kept = await parts.alerts.find(alertId);
   if (kept === null) throw new FlatlineError("not_found", "no alert has this id");
@@ -72,7 +74,8 @@ export async function judgeIn(
   if (comment !== null && incidentId === undefined)
     await keepComment(parts, { alertId, slug, author, text: comment, nowMs, act: "judgement" });
   const entry: ActEntry = { event: "judged", reason, alert: judged, endsAtMs: end?.atMs ?? null, by, comment };
-  await noteActNotice(parts, { settings, slug, nowMs }, [entry, ...releasedEntries(opened, { by, comment })]);
+  const noteEntries = act.note ?? ((entries) => noteActNotice(parts, { settings, slug, nowMs }, entries));
+  await noteEntries([entry, ...releasedEntries(opened, { by, comment })]);
   const action = verdict === null ? "judgement.withdraw" : "judgement";
   const said = {
     ...(verdict === null ? {} : { verdict }),

@@ -16,6 +16,8 @@ export type NoticeEvent =
   | "resolved"
   | "unknown"
   | "recovered"
+  | "acknowledged"
+  | "unacknowledged"
   | "judged"
   | "released"
   | "test";
@@ -67,7 +69,7 @@ export interface AlertNotice {
   readonly judgement?: AlertJudgement;
   /** Where the dead assets of the alert can be asked for; absent where they cannot. */
   readonly assetsUrl?: string;
-  /** The author of a `judged` or `released` one; absent in others. */
+  /** The author of an act; absent in others. */
   readonly act?: NotifiedAct;
   /** Assets that died, in a `firing` or `escalated` one of a spike over stored events; absent: none. */
   readonly sample?: readonly SampledAsset[];

@@ -41,6 +41,9 @@ export function describeNotice(notice: AlertNotice): string {
       return `${slug}: ${notice.check} gives results again after ${describeLength(notice)}`;
     case "resolved":
       return describeResolved(notice);
+    case "acknowledged":
+    case "unacknowledged":
+      return `${slug}: ${event}${byWords(notice)}`;
     case "judged":
       return `${slug}: ${judgedWords(notice)}${byWords(notice)}`;
     case "released":
@@ -125,7 +128,7 @@ function describeResolved(notice: AlertNotice): string {
 function summarizeAlerts(alerts: readonly AlertNotice[]): string {
   const latest = [...new Map(alerts.map((alert) => [alert.id, alert])).values()];
   const [only] = latest;
-  if (only !== undefined && latest.every(({ event }) => event === "released"))
+  if (only !== undefined && only.act !== undefined && latest.every(({ event }) => event === only.event))
     return `${describeNotice(only)}${latest.length === 1 ? "" : ` (${latest.length} alerts)`}`;
   if (only !== undefined && latest.length === 1) {
     return alerts.length === 1 || only.status === "firing"

@@ -53,7 +53,7 @@ const common = {
     .boolean()
     .default(false)
     .describe(
-      "Whether the receiver is notified of judgements of its alerts (`judged`) and of a gate that opens (`released`). Refused for `pagerduty`, `alertmanager` and `format: alertmanager`, which cannot express them.",
+      "Whether the receiver is notified of what people do with its alerts (`acknowledged`, `unacknowledged`, `judged`) and of a gate that opens (`released`). Refused for `pagerduty`, `alertmanager` and `format: alertmanager`, which cannot express them.",
     ),
   sample: z.boolean().default(true).describe("Whether it gets the names of dead assets (`alerting.sample`)."),
   match: strictObject(matchShape).optional().describe("Only alerts that match all of these; at least one key."),

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { healthcheckResultSchema } from "../healthcheck-schemas.ts";
 import { severities } from "../severity.ts";
+import { costSchema } from "./cost.ts";
 import { instantSchema } from "./instant.ts";
 
 /**
@@ -62,6 +63,13 @@ export const alertSchema = z.object({
   revivedCount: z.number().nullable(),
   /** Their share (0–1) of the deaths with a known asset. */
   revivedShare: z.number().nullable(),
+  /** Whether the excess of a spike over stored events goes on; absent for others. */
+  excess: z.string().optional(),
+  deathsLastHour: z.number().optional(),
+  usualPerHour: z.number().optional(),
+  excessStoppedAt: instantSchema.nullable().optional(),
+  /** At the latest. */
+  expectedEndAt: instantSchema.nullable().optional(),
   reason: z.string(),
   labels: z.record(z.string(), z.string()),
   url: z.string().nullable(),
@@ -93,6 +101,8 @@ export const alertDetailSchema = alertSchema.extend({
   resultAt: instantSchema.nullable().optional(),
   /** null while it lives. */
   endsAt: instantSchema.nullable(),
+  /** Of one that is judged `checker`; absent where nothing is stored of its assets. */
+  cost: costSchema.nullable().optional(),
   judgements: z
     .array(
       z.object({

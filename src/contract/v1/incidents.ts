@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { severities } from "../severity.ts";
+import { costSchema } from "./cost.ts";
 import { alertSchema, commentSchema } from "./alerts.ts";
 import { instantSchema } from "./instant.ts";
 
@@ -51,7 +52,8 @@ export const incidentDetailSchema = incidentSchema.extend({
   /** How many alerts have each verdict; comments, with the organization of those on one alert. Only for readers with that right. */
   judgements: z.record(z.string(), z.number()).optional(),
   comments: z.array(commentSchema.extend({ slug: z.string().nullable() })).optional(),
-  cost: z.null(),
+  /** null where nothing is judged `checker`. */
+  cost: costSchema.nullable(),
 });
 export type IncidentDetailAnswer = z.infer<typeof incidentDetailSchema>;
 

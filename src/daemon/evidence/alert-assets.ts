@@ -1,4 +1,4 @@
-import { hourMs, minuteMs, type Clock } from "../../base/time.ts";
+import { hourMs, minuteMs, secondMs, type Clock } from "../../base/time.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { DeadAssetLedger, type DeadAsset } from "../../evidence/dead-assets.ts";
 import type { KeptAlert } from "../../store/alerts/alerts.ts";
@@ -9,7 +9,7 @@ import {
   type EventPlace,
 } from "../../store/events/asset-events.ts";
 import type { Store } from "../../store/store.ts";
-import type { AlertAssets, AlertAssetsPort, AssetFilter, ListedAsset } from "../../web/ports/dead-assets.ts";
+import type { AlertAssets, AlertAssetsPort, AlertCost, AssetFilter, ListedAsset } from "../../web/ports/dead-assets.ts";
 
 export interface AlertAssetsOptions {
   readonly store: Pick<Store, "alerts" | "audit" | "events" | "evidence">;
@@ -22,6 +22,9 @@ export interface AlertAssetsOptions {
 const mostAssets = 1_000_000;
 const withinMs = minuteMs;
 const rowsAPiece = 500;
+// Revivals come in over days, and an incident of hundreds is looked at again and again.
+const rememberMs = 5 * minuteMs;
+const mostCosts = 10_000;
 // The last instant that a Date knows: an asset may be found alive at any time.
 const lastInstantMs = 8_640_000_000_000_000;
 
@@ -113,13 +116,54 @@ export function createAlertAssets({ store, clock, isOurs }: AlertAssetsOptions):
     return [...names].toSorted();
   }
 
+  /** An alert with its window; null: none that has assets. */
+  async function keptWithAssets(alertId: string): Promise<(KeptAlert & { readonly windowHours: number }) | null> {
+    const kept = isOurs() ? await store.alerts.find(alertId) : null;
+    if (kept === null) return null;
+    const { check, kind, windowHours } = kept.alert;
+    const hasAssets = check === "dead-asset-spike" && kind === "verdict" && windowHours !== undefined;
+    return hasAssets ? { ...kept, windowHours } : null;
+  }
+
+  async function readCost({
+    alert,
+    end,
+    windowHours,
+  }: KeptAlert & { readonly windowHours: number }): Promise<AlertCost> {
+    const { slug, startsAtMs, onset } = alert;
+    // From the minute of the onset on.
+    const afterMs = onset === undefined ? startsAtMs - windowHours * hourMs : onset.atMs - 1;
+    const deaths = { afterMs, untilMs: end?.atMs ?? clock.nowMs() };
+    const assets = await read(slug, deaths);
+    const [byType = []] = await store.events.deaths([{ slug, intervals: [deaths] }]);
+    const closedSeconds = assets.flatMap(({ death, revivedAtMs }) =>
+      revivedAtMs === null ? [] : [Math.round((revivedAtMs - death.atMs) / secondMs)],
+    );
+    return {
+      deaths: byType.reduce((sum, one) => sum + (one.deaths[0] ?? 0), 0),
+      knownCount: assets.length,
+      revived: closedSeconds.length,
+      stillDead: assets.length - closedSeconds.length,
+      closedSeconds: closedSeconds.toSorted((left, right) => left - right),
+    };
+  }
+
+  const costs = new Map<string, { readonly atMs: number; readonly cost: AlertCost }>();
+
   return {
     of: async (alertId) => {
-      const kept = isOurs() ? await store.alerts.find(alertId) : null;
+      const kept = await keptWithAssets(alertId);
+      return kept === null ? null : assetsOf(kept, kept.windowHours);
+    },
+    costOf: async (alertId) => {
+      const known = costs.get(alertId);
+      if (known !== undefined && clock.nowMs() - known.atMs < rememberMs) return known.cost;
+      const kept = await keptWithAssets(alertId);
       if (kept === null) return null;
-      const { check, kind, windowHours } = kept.alert;
-      const hasAssets = check === "dead-asset-spike" && kind === "verdict" && windowHours !== undefined;
-      return hasAssets ? assetsOf(kept, windowHours) : null;
+      const cost = await readCost(kept);
+      costs.set(alertId, { atMs: clock.nowMs(), cost });
+      for (const id of costs.keys()) if (costs.size > mostCosts) costs.delete(id);
+      return cost;
     },
   };
 }

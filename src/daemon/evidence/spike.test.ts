@@ -83,6 +83,9 @@ describe("the evidence of a spike", () => {
       likelyCause: "checker",
       likelyCauseReason: "The deaths are concentrated in one value: 88 % reason=tls_handshake, usually 21 %.",
       carrier: "reason=tls_handshake",
+      deathsLastHour: 0,
+      excess: "ongoing",
+      usualPerHour: 2 / 24,
     });
     expect(enriched.findings.map(({ kind, ref, severity }) => [kind, ref, severity])).toEqual([
       ["dead-asset-spike", "acme", "fail"],

@@ -1,5 +1,5 @@
 import type { Logger } from "../../base/logger.ts";
-import { minuteMs, type Clock } from "../../base/time.ts";
+import { dayMs, minuteMs, type Clock } from "../../base/time.ts";
 import { stretchOf } from "../../alerting/decide/stretch.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import { stretchesAt } from "../../contract/judgement.ts";
@@ -7,6 +7,7 @@ import type { Interval } from "../../contract/liveness-counts.ts";
 import { assetTypeAttribute, type ValueCounts } from "../../evidence/attribution.ts";
 import { withEvidence, type SpikeEvidence } from "../../evidence/enrichment.ts";
 import { markerBefore, markerReachMs, onsetMinuteMs } from "../../evidence/marker.ts";
+import { excessOf, longestPauseOf } from "../../evidence/excess.ts";
 import { onsetAtMs } from "../../evidence/onset.ts";
 import { attributionSlices, quietSlices, unjudgedSlices } from "../../evidence/quiet-days.ts";
 import type { RunCheckDeps } from "../../monitor/run-check.ts";
@@ -37,6 +38,9 @@ const withinMs = 5_000;
 // At a day's window a bucket is a minute; a year's is some six hours.
 const mostBuckets = 1_440;
 
+// For so long before the onset it is seen how long usual pauses are.
+const pausesMs = 7 * dayMs;
+
 type Evidence = NonNullable<RunCheckDeps["evidence"]>;
 
 /** Adds what the stored events say to a spike's result; on failure or out of time the result stays as it is. */
@@ -54,11 +58,13 @@ export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
       const regret = await readRegret(store.evidence, { slug, deaths: interval, untilMs: nowMs }, bounded);
       const found = await findOnset(store, result, slug, interval);
       const onset = board === null ? found : keptOnset(board, slug, windowStartMs, found);
+      const excess = await findExcess(store, result, { slug, interval, thresholds, onsetAtMs: onset, nowMs });
       const evidence: SpikeEvidence = {
         counts,
         regret,
         onsetAtMs: onset,
         marker: onset === null ? null : await findMarker(store, slug, onset),
+        excess,
         isFleet: await isFleet(slug),
       };
       return withEvidence(result, evidence);
@@ -125,6 +131,33 @@ async function findOnset(
   const buckets = await evidence.deathBuckets({ slug, interval, bucketMinutes });
   const { expectedCount } = observed;
   return onsetAtMs({ buckets, windowMs, expectedCount: typeof expectedCount === "number" ? expectedCount : 0 });
+}
+
+interface ExcessAsk {
+  readonly slug: string;
+  readonly interval: Interval;
+  readonly thresholds: SpikeThresholds;
+  readonly onsetAtMs: number | null;
+  readonly nowMs: number;
+}
+
+async function findExcess(
+  { evidence }: Pick<StoreParts, "evidence">,
+  { observed }: HealthcheckResult,
+  { slug, interval, thresholds, onsetAtMs: onset, nowMs }: ExcessAsk,
+): Promise<SpikeEvidence["excess"]> {
+  const windowMs = interval.untilMs - interval.afterMs;
+  const { expectedCount } = observed;
+  const before = { afterMs: (onset ?? interval.afterMs) - pausesMs, untilMs: onset ?? interval.afterMs };
+  const excess = excessOf({
+    buckets: await evidence.deathBuckets({ slug, interval, bucketMinutes: 1 }),
+    windowMs,
+    expectedCount: typeof expectedCount === "number" ? expectedCount : 0,
+    warnMultiplier: thresholds.warnMultiplier,
+    longestPauseMs: longestPauseOf(await evidence.deathBuckets({ slug, interval: before, bucketMinutes: 1 })),
+    nowMs,
+  });
+  return { ...excess, expectedEndAtMs: excess.stoppedAtMs === null ? null : excess.stoppedAtMs + windowMs };
 }
 
 async function findMarker(

@@ -225,7 +225,12 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
         return afterAct(acknowledged);
       },
       unacknowledge: async (alertId, author) => {
-        const open = await unacknowledgeAlert(store, { alertId, author, nowMs: clock.nowMs() });
+        const open = await unacknowledgeAlert(store, {
+          alertId,
+          author,
+          nowMs: clock.nowMs(),
+          settings: current().settings,
+        });
         options.onAct();
         return afterAct(open);
       },

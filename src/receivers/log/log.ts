@@ -96,6 +96,9 @@ function logNotice(logger: Logger, notice: AlertNotice, base: object, own: reado
     const { judgement, act } = notice;
     const said = { ...base, event, check, slug, verdict: judgement?.verdict ?? null, by: act?.by, alert: notice.id };
     logger.info({ ...said, ...commentOf(notice, own), ...(isDrill ? { isDrill } : {}) }, "alert judged");
+  } else if (event === "acknowledged" || event === "unacknowledged") {
+    const acted = { ...base, event, check, slug, by: notice.act?.by, alert: notice.id };
+    logger.info({ ...acted, ...commentOf(notice, own), ...(isDrill ? { isDrill } : {}) }, `alert ${event}`);
   } else if (event === "released") {
     const released = { ...base, event, check, slug, reason, by: notice.act?.by, alert: notice.id };
     logger.info({ ...released, ...commentOf(notice, own), ...(isDrill ? { isDrill } : {}) }, "gate open");

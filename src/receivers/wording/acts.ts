@@ -5,7 +5,7 @@ import { capitalized, plainText } from "./text.ts";
 
 /** Returns whether the notice is of an act, not of the result of a run. */
 export function isActNotice({ event }: AlertNotice): boolean {
-  return event === "judged" || event === "released";
+  return event === "judged" || event === "released" || event === "acknowledged" || event === "unacknowledged";
 }
 
 /** `judged checker: acme, 5,119 deaths`: what was done, of which alert. */
@@ -13,6 +13,7 @@ export function actTitle(notice: AlertNotice, subject: string): string {
   const { event, reason, judgement, peak, check } = notice;
   const verdict = judgement === undefined ? "judgement withdrawn" : `judged ${judgement.verdict}`;
   const opened = reason === "released_by_judgement" ? `${verdict}, gate open` : "gate open";
+  if (event === "acknowledged" || event === "unacknowledged") return `${event}: ${subject}`;
   const count = check === "dead-asset-spike" ? (peak?.currentCount ?? null) : null;
   const deaths = count === null ? "" : `, ${formatCount(count)} ${count === 1 ? "death" : "deaths"}`;
   return `${event === "judged" ? verdict : opened}: ${subject}${deaths}`;
@@ -28,6 +29,8 @@ export function actSentence({ event, reason, judgement, act }: AlertNotice): str
       ? `${by} has withdrawn the judgement${why}`
       : `${capitalized(judgementMeanings[judgement.verdict])}, says ${by}${why}`;
   if (event === "judged") return said;
+  if (event === "acknowledged") return `${by} has it: no more reminders${why}`;
+  if (event === "unacknowledged") return `${by} has taken the acknowledgement back: reminders go on${why}`;
   switch (reason) {
     case "released_by_judgement":
       return `${said} The gate is open.`;

@@ -147,6 +147,8 @@ function eventWord({ event, severity }: AlertNotice): string {
       return `still ${severity}`;
     case "resolved":
     case "recovered":
+    case "acknowledged":
+    case "unacknowledged":
     case "judged":
     case "released":
     case "test":

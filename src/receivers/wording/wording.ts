@@ -142,11 +142,18 @@ export function httpLinks(links: readonly { readonly label: string; readonly url
   });
 }
 
+function judgedWord({ judgement }: AlertNotice): string {
+  return judgement === undefined ? "judgement withdrawn" : `judged ${judgement.verdict}`;
+}
+
 function groupTitle(notices: readonly AlertNotice[]): string {
   const [first] = notices;
   if (first !== undefined && notices.every(isActNotice)) {
     const drill = first.isDrill ? "[DRILL] " : "";
-    return `${drill}gate open: ${plainText(first.slug)}, ${notices.length} alerts`;
+    const word = first.event === "released" ? "gate open" : first.event === "judged" ? judgedWord(first) : first.event;
+    const slugs = new Set(notices.map(({ slug }) => slug)).size;
+    const what = slugs === 1 ? `${plainText(first.slug)}, ${notices.length} alerts` : `${slugs} organizations`;
+    return `${drill}${word}: ${what}`;
   }
   const firing = notices.filter(({ status }) => status === "firing");
   const resolved = notices.length - firing.length;

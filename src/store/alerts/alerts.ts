@@ -51,10 +51,21 @@ export interface AlertFound {
   readonly carriers: readonly AlertCarrier[];
   /** Deaths whose asset is known, and those of them that were found alive again; null: no events say. */
   readonly revived: { readonly judged: number; readonly count: number } | null;
+  /** Whether its excess goes on, as the events say; absent where none do. */
+  readonly excess?: AlertExcess;
   /** The likely cause that the result names; null: none. */
   readonly cause: string | null;
   /** Why there was no result; null: there was one. */
   readonly error: { readonly reason: CheckErrorReason; readonly message: string } | null;
+}
+
+/** Whether the excess of a spike goes on (CONTRACT 15). */
+export interface AlertExcess {
+  readonly state: "ongoing" | "stopped" | "unclear";
+  readonly deathsLastHour: number;
+  readonly usualPerHour: number;
+  readonly stoppedAtMs: number | null;
+  readonly expectedEndAtMs: number | null;
 }
 
 /** A value of an attribute that deaths share. */
@@ -173,6 +184,15 @@ const storedAlert = z.object({
       carriers: z.array(z.object({ key: z.string(), value: z.string(), share: z.number(), usualShare: z.number() })),
       revived: z.object({ judged: z.number(), count: z.number() }).nullable(),
       cause: z.string().nullable(),
+      excess: z
+        .object({
+          state: z.enum(["ongoing", "stopped", "unclear"]),
+          deathsLastHour: z.number(),
+          usualPerHour: z.number(),
+          stoppedAtMs: nullableNumber,
+          expectedEndAtMs: nullableNumber,
+        })
+        .exactOptional(),
       error: z.object({ reason: z.enum(checkErrorReasons), message: z.string() }).nullable(),
     })
     .exactOptional(),

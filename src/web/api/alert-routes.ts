@@ -19,8 +19,10 @@ import { iso } from "../../contract/v1/instant.ts";
 import type { AlertComment } from "../../store/alerts/comments.ts";
 import type { JudgementEntry } from "../../store/alerts/judgements.ts";
 import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../access/identity.ts";
+import { costOf } from "./cost-view.ts";
 import { viewJudgement, viewOnsetMarker, viewResult } from "./check-view.ts";
 import type { AccessSettings } from "../access/settings.ts";
+import type { AlertAssetsPort } from "../ports/dead-assets.ts";
 import type { AlertDetail, AlertSnapshot, AlertsPort, FleetSnapshot } from "../ports/alerts.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 
@@ -54,7 +56,15 @@ const commentSchema = z.strictObject({
 export function addAlertRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { alerts, bodies }: { readonly alerts: AlertsPort; readonly bodies: ByteBudget },
+  {
+    alerts,
+    alertAssets,
+    bodies,
+  }: {
+    readonly alerts: AlertsPort;
+    readonly alertAssets: Pick<AlertAssetsPort, "costOf">;
+    readonly bodies: ByteBudget;
+  },
 ): void {
   takeJsonBodies(scope, bodies);
   /** The id that the path names; of an alert of another's it goes no further. */
@@ -98,7 +108,11 @@ export function addAlertRoutes(
   addResource(scope, "/api/v1/alerts/:id", settings, {
     GET: {
       access: "public",
-      handle: async (request) => viewDetail(known(await alerts.find(await idOf(request))), seesDetails(request)),
+      handle: async (request) => {
+        const detail = known(await alerts.find(await idOf(request)));
+        const cost = await costOf(alertAssets, [detail.state]);
+        return { ...viewDetail(detail, seesDetails(request)), ...(cost === null ? {} : { cost }) };
+      },
     },
   });
   addResource(scope, "/api/v1/alerts/:id/judgement", settings, {
@@ -240,6 +254,7 @@ export function viewAlert(snapshot: AlertSnapshot, withPeople: boolean): LiveAle
     judgement,
     peak: { severity: peak.severity, currentCount: peak.currentCount, at: iso(peak.atMs) },
     ...viewCounts(lastResult),
+    ...viewExcess(state),
     reason,
     labels,
     url,
@@ -255,6 +270,14 @@ export function viewAlert(snapshot: AlertSnapshot, withPeople: boolean): LiveAle
         }
       : {}),
   };
+}
+
+function viewExcess({ found }: AlertSnapshot["state"]): Partial<LiveAlert> {
+  const excess = found?.excess;
+  if (excess === undefined) return {};
+  const { state, deathsLastHour, usualPerHour, stoppedAtMs, expectedEndAtMs } = excess;
+  const times = { excessStoppedAt: iso(stoppedAtMs), expectedEndAt: iso(expectedEndAtMs) };
+  return { excess: state, deathsLastHour, usualPerHour, ...times };
 }
 
 function viewCounts(

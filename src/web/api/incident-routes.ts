@@ -20,9 +20,11 @@ import { iso } from "../../contract/v1/instant.ts";
 import { authorOf, seesDetails, seesOrganization } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { AlertsPort } from "../ports/alerts.ts";
+import type { AlertAssetsPort } from "../ports/dead-assets.ts";
 import type { IncidentReading, ReadIncident, ReadIncidentDetail } from "../read/incidents.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 import { viewAlert, viewComment } from "./alert-routes.ts";
+import { costOf } from "./cost-view.ts";
 import { cursorSchema, writeCursor } from "./paging.ts";
 
 const defaultIncidents = 50;
@@ -88,6 +90,7 @@ const actQuerySchema = z.strictObject({ dryRun: z.enum(["true", "false"], "must 
 export interface IncidentRoutesOptions {
   readonly incidents: IncidentReading;
   readonly alerts: Pick<AlertsPort, "snapshots">;
+  readonly alertAssets: Pick<AlertAssetsPort, "costOf">;
   readonly clock: Pick<Clock, "nowMs">;
   readonly bodies: ByteBudget;
 }
@@ -96,7 +99,7 @@ export interface IncidentRoutesOptions {
 export function addIncidentRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { incidents, alerts, clock, bodies: budget }: IncidentRoutesOptions,
+  { incidents, alerts, alertAssets, clock, bodies: budget }: IncidentRoutesOptions,
 ): void {
   takeJsonBodies(scope, budget);
   const sees =
@@ -174,7 +177,10 @@ export function addIncidentRoutes(
             return [{ ...viewAlert(snapshot, withPeople), ...ended, endsAt: iso(end?.atMs ?? null) }];
           }),
           ...(withPeople ? { judgements: countJudgements(found), comments: viewComments(found) } : {}),
-          cost: null,
+          cost: await costOf(
+            alertAssets,
+            found.members.map(({ alert }) => alert),
+          ),
         };
       },
     },

@@ -53,7 +53,19 @@ export interface AlertAssets {
   }>;
 }
 
+/** What a broken checker cost (CONTRACT 15): the deaths after the onset, and for how long live assets counted as dead. */
+export interface AlertCost {
+  readonly deaths: number;
+  readonly knownCount: number;
+  readonly revived: number;
+  readonly stillDead: number;
+  /** From the last death to the first revival, of each that was revived; seconds, ascending. */
+  readonly closedSeconds: readonly number[];
+}
+
 export interface AlertAssetsPort {
+  /** null: as in `of`. @throws as page */
+  costOf(alertId: string): Promise<AlertCost | null>;
   /** null: no such alert, or one that has no assets. */
   of(alertId: string): Promise<AlertAssets | null>;
 }

@@ -152,6 +152,16 @@ describe("flatline incidents", () => {
 
     const judged = await flatline("incidents", "judge", "1", "real", "--slug", "acme", "--yes");
     expect(judged.stdout).toBe("judged real: 1 organization\ngates opened: acme\n");
+    await flatline("incidents", "judge", "1", "checker", "--slug", "globex");
+    const { cost } = (await ask("/api/v1/incidents/1", root)).body as { cost: Record<string, unknown> };
+    expect(cost).toEqual({
+      deaths: 90,
+      knownCount: expect.any(Number),
+      revived: 0,
+      stillDead: cost["knownCount"],
+      medianClosedSeconds: null,
+      closedSeconds: 0,
+    });
     const released = await flatline("incidents", "release", "1", "--comment", "ten opened", "--yes");
     expect(released.stdout).toBe(
       "released: 1 organization\nleft as they are, already so: 1 organization\ngates opened: globex\n",

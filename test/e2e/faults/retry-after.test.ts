@@ -157,7 +157,9 @@ storage: { path: flatline.db }
     expect(test).toMatchObject({ exitCode: 0, stdout: "ops: accepted, HTTP 200\n" });
     expect(test.stderr).toBe("ops was paused (Retry-After): the pause is ended\n");
     await eventually(() => slugsSent().length === 4);
-    expect(slugsSent()).toEqual(["acme", "test", "acme", "globex"]);
+    // Two alerts wait for each other only where they share a message.
+    expect(slugsSent().slice(0, 2)).toEqual(["acme", "test"]);
+    expect(slugsSent().slice(2).toSorted()).toEqual(["acme", "globex"]);
     expect(await pausedUntil()).toBeNull();
   });
 

@@ -1,0 +1,81 @@
+import { hourMs } from "../base/time.ts";
+import type { DeathBucket } from "./onset.ts";
+
+/** Whether a spike's excess goes on (CONTRACT 15, Is it over). */
+export interface Excess {
+  readonly state: "ongoing" | "stopped" | "unclear";
+  readonly deathsLastHour: number;
+  readonly usualPerHour: number;
+  /** The last death of a busy hour, to the minute; null unless it has stopped. */
+  readonly stoppedAtMs: number | null;
+}
+
+/** The deaths of a spike's window, and what is usual. */
+export interface ExcessInput {
+  /** Of the window, by minute; minutes without a death left out, in the order of time. */
+  readonly buckets: readonly DeathBucket[];
+  readonly windowMs: number;
+  readonly expectedCount: number;
+  readonly warnMultiplier: number;
+  /** The longest pause between two deaths in the week before the excess began. */
+  readonly longestPauseMs: number;
+  readonly nowMs: number;
+}
+
+// So few deaths in an hour are no burst, however few are usual.
+const leastBusy = 3;
+
+/**
+ * Returns whether the excess goes on. An hour that ends with a death is busy when it has more than the larger of three deaths and the
+ * usual number times `warnMultiplier`. Where the busy hours hold less than half of the excess, it came too thinly to say. It has
+ * stopped when the last busy hour ended longer ago than an hour and than the longest pause that was usual.
+ */
+export function excessOf({
+  buckets,
+  windowMs,
+  expectedCount,
+  warnMultiplier,
+  longestPauseMs,
+  nowMs,
+}: ExcessInput): Excess {
+  const usualPerHour = (expectedCount * hourMs) / windowMs;
+  const limit = Math.max(leastBusy, warnMultiplier * usualPerHour);
+  const count = sumOf(buckets);
+  const deathsLastHour = sumOf(buckets.filter(({ atMs }) => atMs > nowMs - hourMs));
+  const facts = { deathsLastHour, usualPerHour };
+  const { busyDeaths, lastAtMs } = busyHours(buckets, limit);
+  if (lastAtMs === null || busyDeaths < (count - expectedCount) / 2)
+    return { ...facts, state: "unclear", stoppedAtMs: null };
+  const isStopped = nowMs - lastAtMs > Math.max(hourMs, longestPauseMs);
+  return { ...facts, state: isStopped ? "stopped" : "ongoing", stoppedAtMs: isStopped ? lastAtMs : null };
+}
+
+/** Returns the longest time between two deaths; 0 where there are fewer. */
+export function longestPauseOf(buckets: readonly DeathBucket[]): number {
+  return buckets.reduce((longest, { atMs }, index) => Math.max(longest, atMs - (buckets[index - 1]?.atMs ?? atMs)), 0);
+}
+
+/** The deaths in any busy hour, each once, and when the last of these hours ended. */
+function busyHours(
+  buckets: readonly DeathBucket[],
+  limit: number,
+): { readonly busyDeaths: number; readonly lastAtMs: number | null } {
+  let [first, within, busyDeaths, counted] = [0, 0, 0, 0];
+  let lastAtMs: number | null = null;
+  for (const [index, { atMs, deaths }] of buckets.entries()) {
+    within += deaths;
+    for (let oldest = buckets[first]; oldest !== undefined && oldest.atMs <= atMs - hourMs; oldest = buckets[first]) {
+      within -= oldest.deaths;
+      first++;
+    }
+    if (within <= limit) continue;
+    lastAtMs = atMs;
+    // What an earlier busy hour has counted is not counted again.
+    for (counted = Math.max(counted, first); counted <= index; counted++) busyDeaths += buckets[counted]?.deaths ?? 0;
+  }
+  return { busyDeaths, lastAtMs };
+}
+
+function sumOf(buckets: readonly DeathBucket[]): number {
+  return buckets.reduce((sum, { deaths }) => sum + deaths, 0);
+}
