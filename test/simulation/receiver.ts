@@ -81,8 +81,12 @@ export class SimulatedReceiver implements FarSide {
     const { generatedAt, fleet, alerts } = words;
     const said = digest(JSON.stringify(words));
     const formedAtMs = Date.parse(generatedAt);
-    // Two that take a judgement back at one instant, as after a suspension, are the same but for their ids.
-    const isUnique = !alerts.every(({ event, judgement }) => event === "judged" && judgement === null);
+    // Two acts of one instant, as after a suspension, are the same but for their ids: a judgement taken back, an
+    // acknowledgement that is done again.
+    const isUnique = !alerts.every(
+      ({ event, judgement }) =>
+        event === "acknowledged" || event === "unacknowledged" || (event === "judged" && judgement === null),
+    );
     const before = (isUnique ? this.#first.get(said) : undefined) ?? id;
     this.#first.set(said, before);
     for (const other of [before, headers["webhook-id"] ?? id])

@@ -139,6 +139,10 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
     const say = (what: string): void => this.#facts.violate(`${name}: ${event} of ${id} (${slug}): ${what}`);
     if (name !== actsReceiver) say("it is not notified of acts");
     const said = this.#said.get(id);
+    if (event === "acknowledged" || event === "unacknowledged") {
+      if (said === undefined) say("nobody acknowledged it");
+      return;
+    }
     if (event === "released") {
       if (reason === "released_by_hand" && !this.#released.has(slug)) say("nobody released it");
       if (reason === "released_by_judgement" && said === undefined) say("nobody judged it");

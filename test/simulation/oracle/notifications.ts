@@ -242,5 +242,5 @@ function isEnd({ event }: SentAlert): boolean {
 
 /** Of an act, not of the alert itself. */
 function isAct({ event }: SentAlert): boolean {
-  return event === "judged" || event === "released";
+  return event === "judged" || event === "released" || event === "acknowledged" || event === "unacknowledged";
 }

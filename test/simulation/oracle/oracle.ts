@@ -9,6 +9,7 @@ import { describeLive, Episodes, type ChangedAlert } from "./episodes.ts";
 import { EvaluationOracle } from "./evaluations.ts";
 import { Facts } from "./facts.ts";
 import { GateOracle } from "./gate.ts";
+import { IncidentOracle, type IncidentAlert } from "./incidents.ts";
 import { NotificationOracle } from "./notifications.ts";
 import { ScheduleOracle } from "./schedule.ts";
 
@@ -27,6 +28,7 @@ export class Oracle implements Observer {
   readonly #episodes: Episodes;
   readonly #notifications: NotificationOracle;
   readonly #bounds: BoundOracle;
+  readonly #incidents: IncidentOracle;
   /** Organizations that a reload removes which was taken back: what it stored of that before may hold. */
   readonly #doubtful = new Set<string>();
   #counters = new Map<string, number>();
@@ -36,6 +38,7 @@ export class Oracle implements Observer {
   constructor(world: World) {
     this.#facts = new Facts(world);
     this.#schedule = new ScheduleOracle(this.#facts);
+    this.#incidents = new IncidentOracle(this.#facts);
     this.#evaluations = new EvaluationOracle(this.#facts);
     this.gate = new GateOracle(this.#facts, () => this.#episodes);
     this.#acts = new ActOracle(this.#facts, () => this.#episodes);
@@ -162,13 +165,10 @@ export class Oracle implements Observer {
     this.#noSecret("answered", body);
     const { alerts, fleet } = JSON.parse(body) as {
       readonly fleet: { readonly startsAt: string } | null;
-      readonly alerts: readonly (ListedAlert & {
-        readonly kind: string;
-        readonly state: string;
-        readonly startsAt: string;
-      })[];
+      readonly alerts: readonly (ListedAlert & IncidentAlert & { readonly startsAt: string })[];
     };
     this.#acts.compare(alerts, acts);
+    this.#incidents.compare(alerts);
     this.#notifications.noteFleet(fleet === null ? null : Date.parse(fleet.startsAt));
     const listed = alerts.map(({ kind, slug, state, startsAt }) =>
       describeLive(`${kind} ${slug}`, state, Date.parse(startsAt)),
