@@ -125,9 +125,9 @@ export async function startApp(
   // A stop ends the loops, and itself in time: what is about to end is not restarted.
   const stalled = () => (signal.aborted ? [] : fleet.stalled({ scheduler, outbox, notifier: notices }));
 
-  const budgetOf = (name: string) => runtime.current().budgets.get(name) ?? null;
+  const receiverOf = (name: string) => runtime.current().receiverByName.get(name) ?? null;
   const onEnqueued = (): void => outbox.wake();
-  const notifier = createNotifier({ store, board, clock, logger, newId, settings, budgetOf, onEnqueued });
+  const notifier = createNotifier({ store, board, clock, logger, newId, settings, receiverOf, onEnqueued });
   const outbox = createOutbox({
     store,
     clock,

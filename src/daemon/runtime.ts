@@ -1,6 +1,6 @@
 import { linkActs, linkLifeMs, signActLink, type LinkAct } from "../alerting/act-link.ts";
 import type { OutboxReceiver } from "../alerting/deliver/attempt.ts";
-import type { DeliveryBudget, Receiver } from "../alerting/deliver/receiver.ts";
+import type { Receiver } from "../alerting/deliver/receiver.ts";
 import { shorteningReceiver } from "../alerting/deliver/shortening.ts";
 import { opensGate } from "../alerting/outside-acts.ts";
 import type { AlertingSettings } from "../alerting/settings.ts";
@@ -37,8 +37,7 @@ export interface Applied extends Source {
   readonly baselineOf: (slug: string) => BaselineKind;
   readonly settings: AlertingSettings;
   readonly receivers: readonly OutboxReceiver[];
-  /** By receiver, of those that have one. */
-  readonly budgets: ReadonlyMap<string, DeliveryBudget>;
+  readonly receiverByName: ReadonlyMap<string, Receiver>;
 }
 
 /** The configuration that holds now, wired. */
@@ -99,7 +98,7 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
 function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
   const targets = checkTargets(config);
   const receivers = config.receivers.map((receiver) =>
-    outboxReceiver(receiver, { ...parts, signLinks: linkSigner(config) }, deps),
+    outboxReceiver(receiver, { ...parts, signLinks: linkSigner(config), messages: parts.store.incidents }, deps),
   );
   return {
     config,
@@ -109,22 +108,18 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
     baselineOf: baselineOf(config),
     settings: alertingSettings(config),
     receivers,
-    budgets: new Map(
-      receivers.flatMap(({ receiver: { name, budget } }) => (budget === undefined ? [] : [[name, budget]])),
-    ),
+    receiverByName: new Map(receivers.map(({ receiver }) => [receiver.name, receiver])),
     ...createSource(config, { ...deps, ...parts }),
   };
 }
 
 function outboxReceiver(
   config: ReceiverConfig,
-  { dispatcher, signLinks }: Pick<ReceiverDeps, "dispatcher" | "signLinks">,
+  known: Pick<ReceiverDeps, "dispatcher" | "signLinks" | "messages">,
   { logger, watch }: RuntimeDeps,
 ): OutboxReceiver {
   const { timeoutMs, maxAgeMs, rateLimit } = config;
-  const receiver = shorteningReceiver(
-    createReceiver(config, { dispatcher, logger, ...(signLinks === undefined ? {} : { signLinks }) }),
-  );
+  const receiver = shorteningReceiver(createReceiver(config, { ...known, logger }));
   return {
     receiver: watch === undefined ? receiver : watch(receiver),
     timeoutMs,

@@ -26,7 +26,7 @@ export interface DeliveryRequest {
 }
 
 // CONTRACT 7: bodies of answers are read up to 64 KiB; of that an error shows as much as a line of a list holds.
-const maxAnswerBytes = 65_536;
+export const maxAnswerBytes = 65_536;
 /** Largest body of a request (CONTRACT 7): as much as nginx takes by default. */
 export const maxBodyBytes = 1_024 * 1_024;
 const maxShownCharacters = 300;

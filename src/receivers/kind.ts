@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import type { Receiver } from "../alerting/deliver/receiver.ts";
+import type { IncidentMessages, Receiver } from "../alerting/deliver/receiver.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import type { Logger } from "../base/logger.ts";
 import { secretFile } from "../base/schema/values.ts";
@@ -14,6 +14,8 @@ export interface ReceiverDeps {
   readonly dispatcher: HttpDispatcher;
   /** Signs the links of chats and mail [null: they have none]. */
   readonly signLinks?: SignLinks | null;
+  /** Where receivers show incidents in messages that they edit [null: each notification is a message of its own]. */
+  readonly messages?: IncidentMessages | null;
   /** A receiver of type log writes to it. */
   readonly logger: Logger;
 }
@@ -56,6 +58,8 @@ export interface ReceiverKind {
   readonly hasLinks?: true;
   /** Returns why it cannot send a label of this name; null if it can. */
   checkLabel?(name: string): string | null;
+  /** Returns whether it is notified of acts where the configuration does not say [it is not]. */
+  sendsActs?(options: Named): boolean;
   /** Returns the setting by which it knows alerts only, and no acts; null if it knows acts. */
   withoutActs?(written: WrittenReceiver): string | null;
   /** Returns the problems between several of its keys. */

@@ -117,10 +117,14 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
     expect(await world.store.incidents.open()).toEqual([]);
   });
 
-  it("is pruned with its last alert, and its comments with it", async () => {
+  it("is pruned with its last alert, and its comments and messages with it", async () => {
     await open();
     await world.run("a", "fail");
     await world.actOn(1, { kind: "comment", comment: "looking" });
+    await world.store.incidents.saveMessage("ops", 1, { channel: "C1", message: "1.1" });
+    await world.store.incidents.saveMessage("ops", 1, { channel: "C1", message: "1.2" });
+    expect(await world.store.incidents.messageOf("ops", 1)).toEqual({ channel: "C1", message: "1.2" });
+    expect(await world.store.incidents.messageOf("lead", 1)).toBeNull();
     await world.run("a", "ok");
     await world.advance(minuteMs);
     await world.store.gate.forget((await world.store.gate.failures()).map(({ alert }) => alert.id));
@@ -132,6 +136,24 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
     expect(await world.store.incidents.find(1)).toBeNull();
     expect(await world.store.comments.ofIncident(1)).toEqual([]);
+    expect(await world.store.incidents.messageOf("ops", 1)).toBeNull();
+  });
+
+  it("is told in order to a receiver that keeps one thing of it, whichever organization changes", async () => {
+    await open({ receivers: [{ name: "thread", isByIncident: true }, { name: "hook" }] });
+    for (const receiver of world.receivers.values())
+      receiver.answer = () => ({ kind: "retry", error: "down", retryAfterMs: null });
+    await world.run("a", "fail");
+    await world.advance(20_000);
+    await world.run("b", "fail");
+    await world.advance(2 * minuteMs);
+    const tried = (name: string): number => new Set(world.receivers.get(name)?.attempts.map(({ id }) => id)).size;
+    expect([tried("thread"), tried("hook")]).toEqual([1, 2]);
+
+    for (const receiver of world.receivers.values()) receiver.answer = () => ({ kind: "accepted", detail: "ok" });
+    await world.advance(10 * minuteMs);
+
+    expect(world.sent("thread")).toEqual([["firing a fail"], ["firing b fail"]]);
   });
 
   describe("an act on an incident", () => {

@@ -43,6 +43,7 @@ export interface WorldOptions {
     readonly name: string;
     readonly resendIntervalMs?: number;
     readonly budget?: DeliveryBudget;
+    readonly isByIncident?: true;
   })[];
   readonly policy?: Partial<AlertPolicy>;
   /** Of single organizations, over the common ones. */
@@ -268,9 +269,8 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       distrust: () => undefined,
       onChange: () => undefined,
     });
-    const budgetOf = (receiver: string): DeliveryBudget | null =>
-      options.receivers?.find(({ name }) => name === receiver)?.budget ?? null;
-    notifier = createNotifier({ ...common, store: crashable("form"), budgetOf, onEnqueued: () => undefined });
+    const receiverOf = (receiver: string) => options.receivers?.find(({ name }) => name === receiver) ?? null;
+    notifier = createNotifier({ ...common, store: crashable("form"), receiverOf, onEnqueued: () => undefined });
     outbox = createOutbox({
       store: { outbox: store.outbox, transaction: crashingOutbox },
       clock,
@@ -451,7 +451,6 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
         logger,
         newId,
         settings,
-        budgetOf: () => null,
         onEnqueued: () => undefined,
       }),
     restart,

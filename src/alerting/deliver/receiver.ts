@@ -1,3 +1,4 @@
+import type { Store } from "../../store/store.ts";
 import type { Notification } from "../notify/notification.ts";
 
 /** What a receiver answered; one place (alerting/deliver/outbox) decides about retries (CONTRACT 7, Delivery). */
@@ -15,6 +16,9 @@ export interface DeliveryBudget {
   bytesOf(notification: Notification): number;
 }
 
+/** Where receivers show incidents in messages that they edit, by the receiver's name and the incident's number. */
+export type IncidentMessages = Pick<Store["incidents"], "messageOf" | "saveMessage">;
+
 /** Words a notification for one receiver and sends it once: no loops, no retries in here. Errors hold no secret. */
 export interface Receiver {
   readonly name: string;
@@ -26,6 +30,8 @@ export interface Receiver {
   readonly resendIntervalMs?: number;
   /** A notification beyond it is split, or shortened; absent: it shows what has room, and counts the others. */
   readonly budget?: DeliveryBudget;
+  /** It keeps one thing an incident: nothing of it is sent before what was formed earlier has been. Absent: the order is by alert. */
+  readonly isByIncident?: true;
   /** Each of them is a delivery of its own, with its own retries, end and order. Absent: the receiver is one. */
   readonly recipients?: readonly string[];
   /**

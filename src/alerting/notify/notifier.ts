@@ -9,7 +9,7 @@ import { hasFreeActs, takeActs, type ActsContext } from "./act-news.ts";
 import { worstSeverity } from "../../contract/severity.ts";
 import { assetsUrlOf, composeFleet, composeNotice, composeNotification, type PartState } from "./compose.ts";
 import { isDrill, planNotifications, type Plan } from "../decide/grouping.ts";
-import { recipientsOf, type DeliveryBudget } from "../deliver/receiver.ts";
+import { recipientsOf, type Receiver } from "../deliver/receiver.ts";
 import { withinBudget } from "./budget.ts";
 import { memberViewer } from "../incident-members.ts";
 import { summarizeIncident, worstMembers } from "../incident-summary.ts";
@@ -52,8 +52,8 @@ export interface NotifierOptions {
   readonly newId: () => string;
   /** Those that hold now. */
   readonly settings: () => AlertingSettings;
-  /** Returns the budget of the receiver with this name; null: it has none [none has]. */
-  readonly budgetOf?: (receiver: string) => DeliveryBudget | null;
+  /** Returns what bounds and orders the deliveries to the receiver with this name [nothing does]. */
+  readonly receiverOf?: (receiver: string) => Pick<Receiver, "budget" | "isByIncident"> | null;
   /** Called after a commit, when a row waits in the outbox. */
   readonly onEnqueued: () => void;
 }
@@ -154,9 +154,9 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const compose = (some: readonly AlertNotice[]): Notification =>
       composeNotification({ id: newId(), receiver, nowMs, externalUrl, fleet, incident, part, sample, alerts: some });
     const route = settings.receivers.find(({ name }) => name === receiver) ?? { name: receiver };
-    const budget = options.budgetOf?.(receiver) ?? null;
+    const { budget = null, isByIncident = false } = options.receiverOf?.(receiver) ?? {};
     return recipientsOf(route).flatMap((recipient) =>
-      withinBudget(alerts, compose, budget).map((notification) => ({ recipient, notification })),
+      withinBudget(alerts, compose, budget).map((notification) => ({ recipient, notification, isByIncident })),
     );
   }
 
@@ -240,7 +240,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
       await parts.notices.takeTurn();
       const notification = await formResend(parts, receiver);
       if (notification !== null)
-        await parts.outbox.enqueue({ ...outboxEntry({ recipient: null, notification }), lease });
+        await parts.outbox.enqueue({ ...outboxEntry({ recipient: null, notification, isByIncident: false }), lease });
       return notification;
     });
   }
@@ -286,6 +286,8 @@ interface FormedNotification {
   /** null: the receiver is one. */
   readonly recipient: string | null;
   readonly notification: Notification;
+  /** Order is kept by incident, too. */
+  readonly isByIncident: boolean;
 }
 
 interface Formed {
@@ -317,12 +319,13 @@ function nextLook(planned: Planned | null): number | null {
   return Math.min(silenceMs, plan.nextAtMs);
 }
 
-function outboxEntry({ recipient, notification }: FormedNotification): NewOutboxEntry {
-  const { id, receiver, generatedAtMs, fleet, alerts } = notification;
-  // By (check, slug, kind), not by episode: a late `resolved` of the last one would end the next one at its receiver. The
-  // fleet counts as one of them, so that its end never overtakes its begin.
+function outboxEntry({ recipient, notification, isByIncident }: FormedNotification): NewOutboxEntry {
+  const { id, receiver, generatedAtMs, fleet, incident, alerts } = notification;
+  // By (check, slug, kind), not by episode: a late `resolved` of the last one would end the next one at its receiver. An
+  // incident counts as one of them where it is one thing at the receiver, or has a verdict, so that its end never overtakes its begin.
+  const whole = fleet?.id ?? (isByIncident ? incident?.id : undefined);
   const own = alerts.map(({ check, slug, kind }) => `${check}/${slug}/${kind}`);
-  const subjects = [...new Set([...(fleet === null ? [] : [fleet.id]), ...own])];
+  const subjects = [...new Set([...(whole === undefined ? [] : [whole]), ...own])];
   const payload = JSON.stringify(notification);
   return { id, receiver, recipient, createdAtMs: generatedAtMs, notBeforeMs: generatedAtMs, subjects, payload };
 }

@@ -224,7 +224,8 @@ function resolveEvents({ query, table, columns, deadStatuses }: TableSourceInput
 function resolveReceiver(receiver: ReceiverInput, index: number, secrets: SecretBook): ReceiverConfig {
   const path = ["receivers", index];
   const all = (key: string): readonly Secret[] => secrets.of(path, key);
-  const options = receiverKind(receiver.type).resolve(receiver, {
+  const kind = receiverKind(receiver.type);
+  const options = kind.resolve(receiver, {
     all,
     one: (key) => secrets.one(path, key),
     headers: () => secrets.headersOf(path),
@@ -234,7 +235,7 @@ function resolveReceiver(receiver: ReceiverInput, index: number, secrets: Secret
     minSeverity: receiver.minSeverity,
     sendResolved: receiver.sendResolved,
     sendUnknown: receiver.sendUnknown ?? receiver.minSeverity === "warn",
-    sendActs: receiver.sendActs,
+    sendActs: receiver.sendActs ?? kind.sendsActs?.(options) ?? false,
     sample: receiver.sample,
     match: receiver.match === undefined ? null : matcherOf(receiver.match),
     timeoutMs: receiver.timeout,

@@ -115,6 +115,7 @@ export function createPagerdutyReceiver(
   return {
     name,
     type,
+    isByIncident: true,
     deliver: async (notification, context) => {
       const accepted = unfinished.get(notification.id) ?? new Set<string>();
       const events = pagerdutyEvents(notification).filter(({ dedup_key: key }) => !accepted.has(key));

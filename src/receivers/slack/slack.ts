@@ -1,6 +1,5 @@
 import { cutText } from "../../base/cut-text.ts";
 import type { Notification } from "../../alerting/notify/notification.ts";
-import { chatKind } from "../chat-receiver.ts";
 import {
   fitMessage,
   linesOf,
@@ -11,7 +10,7 @@ import {
   type MessageLink,
   type MessagePart,
 } from "../wording/message.ts";
-import { messageOf } from "../wording/wording.ts";
+import { messageOf, stateMessageOf } from "../wording/wording.ts";
 
 // docs.slack.dev/reference/block-kit/blocks: header 150, section text 3,000, fields 10 of 2,000, 50 blocks a message.
 const limits = { blocks: 50, header: 150, text: 3_000, fields: 10, field: 2_000 };
@@ -36,14 +35,19 @@ export interface SlackBody {
   readonly unfurl_media: false;
 }
 
-export const slackKind = chatKind("slack", "An incoming webhook of Slack.", {
-  contentType: "application/json; charset=utf-8",
-  bodyOf: slackBody,
-});
-
 /** Block Kit within Slack's limits: two lines, links, facts, what carries it, what to do. No text of others becomes markup or a mention. */
 export function slackBody(notification: Notification, acts: readonly MessageLink[] = []): SlackBody {
   return fitMessage(messageOf(notification, acts), renderBody, isWithinLimits);
+}
+
+/** The same of an incident as it stands: what its one message says (CONTRACT 18). */
+export function slackStateBody(notification: Notification, acts: readonly MessageLink[] = []): SlackBody {
+  return fitMessage(stateMessageOf(notification, acts), renderBody, isWithinLimits);
+}
+
+/** What has changed, in two lines: a reply in the thread of its incident. */
+export function slackReply(notification: Notification): string {
+  return escapeText(previewOf(messageOf(notification)).join("\n"));
 }
 
 function renderBody(message: Message): SlackBody {
@@ -73,12 +77,20 @@ function blocksOf(part: MessagePart): SlackBlock[] {
 }
 
 function fieldBlock(facts: readonly Fact[]): SlackBlock {
-  const fields = facts.slice(0, limits.fields).map(({ name, value }): SlackText => {
+  const fields = facts.slice(0, limits.fields).map(({ name, value, atMs }): SlackText => {
     // Bold names where nothing in them is markup; text of others that could be stays plain.
     const isInert = !/[*_~`<>&@#|:\\]/.test(`${name}${value.replaceAll(/\d:\d/g, "")}`);
-    return isInert ? { type: "mrkdwn", text: `*${name}*\n${value}`, verbatim: true } : plain(`${name}\n${value}`);
+    const shown = atMs === undefined ? value : datedValue(value, atMs);
+    return isInert ? { type: "mrkdwn", text: `*${name}*\n${shown}`, verbatim: true } : plain(`${name}\n${value}`);
   });
   return { type: "section", fields };
+}
+
+/** docs.slack.dev/messaging/formatting-message-text#date-formatting: the reader's clock, with our words where it is not known. */
+function datedValue(value: string, atMs: number): string {
+  const end = value.indexOf("UTC") + 3;
+  const seconds = Math.floor(atMs / 1_000);
+  return `<!date^${seconds}^{date_short_pretty} {time}|${value.slice(0, end)}>${value.slice(end)}`;
 }
 
 function linkBlock(links: readonly MessageLink[]): SlackBlock {

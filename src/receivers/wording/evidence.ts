@@ -18,11 +18,8 @@ export function onsetOf({ check, kind, onset, result }: AlertNotice): SpikeOnset
   return onset ?? (result === null ? null : spikeOnsetOf(result));
 }
 
-/** "14 Jan 21:40 UTC, 40 min after «captcha rollout»": when the excess began; null when unknown. */
-export function beganText(notice: AlertNotice, nowMs: number): string | null {
-  const onset = onsetOf(notice);
-  if (onset === null) return null;
-  const { atMs, marker } = onset;
+/** "14 Jan 21:40 UTC, 40 min after «captcha rollout»": when the excess began. */
+export function beganText({ atMs, marker }: SpikeOnset, nowMs: number): string {
   const after = marker === null ? "" : `, ${sinceText(atMs - marker.atMs)} after «${plainText(marker.text)}»`;
   return `${instantText(atMs, nowMs)}${after}`;
 }

@@ -111,7 +111,9 @@ function incidentFacts(
             value: `${formatCount(deaths.count)}, ${formatExpected(deaths.expected)} expected${ratio === null ? "" : ` (${ratio})`}`,
           },
         ]),
-    ...(onsetAtMs === null ? [] : [{ name: "Began", value: `${instantText(onsetAtMs, nowMs)}, by the median` }]),
+    ...(onsetAtMs === null
+      ? []
+      : [{ name: "Began", value: `${instantText(onsetAtMs, nowMs)}, by the median`, atMs: onsetAtMs }]),
     ...(held === 0 ? [] : [{ name: "Gates", value: `${formatCount(held)} shut` }]),
   ];
 }

@@ -6,6 +6,8 @@ import { cutList } from "./text.ts";
 export interface Fact {
   readonly name: string;
   readonly value: string;
+  /** The instant with which `value` begins, for a medium that shows times by its reader's clock; absent: it is none. */
+  readonly atMs?: number;
 }
 
 export interface MessageLink {
@@ -81,7 +83,7 @@ export function fitMessage<Body>(
 export function trimMessage(message: Message, scale: number): Message {
   const length = (characters: number): number => Math.max(24, Math.floor(characters * scale));
   const trimFacts = (facts: readonly Fact[]): Fact[] =>
-    facts.map(({ name, value }) => ({ name: cutText(name, length(60)), value: cutText(value, length(240)) }));
+    facts.map((fact) => ({ ...fact, name: cutText(fact.name, length(60)), value: cutText(fact.value, length(240)) }));
   // The whole list is one command away: it gives way first.
   const trimSample = (sample: readonly string[]): string[] =>
     sample.slice(0, Math.floor(mostSampled * scale)).map((line) => cutText(line, length(160)));

@@ -2,7 +2,7 @@ import { checkKind } from "../../checks/checks.ts";
 import type { AlertNotice } from "../../alerting/notify/notification.ts";
 import { formatCount, formatExpected, formatNumber } from "../../base/numbers.ts";
 import { ratioWords } from "../../contract/death-counts.ts";
-import { beganText } from "./evidence.ts";
+import { beganText, onsetOf } from "./evidence.ts";
 import { instantText } from "./numbers.ts";
 import { ownOrigins } from "../../base/broken-address.ts";
 import { brokenFinding } from "../../contract/healthcheck.ts";
@@ -18,21 +18,23 @@ const maxLabels = 12;
 export function noticeFacts(notice: AlertNotice, nowMs: number): Fact[] {
   if (notice.event === "test") return labelFacts(notice);
   const { previousSeverity, severity, peak, counts } = notice;
-  const began = beganText(notice, nowMs);
+  const onset = onsetOf(notice);
   const isChange = notice.event === "escalated" || notice.event === "deescalated";
   const isPast = peak !== null && peak.currentCount !== null && peak.currentCount !== counts?.currentCount;
   return [
-    ...(began === null ? [] : [{ name: "Began", value: began }]),
-    { name: "Detected", value: instantText(notice.startsAtMs, nowMs) },
-    ...(notice.notifiedAtMs === undefined
-      ? []
-      : [{ name: "Notified", value: instantText(notice.notifiedAtMs, nowMs) }]),
-    ...(notice.endsAtMs === null ? [] : [{ name: "Ended", value: instantText(notice.endsAtMs, nowMs) }]),
+    ...(onset === null ? [] : [{ name: "Began", value: beganText(onset, nowMs), atMs: onset.atMs }]),
+    timeFact("Detected", notice.startsAtMs, nowMs),
+    ...(notice.notifiedAtMs === undefined ? [] : [timeFact("Notified", notice.notifiedAtMs, nowMs)]),
+    ...(notice.endsAtMs === null ? [] : [timeFact("Ended", notice.endsAtMs, nowMs)]),
     ...(isChange ? [{ name: "Severity", value: `${severity}, before ${previousSeverity}` }] : []),
     ...(isPast && notice.status === "firing" ? [{ name: "Peak", value: formatCount(peak.currentCount) }] : []),
     ...(notice.kind === "verdict" ? (hasCounts(notice) ? limitFacts(notice) : mapFacts(notice)) : []),
     ...labelFacts(notice),
   ];
+}
+
+function timeFact(name: string, atMs: number, nowMs: number): Fact {
+  return { name, value: instantText(atMs, nowMs), atMs };
 }
 
 /** Count, expected count and ratio by name, for a receiver that keeps values. */

@@ -22,7 +22,28 @@ export function messageOf(notification: Notification, acts: readonly MessageLink
   return brokenMessage(wordedMessage(notification, acts), originsOf(notification));
 }
 
-function wordedMessage(notification: Notification, acts: readonly MessageLink[]): Message {
+/**
+ * Returns how the incident stands after this notification, for a message that is edited (CONTRACT 18): of acts what they were done
+ * to, and of an incident of several organizations always the whole.
+ */
+export function stateMessageOf(notification: Notification, acts: readonly MessageLink[]): Message {
+  const state = stateOf(notification);
+  const { incident } = state;
+  const isWhole = incident !== null && incident.organizations > 1;
+  const message = brokenMessage(wordedMessage(state, acts, isWhole), originsOf(state));
+  if (isWhole || incident === null || incident.acknowledgedBy === null) return message;
+  return { ...message, intro: `${plainText(incident.acknowledgedBy)} has it.` };
+}
+
+/** Returns the notification without what people did: alerts that fire or are over. */
+export function stateOf(notification: Notification): Notification {
+  const alerts = notification.alerts.map(({ act: _act, ...notice }): AlertNotice =>
+    isActNotice(notice) ? { ...notice, event: notice.status === "firing" ? "firing" : "resolved" } : notice,
+  );
+  return { ...notification, alerts };
+}
+
+function wordedMessage(notification: Notification, acts: readonly MessageLink[], isWhole = false): Message {
   const notices = latestNotices(notification.alerts);
   const { externalUrl, incident } = notification;
   const links = httpLinks([
@@ -31,7 +52,8 @@ function wordedMessage(notification: Notification, acts: readonly MessageLink[])
       : { label: `Open incident ${incident.number}`, url: incident.url },
   ]);
   const severity = notification.status === "resolved" ? "ok" : notification.severity;
-  if (incident !== null && !notices.some(isActNotice) && (notification.fleet !== null || isOfSeveral(notices)))
+  const isOfIncident = isWhole || notification.fleet !== null || isOfSeveral(notices);
+  if (incident !== null && !notices.some(isActNotice) && isOfIncident)
     return { ...incidentMessage(notification, incident, notices), severity, links: [...links, ...acts] };
   const [only] = notices;
   const title =

@@ -82,6 +82,15 @@ export interface IncidentTables {
   };
   incident_turns: { family: string; turn: number };
   spike_days: { day: number; slug: string; incident_number: number };
+  receiver_messages: { receiver: string; incident_number: number; channel: string; message: string };
+}
+
+/** Where a receiver shows an incident in one message that it edits. */
+export interface IncidentMessage {
+  /** The channel's id. */
+  readonly channel: string;
+  /** The message's id in it; of Slack its `ts`. */
+  readonly message: string;
 }
 
 const bodySchema = z.object({
@@ -113,7 +122,7 @@ const bodySchema = z.object({
   outgrownAtMs: z.number().nullable(),
 });
 
-/** Incidents over the tables `incidents`, `incident_turns` and `spike_days`; their members are the alerts with their number. */
+/** Incidents over the tables `incidents`, `incident_turns`, `spike_days` and `receiver_messages`; their members are the alerts with their number. */
 export function createIncidentStore(db: Db) {
   const rows = () => db.selectFrom("incidents").selectAll();
   return {
@@ -240,9 +249,26 @@ export function createIncidentStore(db: Db) {
     forgetSpikeDays: async (incident: number): Promise<void> => {
       await db.deleteFrom("spike_days").where("incident_number", "=", incident).execute();
     },
+    /** Where this receiver shows the incident; null: nowhere yet. */
+    messageOf: async (receiver: string, incident: number): Promise<IncidentMessage | null> =>
+      (await db
+        .selectFrom("receiver_messages")
+        .select(["channel", "message"])
+        .where("receiver", "=", receiver)
+        .where("incident_number", "=", incident)
+        .executeTakeFirst()) ?? null,
+    /** Notes where this receiver shows the incident from now on. */
+    saveMessage: async (receiver: string, incident: number, { channel, message }: IncidentMessage): Promise<void> => {
+      const row = { receiver, incident_number: incident, channel, message };
+      await db
+        .insertInto("receiver_messages")
+        .values(row)
+        .onConflict((conflict) => conflict.columns(["receiver", "incident_number"]).doUpdateSet(row))
+        .execute();
+    },
     /**
      * Ends open incidents of which no alert is left, as after `forget`, deletes those that have ended and have no alerts, with
-     * their comments, and the days before `beforeDay`.
+     * their comments and messages, and the days before `beforeDay`.
      */
     tidy: async ({ beforeDay, nowMs }: { readonly beforeDay: number; readonly nowMs: number }): Promise<void> => {
       await db.deleteFrom("spike_days").where("day", "<", beforeDay).execute();
@@ -263,6 +289,7 @@ export function createIncidentStore(db: Db) {
         .where("number", "not in", numbers("ended_alerts"))
         .where("number", "not in", numbers("alert_changes"));
       await db.deleteFrom("comments").where("incident_number", "in", empty).execute();
+      await db.deleteFrom("receiver_messages").where("incident_number", "in", empty).execute();
       await db.deleteFrom("incidents").where("number", "in", empty).execute();
     },
   };

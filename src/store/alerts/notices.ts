@@ -245,6 +245,7 @@ export function createNoticeStore(db: Db) {
       const kept = receivers.length === 0 ? [""] : [...receivers];
       await db.deleteFrom("alert_sent").where("receiver", "not in", kept).execute();
       await db.deleteFrom("receiver_incidents").where("receiver", "not in", kept).execute();
+      await db.deleteFrom("receiver_messages").where("receiver", "not in", kept).execute();
     },
     receiverIncidents: async (): Promise<readonly ReceiverIncident[]> =>
       (await db.selectFrom("receiver_incidents").selectAll().execute()).map((row) => ({

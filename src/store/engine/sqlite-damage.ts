@@ -22,6 +22,7 @@ export const decidingTables = [
   "alert_sent",
   "silences",
   "receiver_incidents",
+  "receiver_messages",
   "receiver_pauses",
   "outbox",
   "outbox_alerts",

@@ -74,6 +74,7 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     gate_failures: fired,
     // Each has an alert; those without one go within the hour, as do days of more than four weeks ago.
     receiver_incidents: receivers * fired,
+    receiver_messages: receivers * fired,
     incidents: fired,
     spike_days: 30 * organizations,
     gate_releases: fired + sayings,

@@ -1,0 +1,195 @@
+import { Agent } from "undici";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import type { DeliveryOutcome, IncidentMessages } from "../../alerting/deliver/receiver.ts";
+import type { Notification } from "../../alerting/notify/notification.ts";
+import { Secret } from "../../base/secret.ts";
+import { startHttpSink, type HttpSink } from "../../../test/support/far-side/http-sink.ts";
+import { sampleNotifications } from "../sample-notifications.ts";
+import { createSlackBot } from "./bot.ts";
+
+const samples = sampleNotifications();
+const token = "xoxb-1234567890-secret";
+
+/** Slack's answer to a method; `headers` beside it. */
+interface ScriptedAnswer {
+  readonly body: object | string;
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+let dispatcher: Agent;
+let sink: HttpSink;
+let answers: ScriptedAnswer[];
+let posts: number;
+let stored: Map<string, Parameters<IncidentMessages["saveMessage"]>[2]>;
+
+/** A sample, all of them of one incident but the test. */
+function sample(kind: string, { organizations = 1 } = {}): Notification {
+  const notification = samples[kind];
+  const incident = samples["group"]?.incident;
+  if (notification === undefined || incident === undefined || incident === null) throw new Error(`no sample ${kind}`);
+  return { ...notification, incident: kind === "test" ? null : { ...incident, organizations } };
+}
+
+function deliver(notification: Notification): Promise<DeliveryOutcome> {
+  const receiver = createSlackBot(
+    { type: "slack", name: "trust", token: new Secret(token), channel: "#alerts", apiUrl: `${sink.url}/api/` },
+    {
+      dispatcher,
+      logger: { info: () => undefined } as never,
+      messages: {
+        messageOf: (name, incident) => Promise.resolve(stored.get(`${name} ${incident}`) ?? null),
+        saveMessage: (name, incident, message) => {
+          stored.set(`${name} ${incident}`, message);
+          return Promise.resolve();
+        },
+      },
+    },
+  );
+  return receiver.deliver(notification, { signal: new AbortController().signal, nowMs: notification.generatedAtMs });
+}
+
+const calls = () =>
+  sink.requests.map(({ path, body }) => ({ method: path.replace("/api/", ""), ...(JSON.parse(body) as object) }));
+
+/** What is known of the sample's incident from now on. */
+async function posted(): Promise<void> {
+  expect((await deliver(sample("firing"))).kind).toBe("accepted");
+  sink.requests.length = 0;
+}
+
+describe("a bot of Slack", () => {
+  beforeEach(async () => {
+    dispatcher = new Agent();
+    answers = [];
+    posts = 0;
+    stored = new Map();
+    sink = await startHttpSink((response) => {
+      const answer: ScriptedAnswer = answers.shift() ?? { body: { ok: true, channel: "C042", ts: `17000.${++posts}` } };
+      const { body, status = 200, headers = {} } = answer;
+      response.writeHead(status, headers).end(typeof body === "string" ? body : JSON.stringify(body));
+    });
+  });
+  afterEach(async () => {
+    await dispatcher.destroy();
+    await sink.close();
+  });
+
+  it("posts an incident once, and keeps the channel's id and the message's", async () => {
+    expect(await deliver(sample("firing"))).toEqual({ kind: "accepted", detail: "chat.postMessage: ok" });
+
+    expect(calls()).toMatchObject([{ method: "chat.postMessage", channel: "#alerts", unfurl_links: false }]);
+    expect(sink.requests[0]?.headers["authorization"]).toBe(`Bearer ${token}`);
+    const number = sample("firing").incident?.number;
+    expect([...stored]).toEqual([[`trust ${number}`, { channel: "C042", message: "17000.1" }]]);
+  });
+
+  it("edits it to what holds, and replies what has changed", async () => {
+    await posted();
+
+    expect((await deliver(sample("escalated"))).kind).toBe("accepted");
+
+    expect(calls()).toMatchObject([
+      { method: "chat.update", channel: "C042", ts: "17000.1", blocks: expect.any(Array) },
+      { method: "chat.postMessage", channel: "C042", thread_ts: "17000.1", mrkdwn: false },
+    ]);
+  });
+
+  it("says an act in the thread, and in the message what it was done to", async () => {
+    await posted();
+
+    expect((await deliver(sample("judged"))).kind).toBe("accepted");
+
+    const [edit, reply] = calls() as { text?: string }[];
+    expect(edit?.text).not.toContain("judged");
+    expect(reply?.text).toContain("judged");
+  });
+
+  it("says the state of an incident of several, also when one of them changes", async () => {
+    await posted();
+
+    expect((await deliver(sample("acknowledged", { organizations: 3 }))).kind).toBe("accepted");
+
+    const [edit, reply] = calls() as { text?: string }[];
+    expect(edit?.text).toMatch(/Incident \d+: \d+ organizations? spikes?/);
+    expect(reply?.text).toContain("acknowledged");
+  });
+
+  it.each(["message_not_found", "cant_update_message", "edit_window_closed"])("posts anew after %s", async (error) => {
+    await posted();
+    answers = [{ body: { ok: false, error } }];
+
+    expect((await deliver(sample("escalated"))).kind).toBe("accepted");
+
+    expect(calls()).toMatchObject([{ method: "chat.update" }, { method: "chat.postMessage", channel: "#alerts" }]);
+    expect([...stored.values()]).toEqual([{ channel: "C042", message: "17000.2" }]);
+  });
+
+  it.each([
+    { when: "in the answer", answer: { body: { ok: false, error: "ratelimited" }, headers: { "retry-after": "7" } } },
+    { when: "by its status", answer: { body: "", status: 429, headers: { "retry-after": "7" } } },
+  ])("waits as long as Slack asks $when", async ({ answer }) => {
+    answers = [answer];
+
+    expect(await deliver(sample("firing"))).toMatchObject({ kind: "retry", retryAfterMs: 7_000 });
+    expect(stored.size).toBe(0);
+  });
+
+  it.each([
+    ["invalid_auth", "give the receiver the bot token"],
+    ["missing_scope", "chat:write"],
+    ["not_in_channel", "invite the bot to the channel"],
+    ["channel_not_found", "invite the bot to it"],
+  ])("gives up after %s, and says what to do", async (error, what) => {
+    answers = [{ body: { ok: false, error } }];
+
+    const outcome = await deliver(sample("firing"));
+
+    expect(outcome).toMatchObject({ kind: "rejected", error: expect.stringContaining(`${error}: `) as string });
+    expect("error" in outcome ? outcome.error : "").toContain(what);
+  });
+
+  it("tries again after what is no answer of Slack's, and shows no token that is echoed", async () => {
+    answers = [{ body: `<html>${token}</html>` }];
+
+    const outcome = await deliver(sample("firing"));
+
+    expect(outcome).toMatchObject({ kind: "retry" });
+    expect(JSON.stringify(outcome)).not.toContain(token);
+  });
+
+  it("edits again when the reply was not taken", async () => {
+    await posted();
+    answers = [
+      { body: { ok: true, channel: "C042", ts: "17000.1" } },
+      { body: { ok: false, error: "internal_error" } },
+    ];
+
+    expect((await deliver(sample("escalated"))).kind).toBe("retry");
+    expect((await deliver(sample("escalated"))).kind).toBe("accepted");
+
+    expect(calls().map(({ method }) => method)).toEqual([
+      "chat.update",
+      "chat.postMessage",
+      "chat.update",
+      "chat.postMessage",
+    ]);
+  });
+
+  it("posts what is of no incident as a message of its own", async () => {
+    expect((await deliver(sample("test"))).kind).toBe("accepted");
+    expect((await deliver(sample("test"))).kind).toBe("accepted");
+
+    expect(calls().map(({ method }) => method)).toEqual(["chat.postMessage", "chat.postMessage"]);
+    expect(stored.size).toBe(0);
+  });
+
+  it("never makes the text of others a mention", async () => {
+    await posted();
+
+    await deliver(sample("addresses"));
+
+    expect(sink.requests.map(({ body }) => body).join("")).not.toMatch(/<!channel>|<!here>|<@U/);
+  });
+});

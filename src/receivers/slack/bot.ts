@@ -1,0 +1,155 @@
+import { z } from "zod";
+
+import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
+import { parseRetryAfter, sendRequest } from "../../base/http.ts";
+import type { Secret } from "../../base/secret.ts";
+import { actLinks, linkSecrets } from "../act-links.ts";
+import { failureOutcome, maxAnswerBytes, responseOutcome, shown, type DeliveryContext } from "../delivery.ts";
+import type { ReceiverDeps } from "../kind.ts";
+import { isActNotice } from "../wording/acts.ts";
+import { stateOf } from "../wording/wording.ts";
+import { slackBody, slackReply, slackStateBody } from "./slack.ts";
+
+/** A bot that may write in one channel. */
+export interface SlackBotOptions {
+  readonly type: "slack";
+  readonly name: string;
+  readonly token: Secret;
+  /** Its name or id. */
+  readonly channel: string;
+  readonly apiUrl: string;
+}
+
+const answerSchema = z.object({
+  ok: z.boolean(),
+  error: z.string().optional(),
+  channel: z.string().optional(),
+  ts: z.string().optional(),
+});
+
+// docs.slack.dev/reference/methods/chat.update: these ask for a message of its own.
+const lostMessages = new Set(["message_not_found", "cant_update_message", "edit_window_closed"]);
+const passingErrors = new Set([
+  "ratelimited",
+  "rate_limited",
+  "internal_error",
+  "fatal_error",
+  "service_unavailable",
+  "request_timeout",
+  "team_added_to_org",
+]);
+const tooLong = new Set(["msg_too_long", "msg_blocks_too_long"]);
+const advice: Readonly<Record<string, string>> = {
+  invalid_auth: "give the receiver the bot token (xoxb-…) of an installed app",
+  not_authed: "give the receiver the bot token (xoxb-…) of an installed app",
+  not_allowed_token_type: "give the receiver the bot token (xoxb-…), not another kind of token",
+  account_inactive: "install the app again and give the receiver its new token",
+  token_revoked: "install the app again and give the receiver its new token",
+  token_expired: "install the app again and give the receiver its new token",
+  missing_scope: "give the app the scope chat:write, and install it again",
+  channel_not_found: "name a channel of this workspace, by its id, and invite the bot to it",
+  not_in_channel: "invite the bot to the channel",
+  is_archived: "name a channel that is not archived",
+  restricted_action: "ask the workspace's administrator to let the bot write in the channel",
+};
+
+/** What a method answered. */
+type SlackAnswer =
+  | { readonly isOk: true; readonly channel: string; readonly ts: string; readonly outcome: DeliveryOutcome }
+  | { readonly isOk: false; readonly error: string | null; readonly outcome: DeliveryOutcome };
+
+/**
+ * Shows each incident in one message, which each later notification edits to the state that holds then, with a reply in its
+ * thread that says what changed (CONTRACT 18). Where the message is gets stored before the delivery counts as accepted: an edit
+ * may be repeated, and a post whose answer was lost is made twice.
+ */
+export function createSlackBot(options: SlackBotOptions, deps: ReceiverDeps): Receiver {
+  const { name, type, channel } = options;
+  const messages = deps.messages ?? null;
+  return {
+    name,
+    type,
+    isByIncident: true,
+    deliver: async (notification, context) => {
+      const acts = actLinks(stateOf(notification), deps.signLinks, context.nowMs);
+      const call = slackCaller(options, { ...deps, secrets: linkSecrets(acts) }, context);
+      const post = (body: object): Promise<SlackAnswer> => call("chat.postMessage", { channel, ...body });
+      const { incident, alerts } = notification;
+      if (incident === null || messages === null) return (await post(slackBody(notification, acts))).outcome;
+      const state = slackStateBody(notification, acts);
+      const reply = async (to: { readonly channel: string; readonly message: string }): Promise<DeliveryOutcome> => {
+        const text = slackReply(notification);
+        const said = { text, mrkdwn: false, unfurl_links: false, unfurl_media: false };
+        return (await post({ ...said, channel: to.channel, thread_ts: to.message })).outcome;
+      };
+      const known = await messages.messageOf(name, incident.number);
+      if (known !== null) {
+        const edited = await call("chat.update", { channel: known.channel, ts: known.message, ...state });
+        if (edited.isOk) return reply(known);
+        if (edited.error === null || !lostMessages.has(edited.error)) return edited.outcome;
+      }
+      const posted = await post(state);
+      if (!posted.isOk) return posted.outcome;
+      const message = { channel: posted.channel, message: posted.ts };
+      await messages.saveMessage(name, incident.number, message);
+      // The state does not say what a person did.
+      return alerts.some(isActNotice) ? reply(message) : posted.outcome;
+    },
+  };
+}
+
+function slackCaller(
+  { apiUrl, token }: SlackBotOptions,
+  { dispatcher, secrets: linked }: Pick<ReceiverDeps, "dispatcher"> & { readonly secrets: readonly Secret[] },
+  { signal, nowMs }: DeliveryContext,
+) {
+  const secrets = [token, ...linked];
+  return async (method: string, body: object): Promise<SlackAnswer> => {
+    try {
+      const response = await sendRequest(dispatcher, {
+        method: "POST",
+        url: `${apiUrl.replace(/\/+$/, "")}/${method}`,
+        headers: {
+          authorization: `Bearer ${token.reveal()}`,
+          "content-type": "application/json; charset=utf-8",
+          "user-agent": "flatline",
+        },
+        body: JSON.stringify(body),
+        signal,
+        maxBodyBytes: maxAnswerBytes,
+      });
+      const outcome = responseOutcome(response, nowMs, secrets);
+      if (outcome.kind !== "accepted") return { isOk: false, error: null, outcome };
+      const answer = answerSchema.safeParse(parseJson(response.body));
+      if (!answer.success) {
+        const error = `${method}: no answer of Slack's API: ${shown(response.body, secrets)}`;
+        return { isOk: false, error: null, outcome: { kind: "retry", error, retryAfterMs: null } };
+      }
+      const { ok, error = "unknown_error", channel = "", ts = "" } = answer.data;
+      if (ok) return { isOk: true, channel, ts, outcome: { kind: "accepted", detail: `${method}: ok` } };
+      const retryAfterMs = parseRetryAfter(response.headers["retry-after"], nowMs);
+      return { isOk: false, error, outcome: refusal(`${method}: ${shown(error, secrets)}`, error, retryAfterMs) };
+    } catch (error) {
+      return { isOk: false, error: null, outcome: failureOutcome(error, secrets) };
+    }
+  };
+}
+
+/** Returns what `ok: false` means: some pass, all others stay until somebody changes something. */
+function refusal(said: string, error: string, retryAfterMs: number | null): DeliveryOutcome {
+  if (passingErrors.has(error)) return { kind: "retry", error: said, retryAfterMs };
+  const what = Object.hasOwn(advice, error) ? advice[error] : undefined;
+  return {
+    kind: "rejected",
+    error: what === undefined ? said : `${said}: ${what}`,
+    ...(tooLong.has(error) ? { isTooLarge: true as const } : {}),
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,96 @@
+import { z } from "zod";
+
+import type { Receiver } from "../../alerting/deliver/receiver.ts";
+import { checkKey } from "../../base/schema/secret-rules.ts";
+import { checkHttpUrl, httpUrl, secretFile } from "../../base/schema/values.ts";
+import type { Secret } from "../../base/secret.ts";
+import { chatKind } from "../chat-receiver.ts";
+import {
+  urlShape,
+  type KeyProblem,
+  type ReceiverDeps,
+  type ReceiverInput,
+  type ReceiverKind,
+  type ReceiverSecrets,
+  type WrittenReceiver,
+} from "../kind.ts";
+import { createSlackBot } from "./bot.ts";
+import { slackBody } from "./slack.ts";
+
+/** An incoming webhook, or a bot. */
+export interface SlackOptions {
+  readonly type: "slack";
+  readonly name: string;
+  readonly way:
+    | { readonly kind: "webhook"; readonly url: Secret }
+    | { readonly kind: "bot"; readonly token: Secret; readonly channel: string; readonly apiUrl: string };
+}
+
+const defaultApiUrl = "https://slack.com/api";
+
+const shape = {
+  ...urlShape,
+  url: urlShape.url.describe("An incoming webhook. A secret: `urlFile` reads it from a file."),
+  token: z
+    .string()
+    .optional()
+    .describe(
+      "The token (`xoxb-…`) of a bot with the scope `chat:write`, in place of `url`: each incident is one message, which is edited, with a thread. A secret: `tokenFile` reads it from a file.",
+    ),
+  tokenFile: secretFile("the token").optional(),
+  channel: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe("With a token: the channel that the bot is a member of, its name or, better, its id."),
+  apiUrl: httpUrl().optional().describe("With a token: the address of the API.").meta({ default: defaultApiUrl }),
+};
+
+const webhook = chatKind("slack", "", { contentType: "application/json; charset=utf-8", bodyOf: slackBody });
+
+export const slackKind = {
+  summary: "An incoming webhook of Slack, or a bot.",
+  shape,
+  secrets: [
+    { key: "url", check: checkHttpUrl },
+    { key: "token", check: checkKey },
+  ],
+  hasLinks: true,
+  check,
+  sendsActs: ({ way }: SlackOptions) => way.kind === "bot",
+  resolve({ name, channel, apiUrl }: ReceiverInput<typeof shape>, secrets: ReceiverSecrets): SlackOptions {
+    const [token] = secrets.all("token");
+    if (token === undefined) return { type: "slack", name, way: { kind: "webhook", url: secrets.one("url") } };
+    return {
+      type: "slack",
+      name,
+      way: { kind: "bot", token, channel: channel ?? "", apiUrl: apiUrl ?? defaultApiUrl },
+    };
+  },
+  describe: ({ way: { kind: _kind, ...keys } }: SlackOptions) => keys,
+  create({ type, name, way }: SlackOptions, deps: ReceiverDeps): Receiver {
+    return way.kind === "webhook"
+      ? webhook.create({ type, name, url: way.url }, deps)
+      : createSlackBot({ type, name, ...way }, deps);
+  },
+} as const satisfies ReceiverKind;
+
+function check(written: WrittenReceiver): Promise<readonly KeyProblem[]> {
+  const has = (key: string): boolean => written[key] !== undefined;
+  const isBot = has("token") || has("tokenFile");
+  const isWebhook = has("url") || has("urlFile");
+  const problems: KeyProblem[] = [];
+  if (!isBot && !isWebhook)
+    problems.push({ key: "url", message: "url (an incoming webhook) or token and channel (a bot) are required" });
+  if (isBot && isWebhook)
+    problems.push({
+      key: has("url") ? "url" : "urlFile",
+      message: "does not go with a token: a webhook or a bot",
+      part: "key",
+    });
+  if (isBot && !has("channel")) problems.push({ key: "channel", message: "is required with a token" });
+  for (const key of ["channel", "apiUrl"])
+    if (!isBot && has(key)) problems.push({ key, message: "goes with a token only", part: "key" });
+  return Promise.resolve(problems);
+}
