@@ -143,7 +143,12 @@ function worstLines({ worst, organizations: all }: IncidentNotice, notices: read
           return `${plainText(slug)}: ${formatCount(excess)} more deaths than usual${ratio === null ? "" : ` (${ratio})`}`;
         })
       : notices.map(noticeTitle);
+  return firstLines(lines, Math.max(all, lines.length));
+}
+
+/** Returns the first lines of a list, and how many of `count` are missing. */
+export function firstLines(lines: readonly string[], count: number): string[] {
   const shown = lines.slice(0, shownLines);
-  const missing = Math.max(all, lines.length) - shown.length;
+  const missing = count - shown.length;
   return [...shown, ...(missing > 0 ? [`+${formatCount(missing)} more`] : [])];
 }

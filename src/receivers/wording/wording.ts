@@ -1,9 +1,9 @@
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
 import { compareSeverity } from "../../contract/severity.ts";
 import { ownOrigins } from "../../base/broken-address.ts";
-import { isActNotice } from "./acts.ts";
+import { actSentence, isActNotice } from "./acts.ts";
 import { brokenMessage, brokenSection, originsOf, sampleLines } from "./broken.ts";
-import { incidentMessage } from "./incident.ts";
+import { firstLines, incidentMessage } from "./incident.ts";
 import type { Message, MessageLink, MessageSection } from "./message.ts";
 import { noticeCarriers, noticeFacts } from "./notice-facts.ts";
 import { noticeDetails, noticeSentence, noticeTitle } from "./notice.ts";
@@ -63,10 +63,12 @@ function wordedMessage(notification: Notification, acts: readonly MessageLink[],
         ? plainText(notification.summary)
         : groupTitle(notices);
   const isShort = notices.length <= maxSections;
+  // What was done to many at once was done by one person, for one reason.
+  const act = notices.every(isActNotice) && !isShort ? notices[0] : undefined;
   return {
     severity,
     title,
-    intro: null,
+    intro: act === undefined ? null : actSentence(act),
     facts: [],
     sections: isShort
       ? notices.map((notice) => ({
@@ -74,7 +76,7 @@ function wordedMessage(notification: Notification, acts: readonly MessageLink[],
           links: notices.length === 1 ? noticeLinks(notice, externalUrl, acts) : [],
         }))
       : [],
-    lines: isShort ? [] : notices.map(noticeTitle),
+    lines: isShort ? [] : firstLines(notices.map(noticeTitle), notices.length),
     sample: [],
     links: notices.length === 1 ? [] : links,
   };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { freePort } from "../../support/free-port.ts";
 import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
@@ -7,15 +8,21 @@ import { eventually } from "../../support/program/program.ts";
 
 let folder: DaemonFolder;
 let url: string;
+/** Slack's API. */
+let slack: HttpSink;
 
 beforeAll(async () => {
   folder = await makeDaemonFolder();
   const port = await freePort();
+  slack = await startHttpSink((response, _request, index) =>
+    response.end(JSON.stringify({ ok: true, channel: "C042", ts: `1700000000.${index}` })),
+  );
   url = `http://127.0.0.1:${port}`;
   await folder.configure(`
 source: { type: embedded }
 defaults: { schedule: "@yearly" }
 organizations: [acme, globex, initech]
+receivers: [{ name: trust, type: slack, token: xoxb-of-the-tests, channel: "#trust", apiUrl: "${slack.url}/api" }]
 alerting: { groupWait: 0s, fleet: false, externalUrl: "https://flatline.example" }
 server:
   listen: "127.0.0.1:${port}"
@@ -29,7 +36,10 @@ storage: { path: flatline.db }
   await folder.start();
   await eventually(async () => ((await list()).incidents[0]?.organizations === 2 ? true : null));
 });
-afterAll(() => folder.close());
+afterAll(async () => {
+  await folder.close();
+  await slack.close();
+});
 
 interface Listed {
   readonly incidents: readonly { readonly number: number; readonly organizations: number; readonly id: string }[];
@@ -171,5 +181,41 @@ describe("flatline incidents", () => {
     expect((await flatline("incidents", "comment", "1", "looked at ten")).stdout).toBe(
       "commented on: 2 organizations\n",
     );
+  });
+});
+
+/** What Slack is asked for. */
+interface SlackCall {
+  readonly channel: string;
+  readonly text: string;
+  readonly thread_ts?: string;
+}
+
+describe("a receiver of type slack with a token", () => {
+  it("shows the incident in one message, and in its thread what was done", async () => {
+    const calls = () => slack.requests.map(({ path, body }) => ({ path, ...(JSON.parse(body) as SlackCall) }));
+    const replies = await eventually(() => {
+      const said = calls().filter((call) => call.thread_ts !== undefined);
+      return Promise.resolve(said.some(({ text }) => text.includes("gate open: globex")) ? said : null);
+    });
+
+    const [first, ...later] = calls();
+    expect(first).toMatchObject({ path: "/api/chat.postMessage", channel: "#trust" });
+    for (const call of later) expect(call.channel).toBe("C042");
+    expect(new Set(replies.map((call) => call.thread_ts))).toEqual(new Set(["1700000000.0"]));
+    // The second organization may have joined a moment after the first.
+    const titles = replies.map(({ text }) => text.split("\n")[0]);
+    expect(titles.slice(titles.findIndex((title) => title?.includes("acknowledged")))).toMatchInlineSnapshot(`
+      [
+        "■ acknowledged: 2 organizations",
+        "■ unacknowledged: 2 organizations",
+        "■ judged real, gate open: acme, 90 deaths",
+        "■ judged checker: globex, 90 deaths",
+        "■ gate open: globex, 90 deaths",
+      ]
+    `);
+    const edits = later.filter(({ path }) => path === "/api/chat.update");
+    expect(edits).toHaveLength(replies.length);
+    expect(edits.at(-1)?.text).toContain("organizations spike");
   });
 });
