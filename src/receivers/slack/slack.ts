@@ -40,7 +40,7 @@ export function slackBody(notification: Notification, acts: readonly MessageLink
   return fitMessage(messageOf(notification, acts), renderBody, isWithinLimits);
 }
 
-/** The same of an incident as it stands: what its one message says (CONTRACT 18). */
+/** The same of an incident as it stands: what its one message says (CONTRACT 15). */
 export function slackStateBody(notification: Notification, acts: readonly MessageLink[] = []): SlackBody {
   return fitMessage(stateMessageOf(notification, acts), renderBody, isWithinLimits);
 }

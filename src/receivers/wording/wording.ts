@@ -23,7 +23,7 @@ export function messageOf(notification: Notification, acts: readonly MessageLink
 }
 
 /**
- * Returns how the incident stands after this notification, for a message that is edited (CONTRACT 18): of acts what they were done
+ * Returns how the incident stands after this notification, for a message that is edited (CONTRACT 15): of acts what they were done
  * to, and of an incident of several organizations always the whole.
  */
 export function stateMessageOf(notification: Notification, acts: readonly MessageLink[]): Message {

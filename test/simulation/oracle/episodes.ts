@@ -1,5 +1,6 @@
 import { hourMs, minuteMs, secondMs } from "../../../src/base/time.ts";
-import type { Severity } from "../../../src/contract/severity.ts";
+import { compareSeverity, type Severity } from "../../../src/contract/severity.ts";
+import { joinReport } from "../../../src/store/runs/report-shape.ts";
 import { intervalMinutesOf } from "../fleet.ts";
 import type { NamedAlert } from "../people.ts";
 import type { NamedRun } from "../world.ts";
@@ -19,10 +20,22 @@ export interface Episode {
   isEndedByRun: boolean;
   /** Severities that it had while it fired, one after the other. */
   readonly severities: Severity[];
+  /** The worst run of it, and of equally bad ones the most deaths. */
+  peak: Peak;
   okSinceMs: number | null;
   failures: number;
   /** Its organization left the configuration while it lived, or a little later. */
   isRemoved: boolean;
+}
+
+interface Peak {
+  readonly severity: Severity;
+  readonly currentCount: number | null;
+}
+
+/** As `GET /api/v1/alerts` lists it. */
+export interface PeakedAlert extends NamedAlert {
+  readonly peak: Peak;
 }
 
 /** What the log says of an alert that changed. */
@@ -69,6 +82,22 @@ export class Episodes {
     return found;
   }
 
+  /** The peaks of those that live, by kind, organization and start. */
+  peaks(): ReadonlyMap<string, string> {
+    return new Map([...this.#live].map(([key, { startsAtMs, peak }]) => [`${key} ${startsAtMs}`, describePeak(peak)]));
+  }
+
+  /** Compares what was listed with the peaks before and after it was. */
+  comparePeaks(alerts: readonly PeakedAlert[], before: ReadonlyMap<string, string>): void {
+    const after = this.peaks();
+    for (const { kind, slug, startsAt, peak } of alerts) {
+      const key = `${kind} ${slug} ${Date.parse(startsAt)}`;
+      const possible = [before.get(key), after.get(key)];
+      if (kind === "unknown" || possible.includes(undefined) || possible.includes(describePeak(peak))) continue;
+      this.#facts.violate(`the peak of ${key} is ${describePeak(peak)}, and was ${possible.join(" or ")}`);
+    }
+  }
+
   /** Notes the id of an alert that begins to fire, right after the run that lets it. */
   changed({ alertId, slug, event }: ChangedAlert): void {
     if (event !== "firing" && event !== "unknown") return;
@@ -103,7 +132,10 @@ export class Episodes {
     const latestMs = dueAtMs + (nextDueAtMs - dueAtMs) / 4;
     // One by hand may stand for one that is due already.
     const isOnTime = dueAtMs <= startedAtMs && startedAtMs <= latestMs;
-    this.#apply(slug, report.shape.severity, isOnTime ? dueAtMs : startedAtMs);
+    const found = joinReport(report, { check: "dead-asset-spike", slug, startedAtMs, finishedAtMs });
+    const { severity } = found;
+    const currentCount = found.kind === "result" ? found.counts.currentCount : null;
+    this.#apply(slug, { severity, currentCount }, isOnTime ? dueAtMs : startedAtMs);
   }
 
   /** To be called with those that a reload took away. */
@@ -119,7 +151,8 @@ export class Episodes {
         episode.isRemoved = true;
   }
 
-  #apply(slug: string, severity: Severity, atMs: number): void {
+  #apply(slug: string, found: Peak, atMs: number): void {
+    const { severity } = found;
     const organization = this.#facts.organizations.get(slug);
     if (organization === undefined) return;
     const { alert } = organization;
@@ -140,6 +173,7 @@ export class Episodes {
     }
     const episode = this.#begin(slug, "verdict", atMs);
     episode.okSinceMs = null;
+    if (isWorse(found, episode.peak)) episode.peak = found;
     if (episode.firedAtMs === null && atMs - episode.startsAtMs >= alert.forMs) this.#fire(episode, severity, atMs);
     else if (episode.firedAtMs !== null && episode.severities.at(-1) !== severity) this.#become(episode, severity);
   }
@@ -160,6 +194,7 @@ export class Episodes {
       endsAtMs: null,
       isEndedByRun: false,
       severities: [],
+      peak: { severity: "ok", currentCount: null },
       okSinceMs: null,
       failures: 0,
       isRemoved: false,
@@ -187,6 +222,15 @@ export class Episodes {
     live.endsAtMs = Math.max(atMs, live.startsAtMs);
     live.isEndedByRun = isByRun;
   }
+}
+
+function describePeak({ severity, currentCount }: Peak): string {
+  return `${severity} with ${currentCount ?? "no count"}`;
+}
+
+function isWorse(found: Peak, before: Peak): boolean {
+  const order = compareSeverity(found.severity, before.severity);
+  return order > 0 || (order === 0 && (found.currentCount ?? -1) > (before.currentCount ?? -1));
 }
 
 export function describeLive(key: string, state: string, startsAtMs: number): string {

@@ -1,6 +1,7 @@
+import { minuteMs } from "../../../src/base/time.ts";
 import type { PeopleObserver, Saying, Verdict } from "../people.ts";
 import type { Episode, Episodes } from "./episodes.ts";
-import type { Facts } from "./facts.ts";
+import { iso, type Facts } from "./facts.ts";
 
 /** What may be so of a failure: more than one value while an answer is awaited, or was lost. */
 interface Failure {
@@ -10,6 +11,12 @@ interface Failure {
 }
 
 type Decision = "allow" | "hold";
+
+interface GateAnswer {
+  readonly decision: Decision;
+  readonly reason: string;
+  readonly suspectFrom: string | null;
+}
 
 /** What the gate has to answer: never allow while a fail is open and nothing released it. */
 export class GateOracle implements Pick<PeopleObserver, "saying" | "said"> {
@@ -63,16 +70,30 @@ export class GateOracle implements Pick<PeopleObserver, "saying" | "said"> {
     const { world } = this.#facts;
     if (world.upSinceMs === null || world.isReloading) return;
     const before = this.#possible(slug);
+    const heldBefore = this.#heldSinceMs(slug);
     const { status, body } = await world.ask({ method: "GET", url: `/api/v1/gate/${slug}` });
     const possible = new Set([...before, ...this.#possible(slug)]);
     if (status !== 200 && status !== 404) return;
     this.asked++;
-    const { decision, reason } =
+    const { decision, reason, suspectFrom } =
       status === 404
-        ? { decision: "allow" as const, reason: "no such organization" }
-        : (JSON.parse(body) as { readonly decision: Decision; readonly reason: string });
+        ? { decision: "allow" as const, reason: "no such organization", suspectFrom: null }
+        : (JSON.parse(body) as GateAnswer);
     if (status === 404 && this.#facts.organizations.has(slug)) this.#facts.violate(`the gate does not know ${slug}`);
     if (!possible.has(decision)) this.#facts.violate(`the gate of ${slug} says ${decision} (${reason})`);
+    // An alert is found after the deaths that are in question began, so that none of those that hold is left out.
+    const sinceMs = Math.max(heldBefore, this.#heldSinceMs(slug));
+    if (decision === "hold" && (suspectFrom === null || Date.parse(suspectFrom) > sinceMs + minuteMs))
+      this.#facts.violate(`the gate of ${slug} suspects from ${suspectFrom}, and holds from ${iso(sinceMs)}`);
+  }
+
+  /** When the first of the alerts began that hold for sure. */
+  #heldSinceMs(slug: string): number {
+    const releaseOn = this.#facts.organizations.get(slug)?.gate.releaseOn ?? ["judged"];
+    const held = [...this.#failures].filter(
+      ([episode, failure]) => episode.slug === slug && !heldBy(episode, failure, releaseOn).has(false),
+    );
+    return Math.min(...held.map(([{ startsAtMs }]) => startsAtMs));
   }
 
   #possible(slug: string): Set<Decision> {

@@ -27,6 +27,8 @@ export class IncidentOracle {
   readonly #facts: Facts;
   readonly #incidentOf = new Map<string, number>();
   readonly #opened = new Map<number, Opened>();
+  /** When none of an incident's alerts was seen to fire any more, by the monotonic clock. */
+  readonly #overAtMs = new Map<number, number>();
 
   constructor(facts: Facts) {
     this.#facts = facts;
@@ -40,7 +42,10 @@ export class IncidentOracle {
     for (const alert of alerts)
       if (alert.state === "pending" && alert.incidentNumber !== null)
         this.#facts.violate(`${alert.id} (${alert.slug}) is pending, and of incident ${alert.incidentNumber}`);
-    for (const alert of inOrder) this.#look(alert, new Set(firing.map(({ incidentNumber }) => incidentNumber ?? 0)));
+    const open = new Set(firing.map(({ incidentNumber }) => incidentNumber ?? 0));
+    for (const alert of inOrder) this.#look(alert, open);
+    for (const number of this.#opened.keys())
+      if (!open.has(number) && !this.#overAtMs.has(number)) this.#overAtMs.set(number, this.#facts.monotonicMs);
   }
 
   #look({ id, slug, check, kind, firingAt, incidentNumber }: IncidentAlert, open: ReadonlySet<number>): void {
@@ -53,6 +58,8 @@ export class IncidentOracle {
     // An alert of kind unknown is of one of two families, as its error has it.
     const family = kind === "unknown" ? "unknown" : check === "sentinel" ? "dead-asset-spike" : check;
     const atMs = Date.parse(firingAt ?? "");
+    if (this.#overAtMs.has(incidentNumber))
+      this.#facts.violate(`${id} (${slug}) joined incident ${incidentNumber}, which was over`);
     const known = this.#opened.get(incidentNumber);
     if (known !== undefined) {
       if (known.family !== family)

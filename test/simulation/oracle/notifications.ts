@@ -114,7 +114,7 @@ export class NotificationOracle {
         if (notification === undefined) continue;
         const earlier = seen.digests.get(notification.id);
         seen.digests.set(notification.id, notification.digest);
-        if (earlier === undefined) for (const alert of notification.alerts) this.#check(name, alert, notification);
+        if (earlier === undefined) this.#checkAll(name, notification);
         else if (earlier !== notification.digest)
           this.#facts.violate(`${name}: ${notification.id} is repeated with other words`);
       }
@@ -149,6 +149,29 @@ export class NotificationOracle {
   /** A window of six hours may end with the world: there was no time to be notified of that. */
   #isLongOver({ endsAtMs }: Episode): boolean {
     return endsAtMs !== null && endsAtMs < this.#facts.nowMs - formingMs;
+  }
+
+  #checkAll(name: string, notification: Accepted): void {
+    // An incident's reminder goes when the first member's is due, and takes all along.
+    const isReminderDue = notification.alerts.some((alert) => this.#isReminderDue(name, alert, notification));
+    if (!isReminderDue)
+      for (const { id, slug, event } of notification.alerts) {
+        const before = this.#lastEvent.get(`${name} ${id}`);
+        if (event !== "reminder" || before === undefined || notification.isOfFleet) continue;
+        // How long it was cannot be said when a clock was set meanwhile; a verdict reminds of all its alerts when it begins.
+        if (this.#facts.world.clockSetAtMs >= before.seenAtMs - dayMs / 4) continue;
+        const sinceMs = notification.formedAtMs - before.formedAtMs;
+        this.#facts.violate(`${name}: reminder of ${id} (${slug}) after ${Math.round(sinceMs / secondMs)} s`);
+      }
+    for (const alert of notification.alerts) this.#check(name, alert, notification);
+  }
+
+  #isReminderDue(name: string, { id, slug, event }: SentAlert, { formedAtMs }: Accepted): boolean {
+    const before = this.#lastEvent.get(`${name} ${id}`);
+    const repeatIntervalMs = this.#facts.organizations.get(slug)?.alert.repeatIntervalMs ?? 0;
+    return (
+      event === "reminder" && before !== undefined && formedAtMs - before.formedAtMs >= repeatIntervalMs - minuteMs
+    );
   }
 
   #check(name: string, alert: SentAlert, notification: Accepted): void {
@@ -193,25 +216,29 @@ export class NotificationOracle {
   #checkOrder(
     name: string,
     { id, slug, event }: SentAlert,
-    { formedAtMs, isOfFleet }: Accepted,
+    { formedAtMs }: Accepted,
     before: LastEvent | undefined,
   ): void {
     const previous = before?.alert.event ?? "";
     if (!(legalAfter[previous] ?? []).includes(event))
       this.#facts.violate(`${name}: ${event} of ${id} (${slug}) after ${previous || "nothing"}`);
     if (before === undefined) return;
-    const alertSettings = this.#facts.organizations.get(slug)?.alert;
-    const sinceMs = formedAtMs - before.formedAtMs;
-    // How long it was cannot be said when a clock was set meanwhile; the fleet verdict reminds of all its alerts at once.
-    const isMeasured = this.#facts.world.clockSetAtMs < before.seenAtMs - dayMs / 4 && !isOfFleet;
-    if (event === "reminder" && isMeasured && sinceMs < (alertSettings?.repeatIntervalMs ?? 0) - minuteMs)
-      this.#facts.violate(`${name}: reminder of ${id} (${slug}) after ${Math.round(sinceMs / secondMs)} s`);
     // The same once more: only when a silence that held it back is over.
     const wasSilenced = this.#silencesOf(slug).some(
       ({ fromMs, longestUntilMs }) => fromMs <= formedAtMs && before.formedAtMs <= longestUntilMs,
     );
     if (event === previous && event !== "reminder" && !event.includes("escalated") && !wasSilenced)
       this.#facts.violate(`${name}: ${event} of ${id} (${slug}) twice`);
+  }
+
+  #joinsUnknown(episode: Episode, firedAtMs: number): boolean {
+    return this.#episodes.all.some(
+      (other) =>
+        other !== episode &&
+        other.kind === "unknown" &&
+        (other.firedAtMs ?? Infinity) <= firedAtMs &&
+        (other.endsAtMs ?? Infinity) > firedAtMs,
+    );
   }
 
   #silencesOf(slug: string): Silence[] {
@@ -223,6 +250,8 @@ export class NotificationOracle {
     if (isRemoved || firedAtMs === null || firedMonotonicMs === null || endsAtMs === null) return false;
     if ((this.#routedSince.get(`${slug} ${name}`) ?? Infinity) > firedMonotonicMs) return false;
     if (name === "pager" && (kind === "unknown" || !severities.includes("fail"))) return false;
+    // Who joins when the platform is not reachable is told when the incident has doubled, and its end with the incident's.
+    if (kind === "unknown" && this.#joinsUnknown(episode, firedAtMs)) return false;
     // Short ones may end before a group is formed; silenced ones, and what ends within a fleet verdict, are not promised.
     if (endsAtMs - firedAtMs < formingMs) return false;
     if (

@@ -5,7 +5,7 @@ import type { Batch } from "../stream.ts";
 import type { NamedRun, Observer, World } from "../world.ts";
 import { ActOracle, type ListedAlert } from "./acts.ts";
 import { BoundOracle } from "./bounds.ts";
-import { describeLive, Episodes, type ChangedAlert } from "./episodes.ts";
+import { describeLive, Episodes, type ChangedAlert, type PeakedAlert } from "./episodes.ts";
 import { EvaluationOracle } from "./evaluations.ts";
 import { Facts } from "./facts.ts";
 import { GateOracle } from "./gate.ts";
@@ -160,15 +160,17 @@ export class Oracle implements Observer {
     await this.#acts.ask();
     const before = new Set(this.#episodes.live());
     const acts = this.#acts.expected();
+    const peaks = this.#episodes.peaks();
     const { status, body } = await world.ask({ method: "GET", url: "/api/v1/alerts" });
     if (status !== 200) return;
     this.#noSecret("answered", body);
     const { alerts, fleet } = JSON.parse(body) as {
       readonly fleet: { readonly startsAt: string } | null;
-      readonly alerts: readonly (ListedAlert & IncidentAlert & { readonly startsAt: string })[];
+      readonly alerts: readonly (ListedAlert & IncidentAlert & PeakedAlert)[];
     };
     this.#acts.compare(alerts, acts);
     this.#incidents.compare(alerts);
+    this.#episodes.comparePeaks(alerts, peaks);
     this.#notifications.noteFleet(fleet === null ? null : Date.parse(fleet.startsAt));
     const listed = alerts.map(({ kind, slug, state, startsAt }) =>
       describeLive(`${kind} ${slug}`, state, Date.parse(startsAt)),
