@@ -34,6 +34,8 @@ export interface SimulatedDisk {
   readonly faults: DiskFaults;
   /** For openStore. */
   readonly connect: typeof connectSqlite;
+  /** A statement that was refused as busy is about to be tried again, in real time (`untilFree` of the store). */
+  isTriedAgain(): boolean;
   /** Puts the faults before another connection of the process. */
   attach(database: DatabaseSync): DatabaseSync;
   /** Lets go of the file as the system does with that of a process that was killed: what was not committed is gone. */
@@ -57,6 +59,9 @@ const errors = {
   io: [10, "disk I/O error"],
 } as const;
 
+// The longest pause of `untilFree`, and some more.
+const longestRetryMs = 60;
+
 /** A disk with a real file under it: faults come between Kysely's driver and SQLite, where real ones do. */
 export function createSimulatedDisk({
   onCommit,
@@ -71,6 +76,8 @@ export function createSimulatedDisk({
   const faults: DiskFaults = { busy: 0, isFull: false, lostCommits: 0, lostOf: null, diesIn: null, diesBefore: null };
   const open: DatabaseSync[] = [];
   let isDead = false;
+  /** In real time. */
+  let busyAtMs = -Infinity;
   /** By owner. */
   const read = new Map<number, ReadRuns>();
 
@@ -90,6 +97,7 @@ export function createSimulatedDisk({
     if (isDead) fail("io");
     if (faults.busy > 0) {
       faults.busy--;
+      busyAtMs = performance.now();
       fail("busy");
     }
   }
@@ -178,6 +186,7 @@ export function createSimulatedDisk({
     faults,
     attach,
     connect: async (path) => attach(await connectSqlite(path)),
+    isTriedAgain: () => performance.now() - busyAtMs < longestRetryMs,
     kill: () => {
       isDead = true;
       for (const database of open) if (database.isOpen) database.close();

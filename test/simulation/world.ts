@@ -51,7 +51,11 @@ export interface Observer extends PeopleObserver {
 
 /** The daemon's surroundings for one seed. */
 export class World {
-  readonly clock: VirtualClock = createVirtualClock({ startMs, settleTurns: "asked" });
+  readonly clock: VirtualClock = createVirtualClock({
+    startMs,
+    settleTurns: "asked",
+    isHeld: () => this.life?.disk.isTriedAgain() === true,
+  });
   readonly platform: SimulatedPlatform;
   readonly receivers: ReadonlyMap<string, SimulatedReceiver>;
   readonly script: readonly Incident[];

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as turn, setTimeout as realDelay } from "node:timers/promises";
 
 import { timeoutError, type Clock } from "../../src/base/time.ts";
 
@@ -54,11 +54,14 @@ export function createVirtualClock({
   startMs,
   settleTurns = socketTurns,
   realLimitMs = 40_000,
+  isHeld = () => false,
 }: {
   readonly startMs: number;
   readonly settleTurns?: number | "asked";
   /** How long real I/O may take before a wait for it fails [40 s: what hangs, not what is slow]. */
   readonly realLimitMs?: number;
+  /** Something waits in real time, and no virtual time passes meanwhile [never]. */
+  readonly isHeld?: () => boolean;
 }): VirtualClock {
   let monotonicMs = 0;
   let wallZeroMs = startMs;
@@ -91,6 +94,7 @@ export function createVirtualClock({
     else {
       await promisesDone();
       for (let index = 0; index < socketTurns && isTurnAsked(); index++) await turn();
+      while (isHeld()) await realDelay(1);
     }
   }
 

@@ -5,6 +5,16 @@ import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemo
 import { eventually } from "../../support/program/program.ts";
 
 const organizations = 2_000;
+const drawnRows = `(() => {
+  const rows = [...document.querySelectorAll("tr.row")];
+  return {
+    y: scrollY,
+    height: document.documentElement.scrollHeight,
+    rowHeights: [...new Set(rows.map((row) => row.getBoundingClientRect().height))],
+    from: rows.at(0)?.ariaRowIndex,
+    to: rows.at(-1)?.ariaRowIndex,
+  };
+})()`;
 
 let browser: TestBrowser;
 let folder: DaemonFolder;
@@ -38,7 +48,13 @@ it("keeps the position in the list for who comes back to it", async () => {
   const page = await browser.open(url);
   await page.locator("#pages").waitFor({ state: "detached" });
   await page.evaluate("scrollTo(0, 40000)");
-  await page.locator('tr.row[aria-rowindex="1110"]').waitFor();
+  await page
+    .locator('tr.row[aria-rowindex="1110"]')
+    .waitFor()
+    .catch(async (cause: unknown) => {
+      // What is drawn instead depends on the height of a row, and on where the list begins.
+      throw new Error(`drawn is ${JSON.stringify(await page.evaluate(drawnRows))}`, { cause });
+    });
   await eventually(async () => (await page.evaluate("Number(sessionStorage.getItem('flatline-place /'))")) === 40_000);
   const link = page.locator("tr.row a").nth(20);
   const slug = await link.textContent();
