@@ -4,7 +4,6 @@ import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
 import type { Actor } from "../../contract/actor.ts";
-import { issueMessages, readWith } from "../../contract/issues.ts";
 import { authorOf, requireOrganization } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { AlertsPort } from "../ports/alerts.ts";
@@ -13,6 +12,7 @@ import { addResource } from "../resource.ts";
 import type { DeadAsset, DeadAssetPage } from "../../contract/v1/dead-assets.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
+import { readInput } from "./read-input.ts";
 
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
 const filterShape = {
@@ -130,7 +130,5 @@ function cursorOf({ toMs, after }: AssetCursor): string {
 }
 
 function read<Output>(schema: z.ZodType<Output>, query: unknown): Output {
-  const parsed = readWith(schema, query);
-  if (parsed.kind === "data") return parsed.data;
-  throw new FlatlineError("invalid_data", "not a listing of assets", { issues: issueMessages(parsed.problems) });
+  return readInput(schema, query, "not a listing of assets");
 }

@@ -5,7 +5,6 @@ import type { ByteBudget } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { beginOfAlertId } from "../../contract/alert-id.ts";
 import type { Actor } from "../../contract/actor.ts";
-import { issueMessages, readWith } from "../../contract/issues.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
 import type {
   AlertCommentAnswer,
@@ -25,6 +24,7 @@ import type { AccessSettings } from "../access/settings.ts";
 import type { AlertAssetsPort } from "../ports/dead-assets.ts";
 import type { AlertDetail, AlertSnapshot, AlertsPort, FleetSnapshot } from "../ports/alerts.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
+import { nonBlank, readInput } from "./read-input.ts";
 
 // Names and comments are for people; what is longer is a mistake.
 const longestName = 200;
@@ -92,7 +92,7 @@ export function addAlertRoutes(
     GET: {
       access: "public",
       handle: async (request): Promise<LiveAlerts | FoundAlerts> => {
-        const { id } = readSearch(request.query);
+        const { id } = readInput(searchSchema, request.query, "not a search of alerts");
         if (id !== undefined) return { alerts: await alertsStarting(request, id), fleet: null };
         const live = await alerts.list();
         const withPeople = seesDetails(request);
@@ -119,7 +119,7 @@ export function addAlertRoutes(
     POST: {
       access: "operate",
       handle: async (request) => {
-        const { verdict, by, comment } = readJudgement(request.body);
+        const { verdict, by, comment } = readInput(judgementSchema, request.body, "not a judgement");
         return judge(request, verdict, { author: authorOf(request, by), comment: nonBlank(comment) });
       },
     },
@@ -132,10 +132,7 @@ export function addAlertRoutes(
     POST: {
       access: "operate",
       handle: async (request, reply) => {
-        const read = readWith(commentSchema, request.body);
-        if (read.kind === "problems")
-          throw new FlatlineError("invalid_data", "not a comment", { issues: issueMessages(read.problems) });
-        const { comment, by } = read.data;
+        const { comment, by } = readInput(commentSchema, request.body, "not a comment");
         const made = await alerts.comment(await idOf(request), authorOf(request, by), comment);
         return reply.code(201).send(viewComment(made));
       },
@@ -166,31 +163,10 @@ function known(alert: AlertDetail | null): AlertDetail {
   return alert;
 }
 
-function readSearch(query: unknown): z.infer<typeof searchSchema> {
-  const read = readWith(searchSchema, query);
-  if (read.kind === "problems")
-    throw new FlatlineError("invalid_data", "not a search of alerts", { issues: issueMessages(read.problems) });
-  return read.data;
-}
-
-function readJudgement(body: unknown): z.infer<typeof judgementSchema> {
-  const read = readWith(judgementSchema, body);
-  if (read.kind === "problems")
-    throw new FlatlineError("invalid_data", "not a judgement", { issues: issueMessages(read.problems) });
-  return read.data;
-}
-
 function readAcknowledgement(body: unknown): { readonly by: string | null; readonly comment: string | null } {
   // A body is not needed: who only wants quiet need not say why.
-  const read = readWith(acknowledgementSchema, body ?? {});
-  if (read.kind === "problems") {
-    throw new FlatlineError("invalid_data", "not an acknowledgement", { issues: issueMessages(read.problems) });
-  }
-  return { by: read.data.by ?? null, comment: nonBlank(read.data.comment) };
-}
-
-function nonBlank(text: string | undefined): string | null {
-  return text === undefined || text.trim() === "" ? null : text;
+  const { by = null, comment } = readInput(acknowledgementSchema, body ?? {}, "not an acknowledgement");
+  return { by, comment: nonBlank(comment) };
 }
 
 /** Whether it may do what opens a held gate. */

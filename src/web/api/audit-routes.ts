@@ -1,14 +1,13 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
-import { FlatlineError } from "../../base/errors.ts";
-import { issueMessages, readWith } from "../../contract/issues.ts";
 import type { AuditEntry, AuditStore } from "../../store/acts/audit.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import { addResource } from "../resource.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { AuditAnswer } from "../../contract/v1/operator.ts";
 import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
+import { readInput } from "./read-input.ts";
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
@@ -32,12 +31,8 @@ export function addAuditRoutes(
       isAboutAll: true,
       isWrite: false,
       handle: async (request): Promise<AuditAnswer> => {
-        const read = readWith(querySchema, request.query);
-        if (read.kind === "problems")
-          throw new FlatlineError("invalid_data", "not a listing of the audit", {
-            issues: issueMessages(read.problems),
-          });
-        const { since, until, actor, limit = defaultLimit, cursor } = read.data;
+        const query = readInput(querySchema, request.query, "not a listing of the audit");
+        const { since, until, actor, limit = defaultLimit, cursor } = query;
         const found = await audit.list({
           ...(since === undefined ? {} : { sinceMs: since }),
           ...(until === undefined ? {} : { untilMs: until }),

@@ -3,13 +3,13 @@ import { z } from "zod";
 
 import type { ByteBudget } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import { issueMessages, readWith } from "../../contract/issues.ts";
 import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../access/identity.ts";
 import type { Gate, GateList } from "../../contract/v1/gate.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { GatePort, GateView } from "../ports/gate.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
+import { readInput } from "./read-input.ts";
 
 // Names and comments are for people; what is longer is a mistake.
 const longestName = 200;
@@ -62,13 +62,8 @@ export function addGateRoutes(
       handle: async (request) => {
         const { slug } = request.params as { readonly slug: string };
         requireOrganization(request, slug);
-        const read = readWith(releaseSchema, request.body);
-        if (read.kind === "problems")
-          throw new FlatlineError("invalid_data", "not a release", { issues: issueMessages(read.problems) });
-        return viewGate(
-          known(await gate.release(slug, authorOf(request, read.data.by), read.data.comment)),
-          seesDetails(request),
-        );
+        const { by, comment } = readInput(releaseSchema, request.body, "not a release");
+        return viewGate(known(await gate.release(slug, authorOf(request, by), comment)), seesDetails(request));
       },
     },
   });

@@ -7,7 +7,6 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { ByteBudget } from "../../base/request-body.ts";
 import type { Clock } from "../../base/time.ts";
 import { incidentFamilies } from "../../contract/incident.ts";
-import { issueMessages, readWith } from "../../contract/issues.ts";
 import { judgementVerdicts } from "../../contract/judgement.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import type {
@@ -26,6 +25,7 @@ import { addResource, takeJsonBodies } from "../resource.ts";
 import { viewAlert, viewComment } from "./alert-routes.ts";
 import { costOf } from "./cost-view.ts";
 import { cursorSchema, writeCursor } from "./paging.ts";
+import { nonBlank, readInput } from "./read-input.ts";
 
 const defaultIncidents = 50;
 const mostIncidents = 200;
@@ -120,8 +120,8 @@ export function addIncidentRoutes(
     actOf: (body: Body) => IncidentAct,
   ): (request: FastifyRequest) => Promise<IncidentActAnswer> {
     return async (request) => {
-      const body = readOrRefuse(schema, request.body ?? {}, "not an act on an incident");
-      const { dryRun } = readOrRefuse(actQuerySchema, request.query, "not an act on an incident");
+      const body = readInput(schema, request.body ?? {}, "not an act on an incident");
+      const { dryRun } = readInput(actQuerySchema, request.query, "not an act on an incident");
       const { incident } = await find(request);
       const result = await incidents.act({
         incident: incident.number,
@@ -142,7 +142,7 @@ export function addIncidentRoutes(
     GET: {
       access: "public",
       handle: async (request): Promise<IncidentListAnswer> => {
-        const query = readOrRefuse(listSchema, request.query, "not a listing of incidents");
+        const query = readInput(listSchema, request.query, "not a listing of incidents");
         const { state, family, since, limit = defaultIncidents, cursor } = query;
         const page = await incidents.list(
           {
@@ -224,17 +224,6 @@ export function addIncidentRoutes(
       handle: acting(bodies.comment, ({ comment: text }) => ({ kind: "comment", comment: text })),
     },
   });
-}
-
-function readOrRefuse<Data>(schema: z.ZodType<Data>, value: unknown, message: string): Data {
-  const read = readWith(schema, value);
-  if (read.kind === "problems")
-    throw new FlatlineError("invalid_data", message, { issues: issueMessages(read.problems) });
-  return read.data;
-}
-
-function nonBlank(text: string | undefined): string | null {
-  return text === undefined || text.trim() === "" ? null : text;
 }
 
 function viewIncident({ incident, summary, members }: ReadIncident, withPeople: boolean): IncidentAnswer {

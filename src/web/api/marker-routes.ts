@@ -4,7 +4,6 @@ import { z } from "zod";
 import type { ByteBudget } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, type Clock } from "../../base/time.ts";
-import { issueMessages, readWith } from "../../contract/issues.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
 import { authorOf, requireEverything, requireOrganization, seesDetails, seesOrganization } from "../access/identity.ts";
@@ -13,6 +12,7 @@ import type { ListedMarker } from "../../contract/v1/markers.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { MarkersPort } from "../ports/markers.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
+import { readInput } from "./read-input.ts";
 
 const longestName = 200;
 // What a chart can show beside a line, and a sentence can hold.
@@ -51,7 +51,7 @@ export function addMarkerRoutes(
       GET: {
         access: "public",
         handle: async (request) => {
-          const { from, to, slug } = parse(rangeSchema, request.query, "not a range of markers");
+          const { from, to, slug } = readInput(rangeSchema, request.query, "not a range of markers");
           const toMs = to ?? clock.nowMs();
           if (slug !== undefined) requireOrganization(request, slug);
           const range = { fromMs: from ?? toMs - shownMs, toMs, ...(slug === undefined ? {} : { slug }) };
@@ -64,7 +64,7 @@ export function addMarkerRoutes(
       POST: {
         access: "operate",
         handle: async (request, reply) => {
-          const { text, at, slug = null, createdBy } = parse(markerSchema, request.body, "not a marker");
+          const { text, at, slug = null, createdBy } = readInput(markerSchema, request.body, "not a marker");
           const nowMs = clock.nowMs();
           if (at !== undefined && at > nowMs + aheadMs) {
             const issues = ["at: is in the future: a marker records what was done"];
@@ -95,13 +95,6 @@ export function addMarkerRoutes(
 function requireScope(request: FastifyRequest, slug: string | null): void {
   if (slug === null) requireEverything(request);
   else requireOrganization(request, slug);
-}
-
-function parse<Output>(schema: z.ZodType<Output>, value: unknown, problem: string): Output {
-  const read = readWith(schema, value);
-  if (read.kind === "problems")
-    throw new FlatlineError("invalid_data", problem, { issues: issueMessages(read.problems) });
-  return read.data;
 }
 
 /** Times are ISO 8601. `withPeople`: who made it, which as with silences is the operator's business. */

@@ -6,7 +6,6 @@ import type { ByteBudget } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { literalOf } from "../../base/text-pattern.ts";
 import type { Clock } from "../../base/time.ts";
-import { issueMessages, readWith } from "../../contract/issues.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { Silence } from "../../contract/v1/silences.ts";
@@ -17,6 +16,7 @@ import { findCheck } from "./check-view.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { SilencesPort } from "../ports/silences.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
+import { readInput } from "./read-input.ts";
 
 // Names and comments are for people; what is longer is a mistake.
 const longestName = 200;
@@ -108,10 +108,7 @@ export function addSilenceRoutes(
 }
 
 function readChange(body: unknown): SilenceChange {
-  const read = readWith(changeSchema, body);
-  if (read.kind === "problems")
-    throw new FlatlineError("invalid_data", "not a change of a silence", { issues: issueMessages(read.problems) });
-  const { endsAt, comment } = read.data;
+  const { endsAt, comment } = readInput(changeSchema, body, "not a change of a silence");
   return { ...(endsAt === undefined ? {} : { endsAtMs: endsAt }), ...(comment === undefined ? {} : { comment }) };
 }
 
@@ -119,11 +116,10 @@ function readSilence(
   body: unknown,
   nowMs: number,
 ): { readonly silence: NewSilence; readonly note: string | undefined } {
-  const refuse = (issues: readonly string[]): FlatlineError =>
-    new FlatlineError("invalid_data", "not a silence", { issues });
-  const read = readWith(silenceSchema, body);
-  if (read.kind === "problems") throw refuse(issueMessages(read.problems));
-  const { slug, check = null, startsAt = nowMs, endsAt, comment, createdBy: note } = read.data;
+  const problem = "not a silence";
+  const refuse = (issues: readonly string[]): FlatlineError => new FlatlineError("invalid_data", problem, { issues });
+  const wanted = readInput(silenceSchema, body, problem);
+  const { slug, check = null, startsAt = nowMs, endsAt, comment, createdBy: note } = wanted;
   if (endsAt <= startsAt) throw refuse(["endsAt: is not after startsAt"]);
   if (endsAt <= nowMs) throw refuse(["endsAt: has passed"]);
   // Nothing was held back before it was made: the list and the charts would say that it was. As in Alertmanager.
