@@ -5,6 +5,7 @@ import { FlatlineError } from "../base/errors.ts";
 import { withoutFraction } from "../base/instant.ts";
 import { formatCount, formatPercent } from "../base/numbers.ts";
 import { deathWords } from "../contract/death-counts.ts";
+import { verdictWords } from "../contract/fleet/verdict-words.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../contract/judgement.ts";
 import {
   incidentActSchema,
@@ -322,8 +323,9 @@ function renderIncident(incident: IncidentDetailAnswer, context: CliContext): st
   return `${facts.join("\n")}\n\n${renderTable(head, rows, { right: ["PEAK"], context })}${said.length === 0 ? "" : "\n"}${said.join("")}`;
 }
 
-function verdictText({ by, together, usual, probability }: NonNullable<IncidentAnswer["fleet"]>): string {
-  const many = `${formatCount(together)} organizations began together: one cause`;
-  if (by === "ratio" || usual === null || probability === null) return `fleet verdict: ${many}`;
+function verdictText(fleet: NonNullable<IncidentAnswer["fleet"]>): string {
+  const { usual, probability } = fleet;
+  const many = verdictWords(fleet);
+  if (usual === null || probability === null) return `fleet verdict: ${many}`;
   return `fleet verdict: ${many} (usually ${usual.toFixed(2)}, probability ${probability.toExponential(0)})`;
 }

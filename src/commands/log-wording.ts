@@ -4,6 +4,7 @@ import { cutText } from "../base/cut-text.ts";
 import type { LogEntry } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import { deathWords } from "../contract/death-counts.ts";
+import { verdictWords } from "../contract/fleet/verdict-words.ts";
 import { formatCount } from "../base/numbers.ts";
 import { countOf, formatLength, formatWait } from "../web/page/parts/figures.ts";
 
@@ -72,7 +73,13 @@ export const wordings: Readonly<Record<string, Wording>> = {
   "fleet verdict holds": (entry) => ({
     word: "FAIL",
     name: "fleet",
-    text: `incident ${numberOf(entry, "incident")}: ${formatCount(numberOf(entry, "together"))} organizations began together: one cause`,
+    text: `incident ${numberOf(entry, "incident")}: ${verdictWords({
+      by: textOf(entry, "by") === "ratio" ? "ratio" : "chance",
+      together: numberOf(entry, "together") ?? 0,
+      // At that instant.
+      spiking: numberOf(entry, "together") ?? 0,
+      organizations: numberOf(entry, "organizations") ?? 0,
+    })}`,
   }),
   "notification formed": () => null,
   "notification delivered": (entry, { logReceivers }) => {

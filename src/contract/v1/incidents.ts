@@ -30,7 +30,7 @@ export const incidentSchema = z.object({
   fleet: z
     .object({
       id: z.string(),
-      by: z.string(),
+      by: z.enum(["chance", "ratio"]),
       startsAt: instantSchema,
       spiking: z.number(),
       peakSpiking: z.number(),
