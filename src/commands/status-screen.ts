@@ -1,7 +1,7 @@
 import { formatCount } from "../base/numbers.ts";
 import { escapeControls } from "../base/unseen-text.ts";
 import type { Severity } from "../contract/severity.ts";
-import { countOf, formatLengthInProse } from "../web/page/parts/figures.ts";
+import { countOf, formatLengthInProse } from "../web/parts/figures.ts";
 import type { DaemonStatus } from "../contract/v1/status.ts";
 
 export interface ScreenOptions {

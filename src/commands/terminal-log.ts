@@ -3,7 +3,7 @@ import type { LogEntry } from "../base/logger.ts";
 import { escapeControls } from "../base/unseen-text.ts";
 import type { Schedule } from "../checks/target.ts";
 import { evenIntervalMs } from "../monitor/schedule.ts";
-import { countOf, formatLength } from "../web/page/parts/figures.ts";
+import { countOf, formatLength } from "../web/parts/figures.ts";
 import { plainRow, wordings, type LogRow, type WordingContext } from "./log-wording.ts";
 
 export interface TerminalLogOptions extends WordingContext {

@@ -1,6 +1,6 @@
 import { describeAuthor } from "../../contract/actor.ts";
 import type { LiveAlert } from "../../contract/v1/alerts.ts";
-import { formatLength } from "../../web/page/parts/figures.ts";
+import { formatLength } from "../../web/parts/figures.ts";
 
 /** Returns how long an alert lasts, from the begin of its excess: as on the page. */
 export function lastedText({ beganAt, startsAt }: LiveAlert, nowMs: number): string {

@@ -5,7 +5,7 @@ import { actOnMany } from "./bulk.ts";
 import { askToken, callApi, keepToken, type Answer, knownToken } from "./token.ts";
 import { openDialog } from "./dialog.ts";
 import { askSilence, askSilenceChange } from "./silence.ts";
-import { escapeHtml } from "../page/parts/html.ts";
+import { escapeHtml } from "../parts/html.ts";
 
 /** Starts the buttons' actions; one listener for all, as a page's content may be another's a moment later. */
 export function startActions(): void {

@@ -1,7 +1,7 @@
 import { formatCount } from "../../base/numbers.ts";
 import type { ActFacts } from "../page/alerts/act-facts.ts";
-import { formatLengthInProse, formatShare, formatTime } from "../page/parts/figures.ts";
-import { escapeHtml } from "../page/parts/html.ts";
+import { formatLengthInProse, formatShare, formatTime } from "../parts/figures.ts";
+import { escapeHtml } from "../parts/html.ts";
 import { gateOutcome, type GateOutcome } from "../page/alerts/gate-outcome.ts";
 import { mark } from "../page/parts/marks.ts";
 import { inZone } from "./choices.ts";

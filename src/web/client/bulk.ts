@@ -1,10 +1,10 @@
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { literalPattern } from "../../base/text-pattern.ts";
-import { escapeHtml } from "../page/parts/html.ts";
+import { escapeHtml } from "../parts/html.ts";
 import { mark } from "../page/parts/marks.ts";
 import type { BulkSubject } from "../page/alerts/act-facts.ts";
-import { countOf, formatShare } from "../page/parts/figures.ts";
+import { countOf, formatShare } from "../parts/figures.ts";
 import { choices, commentOf } from "./acts.ts";
 import { textOf } from "./dialog.ts";
 import { gateOutcome, type GateAct, type GateOutcome } from "../page/alerts/gate-outcome.ts";

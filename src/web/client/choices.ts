@@ -1,4 +1,4 @@
-import { timeText, type TimeKind } from "../page/parts/time.ts";
+import { timeText, type TimeKind } from "../parts/time.ts";
 
 const zoneKey = "flatline-zone";
 const themeKey = "flatline-theme";

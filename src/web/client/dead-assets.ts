@@ -2,8 +2,8 @@ import { formatCount } from "../../base/numbers.ts";
 import { breakAddress } from "../../base/broken-address.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
 import type { DeadAsset, DeadAssetPage } from "../../contract/v1/dead-assets.ts";
-import { html, nothing, type Html } from "../page/parts/html.ts";
-import { renderTime } from "../page/parts/time.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
+import { renderTime } from "../parts/time.ts";
 import { knownToken } from "./token.ts";
 
 interface Asked {

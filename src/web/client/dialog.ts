@@ -1,4 +1,4 @@
-import { escapeHtml } from "../page/parts/html.ts";
+import { escapeHtml } from "../parts/html.ts";
 
 /** A question with a form. Markup is the caller's; `title`, `verb` and `cancel` are text. */
 export interface DialogOptions {

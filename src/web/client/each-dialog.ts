@@ -1,5 +1,5 @@
 import { formatCount } from "../../base/numbers.ts";
-import { escapeHtml } from "../page/parts/html.ts";
+import { escapeHtml } from "../parts/html.ts";
 import { openDialog, type DialogOptions, type Problem } from "./dialog.ts";
 import { callApi, refusalOf } from "./token.ts";
 

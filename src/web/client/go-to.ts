@@ -1,8 +1,8 @@
 import { escapeUnseen } from "../../base/unseen-text.ts";
-import { escapeHtml } from "../page/parts/html.ts";
+import { escapeHtml } from "../parts/html.ts";
 import { mark } from "../page/parts/marks.ts";
 import type { Place, PlaceList } from "../../contract/v1/places.ts";
-import { findPlaces, nearestPlaces } from "../page/parts/places.ts";
+import { findPlaces, nearestPlaces } from "../parts/places.ts";
 
 const seenKey = "flatline-seen";
 const mostSeen = 5;

@@ -1,5 +1,5 @@
 import { escapeUnseen } from "../../base/unseen-text.ts";
-import { formatRatioCell } from "../page/parts/figures.ts";
+import { formatRatioCell } from "../parts/figures.ts";
 import { overviewTitle, renderCounters, renderVerdict, worstOf, type FleetData } from "../page/overview/fleet.ts";
 import { rowSeverities, type RowSeverity } from "../page/parts/marks.ts";
 import {

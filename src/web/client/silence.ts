@@ -1,7 +1,7 @@
 import { literalOf } from "../../base/text-pattern.ts";
 import { nearestName } from "../../base/suggestions.ts";
-import { formatTime } from "../page/parts/figures.ts";
-import { escapeHtml } from "../page/parts/html.ts";
+import { formatTime } from "../parts/figures.ts";
+import { escapeHtml } from "../parts/html.ts";
 import type { PlaceList } from "../../contract/v1/places.ts";
 import { inZone } from "./choices.ts";
 import { openDialog, textOf, type Problem } from "./dialog.ts";

@@ -1,4 +1,4 @@
-import { formatDay, formatLengthInProse, formatSeconds } from "../page/parts/figures.ts";
+import { formatDay, formatLengthInProse, formatSeconds } from "../parts/figures.ts";
 import { inZone } from "./choices.ts";
 import { type FleetData, renderTrace } from "../page/overview/fleet.ts";
 import { renderPill, type WaitingCounts } from "../page/parts/waiting.ts";

@@ -1,5 +1,5 @@
 import { openDialog, textOf, type Problem } from "./dialog.ts";
-import { escapeHtml } from "../page/parts/html.ts";
+import { escapeHtml } from "../parts/html.ts";
 
 // Kept for the tab only: gone when it is closed, and never sent along by the browser itself.
 const key = "flatline-token";

@@ -3,7 +3,7 @@ import { hasIdentities } from "../access/admission.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import { worstOf } from "./overview/fleet.ts";
 import type { PageModel } from "./overview/overview-model.ts";
-import { countOf, formatLength } from "./parts/figures.ts";
+import { countOf, formatLength } from "../parts/figures.ts";
 import { renderDocument, type PageFrame } from "./parts/layout.ts";
 import type { PagePort } from "./ports.ts";
 

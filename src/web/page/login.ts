@@ -6,7 +6,7 @@ import { pathOf } from "../problem.ts";
 import { sendText } from "./answer.ts";
 import type { Documents } from "./documents.ts";
 import type { PageModel } from "./overview/overview-model.ts";
-import { html, type Html } from "./parts/html.ts";
+import { html, type Html } from "../parts/html.ts";
 import { renderMessage, type PageKey } from "./parts/layout.ts";
 
 export interface LoginOptions {

@@ -13,7 +13,7 @@ import { createPageEvents } from "./change-stream.ts";
 import { readPageModel, type PageModel, type DetailPorts } from "./overview/overview-model.ts";
 import { operatorPages } from "./operator.ts";
 import { overviewTitle, renderCounters, renderUnwatched, renderVerdict } from "./overview/fleet.ts";
-import { html, nothing, type Html } from "./parts/html.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
 import { renderMessage, type PageKey, pages } from "./parts/layout.ts";
 import { renderBulkBar } from "./parts/picking.ts";
 import { addAlertPages } from "./alerts/routes.ts";

@@ -1,7 +1,7 @@
 import type UPlot from "uplot";
 
 import { bandsOf, shadeWords, type ChartData } from "../../page/chart/chart-data.ts";
-import { formatClock } from "../../page/parts/figures.ts";
+import { formatClock } from "../../parts/figures.ts";
 import { inZone } from "../choices.ts";
 
 const secondMs = 1_000;

@@ -14,7 +14,7 @@ import { renderLaneEnds, type Lanes } from "../../page/chart/lanes.ts";
 import { colourOf, drawBehind, drawEnd } from "./canvas.ts";
 import { followZoom, resetZoom } from "./zoom.ts";
 import { inZone } from "../choices.ts";
-import { formatClock, formatDay, formatTick } from "../../page/parts/figures.ts";
+import { formatClock, formatDay, formatTick } from "../../parts/figures.ts";
 
 declare const uPlot: typeof UPlot | undefined;
 

@@ -1,8 +1,8 @@
 import { breakAddresses } from "../../../base/broken-address.ts";
 import { formatCount } from "../../../base/numbers.ts";
-import { countOf, formatLengthInProse, formatShare, formatWait, withPageTimes } from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
-import { renderTime } from "../parts/time.ts";
+import { countOf, formatLengthInProse, formatShare, formatWait, withPageTimes } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
+import { renderTime } from "../../parts/time.ts";
 import type { ActFacts } from "./act-facts.ts";
 import type { AlertData } from "./alert-model.ts";
 import { isMuchUndone, proposalOf, undoneShare } from "./alert-row.ts";

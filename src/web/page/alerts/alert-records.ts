@@ -1,11 +1,11 @@
 import { breakAddresses } from "../../../base/broken-address.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
 import { none } from "../../../base/numbers.ts";
-import { formatWait, nbsp } from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { formatWait, nbsp } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import { mark } from "../parts/marks.ts";
 import { renderUnaccepted } from "../parts/notified.ts";
-import { renderTime } from "../parts/time.ts";
+import { renderTime } from "../../parts/time.ts";
 import type { AlertData } from "./alert-model.ts";
 
 /** Renders what was sent, and whether its receivers accepted it; what they answered needs `read`. */

@@ -1,6 +1,6 @@
 import { proposeJudgement, speaksForChecker } from "../../../contract/judgement.ts";
 import type { AlertState } from "../../../store/alerts/alerts.ts";
-import type { WordSubject } from "../parts/words.ts";
+import type { WordSubject } from "../../parts/words.ts";
 import type { PageActRules, PageAlert } from "../ports.ts";
 import type { BulkSubject, HoldFacts } from "./act-facts.ts";
 

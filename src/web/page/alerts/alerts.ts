@@ -1,10 +1,10 @@
 import { formatCompactCount, formatCount, none } from "../../../base/numbers.ts";
 import { compareWorst, renderLabels } from "../overview/row.ts";
-import { countOf, formatRatioCell, formatLength, formatShare, formatWait } from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { countOf, formatRatioCell, formatLength, formatShare, formatWait } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import { mark } from "../parts/marks.ts";
-import { renderTime } from "../parts/time.ts";
-import { readWords, selectByWords, type Words } from "../parts/words.ts";
+import { renderTime } from "../../parts/time.ts";
+import { readWords, selectByWords, type Words } from "../../parts/words.ts";
 import type { PageAlert } from "../ports.ts";
 import { pickCell, renderBulkBar } from "../parts/picking.ts";
 import { rangesOf, writeAlertsQuery, type AlertsQuery } from "./query.ts";

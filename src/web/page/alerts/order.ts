@@ -1,9 +1,9 @@
 import { breakAddresses } from "../../../base/broken-address.ts";
-import { formatLengthInProse, formatShare, nbsp } from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { formatLengthInProse, formatShare, nbsp } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import { mark } from "../parts/marks.ts";
 import { renderUnaccepted } from "../parts/notified.ts";
-import { renderTime } from "../parts/time.ts";
+import { renderTime } from "../../parts/time.ts";
 import { distance } from "./alert-acts.ts";
 import type { AlertData } from "./alert-model.ts";
 import { beganMs, undoneShare } from "./alert-row.ts";

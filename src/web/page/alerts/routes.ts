@@ -11,7 +11,7 @@ import { addResource } from "../../resource.ts";
 import { paramsOf, sendText } from "../answer.ts";
 import type { Documents } from "../documents.ts";
 import type { PageModel, DetailPorts } from "../overview/overview-model.ts";
-import { html, type Html } from "../parts/html.ts";
+import { html, type Html } from "../../parts/html.ts";
 import { renderMessage, type PageKey } from "../parts/layout.ts";
 import type { PageAlert } from "../ports.ts";
 import { actFactsOf } from "./alert-acts.ts";

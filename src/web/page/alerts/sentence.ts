@@ -1,5 +1,5 @@
 import { formatCount } from "../../../base/numbers.ts";
-import { countOf, formatLengthInProse, formatTime } from "../parts/figures.ts";
+import { countOf, formatLengthInProse, formatTime } from "../../parts/figures.ts";
 import type { PageAlert } from "../ports.ts";
 import { beganMs, groupOf, type AlertGroup } from "./alert-row.ts";
 

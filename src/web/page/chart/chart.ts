@@ -12,8 +12,8 @@ import {
   type Shade,
 } from "./chart-data.ts";
 import { formatCount, formatExpected } from "../../../base/numbers.ts";
-import { formatClock, formatDay, formatTick } from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { formatClock, formatDay, formatTick } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 
 const unitWidth = 1_000;
 const plotHeight = 268;

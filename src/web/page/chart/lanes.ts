@@ -1,6 +1,6 @@
 import { formatCount } from "../../../base/numbers.ts";
-import { formatClock, formatDay } from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { formatClock, formatDay } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import type { RowSeverity } from "../parts/marks.ts";
 import { bandsOf, toTenth, type ChartData } from "./chart-data.ts";
 

@@ -1,5 +1,5 @@
-import { formatClock, formatDay } from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { formatClock, formatDay } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import type { ChartData } from "./chart-data.ts";
 
 /** What the switches over a chart offer, and what holds. */

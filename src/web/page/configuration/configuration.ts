@@ -1,9 +1,9 @@
 import { formatCount } from "../../../base/numbers.ts";
 import { organizationPath } from "../overview/row.ts";
-import { countOf, formatLengthInProse } from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { countOf, formatLengthInProse } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import { mark } from "../parts/marks.ts";
-import { renderTime } from "../parts/time.ts";
+import { renderTime } from "../../parts/time.ts";
 import type { PageOrganization } from "../ports.ts";
 import { differencesOf, usualValues, type Difference } from "./differences.ts";
 

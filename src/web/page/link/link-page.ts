@@ -1,6 +1,6 @@
 import type { LinkAnswer, LinkView } from "../../ports/outside.ts";
-import { formatTime, nbsp } from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { formatTime, nbsp } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import { mark } from "../parts/marks.ts";
 
 /** Renders the page of a link of a message: what it would do, or did. It has nothing of the link itself. */

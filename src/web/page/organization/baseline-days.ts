@@ -1,6 +1,6 @@
 import { formatCount, formatExpected } from "../../../base/numbers.ts";
-import { countOf, nbsp } from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { countOf, nbsp } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 
 /** What the days of a median baseline were. */
 export interface BaselineDaysData {

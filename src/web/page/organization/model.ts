@@ -12,7 +12,7 @@ import { baselineDaysOf } from "./baseline-days.ts";
 import { ranges, type Range } from "../chart/chart-data.ts";
 import { lanesActs, lanesSent, peopleEvents, readChart, spansOf } from "../chart/chart-model.ts";
 import { formatCount } from "../../../base/numbers.ts";
-import { formatTime, nbsp } from "../parts/figures.ts";
+import { formatTime, nbsp } from "../../parts/figures.ts";
 import type { RowSeverity } from "../parts/marks.ts";
 import type { OrganizationData, TimelineEntry } from "./organization.ts";
 import { selectRows } from "../overview/row.ts";

@@ -16,16 +16,16 @@ import {
   isSameDay,
   nbsp,
   withPageTimes,
-} from "../parts/figures.ts";
+} from "../../parts/figures.ts";
 import type { FleetData } from "../overview/fleet.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import { mark, type RowSeverity } from "../parts/marks.ts";
 import { renderAssetTypes, renderFindings, renderThresholds, renderTimeline } from "./parts.ts";
 import { renderOtherChecks, renderOtherLines, type OtherCheck } from "./other-checks.ts";
 import { dueText, organizationPath, shownSeverity, sinceText, writeQuery, type RowData } from "../overview/row.ts";
 import { verdictSentence } from "../overview/verdict.ts";
 import { breakAddresses } from "../../../base/broken-address.ts";
-import { renderTime } from "../parts/time.ts";
+import { renderTime } from "../../parts/time.ts";
 
 /** Everything that the page of one organization shows. Times are epoch ms. */
 export interface OrganizationData {

@@ -1,6 +1,6 @@
 import { none } from "../../../base/numbers.ts";
-import { formatLength, formatTime, formatWait, withPageTimes } from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { formatLength, formatTime, formatWait, withPageTimes } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import { mark, type RowSeverity } from "../parts/marks.ts";
 
 /** A check of an organization beside the spike check, on its page. Times are epoch ms. */

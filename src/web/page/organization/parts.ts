@@ -1,6 +1,6 @@
 import { formatCount, formatExpected } from "../../../base/numbers.ts";
-import { countOf, formatClock, formatLongDay, formatShare } from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { countOf, formatClock, formatLongDay, formatShare } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import { mark } from "../parts/marks.ts";
 import type { OrganizationData } from "./organization.ts";
 

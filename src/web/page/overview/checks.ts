@@ -1,7 +1,7 @@
 import { breakAddresses, ownOrigins } from "../../../base/broken-address.ts";
 import { brokenResult } from "../../../contract/healthcheck.ts";
 import { formatCount } from "../../../base/numbers.ts";
-import { formatLength } from "../parts/figures.ts";
+import { formatLength } from "../../parts/figures.ts";
 import { compareWorst, type RowCheck } from "./row.ts";
 import type { OtherCheck } from "../organization/other-checks.ts";
 import { viewCheck } from "../../api/check-view.ts";

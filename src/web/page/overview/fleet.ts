@@ -1,6 +1,6 @@
 import { formatCount, formatExpected, formatRatio } from "../../../base/numbers.ts";
-import { countOf, formatLengthInProse, formatShare, nbsp } from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { countOf, formatLengthInProse, formatShare, nbsp } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import { mark, rowSeverities, type RowSeverity } from "../parts/marks.ts";
 import { shownSeverity, writeQuery, type RowData, type RowQuery } from "./row.ts";
 import { renderBand, verdictSentence, type FleetVerdict } from "./verdict.ts";

@@ -1,6 +1,6 @@
 import { formatCompactCount, formatCount, formatExpected } from "../../../base/numbers.ts";
-import { formatRatioCell } from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { formatRatioCell } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import { mark, rowSeverities, type RowSeverity } from "../parts/marks.ts";
 import { pickCell } from "../parts/picking.ts";
 import { countSeverities, renderStrip } from "./fleet.ts";

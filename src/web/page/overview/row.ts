@@ -7,12 +7,12 @@ import {
   formatTime,
   formatWait,
   isSameDay,
-} from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+} from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import { mark, type RowSeverity } from "../parts/marks.ts";
 import { pickCell } from "../parts/picking.ts";
-import { renderTime } from "../parts/time.ts";
-import { readWords, selectByWords, type Words, type WordSubject } from "../parts/words.ts";
+import { renderTime } from "../../parts/time.ts";
+import { readWords, selectByWords, type Words, type WordSubject } from "../../parts/words.ts";
 import { sparkline, type Spark } from "./spark.ts";
 
 /** One organization in the table of the overview; the server and the browser draw it with the same code. Times are epoch ms. */

@@ -1,4 +1,4 @@
-import { html, nothing, type Html } from "../parts/html.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import type { RowSeverity } from "../parts/marks.ts";
 
 /** The last seven days of a count, oldest first, one letter of `states` a point: o, w, f, u and - for no run. */

@@ -1,6 +1,6 @@
 import { formatCount } from "../../../base/numbers.ts";
-import { countOf, nbsp } from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { countOf, nbsp } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import { pickCell } from "../parts/picking.ts";
 import { sameWindow } from "./fleet.ts";
 import { renderGroupBy, renderGroups } from "./groups.ts";

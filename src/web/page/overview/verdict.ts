@@ -1,11 +1,11 @@
 import { breakAddresses } from "../../../base/broken-address.ts";
 import type { FleetEvidence } from "../../../contract/fleet/evidence.ts";
 import { formatCount } from "../../../base/numbers.ts";
-import { countOf, formatLengthInProse, formatShare } from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { countOf, formatLengthInProse, formatShare } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import { mark } from "../parts/marks.ts";
 import { renderNotified, type Notified } from "../parts/notified.ts";
-import { renderTime } from "../parts/time.ts";
+import { renderTime } from "../../parts/time.ts";
 import { organizationPath } from "./row.ts";
 
 /** What is said of a fleet verdict. Times are epoch ms. */

@@ -1,8 +1,8 @@
 import { escapeUnseen } from "../../../base/unseen-text.ts";
-import { formatDay, formatSeconds } from "./figures.ts";
+import { formatDay, formatSeconds } from "../../parts/figures.ts";
 import { renderTrace, type FleetData } from "../overview/fleet.ts";
 import { verdictSentence } from "../overview/verdict.ts";
-import { html, nothing, type Html } from "./html.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderStoreProblem } from "./store-problem.ts";
 import { renderPill, type WaitingCounts } from "./waiting.ts";
 import { mark, symbols, wordmark, type RowSeverity } from "./marks.ts";

@@ -1,4 +1,4 @@
-import { html, type Html } from "./html.ts";
+import { html, type Html } from "../../parts/html.ts";
 
 /** What the page knows of an organization's state: null before its first run. */
 export type RowSeverity = "fail" | "warn" | "unknown" | "ok";

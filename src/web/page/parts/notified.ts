@@ -1,5 +1,5 @@
-import { countOf, formatTime, formatWait } from "./figures.ts";
-import { html, nothing, type Html } from "./html.ts";
+import { countOf, formatTime, formatWait } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import { mark } from "./marks.ts";
 
 /** Notified means accepted: who was sent it and has not accepted it stands apart. Times are epoch ms. */

@@ -1,4 +1,4 @@
-import { html, nothing, type Html } from "./html.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 
 /** Returns a cell with a box to select by; it is shown where acts are possible. */
 export function pickCell(tag: "th" | "td", box: Html): Html {

@@ -1,4 +1,4 @@
-import { html, nothing, type Html } from "./html.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import { mark } from "./marks.ts";
 
 /** Renders a line below the trace of every page while something is wrong with the store; nothing when all is well. */

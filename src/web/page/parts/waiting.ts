@@ -1,5 +1,5 @@
 import { formatCount } from "../../../base/numbers.ts";
-import { html, nothing, type Html } from "./html.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 
 /** What waits on other pages, for the masthead. */
 export interface WaitingCounts {

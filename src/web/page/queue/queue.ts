@@ -2,10 +2,10 @@ import { breakAddress, breakAddresses } from "../../../base/broken-address.ts";
 import { hourMs } from "../../../base/time.ts";
 import { none } from "../../../base/numbers.ts";
 import { organizationPath } from "../overview/row.ts";
-import { countOf, formatLength, formatLengthInProse, nbsp, withPageTimes } from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { countOf, formatLength, formatLengthInProse, nbsp, withPageTimes } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import { mark, rowSeverities } from "../parts/marks.ts";
-import { renderTime } from "../parts/time.ts";
+import { renderTime } from "../../parts/time.ts";
 import type { PageProposal, PageQueue, PageQueuedReport } from "../ports.ts";
 import { groupQueue, rankQueue, type QueueRow } from "./rank.ts";
 

@@ -1,6 +1,6 @@
 import { formatCount, none } from "../../../base/numbers.ts";
-import { countOf, formatLength, formatLengthInProse, formatTime, nbsp } from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { countOf, formatLength, formatLengthInProse, formatTime, nbsp } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
 import { mark } from "../parts/marks.ts";
 import { deliveryName } from "../../../store/alerts/outbox-entry.ts";

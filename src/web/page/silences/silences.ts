@@ -2,10 +2,10 @@ import { breakAddresses } from "../../../base/broken-address.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { literalOf } from "../../../base/text-pattern.ts";
 import { compareWorst, organizationPath } from "../overview/row.ts";
-import { countOf, formatLength, formatLengthInProse } from "../parts/figures.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { countOf, formatLength, formatLengthInProse } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
 import { mark } from "../parts/marks.ts";
-import { renderTime } from "../parts/time.ts";
+import { renderTime } from "../../parts/time.ts";
 import type { PageSilence } from "../ports.ts";
 
 const shownEnded = 200;

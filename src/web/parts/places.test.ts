@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Place } from "../../../contract/v1/places.ts";
+import type { Place } from "../../contract/v1/places.ts";
 import { findPlaces, nearestPlaces } from "./places.ts";
 
 const place = (name: string, words: readonly string[] = []): Place => ({

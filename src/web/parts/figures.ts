@@ -1,6 +1,6 @@
 // How times are written on the page, and numbers where it has its own form. Pure: the browser runs the same code.
 
-import { formatCount, formatRatio, none } from "../../../base/numbers.ts";
+import { formatCount, formatRatio, none } from "../../base/numbers.ts";
 
 /** Joins a number to its unit: neither ever ends a line alone. */
 export const nbsp = "\u00a0";

@@ -1,5 +1,5 @@
-import { nearestName } from "../../../base/suggestions.ts";
-import type { Place } from "../../../contract/v1/places.ts";
+import { nearestName } from "../../base/suggestions.ts";
+import type { Place } from "../../contract/v1/places.ts";
 
 /** A place, and which letters of its name were asked for. */
 export interface FoundPlace {

@@ -1,4 +1,4 @@
-import { nearestName } from "../../../base/suggestions.ts";
+import { nearestName } from "../../base/suggestions.ts";
 import { matchLetters } from "./places.ts";
 
 /** What the words of a filter are held against. */

@@ -1,4 +1,4 @@
-import { escapeUnseen, unseen } from "../../../base/unseen-text.ts";
+import { escapeUnseen, unseen } from "../../base/unseen-text.ts";
 
 /** Markup that may stand in a page as it is. */
 export interface Html {
