@@ -22,7 +22,7 @@ export interface ChatOptions<Type extends string = string> {
 }
 
 /** Posts to the incoming webhooks of a kind of chat. */
-export function chatKind<Type extends string>(type: Type, summary: string, { contentType, bodyOf }: ChatWording) {
+export function chatKind<Type extends string>(type: Type, summary: string, wording: ChatWording) {
   return {
     summary,
     shape: urlShape,
@@ -32,17 +32,24 @@ export function chatKind<Type extends string>(type: Type, summary: string, { con
       return { type, name, url: secrets.one("url") };
     },
     describe: ({ url }: ChatOptions) => ({ url }),
-    create({ name, url }: ChatOptions, deps: ReceiverDeps): Receiver {
-      return {
-        name,
-        type,
-        deliver: (notification, context) => {
-          const headers = { "content-type": contentType, "user-agent": "flatline" };
-          const acts = actLinks(notification, deps.signLinks, context.nowMs);
-          const body = JSON.stringify(bodyOf(notification, acts));
-          return deliverRequest(deps.dispatcher, { url, headers, body, secrets: linkSecrets(acts) }, context);
-        },
-      };
-    },
+    create: (options: ChatOptions, deps: ReceiverDeps) => createChatReceiver(options, wording, deps),
   } as const satisfies ReceiverKind;
+}
+
+/** Creates a receiver that posts to an incoming webhook what the wording makes of a notification. */
+export function createChatReceiver(
+  { type, name, url }: ChatOptions,
+  { contentType, bodyOf }: ChatWording,
+  { dispatcher, signLinks }: Pick<ReceiverDeps, "dispatcher" | "signLinks">,
+): Receiver {
+  return {
+    name,
+    type,
+    deliver: (notification, context) => {
+      const headers = { "content-type": contentType, "user-agent": "flatline" };
+      const acts = actLinks(notification, signLinks, context.nowMs);
+      const body = JSON.stringify(bodyOf(notification, acts));
+      return deliverRequest(dispatcher, { url, headers, body, secrets: linkSecrets(acts) }, context);
+    },
+  };
 }

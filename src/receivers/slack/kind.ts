@@ -4,7 +4,7 @@ import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { checkKey } from "../../base/schema/secret-rules.ts";
 import { checkHttpUrl, httpUrl, secretFile } from "../../base/schema/values.ts";
 import type { Secret } from "../../base/secret.ts";
-import { chatKind } from "../chat-receiver.ts";
+import { createChatReceiver } from "../chat-receiver.ts";
 import {
   urlShape,
   type KeyProblem,
@@ -47,7 +47,7 @@ const shape = {
   apiUrl: httpUrl().optional().describe("With a token: the address of the API.").meta({ default: defaultApiUrl }),
 };
 
-const webhook = chatKind("slack", "", { contentType: "application/json; charset=utf-8", bodyOf: slackBody });
+const webhook = { contentType: "application/json; charset=utf-8", bodyOf: slackBody };
 
 export const slackKind = {
   summary: "An incoming webhook of Slack, or a bot.",
@@ -71,7 +71,7 @@ export const slackKind = {
   describe: ({ way: { kind: _kind, ...keys } }: SlackOptions) => keys,
   create({ type, name, way }: SlackOptions, deps: ReceiverDeps): Receiver {
     return way.kind === "webhook"
-      ? webhook.create({ type, name, url: way.url }, deps)
+      ? createChatReceiver({ type, name, url: way.url }, webhook, deps)
       : createSlackBot({ type, name, ...way }, deps);
   },
 } as const satisfies ReceiverKind;
