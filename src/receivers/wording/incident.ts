@@ -4,7 +4,7 @@ import { ratioWords } from "../../contract/death-counts.ts";
 import { verdictWords } from "../../contract/fleet/verdict-words.ts";
 import { sampleLines } from "./broken.ts";
 import type { Message } from "./message.ts";
-import { noticeTitle } from "./notice.ts";
+import { isEscalation, noticeTitle } from "./notice.ts";
 import { durationText, instantText, percentText } from "./numbers.ts";
 import { plainText } from "./text.ts";
 
@@ -36,7 +36,7 @@ const organizations = (count: number): string =>
 
 function firingTitle({ fleet }: Notification, incident: IncidentNotice, notices: readonly AlertNotice[]): string {
   const { number, family, firing } = incident;
-  if (isEscalation(notices)) return `Escalated to you: nobody has taken incident ${number}`;
+  if (notices.some(isEscalation)) return `Escalated to you: nobody has taken incident ${number}`;
   if (fleet !== null) return verdictWords(fleet);
   const one = firing === 1;
   if (family === "unreachable")
@@ -44,9 +44,6 @@ function firingTitle({ fleet }: Notification, incident: IncidentNotice, notices:
   if (family === "deaths") return `Incident ${number}: ${organizations(firing)} ${one ? "spikes" : "spike"}`;
   return `Incident ${number}: ${family} of ${organizations(firing)}`;
 }
-
-const isEscalation = (notices: readonly AlertNotice[]): boolean =>
-  notices.some(({ reason }) => reason === "escalation");
 
 function endedTitle(
   { number, organizations: all, startedAtMs }: IncidentNotice,
@@ -71,7 +68,7 @@ function firingIntro(
       : `${formatPercent(carrier.share)} of the excess has ${plainText(`${carrier.key}=${carrier.value}`)}, usually ${formatPercent(carrier.usualShare)}.`;
   const joined = notices.filter(({ event }) => event === "firing" || event === "unknown").length;
   const sentences = [
-    isEscalation(notices) ? `${organizations(firing)} for ${durationText(generatedAtMs - startedAtMs)}.` : "",
+    notices.some(isEscalation) ? `${organizations(firing)} for ${durationText(generatedAtMs - startedAtMs)}.` : "",
     fleet?.by === "chance" ? "By chance that does not happen." : "",
     family === "deaths" ? `Likely cause: ${causeWords[likelyCause]}.` : "",
     shared,
@@ -142,7 +139,7 @@ function worstLines({ worst, organizations: all }: IncidentNotice, notices: read
           const ratio = ratioWords({ currentCount: count, expectedCount: expected });
           return `${plainText(slug)}: ${formatCount(excess)} more deaths than usual${ratio === null ? "" : ` (${ratio})`}`;
         })
-      : notices.map(noticeTitle);
+      : notices.map((notice) => noticeTitle(notice));
   return firstLines(lines, Math.max(all, lines.length));
 }
 

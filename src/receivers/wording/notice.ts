@@ -8,14 +8,19 @@ import { ratioWords, timesWords } from "../../contract/death-counts.ts";
 import { durationText, hoursText, instantText } from "./numbers.ts";
 import { capitalized, plainText } from "./text.ts";
 
-/** `fail: acme, 5,119 deaths (459×)`: what one would read on a phone's lock screen. */
-export function noticeTitle(notice: AlertNotice): string {
+/** Returns whether it is sent because no person took the alert. */
+export function isEscalation({ reason }: AlertNotice): boolean {
+  return reason === "escalation";
+}
+
+/** `fail: acme, 5,119 deaths (459×)`: what one would read on a phone's lock screen; `word` is what happened. */
+export function noticeTitle(notice: AlertNotice, word = eventWord(notice)): string {
   if (notice.event === "test") return "[TEST] test notification";
   const subject = `${plainText(notice.slug)}${checkKind(notice.check).subject}`;
   if (isActNotice(notice)) return `${marker(notice)}${actTitle(notice, subject)}`;
   const ended = isRemoved(notice) ? "no longer configured" : lastedText(notice);
   const numbers = notice.status === "firing" ? shortNumbers(notice) : ended;
-  return `${marker(notice)}${eventWord(notice)}: ${subject}${numbers === null ? "" : `, ${numbers}`}`;
+  return `${marker(notice)}${word}: ${subject}${numbers === null ? "" : `, ${numbers}`}`;
 }
 
 /** Returns the second line: what the title has no room for; `nowMs` is when the notification was made. */
@@ -56,7 +61,8 @@ function countsText({ counts, result }: AlertNotice): string | null {
 }
 
 function firingSentence(notice: AlertNotice, nowMs: number): string {
-  const alone = notice.reason === "escalation" ? " It was not acknowledged." : "";
+  const since = instantText(notice.startsAtMs, nowMs);
+  const alone = isEscalation(notice) ? ` Nobody has taken it since ${since}.` : "";
   const forMs = nowMs - notice.startsAtMs;
   const lasts = forMs < minuteMs ? "" : ` for ${durationText(forMs)}`;
   if (notice.kind === "unknown") {

@@ -31,8 +31,14 @@ describe("sentences", () => {
     expect(sentence("firing")).toBe("5,119 deaths in 24 h, 11.1 expected: 459 times as many. Fail for 11 h 40 min.");
   });
 
-  it("of an escalation say that it was not acknowledged", () => {
-    expect(sentence("firing", { reason: "escalation" })).toMatch(/Fail for 11 h 40 min\. It was not acknowledged\.$/);
+  it.each([
+    ["firing", /Fail for 11 h 40 min\. Nobody has taken it since 15 Jan 00:20 UTC\.$/],
+    ["unknown", /^No result for 11 h 40 min: .* Nobody has taken it since 15 Jan 00:20 UTC\.$/],
+  ])("of an escalation say that nobody has taken it, and since when: %s", (kind, said) => {
+    const notice = { ...noticeOf(kind), reason: "escalation" };
+
+    expect(messageOf({ ...sample(kind), alerts: [notice] }).title).toMatch(/^Escalated to you: acme, /);
+    expect(sentence(kind, notice)).toMatch(said);
   });
 
   it("say that nothing was expected instead of a ratio", () => {

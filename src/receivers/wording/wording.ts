@@ -6,7 +6,7 @@ import { brokenMessage, brokenSection, originsOf, sampleLines } from "./broken.t
 import { firstLines, incidentMessage } from "./incident.ts";
 import type { Message, MessageLink, MessageSection } from "./message.ts";
 import { noticeCarriers, noticeFacts } from "./notice-facts.ts";
-import { noticeDetails, noticeSentence, noticeTitle } from "./notice.ts";
+import { isEscalation, noticeDetails, noticeSentence, noticeTitle } from "./notice.ts";
 import { plainText } from "./text.ts";
 
 // As many alerts as are shown in full; of more each has its line.
@@ -58,7 +58,7 @@ function wordedMessage(notification: Notification, acts: readonly MessageLink[],
   const [only] = notices;
   const title =
     only !== undefined && notices.length === 1
-      ? noticeTitle(only)
+      ? noticeTitle(only, isEscalation(only) ? "Escalated to you" : undefined)
       : only === undefined
         ? plainText(notification.summary)
         : groupTitle(notices);
@@ -76,7 +76,12 @@ function wordedMessage(notification: Notification, acts: readonly MessageLink[],
           links: notices.length === 1 ? noticeLinks(notice, externalUrl, acts) : [],
         }))
       : [],
-    lines: isShort ? [] : firstLines(notices.map(noticeTitle), notices.length),
+    lines: isShort
+      ? []
+      : firstLines(
+          notices.map((notice) => noticeTitle(notice)),
+          notices.length,
+        ),
     sample: [],
     links: notices.length === 1 ? [] : links,
   };
