@@ -79,6 +79,10 @@ function expectWithinLimits(notification: Notification): void {
   expect(slack.blocks.length).toBeLessThanOrEqual(50);
   for (const block of slack.blocks) {
     if (block.type === "header") expect(block.text.text.length).toBeLessThanOrEqual(150);
+    if (block.type === "context") {
+      expect(block.elements.length).toBeLessThanOrEqual(10);
+      for (const { text } of block.elements) expect(text.length).toBeLessThanOrEqual(3_000);
+    }
     if (block.type === "section" && "text" in block) expect(block.text.text.length).toBeLessThanOrEqual(3_000);
     if (block.type === "section" && "fields" in block) {
       expect(block.fields.length).toBeLessThanOrEqual(10);
@@ -141,6 +145,19 @@ describe("limits", () => {
       ),
       { numRuns: 12 },
     );
+  });
+
+  it.each([
+    { length: 2_900, isShown: true },
+    { length: 3_000, isShown: false },
+  ])("of Slack have room for a link of up to 3,000 characters with its label: $length", ({ length, isShown }) => {
+    const url = "https://app.example.com/o/".padEnd(length, "a");
+    const elements = slackBody({ ...firing, alerts: [{ ...notice, url }] }).blocks.flatMap((block) =>
+      block.type === "context" ? block.elements : [],
+    );
+
+    expect(elements[0]?.text).toContain("|Open incident 41>");
+    expect(elements.slice(1).map(({ text }) => text)).toEqual(isShown ? [`<${url}|Open acme>`] : []);
   });
 
   it("say how much is missing", () => {

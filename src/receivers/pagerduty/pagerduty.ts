@@ -163,7 +163,7 @@ function noticeEvent(notice: AlertNotice, notification: Notification, key = noti
   if (notification.incident === null && notice.status === "resolved") return resolveEvent(key);
   const section = {
     ...noticeSection(notice, notification.generatedAtMs, notification.externalUrl),
-    links: noticeLinks(notice, notification.externalUrl, []),
+    links: noticeLinks(notice, notification.externalUrl),
   };
   const message: Message = {
     ...messageOf(notification),

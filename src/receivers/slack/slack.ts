@@ -13,7 +13,8 @@ import {
 import { messageOf, stateMessageOf } from "../wording/wording.ts";
 
 // docs.slack.dev/reference/block-kit/blocks: header 150, section text 3,000, fields 10 of 2,000, 50 blocks a message.
-const limits = { blocks: 50, header: 150, text: 3_000, fields: 10, field: 2_000 };
+// URL 3,000, which a text that holds it has to have room for.
+const limits = { blocks: 50, header: 150, text: 3_000, fields: 10, field: 2_000, url: 3_000, elements: 10 };
 
 type SlackText =
   | { readonly type: "plain_text"; readonly text: string; readonly emoji: false }
@@ -37,12 +38,12 @@ export interface SlackBody {
 
 /** Block Kit within Slack's limits: two lines, links, facts, what carries it, what to do. No text of others becomes markup or a mention. */
 export function slackBody(notification: Notification, acts: readonly MessageLink[] = []): SlackBody {
-  return fitMessage(messageOf(notification, acts), renderBody, isWithinLimits);
+  return fitMessage(messageOf(notification, acts, limits.url), renderBody, isWithinLimits);
 }
 
 /** The same of an incident as it stands: what its one message says (CONTRACT 15). */
 export function slackStateBody(notification: Notification, acts: readonly MessageLink[] = []): SlackBody {
-  return fitMessage(stateMessageOf(notification, acts), renderBody, isWithinLimits);
+  return fitMessage(stateMessageOf(notification, acts, limits.url), renderBody, isWithinLimits);
 }
 
 /** What has changed, in two lines: a reply in the thread of its incident. */
@@ -68,7 +69,7 @@ function blocksOf(part: MessagePart): SlackBlock[] {
     case "list":
       return [section(linesOf(part, "•"))];
     case "links":
-      return [linkBlock(part.items)];
+      return linkBlocks(part.items);
     case "facts":
       return [fieldBlock(part.items)];
     default:
@@ -93,9 +94,14 @@ function datedValue(value: string, atMs: number): string {
   return `<!date^${seconds}^{date_short_pretty} {time}|${value.slice(0, end)}>${value.slice(end)}`;
 }
 
-function linkBlock(links: readonly MessageLink[]): SlackBlock {
-  const text = links.map(({ label, url }) => `<${escapeText(url)}|${escapeText(inertLabel(label))}>`).join("  ");
-  return { type: "context", elements: [{ type: "mrkdwn", text, verbatim: true }] };
+/** An element of its own each: none takes the room of another. One that is too long for its element is left out. */
+function linkBlocks(links: readonly MessageLink[]): SlackBlock[] {
+  const elements = links
+    .map(({ label, url }) => `<${escapeText(url)}|${escapeText(inertLabel(label))}>`)
+    .filter((text) => text.length <= limits.text)
+    .slice(0, limits.elements)
+    .map((text): SlackText => ({ type: "mrkdwn", text, verbatim: true }));
+  return elements.length === 0 ? [] : [{ type: "context", elements }];
 }
 
 /** A link's text is the one place where plain text is no choice: what would be markup there is left out. */
@@ -123,9 +129,8 @@ function isWithinLimits({ blocks }: SlackBody): boolean {
 function isBlockWithinLimits(block: SlackBlock): boolean {
   switch (block.type) {
     case "divider":
-      return true;
     case "context":
-      return block.elements.every(({ text }) => text.length <= limits.text);
+      return true;
     case "header":
       return block.text.text.length <= limits.header;
     case "section":

@@ -11,26 +11,34 @@ import { plainText } from "./text.ts";
 
 // As many alerts as are shown in full; of more each has its line.
 const maxSections = 3;
-// A link can't be cut: a longer one is left out, for it would take the room of what is said.
-const maxLinkLength = 400;
+// A link can't be cut: where it takes the room of what is said a longer one is left out.
+const longestLink = 400;
 
 /**
  * Returns the notification in words: numbers first, then meaning, evidence before advice. Links: of one alert its page, then `acts`,
  * then the application; of several the page of all alerts. No text of others holds an address that could be followed.
  */
-export function messageOf(notification: Notification, acts: readonly MessageLink[] = []): Message {
-  return brokenMessage(wordedMessage(notification, acts), originsOf(notification));
+export function messageOf(
+  notification: Notification,
+  acts: readonly MessageLink[] = [],
+  maxLinkLength = longestLink,
+): Message {
+  return brokenMessage(wordedMessage(notification, { acts, maxLinkLength }), originsOf(notification));
 }
 
 /**
  * Returns how the incident stands after this notification, for a message that is edited (CONTRACT 15): of acts what they were done
  * to, and of an incident of several organizations always the whole.
  */
-export function stateMessageOf(notification: Notification, acts: readonly MessageLink[]): Message {
+export function stateMessageOf(
+  notification: Notification,
+  acts: readonly MessageLink[],
+  maxLinkLength: number,
+): Message {
   const state = stateOf(notification);
   const { incident } = state;
   const isWhole = incident !== null && incident.organizations > 1;
-  const message = brokenMessage(wordedMessage(state, acts, isWhole), originsOf(state));
+  const message = brokenMessage(wordedMessage(state, { acts, maxLinkLength, isWhole }), originsOf(state));
   if (isWhole || incident === null || incident.acknowledgedBy === null) return message;
   return { ...message, intro: `${plainText(incident.acknowledgedBy)} has it.` };
 }
@@ -43,14 +51,24 @@ export function stateOf(notification: Notification): Notification {
   return { ...notification, alerts };
 }
 
-function wordedMessage(notification: Notification, acts: readonly MessageLink[], isWhole = false): Message {
+interface Wording extends Linked {
+  /** It says an incident as it stands, also where one organization has changed. */
+  readonly isWhole?: boolean;
+}
+
+interface Linked {
+  readonly acts: readonly MessageLink[];
+  readonly maxLinkLength: number;
+}
+
+function wordedMessage(notification: Notification, { acts, maxLinkLength, isWhole = false }: Wording): Message {
   const notices = latestNotices(notification.alerts);
   const { externalUrl, incident } = notification;
-  const links = httpLinks([
+  const page =
     incident === null
       ? { label: "Open incidents", url: pageUrl(externalUrl, "incidents") }
-      : { label: `Open incident ${incident.number}`, url: incident.url },
-  ]);
+      : { label: `Open incident ${incident.number}`, url: incident.url };
+  const links = httpLinks([page], maxLinkLength);
   const severity = notification.status === "resolved" ? "ok" : notification.severity;
   const isOfIncident = isWhole || notification.fleet !== null || isOfSeveral(notices);
   if (incident !== null && !notices.some(isActNotice) && isOfIncident)
@@ -73,7 +91,7 @@ function wordedMessage(notification: Notification, acts: readonly MessageLink[],
     sections: isShort
       ? notices.map((notice) => ({
           ...wordedSection(notice, notification.generatedAtMs),
-          links: notices.length === 1 ? noticeLinks(notice, externalUrl, acts) : [],
+          links: notices.length === 1 ? noticeLinks(notice, externalUrl, { acts, maxLinkLength }) : [],
         }))
       : [],
     lines: isShort
@@ -95,21 +113,20 @@ function isOfSeveral(notices: readonly AlertNotice[]): boolean {
 export function noticeLinks(
   { id, slug, url, event, incident }: AlertNotice,
   externalUrl: string | null,
-  acts: readonly MessageLink[],
+  { acts, maxLinkLength }: Linked = { acts: [], maxLinkLength: longestLink },
 ): MessageLink[] {
   const isOfAlert = event !== "test";
   // The page of the organization is a step from that of the alert.
   const isOwn = url !== null && externalUrl !== null && url.startsWith(externalUrl);
+  const page = isOfAlert
+    ? incident === undefined
+      ? { label: "Open alert", url: pageUrl(externalUrl, `alerts/${encodeURIComponent(id)}`) }
+      : { label: `Open incident ${incident.number}`, url: pageUrl(externalUrl, `incidents/${incident.number}`) }
+    : { label: "Open flatline", url: externalUrl };
   return [
-    ...httpLinks([
-      isOfAlert
-        ? incident === undefined
-          ? { label: "Open alert", url: pageUrl(externalUrl, `alerts/${encodeURIComponent(id)}`) }
-          : { label: `Open incident ${incident.number}`, url: pageUrl(externalUrl, `incidents/${incident.number}`) }
-        : { label: "Open flatline", url: externalUrl },
-    ]),
+    ...httpLinks([page], maxLinkLength),
     ...acts,
-    ...httpLinks(isOwn || !isOfAlert ? [] : [{ label: `Open ${plainText(slug)}`, url }]),
+    ...httpLinks(isOwn || !isOfAlert ? [] : [{ label: `Open ${plainText(slug)}`, url }], maxLinkLength),
   ];
 }
 
@@ -162,7 +179,10 @@ export function latestNotices(alerts: readonly AlertNotice[]): AlertNotice[] {
 }
 
 /** Only what a browser may be sent to: a template of the operator's could hold anything. */
-export function httpLinks(links: readonly { readonly label: string; readonly url: string | null }[]): MessageLink[] {
+export function httpLinks(
+  links: readonly { readonly label: string; readonly url: string | null }[],
+  maxLinkLength = longestLink,
+): MessageLink[] {
   return links.flatMap(({ label, url }) => {
     if (url === null || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return [];
     // The parsed form has no space, quote or angle bracket left that could end a link early.
