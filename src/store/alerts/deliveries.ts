@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { chunksOf, inChunks } from "../engine/chunks.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
 import type { Db } from "../schema.ts";
 import type { PruneLimits, Pruned } from "../prune-limits.ts";
@@ -47,14 +48,13 @@ const storedAttempt = z.object({
 });
 const storedSlugs = z.array(z.string());
 
-// An engine bounds the number of parameters of a statement.
-const rowsPerStatement = 500;
-
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 
 /** Returns what receivers answered, over the tables `deliveries` and `delivery_slugs`. */
 export function createDeliveryStore(db: Db) {
   const attempts = () => db.selectFrom("deliveries").selectAll("deliveries");
+  const notified = (alertIds: readonly string[]) =>
+    inChunks(alertIds, (ids) => db.selectFrom("alert_notified").selectAll().where("alert_id", "in", ids).execute());
   return {
     add: (attempts: readonly NewDeliveryAttempt[]): Promise<void> =>
       inTransaction(db, async (db) => {
@@ -81,8 +81,8 @@ export function createDeliveryStore(db: Db) {
             .onConflict((conflict) => conflict.columns(["notification_id", "at_ms"]).doNothing())
             .executeTakeFirst();
           if (numInsertedOrUpdatedRows === 0n) continue;
-          for (let start = 0; start < slugs.length; start += rowsPerStatement) {
-            const values = slugs.slice(start, start + rowsPerStatement).map((slug) => ({ ...key, slug }));
+          for (const chunk of chunksOf(slugs)) {
+            const values = chunk.map((slug) => ({ ...key, slug }));
             await db.insertInto("delivery_slugs").values(values).execute();
           }
           if (outcome === "accepted") await noteNotified(db, alertIds, receiver, atMs);
@@ -134,21 +134,14 @@ export function createDeliveryStore(db: Db) {
     /** When any receiver first accepted a message about each of these alerts; those that none did are absent. */
     firstAccepted: async (alertIds: readonly string[]): Promise<ReadonlyMap<string, number>> => {
       const found = new Map<string, number>();
-      for (let start = 0; start < alertIds.length; start += rowsPerStatement) {
-        const some = alertIds.slice(start, start + rowsPerStatement);
-        const rows = await db.selectFrom("alert_notified").selectAll().where("alert_id", "in", some).execute();
-        for (const { alert_id, at_ms } of rows) found.set(alert_id, Math.min(at_ms, found.get(alert_id) ?? at_ms));
-      }
+      for (const { alert_id, at_ms } of await notified(alertIds))
+        found.set(alert_id, Math.min(at_ms, found.get(alert_id) ?? at_ms));
       return found;
     },
     /** The receivers that accepted a message about each of these alerts. */
     notifiedOf: async (alertIds: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
       const found = new Map<string, Set<string>>(alertIds.map((alertId) => [alertId, new Set()]));
-      for (let start = 0; start < alertIds.length; start += rowsPerStatement) {
-        const some = alertIds.slice(start, start + rowsPerStatement);
-        const rows = await db.selectFrom("alert_notified").selectAll().where("alert_id", "in", some).execute();
-        for (const { alert_id, receiver } of rows) found.get(alert_id)?.add(receiver);
-      }
+      for (const { alert_id, receiver } of await notified(alertIds)) found.get(alert_id)?.add(receiver);
       return found;
     },
     /** Who accepted a notification of this fleet verdict, and when each first did, in this order. */
@@ -184,11 +177,10 @@ export function createDeliveryStore(db: Db) {
 
 /** The earliest one stays: replicas store what they delivered in any order. */
 async function noteNotified(db: Db, alertIds: readonly string[], receiver: string, atMs: number): Promise<void> {
-  for (let start = 0; start < alertIds.length; start += rowsPerStatement) {
-    const some = alertIds.slice(start, start + rowsPerStatement);
+  for (const ids of chunksOf(alertIds))
     await db
       .insertInto("alert_notified")
-      .values(some.map((alert_id) => ({ alert_id, receiver, at_ms: atMs })))
+      .values(ids.map((alert_id) => ({ alert_id, receiver, at_ms: atMs })))
       .onConflict((conflict) =>
         conflict
           .columns(["alert_id", "receiver"])
@@ -196,7 +188,6 @@ async function noteNotified(db: Db, alertIds: readonly string[], receiver: strin
           .where((row) => row("excluded.at_ms", "<", row.ref("alert_notified.at_ms"))),
       )
       .execute();
-  }
 }
 
 function attempt(row: unknown): DeliveryAttempt {

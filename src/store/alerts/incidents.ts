@@ -2,7 +2,7 @@ import { sql, type Generated, type Selectable } from "kysely";
 import { z } from "zod";
 
 import { severities, type Severity } from "../../contract/severity.ts";
-import { chunksOf } from "../engine/chunks.ts";
+import { inChunks } from "../engine/chunks.ts";
 import { engineOf } from "../engine/engine.ts";
 import type { Db } from "../schema.ts";
 import { keptAlert, type KeptAlert } from "./alerts.ts";
@@ -176,29 +176,25 @@ export function createIncidentStore(db: Db) {
       return (await found.execute()).map(incidentOf);
     },
     /** Those of these numbers that are kept. */
-    byNumbers: async (numbers: readonly number[]): Promise<readonly Incident[]> => {
-      const found: Incident[] = [];
-      for (const some of chunksOf(numbers))
-        found.push(...(await rows().where("number", "in", some).execute()).map(incidentOf));
-      return found;
-    },
+    byNumbers: async (numbers: readonly number[]): Promise<readonly Incident[]> =>
+      (await inChunks(numbers, (some) => rows().where("number", "in", some).execute())).map(incidentOf),
     /** The alerts of these incidents, live and ended, in the order in which they began, by number. */
     members: async (numbers: readonly number[]): Promise<ReadonlyMap<number, readonly KeptAlert[]>> => {
-      const found: { readonly number: number; readonly kept: KeptAlert }[] = [];
-      for (const some of chunksOf(numbers)) {
-        const live = await db
+      const live = await inChunks(numbers, (some) =>
+        db
           .selectFrom("alerts")
           .select(["incident_number as number", "body", sql<string | null>`null`.as("end_body")])
           .where("incident_number", "in", some)
-          .execute();
-        const ended = await db
+          .execute(),
+      );
+      const ended = await inChunks(numbers, (some) =>
+        db
           .selectFrom("ended_alerts")
           .select(["incident_number as number", "body", "end_body"])
           .where("incident_number", "in", some)
-          .execute();
-        for (const row of [...live, ...ended])
-          if (row.number !== null) found.push({ number: row.number, kept: keptAlert(row) });
-      }
+          .execute(),
+      );
+      const found = [...live, ...ended].map((row) => ({ number: row.number ?? 0, kept: keptAlert(row) }));
       const sorted = found.toSorted(
         ({ kept: { alert: left } }, { kept: { alert: right } }) =>
           left.startsAtMs - right.startsAtMs || (left.slug < right.slug ? -1 : 1),

@@ -3,7 +3,7 @@ import { sql, type Generated } from "kysely";
 import type { CheckName } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertKind } from "./alerts.ts";
-import { chunksOf } from "../engine/chunks.ts";
+import { chunksOf, inChunks } from "../engine/chunks.ts";
 import { engineOf } from "../engine/engine.ts";
 import type { Db } from "../schema.ts";
 
@@ -168,16 +168,10 @@ export function createNoticeStore(db: Db) {
     },
     /** The snapshots of these changes by seq; those that are gone are absent. */
     snapshots: async (seqs: readonly number[]): Promise<ReadonlyMap<number, string>> => {
-      const found = new Map<number, string>();
-      for (const slice of chunksOf(seqs)) {
-        const rows = await db
-          .selectFrom("alert_changes")
-          .select(["seq", "snapshot"])
-          .where("seq", "in", slice)
-          .execute();
-        for (const { seq, snapshot } of rows) found.set(seq, snapshot);
-      }
-      return found;
+      const rows = await inChunks(seqs, (some) =>
+        db.selectFrom("alert_changes").select(["seq", "snapshot"]).where("seq", "in", some).execute(),
+      );
+      return new Map(rows.map(({ seq, snapshot }) => [seq, snapshot]));
     },
     /** The snapshot of the alert's last change, settled or not; null when it never changed. */
     lastSnapshot: async (alertId: string): Promise<string | null> => {

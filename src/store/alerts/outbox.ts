@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from "kysely";
 
+import { inChunks } from "../engine/chunks.ts";
 import { engineOf, leaseInstant, leaseNow, type LeaseClock } from "../engine/engine.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
 import {
@@ -153,20 +154,12 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
   }
 
   async function withAlerts(db: Db, rows: readonly OutboxEntryRow[]): Promise<OutboxEntry[]> {
-    const entries: OutboxEntry[] = [];
-    for (let start = 0; start < rows.length; start += rowsPerStatement) {
-      const slice = rows.slice(start, start + rowsPerStatement);
-      const seqs = slice.map(({ seq }) => seq);
-      const alerts = await db
-        .selectFrom("outbox_alerts")
-        .selectAll()
-        .where("seq", "in", seqs)
-        .orderBy("alert_id")
-        .execute();
-      const bySeq = Map.groupBy(alerts, ({ seq }) => seq);
-      for (const row of slice) entries.push(outboxEntry(row, bySeq.get(row.seq) ?? []));
-    }
-    return entries;
+    const seqs = rows.map(({ seq }) => seq);
+    const alerts = await inChunks(seqs, (some) =>
+      db.selectFrom("outbox_alerts").selectAll().where("seq", "in", some).orderBy("alert_id").execute(),
+    );
+    const bySeq = Map.groupBy(alerts, ({ seq }) => seq);
+    return rows.map((row) => outboxEntry(row, bySeq.get(row.seq) ?? []));
   }
 
   async function retryNow(db: Db, id: string, nowMs: number): Promise<boolean> {
@@ -411,7 +404,6 @@ async function remove(db: Db, ids: readonly string[], owner: string): Promise<st
 }
 
 const noLease = { lease_owner: null, lease_until_ms: 0 } as const;
-const rowsPerStatement = 500;
 const claimedColumns = sql.raw([...entryColumns, "payload"].join(", "));
 
 type ClaimedRow = OutboxEntryRow & { readonly payload: string };

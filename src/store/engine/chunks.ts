@@ -6,6 +6,16 @@ export function* chunksOf<Row>(rows: readonly Row[]): Generator<readonly Row[], 
   for (let start = 0; start < rows.length; start += chunkRows) yield rows.slice(start, start + chunkRows);
 }
 
+/** Returns what one statement for each chunk of `values` answers, in order. */
+export async function inChunks<Value, Row>(
+  values: readonly Value[],
+  read: (chunk: readonly Value[]) => Promise<readonly Row[]>,
+): Promise<Row[]> {
+  const found: Row[] = [];
+  for (const chunk of chunksOf(values)) found.push(...(await read(chunk)));
+  return found;
+}
+
 // A few lengths, so that their statements stay prepared.
 const sliceLengths = [256, 64, 16, 4, 1] as const;
 

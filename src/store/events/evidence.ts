@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { noType } from "../../contract/assets.ts";
 import type { AssetTypeDeaths, DeathsQuery, Interval } from "../../contract/liveness-counts.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
+import { chunksOf } from "../engine/chunks.ts";
 import {
   assetEvents,
   factsOf,
@@ -60,7 +61,6 @@ const longestSliceMs = 8 * dayMs;
 const firstSliceMs = 6 * hourMs;
 // Far more distinct sets than a few checkers, reasons and regions produce; with more, attributes are not categories.
 const mostSets = 50_000;
-const setsAStatement = 500;
 
 /** Evidence from single events; each statement reads a bounded number of them. */
 export type EvidenceStore = ReturnType<typeof createEvidenceStore>;
@@ -216,10 +216,10 @@ function add<Key>(sums: Map<Key, Sums>, key: Key, column: Column, deaths: number
 async function typesOf(db: Db, types: ReadonlyMap<number, Sums>): Promise<AttributeCounts["assetTypes"]> {
   const ids = [...types.keys()].filter((id) => id !== noType);
   const named: AttributeCounts["assetTypes"][number][] = [];
-  for (let start = 0; start < ids.length; start += setsAStatement) {
+  for (const some of chunksOf(ids)) {
     const { rows } = await sql<{ type_id: number; asset_type: string }>`
       SELECT type_id, asset_type FROM event_asset_types
-      WHERE type_id IN (${sql.join(ids.slice(start, start + setsAStatement))})`.execute(db);
+      WHERE type_id IN (${sql.join(some)})`.execute(db);
     for (const { type_id, asset_type } of rows) {
       const sums = types.get(type_id);
       if (sums !== undefined) named.push({ assetType: asset_type, ...sums });
@@ -233,13 +233,12 @@ async function valuesOf(
   sets: ReadonlyMap<number, Sums>,
   signal: AbortSignal,
 ): Promise<readonly AttributeValueCounts[]> {
-  const ids = [...sets.keys()];
   const values = new Map<string, AttributeValueCounts & Sums>();
-  for (let start = 0; start < ids.length; start += setsAStatement) {
+  for (const some of chunksOf([...sets.keys()])) {
     signal.throwIfAborted();
     const { rows } = await sql<{ attribute_set_id: number; attributes: string }>`
       SELECT attribute_set_id, attributes FROM event_attribute_sets
-      WHERE attribute_set_id IN (${sql.join(ids.slice(start, start + setsAStatement))})`.execute(db);
+      WHERE attribute_set_id IN (${sql.join(some)})`.execute(db);
     for (const { attribute_set_id, attributes } of rows) {
       const { currentCount, baselineCount } = sets.get(attribute_set_id) ?? {
         currentCount: 0,

@@ -3,6 +3,7 @@ import { sql, type RawBuilder } from "kysely";
 import type { AssetName } from "../../contract/assets.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
 import { hourMs } from "../../base/time.ts";
+import { chunksOf } from "../engine/chunks.ts";
 import type { Db } from "../schema.ts";
 
 /** The latest event of an asset. */
@@ -98,15 +99,14 @@ export function createLivenessStore(db: Db) {
       readonly interval: Interval;
     }): Promise<readonly AssetStatus[]> => {
       const found: AssetStatus[] = [];
-      for (let start = 0; start < assets.length; start += assetsAStatement) {
-        const asked = sql.join(assets.slice(start, start + assetsAStatement));
+      for (const some of chunksOf(assets)) {
         const { rows } = await sql<{ type_id: number; asset: string; status: string; at_ms: number }>`
           select type_id, asset, status, at_ms from (
             select type_id, asset, status_id, at_ms,
               row_number() over (partition by type_id, asset order by at_ms desc, import_id desc, ordinal desc) as place
             from events
             where slug_id = ${slugId(slug)} and at_ms > ${interval.afterMs} and at_ms <= ${interval.untilMs}
-              and asset in (${asked})) as ranked
+              and asset in (${sql.join(some)})) as ranked
           join event_statuses on event_statuses.status_id = ranked.status_id
           where place = 1`.execute(db);
         for (const { type_id, asset, status, at_ms } of rows)
@@ -148,9 +148,6 @@ function edgeOf(slug: string, order: "asc" | "desc"): RawBuilder<unknown> {
   return sql`select at_ms from events where slug_id = ${slugId(slug)}
     order by at_ms ${sql.raw(order)} limit 1`;
 }
-
-// Engines limit the number of parameters of a statement.
-const assetsAStatement = 500;
 
 function slugId(slug: string): RawBuilder<number> {
   return sql<number>`(select slug_id from event_slugs where slug = ${slug})`;

@@ -1,5 +1,5 @@
 import type { AssetType } from "../../contract/asset-types.ts";
-import { chunksOf } from "../engine/chunks.ts";
+import { chunksOf, inChunks } from "../engine/chunks.ts";
 import type { Db } from "../schema.ts";
 
 export const assetStatuses = ["UNKNOWN", "BLOCKED", "ALLOWED"] as const;
@@ -46,12 +46,10 @@ export function createAssetStore(db: Db) {
     },
     /** Returns the ids that exist. */
     existing: async (ids: readonly number[]): Promise<ReadonlySet<number>> => {
-      const found = new Set<number>();
-      for (const chunk of chunksOf(ids)) {
-        const rows = await db.selectFrom("assets").select("asset_id").where("asset_id", "in", chunk).execute();
-        for (const row of rows) found.add(row.asset_id);
-      }
-      return found;
+      const rows = await inChunks(ids, (some) =>
+        db.selectFrom("assets").select("asset_id").where("asset_id", "in", some).execute(),
+      );
+      return new Set(rows.map(({ asset_id }) => asset_id));
     },
     byId: async (id: number): Promise<(Asset & { readonly isWatchlisted: boolean }) | null> => {
       const row = await db.selectFrom("assets").selectAll().where("asset_id", "=", id).executeTakeFirst();

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { chunksOf } from "../engine/chunks.ts";
+import { chunksOf, inChunks } from "../engine/chunks.ts";
 import { engineOf } from "../engine/engine.ts";
 import type { ReportPosition, ReportWalk, WalkedReports } from "./reports.ts";
 import { facetNames } from "./facets.ts";
@@ -32,12 +32,8 @@ export async function internFacets(db: Db, names: ReadonlySet<string>): Promise<
 }
 
 async function knownFacets(db: Db, names: readonly string[]): Promise<Map<string, number>> {
-  const known = new Map<string, number>();
-  for (const chunk of chunksOf(names)) {
-    const rows = await db.selectFrom("facets").selectAll().where("name", "in", chunk).execute();
-    for (const { facet_id, name } of rows) known.set(name, facet_id);
-  }
-  return known;
+  const rows = await inChunks(names, (some) => db.selectFrom("facets").selectAll().where("name", "in", some).execute());
+  return new Map(rows.map(({ facet_id, name }) => [name, facet_id]));
 }
 
 /** Writes the difference between current and wanted entries, and updates the counts. */

@@ -9,7 +9,7 @@ import {
   actors,
   proposalDecisions,
 } from "../../contract/report-values.ts";
-import { chunksOf } from "../engine/chunks.ts";
+import { chunksOf, inChunks } from "../engine/chunks.ts";
 import { engineOf } from "../engine/engine.ts";
 import { walkFacets } from "./facet-table.ts";
 import type { ProposalRow } from "./rows.ts";
@@ -166,13 +166,12 @@ export function createPlatformReportStore(db: Db) {
   }
 
   async function withAssets(assetIds: readonly number[]): Promise<readonly number[]> {
-    const found = new Set<number>();
-    for (const chunk of chunksOf(assetIds))
-      for (const table of ["proposals", "scans"] as const) {
-        const rows = await db.selectFrom(table).select("report_id").distinct().where("asset_id", "in", chunk).execute();
-        for (const { report_id } of rows) found.add(report_id);
-      }
-    return [...found];
+    const having = (table: "proposals" | "scans") =>
+      inChunks(assetIds, (some) =>
+        db.selectFrom(table).select("report_id").distinct().where("asset_id", "in", some).execute(),
+      );
+    const rows = [...(await having("proposals")), ...(await having("scans"))];
+    return [...new Set(rows.map(({ report_id }) => report_id))];
   }
 
   return {
@@ -213,30 +212,22 @@ export function createPlatformReportStore(db: Db) {
     },
     /** Returns the organization (slug) of each of these reports; missing ones are omitted. */
     organizationsOf: async (ids: readonly number[]): Promise<ReadonlyMap<number, string>> => {
-      const found = new Map<number, string>();
-      for (const chunk of chunksOf(ids)) {
-        const rows = await db
+      const rows = await inChunks(ids, (some) =>
+        db
           .selectFrom("reports")
           .innerJoin("organizations", "organizations.organization_id", "reports.organization_id")
           .select(["report_id", "slug"])
-          .where("report_id", "in", chunk)
-          .execute();
-        for (const { report_id, slug } of rows) found.set(report_id, slug);
-      }
-      return found;
+          .where("report_id", "in", some)
+          .execute(),
+      );
+      return new Map(rows.map(({ report_id, slug }) => [report_id, slug]));
     },
     /** Returns the report of each of these proposals; missing ones are omitted. */
     reportsOfProposals: async (ids: readonly number[]): Promise<ReadonlyMap<number, number>> => {
-      const found = new Map<number, number>();
-      for (const chunk of chunksOf(ids)) {
-        const rows = await db
-          .selectFrom("proposals")
-          .select(["proposal_id", "report_id"])
-          .where("proposal_id", "in", chunk)
-          .execute();
-        for (const { proposal_id, report_id } of rows) found.set(proposal_id, report_id);
-      }
-      return found;
+      const rows = await inChunks(ids, (some) =>
+        db.selectFrom("proposals").select(["proposal_id", "report_id"]).where("proposal_id", "in", some).execute(),
+      );
+      return new Map(rows.map(({ proposal_id, report_id }) => [proposal_id, report_id]));
     },
     /** Updates a proposal and its report's `updatedAt`, in the surrounding transaction, and the listing. */
     updateProposal: async (
