@@ -2,11 +2,12 @@ import { sql, type Kysely } from "kysely";
 import { secondMs } from "../base/time.ts";
 import { exclusively } from "./engine/advisory-lock.ts";
 import { inTransaction } from "./engine/in-transaction.ts";
-import type { LeaseClock } from "./engine/engine.ts";
+import type { LeaseClock } from "./engine/dialect.ts";
 import { noStore } from "./engine/location.ts";
 import { currentVersion, migrate, readVersion } from "./engine/migrations/migrations.ts";
 import { databaseOver } from "./engine/postgres-database.ts";
 import { createPostgresPool, type PostgresPoolOptions } from "./engine/postgres-pool.ts";
+import { createPostgresEventStore } from "./events/postgres/table.ts";
 import type { Tables } from "./schema.ts";
 import { createParts } from "./store-parts.ts";
 import type { Store } from "./store.ts";
@@ -37,12 +38,13 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
     await db.destroy();
     throw error;
   }
+  const parts = { leaseClock, createEvents: createPostgresEventStore };
   return {
     isShared: true,
     commitPauseMs,
-    ...createParts(db, { leaseClock }),
+    ...createParts(db, parts),
     transaction: (work, { reads } = {}) =>
-      inTransaction(db, (transaction) => work(createParts(transaction, { leaseClock })), reads),
+      inTransaction(db, (transaction) => work(createParts(transaction, parts)), reads),
     exclusively: (name, work) => exclusively(db, name, work),
     takeOwnerLock: async () => null,
     nowMs: async () => {

@@ -3,14 +3,16 @@ import { dirname, resolve } from "node:path";
 import { Kysely, sql } from "kysely";
 import { FlatlineError } from "../base/errors.ts";
 import { createSystemClock, type Clock } from "../base/time.ts";
+import type { EventStore } from "./events/events.ts";
+import { createEventStore } from "./events/sqlite/table.ts";
 import { EventSums } from "./events/sums/event-sums.ts";
-import type { LeaseClock } from "./engine/engine.ts";
+import type { LeaseClock } from "./engine/dialect.ts";
 import { eventsPathOf, noStore, type StoreLocation } from "./engine/location.ts";
 import { migrate } from "./engine/migrations/migrations.ts";
 import { checkForDamage, decidingTables } from "./engine/sqlite-damage.ts";
 import { pair, readPairId, requireEvents } from "./engine/sqlite-pair.ts";
 import { SqliteHealth } from "./engine/sqlite-health.ts";
-import type { Tables } from "./schema.ts";
+import type { Db, Tables } from "./schema.ts";
 import { openDatabase, type connectSqlite } from "./engine/sqlite-file.ts";
 import { createSqliteDialect, type SqliteDialect } from "./engine/sqlite-driver.ts";
 import { takeOwnerLock } from "./runs/owner-lock.ts";
@@ -161,7 +163,8 @@ async function isFile(path: string): Promise<boolean> {
 
 function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: EventSums): Store {
   const { db, path } = state;
-  const options = { leaseClock: "caller", events: events.db, sums } as const;
+  const createEvents = (db: Db): EventStore => createEventStore(db, sums);
+  const options = { leaseClock: "caller", events: events.db, createEvents } as const;
   return {
     isShared: false,
     commitPauseMs: 0,

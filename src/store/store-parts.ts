@@ -3,11 +3,9 @@ import { createOutsideActStore } from "./acts/outside-acts.ts";
 import { createAlertStore } from "./alerts/alerts.ts";
 import { createCommentStore } from "./alerts/comments.ts";
 import { createDeliveryStore } from "./alerts/deliveries.ts";
-import { engineOf, type LeaseClock } from "./engine/engine.ts";
-import type { EventSums } from "./events/sums/event-sums.ts";
+import type { LeaseClock } from "./engine/dialect.ts";
 import { createEvidenceStore } from "./events/evidence.ts";
-import { createPostgresEventStore } from "./events/postgres/table.ts";
-import { createEventStore } from "./events/sqlite/table.ts";
+import type { EventStore } from "./events/events.ts";
 import { createGateStore } from "./alerts/gate.ts";
 import { createIncidentStore } from "./alerts/incidents.ts";
 import { createJudgementStore } from "./alerts/judgements.ts";
@@ -28,8 +26,8 @@ export interface PartsOptions {
   readonly leaseClock: LeaseClock;
   /** Where the events are [in the same database]. They take no part in a transaction then. */
   readonly events?: Db;
-  /** Sums of the events in memory; null: the database answers everything. */
-  readonly sums?: EventSums | null;
+  /** Creates the store of events, by what their database can. */
+  readonly createEvents: (events: Db) => EventStore;
 }
 
 /**
@@ -39,9 +37,9 @@ export interface PartsOptions {
 export type StoreParts = ReturnType<typeof createParts>;
 
 /** All parts over one connection or transaction, of either engine. */
-export function createParts(db: Db, { leaseClock, events = db, sums = null }: PartsOptions) {
+export function createParts(db: Db, { leaseClock, events = db, createEvents }: PartsOptions) {
   return {
-    events: engineOf(db) === "postgres" ? createPostgresEventStore(events) : createEventStore(events, sums),
+    events: createEvents(events),
     liveness: createLivenessStore(events),
     evidence: createEvidenceStore(events),
     runs: createRunStore(db),

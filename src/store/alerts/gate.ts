@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { CheckName } from "../../contract/report.ts";
 import { type KeptAlert, keptAlert } from "./alerts.ts";
 import { chunksOf } from "../engine/chunks.ts";
-import { engineOf } from "../engine/engine.ts";
+import { dialectOf } from "../engine/dialect.ts";
 import type { Db } from "../schema.ts";
 
 /** An alert that reached fail while it fired. */
@@ -30,8 +30,8 @@ export function createGateStore(db: Db) {
   return {
     /** Excludes others who change the gate of this organization until the transaction ends; before anything of it is read. */
     takeTurn: async (slug: string): Promise<void> => {
-      // SQLite's transactions exclude each other. Elsewhere the second of two that change a row is rolled back and begins again.
-      if (engineOf(db) === "postgres")
+      // Of two that change a row the second is rolled back and begins again.
+      if (dialectOf(db).hasConcurrentWriters)
         await db
           .updateTable("gate_failures")
           .set({ turn: sql<number>`turn + 1` })

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { severities, type Severity } from "../../contract/severity.ts";
 import { inChunks } from "../engine/chunks.ts";
-import { engineOf } from "../engine/engine.ts";
+import { dialectOf } from "../engine/dialect.ts";
 import type { Db } from "../schema.ts";
 import { keptAlert, type KeptAlert } from "./alerts.ts";
 
@@ -128,8 +128,8 @@ export function createIncidentStore(db: Db) {
   return {
     /** Excludes others who change incidents of this family until the transaction ends. */
     takeTurn: async (family: string): Promise<void> => {
-      // SQLite's transactions exclude each other. Elsewhere the second of two that change a row is rolled back and begins again.
-      if (engineOf(db) !== "postgres") return;
+      // Of two that change a row the second is rolled back and begins again.
+      if (!dialectOf(db).hasConcurrentWriters) return;
       await db
         .insertInto("incident_turns")
         .values({ family, turn: 0 })

@@ -4,7 +4,7 @@ import type { CheckName } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertKind } from "./alerts.ts";
 import { chunksOf, inChunks } from "../engine/chunks.ts";
-import { engineOf } from "../engine/engine.ts";
+import { dialectOf } from "../engine/dialect.ts";
 import type { Db } from "../schema.ts";
 
 /** What can happen to an alert once it fires. */
@@ -112,9 +112,9 @@ export function createNoticeStore(db: Db) {
      * that a transaction does, so that it sees what the one before did.
      */
     takeTurn: async (): Promise<void> => {
-      // SQLite's transactions exclude each other. Not an advisory lock: the statement that takes it would fix what the
-      // transaction sees before the lock is had; LOCK does not (PostgreSQL, 13.2.2 and LOCK).
-      if (engineOf(db) === "postgres") await sql`lock table notifier_turns in exclusive mode`.execute(db);
+      // Not an advisory lock: the statement that takes it would fix what the transaction sees before the lock is had; LOCK does
+      // not (PostgreSQL, 13.2.2 and LOCK).
+      if (dialectOf(db).hasConcurrentWriters) await sql`lock table notifier_turns in exclusive mode`.execute(db);
     },
     appendChange: async ({
       alertId,

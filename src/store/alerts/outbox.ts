@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
 
 import { inChunks } from "../engine/chunks.ts";
-import { engineOf, leaseInstant, leaseNow, type LeaseClock } from "../engine/engine.ts";
+import { dialectOf, leaseInstant, leaseNow, type LeaseClock } from "../engine/dialect.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
 import {
   deliveryName,
@@ -127,7 +127,7 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
   ): Promise<ClaimedRow[]> {
     const now = leaseNow(leaseClock, nowMs);
     // What another replica is just claiming is not waited for; it holds up what is behind it all the same.
-    const lock = sql.raw(engineOf(db) === "postgres" ? "for update of candidate skip locked" : "");
+    const lock = dialectOf(db).lock("for update of candidate skip locked");
     const { rows } = await sql<ClaimedRow>`
       with due as (
         select candidate.seq from outbox as candidate
@@ -258,12 +258,11 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
     },
     /** The event of the first alert in each of these notifications. */
     eventsOf: async (ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
-      const event =
-        engineOf(db) === "postgres"
-          ? sql<string | null>`payload::json #>> '{alerts,0,event}'`
-          : sql<string | null>`json_extract(payload, '$.alerts[0].event')`;
+      // json() is a function of SQLite, and a cast in PostgreSQL.
       const { rows } = await sql<{ id: string; event: string | null }>`
-        select id, ${event} as event from outbox where ${isAmong(db, ids)}`.execute(db);
+        select id, json(payload) -> 'alerts' -> 0 ->> 'event' as event from outbox where ${isAmong(db, ids)}`.execute(
+        db,
+      );
       return new Map(rows.flatMap((row) => (row.event === null ? [] : [[row.id, row.event]])));
     },
     totals: async (): Promise<readonly OutboxTotals[]> => {
@@ -342,10 +341,6 @@ async function receiversWithSome(
   receivers: readonly string[],
   now: RawBuilder<number>,
 ): Promise<ReadonlyMap<string, Waiting>> {
-  const asked =
-    engineOf(db) === "postgres"
-      ? sql`unnest(${receivers}::text[]) as asked (value)`
-      : sql`json_each(${JSON.stringify(receivers)}) as asked`;
   const { rows } = await sql<{ receiver: string; is_due: unknown; next_in_ms: number | null }>`
     select asked.value as receiver,
     not exists (select 1 from receiver_pauses where receiver = asked.value and until_ms > ${now}) and (
@@ -360,7 +355,7 @@ async function receiversWithSome(
         where receiver = asked.value and state = 'leased' and lease_until_ms > ${now}
       union all select until_ms from receiver_pauses
         where receiver = asked.value and until_ms > ${now}) as later) - ${now} as next_in_ms
-    from ${asked} where exists (
+    from ${dialectOf(db).texts(receivers)} as asked where exists (
       select 1 from outbox where receiver = asked.value and state in ('queued', 'leased'))`.execute(db);
   return new Map(
     rows.map(({ receiver, is_due, next_in_ms }) => [
@@ -370,11 +365,8 @@ async function receiversWithSome(
   );
 }
 
-/** As one parameter: the text of the statement is the same for any number of them. */
 function isAmong(db: Db, ids: readonly string[]): RawBuilder<boolean> {
-  return engineOf(db) === "postgres"
-    ? sql<boolean>`id = any(${ids}::text[])`
-    : sql<boolean>`id in (select value from json_each(${JSON.stringify(ids)}))`;
+  return sql<boolean>`id in (select value from ${dialectOf(db).texts(ids)} as asked)`;
 }
 
 /** Queues or gives up what `owner` still leases; returns false if the lease was lost. */

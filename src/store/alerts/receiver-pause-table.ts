@@ -1,4 +1,4 @@
-import { leaseInstant, leaseNow, type LeaseClock } from "../engine/engine.ts";
+import { leaseInstant, leaseNow, type LeaseClock } from "../engine/dialect.ts";
 import type { Db } from "../schema.ts";
 
 interface ReceiverPause {

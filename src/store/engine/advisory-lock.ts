@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { FlatlineError } from "../../base/errors.ts";
 import { minuteMs } from "../../base/time.ts";
 import type { Db } from "../schema.ts";
-import { clockOf, engineOf } from "./engine.ts";
+import { clockOf, dialectOf } from "./dialect.ts";
 
 // Polls: a wait in the database would be ended by its timeouts.
 const lookAgainMs = 100;
@@ -40,10 +40,10 @@ export function exclusively<Result>(db: Db, name: string, work: () => Promise<Re
 
 /**
  * Takes the lock of this name until the transaction ends; returns false if another transaction holds it. For housekeeping
- * that one replica does for all, so the others need not wait. SQLite has one write transaction at a time anyway.
+ * that one replica does for all, so the others need not wait.
  */
 export async function tryTransactionLock(transaction: Db, name: string): Promise<boolean> {
-  if (engineOf(transaction) === "sqlite") return true;
+  if (!dialectOf(transaction).hasConcurrentWriters) return true;
   const { rows } = await sql<{ is_ours: boolean }>`
     select pg_try_advisory_xact_lock(${transactionLockClass}::int, hashtext(${name})) as is_ours`.execute(transaction);
   return rows[0]?.is_ours === true;

@@ -15,14 +15,3 @@ export async function inChunks<Value, Row>(
   for (const chunk of chunksOf(values)) found.push(...(await read(chunk)));
   return found;
 }
-
-// A few lengths, so that their statements stay prepared.
-const sliceLengths = [256, 64, 16, 4, 1] as const;
-
-/** Splits `rows` into slices of a few fixed lengths, for frequent statements that are prepared for each length. */
-export function* rowSlices<Row>(rows: readonly Row[]): Generator<readonly Row[], void, undefined> {
-  let start = 0;
-  for (const length of sliceLengths) {
-    for (; rows.length - start >= length; start += length) yield rows.slice(start, start + length);
-  }
-}

@@ -1,5 +1,5 @@
 import { FlatlineError } from "../../base/errors.ts";
-import { clockOf, engineOf } from "./engine.ts";
+import { clockOf, dialectOf } from "./dialect.ts";
 import { isConflict } from "./postgres-error.ts";
 import type { Db } from "../schema.ts";
 
@@ -26,7 +26,7 @@ export async function inTransaction<Result>(
   reads: TransactionReads = "begin",
 ): Promise<Result> {
   if (db.isTransaction) return work(db);
-  if (engineOf(db) === "sqlite") return db.transaction().execute(work);
+  if (!dialectOf(db).hasConcurrentWriters) return db.transaction().execute(work);
   const clock = clockOf(db);
   for (let attempt = 1; ; attempt++) {
     try {

@@ -2,9 +2,6 @@ import { join, parse } from "node:path";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Secret } from "../../base/secret.ts";
 
-/** The database systems of the store. */
-export type StoreEngine = "sqlite" | "postgres";
-
 /** A database file of one machine. */
 export interface SqliteLocation {
   /** The folder is created if it is missing. */

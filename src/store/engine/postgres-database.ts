@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from "kysely";
 import { createSystemClock } from "../../base/time.ts";
-import { ClockedPostgresAdapter } from "./engine.ts";
+import { ClockedPostgresAdapter } from "./dialect.ts";
 import { createPostgresPool, type PostgresPoolOptions, type StorePool } from "./postgres-pool.ts";
 import type { Db, Tables } from "../schema.ts";
 

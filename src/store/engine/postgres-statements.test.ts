@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { toPostgres } from "./migrations/statements.ts";
+import { dialects } from "./dialect.ts";
 import { createStatementNames } from "./postgres-statements.ts";
 
 describe("a statement that the server keeps", () => {
@@ -50,6 +50,6 @@ describe("SQLite's DDL in PostgreSQL's words", () => {
     { sqlite: "x REAL, y BLOB, z TEXT", postgres: 'x DOUBLE PRECISION, y BYTEA, z TEXT COLLATE "C"' },
     { sqlite: "PRIMARY KEY (a, b DESC)) WITHOUT ROWID", postgres: "PRIMARY KEY (a, b))" },
   ])("$sqlite", ({ sqlite, postgres }) => {
-    expect(toPostgres(sqlite)).toBe(postgres);
+    expect(dialects.postgres.ddl(sqlite)).toBe(postgres);
   });
 });

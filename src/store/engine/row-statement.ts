@@ -1,11 +1,7 @@
 import { CompiledQuery } from "kysely";
-import { rowSlices } from "./chunks.ts";
-import { engineOf } from "./engine.ts";
-import type { StoreEngine } from "./location.ts";
+import { dialectOf, type StoreDialect, type ValueType } from "./dialect.ts";
 import type { Db } from "../schema.ts";
 
-/** Column types that both engines know, for value lists on PostgreSQL. */
-export type ValueType = "bigint" | "text" | "double precision" | "bytea";
 /** Type of a cell in a value list. */
 export type CellValue = string | number | Uint8Array | null;
 
@@ -18,21 +14,21 @@ export function rowStatement<Row>(
   types: readonly ValueType[],
   textOf: (values: string) => string,
 ): (db: Db, rows: readonly (readonly CellValue[])[]) => Promise<Row[]> {
-  const texts: Record<StoreEngine, Map<number, string>> = { sqlite: new Map(), postgres: new Map() };
+  const texts = { sqlite: new Map<number, string>(), postgres: new Map<number, string>() };
 
-  function textFor(engine: StoreEngine, length: number): string {
-    const known = texts[engine].get(length);
+  function textFor(dialect: StoreDialect, length: number): string {
+    const known = texts[dialect.engine].get(length);
     if (known !== undefined) return known;
-    const text = textOf(valuesText(engine, types, length));
-    texts[engine].set(length, text);
+    const text = textOf(valuesText(dialect, types, length));
+    texts[dialect.engine].set(length, text);
     return text;
   }
 
   return async (db, rows) => {
-    const engine = engineOf(db);
+    const dialect = dialectOf(db);
     const answers: Row[] = [];
     for (const slice of rowSlices(rows)) {
-      const query = CompiledQuery.raw(textFor(engine, slice.length), slice.flat());
+      const query = CompiledQuery.raw(textFor(dialect, slice.length), slice.flat());
       const { rows: answered } = await db.executeQuery<Row>(query);
       answers.push(...answered);
     }
@@ -40,13 +36,18 @@ export function rowStatement<Row>(
   };
 }
 
-function valuesText(engine: StoreEngine, types: readonly ValueType[], length: number): string {
-  // PostgreSQL takes the types of a column from its first row.
-  const cell = (type: ValueType, row: number, column: number): string =>
-    engine === "sqlite" ? "?" : `$${row * types.length + column + 1}${row === 0 ? `::${type}` : ""}`;
-  const rows = Array.from(
-    { length },
-    (_, row) => `(${types.map((type, column) => cell(type, row, column)).join(", ")})`,
-  );
-  return `values ${rows.join(", ")}`;
+function valuesText({ parameter }: StoreDialect, types: readonly ValueType[], length: number): string {
+  const cells = (row: number): string[] =>
+    types.map((type, column) => parameter(row * types.length + column + 1, row === 0 ? type : null));
+  return `values ${Array.from({ length }, (_, row) => `(${cells(row).join(", ")})`).join(", ")}`;
+}
+
+// A few lengths, so that their statements stay prepared.
+const sliceLengths = [256, 64, 16, 4, 1] as const;
+
+function* rowSlices<Row>(rows: readonly Row[]): Generator<readonly Row[], void, undefined> {
+  let start = 0;
+  for (const length of sliceLengths) {
+    for (; rows.length - start >= length; start += length) yield rows.slice(start, start + length);
+  }
 }

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { engineOf } from "../engine/engine.ts";
+import { dialectOf } from "../engine/dialect.ts";
 import type { Db } from "../schema.ts";
 import { noteStoreChange } from "./sqlite/changes.ts";
 
@@ -22,7 +22,7 @@ export async function forgetEvents(
   if (slugId === undefined) return { removed: 0, hasMore: false };
   let removed = 0;
   let hasMore = false;
-  for (const [table, key] of engineOf(db) === "sqlite" ? [...tables, idTable] : tables) {
+  for (const [table, key] of dialectOf(db).engine === "sqlite" ? [...tables, idTable] : tables) {
     const keys = sql.raw(key);
     const { numAffectedRows } = await sql`
       DELETE FROM ${sql.table(table)} WHERE (${keys}) IN (

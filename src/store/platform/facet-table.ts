@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 import { chunksOf, inChunks } from "../engine/chunks.ts";
-import { engineOf } from "../engine/engine.ts";
 import type { ReportPosition, ReportWalk, WalkedReports } from "./reports.ts";
 import { facetNames } from "./facets.ts";
 import type { Db } from "../schema.ts";
@@ -107,7 +106,6 @@ export async function walkFacets(db: Db, walk: ReportWalk): Promise<WalkedReport
     if (end !== null)
       query = query.where(sql<boolean>`(walked.created_at_ms, walked.report_id) >= (${end.createdAtMs}, ${end.id})`);
   }
-  const isPostgres = engineOf(db) === "postgres";
   for (const facetId of others) {
     query = query.where((eb) => {
       const lookup = eb
@@ -118,7 +116,7 @@ export async function walkFacets(db: Db, walk: ReportWalk): Promise<WalkedReport
         .whereRef("other.created_at_ms", "=", "walked.created_at_ms")
         .whereRef("other.report_id", "=", "walked.report_id");
       // PostgreSQL would turn an EXISTS into a join and might read a whole facet.
-      return isPostgres ? sql<boolean>`(${lookup}) is not null` : eb.exists(lookup);
+      return sql<boolean>`(${lookup}) is not null`;
     });
   }
   const rows = await query.execute();

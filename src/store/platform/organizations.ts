@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import { engineOf } from "../engine/engine.ts";
+import { dialectOf } from "../engine/dialect.ts";
 import type { Db } from "../schema.ts";
 
 /** Creates the organization store over `organizations` and `brands`. */
@@ -48,8 +48,7 @@ export function createOrganizationStore(db: Db) {
     },
     /** Locks the organization until the transaction ends; waits for other transactions that hold the lock. */
     lock: async (slug: string): Promise<void> => {
-      // SQLite has one write transaction at a time.
-      if (engineOf(db) === "sqlite") return;
+      if (!dialectOf(db).hasConcurrentWriters) return;
       // FOR NO KEY UPDATE: reports of the organization may be inserted meanwhile.
       await db
         .selectFrom("organizations")

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { chunksOf } from "../engine/chunks.ts";
-import { engineOf } from "../engine/engine.ts";
+import { dialectOf } from "../engine/dialect.ts";
 import { applyFacetChanges, internFacets, type FacetChange } from "./facet-table.ts";
 import { facetsOf } from "./facets.ts";
 import type { Db } from "../schema.ts";
@@ -55,9 +55,9 @@ async function updatePlaces(db: Db, places: readonly ReportPlace[]): Promise<voi
     FROM (VALUES ${sql.join(rows)}) AS given WHERE reports.report_id = CAST(given.column1 AS BIGINT)`.execute(db);
 }
 
-/** Locks the reports until the transaction ends. SQLite has one write transaction at a time. */
+/** Locks the reports until the transaction ends. */
 async function holdReports(db: Db, ids: readonly number[]): Promise<void> {
-  if (engineOf(db) === "sqlite") return;
+  if (!dialectOf(db).hasConcurrentWriters) return;
   await db
     .selectFrom("reports")
     .select("report_id")

@@ -10,7 +10,7 @@ import {
   proposalDecisions,
 } from "../../contract/report-values.ts";
 import { chunksOf, inChunks } from "../engine/chunks.ts";
-import { engineOf } from "../engine/engine.ts";
+import { dialectOf } from "../engine/dialect.ts";
 import { walkFacets } from "./facet-table.ts";
 import type { ProposalRow } from "./rows.ts";
 import { refreshFacets } from "./report-refresh.ts";
@@ -200,8 +200,8 @@ export function createPlatformReportStore(db: Db) {
         .selectAll("proposals")
         .select(["reports.organization_id", "reports.reporter_organization", "organizations.slug"])
         .where("proposal_id", "=", id);
-      const isShared = engineOf(db) === "postgres";
-      const row = await (isHeld && isShared ? found.forUpdate(["reports", "proposals"]) : found).executeTakeFirst();
+      const mustLock = isHeld && dialectOf(db).hasConcurrentWriters;
+      const row = await found.$if(mustLock, (rows) => rows.forUpdate(["reports", "proposals"])).executeTakeFirst();
       if (row === undefined) return null;
       return {
         ...storedProposal(row),

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { leaseInstant, leaseNow, type LeaseClock } from "../engine/engine.ts";
+import { leaseInstant, leaseNow, type LeaseClock } from "../engine/dialect.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
 import type { Db } from "../schema.ts";
 import { tryTransactionLock } from "../engine/advisory-lock.ts";

@@ -7,7 +7,8 @@ import { Kysely, sql } from "kysely";
 import { createSystemClock } from "../../../src/base/time.ts";
 import { migrate } from "../../../src/store/engine/migrations/migrations.ts";
 import { createSqliteDialect } from "../../../src/store/engine/sqlite-driver.ts";
-import type { Tables } from "../../../src/store/schema.ts";
+import { createEventStore } from "../../../src/store/events/sqlite/table.ts";
+import type { Db, Tables } from "../../../src/store/schema.ts";
 import { createParts } from "../../../src/store/store-parts.ts";
 import type { Store } from "../../../src/store/store.ts";
 
@@ -33,7 +34,7 @@ export async function createFastStore(): Promise<FastStore> {
       connections.push(db);
       await sql`pragma synchronous = off`.execute(db);
       await migrate(db as unknown as Kysely<unknown>, path);
-      const options = { leaseClock: "caller" } as const;
+      const options = { leaseClock: "caller", createEvents: (events: Db) => createEventStore(events, null) } as const;
       return {
         isShared: false,
         commitPauseMs: 0,

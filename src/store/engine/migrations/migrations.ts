@@ -1,8 +1,7 @@
 import { sql, type Kysely } from "kysely";
 import { z } from "zod";
 import { FlatlineError } from "../../../base/errors.ts";
-import { engineOf } from "../engine.ts";
-import type { StoreEngine } from "../location.ts";
+import { dialectOf, type StoreDialect } from "../dialect.ts";
 import type { SchemaPart } from "./statements.ts";
 import * as initial from "./0001-initial.ts";
 
@@ -31,7 +30,7 @@ const longestTableLockMs = 10_000;
 export async function migrate(db: Kysely<unknown>, place: string, part: SchemaPart = "all"): Promise<void> {
   if ((await readVersion(db, place)) >= currentVersion) return;
   await db.transaction().execute(async (transaction) => {
-    if (engineOf(transaction) === "postgres") await takeMigrationLock(transaction);
+    if (dialectOf(transaction).hasConcurrentWriters) await takeMigrationLock(transaction);
     const version = await readVersion(transaction, place);
     if (version === 0) await createVersionTable.execute(transaction);
     for (const [index, migration] of migrations.entries()) {
@@ -44,7 +43,6 @@ export async function migrate(db: Kysely<unknown>, place: string, part: SchemaPa
   });
 }
 
-/** Takes the migration lock; SQLite's transactions exclude each other anyway. */
 async function takeMigrationLock(transaction: Kysely<unknown>): Promise<void> {
   await sql`set local lock_timeout = 0`.execute(transaction);
   await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(transaction);
@@ -60,10 +58,10 @@ const createVersionTable = sql`create table if not exists schema_version (versio
  * @throws FlatlineError store_newer, store_unusable, store_busy
  */
 export async function readVersion(db: Kysely<unknown>, place: string): Promise<number> {
-  const engine = engineOf(db);
+  const { engine, versionsAhead } = dialectOf(db);
   if (!(await hasVersions(db, engine))) return 0;
   const version = engine === "sqlite" ? await newestVersion(db) : await ownVersion(db, place);
-  if (version > currentVersion + aheadOf[engine]) {
+  if (version > currentVersion + versionsAhead) {
     throw new FlatlineError(
       "store_newer",
       `the store ${place} has schema version ${version}, this flatline supports up to ${currentVersion}: ` +
@@ -98,10 +96,7 @@ async function ownVersion(db: Kysely<unknown>, place: string): Promise<number> {
 
 const stepSchema = z.object({ version: z.number().int().positive(), name: z.string() });
 
-// A file has one flatline, which is upgraded as a whole.
-const aheadOf = { sqlite: 0, postgres: 1 } as const;
-
-async function hasVersions(db: Kysely<unknown>, engine: StoreEngine): Promise<boolean> {
+async function hasVersions(db: Kysely<unknown>, engine: StoreDialect["engine"]): Promise<boolean> {
   if (engine === "sqlite") return (await db.introspection.getTables()).some(({ name }) => name === "schema_version");
   // Resolves the table by the search_path, as all statements do. to_regclass would return the state before the wait for the
   // lock.

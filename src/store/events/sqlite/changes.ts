@@ -1,6 +1,7 @@
-import { CompiledQuery, SqliteAdapter } from "kysely";
+import { CompiledQuery } from "kysely";
 import type { DatabaseSync } from "node:sqlite";
 
+import { dialectOf } from "../../engine/dialect.ts";
 import type { Db } from "../../schema.ts";
 
 /** A change of counts, recorded in its transaction; the migration documents `detail`. */
@@ -27,7 +28,7 @@ export function noteChange(db: DatabaseSync, change: EventChange): void {
  * Records a change through Kysely, for changes of the store itself. PostgreSQL has no sums, so nothing is recorded there.
  */
 export async function noteStoreChange(db: Db, change: EventChange): Promise<void> {
-  if (change.detail.length === 0 || !(db.getExecutor().adapter instanceof SqliteAdapter)) return;
+  if (change.detail.length === 0 || dialectOf(db).engine !== "sqlite") return;
   const weight = weightOf(change);
   const insert = [weight, weight, change.kind, JSON.stringify(change.detail)];
   await db.executeQuery(CompiledQuery.raw(insertSql, insert));
