@@ -1,7 +1,7 @@
 import { speaksForChecker } from "../contract/judgement.ts";
 import { worstSeverity, type Severity } from "../contract/severity.ts";
 import type { WorstMember } from "./notify/notification.ts";
-import type { AlertCarrier, KeptAlert } from "../store/alerts/alerts.ts";
+import type { AlertCarrier, AlertState, KeptAlert } from "../store/alerts/alerts.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 
 /** An alert of an incident, as it stands now. */
@@ -73,7 +73,7 @@ export function summarizeIncident(
     firing: slugsOf(firing).size,
     deaths: family === "deaths" ? sumDeaths(shown) : null,
     onsetAtMs: middleOf(shown.flatMap(({ alert }) => alert.onset?.atMs ?? [])),
-    excessStoppedAtMs: stoppedAt(firing),
+    excessStoppedAtMs: excessStoppedAtMs(firing.map(({ alert }) => alert)),
     likelyCause: causeOf(incident, shown, carriers),
     carriers: carriers.slice(0, mostCarriers),
     acknowledgedBy: acknowledgedBy(incident, members),
@@ -115,11 +115,9 @@ function sumDeaths(members: readonly IncidentMember[]): IncidentSummary["deaths"
   return counted === 0 ? null : { count, expected };
 }
 
-/** When all of it had stopped: an incident is over when each member that says so is. */
-function stoppedAt(firing: readonly IncidentMember[]): number | null {
-  const known = firing.flatMap(({ alert: { found } }) =>
-    found?.excess?.state === "unclear" ? [] : (found?.excess ?? []),
-  );
+/** Returns when the excess of these alerts had stopped (CONTRACT 15, Is it over?): of each that says so; null: it has not, or nobody knows. */
+export function excessStoppedAtMs(firing: readonly Pick<AlertState, "found">[]): number | null {
+  const known = firing.flatMap(({ found }) => (found?.excess?.state === "unclear" ? [] : (found?.excess ?? [])));
   const stopped = known.flatMap(({ stoppedAtMs }) => stoppedAtMs ?? []);
   return known.length > 0 && stopped.length === known.length ? Math.max(...stopped) : null;
 }

@@ -401,8 +401,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
     const { state, previousSeverity, step } = committed;
     if (step.decisions.length + step.changes.length > 0)
       announce(step, options.settings().targetOf(check, slug)?.isDrill === true);
+    const hasStopped = step.decisions.some(({ reason }) => reason === "excess_stopped");
     // A fleet verdict takes a share of the others.
-    if (isUnknown(state?.severity) !== isUnknown(previousSeverity)) options.onChange(false);
+    if (hasStopped || isUnknown(state?.severity) !== isUnknown(previousSeverity)) options.onChange(false);
     return { state, previousSeverity, changes: step.changes };
   }
 

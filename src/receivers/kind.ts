@@ -58,8 +58,8 @@ export interface ReceiverKind {
   readonly hasLinks?: true;
   /** Returns why it cannot send a label of this name; null if it can. */
   checkLabel?(name: string): string | null;
-  /** Returns whether it is notified of acts where the configuration does not say [it is not]. */
-  sendsActs?(options: Named): boolean;
+  /** Returns whether it shows an incident as a thread: it is then notified of acts where the configuration does not say [it does not]. */
+  hasThreads?(options: Named): boolean;
   /** Returns the setting by which it knows alerts only, and no acts; null if it knows acts. */
   withoutActs?(written: WrittenReceiver): string | null;
   /** Returns the problems between several of its keys. */

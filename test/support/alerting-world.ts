@@ -79,7 +79,13 @@ export interface AlertingWorld {
   run(
     slug: string,
     severity: Severity,
-    details?: { count?: number; check?: CheckName; coverage?: number; carrier?: string },
+    details?: {
+      count?: number;
+      check?: CheckName;
+      coverage?: number;
+      carrier?: string;
+      excess?: "ongoing" | "stopped";
+    },
   ): Promise<Recorded>;
   /** Records a report of the test's making. */
   record(report: CheckReport): Promise<Recorded>;
@@ -350,7 +356,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     get outbox() {
       return outbox;
     },
-    run: (slug, severity, { count, check, coverage, carrier } = {}) => {
+    run: (slug, severity, { count, check, coverage, carrier, excess } = {}) => {
       const named = { startedAtMs: clock.nowMs(), slug, ...(check === undefined ? {} : { check }) };
       if (severity === "unknown") return record(errorReport(named));
       const given: ResultSeverity = severity;
@@ -359,6 +365,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
           ...named,
           severity: given,
           ...(carrier === undefined ? {} : { carrier }),
+          ...(excess === undefined ? {} : { excess }),
           baselineCoverage: coverage ?? null,
           ...(count === undefined ? {} : { currentCount: count }),
           assetTypeExcess:

@@ -1,3 +1,4 @@
+import { minuteMs } from "../../src/base/time.ts";
 import type { AssetTypeExcess, CheckName, ErrorReport, ResultReport } from "../../src/contract/report.ts";
 import type { ResultSeverity } from "../../src/contract/severity.ts";
 
@@ -12,6 +13,8 @@ export function resultReport(given: {
   readonly assetTypeExcess?: readonly AssetTypeExcess[];
   /** `key=value` that 85 % of its deaths share, usually 5 %. */
   readonly carrier?: string;
+  /** Whether its excess has stopped, half an hour before [nothing is known]. */
+  readonly excess?: "ongoing" | "stopped";
 }): ResultReport {
   const { startedAtMs, severity, slug = "acme", check = "dead-asset-spike", currentCount = 10 } = given;
   const counts = { currentCount, baselineCount: 70, expectedCount: 10, ratio: currentCount / 10 };
@@ -39,13 +42,19 @@ export function resultReport(given: {
       scope: { slug },
       ok: severity === "ok",
       severity,
-      observed: { ...counts, ...(carrier === undefined ? {} : { carrier }) },
+      observed: { ...counts, ...(carrier === undefined ? {} : { carrier }), ...excessOf(given) },
       threshold: { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 },
       findings: [...findings, ...carriers],
       suggestedAction: severity === "ok" ? null : "Look at the liveness checker.",
       appUrl: null,
     },
   };
+}
+
+function excessOf({ excess, startedAtMs }: Pick<Parameters<typeof resultReport>[0], "excess" | "startedAtMs">) {
+  if (excess === undefined) return {};
+  const stoppedAt = excess === "stopped" ? new Date(startedAtMs - 30 * minuteMs).toISOString() : null;
+  return { excess, deathsLastHour: 0, usualPerHour: 1, excessStoppedAt: stoppedAt, expectedEndAt: null };
 }
 
 /** A report of a run that gave none. */

@@ -1,6 +1,7 @@
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
 import type { ReceiverIncident, SentState } from "../../store/alerts/notices.ts";
+import { excessStoppedAtMs } from "../incident-summary.ts";
 import type { AlertingSettings, ReceiverRoute } from "../settings.ts";
 import {
   escalateNow,
@@ -149,7 +150,10 @@ function planIncident(
   const { groupWaitMs, groupIntervalMs } = alerts.some(isDrill) ? { groupWaitMs: 0, groupIntervalMs: 0 } : settings;
   const part: Part = { nowMs, groupWaitMs, groupIntervalMs, incident, items, known, members };
   const isBroad = incident.verdict !== null || incident.family === "unreachable";
-  const news = isBroad ? planBroad(part) : planSeparate(part);
+  const changes = isBroad ? planBroad(part) : planSeparate(part);
+  // What else there is to say goes first.
+  const stopped = route.hasThreads === true && changes.items.length === 0 ? stopNews(part, alerts) : null;
+  const news = stopped === null ? changes : { ...changes, items: stopped.items };
   const going = new Set(news.items.map(({ alert }) => alert.id));
   const postponed = items.flatMap(({ alert: { id: alertId }, open }) =>
     open.kind === "due" && !going.has(alertId) && news.unannounced?.has(alertId) !== true
@@ -174,7 +178,8 @@ function planIncident(
       ...news.items.map(({ sent }) => sent),
       ...items.flatMap(({ open }) => (open.kind === "ended-unsent" ? [open.sent] : [])),
     ],
-    known: news.items.length === 0 ? null : knownAfter(part, news, { receiver, isBroad, isOfVerdict }),
+    known:
+      stopped?.known ?? (news.items.length === 0 ? null : knownAfter(part, news, { receiver, isBroad, isOfVerdict })),
     waiting: [
       ...items.flatMap(({ alert, open }) => (open.kind === "held" ? [alert.id] : [])),
       ...items.flatMap(({ alert, open }) =>
@@ -220,6 +225,7 @@ function knownAfter(
     lastAtMs: isCounted ? nowMs : known.lastAtMs,
     members: members.length,
     knowsVerdict: isOfVerdict || known?.knowsVerdict === true,
+    knowsStop: known?.knowsStop === true,
     outgrownAtMs: incident.outgrownAtMs,
   };
 }
@@ -363,6 +369,21 @@ function repeatedNow({ nowMs, incident, known, items }: Part): News {
   return { items: reminders, nextAtMs: null };
 }
 
+/**
+ * The excess of an incident that the receiver knows has stopped, which it was not notified of: with all that fires of what it was
+ * notified of, also where somebody has it. Reminders are due when they were. null: nothing of it.
+ */
+function stopNews({ nowMs, known, members }: Part, alerts: readonly TrackedAlert[]) {
+  if (known === null || known.knowsStop) return null;
+  if (excessStoppedAtMs(alerts.flatMap(({ live, isSilenced }) => (isSilenced ? [] : (live ?? [])))) === null)
+    return null;
+  const items = members.flatMap(({ alert }) => {
+    const sent = alert.live === null ? undefined : alert.sent.get(known.receiver);
+    return sent === undefined ? [] : [{ ...remind(alert, sent, nowMs, "excess_stopped"), sent }];
+  });
+  return items.length === 0 ? null : { items, known: { ...known, knowsStop: true } };
+}
+
 function dueItem(alert: TrackedAlert, { notices, sent, isNew }: DueOpen): DueItem {
   return { alert, notices, sent, isNew };
 }
@@ -372,7 +393,7 @@ function remind(
   alert: TrackedAlert,
   sent: SentState,
   nowMs: number,
-  reason: "repeat_interval" | "fleet_began" | "acknowledgement_outgrown",
+  reason: "repeat_interval" | "fleet_began" | "acknowledgement_outgrown" | "excess_stopped",
 ): DueItem {
   const { severity } = sent;
   const event = reason === "acknowledgement_outgrown" ? "escalated" : "reminder";

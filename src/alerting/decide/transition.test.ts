@@ -5,6 +5,7 @@ import type { CheckReport } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import { errorReport, resultReport } from "../../../test/support/reports.ts";
+import { reportFacts } from "../finished-run.ts";
 import type { AlertPolicy } from "../settings.ts";
 import { removal, transition, type Transition } from "./transition.ts";
 
@@ -25,6 +26,7 @@ interface Run {
   readonly gives: Severity;
   readonly count?: number;
   readonly coverage?: number;
+  readonly excess?: "ongoing" | "stopped";
 }
 
 /** Feeds the runs one after the other and notes `minute event severity reason` of each change, and of waits `minute - reason`. */
@@ -41,6 +43,7 @@ function live(
       states,
       report: {
         ...reportOf(run),
+        ...reportFacts(reportOf(run)),
         ...(run.onset === undefined ? {} : { onset: { atMs: startMs + run.onset * minuteMs, marker: null } }),
       },
       policy: { ...plain, ...policy },
@@ -57,10 +60,12 @@ function live(
   return { told, states, steps };
 }
 
-function reportOf({ at, gives, count, coverage }: Run): CheckReport {
+function reportOf({ at, gives, count, coverage, excess }: Run): CheckReport {
   const startedAtMs = startMs + at * minuteMs;
   if (gives === "unknown") return errorReport({ startedAtMs });
-  return resultReport({ startedAtMs, severity: gives, currentCount: count ?? 10, baselineCoverage: coverage ?? null });
+  const known = excess === undefined ? {} : { excess };
+  const counted = { currentCount: count ?? 10, baselineCoverage: coverage ?? null };
+  return resultReport({ startedAtMs, severity: gives, ...counted, ...known });
 }
 
 const m = minuteMs;
@@ -69,6 +74,16 @@ describe("transition", () => {
   it.each<[string, Partial<AlertPolicy>, Run[], string[]]>([
     ["ok says nothing", {}, [{ at: 0, gives: "ok" }], []],
     ["without `for` the first non-ok run fires", {}, [{ at: 0, gives: "warn" }], ["0 firing warn not_ok"]],
+    [
+      "an excess that has stopped is no change, and a reason once",
+      {},
+      [
+        { at: 0, gives: "warn", excess: "ongoing" },
+        { at: 5, gives: "warn", excess: "stopped" },
+        { at: 10, gives: "warn", excess: "stopped" },
+      ],
+      ["0 firing warn not_ok", "5 - excess_stopped", "10 - still_not_ok"],
+    ],
     [
       "ok to fail at once is one firing with fail",
       {},

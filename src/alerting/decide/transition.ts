@@ -132,7 +132,11 @@ function isBaselineIncomplete(
 
 function keepFiring(draft: Draft, report: ResultRun, alert: AlertState, before: AlertState): void {
   const order = compareSeverity(alert.severity, before.severity);
-  if (order === 0) return keep(draft, { ...alert, reason: "still_not_ok" }, "still_not_ok");
+  if (order === 0) {
+    const hasStopped = isStopped(alert) && !isStopped(before);
+    const reason = hasStopped ? "excess_stopped" : "still_not_ok";
+    return keep(draft, { ...alert, reason }, reason);
+  }
   const reason = order > 0 ? "severity_rose" : "severity_fell";
   change(
     draft,
@@ -142,6 +146,10 @@ function keepFiring(draft: Draft, report: ResultRun, alert: AlertState, before: 
     report.startedAtMs,
     reason,
   );
+}
+
+function isStopped({ found }: AlertState): boolean {
+  return found?.excess?.state === "stopped";
 }
 
 /** What a change of severity leaves of an acknowledgement: worse than what was acknowledged ends it. */

@@ -230,12 +230,14 @@ function resolveReceiver(receiver: ReceiverInput, index: number, secrets: Secret
     one: (key) => secrets.one(path, key),
     headers: () => secrets.headersOf(path),
   });
+  const hasThreads = kind.hasThreads?.(options) ?? false;
   return {
     ...(options as ReceiverOptions),
     minSeverity: receiver.minSeverity,
     sendResolved: receiver.sendResolved,
     sendUnknown: receiver.sendUnknown ?? receiver.minSeverity === "warn",
-    sendActs: receiver.sendActs ?? kind.sendsActs?.(options) ?? false,
+    sendActs: receiver.sendActs ?? hasThreads,
+    hasThreads,
     sample: receiver.sample,
     match: receiver.match === undefined ? null : matcherOf(receiver.match),
     timeoutMs: receiver.timeout,

@@ -106,6 +106,28 @@ describe("a bot of Slack", () => {
     expect(reply?.text).toContain("judged");
   });
 
+  it("says the end of the excess by the reader's clock, and in the message", async () => {
+    await posted();
+    const { incident, alerts, ...reminder } = sample("reminder", { organizations: 3 });
+    if (incident === null) throw new Error("no incident");
+    const excessStoppedAtMs = Date.UTC(2026, 0, 15, 11, 1);
+
+    await deliver({
+      ...reminder,
+      incident: { ...incident, excessStoppedAtMs },
+      alerts: alerts.map((alert) => ({ ...alert, reason: "excess_stopped" })),
+    });
+
+    const [edit, reply] = calls();
+    const date = "<!date^1768474860^{date_short_pretty} {time}|15\u00A0Jan 11:01\u00A0UTC>";
+    expect(JSON.stringify(edit)).toContain(`*Excess stopped*\\n${date}`);
+    expect(reply).toMatchObject({
+      text: `The excess stopped ${date}. No more deaths than usual since.`,
+      mrkdwn: true,
+      thread_ts: "17000.1",
+    });
+  });
+
   it("says the state of an incident of several, also when one of them changes", async () => {
     await posted();
 

@@ -78,8 +78,7 @@ export function createSlackBot(options: SlackBotOptions, deps: ReceiverDeps): Re
       if (incident === null || messages === null) return (await post(slackBody(notification, acts))).outcome;
       const state = slackStateBody(notification, acts);
       const reply = async (to: { readonly channel: string; readonly message: string }): Promise<DeliveryOutcome> => {
-        const text = slackReply(notification);
-        const said = { text, mrkdwn: false, unfurl_links: false, unfurl_media: false };
+        const said = { ...slackReply(notification), unfurl_links: false, unfurl_media: false };
         return (await post({ ...said, channel: to.channel, thread_ts: to.message })).outcome;
       };
       const known = await messages.messageOf(name, incident.number);

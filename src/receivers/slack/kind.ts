@@ -58,7 +58,7 @@ export const slackKind = {
   ],
   hasLinks: true,
   check,
-  sendsActs: ({ way }: SlackOptions) => way.kind === "bot",
+  hasThreads: ({ way }: SlackOptions) => way.kind === "bot",
   resolve({ name, channel, apiUrl }: ReceiverInput<typeof shape>, secrets: ReceiverSecrets): SlackOptions {
     const [token] = secrets.all("token");
     if (token === undefined) return { type: "slack", name, way: { kind: "webhook", url: secrets.one("url") } };

@@ -10,6 +10,7 @@ import {
   type MessageLink,
   type MessagePart,
 } from "../wording/message.ts";
+import { stoppedFacts } from "../wording/incident.ts";
 import { messageOf, stateMessageOf } from "../wording/wording.ts";
 
 // docs.slack.dev/reference/block-kit/blocks: header 150, section text 3,000, fields 10 of 2,000, 50 blocks a message.
@@ -47,8 +48,12 @@ export function slackStateBody(notification: Notification, acts: readonly Messag
 }
 
 /** What has changed, in two lines: a reply in the thread of its incident. */
-export function slackReply(notification: Notification): string {
-  return escapeText(previewOf(messageOf(notification)).join("\n"));
+export function slackReply(notification: Notification): { readonly text: string; readonly mrkdwn: boolean } {
+  const { incident, alerts, generatedAtMs } = notification;
+  const [stopped] = incident === null ? [] : stoppedFacts(incident, generatedAtMs);
+  if (stopped !== undefined && alerts.every(({ reason }) => reason === "excess_stopped"))
+    return { text: `The excess stopped ${datedValue(stopped)}. No more deaths than usual since.`, mrkdwn: true };
+  return { text: escapeText(previewOf(messageOf(notification)).join("\n")), mrkdwn: false };
 }
 
 function renderBody(message: Message): SlackBody {
@@ -78,17 +83,20 @@ function blocksOf(part: MessagePart): SlackBlock[] {
 }
 
 function fieldBlock(facts: readonly Fact[]): SlackBlock {
-  const fields = facts.slice(0, limits.fields).map(({ name, value, atMs }): SlackText => {
+  const fields = facts.slice(0, limits.fields).map((fact): SlackText => {
+    const { name, value } = fact;
     // Bold names where nothing in them is markup; text of others that could be stays plain.
     const isInert = !/[*_~`<>&@#|:\\]/.test(`${name}${value.replaceAll(/\d:\d/g, "")}`);
-    const shown = atMs === undefined ? value : datedValue(value, atMs);
-    return isInert ? { type: "mrkdwn", text: `*${name}*\n${shown}`, verbatim: true } : plain(`${name}\n${value}`);
+    return isInert
+      ? { type: "mrkdwn", text: `*${name}*\n${datedValue(fact)}`, verbatim: true }
+      : plain(`${name}\n${value}`);
   });
   return { type: "section", fields };
 }
 
 /** docs.slack.dev/messaging/formatting-message-text#date-formatting: the reader's clock, with our words where it is not known. */
-function datedValue(value: string, atMs: number): string {
+function datedValue({ value, atMs }: Fact): string {
+  if (atMs === undefined) return value;
   const end = value.indexOf("UTC") + 3;
   const seconds = Math.floor(atMs / 1_000);
   return `<!date^${seconds}^{date_short_pretty} {time}|${value.slice(0, end)}>${value.slice(end)}`;

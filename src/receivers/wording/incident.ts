@@ -92,10 +92,8 @@ function endedIntro({ family, held }: IncidentNotice): string {
   return `All rates are back under their thresholds. That does not clear the deaths that were counted.${gates}`;
 }
 
-function incidentFacts(
-  { deaths, onsetAtMs, organizations: all, firing, held }: IncidentNotice,
-  nowMs: number,
-): Message["facts"] {
+function incidentFacts(incident: IncidentNotice, nowMs: number): Message["facts"] {
+  const { deaths, onsetAtMs, organizations: all, firing, held } = incident;
   const counted = deaths === null ? null : { currentCount: deaths.count, expectedCount: deaths.expected };
   const ratio = counted === null ? null : ratioWords(counted);
   return [
@@ -111,8 +109,14 @@ function incidentFacts(
     ...(onsetAtMs === null
       ? []
       : [{ name: "Began", value: `${instantText(onsetAtMs, nowMs)}, by the median`, atMs: onsetAtMs }]),
+    ...stoppedFacts(incident, nowMs),
     ...(held === 0 ? [] : [{ name: "Gates", value: `${formatCount(held)} shut` }]),
   ];
+}
+
+/** Returns when the excess of an incident stopped, as a fact; none while it goes on, or where nobody knows. */
+export function stoppedFacts({ excessStoppedAtMs: atMs }: IncidentNotice, nowMs: number): Message["facts"] {
+  return atMs === null ? [] : [{ name: "Excess stopped", value: instantText(atMs, nowMs), atMs }];
 }
 
 // As many as the evaluation names of one organization (CONTRACT 2): the rest is the tail.

@@ -3,7 +3,7 @@ import { compareSeverity } from "../../contract/severity.ts";
 import { ownOrigins } from "../../base/broken-address.ts";
 import { actSentence, isActNotice } from "./acts.ts";
 import { brokenMessage, brokenSection, originsOf, sampleLines } from "./broken.ts";
-import { firstLines, incidentMessage } from "./incident.ts";
+import { firstLines, incidentMessage, stoppedFacts } from "./incident.ts";
 import type { Message, MessageLink, MessageSection } from "./message.ts";
 import { noticeCarriers, noticeFacts } from "./notice-facts.ts";
 import { isEscalation, noticeDetails, noticeSentence, noticeTitle } from "./notice.ts";
@@ -39,8 +39,10 @@ export function stateMessageOf(
   const { incident } = state;
   const isWhole = incident !== null && incident.organizations > 1;
   const message = brokenMessage(wordedMessage(state, { acts, maxLinkLength, isWhole }), originsOf(state));
-  if (isWhole || incident === null || incident.acknowledgedBy === null) return message;
-  return { ...message, intro: `${plainText(incident.acknowledgedBy)} has it.` };
+  if (isWhole || incident === null) return message;
+  const { acknowledgedBy } = incident;
+  const facts = [...message.facts, ...stoppedFacts(incident, state.generatedAtMs)];
+  return { ...message, facts, intro: acknowledgedBy === null ? message.intro : `${plainText(acknowledgedBy)} has it.` };
 }
 
 /** Returns the notification without what people did: alerts that fire or are over. */

@@ -65,6 +65,8 @@ export interface ReceiverIncident {
   readonly members: number;
   /** It was notified of the fleet verdict. */
   readonly knowsVerdict: boolean;
+  /** It was notified that the excess has stopped. */
+  readonly knowsStop: boolean;
   /** The instant of the outgrown acknowledgement that it was last notified of; null: of none. */
   readonly outgrownAtMs: number | null;
 }
@@ -100,6 +102,7 @@ export interface NoticeTables {
     last_at_ms: number;
     members: number;
     knows_verdict: number;
+    knows_stop: number;
     outgrown_at_ms: number | null;
   };
 }
@@ -248,16 +251,18 @@ export function createNoticeStore(db: Db) {
         lastAtMs: row.last_at_ms,
         members: row.members,
         knowsVerdict: row.knows_verdict === 1,
+        knowsStop: row.knows_stop === 1,
         outgrownAtMs: row.outgrown_at_ms,
       })),
     saveReceiverIncident: async (known: ReceiverIncident): Promise<void> => {
-      const { receiver, incident, lastAtMs, members, knowsVerdict, outgrownAtMs } = known;
+      const { receiver, incident, lastAtMs, members, knowsVerdict, knowsStop, outgrownAtMs } = known;
       const row = {
         receiver,
         incident_number: incident,
         last_at_ms: lastAtMs,
         members,
         knows_verdict: knowsVerdict ? 1 : 0,
+        knows_stop: knowsStop ? 1 : 0,
         outgrown_at_ms: outgrownAtMs,
       };
       await db

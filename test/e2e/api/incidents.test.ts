@@ -14,9 +14,7 @@ let slack: HttpSink;
 beforeAll(async () => {
   folder = await makeDaemonFolder();
   const port = await freePort();
-  slack = await startHttpSink((response, _request, index) =>
-    response.end(JSON.stringify({ ok: true, channel: "C042", ts: `1700000000.${index}` })),
-  );
+  slack = await startSlack();
   url = `http://127.0.0.1:${port}`;
   await folder.configure(`
 source: { type: embedded }
@@ -40,6 +38,12 @@ afterAll(async () => {
   await folder.close();
   await slack.close();
 });
+
+function startSlack(): Promise<HttpSink> {
+  return startHttpSink((response, _request, index) =>
+    response.end(JSON.stringify({ ok: true, channel: "C042", ts: `1700000000.${index}` })),
+  );
+}
 
 interface Listed {
   readonly incidents: readonly { readonly number: number; readonly organizations: number; readonly id: string }[];
@@ -191,15 +195,17 @@ interface SlackCall {
   readonly thread_ts?: string;
 }
 
+const callsOf = ({ requests }: HttpSink) =>
+  requests.map(({ path, body }) => ({ path, ...(JSON.parse(body) as SlackCall) }));
+
 describe("a receiver of type slack with a token", () => {
   it("shows the incident in one message, and in its thread what was done", async () => {
-    const calls = () => slack.requests.map(({ path, body }) => ({ path, ...(JSON.parse(body) as SlackCall) }));
     const replies = await eventually(() => {
-      const said = calls().filter((call) => call.thread_ts !== undefined);
+      const said = callsOf(slack).filter((call) => call.thread_ts !== undefined);
       return Promise.resolve(said.some(({ text }) => text.includes("gate open: globex")) ? said : null);
     });
 
-    const [first, ...later] = calls();
+    const [first, ...later] = callsOf(slack);
     expect(first).toMatchObject({ path: "/api/chat.postMessage", channel: "#trust" });
     for (const call of later) expect(call.channel).toBe("C042");
     expect(new Set(replies.map((call) => call.thread_ts))).toEqual(new Set(["1700000000.0"]));
@@ -217,5 +223,45 @@ describe("a receiver of type slack with a token", () => {
     const edits = later.filter(({ path }) => path === "/api/chat.update");
     expect(edits).toHaveLength(replies.length);
     expect(edits.at(-1)?.text).toContain("organizations spike");
+  });
+
+  it("says in the thread when the excess has stopped, once", async () => {
+    const channel = await startSlack();
+    const other = await makeDaemonFolder();
+    try {
+      await other.configure(`
+source: { type: embedded }
+defaults: { schedule: "@yearly" }
+organizations: [acme]
+receivers: [{ name: trust, type: slack, token: xoxb-of-the-tests, channel: "#trust", apiUrl: "${channel.url}/api" }]
+alerting: { groupWait: 0s, fleet: false }
+server: { listen: "127.0.0.1:0" }
+storage: { path: flatline.db }
+`);
+      const nowMs = Date.now();
+      const death = { slug: "acme", assetType: "URL", asset: null, status: "DETECTED_AS_DEAD", id: null };
+      const usual = Array.from({ length: 400 }, (_, index) => ({
+        ...death,
+        atMs: nowMs - (index + 1) * 30 * 60_000,
+        count: 1,
+      }));
+      const burst = { ...death, atMs: nowMs - 3 * 3_600_000, count: 400 };
+      await other.withStore((store) => store.transaction(({ events }) => events.add([...usual, burst])));
+      await other.start();
+
+      const [posted, edited, reply] = await eventually(() => {
+        const calls = callsOf(channel);
+        return Promise.resolve(calls.length < 3 ? null : calls);
+      });
+
+      expect(posted).toMatchObject({ path: "/api/chat.postMessage", channel: "#trust" });
+      expect(edited).toMatchObject({ path: "/api/chat.update" });
+      expect(reply).toMatchObject({ thread_ts: "1700000000.0" });
+      expect(reply?.text).toMatch(/^The excess stopped <!date\^\d+\^/);
+      expect(channel.requests).toHaveLength(3);
+    } finally {
+      await other.close();
+      await channel.close();
+    }
   });
 });

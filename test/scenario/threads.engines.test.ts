@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { hourMs, minuteMs } from "../../src/base/time.ts";
+import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "../support/alerting-world.ts";
+import { storeEngines, type StoreEngineCase } from "../support/store/engines.ts";
+
+let world: AlertingWorld;
+let engine: StoreEngineCase["engine"];
+
+const chat = { name: "chat", hasThreads: true, isByIncident: true, sendActs: true } as const;
+
+async function open(options: WorldOptions = {}): Promise<void> {
+  world = await createAlertingWorld({ engine, slugs: ["a", "b"], receivers: [{ name: "ops" }, chat], ...options });
+}
+
+async function run(excess: "ongoing" | "stopped", ...slugs: readonly string[]): Promise<void> {
+  for (const slug of slugs) await world.run(slug, "fail", { count: 90, excess });
+  await world.advance(minuteMs);
+}
+
+/** The slugs that each notification of a stop is of. */
+const stops = (receiver = "chat"): readonly (readonly string[])[] =>
+  world
+    .notifications(receiver)
+    .map(({ alerts }) => alerts.filter(({ reason }) => reason === "excess_stopped").map(({ slug }) => slug))
+    .filter((slugs) => slugs.length > 0);
+
+describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
+  beforeEach(() => {
+    engine = name;
+  });
+  afterEach(() => world.close());
+
+  describe("the end of the excess", () => {
+    it("is sent to a thread when all that fires has stopped, and to no other receiver", async () => {
+      await open();
+      await run("ongoing", "a", "b");
+      await run("stopped", "a");
+      expect(stops()).toEqual([]);
+      await run("stopped", "b");
+
+      expect(stops()).toEqual([["a", "b"]]);
+      expect(world.notifications("chat").at(-1)).toMatchObject({
+        status: "firing",
+        incident: { number: 1, excessStoppedAtMs: expect.any(Number) },
+      });
+      expect(world.sent("ops")).toHaveLength(1);
+    });
+
+    it("is sent once, whatever restarts, beside a replica, and when it begins and stops again", async () => {
+      await open();
+      await run("ongoing", "a");
+      await world.run("a", "fail", { count: 90, excess: "stopped" });
+      world.crashAt("form");
+      await Promise.all([world.settle(), world.replica().runOnce()]);
+      world.crashAt("acknowledge");
+      await world.advance(minuteMs);
+      await world.restart();
+      await run("ongoing", "a");
+      await run("stopped", "a");
+      await world.advance(hourMs);
+
+      expect(stops()).toEqual([["a"]]);
+    });
+
+    it("waits for the incident's first message, and is sent after it", async () => {
+      await open({ settings: { groupWaitMs: hourMs } });
+      await run("stopped", "a");
+      expect(world.sent("chat")).toEqual([]);
+      await world.advance(hourMs);
+
+      expect(world.sent("chat")).toEqual([["firing a fail"], ["reminder a fail"]]);
+    });
+
+    it("is sent while somebody has it, and delays no reminder", async () => {
+      await open({ policy: { repeatIntervalMs: hourMs } });
+      await run("ongoing", "a");
+      await world.acknowledge("a");
+      await world.advance(30 * minuteMs);
+      await run("stopped", "a");
+      await world.unacknowledge("a");
+      await world.advance(40 * minuteMs);
+
+      const reasons = world.notifications("chat").flatMap(({ alerts }) => alerts.map(({ reason }) => reason));
+      expect(reasons).toEqual(["not_ok", "acknowledged", "excess_stopped", "repeat_interval"]);
+    });
+
+    it("is not sent of what ends with it", async () => {
+      await open();
+      await run("ongoing", "a");
+      await world.run("a", "ok");
+      await world.advance(hourMs);
+
+      expect(stops()).toEqual([]);
+    });
+  });
+});
