@@ -82,9 +82,9 @@ function wordedMessage(notification: Notification, { acts, maxLinkLength, isWhol
       : only === undefined
         ? plainText(notification.summary)
         : groupTitle(notices);
-  const isShort = notices.length <= maxSections;
-  // What was done to many at once was done by one person, for one reason.
-  const act = notices.every(isActNotice) && !isShort ? notices[0] : undefined;
+  // What was done to several at once was done by one person, for one reason.
+  const act = notices.every(isActNotice) && notices.length > 1 ? only : undefined;
+  const isShort = act === undefined && notices.length <= maxSections;
   return {
     severity,
     title,
