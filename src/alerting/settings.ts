@@ -43,6 +43,8 @@ export interface ReceiverRoute {
   readonly sendUnknown: boolean;
   /** Whether it is notified of judgements and of a gate that opens [it is not]. */
   readonly sendActs?: boolean;
+  /** Whether it is notified of comments, too [it is not]. */
+  readonly sendComments?: boolean;
   /** Whether it shows an incident as a thread, which has news that others are not sent [it does not]. */
   readonly hasThreads?: boolean;
   readonly match: Matcher | null;

@@ -155,6 +155,8 @@ interface ReceiverBase {
   readonly sendUnknown: boolean;
   /** Whether it is notified of judgements and of a gate that opens. */
   readonly sendActs: boolean;
+  /** Whether it is notified of comments, too. */
+  readonly sendComments: boolean;
   /** Whether it shows an incident as a thread. */
   readonly hasThreads: boolean;
   /** Whether its notifications name dead assets. */

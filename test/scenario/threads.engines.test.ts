@@ -94,4 +94,39 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(stops()).toEqual([]);
     });
   });
+
+  describe("a comment", () => {
+    const quoting = { ...chat, name: "quoting", sendComments: true } as const;
+    const said = (receiver: string): readonly (readonly string[])[] =>
+      world
+        .notifications(receiver)
+        .map(({ alerts }) =>
+          alerts.flatMap(({ event, slug, act }) => (event === "commented" ? [`${slug}: ${act?.comment}`] : [])),
+        )
+        .filter((comments) => comments.length > 0);
+
+    it("of an incident is one reply in the threads that want comments, and nothing elsewhere", async () => {
+      await open({ receivers: [{ name: "ops", sendActs: true }, chat, quoting] });
+      await run("ongoing", "a", "b");
+      world.crashAt("act");
+      await world.actOn(1, { kind: "comment", comment: "rolled back" });
+      await world.settle();
+
+      expect(said("quoting")).toEqual([["a: rolled back", "b: rolled back"]]);
+      expect([...said("chat"), ...said("ops")]).toEqual([]);
+    });
+
+    it("of an alert is one, too, also when it is over", async () => {
+      await open({ receivers: [quoting] });
+      await run("ongoing", "a");
+      const [alert] = await world.store.alerts.allLive();
+      await world.run("a", "ok");
+      await world.advance(minuteMs);
+      await world.comment(alert?.id ?? "", "it was eu-1");
+      await world.settle();
+
+      expect(said("quoting")).toEqual([["a: it was eu-1"]]);
+      expect(world.notifications("quoting").at(-1)).toMatchObject({ status: "resolved", incident: { number: 1 } });
+    });
+  });
 });

@@ -1,5 +1,6 @@
 import { acknowledgeAlert } from "../../src/alerting/acknowledge.ts";
 import { actOnIncident, type IncidentAct, type IncidentActResult } from "../../src/alerting/acts/incident-acts.ts";
+import { commentOnAlert } from "../../src/alerting/acts/comment.ts";
 import { judgeAlert } from "../../src/alerting/acts/judge.ts";
 import { recordGatesOpenedByReload } from "../../src/alerting/acts/reload.ts";
 import { releaseGate } from "../../src/alerting/acts/release.ts";
@@ -100,6 +101,7 @@ export interface AlertingWorld {
   unacknowledge(slug: string): Promise<void>;
   /** Says of the organization's alert, or of the one with this id, what it was; null takes it back. */
   judge(subject: string, verdict: JudgementVerdict | null, comment?: string): Promise<void>;
+  comment(alertId: string, text: string): Promise<void>;
   /** Acts on an incident, as one who may do so for every organization unless it is said otherwise. */
   actOn(incident: number, act: IncidentAct, how?: IncidentHow): Promise<IncidentActResult>;
   /** Releases the gate by hand. */
@@ -449,6 +451,10 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     unacknowledge: async (slug) => {
       const alert = (await store.alerts.allLive()).find((one) => one.slug === slug && one.state === "firing");
       if (alert !== undefined) await store.alerts.save({ ...alert, acknowledgement: null });
+    },
+    comment: async (alertId, text) => {
+      const context = { store, settings: settings(), nowMs: clock.nowMs() };
+      await commentOnAlert(context, { alertId, author: actor("kim", "token"), text });
     },
     replica: () =>
       createNotifier({

@@ -2,12 +2,12 @@ import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { GateRelease } from "../decide/gate.ts";
 import type { Reason } from "../decide/reasons.ts";
-import type { AlertingSettings } from "../settings.ts";
+import type { AlertingSettings, ReceiverRoute } from "../settings.ts";
 import type { OpenedHold } from "./gate-change.ts";
 
 /** What an act means for one alert, as the alert stood right after it. */
 export interface ActEntry {
-  readonly event: "acknowledged" | "unacknowledged" | "judged" | "released";
+  readonly event: "acknowledged" | "unacknowledged" | "judged" | "released" | "commented";
   readonly reason: Reason;
   readonly alert: AlertState;
   /** null: it fires. */
@@ -24,13 +24,18 @@ const releaseReasons = {
   resolved: "released_by_end",
 } as const satisfies Record<GateRelease, Reason>;
 
+/** Returns whether a receiver wants to be notified of such an act. */
+export function wantsAct({ sendActs, sendComments }: ReceiverRoute, { event }: Pick<ActEntry, "event">): boolean {
+  return (event === "commented" ? sendComments : sendActs) === true;
+}
+
 /** Notes an act in its own transaction, for the receivers that want to be notified of it; nothing where none does. */
 export async function noteActNotice(
   { notices }: Pick<StoreParts, "notices">,
   { settings, slug, nowMs }: { readonly settings: Pick<AlertingSettings, "receivers">; slug: string; nowMs: number },
   entries: readonly ActEntry[],
 ): Promise<void> {
-  if (entries.length === 0 || !settings.receivers.some(({ sendActs }) => sendActs === true)) return;
+  if (!settings.receivers.some((route) => entries.some((entry) => wantsAct(route, entry)))) return;
   await notices.appendAct({ slug, atMs: nowMs, body: JSON.stringify(entries) });
 }
 

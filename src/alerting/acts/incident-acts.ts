@@ -13,7 +13,7 @@ import { acknowledgeIn } from "../acknowledge.ts";
 import { holdingFailures, isGateAlert, wouldOpen } from "../decide/gate.ts";
 import { unacknowledgeIn } from "../unacknowledge.ts";
 import { noteActNotice, releasedEntries, type ActEntry, type NoteEntries } from "./act-notice.ts";
-import { keepComment, mostComments } from "./comment.ts";
+import { commentEntry, keepComment, mostComments } from "./comment.ts";
 import { changeGate } from "./gate-change.ts";
 import { judgeIn, type ActContext } from "./judge.ts";
 
@@ -300,6 +300,7 @@ async function actOnMember(
     case "silence":
       return end === null ? silence(step, alert, act) : "ended";
     case "comment": {
+      await note([commentEntry({ alert, end }, author, act.comment)]);
       const detail = { check: alert.check, comment: act.comment, incidentId };
       await parts.audit.append({
         atMs: context.nowMs,

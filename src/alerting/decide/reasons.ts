@@ -25,6 +25,7 @@ export const reasonMeanings = {
   check_removed: "the check is switched off for the organization",
   acknowledged: "it is acknowledged: quiet until it is resolved or worse",
   unacknowledged: "the acknowledgement was withdrawn",
+  commented: "somebody has commented on it",
   judged_checker: "it was judged: the checker was wrong",
   judged_real: "it was judged: these assets did die",
   judged_expected: "it was judged: it was known beforehand",

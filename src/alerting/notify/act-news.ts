@@ -1,7 +1,7 @@
 import type { ActNotice } from "../../store/alerts/notices.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
-import { readActEntries, type ActEntry } from "../acts/act-notice.ts";
+import { readActEntries, wantsAct, type ActEntry } from "../acts/act-notice.ts";
 import type { Plan } from "../decide/grouping.ts";
 import { matches } from "../decide/matching.ts";
 import { wants, type TrackedAlert } from "../decide/outstanding.ts";
@@ -66,12 +66,11 @@ async function freeActs(context: ActsContext): Promise<readonly FreeAct[]> {
   const { parts, settings, plan } = context;
   const acts = (await parts.notices.acts()).map((act) => ({ act, entries: readActEntries(act.body) }));
   const notified = await parts.deliveries.notifiedOf(idsOf(acts.flatMap(({ entries }) => entries)));
-  const routes = settings.receivers.filter(({ sendActs }) => sendActs === true);
   const held = new Set<string>();
   return acts.flatMap(({ act, entries }) => {
-    const routed = routes.map((route) => ({
+    const routed = settings.receivers.map((route) => ({
       receiver: route.name,
-      entries: entries.filter((entry) => isRouted(context, entry, route, notified)),
+      entries: entries.filter((entry) => wantsAct(route, entry) && isRouted(context, entry, route, notified)),
     }));
     const isHeld = routed.some(({ receiver, entries }) =>
       entries.some(({ alert }) =>

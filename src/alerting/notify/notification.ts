@@ -20,6 +20,7 @@ export type NoticeEvent =
   | "unacknowledged"
   | "judged"
   | "released"
+  | "commented"
   | "test";
 
 /** One of the assets that a notification names (CONTRACT 12). */

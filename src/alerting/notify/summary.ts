@@ -44,6 +44,8 @@ export function describeNotice(notice: AlertNotice): string {
     case "acknowledged":
     case "unacknowledged":
       return `${slug}: ${event}${byWords(notice)}`;
+    case "commented":
+      return `${slug}: comment${byWords(notice)}`;
     case "judged":
       return `${slug}: ${judgedWords(notice)}${byWords(notice)}`;
     case "released":

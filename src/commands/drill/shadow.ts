@@ -56,7 +56,7 @@ export function drillSettings(config: Config, receivers: readonly ReceiverConfig
     fleet: null,
     externalUrl: config.alerting.externalUrl,
     // A platform acts on a judgement by itself, and cannot know that it is of a drill.
-    receivers: receivers.map((receiver) => ({ ...receiver, match: null, sendActs: false })),
+    receivers: receivers.map((receiver) => ({ ...receiver, match: null, sendActs: false, sendComments: false })),
     silences: [],
     gateOf: () => config.defaults.gate,
     targetOf: () => ({ policy, receivers: routed, labels: {}, url: null, isDrill: true }),

@@ -185,4 +185,15 @@ receivers:
 
     expect(config).toMatchObject({ source: { concurrency: 16 }, server: { token: null }, log: { level: "info" } });
   });
+
+  it.each([
+    ["token: xoxb-1, channel: C1", { sendActs: true, sendComments: false, hasThreads: true }],
+    ["token: xoxb-1, channel: C1, sendActs: true", { sendActs: true, sendComments: true, hasThreads: true }],
+    ["token: xoxb-1, channel: C1, sendActs: false", { sendActs: false, sendComments: false, hasThreads: true }],
+    ["url: 'https://x.example', sendActs: true", { sendActs: true, sendComments: false, hasThreads: false }],
+  ])("send what people do to Slack's threads, and comments where that is said: %s", async (keys, sent) => {
+    const config = await load(`${remote}organizations: [acme]\nreceivers: [{ name: trust, type: slack, ${keys} }]\n`);
+
+    expect(config.receivers).toMatchObject([sent]);
+  });
 });

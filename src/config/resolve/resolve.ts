@@ -237,6 +237,8 @@ function resolveReceiver(receiver: ReceiverInput, index: number, secrets: Secret
     sendResolved: receiver.sendResolved,
     sendUnknown: receiver.sendUnknown ?? receiver.minSeverity === "warn",
     sendActs: receiver.sendActs ?? hasThreads,
+    // Not by the default: what people discuss is no news to all who read the channel (CONTRACT 15).
+    sendComments: hasThreads && receiver.sendActs === true,
     hasThreads,
     sample: receiver.sample,
     match: receiver.match === undefined ? null : matcherOf(receiver.match),

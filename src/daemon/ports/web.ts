@@ -234,7 +234,11 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
         options.onAct();
         return afterAct(open);
       },
-      comment: (alertId, author, text) => commentOnAlert(store, { alertId, author, text, nowMs: clock.nowMs() }),
+      comment: async (alertId, author, text) => {
+        const comment = await commentOnAlert(actContext(), { alertId, author, text });
+        options.onAct();
+        return comment;
+      },
       find,
       judge: async (alertId, verdict, said) => {
         const { alert } = await judgeAlert(actContext(), { alertId, verdict, ...said });

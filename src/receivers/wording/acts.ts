@@ -1,11 +1,19 @@
-import type { AlertNotice } from "../../alerting/notify/notification.ts";
+import type { AlertNotice, NoticeEvent } from "../../alerting/notify/notification.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { judgementMeanings } from "../../contract/judgement.ts";
 import { capitalized, plainText } from "./text.ts";
 
+const actEvents: ReadonlySet<NoticeEvent> = new Set([
+  "judged",
+  "released",
+  "acknowledged",
+  "unacknowledged",
+  "commented",
+]);
+
 /** Returns whether the notice is of an act, not of the result of a run. */
 export function isActNotice({ event }: AlertNotice): boolean {
-  return event === "judged" || event === "released" || event === "acknowledged" || event === "unacknowledged";
+  return actEvents.has(event);
 }
 
 /** `judged checker: acme, 5,119 deaths`: what was done, of which alert. */
@@ -13,7 +21,7 @@ export function actTitle(notice: AlertNotice, subject: string): string {
   const { event, reason, judgement, peak, check } = notice;
   const verdict = judgement === undefined ? "judgement withdrawn" : `judged ${judgement.verdict}`;
   const opened = reason === "released_by_judgement" ? `${verdict}, gate open` : "gate open";
-  if (event === "acknowledged" || event === "unacknowledged") return `${event}: ${subject}`;
+  if (event === "acknowledged" || event === "unacknowledged" || event === "commented") return `${event}: ${subject}`;
   const count = check === "dead-asset-spike" ? (peak?.currentCount ?? null) : null;
   const deaths = count === null ? "" : `, ${formatCount(count)} ${count === 1 ? "death" : "deaths"}`;
   return `${event === "judged" ? verdict : opened}: ${subject}${deaths}`;
@@ -30,6 +38,7 @@ export function actSentence({ event, reason, judgement, act }: AlertNotice): str
       : `${capitalized(judgementMeanings[judgement.verdict])}, says ${by}${why}`;
   if (event === "judged") return said;
   if (event === "acknowledged") return `${by} has it: no more reminders${why}`;
+  if (event === "commented") return `${by} says${why}`;
   if (event === "unacknowledged") return `${by} has taken the acknowledgement back: reminders go on${why}`;
   switch (reason) {
     case "released_by_judgement":

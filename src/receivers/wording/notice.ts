@@ -157,6 +157,7 @@ function eventWord({ event, severity }: AlertNotice): string {
     case "unacknowledged":
     case "judged":
     case "released":
+    case "commented":
     case "test":
       return event;
     case "firing":

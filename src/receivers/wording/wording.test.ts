@@ -120,6 +120,21 @@ describe("sentences", () => {
     expect(intro).toMatch(/^12 organizations for 11.h 40.min\./);
   });
 
+  it("of a comment quote it", () => {
+    const notices = sample("released").alerts.map((notice): AlertNotice => ({
+      ...notice,
+      event: "commented",
+      act: { by: "dana", comment: "rolled back", atMs: 0 },
+    }));
+    const message = messageOf({ ...sample("released"), alerts: notices });
+
+    expect(previewOf(messageOf({ ...sample("released"), alerts: notices.slice(0, 1) }))).toEqual([
+      "■ commented: acme",
+      "dana says: rolled back.",
+    ]);
+    expect(previewOf(message)).toEqual(["■ commented: acme, 2 alerts", "dana says: rolled back."]);
+  });
+
   it("of one that somebody has taken say who", () => {
     expect(messageOf(sample("taken")).intro).toContain("dana has it.");
   });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 source: { type: embedded }
 defaults: { schedule: "@yearly" }
 organizations: [acme, globex, initech]
-receivers: [{ name: trust, type: slack, token: xoxb-of-the-tests, channel: "#trust", apiUrl: "${slack.url}/api" }]
+receivers: [{ name: trust, type: slack, token: xoxb-of-the-tests, channel: "#trust", apiUrl: "${slack.url}/api", sendActs: true }]
 alerting: { groupWait: 0s, fleet: false, externalUrl: "https://flatline.example" }
 server:
   listen: "127.0.0.1:${port}"
@@ -202,7 +202,7 @@ describe("a receiver of type slack with a token", () => {
   it("shows the incident in one message, and in its thread what was done", async () => {
     const replies = await eventually(() => {
       const said = callsOf(slack).filter((call) => call.thread_ts !== undefined);
-      return Promise.resolve(said.some(({ text }) => text.includes("gate open: globex")) ? said : null);
+      return Promise.resolve(said.some(({ text }) => text.includes("looked at ten")) ? said : null);
     });
 
     const [first, ...later] = callsOf(slack);
@@ -218,6 +218,7 @@ describe("a receiver of type slack with a token", () => {
         "■ judged real, gate open: acme, 90 deaths",
         "■ judged checker: globex, 90 deaths",
         "■ gate open: globex, 90 deaths",
+        "■ commented: 2 organizations",
       ]
     `);
     const edits = later.filter(({ path }) => path === "/api/chat.update");
