@@ -222,22 +222,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(world.sent("first")).toEqual([["firing org-0 fail"], ["reminder org-0 fail"]]);
       expect(world.notifications("first")[1]).toMatchObject({ fleet: { spiking: 6 } });
     });
-
-    it("survives a restart at any time", async () => {
-      await open();
-      await spike(slugsOf(3));
-      await world.advance(minuteMs);
-      await world.restart();
-      await spike(["org-3"]);
-      await world.advance(2 * minuteMs);
-      await world.restart();
-      for (const slug of slugsOf(4)) await world.run(slug, "ok");
-      await world.restart();
-      await world.advance(2 * minuteMs);
-
-      expect(world.sent().map((entries) => entries.length)).toEqual([3, 3]);
-      expect(new Set(world.notifications().map(({ fleet }) => fleet?.id)).size).toBe(1);
-    });
   });
 
   describe("two hundred organizations that spike within five minutes", () => {

@@ -39,6 +39,8 @@ export interface FakeReceiver {
 export interface WorldOptions {
   /** What the store is in [SQLite]. */
   readonly engine?: StoreEngineCase["engine"];
+  /** When it begins, epoch ms [a Monday morning]. */
+  readonly startMs?: number;
   readonly slugs?: readonly string[];
   readonly receivers?: readonly (Partial<ReceiverRoute> & {
     readonly name: string;
@@ -64,13 +66,16 @@ export interface IncidentHow {
   readonly isDryRun?: boolean;
 }
 
-/** Where a crash can be made to happen. */
-export type CrashPoint = "record" | "form" | "acknowledge" | "act";
+/** Where a crash can be made to happen: before the commit of what is recorded, formed, acknowledged or acted, or after it. */
+export type CrashPoint = "record" | "recorded" | "form" | "formed" | "acknowledge" | "act" | "acted";
+const committed = { record: "recorded", form: "formed", act: "acted" } as const;
 
 /** Recorder, notifier and outbox over a real store, with virtual time and receivers of the test's making. */
 export interface AlertingWorld {
   readonly clock: VirtualClock;
   readonly store: Store;
+  /** How many processes there were, the one that lives now included. */
+  readonly processes: number;
   /** Of the process that lives now. */
   readonly board: Board;
   readonly receivers: ReadonlyMap<string, FakeReceiver>;
@@ -119,7 +124,7 @@ export interface AlertingWorld {
   close(): Promise<void>;
 }
 
-const startMs = Date.parse("2026-11-02T08:00:00.000Z");
+const mondayMs = Date.parse("2026-11-02T08:00:00.000Z");
 const leaseMs = 30_000;
 const plain: AlertPolicy = {
   forMs: 0,
@@ -129,10 +134,18 @@ const plain: AlertPolicy = {
   minBaselineCoverage: 0,
 };
 
-class Crash extends Error {}
+class Crash extends Error {
+  readonly point: CrashPoint;
+
+  constructor(point: CrashPoint) {
+    super(point);
+    this.point = point;
+  }
+}
 
 /** A world that begins on a Monday morning; groupWait 10 s, groupInterval 1 m, no fleet verdict unless asked for. */
 export async function createAlertingWorld(initial: WorldOptions = {}): Promise<AlertingWorld> {
+  const { startMs = mondayMs } = initial;
   const clock = createVirtualClock({ startMs });
   const opened = await engineNamed(initial.engine ?? "SQLite").openTemporary(clock);
   const { store } = opened;
@@ -215,8 +228,13 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     return true;
   }
 
-  /** A transaction that a crash interrupts is rolled back. */
-  function crashable(point: CrashPoint): Store {
+  /** A transaction that a crash interrupts is rolled back, or was committed without anybody's knowing. */
+  function crashable(point: keyof typeof committed): Store {
+    const atCommit = async <Done>(work: () => Promise<Done>): Promise<Done> => {
+      const done = await work();
+      if (crashing(committed[point])) throw new Crash(committed[point]);
+      return done;
+    };
     return {
       ...store,
       // Each run is recorded alone, at an instant of the test.
@@ -225,15 +243,17 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
         ...store.runs,
         append: async (by, row) => {
           if (crashing(point)) throw new Crash(point);
-          return store.runs.append(by, row);
+          return atCommit(() => store.runs.append(by, row));
         },
       },
       transaction: (work) =>
-        store.transaction(async (parts: StoreParts) => {
-          const done = await work(parts);
-          if (crashing(point)) throw new Crash(point);
-          return done;
-        }),
+        atCommit(() =>
+          store.transaction(async (parts: StoreParts) => {
+            const done = await work(parts);
+            if (crashing(point)) throw new Crash(point);
+            return done;
+          }),
+        ),
     };
   }
 
@@ -302,11 +322,20 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
   }
 
   async function record(report: CheckReport): Promise<Recorded> {
-    return surviving(async () => {
-      const { check, slug, startedAtMs } = report;
+    const { check, slug, startedAtMs } = report;
+    const recordOnce = (): Promise<Recorded> => {
       const run = { check, slug, dueAtMs: startedAtMs, isAsked: false, journal };
       return recordRun(recorder, { run, report, nextDueAtMs: clock.nowMs() + 300_000 });
-    });
+    };
+    try {
+      return await recordOnce();
+    } catch (error) {
+      if (!(error instanceof Crash)) throw error;
+      await restart();
+      // What was committed is not run again.
+      if (error.point !== "recorded") return await recordOnce();
+      return { state: board.state(check, slug), previousSeverity: null, changes: [] };
+    }
   }
 
   async function settleNow(): Promise<number | null> {
@@ -348,6 +377,9 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
   return {
     clock,
     store,
+    get processes() {
+      return processes;
+    },
     get board() {
       return board;
     },
