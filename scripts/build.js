@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.js";
+import { buildSite } from "./site.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tsc = `${root}node_modules/typescript/bin/tsc`;
@@ -44,5 +45,5 @@ if (!isNpx && existsSync(tsc) && existsSync(`${root}src`)) {
   // As the code that they describe (scripts/bundle.js).
   writeFileSync(`${root}dist/types/package.json`, '{ "type": "commonjs" }\n');
   process.exitCode = statuses.find((status) => status !== 0) ?? 0;
-  if (process.exitCode === 0) await bundle(root, [uplot]);
+  if (process.exitCode === 0) await bundle(root, [uplot, ...(await buildSite(root, assets))]);
 }

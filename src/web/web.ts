@@ -47,7 +47,11 @@ import type { HealthPort } from "./ports/health.ts";
 import type { MarkersPort } from "./ports/markers.ts";
 import type { OutboxPort } from "./ports/operator.ts";
 import type { HooksPort, LinksPort } from "./ports/outside.ts";
+import { createIncidentPages } from "./read/incident-page.ts";
 import type { IncidentReading } from "./read/incidents.ts";
+import type { Running } from "./read/running.ts";
+import { addIncidentPages } from "./pages/incidents/routes.ts";
+import { addThemeRoute, createSite } from "./pages/site.ts";
 import type { SilencesPort } from "./ports/silences.ts";
 import { answerClientError, createErrorHandler, pathOf, securityHeaders, sendProblem } from "./problem.ts";
 import { addSilenceRoutes } from "./api/silence-routes.ts";
@@ -89,6 +93,8 @@ export interface WebOptions {
   readonly showConfiguration: () => unknown;
   readonly unwatched: UnwatchedPort;
   readonly page: PagePort;
+  /** What runs, for the pages that read it themselves. */
+  readonly running: Running;
   /** Registered under /api/v2, with their own authentication and their own 404; they hold bodies of the same budget. */
   readonly plugins?: (bodies: ByteBudget) => readonly FastifyPluginAsync[];
   /** [100 streams, 4,096 connections] */
@@ -299,6 +305,13 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   void server.register(async (scope) => addAuditRoutes(scope, access, options));
   void server.register(async (scope) => addOperatorRoutes(scope, access, options));
   void server.register(async (scope) => addPageAssets(scope, access));
+  const { running, version } = options;
+  const site = createSite({ version, running, settings: access, storeProblem: () => options.page.storeProblem() });
+  const incidentPages = createIncidentPages(running, options.incidents, options.alertAssets);
+  void server.register(async (scope) => addThemeRoute(scope, access));
+  void server.register(async (scope) =>
+    addIncidentPages(scope, access, { site, running, incidents: options.incidents, pages: incidentPages, bodies }),
+  );
   void server.register(async (scope) => addPageRoutes(scope, access, { ...options, mostStreams: limits.streams }));
   for (const plugin of plugins?.(bodies) ?? []) void server.register(plugin, { prefix: "/api/v2" });
   return server;

@@ -186,6 +186,8 @@ export async function startWeb(
       all: async () => ({ held: [], open: [] }),
       release: async () => null,
     },
+    // Pages over a real store are tested through the program (e2e/page).
+    running: { clock } as unknown as WebOptions["running"],
     // Tested over a real store (e2e/incidents).
     incidents: {
       list: async () => ({ incidents: [], next: null }),

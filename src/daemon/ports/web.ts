@@ -23,6 +23,7 @@ import type { GatePort } from "../../web/ports/gate.ts";
 import type { HealthVerdict } from "../../web/ports/health.ts";
 import type { MarkersPort } from "../../web/ports/markers.ts";
 import { createIncidentReading } from "../../web/read/incidents.ts";
+import type { Running } from "../../web/read/running.ts";
 import type { WebOptions } from "../../web/web.ts";
 import type { CheckStates } from "../check-states.ts";
 import type { DiscoveredFleet } from "../applied/discovered-fleet.ts";
@@ -74,6 +75,7 @@ type WebPorts = Pick<
   | "alerts"
   | "alertAssets"
   | "incidents"
+  | "running"
   | "silences"
   | "markers"
   | "gate"
@@ -91,6 +93,20 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
   const gauges = createFleetGauges({ ...options, isStoreAway: () => options.fleet.isStoreAway() });
 
   const actContext = (): ActContext => ({ store, settings: current().settings, nowMs: clock.nowMs() });
+
+  const running: Running = {
+    store,
+    clock,
+    checks: states,
+    source: () => {
+      const { source } = current().config;
+      return source.isLocal ? source.type : new URL(source.baseUrl).host;
+    },
+    settings: () => current().settings,
+    newId: options.newId,
+    onAct: options.onAct,
+    onJudged: (check, verdict) => metrics.alertJudged(check, verdict),
+  };
 
   async function alertsByCheck(): Promise<Map<string, AlertView[]>> {
     const { alerts } = await readAlertingView(store, current().settings, clock.nowMs());
@@ -247,14 +263,8 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
         return find(alertId);
       },
     },
-    incidents: createIncidentReading({
-      store,
-      clock,
-      settings: () => current().settings,
-      newId: options.newId,
-      onAct: options.onAct,
-      onJudged: (check, verdict) => metrics.alertJudged(check, verdict),
-    }),
+    running,
+    incidents: createIncidentReading(running),
     silences: {
       ...silences,
       slugOf: async (id) => (await store.silences.byId(id))?.slug ?? null,

@@ -24,7 +24,6 @@ import { readQuery, selectRows, shownSeverity, organizationPath } from "./overvi
 import { pageSize, renderTable } from "./overview/table.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { UnwatchedPort } from "../ports/events.ts";
-import type { IncidentReading } from "../read/incidents.ts";
 import type { SilencesPort } from "../ports/silences.ts";
 import { addStatusRoute } from "./status.ts";
 import { createErrorHandler, describeError, pathOf, sendProblem } from "../problem.ts";
@@ -37,7 +36,6 @@ export interface PageRoutesOptions extends DetailPorts {
   /** How many pages may be live at once. */
   readonly mostStreams: number;
   readonly silences: SilencesPort;
-  readonly incidents: Pick<IncidentReading, "find">;
   readonly unwatched: UnwatchedPort;
 }
 

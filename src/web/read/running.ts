@@ -3,11 +3,25 @@ import type { Clock } from "../../base/time.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { Store } from "../../store/store.ts";
+import type { CheckSnapshot, CheckState } from "../ports/checks.ts";
+
+/** The configured checks, as the board and the schedule know them now. */
+export interface RunningChecks {
+  all(): readonly CheckState[];
+  /** null: it is not configured. */
+  of(check: CheckName, slug: string): CheckState | null;
+  paceOf(state: CheckState): Pick<CheckSnapshot, "intervalMs" | "secondDueAtMs">;
+  /** Beyond this age a verdict is shown as after a failed run. */
+  staleAfterMs(state: CheckState): number;
+}
 
 /** What runs, as far as the readings of the web need it beside the store. */
 export interface Running {
   readonly store: Store;
   readonly clock: Clock;
+  readonly checks: RunningChecks;
+  /** `embedded`, or the host of the remote source. */
+  readonly source: () => string;
   /** Those that hold now. */
   readonly settings: () => AlertingSettings;
   /** Ids, unique over all time. */

@@ -6,7 +6,6 @@ import { beginOfAlertId } from "../../../contract/alert-id.ts";
 import { hasIdentities } from "../../access/admission.ts";
 import { isNamedByProxy, requireOrganization, seesDetails, seesOrganization } from "../../access/identity.ts";
 import type { AccessSettings } from "../../access/settings.ts";
-import type { IncidentReading } from "../../read/incidents.ts";
 import { addResource } from "../../resource.ts";
 import { paramsOf, sendText } from "../answer.ts";
 import type { Documents } from "../documents.ts";
@@ -25,7 +24,6 @@ import { alertsTitle } from "./sentence.ts";
 type Handle = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 
 export interface AlertPagesOptions extends DetailPorts {
-  readonly incidents: Pick<IncidentReading, "find">;
   readonly addPage: (path: string, access: "public" | "read", current: PageKey, handle: Handle) => void;
   readonly readModel: (request: FastifyRequest) => Promise<PageModel>;
   readonly documents: Documents;
@@ -80,18 +78,6 @@ export function addAlertPages(scope: FastifyInstance, options: AlertPagesOptions
       main,
     });
     return sendText(request, reply, "text/html", text);
-  });
-
-  // Messages lead here: to the alert of an incident that has one, else to all.
-  addPage("/incidents", "public", "alerts", async (_request, reply) => reply.redirect("/alerts"));
-  addPage("/incidents/:id", "public", "alerts", async (request, reply) => {
-    const { id } = request.params as { readonly id: string };
-    const found = await options.incidents.find(id, (slug) => seesOrganization(request, slug));
-    const [member] = found?.members ?? [];
-    if (member !== undefined && found?.members.length === 1) return reply.redirect(`/alerts/${member.alert.id}`);
-    if (found !== null) return reply.redirect("/alerts");
-    const title = "No incident has this number.";
-    return sendMissing(request, reply, "alerts", renderMessage(title, html`<a href="/alerts">Go to alerts</a>`));
   });
 
   // For the dialogs about many alerts: what is to be said of each is known when they open.

@@ -1,0 +1,49 @@
+import { part, refresh } from "./page.ts";
+
+let opener: HTMLElement | null = null;
+
+/** Opens the dialogs that the server sends over the page; closes them when their act is done, and says so. */
+export function startDialogs(): void {
+  document.addEventListener("click", (event) => {
+    if (!(event.target instanceof Element)) return;
+    const ask = event.target.closest<HTMLElement>("[hx-target='#dialog-place']");
+    if (ask !== null) opener = ask;
+    if (event.target.closest("#dialog-place [data-close]") === null) return;
+    event.preventDefault();
+    close();
+  });
+  document.addEventListener("htmx:after:swap", () => {
+    const dialog = openDialog();
+    // A dialog of the server is open for readers without scripts; over the page it is modal.
+    if (dialog === null || dialog.matches(":modal")) return;
+    dialog.close();
+    dialog.showModal();
+    dialog.addEventListener("close", () => finish(), { once: true });
+    dialog.querySelector<HTMLElement>("input:checked, input[type=radio], input[type=text], .primary")?.focus();
+  });
+  // Sent by the server with what was done.
+  document.addEventListener("done", (event) => {
+    const did = part("did");
+    const { value } = (event as CustomEvent<{ readonly value: string }>).detail;
+    close();
+    if (did !== null) did.textContent = value;
+    part<HTMLInputElement>("comment")?.form?.reset();
+    refresh();
+  });
+}
+
+function openDialog(): HTMLDialogElement | null {
+  return document.querySelector<HTMLDialogElement>("#dialog-place dialog");
+}
+
+function close(): void {
+  const dialog = openDialog();
+  if (dialog?.open === true) dialog.close();
+  else finish();
+}
+
+function finish(): void {
+  part("dialog-place")?.replaceChildren();
+  if (opener?.isConnected === true) opener.focus();
+  opener = null;
+}

@@ -1,0 +1,230 @@
+import { formatCount } from "../../base/numbers.ts";
+import type { FrameFacts } from "../read/frame.ts";
+import { countOf, formatClock, formatDay, formatLengthInProse, formatSeconds } from "../parts/figures.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
+import { symbols, wordmark, type ShownSeverity } from "./marks.ts";
+
+/** The pages of the masthead. */
+export type PageKey = "organizations" | "incidents" | "silences" | "receivers" | "queue" | "config";
+
+/** What stands around every page, for one reader. */
+export interface Frame {
+  readonly version: string;
+  readonly nowMs: number;
+  /** null: the reader may not see the fleet, or the store cannot be read. */
+  readonly facts: FrameFacts | null;
+  /** What is wrong with the store, beginning in lower case; null: nothing is. */
+  readonly storeProblem: string | null;
+  /** Who is signed in, as others read it; null: nobody. */
+  readonly reader: string | null;
+  /** How the reader came: only a session can sign out. */
+  readonly isSession: boolean;
+  /** Whether anybody can sign in here. */
+  readonly canSignIn: boolean;
+  readonly theme: Theme;
+  /** File names under `/assets/`. */
+  readonly assets: { readonly style: string; readonly script: string };
+  /** Path and query of this page: where a sign-in leads back to. */
+  readonly here: string;
+}
+
+export const themes = ["system", "light", "dark"] as const;
+export type Theme = (typeof themes)[number];
+
+/** One page, without what stands around it. */
+export interface PageContent {
+  readonly title: string;
+  /** null: none of the masthead's. */
+  readonly current: PageKey | null;
+  readonly main: Html;
+  /** The mark in the browser's tab [the fleet's worst]. */
+  readonly severity?: ShownSeverity;
+  /** Drawn in place of the rule under the masthead [a flat line]. */
+  readonly trace?: Html;
+  /** Whether it is read again when something has changed [no]. */
+  readonly isLive?: boolean;
+}
+
+interface NavPage {
+  readonly key: PageKey;
+  readonly href: string;
+  readonly name: string;
+  readonly short: string;
+  readonly count?: (facts: FrameFacts) => number;
+  /** What the number counts, for readers of text. */
+  readonly counts?: string;
+  /** Whether it is shown at all [yes]. */
+  readonly isUsed?: (facts: FrameFacts) => boolean;
+}
+
+/** The pages in the order of the masthead. */
+export const navPages: readonly NavPage[] = [
+  { key: "organizations", href: "/", name: "Organizations", short: "Organizations" },
+  {
+    key: "incidents",
+    href: "/incidents",
+    name: "Incidents",
+    short: "Incidents",
+    count: ({ openIncidents, unfinished }) => openIncidents + unfinished,
+    counts: "open or not finished",
+  },
+  { key: "silences", href: "/silences", name: "Silences", short: "Silences" },
+  {
+    key: "receivers",
+    href: "/receivers",
+    name: "Receivers",
+    short: "Receivers",
+    count: ({ deadLetters }) => deadLetters,
+    counts: "undelivered",
+  },
+  {
+    key: "queue",
+    href: "/queue",
+    name: "Review queue",
+    short: "Review",
+    count: ({ queued }) => queued ?? 0,
+    counts: "waiting",
+    isUsed: ({ queued }) => queued !== null,
+  },
+  { key: "config", href: "/config", name: "Configuration", short: "Config" },
+];
+// On a phone the rest is behind *More*.
+const phonePages = 2;
+
+/** Renders the whole document. */
+export function renderDocument(frame: Frame, content: PageContent): string {
+  const { facts, nowMs, theme, assets, version } = frame;
+  const { title, current, main, trace, isLive = false } = content;
+  const severity = content.severity ?? facts?.severity ?? "unknown";
+  return html`<!doctype html>
+    <html lang="en" ${theme === "system" ? nothing : html` data-theme="${theme}"`}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="htmx-config" content="includeIndicatorCSS:false history:false" />
+        <title>${title}</title>
+        <link rel="stylesheet" href="/assets/${assets.style}" />
+        <link rel="icon" id="favicon" type="image/svg+xml" href="/assets/${severity}.svg" />
+        <script type="module" src="/assets/${assets.script}"></script>
+      </head>
+      <body>
+        ${symbols}<a class="skip" href="#main">Skip to the content</a>
+        <header class="masthead">
+          <a class="home" href="/" aria-label="flatline, organizations">${wordmark} flatline</a>
+          ${renderNav(current, facts)}
+          <p class="live">
+            <button type="button" class="goto" hidden>Go to or do…<kbd>Ctrl K</kbd></button>
+            <span id="lamp" class="lamp">as of</span>
+            ${renderClock(nowMs)}
+          </p>
+        </header>
+        ${trace ?? html`<hr class="line" />`}
+        <p class="note" id="stale" hidden></p>
+        ${frame.storeProblem === null ? nothing : html`<p class="note" id="store">What is shown may be old: ${frame.storeProblem}.</p>`}
+        <main
+          id="main"
+          tabindex="-1"
+          data-severity="${severity}"
+          ${isLive ? html`data-live hx-get="${frame.here}" hx-trigger="refresh" hx-select="#main" hx-select-oob="#pages:outerMorph,#clock:outerMorph" hx-swap="outerMorph" hx-sync="this:replace"` : nothing}
+        >
+          ${main}
+        </main>
+        ${renderFoot(frame, version)}
+        <div id="dialog-place"></div>
+        <p class="sr" id="says" role="status" aria-live="polite"></p>
+      </body>
+    </html> `.html;
+}
+
+/** Shown by the clock that ticks in the browser; without scripts, when the page was made. */
+function renderClock(nowMs: number): Html {
+  return html`<time id="clock" datetime="${new Date(nowMs).toISOString()}"
+    ><span class="date">${formatDay(nowMs)} </span>${formatClock(nowMs)}<span class="seconds"
+      >${formatSeconds(nowMs).slice(5)}</span
+    ><span class="date"> UTC</span></time
+  >`;
+}
+
+function renderNav(current: PageKey | null, facts: FrameFacts | null): Html {
+  const used = navPages.filter(({ isUsed }) => facts === null || isUsed === undefined || isUsed(facts));
+  const link = ({ key, href, name, short, count, counts }: NavPage): Html => {
+    const number = facts === null ? 0 : (count?.(facts) ?? 0);
+    const words =
+      name === short ? html`${name}` : html`<span class="long">${name}</span><span class="short">${short}</span>`;
+    return html`<li>
+      <a href="${href}" ${key === current ? html` aria-current="page"` : nothing}
+        >${words}${number === 0 ? nothing : html` <span class="pill">${formatCount(number)}<span class="sr"> ${counts ?? ""}</span></span>`}</a
+      >
+    </li>`;
+  };
+  const rest = used.slice(phonePages);
+  return html`<nav id="pages" aria-label="Pages">
+    <ul>
+      ${used.map(link)}
+      <li class="rest">
+        <details>
+          <summary>More</summary>
+          <ul>
+            ${rest.map(link)}
+          </ul>
+        </details>
+      </li>
+    </ul>
+  </nav>`;
+}
+
+function renderFoot({ facts, reader, isSession, canSignIn, theme, here }: Frame, version: string): Html {
+  const choices = themes.map((one) =>
+    one === theme
+      ? html`<a aria-current="true">${one}</a> `
+      : html`<a href="/theme?to=${one}&amp;back=${encodeURIComponent(here)}" rel="nofollow">${one}</a> `,
+  );
+  const signOut = html`<form method="post" action="/sign-out">
+    <button class="plain">Sign out</button>
+  </form>`;
+  const who =
+    reader !== null
+      ? html` · <b>${reader}</b>${isSession ? html` · ${signOut}` : nothing}`
+      : canSignIn
+        ? html` · <a href="/sign-in?next=${encodeURIComponent(here)}">Sign in</a>`
+        : nothing;
+  return html`<footer class="foot">
+    <p>
+      flatline ${version} · ${facts === null ? nothing : html`${footText(facts)} · `}<a href="/metrics">metrics</a> ·
+      <a href="/api/v1/checks">API</a>
+    </p>
+    <p>
+      <span class="zones" hidden
+        >Times <button type="button" class="plain" data-zone="utc">UTC</button>
+        <button type="button" class="plain" data-zone="local">local</button> · </span
+      >Theme ${choices}${who}
+    </p>
+  </footer>`;
+}
+
+function footText({ source, organizations, late, everyMs }: FrameFacts): string {
+  const every = everyMs === null ? "" : ` every ${formatLengthInProse(everyMs)}`;
+  return `${source} · ${countOf(organizations, "organization")}${every}, ${formatCount(late)} late`;
+}
+
+/** Renders a page that says one thing: what is not there, or what is needed. */
+export function renderMessage(title: string, text: Html): Html {
+  return html`<div class="head"><h1>${title}</h1></div>
+    <p class="lede">${text}</p>`;
+}
+
+/** Renders a headline of whole sentences, one a line; the mark hangs before it. */
+export function renderHead(sentences: readonly Html[], { shape = null, acts = nothing }: HeadParts = {}): Html {
+  const spans = sentences.map((sentence) => html`<span>${sentence}</span> `);
+  return html`<div class="head">
+    <h1 id="headline">${shape ?? nothing}${spans}</h1>
+    ${acts.html === "" ? nothing : html`<p class="row">${acts}</p>`}
+  </div>`;
+}
+
+interface HeadParts {
+  /** Hangs before the first sentence [none]. */
+  readonly shape?: Html | null;
+  /** Buttons at its right [none]. */
+  readonly acts?: Html;
+}

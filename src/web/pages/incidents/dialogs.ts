@@ -1,0 +1,396 @@
+import type { IncidentAct, IncidentActResult } from "../../../alerting/acts/incident-acts.ts";
+import { formatCount } from "../../../base/numbers.ts";
+import type { JudgementVerdict } from "../../../contract/judgement.ts";
+import { countOf, formatShare, formatTime } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
+import type { IncidentFacts } from "../../read/incident-page.ts";
+import { excessOf, memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
+import { judgementOf } from "./sentences.ts";
+
+/** The acts on an incident that have a dialog. */
+export const dialogActs = ["acknowledge", "unacknowledge", "judge", "release", "silence", "comment"] as const;
+export type DialogAct = (typeof dialogActs)[number];
+
+/** What a dialog is of: the incident, whom of it the reader means, and what has been filled in. */
+export interface DialogFacts {
+  readonly facts: IncidentFacts;
+  readonly act: DialogAct;
+  /** The members that are meant now. */
+  readonly meant: readonly MemberFacts[];
+  /** Ticked one by one; null: the whole incident, or its groups. */
+  readonly slugs: readonly string[] | null;
+  /** Whether the groups that can be left out are in. */
+  readonly groups: { readonly odd: boolean; readonly judged: boolean };
+  /** What each verdict, or the act, would do. */
+  readonly foreseen: Readonly<Partial<Record<JudgementVerdict | "act", IncidentActResult>>>;
+  readonly filled: Filled;
+  /** Why it was not done; empty: it was not tried. */
+  readonly problem: string;
+  /** Who does it, as others read it. */
+  readonly author: string;
+}
+
+export interface Filled {
+  readonly comment: string;
+  readonly verdict: JudgementVerdict | null;
+  readonly duration: string;
+}
+
+interface Words {
+  readonly title: (count: number) => string;
+  readonly verb: (count: number, filled: Filled) => string;
+  readonly foot: string;
+  readonly comment: { readonly label: string; readonly isNeeded: boolean };
+}
+
+const many = (verb: string, count: number): string => (count === 1 ? verb : `${verb} ${formatCount(count)}`);
+
+const words: Readonly<Record<DialogAct, Words>> = {
+  acknowledge: {
+    title: (count) => (count === 1 ? "Take this alert?" : `Take these ${formatCount(count)} alerts?`),
+    verb: (count) => many("Acknowledge", count),
+    foot: "It ends with the alert, or when it gets worse.",
+    comment: { label: "What are you doing about it? (optional, shown to the others)", isNeeded: false },
+  },
+  unacknowledge: {
+    title: (count) => (count === 1 ? "Give this alert back?" : `Give these ${formatCount(count)} alerts back?`),
+    verb: () => "Take it back",
+    foot: "Reminders go on.",
+    comment: { label: "", isNeeded: false },
+  },
+  judge: {
+    title: (count) => (count === 1 ? "What was it?" : `What were these ${formatCount(count)} alerts?`),
+    verb: (count, { verdict }) => `${many("Judge", count)}${verdict === null ? "" : ` as ${verdict}`}`,
+    foot: "Can be changed later.",
+    comment: { label: "How do you know? (optional, kept with each judgement)", isNeeded: false },
+  },
+  release: {
+    title: (count) =>
+      count === 1 ? "Release its deaths?" : `Release the deaths of ${formatCount(count)} organizations?`,
+    verb: (count) => many("Release", count),
+    foot: "What pipelines then do, flatline cannot undo.",
+    comment: { label: "Why may they be acted on? (kept with your name)", isNeeded: true },
+  },
+  silence: {
+    title: (count) => (count === 1 ? "Silence it?" : `Silence these ${formatCount(count)} organizations?`),
+    verb: (count) => many("Silence", count),
+    foot: "Can be ended at any time.",
+    comment: { label: "Why? (kept with your name)", isNeeded: true },
+  },
+  comment: {
+    title: () => "Comment on it?",
+    verb: () => "Comment",
+    foot: "It stays with the incident and cannot be changed.",
+    comment: { label: "What do you know?", isNeeded: true },
+  },
+};
+
+export const durations = ["1h", "4h", "1d", "7d"] as const;
+
+/** Renders the dialog of an act; without scripts it is the whole page. */
+export function renderActDialog(dialog: DialogFacts): Html {
+  const { facts, act, meant, filled, problem, author } = dialog;
+  const { title, verb, foot, comment } = words[act];
+  const action = `/incidents/${facts.incident.number}/${act}`;
+  const count = act === "release" ? meant.filter(({ heldSinceMs }) => heldSinceMs !== null).length : meant.length;
+  const isPossible = count > 0 || act === "comment";
+  return html`<dialog id="dialog" open aria-labelledby="dialog-title">
+    <form method="post" action="${action}" hx-post="${action}" hx-target="#dialog" hx-swap="outerMorph">
+      <h2 id="dialog-title">${title(count)}</h2>
+      ${renderEvidence(dialog)}${renderWhom(dialog, action)}${renderChoices(dialog)}${
+        comment.label === ""
+          ? nothing
+          : html`<label class="field"
+              >${comment.label}<input
+                type="text"
+                name="comment"
+                maxlength="1000"
+                value="${filled.comment}"
+                ${comment.isNeeded ? html`required` : nothing}
+            /></label>`
+      }
+      <p class="error" role="alert">${problem}</p>
+      <footer>
+        <p>As ${author}. ${foot}</p>
+        <a class="button" href="/incidents/${facts.incident.number}" data-close>Cancel</a>
+        ${isPossible ? html`<button class="primary">${verb(count, filled)}</button>` : nothing}
+      </footer>
+    </form>
+  </dialog>`;
+}
+
+function renderEvidence({ facts, act, meant }: DialogFacts): Html {
+  const { incident, nowMs } = facts;
+  const ended = meant.filter(({ member }) => member.end !== null).length;
+  const firing = meant.length - ended;
+  const span =
+    incident.endedAtMs === null
+      ? `since ${formatTime(incident.startedAtMs, nowMs)}`
+      : `${formatTime(incident.startedAtMs, nowMs)} to ${formatTime(incident.endedAtMs, nowMs)}`;
+  const states =
+    firing === 0 || ended === 0
+      ? ""
+      : ` ${countOf(firing, "alert")} still ${firing === 1 ? "fires" : "fire"}, ${formatCount(ended)} have ended.`;
+  const revived = meant.reduce((sum, one) => sum + one.revived, 0);
+  const known = meant.reduce((sum, { member }) => sum + (member.alert.found?.revived?.judged ?? 0), 0);
+  const share =
+    act === "judge" && known > 0
+      ? html` <b>${formatShare(revived / known)}</b> of its deaths were found alive since.`
+      : nothing;
+  return html`<p>Incident ${incident.number}, ${span}.${states}${share}</p>`;
+}
+
+/** Whom it is of, as boxes that add up. */
+function renderWhom({ facts, act, meant, slugs, groups }: DialogFacts, action: string): Html {
+  if (slugs !== null)
+    return html`<p>${namesOf(meant)}</p>
+      ${slugs.map((slug) => html`<input type="hidden" name="slug" value="${slug}" />`)}`;
+  if (act !== "judge") return nothing;
+  const all = memberFactsOf(facts).filter(({ member }) => member.alert.kind === "verdict");
+  const odd = all.filter((one) => !sharesCause(one));
+  const judged = all.filter((one) => sharesCause(one) && one.member.alert.judgement !== undefined);
+  if (odd.length === 0 && judged.length === 0) return nothing;
+  const [carrier] = facts.summary.carriers;
+  const again = html`hx-get="${action}" hx-trigger="change" hx-include="closest form" hx-target="#dialog"
+  hx-swap="outerMorph"`;
+  const box = (name: string, isIn: boolean, text: Html): Html =>
+    html`<label
+      ><input type="checkbox" name="${name}" value="yes" ${again}${isIn ? html` checked` : nothing} /><span
+        >${text}</span
+      ></label
+    >`;
+  const sharing = all.length - odd.length - judged.length;
+  return html`<fieldset class="who">
+    <legend class="sr">Which of them</legend>
+    ${sharing === 0 ? nothing : html`<p><b>${formatCount(sharing)}</b>${carrier === undefined ? " that nobody has judged" : html` that share the cause, <span class="attr">${carrier.key}=${carrier.value}</span>`}</p>`}
+    ${odd.length === 0 ? nothing : box("odd", groups.odd, html`<b>${formatCount(odd.length)}</b> that do not: ${namesOf(odd)}`)}
+    ${judged.length === 0 ? nothing : box("judged", groups.judged, html`<b>${formatCount(judged.length)}</b> judged before: judge them again`)}
+  </fieldset>`;
+}
+
+const shownNames = 5;
+
+function namesOf(some: readonly MemberFacts[]): string {
+  const names = some.slice(0, shownNames).map(({ slug }) => slug);
+  const more = some.length - names.length;
+  return `${names.join(", ")}${more > 0 ? ` and ${formatCount(more)} more` : ""}`;
+}
+
+const verdictChoices: readonly (readonly [JudgementVerdict, string, string])[] = [
+  ["checker", "The checker was wrong", "These assets are alive."],
+  ["real", "The assets did die", "Attackers left, or somebody took them down."],
+  ["expected", "It was expected", "Known beforehand: a clean-up, an expiry, a move."],
+];
+
+function renderChoices(dialog: DialogFacts): Html {
+  const { act, foreseen, meant, filled, facts } = dialog;
+  if (act === "judge")
+    return html`<fieldset>
+      <legend class="sr">What it was</legend>
+      ${verdictChoices.map(
+        ([verdict, name, meaning]) =>
+          html`<label class="choice"
+            ><input
+              type="radio"
+              name="verdict"
+              value="${verdict}"
+              required${filled.verdict === verdict ? html` checked` : nothing}
+            /><span><b>${name}</b><span class="under">${meaning}</span></span
+            >${renderLines(judgeLines(verdict, dialog, foreseen[verdict]))}</label
+          >`,
+      )}
+    </fieldset>`;
+  if (act === "release") return renderRelease(dialog, foreseen.act);
+  if (act === "silence")
+    return html`<fieldset class="who">
+        <legend>For how long</legend>
+        <p class="row">
+          ${durations.map((one) => html`<label class="row"><input type="radio" name="duration" value="${one}" ${filled.duration === one ? html` checked` : nothing} />${one}</label> `)}
+        </p>
+      </fieldset>
+      ${renderLines([["Messages", "stop; checks run on, and gates stay as they are"]])}`;
+  if (act === "acknowledge") return renderLines(acknowledgeLines(facts, meant, foreseen.act));
+  return nothing;
+}
+
+type Line = readonly [name: string, text: string];
+
+function renderLines(lines: readonly Line[]): Html {
+  return html`<dl class="then">
+    ${lines.map(
+      ([name, text]) =>
+        html`<dt>${name}</dt>
+          <dd>${text}</dd>`,
+    )}
+  </dl>`;
+}
+
+/** What a verdict does, computed for each organization that is meant and added up. */
+function judgeLines(
+  verdict: JudgementVerdict,
+  { meant }: DialogFacts,
+  foreseen: IncidentActResult | undefined,
+): Line[] {
+  const gateName = meant.length === 1 ? "Gate" : "Gates";
+  const opened = foreseen?.gatesOpened.length ?? 0;
+  const held = foreseen?.gatesHeld.length ?? 0;
+  const refused = foreseen?.skipped.filter(({ reason }) => reason === "needs_gate").length ?? 0;
+  const excess = Math.round(excessOf(meant));
+  const revived = meant.reduce((sum, one) => sum + one.revived, 0);
+  const gates: Line[] = [
+    ...(opened > 0
+      ? [[gateName, meant.length === 1 ? "opens at once" : `${formatCount(opened)} open at once`] as const]
+      : []),
+    ...(held > 0
+      ? [
+          [
+            opened > 0 ? "" : gateName,
+            verdict === "checker"
+              ? `${stay(held, meant)} until ${held === 1 ? "its alert ends" : "theirs end"}, or somebody releases ${held === 1 ? "it" : "them"}`
+              : `${stay(held, meant)} until somebody releases ${held === 1 ? "it" : "them"}`,
+          ] as const,
+        ]
+      : []),
+    ...(opened + held === 0 ? [[gateName, "none is shut"] as const] : []),
+    ...(refused > 0
+      ? [["", `${formatCount(refused)} need the right to open gates, which you do not have`] as const]
+      : []),
+  ];
+  return [
+    ...gates,
+    ["Baseline", verdict === "checker" ? "loses these hours where it excludes judged ones" : "keeps these hours"],
+    ...(verdict === "checker"
+      ? [
+          [
+            "Reopen",
+            `${formatCount(revived)} found alive, ${formatCount(Math.max(0, excess - revived))} to look at`,
+          ] as const,
+        ]
+      : []),
+    ["Messages", "one to each receiver that is told of acts"],
+  ];
+}
+
+function stay(held: number, meant: readonly MemberFacts[]): string {
+  if (meant.length === 1) return "stays shut";
+  return `${formatCount(held)} ${held === 1 ? "stays" : "stay"} shut`;
+}
+
+function acknowledgeLines(
+  { escalation, nowMs }: IncidentFacts,
+  meant: readonly MemberFacts[],
+  foreseen: IncidentActResult | undefined,
+): Line[] {
+  const opened = foreseen?.gatesOpened.length ?? 0;
+  const already = foreseen?.skipped.filter(({ reason }) => reason === "already").length ?? 0;
+  const refused = foreseen?.skipped.filter(({ reason }) => reason === "needs_gate").length ?? 0;
+  return [
+    ["Reminders", "stop, until it gets worse"],
+    ...(escalation === null
+      ? []
+      : [["Not called", `${escalation.receiver}, due at ${formatTime(escalation.atMs, nowMs)}`] as const]),
+    ...(opened > 0 ? [["Gates", `${formatCount(opened)} open at once`] as const] : []),
+    ...(already > 0 ? [["Taken before", `${formatCount(already)} of ${formatCount(meant.length)}`] as const] : []),
+    ...(refused > 0 ? [["Left out", `${formatCount(refused)} whose gate it would open`] as const] : []),
+  ];
+}
+
+function renderRelease({ meant }: DialogFacts, foreseen: IncidentActResult | undefined): Html {
+  const held = meant.filter(({ heldSinceMs }) => heldSinceMs !== null);
+  const opened = foreseen?.gatesOpened.length ?? 0;
+  const kept = foreseen?.gatesHeld.length ?? 0;
+  const deaths = Math.round(excessOf(held));
+  return html`<p>
+      <b>${countOf(deaths, "death")} more than expected may be acted on at once</b
+      >${held.length > 1 ? `, of ${namesOf(held)}` : ""}.
+    </p>
+    ${renderLines([
+      ["Gates", `${formatCount(opened)} open at once`],
+      ...(kept > 0 ? [["", `${formatCount(kept)} stay shut: another alert holds them`] as const] : []),
+    ])}
+    ${
+      held.length < 2
+        ? nothing
+        : html`<label class="field"
+            >Type ${formatCount(held.length)} to release so many<input
+              type="text"
+              name="typed"
+              inputmode="numeric"
+              autocomplete="off"
+              required
+              pattern="${held.length}"
+          /></label>`
+    }`;
+}
+
+/** Returns the verdict that is chosen at first: only what the evidence speaks for. */
+export function proposedVerdict(facts: IncidentFacts): JudgementVerdict | null {
+  if (judgementOf(facts) !== null) return null;
+  const { likelyCause } = facts.summary;
+  return likelyCause === "checker" ? "checker" : likelyCause === "assets" ? "real" : null;
+}
+
+const doneWords: Readonly<Record<DialogAct, string>> = {
+  acknowledge: "acknowledged",
+  unacknowledge: "given back",
+  judge: "judged",
+  release: "released",
+  silence: "silenced",
+  comment: "commented on",
+};
+
+const reasonWords: Readonly<Record<string, string>> = {
+  ended: "have ended",
+  already: "were so already",
+  not_judged_kind: "are of a kind that nobody judges",
+  needs_gate: "would open a gate, for which you have no right",
+  not_held: "held no gate",
+};
+
+/** "117 judged, 3 were not." */
+export function doneSentence(act: DialogAct, { done, skipped }: IncidentActResult): string {
+  const rest =
+    skipped.length === 0 ? "" : `, ${formatCount(skipped.length)} ${skipped.length === 1 ? "was" : "were"} not`;
+  return act === "comment" ? "The comment is kept." : `${formatCount(done.length)} ${doneWords[act]}${rest}.`;
+}
+
+/** Renders what an act could not be done for, and why; nothing of it is rolled back. */
+export function renderOutcome(number: number, act: DialogAct, result: IncidentActResult): Html {
+  const byReason = [...Map.groupBy(result.skipped, ({ reason }) => reason)];
+  const gates = result.gatesOpened.length;
+  return html`<dialog id="dialog" open aria-labelledby="dialog-title">
+    <h2 id="dialog-title">${doneSentence(act, result)}</h2>
+    <p>
+      ${gates === 0 ? nothing : html`${countOf(gates, "gate")} ${gates === 1 ? "is" : "are"} open. `}${byReason.map(
+        ([reason, some]) =>
+          html`${formatCount(some.length)} ${reasonWords[reason] ?? reason}:
+          ${some.slice(0, shownNames).map(({ slug }, index) => html`${index === 0 ? "" : ", "}<a href="/o/${encodeURIComponent(slug)}">${slug}</a>`)}${some.length > shownNames ? ` and ${formatCount(some.length - shownNames)} more` : ""}. `,
+      )}
+    </p>
+    <footer>
+      <p>Nothing is rolled back. Doing it again does only the rest.</p>
+      <a class="button" href="/incidents/${number}" data-close>Close</a>
+    </footer>
+  </dialog>`;
+}
+
+/** Returns the act as it is done. */
+export function actOf(act: DialogAct, { comment, verdict }: Filled, endsAtMs: number): IncidentAct | null {
+  const text = comment === "" ? null : comment;
+  switch (act) {
+    case "acknowledge":
+      return { kind: "acknowledge", comment: text };
+    case "unacknowledge":
+      return { kind: "unacknowledge" };
+    case "judge":
+      return verdict === null ? null : { kind: "judge", verdict, comment: text };
+    case "release":
+      return { kind: "release", comment };
+    case "silence":
+      return { kind: "silence", endsAtMs, comment };
+    case "comment":
+      return { kind: "comment", comment };
+    default:
+      return act satisfies never;
+  }
+}

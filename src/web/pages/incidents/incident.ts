@@ -1,0 +1,163 @@
+import { formatCount, formatPercent } from "../../../base/numbers.ts";
+import { countOf, formatLengthInProse } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
+import type { IncidentPage } from "../../read/incident-page.ts";
+import { renderHead } from "../frame.ts";
+import { mark, type MarkShape } from "../marks.ts";
+import { renderSection, renderTable } from "../table.ts";
+import type { DialogAct } from "./dialogs.ts";
+import { renderInstants } from "./instants.ts";
+import { excessOf, memberFactsOf } from "./member-facts.ts";
+import { renderMembers } from "./members.ts";
+import { decidedQuestions, knownQuestions, renderQuestions } from "./questions.ts";
+import { firstSentence, incidentSentences, isAlone } from "./sentences.ts";
+import { renderStory } from "./story.ts";
+
+/** What the page of an incident is made with. */
+export interface IncidentPageOptions {
+  readonly params: URLSearchParams;
+  /** Names, reasons and answers of receivers are for the reader. */
+  readonly withPeople: boolean;
+  /** The chart of its deaths. */
+  readonly chart: Html;
+  /** What stands in place of the members where there is one only. */
+  readonly organization: Html;
+}
+
+/** Returns the title of the document. */
+export function incidentTitle(page: IncidentPage): string {
+  const { incident } = page;
+  return `Incident ${incident.number}: ${firstSentence(page).replace(/\.$/, "")}`;
+}
+
+/** The mark of an incident: filled while it is open, an outline afterwards. */
+export function incidentMark({ summary, incident }: Pick<IncidentPage, "summary" | "incident">): Html {
+  const { severity } = summary;
+  if (incident.endedAtMs === null || severity === "ok") return mark(severity);
+  return mark(`${severity}-ended` as MarkShape, "ended");
+}
+
+/** Renders the button of an act on a whole incident: a link to its dialog, which is a page without scripts. */
+export function actButton(number: number, act: DialogAct, words: string, isFirst = false): Html {
+  const href = `/incidents/${number}/${act}`;
+  return html`<a
+    class="button${isFirst ? " primary" : ""}"
+    role="button"
+    href="${href}"
+    hx-get="${href}"
+    hx-target="#dialog-place"
+    hx-swap="innerHTML"
+    >${words}</a
+  >`;
+}
+
+/** Renders the page of an incident: its six answers, its chart, whom it is of, and what happened. */
+export function renderIncident(
+  page: IncidentPage,
+  { params, withPeople, chart, organization }: IncidentPageOptions,
+): Html {
+  const { incident, previous } = page;
+  const { number } = incident;
+  const path = `/incidents/${number}`;
+  const isSpike = incident.family === "deaths";
+  const acts = html`${incident.endedAtMs === null ? actButton(number, "silence", "Silence…") : nothing}
+    <a class="button" href="/api/v1/incidents/${number}" data-report>JSON</a>`;
+  const button = (act: DialogAct, words: string, isFirst: boolean): Html => actButton(number, act, words, isFirst);
+  const sentences = incidentSentences(page, withPeople).map((sentence) => html`${sentence}`);
+  return html`<p class="crumbs">
+      <span><a href="/incidents">Incidents</a> / ${number}</span
+      >${previous === null ? nothing : html`<span><a href="/incidents/${previous}">‹ ${previous}</a></span>`}
+    </p>
+    ${renderHead(sentences, { shape: incidentMark(page), acts })}
+    <p class="did" id="did" role="status">${didText(params)}</p>
+    ${renderInstants(page, withPeople)}
+    <div class="asked">
+      ${renderQuestions(knownQuestions(page))}${renderQuestions(decidedQuestions(page, { withPeople, button }), true)}
+    </div>
+    ${chart}${isAlone(page) ? organization : renderMembers(page, params, path)}
+    <div class="two">
+      <div>${isSpike ? renderCarriers(page) : nothing}${renderCost(page)}</div>
+      ${renderSection("What happened", html`${incidentComment(number)}${renderStory(page, withPeople)}`)}
+    </div>`;
+}
+
+/** What an act has done, where it could not be said without leaving the page. */
+function didText(params: URLSearchParams): string {
+  const did = params.get("did") ?? "";
+  return /^[\d,]{1,9} [a-z ]{1,20}\.$|^The comment is kept\.$/.test(did) ? did : "";
+}
+
+function incidentComment(number: number): Html {
+  const action = `/incidents/${number}/comment`;
+  return html`<form
+    class="comment"
+    method="post"
+    action="${action}"
+    hx-post="${action}"
+    hx-target="#dialog-place"
+    hx-swap="innerHTML"
+  >
+    <input
+      type="text"
+      name="comment"
+      id="comment"
+      placeholder="Add a comment"
+      aria-label="Comment"
+      maxlength="1000"
+      required
+    /><button>Comment</button>
+  </form>`;
+}
+
+function renderCarriers(page: IncidentPage): Html {
+  const { carriers } = page.summary;
+  const excess = Math.round(excessOf(memberFactsOf(page)));
+  if (carriers.length === 0) return nothing;
+  const columns = [
+    { name: "Value" },
+    { name: "Share", kind: "n" },
+    { name: "Usually", kind: "n" },
+    { name: "Bar", kind: "bar", isHidden: true },
+  ];
+  const rows = carriers.map(
+    ({ key, value, share, usualShare }) =>
+      html`<tr>
+        <td><span class="quiet">${key}</span> ${value}</td>
+        <td class="n"><b>${formatPercent(share)}</b></td>
+        <td class="n second">${formatPercent(usualShare)}</td>
+        <td class="bar">${renderBar(share, usualShare)}</td>
+      </tr>`,
+  );
+  const table = html`${renderTable("carries", columns, rows)}
+    <p class="pager">the tick on each bar is the usual share</p>`;
+  const beside = html`<p>${countOf(excess, "death")} more than expected</p>`;
+  return renderSection("What carries the excess", table, { beside, id: "carries" });
+}
+
+const barWidth = 200;
+
+function renderBar(share: number, usual: number): Html {
+  const at = Math.min(barWidth - 1, Math.max(1, Math.round(usual * barWidth)));
+  return html`<svg viewBox="0 0 ${barWidth} 8" preserveAspectRatio="none" aria-hidden="true">
+    <path class="f-sunken" d="M0 0h${barWidth}v8H0z" />
+    <path class="f-ink2" d="M0 0h${Math.round(share * barWidth)}v8H0z" />
+    <path class="c-ink" stroke-width="2" d="M${at} -3v14" />
+  </svg>`;
+}
+
+function renderCost({ cost, incident }: IncidentPage): Html {
+  if (cost === null) return nothing;
+  const closed =
+    cost.medianClosedSeconds === null
+      ? ""
+      : `, closed for ${formatLengthInProse(cost.medianClosedSeconds * 1_000)} in the median`;
+  const facts = html`<dl class="facts cost">
+    <dt>Deaths</dt>
+    <dd>${formatCount(cost.deaths)}</dd>
+    <dt>Found alive again</dt>
+    <dd>${formatCount(cost.revived)}${closed}</dd>
+    <dt>Not looked at since</dt>
+    <dd>${formatCount(cost.stillDead)}</dd>
+  </dl>`;
+  return renderSection(incident.endedAtMs === null ? "What it cost so far" : "What it cost", facts);
+}

@@ -1,0 +1,233 @@
+import { formatCount } from "../../../base/numbers.ts";
+import { dayMs } from "../../../base/time.ts";
+import { countOf, formatLengthInProse } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
+import { renderTime } from "../../parts/time.ts";
+import type { IncidentFacts } from "../../read/incident-page.ts";
+import type { Unfinished } from "../../read/unfinished.ts";
+import { renderHead } from "../frame.ts";
+import { severityWord } from "../marks.ts";
+import { renderSwitch, renderTable, withParams, type Column } from "../table.ts";
+import { actButton } from "./incident.ts";
+import { excessOf, memberFactsOf } from "./member-facts.ts";
+import { causeLine, judgementOf, listSentence, nameOf } from "./sentences.ts";
+
+/** The list of incidents, as one reader may see it. */
+export interface IncidentList {
+  readonly nowMs: number;
+  /** Open ones first, newest first; those of the range. */
+  readonly incidents: readonly IncidentFacts[];
+  readonly unfinished: Unfinished;
+  readonly withPeople: boolean;
+  /** Where the next page begins; null: there is none. */
+  readonly next: number | null;
+  /** For how long flatline has watched, milliseconds; null: not known. */
+  readonly watchedMs: number | null;
+}
+
+export const ranges = { "24h": dayMs, "7d": 7 * dayMs, "90d": 90 * dayMs } as const;
+export type Range = keyof typeof ranges;
+const rangeWords: Readonly<Record<Range, string>> = { "24h": "24 h", "7d": "7 d", "90d": "90 d" };
+
+/** Returns the range that the query asks for. */
+export function rangeOf(params: URLSearchParams): Range {
+  const asked = params.get("range");
+  return asked === "24h" || asked === "7d" ? asked : "90d";
+}
+
+const columns: readonly Column[] = [
+  { name: "Severity", kind: "sev" },
+  { name: "Incident" },
+  { name: "Began", kind: "n" },
+  { name: "Organizations", kind: "n orgs-n" },
+  { name: "Excess", kind: "n excess" },
+  { name: "Gates shut", kind: "n" },
+  { name: "Judged", kind: "judged" },
+  { name: "Act", kind: "act", isHidden: true },
+];
+
+/** Renders what waits, what is not finished, and what is. */
+export function renderIncidents(list: IncidentList, params: URLSearchParams): Html {
+  const { incidents, next } = list;
+  const text = (params.get("q") ?? "").trim();
+  const range = rangeOf(params);
+  const wanted = incidents.filter((one) => matches(one, text));
+  const open = wanted.filter(({ incident }) => incident.endedAtMs === null);
+  const left = wanted.filter(({ incident }) => isLeft(list, incident.number) && incident.endedAtMs !== null);
+  const done = wanted.filter(({ incident }) => incident.endedAtMs !== null && !isLeft(list, incident.number));
+  const byGates = left.toSorted((a, b) => b.heldSince.size - a.heldSince.size);
+  const rows = [
+    ...group("Open", open, "", list),
+    ...group("To finish", byGates, ", most gates first", list),
+    ...group("Finished", done, ", newest first", list),
+  ];
+  const more =
+    next === null
+      ? nothing
+      : html`<span><a href="${withParams("/incidents", params, { before: String(next) })}">Older</a></span>`;
+  return html`${renderHead(headline(list).map((one) => html`${one}`))}
+    <p class="did" id="did" role="status"></p>
+    ${
+      incidents.length === 0 && text === ""
+        ? renderEmpty()
+        : html`<form
+              class="tools"
+              role="search"
+              action="/incidents"
+              hx-get="/incidents"
+              hx-trigger="input delay:150ms, submit"
+              hx-target="#main"
+              hx-select="#main"
+              hx-swap="outerMorph"
+              hx-replace-url="true"
+              hx-sync="this:replace"
+            >
+              <label class="filter"
+                ><span class="sr">Filter</span
+                ><input
+                  type="search"
+                  name="q"
+                  id="filter"
+                  value="${text}"
+                  placeholder="Filter: acme judged=checker not:judged"
+                /><kbd>/</kbd></label
+              >${range === "90d" ? nothing : html`<input type="hidden" name="range" value="${range}" />`}
+              <p>${countOf(wanted.length, "incident")} within ${rangeWords[range]}</p>
+              ${renderSwitch(
+                (Object.keys(ranges) as Range[]).map((one) => ({
+                  words: rangeWords[one],
+                  href: withParams("/incidents", params, { range: one === "90d" ? null : one, before: null }),
+                  isChosen: one === range,
+                })),
+                "Range",
+              )}
+            </form>
+            ${wanted.length === 0 ? html`<p class="second">No incident matches «${text}». <a href="/incidents">All of them</a></p>` : renderTable("incidents flow", columns, rows)}
+            <p class="pager"><span>excess: deaths more than expected</span>${more}</p>`
+    }`;
+}
+
+function isLeft({ unfinished }: IncidentList, number: number): boolean {
+  return unfinished.incidents.has(number);
+}
+
+function headline({ incidents, unfinished, watchedMs }: IncidentList): string[] {
+  const open = incidents.filter(({ incident }) => incident.endedAtMs === null);
+  const nobody = open.filter(({ summary }) => summary.acknowledgedBy === null).length;
+  const left = unfinished.incidents.size;
+  const gates = unfinished.gates.size;
+  if (incidents.length === 0 && left === 0)
+    return [
+      watchedMs === null
+        ? "No incident."
+        : `No incident in the ${formatLengthInProse(watchedMs)} that flatline has watched.`,
+    ];
+  const shut = gates === 0 ? "" : `: ${countOf(gates, "gate")} ${gates === 1 ? "is" : "are"} still shut`;
+  const unfinishedWords =
+    left === 0 ? "" : `${formatCount(left)} that ended ${left === 1 ? "is" : "are"} not finished${shut}.`;
+  if (open.length === 0)
+    return left === 0
+      ? [`No incident is open, and all ${formatCount(incidents.length)} are finished.`]
+      : ["No incident is open.", unfinishedWords];
+  const isOpen = `${countOf(open.length, "incident")} ${open.length === 1 ? "is" : "are"} open`;
+  const who =
+    nobody === 0
+      ? `${isOpen}, and somebody is on ${open.length === 1 ? "it" : "each"}.`
+      : nobody === open.length
+        ? `${isOpen}, and nobody is on ${open.length === 1 ? "it" : "them"}.`
+        : `${isOpen}. Nobody is on ${formatCount(nobody)} of them.`;
+  return unfinishedWords === "" ? [who] : [who, unfinishedWords];
+}
+
+function renderEmpty(): Html {
+  return html`<p class="lede">
+      When one begins it stands here, with its likely cause, and whether it is over. To see one now:
+    </p>
+    <p class="copy"><code>flatline drill</code></p>
+    <p class="pager">in a store of its own, through your own receivers, within a minute</p>`;
+}
+
+function group(name: string, some: readonly IncidentFacts[], note: string, list: IncidentList): Html[] {
+  if (some.length === 0) return [];
+  return [
+    html`<tr class="group">
+      <td colspan="${columns.length}"><b>${name}</b> ${formatCount(some.length)}${note}</td>
+    </tr>`,
+    ...some.map((one) => renderRow(one, list)),
+  ];
+}
+
+function renderRow(facts: IncidentFacts, list: IncidentList): Html {
+  const { incident, summary, members, heldSince, nowMs } = facts;
+  const { number, endedAtMs } = incident;
+  const excess = Math.round(excessOf(memberFactsOf(facts)));
+  const isTodo = endedAtMs === null || isLeft(list, number);
+  const organizations = new Set(members.map(({ alert }) => alert.slug)).size;
+  const lasted = formatLengthInProse((endedAtMs ?? nowMs) - incident.startedAtMs);
+  return html`<tr id="incident-${number}" class="${isTodo ? "todo" : "done"}">
+    <td class="sev">${severityWord(summary.severity, endedAtMs !== null)}</td>
+    <th scope="row">
+      <a href="/incidents/${number}">${listSentence(facts)}</a
+      ><span class="under">${causeLine(facts, list.withPeople)}</span>
+    </th>
+    <td class="n">${renderTime(incident.startedAtMs, nowMs)}<span class="under">for ${lasted}</span></td>
+    <td class="n orgs-n" data-name="organizations">${formatCount(organizations)}</td>
+    <td class="n excess" data-name="excess">${incident.family === "deaths" ? formatCount(excess) : "–"}</td>
+    <td class="n" data-name="gates shut">
+      ${heldSince.size === 0 ? html`<span class="quiet">0</span>` : html`<b>${formatCount(heldSince.size)}</b>`}
+    </td>
+    <td class="judged">${judgedCell(facts, list.withPeople)}</td>
+    <td class="act">${nextAct(facts, list)}</td>
+  </tr>`;
+}
+
+function judgedCell(facts: IncidentFacts, withPeople: boolean): Html {
+  const judgement = judgementOf(facts);
+  const { incident, summary } = facts;
+  if (incident.family === "unreachable")
+    return html`–<span class="under">${incident.endedAtMs === null ? nothing : "ended by itself"}</span>`;
+  if (judgement !== null)
+    return html`${judgement.verdict}<span class="under">${withPeople ? nameOf(judgement) : nothing}</span>`;
+  const isOpen = incident.endedAtMs === null;
+  const taken = summary.acknowledgedBy;
+  const who =
+    taken === null
+      ? `nobody ${isOpen ? "is" : "was"} on it`
+      : withPeople
+        ? `${taken} ${isOpen ? "has" : "had"} it`
+        : `somebody ${isOpen ? "has" : "had"} it`;
+  return html`not judged<span class="under">${who}</span>`;
+}
+
+/** The next right act: who takes it, what it was, or nothing. */
+function nextAct(facts: IncidentFacts, list: IncidentList): Html {
+  const { incident, members, summary } = facts;
+  const { number } = incident;
+  const firing = members.filter(({ end }) => end === null).length;
+  if (incident.endedAtMs === null && summary.acknowledgedBy === null)
+    return actButton(number, "acknowledge", firing > 1 ? `Acknowledge ${formatCount(firing)}…` : "Acknowledge…", true);
+  const unjudged = members.filter(({ alert }) => alert.kind === "verdict" && alert.judgement === undefined).length;
+  if (incident.family === "unreachable" || unjudged === 0) {
+    const isHeld = facts.heldSince.size > 0 && isLeft(list, number);
+    return isHeld ? actButton(number, "release", `Release ${formatCount(facts.heldSince.size)}…`) : nothing;
+  }
+  if (incident.endedAtMs === null || isLeft(list, number))
+    return actButton(number, "judge", unjudged > 1 ? `Judge ${formatCount(unjudged)}…` : "Judge…");
+  return nothing;
+}
+
+/** Each word must be in a slug or the sentence, or be `judged=…` or `not:judged`. */
+function matches(facts: IncidentFacts, text: string): boolean {
+  if (text === "") return true;
+  const judgement = judgementOf(facts)?.verdict ?? null;
+  const sentence = listSentence(facts).toLowerCase();
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => {
+      if (word === "not:judged") return judgement === null;
+      if (word.startsWith("judged=")) return judgement === word.slice(7);
+      if (word === `${facts.incident.number}`) return true;
+      return sentence.includes(word) || facts.members.some(({ alert }) => alert.slug.toLowerCase().includes(word));
+    });
+}

@@ -1,0 +1,307 @@
+import { formatCount, formatExpected, formatPercent } from "../../../base/numbers.ts";
+import { minuteMs } from "../../../base/time.ts";
+import { breakAddresses } from "../../../base/broken-address.ts";
+import { speaksForChecker } from "../../../contract/judgement.ts";
+import { countOf, formatLengthInProse, isSameDay, nbsp } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
+import { renderTime } from "../../parts/time.ts";
+import type { IncidentFacts } from "../../read/incident-page.ts";
+import { excessOf, memberFactsOf, stoppedMsOf, type MemberFacts } from "./member-facts.ts";
+import { answerOf, judgementOf, nameOf, verdictSentences } from "./sentences.ts";
+
+/** A question with its answer, the reason after it, and the act that changes it. */
+export interface Question {
+  readonly question: string;
+  readonly answer: Html;
+  readonly why: Html;
+  /** The button of the act; nothing where there is none. */
+  readonly act: Html;
+}
+
+/** What an incident's page says, and what a reader may see of it. */
+export interface QuestionOptions {
+  readonly withPeople: boolean;
+  /** Renders the button of an act on this incident, with what it is called. */
+  readonly button: (
+    act: "acknowledge" | "unacknowledge" | "judge" | "release",
+    words: string,
+    isFirst: boolean,
+  ) => Html;
+}
+
+/** Renders questions in their three columns; `isActs`: they are what people decide. */
+export function renderQuestions(questions: readonly Question[], isActs = false): Html {
+  return html`<div${isActs ? html` class="acts"` : nothing}>
+    ${questions.map(
+      ({ question, answer, why, act }) =>
+        html`<section>
+          <h2>${question}</h2>
+          <p class="answer">${answer}</p>
+          <p class="why">${why}</p>
+          ${act.html === "" ? nothing : html`<p class="row">${act}</p>`}
+        </section>`,
+    )}
+  </div>`;
+}
+
+/** What flatline knows. */
+export function knownQuestions(facts: IncidentFacts): readonly Question[] {
+  if (facts.incident.family === "unreachable") return platformQuestions(facts);
+  return [...(facts.incident.family === "deaths" ? [causeQuestion(facts)] : []), overQuestion(facts)];
+}
+
+/** What people decide. */
+export function decidedQuestions(facts: IncidentFacts, options: QuestionOptions): readonly Question[] {
+  const onIt = onItQuestion(facts, options);
+  if (facts.incident.family === "unreachable") return [onIt, platformJudgement(), platformGates(facts)];
+  if (facts.incident.family !== "deaths" && facts.heldSince.size === 0) return [onIt];
+  return [onIt, judgedQuestion(facts, options), gatesQuestion(facts, options)];
+}
+
+const causeAnswers = {
+  checker: "The liveness checker",
+  assets: "The assets did die",
+  unclear: "No cause stands out",
+} as const;
+
+function causeQuestion({ summary, members }: IncidentFacts): Question {
+  const [carrier] = summary.carriers;
+  const shared =
+    carrier === undefined
+      ? html`Its deaths share no attribute.`
+      : html`<b>${percent(carrier.share)}</b> of the excess has
+          <span class="attr">${carrier.key}=${carrier.value}</span>, usually ${percent(carrier.usualShare)}.`;
+  const marked = members.flatMap(({ alert }) => (alert.onset?.marker ? [alert.onset] : []))[0];
+  const marker =
+    marked === undefined || marked.marker === null
+      ? html`No marker within 24${nbsp}h before.`
+      : html`It began ${formatLengthInProse(Math.max(minuteMs, marked.atMs - marked.marker.atMs))} after the marker
+        «${breakAddresses(marked.marker.text)}».`;
+  return {
+    question: "Likely cause",
+    answer: html`${causeAnswers[summary.likelyCause]}`,
+    why: html`${shared} ${marker}`,
+    act: nothing,
+  };
+}
+
+function overQuestion(facts: IncidentFacts): Question {
+  const { incident, members, nowMs } = facts;
+  const question = "Is it over?";
+  const firing = members.filter(({ end }) => end === null);
+  const stoppedMs = stoppedMsOf(facts);
+  if (incident.endedAtMs !== null)
+    return {
+      question,
+      answer: html`Yes, since ${renderTime(incident.endedAtMs, nowMs)}`,
+      why:
+        stoppedMs === null
+          ? html`Nothing of it fires any more.`
+          : html`The excess stopped at ${renderTime(stoppedMs, nowMs)}.`,
+      act: nothing,
+    };
+  const excess = firing.flatMap(({ alert }) => alert.found?.excess ?? []);
+  if (stoppedMs !== null) {
+    const ends = excess.flatMap(({ expectedEndAtMs }) => expectedEndAtMs ?? []);
+    const lastMs = ends.length === 0 ? null : Math.max(...ends);
+    const hours = Math.max(...firing.map(({ alert }) => alert.windowHours ?? 24));
+    const why =
+      lastMs === null
+        ? html`Its deaths leave the window one by one. Until then the alerts go on.`
+        : html`Its deaths leave the ${hours}${nbsp}h window by
+          ${renderTime(lastMs, nowMs)}${isSameDay(lastMs, nowMs) ? "" : " at the latest"}. Until then the alerts go on.`;
+    return { question, answer: html`The excess stopped at ${renderTime(stoppedMs, nowMs)}`, why, act: nothing };
+  }
+  const ongoing = excess.filter(({ state }) => state === "ongoing");
+  if (ongoing.length === 0)
+    return {
+      question,
+      answer: html`Not known`,
+      why: html`Too few deaths stand out from the usual to say it.`,
+      act: nothing,
+    };
+  const lastHour = excess.reduce((sum, { deathsLastHour }) => sum + deathsLastHour, 0);
+  const usual = excess.reduce((sum, { usualPerHour }) => sum + usualPerHour, 0);
+  return {
+    question,
+    answer: html`No, it is still going on`,
+    why: html`${countOf(lastHour, "death")} in the last hour, usually ${formatExpected(usual)}.`,
+    act: nothing,
+  };
+}
+
+function onItQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOptions): Question {
+  const { incident, summary, members, escalation, nowMs } = facts;
+  const question = "Who is on it?";
+  const firing = members.filter(({ end }) => end === null);
+  const taken = members.flatMap(({ alert }) => alert.acknowledgement ?? []);
+  const acknowledgement = incident.acknowledgement ?? taken[0] ?? null;
+  const name = acknowledgement === null ? null : withPeople ? nameOf(acknowledgement) : "Somebody";
+  if (incident.endedAtMs !== null)
+    return {
+      question,
+      answer: html`${name === null ? "Nobody was" : `${name} was`}`,
+      why: html`It has ended: nobody is reminded of it.`,
+      act: nothing,
+    };
+  if (summary.acknowledgedBy !== null && acknowledgement !== null)
+    return {
+      question,
+      answer: html`${name ?? ""}`,
+      why: html`Since ${renderTime(acknowledgement.atMs, nowMs)}: no reminders.`,
+      act: button("unacknowledge", "Take it back…", false),
+    };
+  const open = new Set(
+    firing.filter(({ alert, isQuiet }) => alert.acknowledgement === null && !isQuiet).map(({ alert }) => alert.slug),
+  ).size;
+  const some = firing.length > 0 && open < new Set(firing.map(({ alert }) => alert.slug)).size;
+  const called =
+    escalation === null
+      ? html`Whoever takes it stops the reminders.`
+      : html`${escalation.receiver} is called at ${renderTime(escalation.atMs, nowMs)}. Whoever takes it stops that, and
+        the reminders.`;
+  return {
+    question,
+    answer: html`${some ? `${name ?? "Somebody"}, of some` : "Nobody"}`,
+    why: some ? html`${countOf(open, "organization")} of it nobody has taken. ${called}` : called,
+    act: button("acknowledge", open > 1 ? `Acknowledge ${formatCount(open)}…` : "Acknowledge…", true),
+  };
+}
+
+function judgedQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOptions): Question {
+  const { members, nowMs } = facts;
+  const question = "What was it?";
+  const judgement = judgementOf(facts);
+  const judgeable = members.filter(({ alert }) => alert.kind === "verdict");
+  const open = judgeable.filter(({ alert }) => alert.judgement === undefined).length;
+  const words = judgeable.length > 1 ? `Judge ${formatCount(open === 0 ? judgeable.length : open)}…` : "Judge…";
+  if (judgement === null) {
+    const supporting = judgeable.filter(({ alert }) => evidenceOf(alert) === "checker").length;
+    const why =
+      supporting > 0
+        ? html`The evidence speaks for the
+          checker${judgeable.length > 1 ? `, in ${formatCount(supporting)} of ${formatCount(judgeable.length)}` : ""}.`
+        : html`The evidence decides nothing yet.`;
+    return {
+      question,
+      answer: html`Nobody has judged it`,
+      why,
+      act: button("judge", words, facts.incident.endedAtMs !== null),
+    };
+  }
+  const who = withPeople
+    ? html`${nameOf(judgement)},
+      ${renderTime(judgement.atMs, nowMs)}${judgement.comment === null ? "" : `: «${breakAddresses(judgement.comment)}»`}`
+    : html`Judged ${renderTime(judgement.atMs, nowMs)}`;
+  const rest = open === 0 ? "." : `. ${countOf(open, "alert")} ${open === 1 ? "is" : "are"} not judged.`;
+  return {
+    question,
+    answer: html`${verdictSentences[judgement.verdict]}`,
+    why: html`${who}${rest}`,
+    act: button("judge", open === 0 ? "Judge again…" : words, false),
+  };
+}
+
+/** What the evidence of one alert speaks for. */
+function evidenceOf({ found }: MemberFacts["member"]["alert"]): string | null {
+  if (found === undefined) return null;
+  const { revived, cause } = found;
+  if (
+    revived !== null &&
+    revived.judged > 0 &&
+    speaksForChecker({ revivedCount: revived.count, share: revived.count / revived.judged })
+  )
+    return "checker";
+  return cause;
+}
+
+function gatesQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOptions): Question {
+  const { heldSince, members } = facts;
+  const question = "May the deaths be acted on?";
+  const all = memberFactsOf(facts);
+  if (heldSince.size > 0) {
+    const held = Math.round(excessOf(all.filter(({ heldSinceMs }) => heldSinceMs !== null)));
+    const rest = new Set(members.map(({ alert }) => alert.slug)).size - heldSince.size;
+    const deaths = held === 0 ? "Its deaths are held." : `${countOf(held, "death")} ${held === 1 ? "is" : "are"} held.`;
+    const others = rest === 0 ? "" : ` The ${formatCount(rest)} that only warn are not.`;
+    const only = heldSince.size === 1;
+    return {
+      question,
+      answer: html`No: ${only ? "its gate is" : `${formatCount(heldSince.size)} gates are`} shut`,
+      why: html`${deaths}${others}`,
+      act: button("release", only ? "Release…" : `Release ${formatCount(heldSince.size)}…`, false),
+    };
+  }
+  const released = facts.members.some(({ alert }) => alert.peak.severity === "fail");
+  const judgement = judgementOf(facts);
+  if (!released)
+    return { question, answer: html`Yes: no gate was shut`, why: html`Nothing of it has failed.`, act: nothing };
+  return {
+    question,
+    answer: judgement === null ? html`Yes: its gates are open` : html`Yes: opened by the judgement`,
+    why: judgement === null || !withPeople ? nothing : html`${nameOf(judgement)} has judged it.`,
+    act: nothing,
+  };
+}
+
+function platformQuestions(facts: IncidentFacts): readonly Question[] {
+  const { members, nowMs, incident } = facts;
+  const words = answerOf(members)?.perfect ?? "given no result";
+  const runs = Math.max(0, ...members.map(({ alert }) => alert.unknownRuns));
+  const messages = members.flatMap(({ alert }) => alert.found?.error?.message ?? []);
+  const [message] = [...Map.groupBy(messages, (one) => one)].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
+  return [
+    {
+      question: "What does it say?",
+      answer: html`${words.charAt(0).toUpperCase()}${words.slice(1)}${runs > 1 ? `, ${formatCount(runs)} times in a row` : ""}`,
+      why: message === undefined ? nothing : html`${breakAddresses(message)}.`,
+      act: nothing,
+    },
+    {
+      question: "What is still known?",
+      answer: html`The last results, from before ${renderTime(incident.startedAtMs, nowMs)}`,
+      why: html`What was found then is shown as unknown since.`,
+      act: nothing,
+    },
+    incident.endedAtMs === null
+      ? {
+          question: "Is it over?",
+          answer: html`No`,
+          why: html`It ends with the first good result of each.`,
+          act: nothing,
+        }
+      : {
+          question: "Is it over?",
+          answer: html`Yes, since ${renderTime(incident.endedAtMs, nowMs)}`,
+          why: html`The service gives results again.`,
+          act: nothing,
+        },
+  ];
+}
+
+function platformJudgement(): Question {
+  return {
+    question: "What was it?",
+    answer: html`There is nothing to judge`,
+    why: html`It questions no deaths.`,
+    act: nothing,
+  };
+}
+
+function platformGates({ members, incident }: IncidentFacts): Question {
+  const count = new Set(members.map(({ alert }) => alert.slug)).size;
+  return {
+    question: "May the deaths be acted on?",
+    answer: html`As the policy says`,
+    why:
+      incident.endedAtMs === null
+        ? html`Where <code>gate.whenUnknown</code> is <code>allow</code>, takedowns of these
+            ${countOf(count, "organization")} go on while nobody watches.`
+        : html`All of them are watched again.`,
+    act: nothing,
+  };
+}
+
+function percent(share: number): string {
+  return formatPercent(share).replace(" ", nbsp);
+}

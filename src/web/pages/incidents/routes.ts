@@ -1,0 +1,324 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { z } from "zod";
+
+import { parseDuration } from "../../../base/durations.ts";
+import { FlatlineError } from "../../../base/errors.ts";
+import { receiveBody, type ByteBudget } from "../../../base/request-body.ts";
+import { judgementVerdicts, type JudgementVerdict } from "../../../contract/judgement.ts";
+import type { IncidentActResult } from "../../../alerting/acts/incident-acts.ts";
+import { authorOf, seesDetails, seesOrganization } from "../../access/identity.ts";
+import type { AccessSettings } from "../../access/settings.ts";
+import { paramsOf, sendText } from "../../page/answer.ts";
+import { html, nothing } from "../../parts/html.ts";
+import type { IncidentPages, IncidentPage } from "../../read/incident-page.ts";
+import type { IncidentReading } from "../../read/incidents.ts";
+import type { Running } from "../../read/running.ts";
+import { readUnfinished } from "../../read/unfinished.ts";
+import { addResource } from "../../resource.ts";
+import { missingIncident, wantsPart, type Site } from "../site.ts";
+import {
+  actOf,
+  dialogActs,
+  doneSentence,
+  proposedVerdict,
+  renderActDialog,
+  renderOutcome,
+  type DialogAct,
+  type DialogFacts,
+  type Filled,
+} from "./dialogs.ts";
+import { incidentTitle, renderIncident } from "./incident.ts";
+import { rangeOf, ranges, renderIncidents } from "./list.ts";
+import { memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
+
+export interface IncidentPageRoutes {
+  readonly site: Site;
+  readonly running: Running;
+  readonly incidents: IncidentReading;
+  readonly pages: IncidentPages;
+  readonly bodies: ByteBudget;
+}
+
+// More than a person reads; older ones follow on a page of their own.
+const mostListed = 100;
+// A form with all slugs of a large incident ticked one by one.
+const mostFormBytes = 1_024 * 1_024;
+
+/** `/incidents`, `/incidents/N`, and the dialogs of its acts. */
+export function addIncidentPages(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  { site, running, incidents, pages, bodies }: IncidentPageRoutes,
+): void {
+  const { clock } = running;
+  const seesOf =
+    (request: FastifyRequest) =>
+    (slug: string): boolean =>
+      seesOrganization(request, slug);
+
+  site.addPage(scope, "/incidents", "public", async (request, reply) => {
+    const params = paramsOf(request);
+    const sees = seesOf(request);
+    const before = Number(params.get("before"));
+    const query = { state: "all", limit: mostListed, sinceMs: clock.nowMs() - ranges[rangeOf(params)] } as const;
+    const found = await incidents.list(before > 0 ? { ...query, before } : query, sees);
+    const unfinished = await readUnfinished(running, sees);
+    // What waits is listed however old it is.
+    const listed = new Set(found.incidents.map(({ incident }) => incident.number));
+    const older =
+      before > 0
+        ? []
+        : await readSome(
+            [...unfinished.incidents].filter((one) => !listed.has(one)),
+            sees,
+          );
+    const all = await pages.factsOf([...found.incidents, ...older], sees);
+    const list = {
+      nowMs: clock.nowMs(),
+      incidents: all,
+      unfinished,
+      withPeople: seesDetails(request),
+      next: found.next,
+      watchedMs: null,
+    };
+    return site.send(request, reply, {
+      title: "Incidents · flatline",
+      current: "incidents",
+      isLive: true,
+      main: renderIncidents(list, params),
+    });
+  });
+
+  async function readSome(numbers: readonly number[], sees: (slug: string) => boolean) {
+    const found = await Promise.all(numbers.map((number) => incidents.find(String(number), sees)));
+    return found.filter((one) => one !== null);
+  }
+
+  site.addPage(scope, "/incidents/:id", "public", async (request, reply) => {
+    const page = await find(request);
+    if (page === null) return site.sendMissing(request, reply, missingIncident(referenceOf(request)));
+    const params = paramsOf(request);
+    const main = renderIncident(page, {
+      params,
+      withPeople: seesDetails(request),
+      chart: nothing,
+      organization: nothing,
+    });
+    const { severity } = page.summary;
+    const shown = page.incident.endedAtMs === null ? { severity } : {};
+    return site.send(request, reply, {
+      title: incidentTitle(page),
+      current: "incidents",
+      isLive: true,
+      ...shown,
+      main,
+    });
+  });
+
+  function referenceOf(request: FastifyRequest): string {
+    return (request.params as { readonly id: string }).id;
+  }
+
+  function find(request: FastifyRequest): Promise<IncidentPage | null> {
+    return pages.read(referenceOf(request), seesOf(request));
+  }
+
+  for (const act of dialogActs)
+    addResource(
+      scope,
+      `/incidents/:id/${act}`,
+      settings,
+      {
+        GET: {
+          access: act === "release" ? "gate" : "operate",
+          isWrite: false,
+          handle: (request, reply) => ask(act, request, reply),
+        },
+        POST: {
+          access: act === "release" ? "gate" : "operate",
+          handle: (request, reply) => perform(act, request, reply),
+        },
+      },
+      (request, reply, refusal) => site.refuse(request, reply, refusal),
+    );
+
+  async function ask(act: DialogAct, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const page = await find(request);
+    if (page === null) return site.sendMissing(request, reply, missingIncident(referenceOf(request)));
+    return sendDialog(request, reply, act, page, paramsOf(request), "");
+  }
+
+  async function perform(act: DialogAct, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const page = await find(request);
+    if (page === null) return site.sendMissing(request, reply, missingIncident(referenceOf(request)));
+    const body = await receiveBody(request.raw, reply.raw, { mostBytes: mostFormBytes, budget: bodies });
+    const form = new URLSearchParams(body.toString());
+    try {
+      const result = await run(request, act, page, form, false);
+      return await sendDone(request, reply, act, page, result);
+    } catch (error) {
+      if (!(error instanceof FlatlineError) || error.fault === "bug") throw error;
+      const status = error.code === "conflict" ? 409 : error.code === "forbidden" ? 403 : 422;
+      return sendDialog(request, reply.code(status), act, page, form, sentenceOf(error.message));
+    }
+  }
+
+  function sendDone(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    act: DialogAct,
+    page: IncidentPage,
+    result: IncidentActResult,
+  ): unknown {
+    const { number } = page.incident;
+    const did = doneSentence(act, result);
+    const isAll = result.skipped.every(({ reason }) => reason === "already" || reason === "ended");
+    if (!isAll) return sendPart(request, reply, renderOutcome(number, act, result), page);
+    if (wantsPart(request))
+      return reply
+        .code(204)
+        .header("hx-trigger", JSON.stringify({ done: did }))
+        .send();
+    return reply.redirect(`/incidents/${number}?did=${encodeURIComponent(did)}`, 303);
+  }
+
+  /** @throws FlatlineError invalid_data for what the form does not say, and as the act */
+  async function run(
+    request: FastifyRequest,
+    act: DialogAct,
+    page: IncidentPage,
+    form: URLSearchParams,
+    isDryRun: boolean,
+    verdict?: JudgementVerdict,
+  ): Promise<IncidentActResult> {
+    const filled = { ...readFilled(act, form, isDryRun), ...(verdict === undefined ? {} : { verdict }) };
+    const meant = meantOf(act, page, form);
+    const held = meant.filter(({ heldSinceMs }) => heldSinceMs !== null).length;
+    if (act === "release" && !isDryRun && held > 1 && form.get("typed")?.trim() !== String(held))
+      throw new FlatlineError("invalid_data", `type ${held} to release so many`);
+    const endsAtMs = clock.nowMs() + (parseDuration(filled.duration) ?? 0);
+    const what = actOf(act, isDryRun && filled.comment === "" ? { ...filled, comment: "a dry run" } : filled, endsAtMs);
+    if (what === null) throw new FlatlineError("invalid_data", "choose what it was");
+    return incidents.act({
+      incident: page.incident.number,
+      act: what,
+      author: authorOf(request),
+      slugs: slugsOf(act, page, form, meant),
+      reaches: seesOf(request),
+      reach: request.identity?.organizations ?? null,
+      mayOpenGate: request.identity?.rights.has("gate") ?? false,
+      isDryRun,
+    });
+  }
+
+  async function sendDialog(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    act: DialogAct,
+    page: IncidentPage,
+    form: URLSearchParams,
+    problem: string,
+  ): Promise<unknown> {
+    const ticked = form.getAll("slug");
+    const meant = meantOf(act, page, form);
+    const filled = readFilled(act, form, true);
+    const dialog: DialogFacts = {
+      facts: page,
+      act,
+      meant,
+      slugs: ticked.length === 0 ? null : ticked,
+      groups: { odd: form.has("odd"), judged: form.has("judged") },
+      foreseen: await foresee(request, act, page, form),
+      filled: { ...filled, verdict: filled.verdict ?? proposedVerdict(page) },
+      problem,
+      author: request.identity?.name ?? "",
+    };
+    return sendPart(request, reply, renderActDialog(dialog), page);
+  }
+
+  /** What it would do, by a dry run; empty where it cannot be done at all, which the act itself says. */
+  async function foresee(
+    request: FastifyRequest,
+    act: DialogAct,
+    page: IncidentPage,
+    form: URLSearchParams,
+  ): Promise<DialogFacts["foreseen"]> {
+    try {
+      if (act !== "judge") return { act: await run(request, act, page, form, true) };
+      const all: Partial<Record<JudgementVerdict, IncidentActResult>> = {};
+      for (const verdict of judgementVerdicts) all[verdict] = await run(request, act, page, form, true, verdict);
+      return all;
+    } catch (error) {
+      if (error instanceof FlatlineError && error.fault !== "bug") return {};
+      throw error;
+    }
+  }
+
+  /** A dialog: a part of the page where scripts run, else a page of its own. */
+  function sendPart(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    dialog: { readonly html: string },
+    page: IncidentPage,
+  ): unknown {
+    if (wantsPart(request))
+      return sendText(request, reply.header("cache-control", "no-store"), "text/html", dialog.html);
+    return site.send(request, reply, { title: incidentTitle(page), current: "incidents", main: html`${dialog}` });
+  }
+}
+
+/** The members that a form means: those that are ticked, else the groups that are in. */
+function meantOf(act: DialogAct, page: IncidentPage, form: URLSearchParams): readonly MemberFacts[] {
+  const all = memberFactsOf(page);
+  const ticked = new Set(form.getAll("slug"));
+  if (ticked.size > 0) return all.filter(({ slug }) => ticked.has(slug));
+  if (act === "release") return all.filter(({ heldSinceMs }) => heldSinceMs !== null);
+  if (act !== "judge") return all.filter(({ member }) => act === "comment" || member.end === null);
+  const judgeable = all.filter(({ member }) => member.alert.kind === "verdict");
+  const isOnlyOne = judgeable.length === 1;
+  return judgeable.filter((one) => {
+    if (isOnlyOne) return true;
+    if (!sharesCause(one)) return form.has("odd");
+    return one.member.alert.judgement === undefined || form.has("judged");
+  });
+}
+
+/** null: all that the reader may act on. */
+function slugsOf(
+  act: DialogAct,
+  page: IncidentPage,
+  form: URLSearchParams,
+  meant: readonly MemberFacts[],
+): string[] | null {
+  const ticked = form.getAll("slug");
+  if (ticked.length > 0) return ticked;
+  if (act !== "judge" || meant.length === page.members.length) return null;
+  return [...new Set(meant.map(({ slug }) => slug))];
+}
+
+const formSchema = z.object({
+  comment: z.string().trim().max(1_000, "comment: is longer than 1,000 characters"),
+  verdict: z.enum(judgementVerdicts).nullable(),
+  duration: z.string().refine((text) => (parseDuration(text) ?? 0) > 0, "duration: must be one, as 1h or 30m"),
+});
+
+/** @throws FlatlineError invalid_data where the act needs more than the form says */
+function readFilled(act: DialogAct, form: URLSearchParams, isAsking: boolean): Filled {
+  const verdict = judgementVerdicts.find((one) => one === form.get("verdict")) ?? null;
+  const read = formSchema.safeParse({
+    comment: form.get("comment") ?? "",
+    verdict,
+    duration: form.get("duration") ?? "4h",
+  });
+  if (!read.success)
+    throw new FlatlineError("invalid_data", read.error.issues[0]?.message ?? "the form cannot be read");
+  const needsComment = act === "release" || act === "silence" || act === "comment";
+  if (!isAsking && needsComment && read.data.comment === "")
+    throw new FlatlineError("invalid_data", "write why: it is kept with your name");
+  return read.data;
+}
+
+function sentenceOf(message: string): string {
+  const text = message.charAt(0).toUpperCase() + message.slice(1);
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,210 @@
+import { breakAddresses } from "../../../base/broken-address.ts";
+import { formatCount, formatPercent } from "../../../base/numbers.ts";
+import { hourMs, minuteMs } from "../../../base/time.ts";
+import { deathWords } from "../../../contract/death-counts.ts";
+import type { JudgementVerdict } from "../../../contract/judgement.ts";
+import type { AlertJudgement } from "../../../store/alerts/alerts.ts";
+import { countOf, formatLengthInProse, formatTime, nbsp } from "../../parts/figures.ts";
+import type { IncidentFacts } from "../../read/incident-page.ts";
+import { stoppedMsOf, withinMs } from "./member-facts.ts";
+
+/** What each verdict says as a sentence of its own. */
+export const verdictSentences: Readonly<Record<JudgementVerdict, string>> = {
+  checker: "The checker was wrong",
+  real: "They did die",
+  expected: "It was expected",
+};
+
+const causeSentences = {
+  checker: "Suspect the liveness checker.",
+  assets: "The assets may really be gone.",
+  unclear: "One cause is behind it.",
+} as const;
+
+/**
+ * Returns the headline of an incident: whole sentences, the first of which also stands where only one line is. `withPeople`:
+ * names and comments are for the reader.
+ */
+export function incidentSentences(facts: IncidentFacts, withPeople: boolean): readonly string[] {
+  const { incident } = facts;
+  const first = firstSentence(facts);
+  if (incident.family === "unreachable") return [first, watchedSentence(facts)];
+  if (incident.family !== "deaths" && incident.endedAtMs === null) return [first];
+  if (incident.endedAtMs !== null)
+    return [first, judgedSentence(facts, withPeople) ?? unfinishedSentence(facts)].filter((one) => one !== "");
+  const judged = judgedSentence(facts, withPeople);
+  if (judged !== null) return [first, judged];
+  if (isAlone(facts)) return [first];
+  const cause = causeSentence(facts);
+  return cause === "" ? [first] : [first, cause];
+}
+
+/** Returns what an incident is, in one sentence. */
+export function firstSentence(facts: IncidentFacts): string {
+  const { incident, members } = facts;
+  const isOver = incident.endedAtMs !== null;
+  const slugs = new Set(members.map(({ alert }) => alert.slug));
+  if (incident.family === "unreachable") return unreachableSentence(facts);
+  if (incident.family !== "deaths") {
+    const who = slugs.size === 1 ? [...slugs].join("") : countOf(slugs.size, "organization");
+    const verb = isOver ? "was" : "is";
+    return `${familyWords(incident.family)} of ${who} ${verb} not ok${isOver ? "" : ` since ${formatTime(incident.startedAtMs, facts.nowMs)}`}.`;
+  }
+  if (isAlone(facts)) return aloneSentence(facts);
+  const count = slugs.size;
+  const lasted = lastedWords(facts);
+  if (isOver) return `${countOf(count, "organization")} spiked together for ${lasted}.${unjudgedEnd(facts)}`;
+  return manySentence(facts, count);
+}
+
+/** Returns what an incident is, as a list of open and ended ones says it: without the full stop. */
+export function listSentence(facts: IncidentFacts): string {
+  const slugs = new Set(facts.members.map(({ alert }) => alert.slug));
+  const [slug = ""] = slugs;
+  const sentence =
+    facts.incident.family !== "deaths"
+      ? firstSentence(facts)
+      : isAlone(facts)
+        ? aloneSentence(facts).replace(`${slug}:`, `${slug} alone:`)
+        : manySentence(facts, slugs.size);
+  return sentence.replace(/\.$/, "");
+}
+
+/** How many began, and within how long: by chance or not, that is what makes them one incident. */
+function manySentence({ incident, members, fleet }: IncidentFacts, count: number): string {
+  const many = `${formatCount(count)} of ${countOf(Math.max(fleet, count), "organization")}`;
+  if (incident.verdict?.by === "ratio" && incident.endedAtMs === null) return `${many} spike at once.`;
+  return `${many} began to spike within ${withinWords(withinMs(members))}.`;
+}
+
+/** Returns whether it is of one organization. */
+export function isAlone({ members }: Pick<IncidentFacts, "members">): boolean {
+  return new Set(members.map(({ alert }) => alert.slug)).size <= 1;
+}
+
+/** "10 minutes", up to 90; then hours. */
+function withinWords(ms: number): string {
+  if (ms <= 90 * minuteMs) return countOf(Math.round(ms / minuteMs), "minute");
+  return countOf(Math.ceil(ms / hourMs), "hour");
+}
+
+function aloneSentence({ members }: IncidentFacts): string {
+  const [member] = members;
+  if (member === undefined) return "Nothing of it is left.";
+  const { slug, found, windowHours = 24, peak, check } = member.alert;
+  if (check === "sentinel") return `${slug}: a sentinel is dead.`;
+  const { count, expected } = found?.deaths ?? { count: peak.currentCount, expected: null };
+  const words = deathWords({ currentCount: count, expectedCount: expected }, windowHours);
+  return `${slug}: ${words === null ? "it spikes" : words}.`;
+}
+
+function causeSentence({ incident, summary }: IncidentFacts): string {
+  const byChance = incident.verdict?.by === "chance" ? "By chance that does not happen. " : "";
+  // Without a verdict nothing says that there is one cause.
+  if (summary.likelyCause === "unclear" && incident.verdict === null) return "";
+  return `${byChance}${causeSentences[summary.likelyCause]}`;
+}
+
+function unjudgedEnd({ members }: IncidentFacts): string {
+  return members.some(({ alert }) => alert.judgement !== undefined) ? "" : " The alerts have ended.";
+}
+
+/** What somebody said that it was; null: nobody has. Of several the one that most members have, and of those the last. */
+export function judgementOf({ members }: Pick<IncidentFacts, "members">): AlertJudgement | null {
+  const given = members.flatMap(({ alert }) => alert.judgement ?? []);
+  const byVerdict = [...Map.groupBy(given, ({ verdict }) => verdict).values()];
+  const [most] = byVerdict.toSorted((left, right) => right.length - left.length);
+  return most?.toSorted((left, right) => right.atMs - left.atMs)[0] ?? null;
+}
+
+function judgedSentence(facts: IncidentFacts, withPeople: boolean): string | null {
+  const judgement = judgementOf(facts);
+  if (judgement === null) return null;
+  const left = facts.heldSince.size;
+  const gates = left === 0 ? "" : ` ${countOf(left, "gate")} ${left === 1 ? "is" : "are"} still shut.`;
+  if (!withPeople) return `${verdictSentences[judgement.verdict]}.${gates}`;
+  const comment = judgement.comment === null ? "." : `: «${breakAddresses(judgement.comment)}»`;
+  return `${verdictSentences[judgement.verdict]}, says ${nameOf(judgement)}${comment}${gates}`;
+}
+
+function unfinishedSentence({ heldSince }: IncidentFacts): string {
+  const count = heldSince.size;
+  return count === 0 ? "" : `${countOf(count, "gate")} ${count === 1 ? "is" : "are"} still shut: nobody has judged it.`;
+}
+
+/** Who did something, as others read it: "dana (ops)", with the name that a session or a request gave first. */
+export function nameOf({ by, note }: { readonly by: string | null; readonly note?: string | null }): string {
+  if (by === null) return note ?? "somebody";
+  return note === null || note === undefined || note === "" ? by : `${note} (${by})`;
+}
+
+/** For how long the excess lasted, or else the alerts. */
+export function lastedWords(facts: IncidentFacts): string {
+  const { incident, summary, nowMs } = facts;
+  const fromMs = summary.onsetAtMs ?? incident.startedAtMs;
+  const toMs = stoppedMsOf(facts) ?? incident.endedAtMs ?? nowMs;
+  return formatLengthInProse(Math.max(minuteMs, toMs - fromMs));
+}
+
+/** "security.example.com has answered 503 since 02:10." */
+function unreachableSentence({ incident, members, source, nowMs }: IncidentFacts): string {
+  const isOver = incident.endedAtMs !== null;
+  const code = answerOf(members);
+  const since = formatTime(incident.startedAtMs, nowMs);
+  const lasted = formatLengthInProse((incident.endedAtMs ?? nowMs) - incident.startedAtMs);
+  const who = source === "embedded" ? "flatline's own source" : source;
+  if (code === null)
+    return isOver ? `${who} gave no result for ${lasted}.` : `${who} has given no result since ${since}.`;
+  return isOver ? `${who} ${code.past} for ${lasted}.` : `${who} has ${code.perfect} since ${since}.`;
+}
+
+interface AnswerWords {
+  readonly past: string;
+  readonly perfect: string;
+}
+
+/** What the service says in place of a result, by most of the members; null: it has no word for it. */
+export function answerOf(members: IncidentFacts["members"]): AnswerWords | null {
+  const words = members.flatMap(({ alert }) => {
+    const error = alert.found?.error;
+    if (error === undefined || error === null) return [];
+    const status = /\b([45]\d\d)\b/.exec(error.message)?.[1];
+    if (status !== undefined) return [`answered ${status}`];
+    return error.reason === "timeout" || error.reason === "network" ? ["not answered"] : [];
+  });
+  const counted = [...Map.groupBy(words, (one) => one)].toSorted(([, left], [, right]) => right.length - left.length);
+  const most = counted[0]?.[0];
+  if (most === undefined) return null;
+  return { perfect: most, past: most === "not answered" ? "did not answer" : most };
+}
+
+function watchedSentence({ incident, members, fleet }: IncidentFacts): string {
+  const count = new Set(members.map(({ alert }) => alert.slug)).size;
+  if (incident.endedAtMs !== null)
+    return `${countOf(count, "organization")} ${count === 1 ? "was" : "were"} not watched.`;
+  if (count >= fleet) return `None of the ${countOf(fleet, "organization")} is watched.`;
+  return `${formatCount(count)} of the ${countOf(fleet, "organization")} ${count === 1 ? "is" : "are"} not watched.`;
+}
+
+function familyWords(family: string): string {
+  return family === "no-events" ? "The flow of events" : `The check ${family}`;
+}
+
+/** What is known of the cause, in one line under a first sentence: "Likely the liveness checker: 85 % has reason=captcha_page." */
+export function causeLine(facts: IncidentFacts, withPeople: boolean): string {
+  const { summary, incident } = facts;
+  const judgement = judgementOf(facts);
+  if (withPeople && judgement?.comment !== null && judgement?.comment !== undefined)
+    return `«${breakAddresses(judgement.comment)}»`;
+  if (incident.family === "unreachable") return watchedSentence(facts);
+  if (incident.family !== "deaths") return "";
+  const [carrier] = summary.carriers;
+  const shared =
+    carrier === undefined
+      ? ""
+      : `${formatPercent(carrier.share)} has ${carrier.key}=${carrier.value}`.replaceAll(" %", `${nbsp}%`);
+  if (summary.likelyCause === "unclear")
+    return shared === "" ? "No cause stands out." : `No cause stands out; ${shared}.`;
+  const who = summary.likelyCause === "checker" ? "Likely the liveness checker" : "Likely real";
+  return shared === "" ? `${who}.` : `${who}: ${shared}.`;
+}

@@ -1,0 +1,131 @@
+import { formatCount } from "../../base/numbers.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
+
+/** A column of a table. */
+export interface Column {
+  readonly name: string;
+  /** Classes of its cells [none]. `n` stands at the right. */
+  readonly kind?: string;
+  /** Its name is for readers of text only [no]. */
+  readonly isHidden?: boolean;
+  /** How its rows are sorted by it [not]. */
+  readonly sort?: "ascending" | "descending";
+  /** Where a click on its name leads [nowhere]. */
+  readonly href?: string;
+}
+
+/** Renders a table of rows; `kind` are the classes that decide how it looks where there is little room. */
+export function renderTable(kind: string, columns: readonly Column[], rows: readonly Html[], caption?: string): Html {
+  const heads = columns.map(({ name, kind: classes, isHidden = false, sort, href }) => {
+    const text = isHidden ? html`<span class="sr">${name}</span>` : html`${name}`;
+    const arrow = sort === undefined ? "" : sort === "descending" ? " ↓" : " ↑";
+    return html`<th
+      scope="col"
+      ${classes === undefined ? nothing : html` class="${classes}"`}${sort === undefined ? nothing : html` aria-sort="${sort}"`}
+    >
+      ${href === undefined ? text : html`<a href="${href}">${text}${arrow}</a>`}
+    </th>`;
+  });
+  return html`<div class="table ${kind}">
+    <table>
+      ${
+        caption === undefined
+          ? nothing
+          : html`<caption class="sr">
+              ${caption}
+            </caption>`
+      }
+      <thead>
+        <tr>
+          ${heads}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+/** Renders a section with its head; `beside` stands after the head. */
+export function renderSection(title: string, content: Html, { beside = nothing, id }: SectionParts = {}): Html {
+  return html`<section class="part" ${id === undefined ? nothing : html` id="${id}"`}>
+    <header>
+      <h2>${title}</h2>
+      ${beside}
+    </header>
+    ${content}
+  </section>`;
+}
+
+interface SectionParts {
+  readonly beside?: Html;
+  readonly id?: string;
+}
+
+/** Renders a choice between links; the chosen one is marked. */
+export function renderSwitch(choices: readonly Choice[], label: string): Html {
+  return html`<nav class="switch row" aria-label="${label}">
+    ${choices.map(
+      ({ words, href, isChosen }) =>
+        html`<a href="${href}" ${isChosen ? html` aria-current="true"` : nothing}>${words}</a> `,
+    )}
+  </nav>`;
+}
+
+export interface Choice {
+  readonly words: string;
+  readonly href: string;
+  readonly isChosen: boolean;
+}
+
+/** The rows of one page of a list. */
+export interface PageOf<Item> {
+  readonly items: readonly Item[];
+  /** Counts from 1. */
+  readonly number: number;
+  readonly pages: number;
+  readonly total: number;
+  /** Index of the first item over all, from 0. */
+  readonly start: number;
+}
+
+/** Returns the page that `?page=` asks for, or the nearest that there is. */
+export function pageOf<Item>(items: readonly Item[], asked: string | null, size: number): PageOf<Item> {
+  const pages = Math.max(1, Math.ceil(items.length / size));
+  const number = Math.min(Math.max(1, Math.trunc(Number(asked ?? 1)) || 1), pages);
+  const start = (number - 1) * size;
+  return { items: items.slice(start, start + size), number, pages, total: items.length, start };
+}
+
+/** Renders "1–100 of 180 Next" under a list; `hrefOf` gives the address of a page. */
+export function renderPager<Item>(page: PageOf<Item>, hrefOf: (number: number) => string, note = nothing): Html {
+  const { items, number, pages, total, start } = page;
+  const link = (to: number, words: string): Html => html` <a href="${hrefOf(to)}">${words}</a>`;
+  return html`<p class="pager">
+    <span>${note}</span>
+    ${
+      total === 0
+        ? nothing
+        : html`<span
+            >${formatCount(start + 1)}–${formatCount(start + items.length)} of
+            ${formatCount(total)}${number > 1 ? link(number - 1, "Previous") : nothing}${number < pages ? link(number + 1, "Next") : nothing}</span
+          >`
+    }
+  </p>`;
+}
+
+/** Returns the query of an address with some of its parameters set, or taken out (null). */
+export function withParams(
+  path: string,
+  params: URLSearchParams,
+  changes: Readonly<Record<string, string | null>>,
+): string {
+  const next = new URLSearchParams(params);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) next.delete(name);
+    else next.set(name, value);
+  }
+  const query = next.toString();
+  return query === "" ? path : `${path}?${query}`;
+}

@@ -1,0 +1,76 @@
+import { minuteMs } from "../../base/time.ts";
+import { reaches, reachesEverything, type Identity } from "../access/identity.ts";
+import type { CheckState } from "../ports/checks.ts";
+import type { Running } from "./running.ts";
+import { readUnfinished } from "./unfinished.ts";
+
+/** What stands around every page. It is read from the board and three small tables, never from a model of the whole fleet. */
+export interface FrameFacts {
+  /** The worst of the last results. */
+  readonly severity: "fail" | "unknown" | "warn" | "ok";
+  readonly openIncidents: number;
+  /** Incidents that have ended and wait for somebody to judge them. */
+  readonly unfinished: number;
+  readonly deadLetters: number;
+  /** Reports that wait in review queues; null: no queue is watched. */
+  readonly queued: number | null;
+  readonly source: string;
+  readonly organizations: number;
+  /** Checks whose run is late. */
+  readonly late: number;
+  /** The interval that more than half of the checks have; null: none is that common. */
+  readonly everyMs: number | null;
+}
+
+// A late run is one this much after it was due: a busy scheduler is not yet news.
+const lateAfterMs = minuteMs;
+const order = ["fail", "unknown", "warn", "ok"] as const;
+
+/** Reads it for one reader. */
+export async function readFrame(running: Running, identity: Identity | null): Promise<FrameFacts> {
+  const { store, clock, checks } = running;
+  const nowMs = clock.nowMs();
+  const sees = (slug: string): boolean => reaches(identity, slug);
+  const states = checks.all().filter(({ slug }) => sees(slug));
+  const open = await store.incidents.open();
+  const members = await store.incidents.members(open.map(({ number }) => number));
+  const totals = reachesEverything(identity) ? await store.outbox.totals() : [];
+  const queues = states.filter(({ check }) => check === "review-queue");
+  return {
+    severity: worstOf(states),
+    openIncidents: open.filter(({ number }) => members.get(number)?.some(({ alert }) => sees(alert.slug)) ?? false)
+      .length,
+    unfinished: (await readUnfinished(running, sees)).incidents.size,
+    deadLetters: totals.reduce((sum, { deadLetters }) => sum + deadLetters, 0),
+    queued: queues.length === 0 ? null : queues.reduce((sum, state) => sum + queuedOf(state), 0),
+    source: running.source(),
+    organizations: new Set(states.map(({ slug }) => slug)).size,
+    late: states.filter((state) => isLate(state, nowMs)).length,
+    everyMs: commonInterval(running, states),
+  };
+}
+
+/** Returns whether its run should have begun by now. */
+export function isLate({ lastRunAtMs, isRunning, nextDueAtMs }: CheckState, nowMs: number): boolean {
+  return lastRunAtMs !== null && !isRunning && nextDueAtMs + lateAfterMs < nowMs;
+}
+
+function worstOf(states: readonly CheckState[]): FrameFacts["severity"] {
+  const found = new Set(states.map(({ severity }) => severity ?? "unknown"));
+  return order.find((severity) => found.has(severity)) ?? "ok";
+}
+
+function queuedOf({ lastReport }: CheckState): number {
+  const queued = lastReport?.kind === "result" ? lastReport.result.observed["queued"] : 0;
+  return typeof queued === "number" ? queued : 0;
+}
+
+function commonInterval({ checks }: Running, states: readonly CheckState[]): number | null {
+  const counts = new Map<number, number>();
+  for (const state of states) {
+    const { intervalMs } = checks.paceOf(state);
+    if (intervalMs !== null) counts.set(intervalMs, (counts.get(intervalMs) ?? 0) + 1);
+  }
+  for (const [intervalMs, count] of counts) if (count > states.length / 2) return intervalMs;
+  return null;
+}

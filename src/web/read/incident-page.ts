@@ -1,0 +1,125 @@
+import { heldGates } from "../../alerting/decide/gate.ts";
+import { dayMs } from "../../base/time.ts";
+import type { CostAnswer } from "../../contract/v1/cost.ts";
+import type { Marker } from "../../store/alerts/markers.ts";
+import type { WaitingEntry } from "../../store/alerts/outbox-entry.ts";
+import { costOf } from "../api/cost-view.ts";
+import type { AlertAssetsPort } from "../ports/dead-assets.ts";
+import type { IncidentReading, ReadIncident, ReadIncidentDetail } from "./incidents.ts";
+import type { Running } from "./running.ts";
+
+/** An incident with what its headline and its answers are made of, as one reader may see it. */
+export interface IncidentFacts extends ReadIncident {
+  readonly nowMs: number;
+  /** `embedded`, or the host that is asked. */
+  readonly source: string;
+  /** Organizations whose spike check is configured. */
+  readonly fleet: number;
+  /** Since when gates are shut by alerts of this incident, by organization. */
+  readonly heldSince: ReadonlyMap<string, number>;
+  /** When each receiver first accepted something of it, the first one first. */
+  readonly notified: readonly { readonly receiver: string; readonly atMs: number }[];
+  /** Who is called next if nobody takes it; null: nobody. */
+  readonly escalation: { readonly receiver: string; readonly atMs: number } | null;
+}
+
+/** An incident with everything that its page shows. */
+export interface IncidentPage extends IncidentFacts {
+  readonly comments: ReadIncidentDetail["comments"];
+  /** Notifications of it that wait for their receiver. */
+  readonly waiting: readonly WaitingEntry[];
+  /** Oldest first, from a day before it began. */
+  readonly markers: readonly Marker[];
+  readonly cost: CostAnswer | null;
+  /** The number of the incident before; null: there is none. */
+  readonly previous: number | null;
+}
+
+export interface IncidentPages {
+  /** By number or id; null: unknown, or the reader may see none of its members. */
+  read(reference: string, sees: (slug: string) => boolean): Promise<IncidentPage | null>;
+  /** The facts of some incidents, in their order. */
+  factsOf(found: readonly ReadIncident[], sees: (slug: string) => boolean): Promise<readonly IncidentFacts[]>;
+}
+
+// More than receivers, whose latest ones are shown.
+const mostWaiting = 100;
+
+/** Reads incidents for pages. */
+export function createIncidentPages(
+  running: Running,
+  incidents: Pick<IncidentReading, "find">,
+  assets: Pick<AlertAssetsPort, "costOf">,
+): IncidentPages {
+  const { store, clock, settings, checks, source } = running;
+
+  async function factsOf(
+    found: readonly ReadIncident[],
+    sees: (slug: string) => boolean,
+  ): Promise<readonly IncidentFacts[]> {
+    const failures = await store.gate.failures();
+    const fleet = checks.all().filter(({ check, slug }) => check === "dead-asset-spike" && sees(slug)).length;
+    const nowMs = clock.nowMs();
+    const facts: IncidentFacts[] = [];
+    for (const one of found) {
+      const own = failures.filter(({ alert }) => alert.incident?.number === one.incident.number && sees(alert.slug));
+      facts.push({
+        ...one,
+        nowMs,
+        source: source(),
+        fleet,
+        heldSince: heldGates(own, (slug) => settings().gateOf(slug)),
+        notified: await store.deliveries.firstByReceiver(one.members.map(({ alert }) => alert.id)),
+        escalation: nextEscalation(running, one, nowMs),
+      });
+    }
+    return facts;
+  }
+
+  return {
+    factsOf,
+    read: async (reference, sees) => {
+      const found = await incidents.find(reference, sees);
+      if (found === null) return null;
+      const [facts] = await factsOf([found], sees);
+      if (facts === undefined) return null;
+      const { incident, members } = found;
+      const fromMs = incident.startedAtMs - dayMs;
+      const toMs = incident.endedAtMs ?? clock.nowMs();
+      const [first] = members;
+      const subjects = [incident.id, ...(first === undefined ? [] : [first.alert.id])];
+      const waiting: WaitingEntry[] = [];
+      for (const subject of subjects)
+        waiting.push(...(await store.outbox.waitingWith({ subject, fromMs: 0, limit: mostWaiting })));
+      const only = members.length === 1 ? first?.alert.slug : undefined;
+      const markers = await store.markers.between({ fromMs, toMs, ...(only === undefined ? {} : { slug: only }) });
+      const [before] = await store.incidents.list({ state: "all", before: incident.number, limit: 1 });
+      return {
+        ...facts,
+        comments: found.comments,
+        waiting: [...new Map(waiting.map((entry) => [entry.receiver, entry])).values()],
+        markers: markers.filter(({ slug }) => slug === null || members.some(({ alert }) => alert.slug === slug)),
+        cost: await costOf(
+          assets,
+          members.map(({ alert }) => alert),
+        ),
+        previous: before?.number ?? null,
+      };
+    },
+  };
+}
+
+/** The receiver that is notified next of an alert which nobody has acknowledged. */
+function nextEscalation({ settings }: Running, { members }: ReadIncident, nowMs: number): IncidentFacts["escalation"] {
+  const rules = settings();
+  let next: IncidentFacts["escalation"] = null;
+  for (const { alert, end, isQuiet } of members) {
+    const { firingAtMs, acknowledgement, check, slug } = alert;
+    if (end !== null || firingAtMs === null || acknowledgement !== null || isQuiet) continue;
+    for (const { name, afterMs } of rules.targetOf(check, slug)?.receivers ?? []) {
+      const atMs = firingAtMs + afterMs;
+      if (afterMs > 0 && atMs > nowMs && atMs < (next?.atMs ?? Infinity)) next = { receiver: name, atMs };
+    }
+  }
+  return next;
+}
