@@ -136,16 +136,8 @@ export function createDeliveryStore(db: Db) {
       alertIds: readonly string[],
     ): Promise<readonly { readonly receiver: string; readonly atMs: number }[]> => {
       const found = new Map<string, number>();
-      for (let start = 0; start < alertIds.length; start += rowsPerStatement) {
-        const some = alertIds.slice(start, start + rowsPerStatement);
-        const rows = await db
-          .selectFrom("alert_notified")
-          .select(["receiver", ({ fn }) => fn.min("at_ms").as("at_ms")])
-          .where("alert_id", "in", some)
-          .groupBy("receiver")
-          .execute();
-        for (const { receiver, at_ms } of rows) found.set(receiver, Math.min(at_ms, found.get(receiver) ?? at_ms));
-      }
+      for (const { receiver, at_ms } of await notified(alertIds))
+        found.set(receiver, Math.min(at_ms, found.get(receiver) ?? at_ms));
       const all = [...found].map(([receiver, atMs]) => ({ receiver, atMs }));
       return all.toSorted((left, right) => left.atMs - right.atMs || (left.receiver < right.receiver ? -1 : 1));
     },

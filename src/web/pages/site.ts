@@ -21,15 +21,17 @@ export interface SiteOptions {
   readonly storeProblem: () => string | null;
 }
 
+/** Registers a page for browsers, of a GET. */
+export type AddPage = (
+  path: string,
+  access: Access,
+  handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+) => void;
+
 /** What all pages have in common: their frame, who may see them, and how they answer. */
 export interface Site {
-  /** A page for a browser, of a GET. Without identity a closed one leads to where one signs in. */
-  addPage(
-    scope: FastifyInstance,
-    path: string,
-    access: Access,
-    handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
-  ): void;
+  /** Registers pages in a scope. Without identity a closed one leads to where one signs in. */
+  pagesOf(scope: FastifyInstance): AddPage;
   /** Answers with a whole page. */
   send(request: FastifyRequest, reply: FastifyReply, content: PageContent): Promise<FastifyReply>;
   /** Answers with a page that says that something is not there: 404. */
@@ -93,7 +95,8 @@ export function createSite({ version, running, settings, storeProblem }: SiteOpt
     refuse,
     sendMissing: (request, reply, content) =>
       send(request, reply.code(404), { title: "Not found · flatline", ...content }),
-    addPage: (scope, path, access, handle) => addResource(scope, path, settings, { GET: { access, handle } }, refuse),
+    pagesOf: (scope) => (path, access, handle) =>
+      addResource(scope, path, settings, { GET: { access, handle } }, refuse),
   };
 }
 

@@ -51,12 +51,13 @@ export function addIncidentPages(
   { site, running, incidents, pages, bodies }: IncidentPageRoutes,
 ): void {
   const { clock } = running;
+  const addPage = site.pagesOf(scope);
   const seesOf =
     (request: FastifyRequest) =>
     (slug: string): boolean =>
       seesOrganization(request, slug);
 
-  site.addPage(scope, "/incidents", "public", async (request, reply) => {
+  addPage("/incidents", "public", async (request, reply) => {
     const params = paramsOf(request);
     const sees = seesOf(request);
     const before = Number(params.get("before"));
@@ -94,7 +95,7 @@ export function addIncidentPages(
     return found.filter((one) => one !== null);
   }
 
-  site.addPage(scope, "/incidents/:id", "public", async (request, reply) => {
+  addPage("/incidents/:id", "public", async (request, reply) => {
     const page = await find(request);
     if (page === null) return site.sendMissing(request, reply, missingIncident(referenceOf(request)));
     const params = paramsOf(request);
