@@ -156,6 +156,28 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
     expect(world.sent("thread")).toEqual([["firing a fail"], ["firing b fail"]]);
   });
 
+  describe("an acknowledgement of an incident", () => {
+    const acknowledge = { kind: "acknowledge", comment: null } as const;
+    const slugsOf = (from: number, to: number): string[] =>
+      Array.from({ length: to - from }, (_, index) => `org-${from + index}`);
+    const acknowledged = async (): Promise<string[]> =>
+      (await world.store.alerts.allLive()).flatMap(({ slug, acknowledgement }) =>
+        acknowledgement === null ? [] : [slug],
+      );
+
+    it("is outgrown by organizations that joined after it, not by those that had left before", async () => {
+      await open({ slugs: slugsOf(0, 20) });
+      for (const slug of slugsOf(0, 10)) await world.run(slug, "fail");
+      for (const slug of slugsOf(1, 10)) await world.run(slug, "ok");
+      await world.actOn(1, acknowledge);
+      for (const slug of slugsOf(10, 19)) await world.run(slug, "fail");
+      expect(await acknowledged()).toEqual(["org-0"]);
+      await world.run("org-19", "fail");
+
+      expect(await acknowledged()).toEqual([]);
+    });
+  });
+
   describe("an act on an incident", () => {
     it("is done to each member that fires, once", async () => {
       await open();

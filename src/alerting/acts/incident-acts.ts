@@ -188,7 +188,7 @@ async function actOnSome(
   const note: NoteEntries = async (some) => void entries.push(...some);
   const step = { parts, context, request, incident: found, severity, note };
   if (isFirst && request.slugs === null)
-    await changeIncident(step, new Set(firing.map(({ alert }) => alert.slug)).size);
+    await changeIncident(step, new Set(members.map(({ alert }) => alert.slug)).size);
   const done: ActedAlert[] = [];
   const skipped: (ActedAlert & { readonly reason: SkipReason })[] = [];
   const opened: string[] = [];
