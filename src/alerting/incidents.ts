@@ -204,6 +204,8 @@ class OpenBook implements IncidentBook {
   ): Promise<void> {
     const { nowMs } = this.#context;
     this.#change({ ...incident, acknowledgement: null, outlived: incident.outlived + 1, outgrownAtMs });
+    // As earlier steps of this transaction left them.
+    this.#membersOf.delete(incident.number);
     for (const { alert, end } of await this.#members(incident.number)) {
       if (end !== null || alert.acknowledgement?.isOfIncident !== true) continue;
       this.#unacknowledged.add(alert.id);

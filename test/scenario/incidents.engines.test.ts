@@ -176,6 +176,22 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
       expect(await acknowledged()).toEqual([]);
     });
+
+    it("leaves its members as other runs of the commit that ends it made them", async () => {
+      await open();
+      await world.run("a", "warn", { count: 20 });
+      await world.actOn(1, acknowledge);
+      await Promise.all([
+        world.run("b", "warn"),
+        world.run("a", "warn", { count: 90 }),
+        // Worse than what was acknowledged.
+        world.run("c", "fail"),
+      ]);
+
+      expect(await acknowledged()).toEqual([]);
+      const [alert] = await world.store.alerts.liveOf([{ check: "dead-asset-spike", slug: "a" }]);
+      expect(alert?.peak.currentCount).toBe(90);
+    });
   });
 
   describe("an act on an incident", () => {
