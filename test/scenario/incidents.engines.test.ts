@@ -192,6 +192,20 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       const [alert] = await world.store.alerts.liveOf([{ check: "dead-asset-spike", slug: "a" }]);
       expect(alert?.peak.currentCount).toBe(90);
     });
+
+    it("keeps quiet who joins under a fleet verdict, but no member of which it was taken back", async () => {
+      const fleet = { minOrganizations: 2, ratio: 0.1 };
+      await open({ settings: { fleet }, policy: { repeatIntervalMs: hourMs } });
+      await world.run("a", "fail");
+      await world.run("b", "fail");
+      await world.advance(minuteMs);
+      await world.actOn(1, acknowledge);
+      await world.actOn(1, { kind: "unacknowledge" }, { slugs: ["b"] });
+      await world.run("c", "fail");
+      await world.advance(hourMs + minuteMs);
+
+      expect(world.sent()).toEqual([["firing a fail", "firing b fail"], ["reminder b fail"]]);
+    });
   });
 
   describe("an act on an incident", () => {

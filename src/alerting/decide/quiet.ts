@@ -16,7 +16,7 @@ export function isQuietUnder(
 ): boolean {
   // What came by a link or another service is of those that its receiver was notified of: who joins is notified.
   if (acknowledgement === null || acknowledgement.receiver !== null || verdict === null) return false;
-  if (alert.acknowledgement !== null || releaseOn.includes("acknowledged")) return false;
+  if (alert.acknowledgement !== null || alert.isTakenBack === true || releaseOn.includes("acknowledged")) return false;
   const { reach } = acknowledgement;
   const isInReach = reach === null || reach.some((pattern) => matchesText(pattern, slug));
   return isInReach && compareSeverity(severity, acknowledgement.severity) <= 0;

@@ -93,6 +93,8 @@ export interface AlertState {
   readonly unknownRuns: number;
   readonly peak: AlertPeak;
   readonly acknowledgement: AlertAcknowledgement | null;
+  /** A person took an acknowledgement of it back: that of its incident is not of it as of one that joins later. */
+  readonly isTakenBack?: true;
   /** When the episode's excess began, the earliest that its runs found; absent if none found one. */
   readonly onset?: SpikeOnset;
   /** The window of the spike check at the episode's first run; absent for other checks, and where a service does not say. */
@@ -164,6 +166,7 @@ const storedAlert = z.object({
       isOfIncident: z.literal(true).exactOptional(),
     })
     .nullable(),
+  isTakenBack: z.literal(true).exactOptional(),
   onset: z
     .object({ atMs: z.number(), marker: z.object({ text: z.string(), atMs: z.number() }).nullable() })
     .exactOptional(),
