@@ -9,11 +9,22 @@ export type SourceKind = "remote" | "embedded";
 
 export const apiKey = "platform-key-that-nobody-may-see";
 export const token = "operator-token-that-nobody-may-see";
+/** Of somebody who may not open gates, and operates only on some organizations. */
+export const danaToken = "dana-token-that-nobody-may-see";
 export const signingSecret = `whsec_${Buffer.from("signing-secret-that-nobody-may-see").toString("base64")}`;
 export const slugs = Array.from({ length: 20 }, (_, index) => `org-${String(index + 1).padStart(2, "0")}`) as [
   string,
   ...string[],
 ];
+export const people = ["token", "dana"] as const;
+/** By the name of their token. */
+export type Person = (typeof people)[number];
+
+/** Whether somebody may operate on an organization. */
+export function reaches(by: Person, slug: string): boolean {
+  return by === "token" || slug.startsWith("org-0");
+}
+
 export const receiverNames = ["ops", "pager", "lead"] as const;
 
 /** Minutes between two runs: half of the organizations are checked every five minutes, the others less often. */
@@ -64,7 +75,10 @@ receivers:
   - { name: ops, type: webhook, url: "https://ops.test/hook", secret: "${signingSecret}", sendActs: true }
   - { name: pager, type: webhook, url: "https://pager.test/hook", minSeverity: fail }
   - { name: lead, type: webhook, url: "https://lead.test/hook" }
-server: { listen: "127.0.0.1:9640", token: "${token}" }
+server:
+  listen: "127.0.0.1:9640"
+  token: "${token}"
+  tokens: [{ name: dana, token: "${danaToken}", may: [read, operate], organizations: ["org-0*"] }]
 storage: { path: flatline.db, eventRetention: ${source === "embedded" ? "4d" : "0s"} }
 `;
   return [

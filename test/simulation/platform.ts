@@ -108,3 +108,41 @@ export function scriptSpikes(chance: Chance, fromMs: number, untilMs: number): S
   }
   return spikes;
 }
+
+/** Spikes of many organizations from one cause: a checker that breaks, once or twice in two days. */
+export function scriptTogether(
+  chance: Chance,
+  slugs: readonly string[],
+  fromMs: number,
+  untilMs: number,
+): ReadonlyMap<string, readonly Spike[]> {
+  const spikes = new Map<string, Spike[]>(slugs.map((slug) => [slug, []]));
+  let atMs = fromMs + chance.between(0, 24 * 60) * minuteMs;
+  for (; atMs < untilMs; atMs += chance.between(16 * 60, 40 * 60) * minuteMs) {
+    const share = chance.pick([0.3, 0.6, 1]);
+    const withinMinutes = chance.pick([10, 60, 240]);
+    const lastsMinutes = chance.pick([60, 200, 500]);
+    // Most of them are as bad as each other, so that one that is worse changes what is known of all.
+    const severity = chance.pick(["warn", "warn", "fail"] as const);
+    for (const own of spikes.values()) {
+      if (!chance.isTrue(share)) continue;
+      const beginsMs = atMs + chance.between(0, withinMinutes) * minuteMs;
+      const endsMs = Math.min(untilMs, beginsMs + lastsMinutes * minuteMs);
+      if (endsMs - beginsMs < 20 * minuteMs) continue;
+      const spike = { fromMs: beginsMs, untilMs: endsMs, severity: chance.isTrue(0.1) ? other[severity] : severity };
+      // Some stop once, and begin again at once.
+      const pauseMs = beginsMs + 7 * minuteMs;
+      if (chance.isTrue(0.7)) own.push(spike);
+      else own.push({ ...spike, untilMs: pauseMs }, { ...spike, fromMs: pauseMs + 7 * minuteMs });
+    }
+  }
+  return spikes;
+}
+
+/** One organization's spikes, those of its own only where no other is. */
+export function interrupt(own: readonly Spike[], others: readonly Spike[]): Spike[] {
+  const kept = own.filter((one) =>
+    others.every(({ fromMs, untilMs }) => one.untilMs <= fromMs || untilMs <= one.fromMs),
+  );
+  return [...kept, ...others].toSorted((left, right) => left.fromMs - right.fromMs);
+}

@@ -1,7 +1,8 @@
 import { dayMs, hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import type { Chance } from "./chance.ts";
 import { diskTargets, type DiskTarget } from "./disk.ts";
-import { verdicts, type Verdict } from "./people.ts";
+import { people } from "./fleet.ts";
+import { verdicts, type PlannedAct } from "./people.ts";
 import { platformFaults, type PlatformFault } from "./platform.ts";
 import { receiverFaults, type ReceiverFault } from "./receiver.ts";
 
@@ -22,16 +23,11 @@ export type Incident = { readonly atMs: number } & (
   | { readonly kind: "set-clock"; readonly byMs: number }
   /** Which configuration is applied, by its place in the world's list. */
   | { readonly kind: "reload"; readonly configuration: number }
-  /** People act on alerts that fire: on that of the organization if it has one, else on another. */
   | { readonly kind: "silence"; readonly slug: string; readonly forMs: number }
   | { readonly kind: "change-silence"; readonly forMs: number }
   | { readonly kind: "end-silences" }
-  | { readonly kind: "acknowledge"; readonly slug: string }
-  | { readonly kind: "unacknowledge" }
-  | { readonly kind: "comment"; readonly slug: string }
-  | { readonly kind: "judge"; readonly slug: string; readonly verdict: Verdict }
-  | { readonly kind: "withdraw" }
-  | { readonly kind: "release"; readonly slug: string }
+  /** People act on alerts that fire, and their incidents; some of them at once. */
+  | { readonly kind: "act"; readonly acts: readonly PlannedAct[] }
   | { readonly kind: "run"; readonly slug: string }
 );
 
@@ -59,12 +55,7 @@ const perDay = {
   silence: 5,
   "change-silence": 2,
   "end-silences": 1,
-  acknowledge: 8,
-  unacknowledge: 4,
-  comment: 4,
-  judge: 10,
-  withdraw: 5,
-  release: 10,
+  act: 48,
   run: 4,
 } as const satisfies Record<Incident["kind"], number>;
 
@@ -138,16 +129,37 @@ function draw(
     case "change-silence":
       return { kind, forMs: chance.pick([minuteMs, hourMs, 6 * hourMs]) };
     case "end-silences":
-    case "unacknowledge":
-    case "withdraw":
       return { kind };
-    case "judge":
-      return { kind, slug, verdict: chance.pick(verdicts) };
-    case "acknowledge":
-    case "comment":
-    case "release":
+    case "act": {
+      const act = drawAct(chance, slug);
+      // Mostly on the same incident: its alerts are of many organizations.
+      return {
+        kind,
+        acts: chance.isTrue(0.2) ? [act, drawAct(chance, chance.pick([slug, chance.pick(slugs)]))] : [act],
+      };
+    }
     case "run":
     default:
       return { kind, slug };
   }
+}
+
+/** The oftener, the more often. */
+const acts: [PlannedAct["act"], ...PlannedAct["act"][]] = [
+  ...(["acknowledge", "acknowledge", "acknowledge", "acknowledge", "acknowledge"] as const),
+  ...(["judge", "judge", "judge", "judge", "judge", "withdraw", "withdraw"] as const),
+  ...(["release", "release", "release", "release", "release"] as const),
+  ...(["unacknowledge", "unacknowledge", "unacknowledge", "comment", "comment", "silence"] as const),
+];
+
+function drawAct(chance: Chance, slug: string): PlannedAct {
+  return {
+    act: chance.pick(acts),
+    slug,
+    by: chance.isTrue(0.7) ? people[0] : people[1],
+    of: chance.pick(["alert", "alert", "some", "incident", "incident"]),
+    isForeseen: chance.isTrue(0.5),
+    verdict: chance.pick(verdicts),
+    forMs: chance.pick([5 * minuteMs, hourMs]),
+  };
 }

@@ -12,7 +12,7 @@ import { loadConfigurations, receiverNames, slugs, type SourceKind } from "./fle
 import { createLife, type Answer, type Life } from "./life.ts";
 import type { FarSide } from "./network.ts";
 import { People, type PeopleObserver } from "./people.ts";
-import { scriptSpikes, SimulatedPlatform, type Spike } from "./platform.ts";
+import { interrupt, scriptSpikes, scriptTogether, SimulatedPlatform, type Spike } from "./platform.ts";
 import { SimulatedReceiver } from "./receiver.ts";
 import { writeScript, type Incident } from "./script.ts";
 import { EventStream, writeEvents, type Batch } from "./stream.ts";
@@ -102,8 +102,13 @@ export class World {
     const chance = createChance(options.seed);
     const { clock } = this;
     const endMs = startMs + options.days * dayMs + quietMs;
+    const endOfSpikesMs = endMs - 6 * hourMs;
+    const together = scriptTogether(chance.of("spikes together"), slugs, startMs, endOfSpikesMs);
     this.spikes = new Map(
-      slugs.map((slug) => [slug, scriptSpikes(chance.of(`spikes ${slug}`), startMs, endMs - 6 * hourMs)]),
+      slugs.map((slug) => {
+        const own = scriptSpikes(chance.of(`spikes ${slug}`), startMs, endOfSpikesMs);
+        return [slug, interrupt(own, together.get(slug) ?? [])];
+      }),
     );
     this.source = source;
     this.#options = options;
@@ -390,18 +395,8 @@ export class World {
         return this.#people.changeSilence(incident.forMs);
       case "end-silences":
         return this.#people.endSilences();
-      case "acknowledge":
-        return this.#people.acknowledge(incident.slug);
-      case "unacknowledge":
-        return this.#people.unacknowledge();
-      case "comment":
-        return this.#people.comment(incident.slug);
-      case "judge":
-        return this.#people.judge(incident.slug, incident.verdict);
-      case "withdraw":
-        return this.#people.withdraw();
-      case "release":
-        return this.#people.release(incident.slug);
+      case "act":
+        return this.#people.act(incident.acts);
       case "run":
         void this.ask({ method: "POST", url: `/api/v1/checks/dead-asset-spike/${incident.slug}/run` });
     }

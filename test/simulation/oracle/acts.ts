@@ -1,114 +1,125 @@
-import type { NamedAlert, PeopleObserver, Saying, Verdict } from "../people.ts";
+import { reaches } from "../fleet.ts";
+import type { NamedAlert, Outcome, PeopleObserver, Saying, SeenAlert, Verdict } from "../people.ts";
 import type { SentAlert } from "../receiver.ts";
 import type { Episode, Episodes } from "./episodes.ts";
 import type { Facts } from "./facts.ts";
+import type { GateOracle } from "./gate.ts";
+import type { IncidentOracle } from "./incidents.ts";
+import { Possible } from "./possible.ts";
 
-/** What was said of one alert, and what may be so of it: more than one value while an answer is awaited, or was lost. */
+/** As the API shows it; the incident's is of its severity then, and ends with it. */
+export interface Acknowledgement {
+  readonly by: string;
+  readonly severity: string;
+  readonly isOfIncident: boolean;
+}
+
+/** What was said of one alert. */
 interface SaidOf {
   readonly alert: NamedAlert;
-  judgements: Set<Verdict | null>;
-  /** With which severity; null: it is not. */
-  acknowledgements: Set<string | null>;
-  /** In order. */
-  readonly comments: Comment[];
+  readonly judgement: Possible<Verdict | null>;
+  readonly acknowledgement: Possible<Acknowledgement | null>;
+  /** Somebody took an acknowledgement of it back, or may have. */
+  isTakenBack: boolean;
 }
 
 interface Comment {
-  readonly text: string;
-  /** null: nobody knows whether it was stored. */
-  isStored: boolean | null;
-  /** Of a judgement, which receivers with `sendActs` are notified of. */
-  readonly isJudgement: boolean;
+  readonly saying: Saying;
+  /** The alerts that it was done to; null: nobody knows whether it was stored. */
+  done: readonly string[] | null;
   /** By the monotonic clock. */
   readonly saidAtMs: number;
-}
-
-/** As `GET /api/v1/alerts` lists it. */
-export interface ListedAlert {
-  readonly id: string;
-  readonly slug: string;
-  readonly acknowledged: boolean;
-  readonly judgement: { readonly verdict: Verdict } | null;
 }
 
 /** The receiver that is notified of acts. */
 const actsReceiver = "ops";
 
-/** What people did has to be seen in the API, and is notified once to who wants to know. */
+/** What people did has to be seen in the API, as each alert allows it, and is notified once to who wants to know. */
 export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
   readonly #facts: Facts;
-  readonly #episodes: () => Episodes;
+  readonly #episodes: Episodes;
+  readonly #gate: GateOracle;
+  readonly #incidents: IncidentOracle;
   readonly #said = new Map<string, SaidOf>();
+  /** Of those under way: what may come of each alert. */
+  readonly #foreseen = new Map<Saying, ReadonlyMap<string, Set<string>>>();
+  readonly #comments: Comment[] = [];
   /** Organizations whose gate somebody released. */
   readonly #released = new Set<string>();
-  /** Comments of judgements that were notified. */
+  /** Comments of judgements that were notified, with the alert. */
   readonly #notified = new Set<string>();
   /** Alerts to be looked at once more. */
   readonly #changed = new Set<string>();
 
-  constructor(facts: Facts, episodes: () => Episodes) {
+  constructor(facts: Facts, parts: { episodes: Episodes; gate: GateOracle; incidents: IncidentOracle }) {
     this.#facts = facts;
-    this.#episodes = episodes;
+    this.#episodes = parts.episodes;
+    this.#gate = parts.gate;
+    this.#incidents = parts.incidents;
   }
 
   saying(saying: Saying): void {
-    if (saying.act === "release") return void this.#released.add(saying.slug);
-    const said = this.#of(saying.alert);
-    if (saying.act === "judge" || saying.act === "comment")
-      said.comments.push({
-        text: saying.comment,
-        isStored: null,
-        isJudgement: saying.act === "judge",
-        saidAtMs: this.#facts.monotonicMs,
-      });
-    this.#apply(said, saying, (values, value) => values.add(value));
-  }
-
-  said(saying: Saying, isDone: boolean | null): void {
-    if (saying.act === "release") return;
-    const said = this.#of(saying.alert);
-    this.#changed.add(saying.alert.id);
-    const comment = "comment" in saying ? said.comments.find(({ text }) => text === saying.comment) : undefined;
-    if (comment !== undefined) comment.isStored = isDone;
-    if (isDone !== true) return;
-    this.#apply(said, saying, (values, value) => {
-      values.clear();
-      values.add(value);
-    });
-  }
-
-  /** An alert became a failure: what was acknowledged as a warning is so no longer. */
-  failed(episode: Episode): void {
-    for (const said of this.#said.values()) {
-      if (!said.acknowledgements.has("warn") || this.#episodes().of(said.alert) !== episode) continue;
-      said.acknowledgements.delete("warn");
-      said.acknowledgements.add(null);
+    const { act, alerts, comment } = saying;
+    this.#foreseen.set(saying, this.#foresee(saying));
+    if (act === "release") for (const { slug } of alerts) this.#released.add(slug);
+    if (comment.startsWith("said ") && act !== "unacknowledge" && act !== "withdraw")
+      this.#comments.push({ saying, done: null, saidAtMs: this.#facts.monotonicMs });
+    for (const alert of alerts) {
+      const said = this.of(alert);
+      if (act === "judge") said.judgement.await(saying, saying.verdict);
+      if (act === "withdraw") said.judgement.await(saying, null);
+      if (act === "acknowledge") said.acknowledgement.await(saying, this.#acknowledgement(saying, alert));
+      if (act === "unacknowledge") said.acknowledgement.await(saying, null);
+      if (act === "unacknowledge") said.isTakenBack = true;
     }
   }
 
-  /** What may be said of the alerts now, to be compared with a list that is asked for at this moment. */
-  expected(): ReadonlyMap<string, { readonly judgements: Set<unknown>; readonly acknowledged: Set<boolean> }> {
-    return new Map(
-      [...this.#said].map(([id, { judgements, acknowledgements }]) => [
-        id,
-        {
-          judgements: new Set<unknown>(judgements),
-          acknowledged: new Set([...acknowledgements].map((severity) => severity !== null)),
-        },
-      ]),
-    );
+  said(saying: Saying, outcome: Outcome): void {
+    const { act, alerts, incident } = saying;
+    const before = this.#foreseen.get(saying) ?? new Map<string, Set<string>>();
+    this.#foreseen.delete(saying);
+    this.#checkOutcome(saying, outcome, before);
+    const done = doneOf(saying, outcome);
+    const comment = this.#comments.find((one) => one.saying === saying);
+    if (comment !== undefined) comment.done = done;
+    for (const alert of alerts) {
+      this.#changed.add(alert.id);
+      const said = this.of(alert);
+      const how = done === null ? "lost" : done.includes(alert.id) ? "done" : "not";
+      said.judgement.settle(saying, changes.judgement.has(act) ? how : "not", act === "judge" ? saying.verdict : null);
+      const acknowledged = act === "acknowledge" ? this.#acknowledgement(saying, alert) : null;
+      said.acknowledgement.settle(saying, changes.acknowledgement.has(act) ? how : "not", acknowledged);
+    }
+    if (incident !== null && act === "comment")
+      for (const id of this.#incidents.membersOf(incident)) this.#changed.add(id);
   }
 
-  /** What was recorded while it answered may be in the answer. */
-  compare(alerts: readonly ListedAlert[], before: ReturnType<ActOracle["expected"]>): void {
-    const after = this.expected();
-    for (const { id, slug, acknowledged, judgement } of alerts) {
+  /** An alert became a failure: what was acknowledged as less is so no longer. */
+  failed(episode: Episode): void {
+    for (const { alert, acknowledgement } of this.#said.values())
+      if (acknowledgement.values().some((one) => one?.severity === "warn") && this.#episodes.of(alert) === episode)
+        acknowledgement.happen((one) => (one?.severity === "warn" ? null : one));
+  }
+
+  /** The acknowledgement of the incident of this alert ended by itself; or it may have. */
+  ended(id: string, isSure: boolean): void {
+    this.#said.get(id)?.acknowledgement.happen((one) => (one?.isOfIncident === true ? null : one), isSure);
+  }
+
+  /** To be called with a list that nothing happened amid. */
+  compare(alerts: readonly SeenAlert[]): void {
+    for (const { id, slug, acknowledgement, judgement } of alerts) {
+      const said = this.#said.get(id);
       const verdict = judgement?.verdict ?? null;
-      const expected = [before.get(id), after.get(id)].filter((one) => one !== undefined);
-      const isAcknowledged = (one: { acknowledged: Set<boolean> }): boolean => one.acknowledged.has(acknowledged);
-      if (expected.length === 0 ? acknowledged : !expected.some(isAcknowledged))
-        this.#facts.violate(`${id} (${slug}) is shown as ${acknowledged ? "" : "not "}acknowledged`);
-      if (expected.length === 0 ? verdict !== null : !expected.some(({ judgements }) => judgements.has(verdict)))
+      const isShown = (one: Acknowledgement | null): boolean =>
+        one?.by === acknowledgement?.by && one?.severity === acknowledgement?.severity;
+      if (said === undefined ? acknowledgement !== undefined : !said.acknowledgement.see(isShown)) {
+        const shown =
+          acknowledgement === undefined ? "by nobody" : `${acknowledgement.severity} by ${acknowledgement.by}`;
+        const expected = JSON.stringify(said?.acknowledgement.values() ?? []);
+        this.#facts.violate(`${id} (${slug}) is shown as acknowledged ${shown}, not ${expected}`);
+      }
+      if (said === undefined ? verdict !== null : !said.judgement.see((one) => one === verdict))
         this.#facts.violate(`${id} (${slug}) is shown as judged ${verdict ?? "by nobody"}`);
     }
   }
@@ -117,19 +128,18 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
   async ask(): Promise<void> {
     const { world } = this.#facts;
     for (const id of this.#changed) {
-      const said = this.#said.get(id);
-      if (said === undefined) continue;
+      if (!this.#said.has(id)) continue;
       const { status, body } = await world.ask({ method: "GET", url: `/api/v1/alerts/${id}` });
       if (status !== 200) continue;
       this.#changed.delete(id);
       const { comments } = JSON.parse(body) as { readonly comments: readonly { readonly text: string }[] };
       const shown = comments.map(({ text }) => text).filter((text) => text.startsWith("said "));
-      // One whose answer was lost may be there.
-      const expected = said.comments.filter(
-        ({ text, isStored }) => isStored === true || (isStored === null && shown.includes(text)),
-      );
-      if (shown.join() !== expected.map(({ text }) => text).join())
-        this.#facts.violate(`${id} has the comments ${shown.join()}, not ${expected.map(({ text }) => text).join()}`);
+      const expected = this.#comments
+        .filter(({ saying, done }) => this.#isShownWith(id, saying, done, shown))
+        .map(({ saying }) => saying.comment);
+      // Of two at once either may be first.
+      if (shown.toSorted().join() !== expected.toSorted().join())
+        this.#facts.violate(`${id} has the comments ${shown.join()}, not ${expected.join()}`);
     }
   }
 
@@ -150,42 +160,145 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
     }
     if (said === undefined) return say("nobody judged it");
     if (judgement === null || judgement === undefined) return;
-    const comment = said.comments.find(({ text }) => text === act?.comment);
-    if (comment === undefined || comment.isStored === false) return say("nobody said that");
-    if (this.#notified.has(comment.text)) say(`${comment.text} once more`);
-    this.#notified.add(comment.text);
+    const comment = this.#comments.find(({ saying }) => saying.act === "judge" && saying.comment === act?.comment);
+    if (comment === undefined || comment.done?.includes(id) === false) return say("nobody said that");
+    const key = `${id} ${comment.saying.comment}`;
+    if (this.#notified.has(key)) say(`${comment.saying.comment} once more`);
+    this.#notified.add(key);
   }
 
   /** To be called when faults have ended long enough ago for everything to have arrived. */
   finish(routedSinceMs: (slug: string, receiver: string) => number): void {
     const refused = this.#facts.world.receivers.get(actsReceiver)?.refusedAlerts;
-    for (const { alert, comments } of this.#said.values()) {
-      const episode = this.#episodes().of(alert);
-      if (episode === undefined || episode.isRemoved || refused?.has(alert.id) === true) continue;
-      for (const { text, isStored, isJudgement, saidAtMs } of comments) {
-        if (!isJudgement || isStored !== true || routedSinceMs(alert.slug, actsReceiver) > saidAtMs) continue;
-        if (!this.#notified.has(text))
-          this.#facts.violate(`${actsReceiver} was never notified of "${text}", the judgement of ${alert.id}`);
+    for (const { saying, done, saidAtMs } of this.#comments) {
+      if (saying.act !== "judge") continue;
+      for (const alert of saying.alerts) {
+        const episode = this.#episodes.of(alert);
+        if (episode === undefined || episode.isRemoved || refused?.has(alert.id) === true) continue;
+        if (done?.includes(alert.id) !== true || routedSinceMs(alert.slug, actsReceiver) > saidAtMs) continue;
+        if (!this.#notified.has(`${alert.id} ${saying.comment}`))
+          this.#facts.violate(
+            `${actsReceiver} was never notified of "${saying.comment}", the judgement of ${alert.id}`,
+          );
       }
     }
   }
 
-  #of(alert: NamedAlert): SaidOf {
+  of(alert: NamedAlert): SaidOf {
     const known = this.#said.get(alert.id) ?? {
       alert,
-      judgements: new Set<Verdict | null>([null]),
-      acknowledgements: new Set<string | null>([null]),
-      comments: [],
+      judgement: new Possible<Verdict | null>(null),
+      acknowledgement: new Possible<Acknowledgement | null>(null),
+      isTakenBack: false,
     };
     this.#said.set(alert.id, known);
     return known;
   }
 
-  #apply(said: SaidOf, saying: Saying, change: <Value>(values: Set<Value>, value: Value) => void): void {
-    const severity = this.#episodes().of(said.alert)?.severities.at(-1) ?? "unknown";
-    if (saying.act === "judge") change<Verdict | null>(said.judgements, saying.verdict);
-    if (saying.act === "withdraw") change<Verdict | null>(said.judgements, null);
-    if (saying.act === "acknowledge") change<string | null>(said.acknowledgements, severity);
-    if (saying.act === "unacknowledge") change<string | null>(said.acknowledgements, null);
+  #acknowledgement({ by, incident }: Saying, alert: NamedAlert): Acknowledgement {
+    const own = this.#episodes.of(alert)?.severities.at(-1) ?? "unknown";
+    const severity = incident === null ? own : this.#incidents.severityOf(incident);
+    return { by, severity, isOfIncident: incident !== null };
   }
+
+  /** A comment is shown with each alert that it was done to, one that came alone with each of its incident (CONTRACT 15). */
+  #isShownWith(id: string, saying: Saying, done: Comment["done"], shown: readonly string[]): boolean {
+    const isOfAll = saying.act === "comment" && saying.incident !== null && done?.length !== 0;
+    const isOf = isOfAll
+      ? this.#incidents.membersOf(saying.incident).has(id)
+      : (done ?? saying.alerts.map((one) => one.id)).includes(id);
+    // One whose answer was lost may be there.
+    return isOf && (done !== null || shown.includes(saying.comment));
+  }
+
+  /** What CONTRACT 12, 13 and 15 let come of each alert now: `done`, or why not. */
+  #foresee(saying: Saying): ReadonlyMap<string, Set<string>> {
+    return new Map(saying.alerts.map((alert) => [alert.id, this.#foreseeOne(saying, alert)]));
+  }
+
+  #foreseeOne(saying: Saying, alert: NamedAlert): Set<string> {
+    const { act, by, incident, verdict } = saying;
+    const episode = this.#episodes.of(alert);
+    if (episode === undefined) return new Set();
+    const said = this.of(alert);
+    const isOfOne = incident === null;
+    const judgements = said.judgement.values(saying);
+    const acknowledgements = said.acknowledgement.values(saying);
+    /** `done`, or where that opens a gate `needs_gate` for who may not. */
+    const doneBy = (change: "acknowledge" | Verdict): string[] =>
+      by === "token"
+        ? ["done"]
+        : this.#gate.wouldOpen(saying, episode, change).map((isOpened) => (isOpened ? "needs_gate" : "done"));
+    switch (act) {
+      case "acknowledge":
+        if (episode.endsAtMs !== null) return new Set(["ended"]);
+        return new Set(acknowledgements.flatMap((one) => (one === null || isOfOne ? doneBy(act) : ["already"])));
+      case "unacknowledge":
+        if (episode.endsAtMs !== null) return new Set(["ended"]);
+        return new Set(acknowledgements.map((one) => (one === null ? "already" : "done")));
+      case "judge":
+        if (alert.kind === "unknown") return new Set(["not_judged_kind"]);
+        return new Set(judgements.flatMap((one) => (one === verdict && !isOfOne ? ["already"] : doneBy(verdict))));
+      case "withdraw":
+        return new Set(judgements.map((one) => (one === null ? "already" : "done")));
+      case "release":
+        return isOfOne ? new Set(["done"]) : this.#gate.release(saying, episode);
+      case "silence":
+        // A silence of before may be as long.
+        return new Set(episode.endsAtMs === null ? ["done", "already"] : ["ended"]);
+      case "comment":
+      default:
+        return new Set(["done"]);
+    }
+  }
+
+  #checkOutcome(saying: Saying, outcome: Outcome, before: ReadonlyMap<string, Set<string>>): void {
+    const { act, by, alerts, incident, slugs } = saying;
+    const { world, organizations } = this.#facts;
+    if (outcome === "lost" || outcome === "away" || world.isReloading || world.upSinceMs === null) return;
+    const after = this.#foresee(saying);
+    const may = (id: string): Set<string> => new Set([...(before.get(id) ?? []), ...(after.get(id) ?? [])]);
+    const say = (what: string): void =>
+      this.#facts.violate(`${by}'s ${act} ${incident === null ? "" : `of incident ${incident}: `}${what}`);
+    const isForbidden =
+      (act === "release" && by !== "token") ||
+      (slugs ?? (incident === null ? alerts.map(({ slug }) => slug) : [])).some((slug) => !reaches(by, slug));
+    if (outcome === "refused") {
+      const isRefused =
+        incident === null
+          ? alerts.some(({ id, slug }) => !organizations.has(slug) || may(id).size !== 1 || !may(id).has("done"))
+          : this.#incidents.mayRefuse(incident, act) || alerts.length === 0;
+      if (!isForbidden && !isRefused) say(`was refused for ${alerts.map(({ slug }) => slug).join()}`);
+      return;
+    }
+    if (isForbidden) return say("was not refused");
+    if (outcome === "done") {
+      for (const { id, slug } of alerts)
+        if (may(id).size > 0 && !may(id).has("done"))
+          say(`was done to ${id} (${slug}), which is ${[...may(id)].join()}`);
+      return;
+    }
+    const answered = new Map([
+      ...outcome.done.map(({ alertId }) => [alertId, "done"] as const),
+      ...outcome.skipped.map(({ alertId, reason }) => [alertId, reason] as const),
+    ]);
+    for (const { id, slug } of alerts) {
+      const found = answered.get(id) ?? "left out";
+      if (may(id).size > 0 && !may(id).has(found)) say(`${id} (${slug}) is ${found}, not ${[...may(id)].join(" or ")}`);
+    }
+    for (const { slug } of [...outcome.done, ...outcome.skipped])
+      if (!reaches(by, slug) || slugs?.includes(slug) === false) say(`has to do with ${slug}`);
+  }
+}
+
+const changes = {
+  judgement: new Set<string>(["judge", "withdraw"]),
+  acknowledgement: new Set<string>(["acknowledge", "unacknowledge"]),
+};
+
+/** The ids of those that it was done to; null: nobody knows. */
+export function doneOf({ alerts }: Saying, outcome: Outcome): readonly string[] | null {
+  if (outcome === "lost") return null;
+  if (outcome === "done") return alerts.map(({ id }) => id);
+  return typeof outcome === "string" ? [] : outcome.done.map(({ alertId }) => alertId);
 }

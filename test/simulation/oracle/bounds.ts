@@ -4,6 +4,7 @@ import { runInNewContext } from "node:vm";
 import { dayMs, hourMs } from "../../../src/base/time.ts";
 import { receiverNames, slugs } from "../fleet.ts";
 import { countRows, deadLetters, waiting } from "../rows.ts";
+import type { Saying } from "../people.ts";
 import type { Batch } from "../stream.ts";
 import type { Episodes } from "./episodes.ts";
 import type { Facts } from "./facts.ts";
@@ -82,10 +83,10 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     comments: sayings,
     // A gate opens by an act, or with the end of an alert.
     act_notices: fired + sayings,
-    silences: incidents,
+    silences: incidents + sayings,
     markers: 0,
     fleets: wallHours,
-    audit: incidents + batches,
+    audit: incidents + sayings + batches,
     outside_acts: 0,
     // Notifications.
     [waiting]: runs + sayings,
@@ -163,8 +164,8 @@ export class BoundOracle {
     this.#path = path;
   }
 
-  saying(): void {
-    this.#sayings++;
+  saying({ alerts }: Saying): void {
+    this.#sayings += Math.max(1, alerts.length);
   }
 
   streamed(batch: Batch, state: "sent" | "taken"): void {

@@ -2,7 +2,7 @@ import { hourMs, minuteMs, secondMs } from "../../../src/base/time.ts";
 import { compareSeverity, type Severity } from "../../../src/contract/severity.ts";
 import { joinReport } from "../../../src/store/runs/report-shape.ts";
 import { intervalMinutesOf } from "../fleet.ts";
-import type { NamedAlert } from "../people.ts";
+import type { NamedAlert, SeenAlert } from "../people.ts";
 import type { NamedRun } from "../world.ts";
 import { iso, type Facts } from "./facts.ts";
 import { lastDueAtMs } from "./schedule.ts";
@@ -34,7 +34,7 @@ interface Peak {
 }
 
 /** As `GET /api/v1/alerts` lists it. */
-export interface PeakedAlert extends NamedAlert {
+export interface PeakedAlert extends SeenAlert {
   readonly peak: Peak;
 }
 
@@ -62,7 +62,7 @@ export class Episodes {
   }
 
   /** Those that live, in words, with their state and since when. */
-  live(): string[] {
+  #living(): string[] {
     return [...this.#live].map(([key, { firedAtMs, startsAtMs }]) =>
       describeLive(key, firedAtMs === null ? "pending" : "firing", startsAtMs),
     );
@@ -82,19 +82,27 @@ export class Episodes {
     return found;
   }
 
-  /** The peaks of those that live, by kind, organization and start. */
-  peaks(): ReadonlyMap<string, string> {
-    return new Map([...this.#live].map(([key, { startsAtMs, peak }]) => [`${key} ${startsAtMs}`, describePeak(peak)]));
+  /** The one with this id, if it is known. */
+  named(id: string): Episode | undefined {
+    return this.#byId.get(id);
   }
 
-  /** Compares what was listed with the peaks before and after it was. */
-  comparePeaks(alerts: readonly PeakedAlert[], before: ReadonlyMap<string, string>): void {
-    const after = this.peaks();
+  /** Compares what was listed, which nothing happened amid. */
+  compare(alerts: readonly PeakedAlert[]): void {
+    const listed = alerts.map(({ kind, slug, state, startsAt }) =>
+      describeLive(`${kind} ${slug}`, state, Date.parse(startsAt)),
+    );
+    const expected = this.#living();
+    const differing = [
+      ...listed.filter((one) => !expected.includes(one)).map((one) => `+${one}`),
+      ...expected.filter((one) => !listed.includes(one)).map((one) => `-${one}`),
+    ];
+    if (differing.length > 0) this.#facts.violate(`alerts differ: ${differing.join(", ")}`);
     for (const { kind, slug, startsAt, peak } of alerts) {
-      const key = `${kind} ${slug} ${Date.parse(startsAt)}`;
-      const possible = [before.get(key), after.get(key)];
-      if (kind === "unknown" || possible.includes(undefined) || possible.includes(describePeak(peak))) continue;
-      this.#facts.violate(`the peak of ${key} is ${describePeak(peak)}, and was ${possible.join(" or ")}`);
+      const live = this.#live.get(`${kind} ${slug}`);
+      if (kind === "unknown" || live?.startsAtMs !== Date.parse(startsAt)) continue;
+      const [shown, was] = [describePeak(peak), describePeak(live.peak)];
+      if (shown !== was) this.#facts.violate(`the peak of ${slug} from ${startsAt} is ${shown}, and was ${was}`);
     }
   }
 
@@ -233,7 +241,7 @@ function isWorse(found: Peak, before: Peak): boolean {
   return order > 0 || (order === 0 && (found.currentCount ?? -1) > (before.currentCount ?? -1));
 }
 
-export function describeLive(key: string, state: string, startsAtMs: number): string {
+function describeLive(key: string, state: string, startsAtMs: number): string {
   return `${key} ${state} from ${iso(startsAtMs)}`;
 }
 

@@ -12,6 +12,8 @@ export class Facts {
   organizations: ReadonlyMap<string, OrganizationConfig> = new Map();
   /** When a configuration was applied last, by the monotonic clock. */
   configuredAtMs = -Infinity;
+  /** Grows with everything that may change what the API answers. */
+  happened = 0;
 
   constructor(world: World) {
     this.world = world;
@@ -34,6 +36,7 @@ export class Facts {
   configured({ organizations }: Config): void {
     this.organizations = new Map(organizations.map((one) => [one.slug, one]));
     this.configuredAtMs = this.monotonicMs;
+    this.happened++;
   }
 
   violate(what: string): void {

@@ -1,14 +1,17 @@
 import { minuteMs } from "../../../src/base/time.ts";
-import type { PeopleObserver, Saying, Verdict } from "../people.ts";
+import type { Outcome, PeopleObserver, Saying, Verdict } from "../people.ts";
+import { doneOf } from "./acts.ts";
 import type { Episode, Episodes } from "./episodes.ts";
 import { iso, type Facts } from "./facts.ts";
+import { Possible } from "./possible.ts";
 
-/** What may be so of a failure: more than one value while an answer is awaited, or was lost. */
 interface Failure {
-  judgements: Set<Verdict | null>;
-  isReleased: Set<boolean>;
-  isAcknowledged: Set<boolean>;
+  readonly isReleased: Possible<boolean>;
+  readonly isAcknowledged: Possible<Acknowledged>;
 }
+
+/** By an act on one alert, or on its incident; null: it is not. */
+type Acknowledged = "alone" | "incident" | null;
 
 type Decision = "allow" | "hold";
 
@@ -26,8 +29,11 @@ export class GateOracle implements Pick<PeopleObserver, "saying" | "said"> {
   readonly #episodes: () => Episodes;
   readonly #failures = new Map<Episode, Failure>();
   /** By alert, also of those that have not failed yet. */
-  readonly #judgements = new Map<Episode, Set<Verdict | null>>();
-  readonly #releasing = new Set<string>();
+  readonly #judgements = new Map<Episode, Possible<Verdict | null>>();
+  /** Acts under way, and the decisions that were possible before them. */
+  readonly #underWay = new Map<Saying, ReadonlyMap<string, ReadonlySet<Decision>>>();
+  /** Acts amid which another one was under way. */
+  readonly #notAlone = new Set<Saying>();
   readonly #next: string[] = [];
 
   constructor(facts: Facts, episodes: () => Episodes) {
@@ -37,28 +43,54 @@ export class GateOracle implements Pick<PeopleObserver, "saying" | "said"> {
 
   /** An alert became a failure, for the first time or again. */
   failed(episode: Episode): void {
-    this.#failures.set(episode, {
-      judgements: this.#judgementsOf(episode),
-      isReleased: this.#releasing.has(episode.slug) ? new Set([true, false]) : new Set([false]),
-      isAcknowledged: new Set([false]),
-    });
+    const isReleased = new Possible(false);
+    const isAcknowledged = new Possible<Acknowledged>(null);
+    this.#failures.set(episode, { isReleased, isAcknowledged });
+    // Whether what is under way comes before it is not known.
+    for (const saying of this.#underWay.keys()) {
+      this.#await(saying, episode);
+      isReleased.happen((value) => value);
+      isAcknowledged.happen((value) => value);
+    }
+    if (!this.#next.includes(episode.slug)) this.#next.push(episode.slug);
+  }
+
+  /** The acknowledgement of the incident of this alert ended by itself; or it may have. */
+  acknowledgementEnded(episode: Episode, isSure: boolean): void {
+    this.#failures.get(episode)?.isAcknowledged.happen((one) => (one === "incident" ? null : one), isSure);
     if (!this.#next.includes(episode.slug)) this.#next.push(episode.slug);
   }
 
   saying(saying: Saying): void {
-    this.#apply(saying, (values, value) => values.add(value));
-    if (saying.act === "release") this.#releasing.add(saying.slug);
+    const slugs = saying.alerts.map(({ slug }) => slug);
+    if (this.#underWay.size > 0) for (const other of [saying, ...this.#underWay.keys()]) this.#notAlone.add(other);
+    this.#underWay.set(saying, new Map(slugs.map((slug) => [slug, this.possible(slug)])));
+    for (const episode of this.#episodesOf(saying)) this.#await(saying, episode);
   }
 
-  said(saying: Saying, isDone: boolean | null): void {
-    if (saying.act === "release") this.#releasing.delete(saying.slug);
-    const slug = saying.act === "release" ? saying.slug : saying.alert.slug;
-    if (!this.#next.includes(slug)) this.#next.push(slug);
-    if (isDone !== true) return;
-    this.#apply(saying, (values, value) => {
-      values.clear();
-      values.add(value);
-    });
+  said(saying: Saying, outcome: Outcome): void {
+    const before = this.#underWay.get(saying) ?? new Map<string, Set<Decision>>();
+    this.#underWay.delete(saying);
+    const isAlone = !this.#notAlone.delete(saying);
+    const done = doneOf(saying, outcome);
+    const acted = new Set(
+      saying.incident === null && saying.act === "release" && done?.length !== 0
+        ? this.#episodesOf(saying)
+        : saying.alerts.flatMap((alert) => (done?.includes(alert.id) === false ? [] : this.#episodes().of(alert))),
+    );
+    const how = (episode: Episode): "done" | "not" | "lost" =>
+      done === null ? "lost" : acted.has(episode) ? "done" : "not";
+    for (const episode of this.#episodesOf(saying)) {
+      const failure = this.#failures.get(episode);
+      if (saying.act === "judge" || saying.act === "withdraw")
+        this.#judgementOf(episode).settle(saying, how(episode), saying.act === "judge" ? saying.verdict : null);
+      if (saying.act === "release") failure?.isReleased.settle(saying, how(episode), true);
+      if (saying.act === "acknowledge" || saying.act === "unacknowledge")
+        failure?.isAcknowledged.settle(saying, how(episode), acknowledgedBy(saying));
+    }
+    for (const { slug } of saying.alerts) if (!this.#next.includes(slug)) this.#next.push(slug);
+    if (isAlone && typeof outcome === "object" && !this.#facts.world.isReloading)
+      this.#compareAnswer(saying, outcome, before);
   }
 
   /** Asks for the gates that changed lately, and for `slug`. */
@@ -66,13 +98,57 @@ export class GateOracle implements Pick<PeopleObserver, "saying" | "said"> {
     for (const one of new Set([...this.#next.splice(0), slug])) await this.#compare(one);
   }
 
+  /** Whether the failure of this alert holds its gate; more than one value where nobody knows. */
+  holds(episode: Episode, except: Saying | null = null): Set<boolean> {
+    const failure = this.#failures.get(episode);
+    return failure === undefined
+      ? new Set([false])
+      : heldBy(episode, this.#stateOf(episode, failure, except), this.#releaseOn(episode.slug));
+  }
+
+  /** Whether this act on the alert would open its gate. */
+  wouldOpen(saying: Saying, episode: Episode, change: "acknowledge" | Verdict): boolean[] {
+    const failure = this.#failures.get(episode);
+    if (failure === undefined) return [false];
+    const others = [...this.#failures.keys()]
+      .filter((other) => other !== episode && other.slug === episode.slug)
+      .map((other) => this.holds(other, saying));
+    const state = this.#stateOf(episode, failure, saying);
+    const changed =
+      change === "acknowledge" ? { ...state, isAcknowledged: ["alone" as const] } : { ...state, judgements: [change] };
+    const isHeldAfter = heldBy(episode, changed, this.#releaseOn(episode.slug));
+    const mayOpen =
+      this.holds(episode, saying).has(true) && isHeldAfter.has(false) && others.every((held) => held.has(false));
+    const mustOpen =
+      !this.holds(episode, saying).has(false) && !isHeldAfter.has(true) && others.every((held) => !held.has(true));
+    return mustOpen ? [true] : mayOpen ? [true, false] : [false];
+  }
+
+  /** What comes of a release of the hold of this alert. */
+  release(saying: Saying, episode: Episode): Set<string> {
+    if (!this.#failures.has(episode)) return new Set(["not_held"]);
+    return new Set([...this.holds(episode, saying)].map((isHeld) => (isHeld ? "done" : "already")));
+  }
+
+  /** What the gate may answer. */
+  possible(slug: string): Set<Decision> {
+    const possible = new Set<Decision>(["allow"]);
+    for (const episode of this.#failures.keys()) {
+      if (episode.slug !== slug) continue;
+      const isHeld = this.holds(episode);
+      if (isHeld.has(true)) possible.add("hold");
+      if (!isHeld.has(false)) possible.delete("allow");
+    }
+    return possible;
+  }
+
   async #compare(slug: string): Promise<void> {
     const { world } = this.#facts;
     if (world.upSinceMs === null || world.isReloading) return;
-    const before = this.#possible(slug);
+    const before = this.possible(slug);
     const heldBefore = this.#heldSinceMs(slug);
     const { status, body } = await world.ask({ method: "GET", url: `/api/v1/gate/${slug}` });
-    const possible = new Set([...before, ...this.#possible(slug)]);
+    const possible = new Set([...before, ...this.possible(slug)]);
     if (status !== 200 && status !== 404) return;
     this.asked++;
     const { decision, reason, suspectFrom } =
@@ -87,54 +163,83 @@ export class GateOracle implements Pick<PeopleObserver, "saying" | "said"> {
       this.#facts.violate(`the gate of ${slug} suspects from ${suspectFrom}, and holds from ${iso(sinceMs)}`);
   }
 
+  /** What an act on an incident says of gates. */
+  #compareAnswer(
+    { act, by, incident, alerts }: Saying,
+    { gatesOpened, gatesHeld }: Exclude<Outcome, string>,
+    before: ReadonlyMap<string, ReadonlySet<Decision>>,
+  ): void {
+    for (const slug of new Set(alerts.map((alert) => alert.slug))) {
+      const after = this.possible(slug);
+      const couldHold = before.get(slug) ?? after;
+      const say = (what: string): void =>
+        this.#facts.violate(`${by}'s ${act} of incident ${incident} says that the gate of ${slug} ${what}`);
+      const isOpened = gatesOpened.includes(slug);
+      if (!after.has(gatesHeld.includes(slug) ? "hold" : "allow"))
+        say(gatesHeld.includes(slug) ? "is held" : "is not held");
+      if (isOpened && !(couldHold.has("hold") && after.has("allow"))) say("opens");
+      if (!isOpened && !couldHold.has("allow") && !after.has("hold")) say("does not open");
+    }
+  }
+
   /** When the first of the alerts began that hold for sure. */
   #heldSinceMs(slug: string): number {
-    const releaseOn = this.#facts.organizations.get(slug)?.gate.releaseOn ?? ["judged"];
-    const held = [...this.#failures].filter(
-      ([episode, failure]) => episode.slug === slug && !heldBy(episode, failure, releaseOn).has(false),
+    const held = [...this.#failures.keys()].filter(
+      (episode) => episode.slug === slug && !this.holds(episode).has(false),
     );
-    return Math.min(...held.map(([{ startsAtMs }]) => startsAtMs));
+    return Math.min(...held.map(({ startsAtMs }) => startsAtMs));
   }
 
-  #possible(slug: string): Set<Decision> {
-    const releaseOn = this.#facts.organizations.get(slug)?.gate.releaseOn ?? ["judged"];
-    const possible = new Set<Decision>(["allow"]);
-    for (const [episode, failure] of this.#failures) {
-      if (episode.slug !== slug) continue;
-      const isHeld = heldBy(episode, failure, releaseOn);
-      if (isHeld.has(true)) possible.add("hold");
-      if (!isHeld.has(false)) possible.delete("allow");
-    }
-    return possible;
+  #releaseOn(slug: string): readonly string[] {
+    return this.#facts.organizations.get(slug)?.gate.releaseOn ?? ["judged"];
   }
 
-  #judgementsOf(episode: Episode): Set<Verdict | null> {
-    const known = this.#judgements.get(episode) ?? new Set<Verdict | null>([null]);
+  #judgementOf(episode: Episode): Possible<Verdict | null> {
+    const known = this.#judgements.get(episode) ?? new Possible<Verdict | null>(null);
     this.#judgements.set(episode, known);
     return known;
   }
 
-  #apply(saying: Saying, change: <Value>(values: Set<Value>, value: Value) => void): void {
-    if (saying.act === "release") {
-      for (const [episode, { isReleased }] of this.#failures)
-        if (episode.slug === saying.slug) change(isReleased, true);
-      return;
-    }
-    const episode = this.#episodes().of(saying.alert);
-    if (episode === undefined) return;
-    if (saying.act === "judge") change<Verdict | null>(this.#judgementsOf(episode), saying.verdict);
-    else if (saying.act === "withdraw") change<Verdict | null>(this.#judgementsOf(episode), null);
-    else if (saying.act === "acknowledge" || saying.act === "unacknowledge") {
-      const failure = this.#failures.get(episode);
-      if (failure !== undefined) change(failure.isAcknowledged, saying.act === "acknowledge");
-    }
+  #stateOf(episode: Episode, { isReleased, isAcknowledged }: Failure, except: Saying | null): FailureState {
+    return {
+      judgements: this.#judgementOf(episode).values(except),
+      isReleased: isReleased.values(except),
+      isAcknowledged: isAcknowledged.values(except),
+    };
   }
+
+  /** What the act may change: a release of a gate all that failed in it. */
+  #episodesOf({ act, alerts, incident }: Saying): readonly Episode[] {
+    if (act !== "release" || incident !== null) return alerts.flatMap((alert) => this.#episodes().of(alert) ?? []);
+    return [...this.#failures.keys()].filter((episode) => alerts.some(({ slug }) => slug === episode.slug));
+  }
+
+  #await(saying: Saying, episode: Episode): void {
+    const failure = this.#failures.get(episode);
+    if (!this.#episodesOf(saying).includes(episode)) return;
+    if (saying.act === "judge") this.#judgementOf(episode).await(saying, saying.verdict);
+    if (saying.act === "withdraw") this.#judgementOf(episode).await(saying, null);
+    if (saying.act === "release") failure?.isReleased.await(saying, true);
+    if (saying.act === "acknowledge" || saying.act === "unacknowledge")
+      failure?.isAcknowledged.await(saying, acknowledgedBy(saying));
+  }
+}
+
+interface FailureState {
+  readonly judgements: readonly (Verdict | null)[];
+  readonly isReleased: readonly boolean[];
+  readonly isAcknowledged: readonly Acknowledged[];
+}
+
+function acknowledgedBy({ act, incident }: Saying): Acknowledged {
+  if (act === "unacknowledge") return null;
+  return incident === null ? "alone" : "incident";
 }
 
 /** Whether the failure holds the gate, in each case that may be. */
 function heldBy(
   { endsAtMs, isEndedByRun }: Episode,
-  { judgements, isReleased, isAcknowledged }: Failure,
+  { judgements, isReleased, isAcknowledged }: FailureState,
   releaseOn: readonly string[],
 ): Set<boolean> {
   if (endsAtMs !== null && releaseOn.includes("resolved")) return new Set([false]);
@@ -146,6 +251,6 @@ function heldBy(
   for (const judgement of judgements)
     for (const released of isReleased)
       for (const acknowledged of isAcknowledged)
-        held.add(!(releasedBy(judgement) || released || (acknowledged && releaseOn.includes("acknowledged"))));
+        held.add(!(releasedBy(judgement) || released || (acknowledged !== null && releaseOn.includes("acknowledged"))));
   return held;
 }

@@ -1,77 +1,326 @@
 import { minuteMs } from "../../../src/base/time.ts";
+import { compareSeverity, worstSeverity, type Severity } from "../../../src/contract/severity.ts";
+import { reaches, type Person } from "../fleet.ts";
+import type { NamedAlert, Outcome, PeopleObserver, Saying, SeenAlert, SeenIncident, SeenMember } from "../people.ts";
+import type { ActOracle } from "./acts.ts";
+import type { Episode, Episodes } from "./episodes.ts";
 import type { Facts } from "./facts.ts";
+import type { GateOracle } from "./gate.ts";
+import { Possible } from "./possible.ts";
 
-/** As `GET /api/v1/alerts` lists it. */
-export interface IncidentAlert {
-  readonly id: string;
-  readonly slug: string;
-  readonly check: string;
-  readonly kind: string;
-  readonly state: string;
-  readonly firingAt: string | null;
-  readonly incidentNumber: number | null;
+/** An acknowledgement of a whole incident. */
+interface WholeAcknowledgement {
+  readonly by: Person;
+  readonly severity: Severity;
+  /** Organizations that it had then. */
+  readonly organizations: number;
 }
 
-/** The first alert that was seen of an incident. */
-interface Opened {
+/** An incident that was seen. */
+interface Known {
   readonly family: string;
   readonly firstAtMs: number;
   /** By the monotonic clock. */
   readonly seenAtMs: number;
+  /** By id, in the order in which they were seen. */
+  readonly members: Map<string, NamedAlert>;
+  readonly acknowledgement: Possible<WholeAcknowledgement | null>;
+  hasVerdict: boolean;
+  /** It was seen to be over, or none of its alerts to fire any more. */
+  isOver: boolean;
+}
+
+/** When an alert was quiet for sure, by the monotonic clock. */
+interface Quiet {
+  readonly fromMs: number;
+  untilMs: number;
 }
 
 const withinMs = 30 * minuteMs;
+const leastOutgrowing = 10;
 
-/** What began together belongs together, and stays so (CONTRACT 15), worked out of what the API lists every ten minutes. */
-export class IncidentOracle {
+/**
+ * What began together belongs together, stays so, and is acknowledged together (CONTRACT 15), worked out of what is seen of
+ * incidents every ten minutes and before each act.
+ */
+export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" | "said"> {
   readonly #facts: Facts;
+  readonly #episodes: Episodes;
+  readonly #gate: GateOracle;
+  readonly #acts: () => ActOracle;
   readonly #incidentOf = new Map<string, number>();
-  readonly #opened = new Map<number, Opened>();
-  /** When none of an incident's alerts was seen to fire any more, by the monotonic clock. */
-  readonly #overAtMs = new Map<number, number>();
+  readonly #known = new Map<number, Known>();
+  readonly #quiet = new Map<string, readonly Quiet[]>();
+  /** Those that last, as far as anybody knows. */
+  readonly #quietNow = new Map<string, Quiet>();
 
-  constructor(facts: Facts) {
+  constructor(facts: Facts, parts: { episodes: Episodes; gate: GateOracle; acts: () => ActOracle }) {
     this.#facts = facts;
+    this.#episodes = parts.episodes;
+    this.#gate = parts.gate;
+    this.#acts = parts.acts;
   }
 
-  compare(alerts: readonly IncidentAlert[]): void {
-    const firing = alerts.filter(({ state }) => state === "firing");
-    const inOrder = firing.toSorted(
-      (left, right) => Date.parse(left.firingAt ?? "") - Date.parse(right.firingAt ?? ""),
-    );
-    for (const alert of alerts)
-      if (alert.state === "pending" && alert.incidentNumber !== null)
-        this.#facts.violate(`${alert.id} (${alert.slug}) is pending, and of incident ${alert.incidentNumber}`);
-    const open = new Set(firing.map(({ incidentNumber }) => incidentNumber ?? 0));
-    for (const alert of inOrder) this.#look(alert, open);
-    for (const number of this.#opened.keys())
-      if (!open.has(number) && !this.#overAtMs.has(number)) this.#overAtMs.set(number, this.#facts.monotonicMs);
+  /** The ids of its alerts. */
+  membersOf(number: number): ReadonlySet<string> {
+    return new Set(this.#known.get(number)?.members.keys());
   }
 
-  #look({ id, slug, check, kind, firingAt, incidentNumber }: IncidentAlert, open: ReadonlySet<number>): void {
-    if (incidentNumber === null) return this.#facts.violate(`${id} (${slug}) fires, and is of no incident`);
-    const before = this.#incidentOf.get(id);
-    if (before !== undefined && before !== incidentNumber)
-      this.#facts.violate(`${id} (${slug}) went from incident ${before} to ${incidentNumber}`);
-    if (before !== undefined) return;
-    this.#incidentOf.set(id, incidentNumber);
-    // An alert of kind unknown is of one of two families, as its error has it.
-    const family = kind === "unknown" ? "unknown" : check === "sentinel" ? "dead-asset-spike" : check;
-    const atMs = Date.parse(firingAt ?? "");
-    if (this.#overAtMs.has(incidentNumber))
-      this.#facts.violate(`${id} (${slug}) joined incident ${incidentNumber}, which was over`);
-    const known = this.#opened.get(incidentNumber);
-    if (known !== undefined) {
-      if (known.family !== family)
-        this.#facts.violate(`${id} (${slug}) is of ${family}, and incident ${incidentNumber} of ${known.family}`);
-      return;
+  /** The worst of its alerts that fire. */
+  severityOf(number: number): Severity {
+    return worstSeverity(this.#firing(number).map(({ severities }) => severities.at(-1) ?? "unknown"));
+  }
+
+  /** Whether an act on the whole of it may be refused for what it is. */
+  mayRefuse(number: number, act: Saying["act"]): boolean {
+    if (act === "judge" || act === "release") return this.#known.get(number)?.family !== "deaths";
+    return act !== "comment" && this.#firing(number).length === 0;
+  }
+
+  /** Looks at all that are open. To be called when nothing else is asked. */
+  async ask(): Promise<void> {
+    const { world } = this.#facts;
+    const before = this.#facts.happened;
+    const { status, body } = await world.ask({ method: "GET", url: "/api/v1/incidents" });
+    if (status !== 200) return;
+    const listed = (JSON.parse(body) as { readonly incidents: readonly SeenIncident[] }).incidents;
+    const open = new Set(listed.map(({ number }) => number));
+    // Those that are over since were members' last chance to change something.
+    const wanted = [
+      ...open,
+      ...[...this.#known].flatMap(([number, { isOver }]) => (isOver || open.has(number) ? [] : [number])),
+    ];
+    for (const number of wanted.toSorted((left, right) => left - right)) {
+      const seen = await world.ask({ method: "GET", url: `/api/v1/incidents/${number}` });
+      if (seen.status !== 200) continue;
+      const incident = JSON.parse(seen.body) as SeenIncident;
+      this.looked(incident);
+      if (before === this.#facts.happened) this.#compare(incident);
     }
-    const newest = [...this.#opened].filter(([number, one]) => one.family === family && open.has(number)).at(-1);
-    const { monotonicMs, world } = this.#facts;
-    this.#opened.set(incidentNumber, { family, firstAtMs: atMs, seenAtMs: monotonicMs });
-    // Between two looks the newest one may have ended and this one be another; and clocks are set.
-    if (newest === undefined || family === "unknown" || world.clockSetAtMs > newest[1].seenAtMs) return;
-    if (atMs >= newest[1].firstAtMs && atMs - newest[1].firstAtMs <= withinMs)
-      this.#facts.violate(`${id} (${slug}) opened incident ${incidentNumber} beside ${newest[0]}, which it joins`);
   }
+
+  /** To be called with a list that nothing happened amid. */
+  compare(alerts: readonly SeenAlert[]): void {
+    for (const { id, slug, state, incidentNumber } of alerts) {
+      const before = this.#incidentOf.get(id);
+      if (state === "pending" && incidentNumber !== null)
+        this.#facts.violate(`${id} (${slug}) is pending, and of incident ${incidentNumber}`);
+      if (state === "firing" && before !== undefined && before !== incidentNumber)
+        this.#facts.violate(`${id} (${slug}) went from incident ${before} to ${incidentNumber}`);
+      if (state === "firing" && incidentNumber === null)
+        this.#facts.violate(`${id} (${slug}) fires, and is of no incident`);
+    }
+  }
+
+  looked({ number, family, endedAt, fleet, alerts }: SeenIncident): void {
+    const known = this.#known.get(number) ?? this.#open(number, family, alerts);
+    const inOrder = alerts.toSorted((left, right) => Date.parse(left.firingAt) - Date.parse(right.firingAt));
+    for (const alert of inOrder) {
+      const before = this.#incidentOf.get(alert.id);
+      if (before !== undefined && before !== number)
+        this.#facts.violate(`${alert.id} (${alert.slug}) is of incidents ${before} and ${number}`);
+      if (before === undefined) this.#join(number, known, alert);
+    }
+    known.hasVerdict = fleet !== null;
+    known.isOver ||= endedAt !== null;
+  }
+
+  saying(saying: Saying): void {
+    const { act, by, incident, slugs } = saying;
+    for (const { id } of saying.alerts) this.#louden(id);
+    if (incident === null || slugs !== null) return;
+    for (const id of this.membersOf(incident)) this.#louden(id);
+    const { acknowledgement } = this.#of(incident);
+    if (act === "acknowledge") acknowledgement.await(saying, this.#acknowledgementBy(by, incident));
+    if (act === "unacknowledge") acknowledgement.await(saying, null);
+  }
+
+  said(saying: Saying, outcome: Outcome): void {
+    const { act, by, incident, slugs } = saying;
+    if (incident === null || slugs !== null) return;
+    const { acknowledgement } = this.#of(incident);
+    if (act !== "acknowledge" && act !== "unacknowledge") return;
+    const how = outcome === "lost" ? "lost" : typeof outcome === "string" ? "not" : "done";
+    const made = act === "acknowledge" ? this.#acknowledgementBy(by, incident) : null;
+    // The first one holds: a second one is of those that the first left.
+    const isFirst = acknowledgement.values(saying).every((one) => one === null);
+    acknowledgement.settle(saying, act === "acknowledge" && !isFirst && how === "done" ? "lost" : how, made);
+  }
+
+  /** An alert became a failure. */
+  failed(episode: Episode): void {
+    for (const [id, number] of this.#incidentOf)
+      if (this.#episodes.named(id) === episode) {
+        this.#louden(id);
+        this.#worsen(number, "fail");
+      }
+  }
+
+  /** Whether an acknowledgement, its own or its incident's, kept an alert quiet at that time of the monotonic clock. */
+  wasQuiet(id: string, atMs: number): boolean {
+    return this.#quiet.get(id)?.some(({ fromMs, untilMs }) => fromMs + minuteMs < atMs && atMs < untilMs) === true;
+  }
+
+  #of(number: number): Known {
+    return this.#known.get(number) ?? this.#open(number, "deaths", []);
+  }
+
+  #open(number: number, family: string, alerts: readonly SeenMember[]): Known {
+    const { monotonicMs, world } = this.#facts;
+    const firstAtMs = Math.min(...alerts.map(({ firingAt }) => Date.parse(firingAt)));
+    const newest = [...this.#known].filter(([, one]) => one.family === family && !one.isOver).at(-1);
+    const known: Known = {
+      family,
+      firstAtMs,
+      seenAtMs: monotonicMs,
+      members: new Map(),
+      acknowledgement: new Possible<WholeAcknowledgement | null>(null),
+      hasVerdict: false,
+      isOver: false,
+    };
+    this.#known.set(number, known);
+    // Between two looks the newest one may have ended and this one be another; and clocks are set.
+    if (newest === undefined || world.clockSetAtMs > newest[1].seenAtMs) return known;
+    const sinceMs = firstAtMs - newest[1].firstAtMs;
+    const isNewestOpen = this.#firing(newest[0]).some(({ firedAtMs }) => (firedAtMs ?? Infinity) < firstAtMs);
+    if (isNewestOpen && sinceMs >= 0 && (newest[1].hasVerdict || sinceMs <= withinMs))
+      this.#facts.violate(`incident ${number} was opened beside ${newest[0]}, which it is of`);
+    return known;
+  }
+
+  #join(number: number, known: Known, alert: SeenMember): void {
+    const { id, slug, kind } = alert;
+    this.#incidentOf.set(id, number);
+    const organizations = slugsOf(known).size;
+    known.members.set(id, alert);
+    const isOfDeaths = known.family === "deaths";
+    if (isOfDeaths !== (kind === "verdict"))
+      this.#facts.violate(`${id} (${slug}) is of kind ${kind}, and incident ${number} of ${known.family}`);
+    if (known.isOver) this.#facts.violate(`${id} (${slug}) joined incident ${number}, which was over`);
+    const episode = this.#episodes.of(alert);
+    if (episode !== undefined) this.#worsen(number, worstSeverity(episode.severities));
+    if (slugsOf(known).size > organizations) this.#outgrow(number, known);
+  }
+
+  #worsen(number: number, severity: Severity): void {
+    this.#endAcknowledgement(number, (one) => compareSeverity(severity, one.severity) > 0);
+  }
+
+  #outgrow(number: number, known: Known): void {
+    const now = slugsOf(known).size;
+    this.#endAcknowledgement(
+      number,
+      ({ organizations }) => now - organizations >= Math.max(leastOutgrowing, organizations),
+    );
+  }
+
+  /** It ends for all that fire. */
+  #endAcknowledgement(number: number, isEnd: (one: WholeAcknowledgement) => boolean): void {
+    const { acknowledgement, members } = this.#of(number);
+    const values = acknowledgement.values();
+    const ending = values.filter((one) => one !== null && isEnd(one));
+    if (ending.length === 0) return;
+    acknowledgement.happen((one) => (one !== null && isEnd(one) ? null : one));
+    for (const alert of members.values()) {
+      const episode = this.#episodes.of(alert);
+      // One that ended lately may have ended after that.
+      const isSure = ending.length === values.length && episode?.endsAtMs === null;
+      this.#louden(alert.id);
+      this.#acts().ended(alert.id, isSure);
+      if (episode !== undefined) this.#gate.acknowledgementEnded(episode, isSure);
+    }
+  }
+
+  /** What is shown of an incident, at a moment at which nothing happens. */
+  #compare(seen: SeenIncident): void {
+    const { number, alerts, fleet } = seen;
+    const say = (what: string): void => this.#facts.violate(`incident ${number} ${what}`);
+    const known = this.#of(number);
+    this.#acts().compare(alerts.filter(({ endsAt }) => endsAt === null));
+    const firing = alerts.filter(({ endsAt }) => endsAt === null);
+    if (firing.length === 0 && seen.endedAt === null) say("is open, and nothing of it fires");
+    if (firing.length > 0 && seen.endedAt !== null) say("is over, and some of it fires");
+    const organizations = new Set(alerts.map(({ slug }) => slug)).size;
+    if (!alerts.some(({ silenced }) => silenced)) {
+      if (firing.length > 0 && seen.severity !== this.severityOf(number))
+        say(`is ${seen.severity}, and its worst alert ${this.severityOf(number)}`);
+      if (seen.organizations !== organizations) say(`has ${seen.organizations} organizations, not ${organizations}`);
+    }
+    const held = alerts.map((alert) => this.#episodes.of(alert)).filter((one) => one !== undefined);
+    const isKnown = held.length === alerts.length && held.every((one) => this.#gate.holds(one).size === 1);
+    const heldSlugs = new Set(held.flatMap((one) => (this.#gate.holds(one).has(true) ? [one.slug] : [])));
+    if (isKnown && heldSlugs.size !== seen.held) say(`holds ${seen.held} gates, not ${[...heldSlugs].join()}`);
+    if (fleet !== null) {
+      const most = mostTogether(alerts);
+      if (fleet.together > most) say(`has ${fleet.together} that began together, and ${most} did`);
+      if (fleet.spiking > organizations) say(`has ${fleet.spiking} of ${organizations} that spike`);
+      if (fleet.probability >= 1e-6) say(`has a verdict of chance, by ${fleet.probability}`);
+    }
+    const whole = known.acknowledgement.sure;
+    const names = firing.map((alert) => this.#quietBy(alert, known, whole));
+    for (const [index, { id }] of firing.entries()) this.#noteQuiet(id, names[index] ?? null);
+    if (whole === undefined || names.includes(undefined)) return;
+    const [by = null] = new Set(names);
+    const expected = new Set(names).size === 1 ? by : null;
+    if (seen.acknowledgedBy !== expected)
+      say(`is acknowledged by ${seen.acknowledgedBy}, not ${expected} (${names.join()})`);
+  }
+
+  /** Who keeps an alert quiet: its own acknowledgement, or its incident's, as it joined later; undefined: nobody knows. */
+  #quietBy(
+    alert: NamedAlert,
+    { hasVerdict }: Known,
+    whole: WholeAcknowledgement | null | undefined,
+  ): string | null | undefined {
+    const { acknowledgement, isTakenBack } = this.#acts().of(alert);
+    const own = acknowledgement.sure;
+    if (own === undefined || own !== null) return own?.by;
+    if (whole === undefined) return undefined;
+    if (whole === null || isTakenBack || !hasVerdict || !reaches(whole.by, alert.slug)) return null;
+    const severity = this.#episodes.of(alert)?.severities.at(-1);
+    const { releaseOn } = this.#facts.organizations.get(alert.slug)?.gate ?? {};
+    if (severity === undefined || releaseOn === undefined) return undefined;
+    return releaseOn.includes("acknowledged") || compareSeverity(severity, whole.severity) > 0 ? null : whole.by;
+  }
+
+  #noteQuiet(id: string, by: string | null | undefined): void {
+    if (by === null || by === undefined) return this.#louden(id);
+    const { monotonicMs } = this.#facts;
+    const now = this.#quietNow.get(id) ?? { fromMs: monotonicMs, untilMs: monotonicMs };
+    if (!this.#quietNow.has(id)) this.#quiet.set(id, [...(this.#quiet.get(id) ?? []), now]);
+    this.#quietNow.set(id, now);
+    now.untilMs = monotonicMs;
+  }
+
+  /** From now on receivers may be notified of it. */
+  #louden(id: string): void {
+    this.#quietNow.delete(id);
+  }
+
+  #firing(number: number): Episode[] {
+    const members = [...(this.#known.get(number)?.members.values() ?? [])];
+    return members
+      .map((alert) => this.#episodes.of(alert))
+      .filter((episode) => episode !== undefined)
+      .filter(({ endsAtMs }) => endsAtMs === null);
+  }
+
+  #acknowledgementBy(by: Person, number: number): WholeAcknowledgement {
+    return { by, severity: this.severityOf(number), organizations: slugsOf(this.#of(number)).size };
+  }
+}
+
+function slugsOf({ members }: Pick<Known, "members">): ReadonlySet<string> {
+  return new Set([...members.values()].map(({ slug }) => slug));
+}
+
+/** The most organizations that began within the same 30 minutes. */
+function mostTogether(alerts: readonly NamedAlert[]): number {
+  const began = alerts.map(({ slug, startsAt }) => ({ slug, atMs: Date.parse(startsAt) }));
+  return Math.max(
+    ...began.map(
+      ({ atMs }) =>
+        new Set(began.flatMap((one) => (atMs <= one.atMs && one.atMs <= atMs + withinMs ? [one.slug] : []))).size,
+    ),
+  );
 }

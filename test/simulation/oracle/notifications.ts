@@ -1,13 +1,17 @@
 import { dayMs, minuteMs, secondMs } from "../../../src/base/time.ts";
 import type { Severity } from "../../../src/contract/severity.ts";
+import type { Outcome, Saying } from "../people.ts";
 import type { Accepted, SentAlert } from "../receiver.ts";
 import type { ActOracle } from "./acts.ts";
 import { describeEpisode, type Episode, type Episodes } from "./episodes.ts";
 import type { Facts } from "./facts.ts";
+import type { IncidentOracle } from "./incidents.ts";
 
 interface Silence {
-  /** null: it may be there, or not. */
+  /** null: it is not known. */
   readonly id: string | null;
+  /** It is there, and not only may be. */
+  readonly isSure: boolean;
   readonly slug: string;
   readonly fromMs: number;
   /** The same instant by the monotonic clock. */
@@ -43,6 +47,7 @@ export class NotificationOracle {
   readonly #facts: Facts;
   readonly #episodes: Episodes;
   readonly #acts: ActOracle;
+  readonly #incidents: IncidentOracle;
   readonly #silences: Silence[] = [];
   /** Receivers that an organization had at any time. */
   readonly #everRouted = new Map<string, Set<string>>();
@@ -54,10 +59,11 @@ export class NotificationOracle {
   /** When a fleet verdict held, seen every ten minutes. */
   readonly #fleets: { readonly fromMs: number; untilMs: number }[] = [];
 
-  constructor(facts: Facts, episodes: Episodes, acts: ActOracle) {
+  constructor(facts: Facts, parts: { episodes: Episodes; acts: ActOracle; incidents: IncidentOracle }) {
     this.#facts = facts;
-    this.#episodes = episodes;
-    this.#acts = acts;
+    this.#episodes = parts.episodes;
+    this.#acts = parts.acts;
+    this.#incidents = parts.incidents;
   }
 
   /** To be called when the facts have the configuration. */
@@ -75,7 +81,19 @@ export class NotificationOracle {
   }
 
   silenced({ id, slug }: { readonly id: string | null; readonly slug: string }, fromMs: number, untilMs: number): void {
-    this.#silences.push({ id, slug, fromMs, madeAtMs: this.#facts.monotonicMs, untilMs, longestUntilMs: untilMs });
+    this.#silence({ id, isSure: id !== null, slug, fromMs, untilMs });
+  }
+
+  /** A silence of an incident is one of each organization that it was done to. */
+  said({ act, alerts, untilMs }: Saying, outcome: Outcome): void {
+    if (act !== "silence" || (outcome !== "lost" && typeof outcome !== "object")) return;
+    const done = outcome === "lost" ? alerts : outcome.done;
+    for (const { slug } of done)
+      this.#silence({ id: null, isSure: outcome !== "lost", slug, fromMs: this.#facts.nowMs, untilMs });
+  }
+
+  #silence(silence: Omit<Silence, "madeAtMs" | "longestUntilMs">): void {
+    this.#silences.push({ ...silence, madeAtMs: this.#facts.monotonicMs, longestUntilMs: silence.untilMs });
   }
 
   silenceChanged(id: string, untilMs: number, isDone: boolean | null): void {
@@ -129,6 +147,7 @@ export class NotificationOracle {
         ({ id }) => id,
       );
       const ended = [...got.values()].filter((alerts) => alerts.some(isEnd));
+      for (const { formedAtMs, alerts } of receiver.accepted) this.#checkQuiet(name, formedAtMs, alerts);
       for (const alerts of got.values()) {
         const [first] = alerts;
         if (first === undefined || alerts.some(isEnd) || receiver.refusedAlerts.has(first.id)) continue;
@@ -144,6 +163,15 @@ export class NotificationOracle {
       }
     }
     this.#acts.finish((slug, name) => this.#routedSince.get(`${slug} ${name}`) ?? Infinity);
+  }
+
+  /** Of an alert that an acknowledgement keeps quiet only its end is sent, and what people do. */
+  #checkQuiet(name: string, formedAtMs: number, alerts: readonly SentAlert[]): void {
+    const formed = this.#facts.world.monotonicOf(formedAtMs);
+    for (const alert of alerts)
+      if (!isEnd(alert) && !isAct(alert) && formed.length === 1)
+        if (this.#incidents.wasQuiet(alert.id, formed[0] ?? 0))
+          this.#facts.violate(`${name}: ${alert.event} of ${alert.id} (${alert.slug}), which is acknowledged`);
   }
 
   /** A window of six hours may end with the world: there was no time to be notified of that. */
@@ -203,8 +231,8 @@ export class NotificationOracle {
     }
     // After a clock was set back, it may have been formed before the silence was made.
     const formed = world.monotonicOf(formedAtMs);
-    const isIn = ({ id, fromMs, madeAtMs, untilMs }: Silence): boolean =>
-      id !== null &&
+    const isIn = ({ isSure, fromMs, madeAtMs, untilMs }: Silence): boolean =>
+      isSure &&
       fromMs + noticedMs < formedAtMs &&
       formedAtMs < untilMs &&
       formed.every((atMs) => madeAtMs + noticedMs < atMs);
