@@ -178,6 +178,8 @@ export interface ServerConfig {
   readonly tokens: readonly ServerTokenConfig[];
   readonly trustedProxy: TrustedProxyConfig | null;
   readonly publicRead: boolean;
+  /** For so long a session lasts without use. */
+  readonly sessionTtlMs: number;
   /** Signs the links of messages; null: they have none. */
   readonly linkSecret: Secret | null;
   readonly drainTimeoutMs: number;

@@ -46,6 +46,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
       tokens: describeTokens(server),
       trustedProxy: server.trustedProxy,
       publicRead: server.publicRead,
+      sessionTtl: formatDuration(server.sessionTtlMs),
       linkSecret: server.linkSecret,
       drainTimeout: formatDuration(server.drainTimeoutMs),
     },

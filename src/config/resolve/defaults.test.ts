@@ -91,6 +91,7 @@ describe("defaults", () => {
         tokens: [],
         trustedProxy: null,
         publicRead: true,
+        sessionTtlMs: 30 * 86_400_000,
         linkSecret: null,
         drainTimeoutMs: 8_000,
       },

@@ -73,6 +73,7 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
       tokens: resolveTokens(data, secrets),
       trustedProxy: data.server.trustedProxy ?? null,
       publicRead: data.server.publicRead,
+      sessionTtlMs: data.server.sessionTtl,
       linkSecret: secrets.of(["server"], "linkSecret")[0] ?? null,
       drainTimeoutMs: data.server.drainTimeout,
     },

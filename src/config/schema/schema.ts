@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { dayMs, hourMs } from "../../base/time.ts";
+import { dayMs, hourMs, secondMs } from "../../base/time.ts";
 import { discoverSchema } from "./discover.ts";
 import { rights } from "../../contract/rights.ts";
 import { defaultsSchema, organizationSchema } from "./organization.ts";
@@ -122,6 +122,9 @@ const trustedProxySchema = strictObject({
     .describe("The organizations that each group is for; a user who is in none of these groups is for all."),
 }).describe("Identity from a reverse proxy. It must set both headers itself, and drop what a client sends in them.");
 
+// Browsers keep no cookie for longer (RFC 6265bis, section 5.5).
+const longestSessionMs = 400 * dayMs;
+
 const serverSchema = strictObject({
   listen: listenAddress()
     .optional()
@@ -152,6 +155,9 @@ const serverSchema = strictObject({
     .boolean()
     .default(true)
     .describe("Whether metrics, verdicts and the page can be read without the token."),
+  sessionTtl: duration({ minMs: secondMs, maxMs: longestSessionMs })
+    .prefault("30d")
+    .describe("How long who signed in on the page stays signed in without using it."),
   drainTimeout: duration({ maxMs: longestTimeoutMs })
     .prefault("8s")
     .describe("How long a stop waits for running checks and deliveries."),
