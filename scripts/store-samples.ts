@@ -148,6 +148,7 @@ async function addWhatTakesDays(path: string): Promise<void> {
     insert into receiver_messages values ('a-receiver', 1, 'C042', '1700000000.0001');
     insert into act_notices (slug, at_ms, body) values ('globex', 1, '[]');
     insert into outside_acts values ('pagerduty', 'an-event', 'an-alert', 1, 1);
+    insert into sessions values ('00', 'ops', 'a-proof', 'dana', 1, 1, 1);
     insert into gate_releases (slug, at_ms, how, released_by, comment)
       select 'acme', at_ms, 'released', 'kim', 'a sample' from markers`);
   database.close();

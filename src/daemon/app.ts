@@ -266,6 +266,7 @@ export async function startApp(
     clock,
     logger,
     storage: () => runtime.current().config.storage,
+    server: () => runtime.current().config.server,
     organizations: () => runtime.current().config.organizations,
     gateOf: (slug) => settings().gateOf(slug),
   });

@@ -28,6 +28,7 @@ function maintenanceOf(
       eventRetentionMs: 0,
       auditRetentionMs: 0,
     }),
+    server: () => ({ sessionTtlMs: 30 * dayMs, tokens: [] }),
     organizations: () => [],
     gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),
   });

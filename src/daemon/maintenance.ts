@@ -2,7 +2,7 @@ import { releaseOf, type GatePolicy } from "../alerting/decide/gate.ts";
 import { createLoop, type Loop } from "../base/loop.ts";
 import type { Logger } from "../base/logger.ts";
 import { dayMs, hourMs, minuteMs, type Clock } from "../base/time.ts";
-import type { OrganizationConfig, StorageConfig } from "../config/config.ts";
+import type { OrganizationConfig, ServerConfig, StorageConfig } from "../config/config.ts";
 import type { Pruned } from "../store/prune-limits.ts";
 import type { Store } from "../store/store.ts";
 
@@ -12,6 +12,7 @@ export interface MaintenanceOptions {
   readonly logger: Logger;
   /** Asked at each round, so that a reload changes it. */
   readonly storage: () => StorageConfig;
+  readonly server: () => Pick<ServerConfig, "sessionTtlMs" | "tokens">;
   /** Those that hold now. */
   readonly organizations: () => readonly Pick<OrganizationConfig, "thresholds">[];
   readonly gateOf: (slug: string) => GatePolicy;
@@ -40,7 +41,7 @@ const mostDeadLetterBytes = 64 * 1_024 * 1_024;
 
 /** Creates the loop that keeps the store within its retention, in slices that hold its lock for milliseconds. */
 export function createMaintenance(options: MaintenanceOptions): Loop {
-  const { store, clock, logger, storage, organizations, gateOf } = options;
+  const { store, clock, logger, storage, server, organizations, gateOf } = options;
   const loop = createLoop({ clock, everyMs, firstAfterMs, runOnce, onError: note });
 
   async function inSlices(slice: () => Promise<Pruned>): Promise<void> {
@@ -87,6 +88,8 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     await store.silences.prune(pastRetention.beforeMs);
     await store.markers.prune(pastRetention.beforeMs);
     await store.outsideActs.prune(Math.min(pastRetention.beforeMs, nowMs - outsideActsMs));
+    const { sessionTtlMs, tokens } = server();
+    await store.sessions.prune({ beforeMs: nowMs - sessionTtlMs, tokenNames: tokens.map(({ name }) => name) });
     await store.gate.prune(pastRetention.beforeMs);
     await store.runs.pruneRequests(nowMs - requestsMs);
     // Last, because it fails while events are imported into a file.

@@ -1,5 +1,6 @@
 import type { ColumnType, Generated, Kysely } from "kysely";
 import type { CheckName } from "../contract/report.ts";
+import type { SessionRow } from "./acts/sessions.ts";
 import type { IncidentTables } from "./alerts/incidents.ts";
 import type { NoticeTables } from "./alerts/notices.ts";
 import type { DiscoveryTables } from "./discovery/discovered-lists.ts";
@@ -230,6 +231,7 @@ export interface Tables extends NoticeTables, IncidentTables, DiscoveryTables, P
   readonly gate_releases: GateReleaseRow;
   readonly audit: AuditRow;
   readonly outside_acts: OutsideActRow;
+  readonly sessions: SessionRow;
   readonly meta: { readonly name: string; readonly value: string };
 }
 

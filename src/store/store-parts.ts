@@ -1,5 +1,6 @@
 import { createAuditStore } from "./acts/audit.ts";
 import { createOutsideActStore } from "./acts/outside-acts.ts";
+import { createSessionStore } from "./acts/sessions.ts";
 import { createAlertStore } from "./alerts/alerts.ts";
 import { createCommentStore } from "./alerts/comments.ts";
 import { createDeliveryStore } from "./alerts/deliveries.ts";
@@ -56,6 +57,7 @@ export function createParts(db: Db, { leaseClock, events = db, createEvents }: P
     gate: createGateStore(db),
     audit: createAuditStore(db),
     outsideActs: createOutsideActStore(db),
+    sessions: createSessionStore(db),
     discovery: createDiscoveryStore(db),
     meta: createMetaStore(db),
     platform: createPlatformStore(db),

@@ -29,6 +29,7 @@ export const decidingTables = [
   "gate_releases",
   "api_keys",
   "markers",
+  "sessions",
 ] as const satisfies readonly (keyof Tables | "journal")[];
 
 /**

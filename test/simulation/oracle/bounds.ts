@@ -88,6 +88,7 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     fleets: wallHours,
     audit: incidents + sayings + batches,
     outside_acts: 0,
+    sessions: 0,
     // Notifications.
     [waiting]: runs + sayings,
     [deadLetters]: refused,

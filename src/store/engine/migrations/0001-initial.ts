@@ -251,6 +251,10 @@ const acts: readonly MigrationStatement[] = [
      via TEXT NOT NULL, id TEXT NOT NULL, alert_id TEXT NOT NULL, occurred_at_ms INTEGER NOT NULL, at_ms INTEGER NOT NULL,
      PRIMARY KEY (via, id)) WITHOUT ROWID`,
   `CREATE INDEX outside_acts_by_alert ON outside_acts (via, alert_id, occurred_at_ms)`,
+  // Who signed in on the page.
+  `CREATE TABLE sessions (
+     sha256 TEXT PRIMARY KEY, token_name TEXT NOT NULL, token_proof TEXT NOT NULL, person_name TEXT NOT NULL,
+     is_remembered INTEGER NOT NULL, created_at_ms INTEGER NOT NULL, last_used_at_ms INTEGER NOT NULL) WITHOUT ROWID`,
 ];
 
 /** Records of API v2: organizations, keys, assets, legitimacy rules, reports with their proposals, and reviews. */

@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
+import { createSystemClock } from "../../base/time.ts";
+import type { StoredSession } from "./sessions.ts";
+
+const nowMs = Date.UTC(2026, 5, 1);
+
+function session(sha256: string, changes: Partial<StoredSession> = {}): StoredSession {
+  return {
+    sha256,
+    tokenName: "ops",
+    tokenProof: "proof",
+    personName: "dana",
+    isRemembered: true,
+    createdAtMs: nowMs,
+    lastUsedAtMs: nowMs,
+    ...changes,
+  };
+}
+
+describe.each(storeEngines)("the sessions, on $engine,", ({ openTemporary }) => {
+  let opened: OpenedStore;
+  beforeEach(async () => {
+    opened = await openTemporary(createSystemClock());
+  });
+  afterEach(() => opened.close());
+
+  it("are found by their hash until they are removed, which is said once", async () => {
+    const { sessions } = opened.store;
+    const one = session("a");
+    const other = session("b", { personName: "kim", isRemembered: false });
+    await sessions.add(one);
+    await sessions.add(other);
+
+    expect(await sessions.bySha256("a")).toEqual(one);
+    expect(await sessions.bySha256("b")).toEqual(other);
+    expect(await sessions.bySha256("c")).toBeNull();
+    expect(await sessions.remove("a")).toBe(true);
+    expect(await sessions.remove("a")).toBe(false);
+    expect(await sessions.bySha256("a")).toBeNull();
+    expect(await sessions.bySha256("b")).toEqual(other);
+  });
+
+  it("keep the latest instant of use", async () => {
+    const { sessions } = opened.store;
+    await sessions.add(session("a"));
+
+    await sessions.touch("a", nowMs + 2);
+    await sessions.touch("a", nowMs + 1);
+
+    expect((await sessions.bySha256("a"))?.lastUsedAtMs).toBe(nowMs + 2);
+  });
+
+  it("are pruned when they were not used for long, or their token is gone", async () => {
+    const { sessions } = opened.store;
+    const left = async (): Promise<string[]> =>
+      (await Promise.all(["a", "b", "c"].map((name) => sessions.bySha256(name)))).flatMap((found) =>
+        found === null ? [] : [found.sha256],
+      );
+    await sessions.add(session("a"));
+    await sessions.add(session("b", { lastUsedAtMs: nowMs + 1 }));
+    await sessions.add(session("c", { lastUsedAtMs: nowMs + 1, tokenName: "token" }));
+
+    await sessions.prune({ beforeMs: nowMs, tokenNames: ["ops", "token"] });
+    expect(await left()).toEqual(["b", "c"]);
+    await sessions.prune({ beforeMs: nowMs, tokenNames: ["ops"] });
+    expect(await left()).toEqual(["b"]);
+    await sessions.prune({ beforeMs: nowMs, tokenNames: [] });
+    expect(await left()).toEqual([]);
+  });
+});
