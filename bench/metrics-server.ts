@@ -20,7 +20,7 @@ setInterval(() => series.change(), benchScrapeMs);
 if (process.argv[2] === "flatline") {
   const server = fastify();
   refuseOtherMethods(server, longestParameter);
-  const settings = () => ({ tokens: [], trustedProxy: null, externalUrl: null, publicRead: true });
+  const settings = () => ({ tokens: [], trustedProxy: null, externalUrl: null, publicRead: true, sessionTtlMs: 0 });
   addMetricsRoutes(server, settings, {
     renderMetrics: (format, encoding) => series.render(format, encoding),
     probe: async () => null,

@@ -1,9 +1,26 @@
 /** The ways by which an act reaches flatline (CONTRACT 13). */
-export const actVias = ["token", "proxy", "cli", "link", "pagerduty", "api_v2", "config", "discovery"] as const;
+export const actVias = [
+  "token",
+  "session",
+  "proxy",
+  "cli",
+  "link",
+  "pagerduty",
+  "api_v2",
+  "config",
+  "discovery",
+] as const;
 export type ActVia = (typeof actVias)[number];
 
 /** The ways by which wrong credentials come. */
-export const failedVias = ["token", "proxy", "link", "pagerduty", "api_v2"] as const satisfies readonly ActVia[];
+export const failedVias = [
+  "token",
+  "session",
+  "proxy",
+  "link",
+  "pagerduty",
+  "api_v2",
+] as const satisfies readonly ActVia[];
 export type FailedVia = (typeof failedVias)[number];
 
 /** The author of an act. */
@@ -13,7 +30,7 @@ export interface Actor {
   readonly via: ActVia;
   /** The operating system's user of a command that went through the daemon; not authenticated. */
   readonly user: string | null;
-  /** The author that a request names in addition (`by`, `createdBy`); not authenticated. */
+  /** The author that a request names in addition (`by`, `createdBy`), or its session; not authenticated. */
   readonly note: string | null;
 }
 
@@ -25,10 +42,10 @@ export function actor(name: string, via: ActVia): Actor {
 /** The header in which a command that asks the daemon names its user, encoded as in a URL; not authenticated. */
 export const userHeader = "x-flatline-user";
 
-/** Formats an author for people: the name, and in brackets the part that is not authenticated. */
+/** Formats an author for people: who it was by their own word, and in brackets the name that is authenticated. */
 export function describeAuthor(name: string | null, note: string | null = null): string {
   if (name === null || note === null || note === name) return name ?? note ?? "";
-  return `${name} (${note})`;
+  return `${note} (${name})`;
 }
 
 /** The acts of the audit. */
@@ -60,5 +77,7 @@ export const actions = [
   "assets.csv",
   "discovery.change",
   "discovery.accept",
+  "sign_in",
+  "sign_out",
 ] as const;
 export type Action = (typeof actions)[number];

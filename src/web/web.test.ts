@@ -63,7 +63,7 @@ describe("every answer", () => {
       expect(headers.get("content-security-policy")).toContain("default-src 'none'");
       expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
       expect(headers.get("x-content-type-options")).toBe("nosniff");
-      expect(headers.get("referrer-policy")).toBe("no-referrer");
+      expect(headers.get("referrer-policy")).toBe(route === "GET /" ? "same-origin" : "no-referrer");
       expect([...headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([]);
     },
   );

@@ -37,6 +37,7 @@ import type { PagePort } from "./page/ports.ts";
 import { addPageRoutes } from "./page/routes.ts";
 import type { AuditStore } from "../store/acts/audit.ts";
 import type { NoteFailure } from "./access/failures.ts";
+import { createSessions } from "./access/sessions.ts";
 import type { AccessSettings } from "./access/settings.ts";
 import type { AlertsPort } from "./ports/alerts.ts";
 import type { ChecksPort } from "./ports/checks.ts";
@@ -52,9 +53,12 @@ import type { IncidentReading } from "./read/incidents.ts";
 import type { Running } from "./read/running.ts";
 import { addIncidentPages } from "./pages/incidents/routes.ts";
 import { addThemeRoute, createSite } from "./pages/site.ts";
+import type { SessionsPort } from "./ports/sessions.ts";
 import type { SilencesPort } from "./ports/silences.ts";
 import { answerClientError, createErrorHandler, pathOf, securityHeaders, sendProblem } from "./problem.ts";
 import { addSilenceRoutes } from "./api/silence-routes.ts";
+import { renderPlainDocument } from "./page/parts/plain-document.ts";
+import { addSignInRoutes } from "./sign-in/routes.ts";
 import { leaveBodies, refuseOtherMethods } from "./resource.ts";
 
 export interface WebOptions {
@@ -83,6 +87,7 @@ export interface WebOptions {
   readonly silences: SilencesPort;
   readonly markers: MarkersPort;
   readonly gate: GatePort;
+  readonly sessions: SessionsPort;
   readonly hooks: HooksPort;
   readonly links: LinksPort;
   /** Asked at each request; null while the source is not a local one. */
@@ -279,6 +284,11 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
     if (tracer === undefined || trace === null) done();
     else tracer.within(trace, done);
   });
+  const sessions = createSessions({
+    ...options,
+    onError: (error) => logger.warn({ err: error }, "the use of a session could not be noted"),
+  });
+  sessions.addTo(server);
   refuseOtherMethods(server, maxParamLength);
   // Fastify would read 1 MiB of JSON for a path that does not exist, whoever asks.
   leaveBodies(server);
@@ -299,6 +309,9 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
     addHookRoutes(scope, access, { ...options, bodies: bodies.part(mostHookBytes) }),
   );
   void server.register(async (scope) => addLinkRoutes(scope, access, withBodies));
+  void server.register(async (scope) =>
+    addSignInRoutes(scope, access, { ...withBodies, sessions, renderDocument: renderPlainDocument }),
+  );
   void server.register(async (scope) =>
     addEventRoutes(scope, access, { ...options, bodies: bodies.part(mostEventBytes) }),
   );

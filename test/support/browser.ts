@@ -70,6 +70,21 @@ export async function startBrowser(): Promise<TestBrowser> {
   };
 }
 
+/** Signs in by the form and comes back to where the page was. */
+export async function signIn(page: Page, token: string, name = "dana"): Promise<void> {
+  const { origin, pathname, search } = new URL(page.url());
+  await page.goto(`${origin}/sign-in?next=${encodeURIComponent(pathname + search)}`);
+  await fillSignIn(page, token, name);
+  await page.waitForURL(`${origin}${pathname}${search}`);
+}
+
+/** Fills in the form of the page that is shown, and sends it. */
+export async function fillSignIn(page: Page, token: string, name = "dana"): Promise<void> {
+  await page.locator("[name=token]").fill(token);
+  await page.locator("[name=name]").fill(name);
+  await page.locator("button.primary").click();
+}
+
 /** What axe-core finds against WCAG 2.2 AA, one line each. */
 export async function axeViolations(page: Page): Promise<string[]> {
   // Evaluated by the debugger, which no Content-Security-Policy holds back.

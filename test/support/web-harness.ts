@@ -15,6 +15,7 @@ import type { OutboxEntry } from "../../src/store/alerts/outbox-entry.ts";
 import { listedSilence } from "../../src/alerting/silence-book.ts";
 import { ruleOf } from "../../src/alerting/decide/silences.ts";
 import type { ListedSilence } from "../../src/contract/silence.ts";
+import type { StoredSession } from "../../src/store/acts/sessions.ts";
 import type { StoredSilence } from "../../src/store/alerts/silences.ts";
 import { HourSeries } from "../../src/store/runs/hour-series.ts";
 import type { AccessSettings, TokenAccess } from "../../src/web/access/settings.ts";
@@ -36,7 +37,13 @@ export function oneToken(value: string): TokenAccess {
 }
 
 /** Nobody has a name. */
-export const nobody: AccessSettings = { tokens: [], trustedProxy: null, externalUrl: null, publicRead: true };
+export const nobody: AccessSettings = {
+  tokens: [],
+  trustedProxy: null,
+  externalUrl: null,
+  publicRead: true,
+  sessionTtlMs: 30 * 86_400_000,
+};
 
 /** What the far sides of the web room hold and saw; a test changes it, the doubles read it at each request. */
 export interface WebWorld {
@@ -56,6 +63,9 @@ export interface WebWorld {
   judged: { id: string; verdict: string | null; author: Actor; comment: string | null; mayOpenGate: boolean }[];
   /** Of the configuration. */
   windows: ListedSilence[];
+  /** By their SHA-256. */
+  sessions: Map<string, StoredSession>;
+  nowMs: number;
   silences: StoredSilence[];
   healthReasons: string[];
   readyReasons: string[];
@@ -131,6 +141,8 @@ export async function startWeb(
     details: [],
     judged: [],
     windows: [],
+    sessions: new Map(),
+    nowMs: harnessNowMs,
     silences: [],
     healthReasons: [],
     readyReasons: [],
@@ -154,7 +166,7 @@ export async function startWeb(
     return { received: 3, stored: 2, duplicates: 1 };
   };
   const system = createSystemClock();
-  const clock: Clock = { ...system, nowMs: () => harnessNowMs };
+  const clock: Clock = { ...system, nowMs: () => world.nowMs };
   const log = (fields: object, message: string): void => void world.logged.push({ fields, message });
   const logger: Logger = { debug: log, info: log, warn: log, error: log, child: () => logger };
   const web = createWeb({
@@ -193,6 +205,16 @@ export async function startWeb(
       list: async () => ({ incidents: [], next: null }),
       find: async () => null,
       act: async () => ({ done: [], skipped: [], gatesOpened: [], gatesHeld: [] }),
+    },
+    // Tested over a real store, too (e2e/api/sign-in).
+    sessions: {
+      find: async (sha256) => world.sessions.get(sha256) ?? null,
+      touch: async (sha256, lastUsedAtMs) => {
+        const found = world.sessions.get(sha256);
+        if (found !== undefined) world.sessions.set(sha256, { ...found, lastUsedAtMs });
+      },
+      begin: async (session) => void world.sessions.set(session.sha256, session),
+      end: async ({ sha256 }) => void world.sessions.delete(sha256),
     },
     // Tested over a real store (e2e/pagerduty-in, e2e/links).
     hooks: { isSigning: (receiver) => receiver === "pager", pagerduty: async () => "unsigned" },

@@ -32,6 +32,7 @@ import { readStoredResult } from "../evidence/stored-result.ts";
 import type { FleetView } from "../fleet-view.ts";
 import type { Applied, Runtime } from "../runtime.ts";
 import { createOutboxPort } from "./outbox.ts";
+import { createSessionsPort } from "./sessions.ts";
 
 export interface WebPortsOptions {
   readonly store: Store;
@@ -76,6 +77,7 @@ type WebPorts = Pick<
   | "alertAssets"
   | "incidents"
   | "running"
+  | "sessions"
   | "silences"
   | "markers"
   | "gate"
@@ -265,6 +267,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     },
     running,
     incidents: createIncidentReading(running),
+    sessions: createSessionsPort(store),
     silences: {
       ...silences,
       slugOf: async (id) => (await store.silences.byId(id))?.slug ?? null,

@@ -3,8 +3,9 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Right } from "../../contract/rights.ts";
 import type { AccessSettings, TokenAccess } from "./settings.ts";
 import { sendProblem } from "../problem.ts";
-import { identifyByProxy, isFromOwnPage } from "./proxy.ts";
 import { missingEverything, missingRight, reachesEverything, type Identity } from "./identity.ts";
+import { isFromOwnPage } from "./own-page.ts";
+import { identifyByProxy } from "./proxy.ts";
 
 /**
  * What a route asks for (CONTRACT 13): nothing (`open`); nothing while `publicRead` is true, else `read` (`public`); or a
@@ -66,7 +67,8 @@ export function refusalOf(request: FastifyRequest, requirement: Requirement, set
     return forbidden("this needs a token, and none is configured: set server.token and reload");
   }
   if (!found.rights.has(right)) return forbidden(missingRight(found, right));
-  if (isWrite && found.via === "proxy" && !isFromOwnPage(request.raw, settings.externalUrl))
+  const isHostEnough = found.via === "session";
+  if (isWrite && found.via !== "token" && !isFromOwnPage(request.raw, settings.externalUrl, { isHostEnough }))
     return forbidden("a page of another site sent this, or a program that should show a token");
   if (requirement.isAboutAll === true && !reachesEverything(found)) return forbidden(missingEverything(found));
   return null;
@@ -91,13 +93,17 @@ function forbidden(message: string): Refusal {
 
 /** The identity of a request; null: it claims none; "wrong": its claim is not true. */
 function identify(
-  { headers, raw }: FastifyRequest,
+  { headers, raw, session }: FastifyRequest,
   settings: AccessSettings,
   mayBeBasic: boolean,
 ): Identity | null | "wrong" {
   const { tokens, trustedProxy } = settings;
   // Without a configured token a header is for another program, such as a proxy before flatline.
   if (!hasIdentities(settings)) return null;
+  if (session !== null) {
+    const { token, stored } = session;
+    return { ...identityOf(token), via: "session", personName: stored.personName };
+  }
   if (headers.authorization === undefined) return trustedProxy === null ? null : identifyByProxy(raw, trustedProxy);
   const given = credentialsOf(headers.authorization, mayBeBasic);
   const token = given === null ? undefined : tokens.find(({ secret }) => secret.equals(given));
@@ -105,7 +111,7 @@ function identify(
 }
 
 function identityOf({ name, rights, organizations }: TokenAccess): Identity {
-  return { name, via: "token", rights, organizations };
+  return { name, personName: null, via: "token", rights, organizations };
 }
 
 /** The token that `authorization` carries: as Bearer, or as the password of Basic; null: neither. */

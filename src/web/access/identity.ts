@@ -8,7 +8,9 @@ import type { Right } from "../../contract/rights.ts";
 /** Who asks, and what that one may do and see; found once for each request (CONTRACT 13). */
 export interface Identity {
   readonly name: string;
-  readonly via: Extract<ActVia, "token" | "proxy">;
+  /** Of who signed in with the token of that name, by their own word; null: not said. */
+  readonly personName: string | null;
+  readonly via: Extract<ActVia, "token" | "proxy" | "session">;
   readonly rights: ReadonlySet<Right>;
   /** Patterns of slugs; null: every organization. */
   readonly organizations: readonly string[] | null;
@@ -26,9 +28,9 @@ export function seesDetails({ identity }: Pick<FastifyRequest, "identity">): boo
   return identity?.rights.has("read") ?? false;
 }
 
-/** Returns whether a proxy names the user: no token is asked for then. */
-export function isNamedByProxy({ identity }: FastifyRequest): boolean {
-  return identity?.via === "proxy";
+/** Returns whether what the browser sends by itself, its session or the proxy's user, says who it is. */
+export function isKnownToPage({ identity }: FastifyRequest): boolean {
+  return identity?.via === "proxy" || identity?.via === "session";
 }
 
 /** Returns whether it may see this organization; who has no name sees all that is public. */
@@ -92,13 +94,15 @@ export function missingRight(identity: Identity | null, right: Right): string {
 const longestUser = 200;
 
 /**
- * Returns the author of the requested act. `note` is what the body claims about it; not verified.
+ * Returns the author of the requested act. `note` is what the body claims about it, in place of which the name stands that
+ * a session was begun with; neither is verified.
  * @throws FlatlineError internal on a route that asks for no right
  */
 export function authorOf(request: FastifyRequest, note: string | null | undefined = null): Actor {
   const { identity } = request;
   if (identity === null) throw new FlatlineError("internal", "an act on a route that asks for no right");
-  return { name: identity.name, via: identity.via, user: commandUser(request), note: blankAsNull(note ?? null) };
+  const { name, via, personName } = identity;
+  return { name, via, user: commandUser(request), note: personName ?? blankAsNull(note ?? null) };
 }
 
 function commandUser({ headers }: FastifyRequest): string | null {
@@ -125,7 +129,7 @@ function foreignText(identity: Identity | null, what: string): string {
 
 function described(identity: Identity | null): string {
   if (identity === null) return "who gives no name";
-  return identity.via === "token"
-    ? `the token ${JSON.stringify(identity.name)}`
-    : `the user ${JSON.stringify(identity.name)}`;
+  return identity.via === "proxy"
+    ? `the user ${JSON.stringify(identity.name)}`
+    : `the token ${JSON.stringify(identity.name)}`;
 }

@@ -28,16 +28,11 @@ export function identifyByProxy(
   const patterns = groups.flatMap((group) => own(proxy.organizations, group));
   return {
     name: user,
+    personName: null,
     via: "proxy",
     rights: new Set(groups.flatMap((group): readonly Right[] => own(proxy.may, group))),
     organizations: groups.some((group) => Object.hasOwn(proxy.organizations, group)) ? patterns : null,
   };
-}
-
-/** Returns whether the page that sent the request is flatline's own: no other site may act with the cookie that the proxy reads. */
-export function isFromOwnPage({ headers }: IncomingMessage, externalUrl: string | null): boolean {
-  if (headers["sec-fetch-site"] === "same-origin") return true;
-  return externalUrl !== null && headers.origin === new URL(externalUrl).origin;
 }
 
 function own<Value>(lists: Readonly<Record<string, readonly Value[]>>, name: string): readonly Value[] {

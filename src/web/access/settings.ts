@@ -9,6 +9,8 @@ export interface AccessSettings {
   /** By which people reach flatline. */
   readonly externalUrl: string | null;
   readonly publicRead: boolean;
+  /** For so long a session lasts without use. */
+  readonly sessionTtlMs: number;
 }
 
 /** A reverse proxy that says who asks. */

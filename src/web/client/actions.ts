@@ -2,7 +2,7 @@ import { literalPattern } from "../../base/text-pattern.ts";
 import { swapPage } from "./swap.ts";
 import { actOnAlert } from "./acts.ts";
 import { actOnMany } from "./bulk.ts";
-import { askToken, callApi, keepToken, type Answer, knownToken } from "./token.ts";
+import { callApi, type Answer } from "./api.ts";
 import { openDialog } from "./dialog.ts";
 import { askSilence, askSilenceChange } from "./silence.ts";
 import { escapeHtml } from "../parts/html.ts";
@@ -13,19 +13,10 @@ export function startActions(): void {
     const target = event.target as Element;
     const button = target.closest<HTMLButtonElement>("button[data-do], button[data-outbox], button[data-copy]");
     if (button !== null) void act(button);
-    const link = target.closest<HTMLAnchorElement>("a[data-swap], .pagesnav a");
+    const link = target.closest<HTMLAnchorElement>("a[data-swap]");
     if (link === null || event.metaKey || event.ctrlKey || event.shiftKey) return;
-    const isClosed = link.dataset["closed"] !== undefined;
-    // What is open is a page of its own; the operator's pages are asked for with the token of the tab.
-    if (link.dataset["page"] !== undefined && !isClosed) return;
     event.preventDefault();
-    void follow(link.href, isClosed);
-  });
-  document.addEventListener("submit", (event) => {
-    const form = event.target as HTMLFormElement;
-    if (form.id !== "login") return;
-    event.preventDefault();
-    void logIn(form);
+    void follow(link.href);
   });
   document.addEventListener("change", (event) => {
     const all = event.target as Element;
@@ -34,29 +25,10 @@ export function startActions(): void {
   });
 }
 
-async function follow(href: string, isOtherPage: boolean): Promise<void> {
+async function follow(href: string): Promise<void> {
   if (!(await swapPage(href))) return;
   history.pushState(null, "", href);
   dispatchEvent(new Event("flatline-page"));
-  if (!isOtherPage) return;
-  scrollTo(0, 0);
-  (document.querySelector<HTMLElement>("#login input") ?? document.getElementById("main"))?.focus();
-}
-
-/** Keeps the token that the login page was given and shows the page that was asked for. */
-async function logIn(form: HTMLFormElement): Promise<void> {
-  const token = new FormData(form).get("token");
-  const problem = typeof token === "string" ? keepToken(token) : null;
-  if (problem === null) await swapPage(location.href);
-  const isRefused = document.getElementById("login") !== null;
-  showProblem(problem !== null ? `Not accepted: ${problem}.` : isRefused ? "Not accepted." : "");
-}
-
-function showProblem(problem: string): void {
-  const place = document.getElementById("login-problem");
-  if (place === null) return;
-  place.textContent = problem;
-  document.querySelector<HTMLElement>("#login input")?.focus();
 }
 
 async function act(button: HTMLButtonElement): Promise<void> {
@@ -89,9 +61,6 @@ async function act(button: HTMLButtonElement): Promise<void> {
       return onAlert(button);
     case "copy-report":
       return copyReport(button);
-    case "log-in":
-      if ((await askToken()) !== null) await swapPage(location.href);
-      return;
     case "silence-new":
       return silence(button, null, []);
     case "silence-again":
@@ -271,10 +240,8 @@ async function copyReport(button: HTMLButtonElement): Promise<void> {
 }
 
 async function readReport(id: string): Promise<string | null> {
-  const token = knownToken();
-  const headers: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };
   try {
-    const response = await fetch(`/api/v1/alerts/${encodeURIComponent(id)}/report`, { headers });
+    const response = await fetch(`/api/v1/alerts/${encodeURIComponent(id)}/report`);
     return response.ok ? await response.text() : null;
   } catch {
     return null;

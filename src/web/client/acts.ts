@@ -6,7 +6,7 @@ import { gateOutcome, type GateOutcome } from "../page/alerts/gate-outcome.ts";
 import { mark } from "../page/parts/marks.ts";
 import { inZone } from "./choices.ts";
 import { openDialog, textOf, type Problem } from "./dialog.ts";
-import { askToken, callApi, mayActWithoutToken, refusalOf } from "./token.ts";
+import { callApi, mayAct, refusalOf } from "./api.ts";
 
 /** What came of an act, in words. */
 export interface ActOutcome {
@@ -23,7 +23,7 @@ export async function actOnAlert(what: string, verdict: string | null): Promise<
 async function act(what: string, verdict: string | null): Promise<ActOutcome | string | null> {
   const block = document.getElementById("data")?.textContent ?? "{}";
   const { facts } = JSON.parse(block) as { readonly facts?: ActFacts };
-  if (facts === undefined || (!mayActWithoutToken() && (await askToken()) === null)) return null;
+  if (facts === undefined || !mayAct()) return null;
   const path = `/api/v1/alerts/${encodeURIComponent(facts.id)}`;
   switch (what) {
     case "ack-alert":
@@ -50,8 +50,7 @@ async function act(what: string, verdict: string | null): Promise<ActOutcome | s
 async function direct(method: string, path: string, done: string): Promise<ActOutcome> {
   const answer = await callApi(method, path);
   if (answer?.ok === true) return { isDone: true, message: done };
-  const why = answer === null ? "no token was given" : answer.message;
-  return { isDone: false, message: `Nothing was changed: ${why}.` };
+  return { isDone: false, ...refusalOf("Nothing was changed", answer) };
 }
 
 async function send(what: string, path: string, body: unknown): Promise<Problem | null> {

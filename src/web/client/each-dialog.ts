@@ -1,7 +1,7 @@
 import { formatCount } from "../../base/numbers.ts";
 import { escapeHtml } from "../parts/html.ts";
 import { openDialog, type DialogOptions, type Problem } from "./dialog.ts";
-import { callApi, refusalOf } from "./token.ts";
+import { callApi, refusalOf } from "./api.ts";
 
 /** One request of an act on many. */
 export interface Step {
@@ -39,9 +39,9 @@ export async function runEach(
       if (!Array.isArray(steps)) return steps as Problem;
       const [first, ...rest] = steps as readonly Step[];
       if (first === undefined) return { message: "None of them is left to be changed." };
-      // A token that is wrong is found with the first, while its field can still be shown.
+      // That nobody is signed in is found with the first, while what is filled in still stands there.
       const answer = await callApi(first.method, first.path, first.body);
-      if (answer === null || answer.needsToken === true || answer.isUnreachable === true)
+      if (answer === null || answer.isSignedOut === true || answer.isUnreachable === true)
         return refusalOf(`Not ${done}`, answer, " Nothing was changed.");
       const show = showProgress(dialog, steps.length);
       show(1);
@@ -117,10 +117,10 @@ async function doEach(steps: readonly Step[], onProgress: (tried: number) => voi
       if (step === undefined) return;
       const answer = await callApi(step.method, step.path, step.body);
       if (answer?.ok === true) done++;
-      else if (answer === null || answer.isUnreachable === true || answer.needsToken === true) {
+      else if (answer === null || answer.isUnreachable === true || answer.isSignedOut === true) {
         isOver = true;
         lost++;
-        refused.push({ name: step.name, why: answer === null ? "no token was given" : answer.message });
+        refused.push({ name: step.name, why: answer === null ? "you are not signed in" : answer.message });
       } else refused.push({ name: step.name, why: answer.message });
       onProgress(done + refused.length);
     }

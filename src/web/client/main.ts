@@ -9,8 +9,7 @@ import { startOverview } from "./overview.ts";
 import { noteBack } from "./place.ts";
 import { openStream, type Stream } from "./stream.ts";
 import { startSelection } from "./selection.ts";
-import { beginChart, refreshPage, swapPage, swapPart } from "./swap.ts";
-import { knownToken } from "./token.ts";
+import { beginChart, refreshPage } from "./swap.ts";
 
 const refreshEveryMs = 2_000;
 
@@ -26,11 +25,6 @@ function start(): void {
   startGoTo();
   startListings();
   useOrder();
-  // A reload asks without the token of the tab.
-  const isPart = document.querySelector("#login, [data-closed]:not(.pagesnav *), [data-may=no]") !== null;
-  if (knownToken() !== null && isPart) void swapPage(location.href);
-  if (knownToken() !== null && document.getElementById("unwatched-part") !== null)
-    void swapPart(location.href, ["unwatched-part"]);
   let refresh: ReturnType<typeof setTimeout> | null = null;
   let isFirst = true;
   // What is filled in, read in full or typed is not pulled away.

@@ -5,7 +5,7 @@ import { escapeHtml } from "../parts/html.ts";
 import type { PlaceList } from "../../contract/v1/places.ts";
 import { inZone } from "./choices.ts";
 import { openDialog, textOf, type Problem } from "./dialog.ts";
-import { askToken, callApi, mayActWithoutToken, refusalOf } from "./token.ts";
+import { callApi, mayAct, refusalOf } from "./api.ts";
 
 const hourMs = 3_600_000;
 
@@ -21,7 +21,7 @@ export interface SilenceStart {
 
 /** Asks for how long, which checks and why, and silences; what was done in words, or null when nothing was. */
 export async function askSilence({ pattern, checks, check = "", comment = "" }: SilenceStart): Promise<string | null> {
-  if (!mayActWithoutToken() && (await askToken()) === null) return null;
+  if (!mayAct()) return null;
   const known = pattern === null ? await knownSlugs() : null;
   let done = "";
   const name = pattern === null ? null : nameOf(pattern);
@@ -93,7 +93,7 @@ export interface ChangedSilence {
 
 /** Asks until when and why, and changes the silence; what was done in words, or null when nothing was. */
 export async function askSilenceChange(silence: ChangedSilence): Promise<string | null> {
-  if (!mayActWithoutToken() && (await askToken()) === null) return null;
+  if (!mayAct()) return null;
   const { id, pattern, comment, endsAtMs: before } = silence;
   let done = "";
   const isSent = await openDialog({

@@ -1,6 +1,5 @@
 import { startDeadAssets } from "./dead-assets.ts";
 import { startChart } from "./chart/chart.ts";
-import { forgetToken, knownToken } from "./token.ts";
 
 // The one chart of this page, and how often another page was asked for.
 const shown: { end: (() => void) | null; swaps: number } = { end: null, swaps: 0 };
@@ -49,21 +48,17 @@ export async function swapPart(url: string, ids: readonly string[]): Promise<voi
 }
 
 async function fetchPage(url: string): Promise<Document | null> {
-  const token = knownToken();
   let response: Response;
   try {
-    response = await fetch(url, {
-      headers: {
-        accept: "text/html",
-        "x-requested-with": "flatline",
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-      },
-    });
+    response = await fetch(url, { headers: { accept: "text/html" } });
   } catch {
     return null;
   }
-  // The page that is answered then asks for another.
-  if (response.status === 401) forgetToken();
+  // A page that is closed now leads to the sign-in, which leads back to it.
+  if (response.redirected && new URL(response.url).pathname === "/sign-in") {
+    location.assign(response.url);
+    return null;
+  }
   if (!(response.headers.get("content-type") ?? "").startsWith("text/html")) return null;
   return new DOMParser().parseFromString(await response.text(), "text/html");
 }

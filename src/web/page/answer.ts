@@ -30,10 +30,14 @@ export async function sendText(
   reply: FastifyReply,
   type: string,
   text: string,
+  // Forms say where they come from, and a browser says it for them only where this lets it.
+  referrerPolicy: "same-origin" | "no-referrer" = "same-origin",
 ): Promise<FastifyReply> {
-  void reply
-    .type(`${type}; charset=utf-8`)
-    .headers({ "content-security-policy": pagePolicy, vary: "accept-encoding, authorization" });
+  void reply.type(`${type}; charset=utf-8`).headers({
+    "content-security-policy": pagePolicy,
+    "referrer-policy": referrerPolicy,
+    vary: "accept-encoding, authorization, cookie",
+  });
   const encoding = acceptedEncoding(request);
   if (encoding === null || text.length < leastBytes) return reply.send(text);
   const plain = Buffer.from(text);

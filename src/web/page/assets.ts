@@ -26,12 +26,12 @@ const types: Readonly<Record<string, string>> = {
 const folders = ["../web/assets/", "../../../dist/web/assets/"].map((path) => new URL(path, import.meta.url));
 const namePattern = /^(?:[a-z0-9-]+\/){0,3}[a-z0-9-]+\.(css|js|svg)$/;
 
-/** `/assets/…`: style, scripts and marks, compressed once, with an ETag. They need the same right as the page. */
+/** `/assets/…`: style, scripts and marks, compressed once, with an ETag. The sign-in needs them before it knows who asks. */
 export function addPageAssets(scope: FastifyInstance, settings: () => AccessSettings): void {
   const known = new Map<string, Asset>();
   addResource(scope, "/assets/*", settings, {
     GET: {
-      access: "public",
+      access: "open",
       handle: (request, reply) => {
         const { "*": name } = request.params as { readonly "*": string };
         const asset = known.get(name) ?? readAsset(name);

@@ -1,6 +1,12 @@
+import type { FastifyRequest } from "fastify";
+
 import type { Clock } from "../../base/time.ts";
+import { describeAuthor } from "../../contract/actor.ts";
 import { hasIdentities } from "../access/admission.ts";
+import { isKnownToPage } from "../access/identity.ts";
+import { signedInAs } from "../access/sessions.ts";
 import type { AccessSettings } from "../access/settings.ts";
+import { signInPath } from "../sign-in/next.ts";
 import { worstOf } from "./overview/fleet.ts";
 import type { PageModel } from "./overview/overview-model.ts";
 import { countOf, formatLength } from "../parts/figures.ts";
@@ -13,9 +19,13 @@ export type PageContent = Pick<PageFrame, "title" | "current" | "main"> & Partia
 /** Makes whole documents of the pages' contents. */
 export interface Documents {
   /** With what is known of the fleet around it. */
-  render(model: PageModel, content: PageContent): string;
+  render(request: FastifyRequest, model: PageModel, content: PageContent): string;
   /** Shows nothing of the fleet: where reading is closed, and where the store cannot be read. */
-  renderBare(content: Pick<PageContent, "current" | "main">, storeProblem: string | null): string;
+  renderBare(
+    request: FastifyRequest,
+    content: Pick<PageContent, "current" | "main">,
+    storeProblem: string | null,
+  ): string;
 }
 
 export interface DocumentOptions {
@@ -29,7 +39,7 @@ export interface DocumentOptions {
 export function createDocuments({ clock, page, version, settings }: DocumentOptions): Documents {
   const hasToken = (): boolean => hasIdentities(settings());
   return {
-    render: (model, content) =>
+    render: (request, model, content) =>
       renderDocument({
         severity: worstOf(model.rows),
         fleet: model.fleet,
@@ -41,12 +51,12 @@ export function createDocuments({ clock, page, version, settings }: DocumentOpti
         version,
         footer: footerOf(model, page.source()),
         hasToken: hasToken(),
-        isKnown: false,
+        ...readerOf(request, settings()),
         scripts: ["web/client/main.js"],
         showsVerdict: true,
         ...content,
       }),
-    renderBare: ({ current, main }, storeProblem) =>
+    renderBare: (request, { current, main }, storeProblem) =>
       renderDocument({
         title: "flatline",
         current,
@@ -60,11 +70,26 @@ export function createDocuments({ clock, page, version, settings }: DocumentOpti
         version,
         footer: "",
         hasToken: hasToken(),
-        isKnown: false,
+        ...readerOf(request, settings()),
         scripts: [],
         main,
         showsVerdict: false,
       }),
+  };
+}
+
+/** Who reads, and where to sign in. */
+function readerOf(
+  request: FastifyRequest,
+  { tokens }: AccessSettings,
+): Pick<PageFrame, "isKnown" | "reader" | "signIn"> {
+  const signedIn = signedInAs(request);
+  const name =
+    signedIn === null ? (request.identity?.name ?? null) : describeAuthor(signedIn.tokenName, signedIn.personName);
+  return {
+    isKnown: isKnownToPage(request),
+    reader: name === null ? null : { name, isSignedIn: signedIn !== null },
+    signIn: tokens.length === 0 ? null : signInPath(request.url),
   };
 }
 

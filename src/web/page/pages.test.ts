@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { errorReport, resultReport } from "../../../test/support/check-reports.ts";
-import { ask, useWebs, basic, bearer, nobody, oneToken, snapshotOf, token } from "../../../test/support/web-harness.ts";
+import { ask, useWebs, basic, bearer, nobody, snapshotOf } from "../../../test/support/web-harness.ts";
 
 const start = useWebs();
 
@@ -100,28 +100,11 @@ describe("the operator's pages", () => {
     const web = await start();
 
     const none = await ask(web, `GET ${path}`);
-    const wrong = await fetch(web.url + path, { headers: { authorization: "Bearer no", accept: "text/html" } });
+    const wrong = await fetch(web.url + path, { headers: { authorization: "Bearer no" } });
     const withBearer = await fetch(web.url + path, { headers: bearer });
     const withBasic = await fetch(web.url + path, { headers: basic });
 
     expect([none.status, wrong.status, withBearer.status, withBasic.status]).toEqual([401, 401, 200, 200]);
-    expect(await wrong.text()).toContain('name="token"');
-  });
-
-  it("ask by a page that has the field, and by the browser's dialog only where scripts cannot log in", async () => {
-    const web = await start();
-    const challenge = async (path: string): Promise<string | null> =>
-      (await fetch(web.url + path, { headers: { accept: "text/html" } })).headers.get("www-authenticate");
-
-    expect([await challenge("/config"), await challenge("/config?basic")]).toEqual([
-      null,
-      expect.stringContaining("Basic"),
-    ]);
-    web.world.access = { ...nobody, tokens: [oneToken(token)], publicRead: false };
-    expect([await challenge("/"), await challenge("/config")]).toEqual([
-      expect.stringContaining("Basic"),
-      expect.stringContaining("Basic"),
-    ]);
   });
 
   it("show a dead letter with what it is about, as text", async () => {
@@ -144,18 +127,6 @@ describe("the operator's pages", () => {
     expect(html).toContain('value="n1"');
   });
 
-  it("answer a script without the dialog of the browser", async () => {
-    const web = await start();
-    const headers = { accept: "text/html", "x-requested-with": "flatline" };
-
-    const first = await fetch(`${web.url}/config`, { headers });
-    const wrong = await fetch(`${web.url}/config`, { headers: { ...headers, authorization: "Bearer no" } });
-
-    // The first is no error: a browser would write it onto its console.
-    expect([first.status, first.headers.get("www-authenticate")]).toEqual([200, null]);
-    expect([wrong.status, wrong.headers.get("www-authenticate")]).toEqual([401, null]);
-  });
-
   it("are closed when no token is configured", async () => {
     const web = await start();
     web.world.access = { ...nobody, tokens: [], publicRead: true };
@@ -171,7 +142,6 @@ describe("while the store cannot be read, a page", () => {
   it.each([
     ["that shows it", "/", {}],
     ["that is not there", "/nothing", {}],
-    ["that asks for the token", "/receivers", {}],
     ["that needs the token", "/receivers", bearer],
   ])("%s says so", async (_, path, headers) => {
     const web = await start();

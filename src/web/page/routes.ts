@@ -6,7 +6,7 @@ import { secondMs } from "../../base/time.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
 import type { PlaceList, Place } from "../../contract/v1/places.ts";
 import { hasIdentities, refusalOf, sendRefusal } from "../access/admission.ts";
-import { isNamedByProxy, requireOrganization, scopeOf, seesDetails, seesOrganization } from "../access/identity.ts";
+import { requireOrganization, scopeOf, seesDetails, seesOrganization } from "../access/identity.ts";
 import { readOrganization } from "./organization/model.ts";
 import { paramsOf, sendText } from "./answer.ts";
 import { createPageEvents } from "./change-stream.ts";
@@ -18,7 +18,8 @@ import { renderMessage, type PageKey, pages } from "./parts/layout.ts";
 import { renderBulkBar } from "./parts/picking.ts";
 import { addAlertPages } from "./alerts/routes.ts";
 import { createDocuments } from "./documents.ts";
-import { sendLogin, wantsHtml } from "./login.ts";
+import { wantsHtml } from "../sign-in/lead.ts";
+import { answerClosed } from "./closed.ts";
 import { organizationTitle, renderOrganization } from "./organization/organization.ts";
 import { readQuery, selectRows, shownSeverity, organizationPath } from "./overview/row.ts";
 import { pageSize, renderTable } from "./overview/table.ts";
@@ -90,9 +91,9 @@ export function addPageRoutes(
   });
 
   const documents = createDocuments({ ...options, settings });
-  const login = { settings, documents, readModel };
+  const closed = { settings, documents, readModel };
 
-  /** A page for a browser; who may not see it is asked for the token by a page. */
+  /** A page for a browser. */
   function addPage(
     path: string,
     access: "public" | "read",
@@ -101,7 +102,7 @@ export function addPageRoutes(
   ): void {
     const isAboutAll = current === "receivers" || current === "config";
     addResource(scope, path, settings, { GET: { access, isAboutAll, handle } }, (request, reply, refusal) =>
-      wantsHtml(request) ? sendLogin(request, reply, current, refusal, login) : sendRefusal(reply, refusal),
+      wantsHtml(request) ? answerClosed(request, reply, current, refusal, closed) : sendRefusal(reply, refusal),
     );
   }
 
@@ -124,8 +125,7 @@ export function addPageRoutes(
       <p class="did" id="did" role="status"></p>
       <div id="unwatched-part">${await unwatchedLine(request)}</div>
       ${renderTable(rows, found, query, number, nowMs)}${renderBulkBar({ hasToken: hasIdentities(settings()) })}`;
-    const text = documents.render(model, {
-      isKnown: isNamedByProxy(request),
+    const text = documents.render(request, model, {
       title: overviewTitle(rows, fleet),
       current: "organizations",
       main,
@@ -164,8 +164,7 @@ export function addPageRoutes(
       const text = html`Nobody checks «${slug}». <a href="/">All organizations</a>`;
       return sendMissing(request, reply, "organizations", renderMessage("No such organization is configured.", text));
     }
-    const text = documents.render(model, {
-      isKnown: isNamedByProxy(request),
+    const text = documents.render(request, model, {
       title: organizationTitle(data.row),
       current: "organizations",
       isLive: true,
@@ -234,8 +233,7 @@ export function addPageRoutes(
         request,
         reply,
         "text/html",
-        documents.render(model, {
-          isKnown: isNamedByProxy(request),
+        documents.render(request, model, {
           current,
           isLive: path === "/receivers",
           ...made,
@@ -252,7 +250,7 @@ export function addPageRoutes(
     main: Html,
   ): Promise<FastifyReply> {
     void reply.code(404);
-    const text = documents.render(await readModel(request), { title: "Not found · flatline", current, main });
+    const text = documents.render(request, await readModel(request), { title: "Not found · flatline", current, main });
     return sendText(request, reply, "text/html", text);
   }
 
@@ -261,7 +259,7 @@ export function addPageRoutes(
     const access = request.url.startsWith("/-/") ? "open" : "public";
     // Where reading is closed, the answer does not show what exists.
     const refusal = refusalOf(request, { access }, settings());
-    if (refusal !== null && !isOurs && wantsHtml(request)) return sendLogin(request, reply, null, refusal, login);
+    if (refusal !== null && !isOurs && wantsHtml(request)) return answerClosed(request, reply, null, refusal, closed);
     if (refusal !== null) return sendRefusal(reply, refusal);
     if (isOurs || !wantsHtml(request)) return sendProblem(reply, 404, "no such path");
     const main = renderMessage("There is no page here.", html`<a href="/">All organizations</a>`);
@@ -277,7 +275,12 @@ export function addPageRoutes(
     const text = status === 500 ? "Its log says why." : `${message}.`;
     void reply.code(status);
     const main = renderMessage(title, html`${text} <a href="">Try again</a>`);
-    return sendText(request, reply, "text/html", documents.renderBare({ current: null, main }, page.storeProblem()));
+    return sendText(
+      request,
+      reply,
+      "text/html",
+      documents.renderBare(request, { current: null, main }, page.storeProblem()),
+    );
   }
 
   const handleError = createErrorHandler(logger);
@@ -294,7 +297,7 @@ export function addPageRoutes(
       request,
       reply,
       "text/html",
-      documents.renderBare({ current: "organizations", main }, page.storeProblem()),
+      documents.renderBare(request, { current: "organizations", main }, page.storeProblem()),
     );
   });
 }

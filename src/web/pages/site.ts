@@ -2,13 +2,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { FlatlineError, storeReason } from "../../base/errors.ts";
 import { secondMs } from "../../base/time.ts";
-import { hasIdentities, refusalOf, sendRefusal, type Access, type Refusal } from "../access/admission.ts";
+import { describeAuthor } from "../../contract/actor.ts";
+import { refusalOf, sendRefusal, type Access, type Refusal } from "../access/admission.ts";
 import { scopeOf } from "../access/identity.ts";
+import { signedInAs } from "../access/sessions.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import { html } from "../parts/html.ts";
 import { readFrame, type FrameFacts } from "../read/frame.ts";
 import type { Running } from "../read/running.ts";
 import { addResource } from "../resource.ts";
+import { localPath } from "../sign-in/next.ts";
+import { isLedToSignIn, leadToSignIn } from "../sign-in/lead.ts";
 import { siteAssets } from "./assets.ts";
 import { renderDocument, renderMessage, themes, type PageContent, type Theme } from "./frame.ts";
 import { sendText } from "../page/answer.ts";
@@ -71,9 +75,9 @@ export function createSite({ version, running, settings, storeProblem }: SiteOpt
         nowMs: clock.nowMs(),
         facts,
         storeProblem: storeProblem(),
-        reader: identity?.name ?? null,
-        isSession: false,
-        canSignIn: hasIdentities(settings()),
+        reader: identity === null ? null : describeAuthor(identity.name, identity.personName),
+        isSession: signedInAs(request) !== null,
+        canSignIn: settings().tokens.length > 0,
         theme: themeOf(request),
         assets: siteAssets(),
         here: request.url,
@@ -85,9 +89,7 @@ export function createSite({ version, running, settings, storeProblem }: SiteOpt
   }
 
   function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): unknown {
-    if (refusal.status !== 401 || !wantsHtml(request) || !hasIdentities(settings())) return sendRefusal(reply, refusal);
-    const back = request.method === "GET" ? request.url : (pathOnly(request.url) ?? "/");
-    return reply.redirect(`/sign-in?next=${encodeURIComponent(back)}`, 303);
+    return isLedToSignIn(request, refusal, settings()) ? leadToSignIn(request, reply) : sendRefusal(reply, refusal);
   }
 
   return {
@@ -104,15 +106,6 @@ export function createSite({ version, running, settings, storeProblem }: SiteOpt
 function nullWithoutStore(error: unknown): null {
   if (storeReason(error) !== null || (error instanceof FlatlineError && error.fault !== "bug")) return null;
   throw error;
-}
-
-function pathOnly(url: string): string | undefined {
-  return url.split("?", 1)[0];
-}
-
-/** Returns whether the request is from a browser. */
-export function wantsHtml(request: FastifyRequest): boolean {
-  return (request.headers.accept ?? "").includes("text/html");
 }
 
 /** Returns whether the browser asks for a part, to put it into the page that it shows. */
@@ -142,12 +135,6 @@ export function addThemeRoute(scope: FastifyInstance, settings: () => AccessSett
       },
     },
   });
-}
-
-/** Returns the path where it is one of this server; else the first page. */
-export function localPath(asked: string | null): string {
-  if (asked === null || !/^\/(?![/\\])[^\s\p{C}]*$/u.test(asked)) return "/";
-  return asked;
 }
 
 /** A page that says that nothing like it is known. */

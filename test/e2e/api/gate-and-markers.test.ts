@@ -99,7 +99,7 @@ describe("GET /api/v1/gate/{slug}", () => {
     expect(await flatline("gate", "acme")).toMatchObject({ exitCode: 0 });
     expect(await metricOf('flatline_gate_held{slug="acme"}')).toBe(0);
     expect(await metricOf('flatline_gate_held_since_timestamp_seconds{slug="acme"}')).toBeNull();
-    expect((await flatline("alerts", "list")).stdout).toContain("judged real by token (kim): ten opened by hand");
+    expect((await flatline("alerts", "list")).stdout).toContain("judged real by kim (token): ten opened by hand");
   });
 
   it("holds again when the judgement is corrected or withdrawn, and keeps all of them", async () => {

@@ -111,7 +111,7 @@ describe("flatline alerts", () => {
       acknowledgement: { by: "token", note: "kim", comment: "on it" },
     });
     expect((await flatline("alerts", "list")).stdout).toMatch(
-      / token \(kim\) +\S+ +acknowledged by token \(kim\): on it$/m,
+      / kim \(token\) +\S+ +acknowledged by token \(kim\): on it$/m,
     );
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Page, Route } from "playwright-core";
 
-import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { axeViolations, startBrowser, type TestBrowser, signIn } from "../../support/browser.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
@@ -168,7 +168,7 @@ describe("the page of one alert", () => {
 
   it("is acknowledged in a dialog that says what will happen, and released with a reason", async () => {
     const page = await open(`/alerts/${ids.get("globex")}`);
-    await page.evaluate(`sessionStorage.setItem("flatline-token", "${token}")`);
+    await signIn(page, token);
     await page.locator("[data-do=ack-alert]").click();
     await page.locator("dialog h2", { hasText: "Acknowledge globex?" }).waitFor();
     expect(await axeViolations(page)).toEqual([]);
@@ -199,8 +199,8 @@ describe("the page of one alert", () => {
 
   it("is copied as Markdown, or shown for copying where the browser gives no clipboard", async () => {
     const page = await open(`/alerts/${ids.get("acme")}`);
+    await signIn(page, token);
     await page.evaluate(`
-      sessionStorage.setItem("flatline-token", "${token}");
       Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => void (window.copied = text) } })`);
     await page.locator("[data-do=copy-report]").click();
     await page.locator("[data-do=copy-report]", { hasText: "Copied" }).waitFor();
@@ -221,7 +221,7 @@ describe("the page of one alert", () => {
 
   it("is judged in a dialog with what each choice means, changed and taken back", async () => {
     const page = await open(`/alerts/${ids.get("acme")}`);
-    await page.evaluate(`sessionStorage.setItem("flatline-token", "${token}")`);
+    await signIn(page, token);
     await page.locator("[data-do=judge]").click();
     // More than half of its deaths are undone: that is proposed, and nothing else ever is.
     await page.locator("dialog button.primary", { hasText: "Judge as checker" }).waitFor();
@@ -368,7 +368,7 @@ describe("the page of one alert", () => {
 
   it("leaves everything as it is when a dialog is closed", async () => {
     const page = await open(`/alerts/${ids.get("acme")}`);
-    await page.evaluate(`sessionStorage.setItem("flatline-token", "${token}")`);
+    await signIn(page, token);
     await page.locator("[data-do=ack-alert]").click();
     await page.locator("dialog[open]").waitFor();
     await page.keyboard.press("Escape");
@@ -396,7 +396,7 @@ describe("the page of one alert", () => {
     const listed = await fetch(`${url}/api/v1/alerts`);
     const { alerts } = (await listed.json()) as { alerts: { id: string; slug: string }[] };
     const page = await open(`/alerts/${alerts.find((one) => one.slug === slug)?.id}`);
-    await page.evaluate(`sessionStorage.setItem("flatline-token", "${token}")`);
+    await signIn(page, token);
 
     await page.locator("[data-do=judge]").click();
 

@@ -82,7 +82,6 @@ describe("the page of the configuration, with 1,996 organizations", () => {
 
   it("filters by words, and looks one up", async () => {
     const page = await browser.open(`${url}/config`, authorized);
-    await page.evaluate(`sessionStorage.setItem("flatline-token", "${token}")`);
 
     await page.locator("#q").fill("hosts-c failmultiplier");
     expect(await page.locator("#differs tbody tr:visible").count()).toBe(1);

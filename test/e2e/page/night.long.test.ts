@@ -8,7 +8,7 @@ import { parse } from "yaml";
 
 import { hourMs, minuteMs } from "../../../src/base/time.ts";
 import { alertmanagerTool, startAlertmanager, webhookConfig } from "../../support/alertmanager.ts";
-import { axeViolations, startBrowser } from "../../support/browser.ts";
+import { axeViolations, startBrowser, signIn } from "../../support/browser.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { freePort } from "../../support/free-port.ts";
 import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
@@ -164,9 +164,8 @@ it.skipIf(isSkipped)(
     stack.defer(() => browser.close());
     const open = async (link: string): Promise<Page> => {
       const page = await browser.open(link);
-      await page.evaluate((value) => sessionStorage.setItem("flatline-token", value), token);
-      // Who has a token sees names of people too.
-      await page.reload();
+      // Who is signed in sees names of people too.
+      await signIn(page, token);
       return page;
     };
     const overview = await open(daemon.url);

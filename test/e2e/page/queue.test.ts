@@ -103,7 +103,6 @@ describe("the review queue in a browser", () => {
 
   it("keeps those of an organization together when asked to", async () => {
     const page = await browser.open(`${url}/queue`, authorized);
-    await page.evaluate(`sessionStorage.setItem("flatline-token", "${token}")`);
 
     await page.locator(".switch a", { hasText: "by organization" }).click();
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { axeViolations, startBrowser, type TestBrowser, fillSignIn } from "../../support/browser.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
@@ -108,8 +108,8 @@ describe("the page of receivers", () => {
   });
 
   it("sends a test at the press of a button, and what it answered stays while the page is live", async () => {
-    const page = await browser.open(`${url}/receivers`, authorized);
-    await page.evaluate(`sessionStorage.setItem("flatline-token", "${token}")`);
+    const page = await browser.open(`${url}/sign-in?next=/receivers`);
+    await fillSignIn(page, token);
     const before = gone.requests.length;
 
     await page.locator('button[data-receiver="old hook"]').click();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
 import { minuteMs } from "../../../src/base/time.ts";
-import { startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { startBrowser, type TestBrowser, signIn } from "../../support/browser.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
@@ -64,10 +64,9 @@ async function alertIds(): Promise<readonly string[]> {
 
 async function open(path: string, width = 1_280): Promise<Page> {
   const page = await browser.open(url + path, {
-    extraHTTPHeaders: { authorization: `Bearer ${token}` },
     viewport: { width, height: 700 },
   });
-  await page.evaluate((value) => sessionStorage.setItem("flatline-token", value), token);
+  await signIn(page, token);
   return page;
 }
 

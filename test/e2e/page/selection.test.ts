@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { axeViolations, startBrowser, type TestBrowser, signIn } from "../../support/browser.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
@@ -55,7 +55,7 @@ async function silenced(): Promise<string[]> {
 /** The overview of somebody who has given the token, once all rows are there. */
 async function open(path = "/"): Promise<Page> {
   const page = await browser.open(url + path, { viewport: { width: 1_440, height: 900 } });
-  await page.evaluate((value) => sessionStorage.setItem("flatline-token", value), token);
+  await signIn(page, token);
   await page.locator("#pages").waitFor({ state: "detached" });
   return page;
 }

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { axeViolations, startBrowser, type TestBrowser, signIn } from "../../support/browser.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
@@ -53,10 +53,9 @@ describe("slugs that send events and that no one checks", () => {
     expect(await textOf("/")).not.toContain("Not watched");
   });
 
-  it("are named in the browser once the token of the tab is known", async () => {
+  it("are named in the browser to who is signed in", async () => {
     const page = await browser.open(url);
-    await page.evaluate((value) => sessionStorage.setItem("flatline-token", value), token);
-    await page.reload();
+    await signIn(page, token);
     await page.locator(".unwatched", { hasText: "acme-eu" }).waitFor();
 
     expect(await axeViolations(page)).toEqual([]);

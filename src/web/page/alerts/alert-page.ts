@@ -9,6 +9,7 @@ import { organizationPath } from "../overview/row.ts";
 import { verdictSentence } from "../overview/verdict.ts";
 import { countOf, formatLengthInProse, nbsp } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
+import { signInPath } from "../../sign-in/next.ts";
 import { mark } from "../parts/marks.ts";
 import { renderTime } from "../../parts/time.ts";
 import { renderComments, renderDeliveries } from "./alert-records.ts";
@@ -190,7 +191,7 @@ function renderDead({ view, withPeople, hasToken }: AlertData): Html {
             ? html`<p class="detail">Names of assets need a token, and none is configured.</p>`
             : html`<p class="detail">
                 Names of assets and people need a token.
-                <button type="button" class="plain" data-do="log-in">Log in</button>
+                <a href="${signInPath(`/alerts/${encodeURIComponent(view.alert.id)}`)}">Sign in</a>
               </p>`
       }
     </div>

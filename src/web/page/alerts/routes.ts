@@ -4,7 +4,7 @@ import { dayMs } from "../../../base/time.ts";
 import { escapeUnseen } from "../../../base/unseen-text.ts";
 import { beginOfAlertId } from "../../../contract/alert-id.ts";
 import { hasIdentities } from "../../access/admission.ts";
-import { isNamedByProxy, requireOrganization, seesDetails, seesOrganization } from "../../access/identity.ts";
+import { requireOrganization, seesDetails, seesOrganization } from "../../access/identity.ts";
 import type { AccessSettings } from "../../access/settings.ts";
 import { addResource } from "../../resource.ts";
 import { paramsOf, sendText } from "../answer.ts";
@@ -70,8 +70,7 @@ export function addAlertPages(scope: FastifyInstance, options: AlertPagesOptions
       hasToken: hasIdentities(settings()),
     };
     const main = renderAlerts(data, readAlertsQuery(paramsOf(request), days));
-    const text = documents.render(model, {
-      isKnown: isNamedByProxy(request),
+    const text = documents.render(request, model, {
       title: alertsTitle(alerts),
       current: "alerts",
       isLive: true,
@@ -108,8 +107,7 @@ export function addAlertPages(scope: FastifyInstance, options: AlertPagesOptions
       return sendMissing(request, reply, "alerts", renderMessage(title, html`<a href="/alerts">Go to alerts</a>`));
     }
     requireOrganization(request, data.view.alert.slug);
-    const text = documents.render(model, {
-      isKnown: isNamedByProxy(request),
+    const text = documents.render(request, model, {
       title: alertTitle(data),
       current: "alerts",
       isLive: true,

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import { type ByteBudget, receiveBody } from "../../../base/request-body.ts";
+import type { ByteBudget } from "../../../base/request-body.ts";
 import type { Clock } from "../../../base/time.ts";
 import type { AccessSettings } from "../../access/settings.ts";
 import type { LinkAnswer, LinkParts, LinksPort } from "../../ports/outside.ts";
+import { personNameOf, receiveForm } from "../../form.ts";
 import { addResource } from "../../resource.ts";
 import { sendText } from "../answer.ts";
 import { renderLinkPage } from "./link-page.ts";
@@ -21,10 +22,9 @@ export function addLinkRoutes(
     wasFollowed: boolean,
   ): Promise<FastifyReply> => {
     if (answer.kind === "refused" && answer.reason === "altered") request.failedVia = "link";
-    void reply
-      .code(statusOf(answer, wasFollowed))
-      .headers({ "referrer-policy": "no-referrer", "cache-control": "no-store" });
-    return sendText(request, reply, "text/html", renderLinkPage(answer, wasFollowed, clock.nowMs()));
+    void reply.code(statusOf(answer, wasFollowed)).header("cache-control", "no-store");
+    // Its address is what lets act.
+    return sendText(request, reply, "text/html", renderLinkPage(answer, wasFollowed, clock.nowMs()), "no-referrer");
   };
   addResource(scope, "/act/:act/:alertId", settings, {
     GET: {
@@ -34,8 +34,8 @@ export function addLinkRoutes(
     POST: {
       access: "open",
       handle: async (request, reply) => {
-        const name = await nameOf(request, reply, bodies);
-        return send(request, reply, await links.follow(partsOf(request), name), true);
+        const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
+        return send(request, reply, await links.follow(partsOf(request), personNameOf(form)), true);
       },
     },
   });
@@ -50,16 +50,6 @@ function partsOf(request: FastifyRequest): LinkParts {
 
 // A name and its field.
 const mostFormBytes = 1_024;
-const longestName = 64;
-
-/** What the form says of who sends it; null: nothing that is a name of printable characters. */
-async function nameOf(request: FastifyRequest, reply: FastifyReply, budget: ByteBudget): Promise<string | null> {
-  const type = request.headers["content-type"]?.split(";")[0]?.trim();
-  if (type !== "application/x-www-form-urlencoded") return null;
-  const body = await receiveBody(request.raw, reply.raw, { mostBytes: mostFormBytes, budget });
-  const name = new URLSearchParams(body.toString()).get("name")?.trim() ?? "";
-  return name.length >= 1 && name.length <= longestName && /^[^\p{C}]+$/u.test(name) ? name : null;
-}
 
 function statusOf(answer: LinkAnswer, wasFollowed: boolean): number {
   if (answer.kind === "refused") return 403;

@@ -282,7 +282,7 @@ function renderSilencePanel(silences: readonly PageSilence[], withPeople: boolea
         left.${more.length === 0 ? nothing : ` And ${more.length} more.`}
       </p>
       <p class="second">
-        ${withPeople ? html`«${breakAddresses(comment)}», ${who}. ${which}.` : html`${which}. Why and by whom needs a token. <a href="/silences" data-swap data-closed>Silences</a>`}
+        ${withPeople ? html`«${breakAddresses(comment)}», ${who}. ${which}.` : html`${which}. Why and by whom needs a token. <a href="/silences">Silences</a>`}
       </p>
     </div>
     ${

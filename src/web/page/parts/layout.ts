@@ -23,10 +23,14 @@ export interface PageFrame extends WaitingCounts {
   readonly nowMs: number;
   readonly version: string;
   readonly footer: string;
-  /** Whether writing is possible at all; the browser asks for the token then. */
+  /** Whether writing is possible at all, for who is signed in. */
   readonly hasToken: boolean;
-  /** The proxy names the reader: no token is asked for. */
+  /** The browser says by itself who reads: writing needs no sign-in before. */
   readonly isKnown: boolean;
+  /** null: nobody is named. */
+  readonly reader: { readonly name: string; readonly isSignedIn: boolean } | null;
+  /** Where one signs in and comes back from; null: nobody can. */
+  readonly signIn: string | null;
   /** Names of the parts of `/assets/` that this page needs beside the style. */
   readonly scripts: readonly string[];
   readonly main: Html;
@@ -38,34 +42,29 @@ export interface PageFrame extends WaitingCounts {
   readonly showsVerdict: boolean;
 }
 
-/** The pages in the order of the masthead. `isClosed`: asked for with the token of the tab; `count`: what its number counts. */
+/** The pages in the order of the masthead. `count`: what its number counts. */
 export const pages: readonly {
   readonly key: PageKey;
   readonly href: string;
   readonly name: string;
   readonly short: string;
-  readonly isClosed: boolean;
   readonly count?: keyof WaitingCounts;
 }[] = [
-  { key: "organizations", href: "/", name: "Organizations", short: "Organizations", isClosed: false },
-  { key: "alerts", href: "/alerts", name: "Alerts", short: "Alerts", isClosed: false, count: "unattended" },
-  { key: "silences", href: "/silences", name: "Silences", short: "Silences", isClosed: true },
-  { key: "receivers", href: "/receivers", name: "Receivers", short: "Receivers", isClosed: true, count: "deadLetters" },
-  { key: "queue", href: "/queue", name: "Review queue", short: "Review", isClosed: true, count: "queued" },
-  { key: "config", href: "/config", name: "Configuration", short: "Config", isClosed: true },
+  { key: "organizations", href: "/", name: "Organizations", short: "Organizations" },
+  { key: "alerts", href: "/alerts", name: "Alerts", short: "Alerts", count: "unattended" },
+  { key: "silences", href: "/silences", name: "Silences", short: "Silences" },
+  { key: "receivers", href: "/receivers", name: "Receivers", short: "Receivers", count: "deadLetters" },
+  { key: "queue", href: "/queue", name: "Review queue", short: "Review", count: "queued" },
+  { key: "config", href: "/config", name: "Configuration", short: "Config" },
 ];
 
 /** Renders the whole document. */
 export function renderDocument(frame: PageFrame): string {
   const { fleet, nowMs } = frame;
-  const nav = pages.map(({ key, href, name, short, isClosed, count }) => {
+  const nav = pages.map(({ key, href, name, short, count }) => {
     const pill =
       count === undefined ? nothing : html`<span data-count="${count}">${renderPill(count, frame[count])}</span>`;
-    return html`<a
-      href="${href}"
-      data-page="${key}"
-      ${isClosed ? html` data-closed` : nothing}
-      ${key === frame.current ? html` aria-current="page"` : nothing}
+    return html`<a href="${href}" data-page="${key}" ${key === frame.current ? html` aria-current="page"` : nothing}
       ><span class="long">${name}</span><span class="short">${short}</span>${pill}</a
     >`;
   });
@@ -127,6 +126,7 @@ export function renderDocument(frame: PageFrame): string {
               · <button type="button" class="plain" data-keys>keys</button> <kbd aria-hidden="true">?</kbd></span
             >
           </p>
+          ${renderReader(frame)}
           <p class="choices keyshint">
             <span>Times ${choice("zone", "utc", "UTC")} ${choice("zone", "local", "local")}</span> ·
             <span
@@ -140,6 +140,17 @@ export function renderDocument(frame: PageFrame): string {
       </body>
     </html> `;
   return page.html;
+}
+
+/** Who reads, with the way out; else the way in. */
+function renderReader({ reader, signIn }: PageFrame): Html {
+  if (reader?.isSignedIn === true)
+    return html`<form class="reader" method="post" action="/sign-out">
+      <b>${reader.name}</b> · <button class="plain">Sign out</button>
+    </form>`;
+  const name = reader === null ? nothing : html`<b>${reader.name}</b>`;
+  if (signIn === null) return html`<p class="reader">${name}</p>`;
+  return html`<p class="reader">${name}${reader === null ? nothing : html` · `}<a href="${signIn}">Sign in</a></p>`;
 }
 
 /** One word of a choice that the browser keeps; the scripts mark the one that holds. */

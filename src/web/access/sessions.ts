@@ -1,0 +1,157 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+
+import { minuteMs, type Clock } from "../../base/time.ts";
+import type { StoredSession } from "../../store/acts/sessions.ts";
+import type { SessionsPort } from "../ports/sessions.ts";
+import { isHostOf } from "./own-page.ts";
+import type { AccessSettings, TokenAccess } from "./settings.ts";
+
+/** A session that holds now, with its token as it is configured now. */
+export interface ActiveSession {
+  readonly stored: StoredSession;
+  readonly token: TokenAccess;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Whose cookie it carries; null: none that holds, or an `Authorization`, which decides alone. */
+    session: ActiveSession | null;
+  }
+}
+
+/** Who is signed in on the page that asks (CONTRACT 19); null: nobody. */
+export function signedInAs({
+  session,
+}: FastifyRequest): { readonly tokenName: string; readonly personName: string } | null {
+  return session === null ? null : { tokenName: session.token.name, personName: session.stored.personName };
+}
+
+/** Begins, finds and ends sessions. */
+export type Sessions = ReturnType<typeof createSessions>;
+
+export interface SessionsOptions {
+  readonly sessions: SessionsPort;
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly access: () => AccessSettings;
+  /** Called with what went wrong when a use could not be noted: the session holds all the same. */
+  readonly onError: (error: unknown) => void;
+}
+
+const cookieName = "flatline_session";
+// 256 bits cannot be guessed, so that a plain hash of it is sufficient.
+const keyBytes = 32;
+// A write for each request would be one for each look at the page. Of short sessions a part of their length.
+const touchEveryMs = minuteMs;
+const touchesPerTtl = 10;
+
+/** Creates the sessions of one server. */
+export function createSessions({ sessions, clock, access, onError }: SessionsOptions) {
+  /** The session whose key the browser shows; null: it has ended. */
+  async function find(key: string): Promise<ActiveSession | null> {
+    const stored = await sessions.find(sha256Of(key));
+    const { tokens, sessionTtlMs } = access();
+    if (stored === null || clock.nowMs() - stored.lastUsedAtMs >= sessionTtlMs) return null;
+    const token = tokens.find(({ name }) => name === stored.tokenName);
+    return token === undefined || !isProofOf(stored.tokenProof, key, token) ? null : { stored, token };
+  }
+
+  /** Notes the use of a session now and then; the browser of a remembered one keeps its cookie as long from now on. */
+  async function touch(request: FastifyRequest, reply: FastifyReply, key: string): Promise<void> {
+    const stored = request.session?.stored;
+    const nowMs = clock.nowMs();
+    if (stored === undefined) return;
+    if (nowMs - stored.lastUsedAtMs < Math.min(touchEveryMs, access().sessionTtlMs / touchesPerTtl)) return;
+    try {
+      await sessions.touch(stored.sha256, nowMs);
+      if (stored.isRemembered) setCookie(request, reply, key, true);
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  function setCookie({ headers }: FastifyRequest, reply: FastifyReply, key: string, isRemembered: boolean): void {
+    const { externalUrl, sessionTtlMs } = access();
+    const url = externalUrl === null ? null : URL.parse(externalUrl);
+    const parts = [
+      `${cookieName}=${key}`,
+      "Path=/",
+      ...(isRemembered ? [`Max-Age=${Math.floor(sessionTtlMs / 1_000)}`] : []),
+      "HttpOnly",
+      "SameSite=Lax",
+      ...(url?.protocol === "https:" && isHostOf(url, headers.host) ? ["Secure"] : []),
+    ];
+    void reply.header("set-cookie", parts.join("; "));
+  }
+
+  return {
+    /** Lets each request of a server know its session. */
+    addTo: (server: FastifyInstance): void => {
+      server.decorateRequest("session", null);
+      server.addHook("onRequest", async (request, reply) => {
+        const key = request.headers.authorization === undefined ? keyOf(request.headers.cookie) : null;
+        if (key === null || isAlwaysOpen(request.url)) return;
+        request.session = await find(key);
+        await touch(request, reply, key);
+      });
+    },
+    /** Begins a session in place of the one that the browser had, and gives the browser its cookie. */
+    signIn: async (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      {
+        token,
+        personName,
+        isRemembered,
+      }: { readonly token: TokenAccess; readonly personName: string; readonly isRemembered: boolean },
+    ): Promise<void> => {
+      const key = randomBytes(keyBytes).toString("base64url");
+      const nowMs = clock.nowMs();
+      if (request.session !== null) await sessions.end(request.session.stored, nowMs);
+      await sessions.begin({
+        sha256: sha256Of(key),
+        tokenName: token.name,
+        tokenProof: proofOf(key, token),
+        personName,
+        isRemembered,
+        createdAtMs: nowMs,
+        lastUsedAtMs: nowMs,
+      });
+      setCookie(request, reply, key, isRemembered);
+    },
+    /** Ends the session of the request, if there is one, and takes the cookie from the browser. */
+    signOut: async ({ session }: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      if (session !== null) await sessions.end(session.stored, clock.nowMs());
+      void reply.header("set-cookie", `${cookieName}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax`);
+    },
+  };
+}
+
+/** The key in a `Cookie` header; null: none, or several, of which one may be another site's. */
+function keyOf(header: string | undefined): string | null {
+  if (header === undefined) return null;
+  const keys = header.split(";").flatMap((pair) => {
+    const [name = "", value = ""] = pair.trim().split("=");
+    return name === cookieName && /^[\w-]{43}$/.test(value) ? [value] : [];
+  });
+  return keys.length === 1 ? (keys[0] ?? null) : null;
+}
+
+/** What asks nobody who it is must not wait for the store. */
+function isAlwaysOpen(url: string): boolean {
+  return /^\/(?:assets\/|-\/(?:healthy|ready)\b)/.test(url);
+}
+
+function sha256Of(key: string): string {
+  return createHash("sha256").update(key).digest("hex");
+}
+
+/** Keyed with what only the browser has: a weak secret cannot be guessed with the store alone. */
+function proofOf(key: string, { secret }: TokenAccess): string {
+  return createHmac("sha256", key).update(secret.reveal()).digest("hex");
+}
+
+function isProofOf(proof: string, key: string, token: TokenAccess): boolean {
+  return timingSafeEqual(Buffer.from(proof), Buffer.from(proofOf(key, token)));
+}

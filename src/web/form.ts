@@ -1,0 +1,22 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+
+import { type ByteBudget, receiveBody } from "../base/request-body.ts";
+
+/** Reads the fields of a form; a body that is none has no fields. @throws FlatlineError too_large */
+export async function receiveForm(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  limits: { readonly mostBytes: number; readonly budget: ByteBudget },
+): Promise<URLSearchParams> {
+  const type = request.headers["content-type"]?.split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/x-www-form-urlencoded") return new URLSearchParams();
+  return new URLSearchParams((await receiveBody(request.raw, reply.raw, limits)).toString());
+}
+
+const longestName = 64;
+
+/** Returns the name that a person gives in a form; null: nothing that is a name of printable characters. */
+export function personNameOf(form: URLSearchParams): string | null {
+  const name = form.get("name")?.trim() ?? "";
+  return name.length >= 1 && name.length <= longestName && /^[^\p{C}]+$/u.test(name) ? name : null;
+}

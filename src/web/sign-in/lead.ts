@@ -1,0 +1,29 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+
+import type { Refusal } from "../access/admission.ts";
+import type { AccessSettings } from "../access/settings.ts";
+import { signInPath } from "./next.ts";
+
+/** Returns whether the request is from a browser. */
+export function wantsHtml(request: FastifyRequest): boolean {
+  return (request.headers.accept ?? "").includes("text/html");
+}
+
+/** Returns whether a sign-in helps who was refused. An `Authorization` decides alone: a wrong one is answered as by the API. */
+export function isLedToSignIn(request: FastifyRequest, { status }: Refusal, { tokens }: AccessSettings): boolean {
+  return status === 401 && tokens.length > 0 && request.headers.authorization === undefined && wantsHtml(request);
+}
+
+/** Leads who asks for a page, or sends a form, to the sign-in, and from there back to that page. */
+export function leadToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const path = signInPath(request.method === "POST" ? pageOfForm(request) : request.url);
+  // A script would follow a redirect and put the sign-in where it wanted a part of a page.
+  if (request.headers["hx-request"] === "true") return reply.code(204).header("hx-redirect", path).send();
+  return reply.redirect(path, 303);
+}
+
+/** The page that a form stands on, by its referrer, which `same-origin` lets through. */
+function pageOfForm({ headers }: FastifyRequest): string {
+  const url = URL.parse(headers.referer ?? "");
+  return url !== null && url.host === headers.host ? `${url.pathname}${url.search}` : "/";
+}

@@ -1,0 +1,30 @@
+import { minuteMs, type Clock } from "../../base/time.ts";
+
+// CONTRACT 19.
+const mostPerMinute = 10;
+// Of so many addresses: who has more of them pushes out the oldest, and the memory stays small.
+const mostAddresses = 10_000;
+
+/** Counts refused sign-ins of each address. */
+export interface RefusedSignIns {
+  /** Whether the address had as many within a minute as it may: it is not even asked then. */
+  isOver(address: string): boolean;
+  note(address: string): void;
+}
+
+/** No sign-in was refused yet. */
+export function createRefusedSignIns(clock: Pick<Clock, "monotonicMs">): RefusedSignIns {
+  const byAddress = new Map<string, readonly number[]>();
+  const recent = (address: string): readonly number[] =>
+    (byAddress.get(address) ?? []).filter((atMs) => clock.monotonicMs() - atMs < minuteMs);
+  return {
+    isOver: (address) => recent(address).length >= mostPerMinute,
+    note: (address) => {
+      const instants = [...recent(address), clock.monotonicMs()];
+      byAddress.delete(address);
+      const [oldest] = byAddress.keys();
+      if (byAddress.size >= mostAddresses && oldest !== undefined) byAddress.delete(oldest);
+      byAddress.set(address, instants);
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+
+import type { ByteBudget } from "../../base/request-body.ts";
+import { dayMs, type Clock } from "../../base/time.ts";
+import { isFromOwnPage } from "../access/own-page.ts";
+import type { Sessions } from "../access/sessions.ts";
+import type { AccessSettings } from "../access/settings.ts";
+import { personNameOf, receiveForm } from "../form.ts";
+import { sendText } from "../page/answer.ts";
+import { countOf, formatLengthInProse } from "../parts/figures.ts";
+import { html } from "../parts/html.ts";
+import { addResource } from "../resource.ts";
+import { localPath } from "./next.ts";
+import { renderNoSignIn, renderSignIn, type RenderDocument, type SignInView } from "./page.ts";
+import { createRefusedSignIns } from "./refused.ts";
+
+export interface SignInOptions {
+  readonly clock: Clock;
+  readonly sessions: Sessions;
+  readonly bodies: ByteBudget;
+  readonly renderDocument: RenderDocument;
+}
+
+// A token, a name and a path.
+const mostFormBytes = 16 * 1_024;
+const retryAfterSeconds = "60";
+
+/** `/sign-in` and `/sign-out` (CONTRACT 19). */
+export function addSignInRoutes(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  { clock, sessions, bodies, renderDocument }: SignInOptions,
+): void {
+  const refused = createRefusedSignIns(clock);
+
+  function send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    view: Pick<SignInView, "next"> & Partial<SignInView>,
+  ): Promise<FastifyReply> {
+    const { tokens, sessionTtlMs } = settings();
+    if (tokens.length === 0) {
+      void reply.code(403);
+      const text = html`No token is configured: set <code>server.token</code> in flatline.yaml, then reload.`;
+      return sendText(request, reply, "text/html", renderNoSignIn("Nobody can sign in here.", text, renderDocument));
+    }
+    const asked = { personName: "", isRemembered: true, ttl: lengthInWords(sessionTtlMs), problem: null };
+    return sendText(request, reply, "text/html", renderSignIn({ ...asked, ...view }, renderDocument));
+  }
+
+  /** Returns whether it was refused: a page of another site, or a program, sent it. */
+  function isForeign(request: FastifyRequest): boolean {
+    return !isFromOwnPage(request.raw, settings().externalUrl, { isHostEnough: true });
+  }
+
+  function sendForeign(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    void reply.code(403);
+    const text = html`A page of another site sent this. <a href="/sign-in">Sign in here</a>`;
+    return sendText(request, reply, "text/html", renderNoSignIn("Nothing was changed.", text, renderDocument));
+  }
+
+  async function signIn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    if (isForeign(request)) return sendForeign(request, reply);
+    const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
+    const next = localPath(form.get("next"));
+    const isRemembered = form.has("remember");
+    const again = { next, personName: form.get("name") ?? "", isRemembered };
+    const refuse = (status: number, message: string): Promise<FastifyReply> => {
+      request.failedVia = "session";
+      void reply.code(status);
+      return send(request, reply, { ...again, problem: { field: status === 429 ? null : "token", message } });
+    };
+    if (refused.isOver(request.ip)) {
+      void reply.header("retry-after", retryAfterSeconds);
+      return refuse(429, "Too many sign-ins were refused. Wait a minute, then try again. Nothing was changed.");
+    }
+    const given = form.get("token") ?? "";
+    const token = settings().tokens.find(({ secret }) => secret.equals(given));
+    if (token === undefined) {
+      refused.note(request.ip);
+      void reply.header("www-authenticate", 'Bearer realm="flatline"');
+      return refuse(401, "This token is not accepted. Nothing was changed.");
+    }
+    const personName = personNameOf(form);
+    if (personName === null) {
+      void reply.code(400);
+      return send(request, reply, { ...again, problem: { field: "name", message: "Give a name of 1 to 64 letters." } });
+    }
+    await sessions.signIn(request, reply, { token, personName, isRemembered });
+    return reply.redirect(next, 303);
+  }
+
+  addResource(scope, "/sign-in", settings, {
+    GET: {
+      access: "open",
+      handle: (request, reply) => {
+        const { searchParams } = new URL(request.url, "http://flatline.invalid");
+        return send(request, reply, { next: localPath(searchParams.get("next")) });
+      },
+    },
+    POST: { access: "open", handle: signIn },
+  });
+  addResource(scope, "/sign-out", settings, {
+    POST: {
+      access: "open",
+      handle: async (request, reply) => {
+        if (isForeign(request)) return sendForeign(request, reply);
+        await sessions.signOut(request, reply);
+        return reply.redirect("/", 303);
+      },
+    },
+  });
+}
+
+/** A promise of thirty days reads better than one of 30 d. */
+function lengthInWords(ms: number): string {
+  const days = ms / dayMs;
+  return Number.isInteger(days) ? countOf(days, "day") : formatLengthInProse(ms);
+}
