@@ -63,10 +63,11 @@ export async function openIncidentBook(
   steps: readonly ReportedStep[],
   context: IncidentContext,
 ): Promise<IncidentBook> {
-  const changes = steps.flatMap(({ step, report }) => step.changes.map(({ alert }) => ({ alert, report })));
+  const changes = steps.flatMap(({ step, report }) => step.changes.map((change) => ({ ...change, report })));
   if (changes.length === 0) return { take: async ({ step }) => Promise.resolve(step), close: async () => [] };
   const open = await parts.incidents.open();
-  const firing = await parts.incidents.firingCounts();
+  // Only what ends asks for them.
+  const firing = changes.some(({ endsAtMs }) => endsAtMs !== null) ? await parts.incidents.firingCounts() : new Map();
   const families = changes.map(({ alert, report }) => {
     const own = open.find(({ number }) => number === alert.incident?.number);
     return own?.family ?? family(alert, report);
@@ -87,7 +88,7 @@ class OpenBook implements IncidentBook {
   readonly #events: IncidentEvent[] = [];
   /** Read once: thousands may fire in one transaction. */
   readonly #membersOf = new Map<number, KeptAlert[]>();
-  #spiking: Map<string, number> | null = null;
+  #spiking: Spiking | null = null;
   #organizations: Set<string> | null = null;
   /** Alerts whose acknowledgement ended with that of their incident: a later step of them must not bring it back. */
   readonly #unacknowledged = new Set<string>();
@@ -221,7 +222,7 @@ class OpenBook implements IncidentBook {
     const { settings, nowMs } = this.#context;
     if (settings.targetOf(alert.check, alert.slug)?.isDrill === true) return;
     const spiking = await this.#allSpiking();
-    spiking.set(alert.slug, number);
+    spiking.add(alert.slug, number);
     const lasting = this.#open.find(({ verdict }) => verdict !== null);
     if (lasting?.verdict) return this.#grow(lasting, lasting.verdict);
     await this.#parts.incidents.noteSpikeDay(Math.floor(nowMs / dayMs), alert.slug, number);
@@ -271,25 +272,22 @@ class OpenBook implements IncidentBook {
 
   /** Organizations whose spike alert fires: of the incident, or by ratio all. */
   #countSpiking(number: number, by: FleetVerdict["by"]): number {
-    const spiking = [...(this.#spiking ?? [])];
-    return by === "ratio" ? spiking.length : spiking.filter(([, incident]) => incident === number).length;
+    return (by === "ratio" ? this.#spiking?.size : this.#spiking?.sizeOf(number)) ?? 0;
   }
 
-  /** The incident of each organization whose spike alert fires. */
-  async #allSpiking(): Promise<Map<string, number>> {
+  async #allSpiking(): Promise<Spiking> {
     if (this.#spiking !== null) return this.#spiking;
     const { targetOf } = this.#context.settings;
-    const firing = (await this.#parts.incidents.spiking()).filter(
-      ({ slug }) => targetOf("dead-asset-spike", slug)?.isDrill !== true,
-    );
-    this.#spiking = new Map(firing.map(({ slug, incident }) => [slug, incident]));
+    this.#spiking = new Spiking();
+    for (const { slug, incident } of await this.#parts.incidents.spiking())
+      if (targetOf("dead-asset-spike", slug)?.isDrill !== true) this.#spiking.add(slug, incident);
     return this.#spiking;
   }
 
   /** Those with a result, or whose alert fires. */
   async #countOrganizations(): Promise<number> {
     this.#organizations ??= new Set(this.#context.fleet.withResult());
-    for (const slug of (await this.#allSpiking()).keys()) this.#organizations.add(slug);
+    for (const slug of (await this.#allSpiking()).slugs()) this.#organizations.add(slug);
     return this.#organizations.size;
   }
 
@@ -313,6 +311,38 @@ class OpenBook implements IncidentBook {
   #asItIs(alert: AlertState, joined: Incident | undefined): AlertState {
     const own = this.#unacknowledged.has(alert.id) ? { ...alert, acknowledgement: null } : alert;
     return joined === undefined ? own : { ...own, incident: { id: joined.id, number: joined.number } };
+  }
+}
+
+/** The incident of each organization whose spike alert fires, counted as they come and go: thousands do in one transaction. */
+class Spiking {
+  readonly #incidents = new Map<string, number>();
+  readonly #sizes = new Map<number, number>();
+
+  get size(): number {
+    return this.#incidents.size;
+  }
+
+  slugs(): Iterable<string> {
+    return this.#incidents.keys();
+  }
+
+  /** How many of an incident fire. */
+  sizeOf(incident: number): number {
+    return this.#sizes.get(incident) ?? 0;
+  }
+
+  add(slug: string, incident: number): void {
+    this.delete(slug);
+    this.#incidents.set(slug, incident);
+    this.#sizes.set(incident, this.sizeOf(incident) + 1);
+  }
+
+  delete(slug: string): void {
+    const incident = this.#incidents.get(slug);
+    if (incident === undefined) return;
+    this.#incidents.delete(slug);
+    this.#sizes.set(incident, this.sizeOf(incident) - 1);
   }
 }
 
