@@ -31,6 +31,8 @@ export interface History {
   runs(query: CheckKey & { fromMs: number; toMs: number }): Promise<readonly RunPoint[]>;
   /** Returns the runs as points of a chart: those older than a week before `toMs` are reduced to one per hour. */
   points(query: CheckKey & { fromMs: number; toMs: number }): Promise<readonly VerdictPoint[]>;
+  /** Yields the runs of these hours (since the epoch, ascending) by organization; other work gets its turn between hours. */
+  runsOfHours(query: HourRunsQuery): AsyncIterable<ReadonlyMap<string, readonly RunPoint[]>>;
   /** Returns the last run of each hour in (fromMs, toMs] by organization, oldest first; other work gets its turn between hours. */
   hours(query: HoursQuery): Promise<ReadonlyMap<string, HourSeries>>;
   /** Returns the instant of the oldest run; null without one. */
@@ -55,6 +57,11 @@ export interface HoursQuery {
   readonly toMs: number;
 }
 
+/** Runs of the same check of several organizations, read together. */
+export interface HourRunsQuery extends Pick<HoursQuery, "check" | "slugs"> {
+  readonly hours: readonly number[];
+}
+
 const singleRunsMs = 7 * dayMs;
 
 /** Creates the history over the store and the board's open runs. */
@@ -67,6 +74,37 @@ export function createHistory(store: RunStore, board: Pick<Board, "idOf" | "open
     return mergeRuns(folded, open).filter(({ atMs }) => atMs > fromMs && atMs <= toMs);
   }
 
+  async function* runsOfHours({
+    check,
+    slugs,
+    hours,
+  }: HourRunsQuery): AsyncGenerator<Map<string, readonly RunPoint[]>> {
+    const slugOf = new Map<number, string>();
+    const open = new Map<number, Map<string, RunPoint[]>>();
+    const asked = new Set(hours);
+    for (const slug of slugs) {
+      const checkId = board.idOf({ check, slug });
+      if (checkId !== undefined) slugOf.set(checkId, slug);
+      // Read first, as in `runs`.
+      const ownHours = Map.groupBy(board.openRuns({ check, slug }), ({ atMs }) => Math.floor(atMs / hourMs));
+      for (const [hour, runs] of ownHours)
+        if (asked.has(hour)) open.set(hour, (open.get(hour) ?? new Map<string, RunPoint[]>()).set(slug, runs));
+    }
+    const checkIds = new Set(slugOf.keys());
+    for (const hour of hours) {
+      const own = open.get(hour);
+      const found = new Map<string, readonly RunPoint[]>(own);
+      for (const { checkId, points } of await store.foldedHour(hour, checkIds)) {
+        const slug = slugOf.get(checkId) ?? "";
+        const added = own?.get(slug);
+        found.set(slug, added === undefined ? points : mergeRuns(points, added));
+      }
+      yield found;
+      // SQLite answers within the call.
+      await eventLoopTurn();
+    }
+  }
+
   return {
     runs,
     points: async (query) => {
@@ -75,33 +113,17 @@ export function createHistory(store: RunStore, board: Pick<Board, "idOf" | "open
       const old = all.filter(({ atMs }) => atMs < singleFromMs);
       return [...byHour(old).map(hourPoint), ...all.slice(old.length).map((run) => hourPoint([run]))];
     },
+    runsOfHours,
     hours: async ({ check, slugs, fromMs, toMs }) => {
       const isWithin = ({ atMs }: RunPoint): boolean => atMs > fromMs && atMs <= toMs;
-      const slugOf = new Map<number, string>();
-      const open = new Map<number, Map<string, RunPoint>>();
-      for (const slug of slugs) {
-        const checkId = board.idOf({ check, slug });
-        if (checkId !== undefined) slugOf.set(checkId, slug);
-        // Read first, as in `runs`.
-        for (const run of board.openRuns({ check, slug }).filter(isWithin)) {
-          const hour = Math.floor(run.atMs / hourMs);
-          const latest = open.get(hour) ?? new Map<string, RunPoint>();
-          open.set(hour, latest.set(slug, run));
-        }
-      }
-      const checkIds = new Set(slugOf.keys());
       const found = new Map(slugs.map((slug) => [slug, new HourSeries()]));
-      for (let hour = Math.floor(fromMs / hourMs); hour <= Math.floor(toMs / hourMs); hour++) {
-        const latest = new Map(open.get(hour));
-        for (const { checkId, points } of await store.foldedHour(hour, checkIds)) {
-          const slug = slugOf.get(checkId) ?? "";
+      const first = Math.floor(fromMs / hourMs);
+      const hours = Array.from({ length: Math.floor(toMs / hourMs) - first + 1 }, (_, index) => first + index);
+      for await (const runs of runsOfHours({ check, slugs, hours }))
+        for (const [slug, points] of runs) {
           const last = points.findLast(isWithin);
-          if (last !== undefined && last.atMs > (latest.get(slug)?.atMs ?? fromMs)) latest.set(slug, last);
+          if (last !== undefined) found.get(slug)?.add(last);
         }
-        for (const [slug, run] of latest) found.get(slug)?.add(run);
-        // SQLite answers within the call.
-        await eventLoopTurn();
-      }
       return found;
     },
     firstAtMs: async (check, slug) => {
