@@ -217,6 +217,7 @@ export async function startApp(
       store,
       states,
       runtime,
+      history,
       clock,
       metrics,
       prober,

@@ -14,6 +14,7 @@ import type { AppMetrics } from "../../metrics/app-metrics.ts";
 import type { Prober } from "../../monitor/probe.ts";
 import type { Scheduler } from "../../monitor/scheduler.ts";
 import { checkKey } from "../../contract/check-key.ts";
+import type { History } from "../../store/runs/history.ts";
 import type { Store } from "../../store/store.ts";
 import type { AlertDetail, AlertSnapshot } from "../../web/ports/alerts.ts";
 import type { CheckSnapshot, CheckState } from "../../web/ports/checks.ts";
@@ -38,6 +39,7 @@ export interface WebPortsOptions {
   readonly store: Store;
   readonly states: CheckStates;
   readonly runtime: Runtime;
+  readonly history: History;
   readonly clock: Clock;
   readonly metrics: AppMetrics;
   readonly discovered: Pick<DiscoveredFleet, "gauges">;
@@ -99,10 +101,16 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
   const running: Running = {
     store,
     clock,
+    history: options.history,
     checks: states,
     source: () => {
       const { source } = current().config;
       return source.isLocal ? source.type : new URL(source.baseUrl).host;
+    },
+    holdsEvents: () => current().config.source.holdsEvents,
+    thresholdsOf: (slug) => {
+      const target = current().targetByKey.get(checkKey({ check: "dead-asset-spike", slug }));
+      return target?.check === "dead-asset-spike" ? target.thresholds : null;
     },
     settings: () => current().settings,
     newId: options.newId,

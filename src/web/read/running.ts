@@ -2,6 +2,8 @@ import type { AlertingSettings } from "../../alerting/settings.ts";
 import type { Clock } from "../../base/time.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { CheckName } from "../../contract/report.ts";
+import type { SpikeThresholds } from "../../checks/target.ts";
+import type { History } from "../../store/runs/history.ts";
 import type { Store } from "../../store/store.ts";
 import type { CheckSnapshot, CheckState } from "../ports/checks.ts";
 
@@ -19,9 +21,14 @@ export interface RunningChecks {
 export interface Running {
   readonly store: Store;
   readonly clock: Clock;
+  readonly history: Pick<History, "points" | "reports" | "firstAtMs" | "runsOfHours">;
   readonly checks: RunningChecks;
   /** `embedded`, or the host of the remote source. */
   readonly source: () => string;
+  /** Whether single events are stored: the source is an embedded one. */
+  readonly holdsEvents: () => boolean;
+  /** What the spike check of an organization is held to now; null: it is not, or no longer, checked. */
+  readonly thresholdsOf: (slug: string) => SpikeThresholds | null;
   /** Those that hold now. */
   readonly settings: () => AlertingSettings;
   /** Ids, unique over all time. */

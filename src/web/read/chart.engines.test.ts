@@ -1,0 +1,236 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { errorReport, resultReport } from "../../../test/support/check-reports.ts";
+import { createRunProcess, type RunProcess } from "../../../test/support/program/run-process.ts";
+import { death } from "../../../test/support/store/event-store.ts";
+import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
+import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
+import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
+import { defaultThresholds } from "../../spike/thresholds.ts";
+import { readAnswersChart, readDeathsChart, type ChartAsk } from "./chart.ts";
+import type { ChartMember, ChartSource } from "./chart-grid.ts";
+
+const nowMs = Date.UTC(2026, 10, 23, 22, 7);
+const beganMs = nowMs - 30 * minuteMs;
+
+let opened: OpenedStore;
+let own: RunProcess;
+let running: ChartSource;
+let holdsEvents: boolean;
+
+const member = (slug: string, more: Partial<ChartMember> = {}): ChartMember => ({
+  slug,
+  windowHours: 24,
+  expected: 3,
+  beganMs,
+  ...more,
+});
+
+const incident = { beganMs, stoppedMs: null, endedMs: null, together: null };
+
+const ask = (members: readonly ChartMember[], query = "", more: Partial<ChartAsk> = {}): ChartAsk => ({
+  subject: "acme",
+  path: "/incidents/41",
+  params: new URLSearchParams(query),
+  members,
+  incident,
+  acts: [],
+  ...more,
+});
+
+/** A run of a minute's check. */
+function run(slug: string, atMs: number, currentCount: number | null, expectedCount = 3) {
+  if (currentCount === null) return errorReport({ slug, finishedAtMs: atMs });
+  const severity = currentCount > 4 * expectedCount ? "fail" : "ok";
+  return resultReport({
+    slug,
+    finishedAtMs: atMs,
+    severity,
+    counts: { currentCount, baselineCount: 21, expectedCount, ratio: null },
+  });
+}
+
+const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+
+describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
+  beforeEach(async () => {
+    const clock = createVirtualClock({ startMs: nowMs });
+    opened = await openTemporary(clock);
+    own = await createRunProcess(opened.store, clock);
+    holdsEvents = true;
+    running = {
+      store: opened.store,
+      clock,
+      history: own.history,
+      holdsEvents: () => holdsEvents,
+      thresholdsOf: () => defaultThresholds,
+    };
+  });
+  afterEach(() => opened.close());
+
+  describe("a chart of stored deaths", () => {
+    const routine = (slug: string) =>
+      Array.from({ length: 12 }, (_, index) => death(nowMs - 10 * dayMs + index * 20 * hourMs, slug, { count: 2 }));
+    const spike = (slug: string, deaths: number) => [
+      death(beganMs, slug, { count: 1 }),
+      death(beganMs + 3 * minuteMs + 1, slug, { count: deaths - 1 }),
+    ];
+
+    it("counts each window, and the bars add up to the deaths of the range", async () => {
+      const events = [
+        ...routine("acme"),
+        ...spike("acme", 50),
+        ...routine("globex"),
+        ...spike("globex", 30),
+        death(beganMs, "initech", { count: 999 }),
+      ];
+      await opened.store.events.add(events);
+
+      const chart = await readDeathsChart(running, ask([member("acme"), member("globex")]));
+
+      // Of each step the deaths before it ends; what dies in the instant itself is in the next one.
+      const within = (fromMs: number, toMs: number): number =>
+        sum(
+          events
+            .filter((one) => one.slug !== "initech" && one.atMs > fromMs && one.atMs <= toMs)
+            .map(({ count }) => count),
+        );
+      for (const [index, atMs] of chart.at.entries())
+        expect(chart.count[index]).toBe(within(atMs - dayMs - 1, atMs - 1));
+      expect(chart.count.at(-1)).toBe(within(nowMs - dayMs, nowMs));
+      expect(sum(chart.bars?.deaths ?? [])).toBe(80);
+      expect(chart.bars?.deaths[chart.bars.from.findIndex((from) => from === Date.UTC(2026, 10, 23, 21, 35))]).toBe(2);
+      expect(chart.lately).toEqual({ sinceMs: nowMs - hourMs, deaths: 80 });
+      expect(chart.expected.at(-1)).toBe(6);
+      expect(chart.usualPerHour).toBe(0.25);
+      expect(chart.began).toEqual([beganMs, beganMs]);
+      expect(chart.states).toBeNull();
+    });
+
+    it.each(["24h", "3d", "7d", "90d"])("has the same deaths in bars however long they are: %s", async (range) => {
+      const events = [...routine("acme"), ...spike("acme", 50)];
+      await opened.store.events.add(events);
+
+      const chart = await readDeathsChart(
+        running,
+        ask([member("acme"), member("globex")], `range=${range}`, { incident: null }),
+      );
+
+      expect(sum(chart.bars?.deaths ?? [])).toBe(
+        sum(events.filter(({ atMs }) => atMs >= chart.fromMs).map(({ count }) => count)),
+      );
+      expect(chart.at.length).toBeLessThanOrEqual(302);
+      expect(chart.bars?.from.length).toBeLessThanOrEqual(302);
+    });
+
+    it("adds windows of different lengths", async () => {
+      await opened.store.events.add([
+        ...routine("acme"),
+        ...spike("acme", 50),
+        death(nowMs - 8 * hourMs, "globex", { count: 7 }),
+        ...routine("globex"),
+      ]);
+
+      const chart = await readDeathsChart(running, ask([member("acme"), member("globex", { windowHours: 6 })]));
+
+      expect(chart.windowHours).toBeNull();
+      // The last two of the routine are 20 h old.
+      expect(chart.count.at(-1)).toBe(50 + 2);
+      expect(chart.usualPerHour).toBe(3 / 24 + 3 / 6);
+    });
+
+    it("says of a thin past where it begins, and nothing that would be usual", async () => {
+      await opened.store.events.add([death(nowMs - 20 * hourMs, "acme"), ...spike("acme", 50)]);
+      await own.record(run("acme", nowMs - minuteMs, 51));
+
+      const chart = await readDeathsChart(running, ask([member("acme")]));
+
+      expect(chart).toMatchObject({ isThin: true, knownFromMs: nowMs - 20 * hourMs, usualPerHour: null });
+      expect([chart.expected, chart.warn, chart.fail]).toEqual([[], [], []]);
+      for (const [index, atMs] of chart.at.entries())
+        expect(chart.count[index] === null).toBe(atMs < nowMs - 20 * hourMs);
+    });
+
+    it("is not thin where a day before the window is known", async () => {
+      await opened.store.events.add([death(nowMs - 49 * hourMs, "acme"), ...spike("acme", 50)]);
+
+      const chart = await readDeathsChart(running, ask([member("acme")]));
+
+      expect(chart).toMatchObject({ isThin: false, knownFromMs: null, usualPerHour: 3 / 24 });
+    });
+
+    it("has the thresholds and states of one organization from its runs", async () => {
+      await opened.store.events.add([...routine("acme"), ...spike("acme", 50)]);
+      await own.record(
+        run("acme", nowMs - 80 * minuteMs, 2),
+        run("acme", nowMs - 20 * minuteMs, 52),
+        run("acme", nowMs - minuteMs, null),
+      );
+
+      const chart = await readDeathsChart(running, ask([member("acme")]));
+
+      expect(chart.states?.map(({ fromMs, severity }) => [fromMs, severity])).toEqual([
+        [nowMs - 80 * minuteMs, "ok"],
+        [nowMs - 20 * minuteMs, "fail"],
+        [nowMs - minuteMs, "unknown"],
+      ]);
+      const at = chart.at.indexOf(nowMs - 19 * minuteMs);
+      expect([chart.expected[at], chart.warn[at], chart.fail[at]]).toEqual([3, 10, 12]);
+      expect(chart.began).toBeNull();
+    });
+  });
+
+  describe("a chart of a source that answers counts", () => {
+    it("adds the last counts of all, also of runs that are folded", async () => {
+      holdsEvents = false;
+      await own.record(run("acme", nowMs - 100 * minuteMs, 2), run("globex", nowMs - 80 * minuteMs, 3));
+      await own.fold();
+      await own.record(run("acme", nowMs - 20 * minuteMs, 52), run("globex", nowMs - 10 * minuteMs, null));
+
+      const chart = await readDeathsChart(running, ask([member("acme"), member("globex")]));
+
+      const countAt = (beforeMs: number) => chart.count[chart.at.indexOf(nowMs - beforeMs)];
+      expect([90, 81, 80, 21, 20, 10].map((minutes) => countAt(minutes * minuteMs))).toEqual([2, 2, 5, 5, 55, 55]);
+      expect(chart.count.at(-1)).toBe(55);
+      expect([chart.bars, chart.lately, chart.knownFromMs]).toEqual([null, null, null]);
+    });
+
+    it("has no count where the runs of one organization had none", async () => {
+      holdsEvents = false;
+      await own.record(run("acme", nowMs - 60 * minuteMs, 2), run("acme", nowMs - 20 * minuteMs, null));
+
+      const chart = await readDeathsChart(running, ask([member("acme")], "range=24h"));
+
+      expect(chart.fromMs).toBeLessThan(nowMs - 60 * minuteMs);
+      expect(chart.count[0]).toBeNull();
+      expect(chart.count.at(-1)).toBeNull();
+      expect(chart.count).toContain(2);
+    });
+  });
+
+  it("counts the good answers of each minute, and shows none as zero", async () => {
+    const runs = [];
+    for (let minute = 60; minute > 0; minute--)
+      for (const slug of ["acme", "globex"])
+        runs.push(run(slug, nowMs - minute * minuteMs + 1, minute > 20 ? 1 : null));
+    await own.record(...runs);
+    const platform = { ...incident, beganMs: nowMs - 20 * minuteMs };
+
+    const chart = await readAnswersChart(running, ask([], "", { incident: platform }), ["acme", "globex"]);
+
+    const rates = chart.at.map((atMs, index) => [new Date(atMs).toISOString().slice(11, 16), chart.count[index]]);
+    // Two of the five minutes from 21:45 had answers; the two from 22:05 are not over yet.
+    expect(rates.slice(-7)).toEqual([
+      ["21:40", 2],
+      ["21:45", 0.8],
+      ["21:50", 0],
+      ["21:55", 0],
+      ["22:00", 0],
+      ["22:05", 0],
+      ["22:07", 0],
+    ]);
+    expect(chart.expected.at(-1)).toBe(1);
+    expect(chart.states?.map(({ severity }) => severity)).toEqual(["ok", "unknown"]);
+    expect(chart.bars).toBeNull();
+  });
+});

@@ -1,0 +1,79 @@
+import { expect, it } from "vitest";
+
+import { firingAlert } from "../../../test/support/firing-alert.ts";
+import { summarizeIncident } from "../../alerting/incident-summary.ts";
+import { hourMs, minuteMs } from "../../base/time.ts";
+import type { AlertFound } from "../../store/alerts/alerts.ts";
+import type { Incident } from "../../store/alerts/incidents.ts";
+import { chartOfIncident, isThinPast } from "./chart.ts";
+
+const startedAtMs = Date.UTC(2026, 10, 23, 21, 41);
+const found: AlertFound = {
+  deaths: { count: 90, expected: 4 },
+  carriers: [],
+  revived: null,
+  excess: {
+    state: "stopped",
+    deathsLastHour: 0,
+    usualPerHour: 0.2,
+    stoppedAtMs: startedAtMs + hourMs,
+    expectedEndAtMs: null,
+  },
+  cause: null,
+  error: null,
+};
+const incident: Incident = {
+  number: 41,
+  id: "i",
+  family: "deaths",
+  startedAtMs,
+  firstFiredAtMs: startedAtMs,
+  endedAtMs: null,
+  carrier: null,
+  verdict: {
+    by: "chance",
+    startsAtMs: startedAtMs,
+    together: 2,
+    usual: 0.4,
+    probability: 1e-9,
+    peakSpiking: 2,
+    organizations: 3,
+  },
+  acknowledgement: null,
+  outlived: 0,
+  outgrownAtMs: null,
+};
+
+it("takes from an incident each organization once, since the earliest onset, and when all its excess had stopped", () => {
+  const alerts = [
+    firingAlert("a", startedAtMs, { found, windowHours: 6, onset: { atMs: startedAtMs - 4 * minuteMs, marker: null } }),
+    firingAlert("b", startedAtMs, { slug: "globex", found }),
+    firingAlert("c", startedAtMs, { check: "regret" }),
+    firingAlert("d", startedAtMs, { found, windowHours: 6 }),
+  ];
+  const members = alerts.map((alert) => ({ alert, end: null, isSilenced: false, isQuiet: false, holdsGate: false }));
+  const summary = summarizeIncident(incident, members, { externalUrl: null });
+
+  expect(chartOfIncident({ incident, members, summary })).toEqual({
+    members: [
+      { slug: "acme", windowHours: 6, expected: 4, beganMs: startedAtMs - 4 * minuteMs },
+      { slug: "globex", windowHours: 24, expected: 4, beganMs: startedAtMs },
+    ],
+    incident: {
+      beganMs: startedAtMs - 4 * minuteMs,
+      stoppedMs: startedAtMs + hourMs,
+      endedMs: null,
+      together: { count: 2, withinMs: 30 * minuteMs, usual: 0.4 },
+    },
+  });
+});
+
+it.each([
+  ["nothing is known before the first event, 47 h ago", 47, true],
+  ["a day before the window is known", 48, false],
+  ["nothing says where the past begins", null, false],
+])("is a thin past: %s", (_, knownHours, isThin) => {
+  const knownFromMs = knownHours === null ? null : startedAtMs - knownHours * hourMs;
+
+  expect(isThinPast(knownFromMs, 24, startedAtMs)).toBe(isThin);
+});
