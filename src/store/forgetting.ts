@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
 import { literalPattern } from "../base/text-pattern.ts";
 import { checkNames } from "../contract/report.ts";
-import type { Db } from "./schema.ts";
+import type { Db } from "./tables.ts";
 
 /** What of an organization was removed, in rows by kind; reports of API v2 are `records`. */
 export type ForgottenRows = Readonly<Record<ForgottenKind, number>>;

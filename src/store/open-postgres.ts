@@ -8,7 +8,7 @@ import { currentVersion, migrate, readVersion } from "./engine/migrations/migrat
 import { databaseOver } from "./engine/postgres-database.ts";
 import { createPostgresPool, type PostgresPoolOptions } from "./engine/postgres-pool.ts";
 import { createPostgresEventStore } from "./events/postgres/table.ts";
-import type { Tables } from "./schema.ts";
+import type { PlainTables } from "./schema.ts";
 import { createParts } from "./store-parts.ts";
 import type { Store } from "./store.ts";
 
@@ -29,7 +29,7 @@ const commitPauseMs = 100;
 export async function openPostgresStore(options: OpenPostgresOptions): Promise<Store> {
   const { leaseClock = "database", mustExist = false, ...location } = options;
   const pool = createPostgresPool({ ...location, firstConnectionWithinMs });
-  const db = databaseOver<Tables>(pool, options);
+  const db = databaseOver<PlainTables>(pool, options);
   try {
     const version = await readVersion(db as unknown as Kysely<unknown>, pool.place);
     if (version === 0 && mustExist) throw noStore(pool.place);

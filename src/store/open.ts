@@ -12,7 +12,7 @@ import { migrate } from "./engine/migrations/migrations.ts";
 import { checkForDamage, decidingTables } from "./engine/sqlite-damage.ts";
 import { pair, readPairId, requireEvents } from "./engine/sqlite-pair.ts";
 import { SqliteHealth } from "./engine/sqlite-health.ts";
-import type { Db, Tables } from "./schema.ts";
+import type { PlainDb, PlainTables } from "./schema.ts";
 import { openDatabase, type connectSqlite } from "./engine/sqlite-file.ts";
 import { createSqliteDialect, type SqliteDialect } from "./engine/sqlite-driver.ts";
 import { takeOwnerLock } from "./runs/owner-lock.ts";
@@ -69,7 +69,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
 /** One of the two files of a store. */
 interface OpenFile {
   readonly path: string;
-  readonly db: Kysely<Tables>;
+  readonly db: Kysely<PlainTables>;
   readonly dialect: SqliteDialect;
   readonly health: SqliteHealth;
 }
@@ -85,7 +85,7 @@ async function openFile(options: OpenStoreOptions, path: string, part: keyof typ
     onUnusable: (error) => health.note(error),
     onUsable: () => health.noteCommit(),
   });
-  const db = new Kysely<Tables>({ dialect });
+  const db = new Kysely<PlainTables>({ dialect });
   try {
     await migrate(db as unknown as Kysely<unknown>, path, part);
     if (options.check === true) {
@@ -163,7 +163,7 @@ async function isFile(path: string): Promise<boolean> {
 
 function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: EventSums): Store {
   const { db, path } = state;
-  const createEvents = (db: Db): EventStore => createEventStore(db, sums);
+  const createEvents = (db: PlainDb): EventStore => createEventStore(db, sums);
   const options = { leaseClock: "caller", events: events.db, createEvents } as const;
   return {
     isShared: false,
@@ -192,7 +192,7 @@ function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: Even
 async function checkFile(path: string, tables: readonly string[], clock: Clock): Promise<void> {
   const dialect = createSqliteDialect({ path, clock, connect: async (file) => openDatabase(file, 0) });
   try {
-    await checkForDamage(new Kysely<Tables>({ dialect }), path, tables);
+    await checkForDamage(new Kysely<PlainTables>({ dialect }), path, tables);
   } finally {
     await dialect.close();
   }

@@ -20,15 +20,16 @@ import { createOutboxStore } from "./alerts/outbox.ts";
 import { createPlatformStore } from "./platform/platform.ts";
 import { createOwnerStore } from "./runs/owners.ts";
 import { createRunStore } from "./runs/run-tables.ts";
-import type { Db } from "./schema.ts";
+import type { PlainDb } from "./schema.ts";
+import { namedAsInCode } from "./tables.ts";
 import { createSilenceStore } from "./alerts/silences.ts";
 
 export interface PartsOptions {
   readonly leaseClock: LeaseClock;
   /** Where the events are [in the same database]. They take no part in a transaction then. */
-  readonly events?: Db;
+  readonly events?: PlainDb;
   /** Creates the store of events, by what their database can. */
-  readonly createEvents: (events: Db) => EventStore;
+  readonly createEvents: (events: PlainDb) => EventStore;
 }
 
 /**
@@ -38,13 +39,14 @@ export interface PartsOptions {
 export type StoreParts = ReturnType<typeof createParts>;
 
 /** All parts over one connection or transaction, of either engine. */
-export function createParts(db: Db, { leaseClock, events = db, createEvents }: PartsOptions) {
+export function createParts(plain: PlainDb, { leaseClock, events = plain, createEvents }: PartsOptions) {
+  const db = namedAsInCode(plain);
   return {
     events: createEvents(events),
     liveness: createLivenessStore(events),
     evidence: createEvidenceStore(events),
-    runs: createRunStore(db),
-    owners: createOwnerStore(db, leaseClock),
+    runs: createRunStore(plain),
+    owners: createOwnerStore(plain, leaseClock),
     alerts: createAlertStore(db),
     incidents: createIncidentStore(db),
     outbox: createOutboxStore(db, leaseClock),

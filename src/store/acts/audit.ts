@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { type Action, type ActVia, type Actor, actions, actVias } from "../../contract/actor.ts";
-import type { Db } from "../schema.ts";
+import type { Db, RowId } from "../tables.ts";
 import type { PruneLimits, Pruned } from "../prune-limits.ts";
 
 /** An act as it is written down. */
@@ -36,16 +36,25 @@ export interface AuditPosition {
   readonly id: number;
 }
 
+export interface AuditTables {
+  readonly audit: Omit<AuditEntry, "id" | "detail"> & {
+    readonly entryId: RowId;
+    /** A JSON object. */
+    readonly detail: string;
+  };
+}
+
 const storedEntry = z.object({
-  entry_id: z.number(),
-  at_ms: z.number(),
+  id: z.number(),
+  atMs: z.number(),
   actor: z.string(),
   via: z.enum(actVias),
   action: z.enum(actions),
   slug: z.string().nullable(),
   subject: z.string().nullable(),
-  detail: z.string(),
+  detail: z.string().transform((text) => z.record(z.string(), z.unknown()).parse(JSON.parse(text))),
 });
+const entryColumns = ["entryId as id", "atMs", "actor", "via", "action", "slug", "subject", "detail"] as const;
 
 interface AuditQuery {
   readonly sinceMs?: number;
@@ -65,32 +74,27 @@ export function createAuditStore(db: Db) {
     append: async ({ atMs, actor, action, slug, subject, detail }: AuditAct): Promise<void> => {
       const { name, via, user, note } = actor;
       const said = { ...detail, ...(user === null ? {} : { user }), ...(note === null ? {} : { note }) };
-      const row = { at_ms: atMs, actor: name, via, action, slug, subject, detail: JSON.stringify(said) };
+      const row = { atMs, actor: name, via, action, slug, subject, detail: JSON.stringify(said) };
       await db.insertInto("audit").values(row).execute();
     },
     /** Newest first, those after `after` in that order. */
     list: async ({ sinceMs, untilMs, actor, after, limit }: AuditQuery): Promise<readonly AuditEntry[]> => {
-      let query = db.selectFrom("audit").selectAll();
-      if (sinceMs !== undefined) query = query.where("at_ms", ">=", sinceMs);
-      if (untilMs !== undefined) query = query.where("at_ms", "<=", untilMs);
+      let query = db.selectFrom("audit").select(entryColumns);
+      if (sinceMs !== undefined) query = query.where("atMs", ">=", sinceMs);
+      if (untilMs !== undefined) query = query.where("atMs", "<=", untilMs);
       if (actor !== undefined) query = query.where("actor", "=", actor);
       if (after !== undefined)
         query = query.where((where) =>
-          where(where.refTuple("at_ms", "entry_id"), "<", where.tuple(after.atMs, after.id)),
+          where(where.refTuple("atMs", "entryId"), "<", where.tuple(after.atMs, after.id)),
         );
-      const rows = await query.orderBy("at_ms", "desc").orderBy("entry_id", "desc").limit(limit).execute();
-      return rows.map(auditEntry);
+      const rows = await query.orderBy("atMs", "desc").orderBy("entryId", "desc").limit(limit).execute();
+      return rows.map((row) => storedEntry.parse(row));
     },
     /** Deletes those before `beforeMs`, at most `maxRows` at a time. */
     prune: async ({ beforeMs, maxRows }: PruneLimits): Promise<Pruned> => {
-      const old = db.selectFrom("audit").select("entry_id").where("at_ms", "<", beforeMs).limit(maxRows);
-      const { numDeletedRows } = await db.deleteFrom("audit").where("entry_id", "in", old).executeTakeFirst();
+      const old = db.selectFrom("audit").select("entryId").where("atMs", "<", beforeMs).limit(maxRows);
+      const { numDeletedRows } = await db.deleteFrom("audit").where("entryId", "in", old).executeTakeFirst();
       return { hasMore: numDeletedRows >= BigInt(maxRows) };
     },
   };
-}
-
-function auditEntry(row: unknown): AuditEntry {
-  const { entry_id: id, at_ms: atMs, detail, ...rest } = storedEntry.parse(row);
-  return { id, atMs, ...rest, detail: z.record(z.string(), z.unknown()).parse(JSON.parse(detail)) };
 }

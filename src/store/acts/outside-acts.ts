@@ -1,4 +1,4 @@
-import type { Db } from "../schema.ts";
+import type { Db } from "../tables.ts";
 
 /** An act that came from outside under an id of its own: a link of a message, or an event of PagerDuty. */
 export interface OutsideAct {
@@ -14,10 +14,10 @@ export interface OutsideAct {
 export function createOutsideActStore(db: Db) {
   return {
     /** Notes the act in the transaction that carries it out; false: it was noted before. */
-    note: async ({ id, via, alertId, occurredAtMs, atMs }: OutsideAct): Promise<boolean> => {
+    note: async (act: OutsideAct): Promise<boolean> => {
       const { numInsertedOrUpdatedRows } = await db
         .insertInto("outside_acts")
-        .values({ id, via, alert_id: alertId, occurred_at_ms: occurredAtMs, at_ms: atMs })
+        .values(act)
         .onConflict((conflict) => conflict.columns(["via", "id"]).doNothing())
         .executeTakeFirst();
       return (numInsertedOrUpdatedRows ?? 0n) > 0n;
@@ -30,15 +30,15 @@ export function createOutsideActStore(db: Db) {
     lastOccurredAtMs: async (via: OutsideAct["via"], alertId: string): Promise<number | null> => {
       const row = await db
         .selectFrom("outside_acts")
-        .select(({ fn }) => fn.max("occurred_at_ms").as("at_ms"))
+        .select(({ fn }) => fn.max("occurredAtMs").as("atMs"))
         .where("via", "=", via)
-        .where("alert_id", "=", alertId)
+        .where("alertId", "=", alertId)
         .executeTakeFirst();
-      return row?.at_ms ?? null;
+      return row?.atMs ?? null;
     },
     /** Deletes those noted before `beforeMs`. */
     prune: async (beforeMs: number): Promise<void> => {
-      await db.deleteFrom("outside_acts").where("at_ms", "<", beforeMs).execute();
+      await db.deleteFrom("outside_acts").where("atMs", "<", beforeMs).execute();
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Db } from "../schema.ts";
+import type { Db } from "../tables.ts";
 
 /** Someone who signed in on the page (CONTRACT 19). */
 export interface StoredSession {
@@ -14,52 +14,29 @@ export interface StoredSession {
   readonly lastUsedAtMs: number;
 }
 
-export interface SessionRow {
-  readonly sha256: string;
-  readonly token_name: string;
-  readonly token_proof: string;
-  readonly person_name: string;
-  readonly is_remembered: number;
-  readonly created_at_ms: number;
-  readonly last_used_at_ms: number;
+export interface SessionTables {
+  readonly sessions: Omit<StoredSession, "isRemembered"> & { readonly isRemembered: number };
 }
 
 /** Creates the sessions over the table `sessions`. */
 export function createSessionStore(db: Db) {
   return {
     add: async (session: StoredSession): Promise<void> => {
-      const row = {
-        sha256: session.sha256,
-        token_name: session.tokenName,
-        token_proof: session.tokenProof,
-        person_name: session.personName,
-        is_remembered: session.isRemembered ? 1 : 0,
-        created_at_ms: session.createdAtMs,
-        last_used_at_ms: session.lastUsedAtMs,
-      };
+      const row = { ...session, isRemembered: session.isRemembered ? 1 : 0 };
       await db.insertInto("sessions").values(row).execute();
     },
     /** null: there is none, or it has ended. */
     bySha256: async (sha256: string): Promise<StoredSession | null> => {
       const row = await db.selectFrom("sessions").selectAll().where("sha256", "=", sha256).executeTakeFirst();
-      if (row === undefined) return null;
-      return {
-        sha256,
-        tokenName: row.token_name,
-        tokenProof: row.token_proof,
-        personName: row.person_name,
-        isRemembered: row.is_remembered === 1,
-        createdAtMs: row.created_at_ms,
-        lastUsedAtMs: row.last_used_at_ms,
-      };
+      return row === undefined ? null : { ...row, isRemembered: row.isRemembered === 1 };
     },
     /** Notes that it was used; a replica with a slower clock takes nothing back. */
     touch: async (sha256: string, atMs: number): Promise<void> => {
       await db
         .updateTable("sessions")
-        .set({ last_used_at_ms: atMs })
+        .set({ lastUsedAtMs: atMs })
         .where("sha256", "=", sha256)
-        .where("last_used_at_ms", "<", atMs)
+        .where("lastUsedAtMs", "<", atMs)
         .execute();
     },
     /** Ends it; false: it had ended before. */
@@ -75,10 +52,10 @@ export function createSessionStore(db: Db) {
       readonly beforeMs: number;
       readonly tokenNames: readonly string[];
     }): Promise<void> => {
-      const old = db.deleteFrom("sessions").where("last_used_at_ms", "<=", beforeMs);
+      const old = db.deleteFrom("sessions").where("lastUsedAtMs", "<=", beforeMs);
       await old.execute();
       const gone = db.deleteFrom("sessions");
-      await (tokenNames.length === 0 ? gone : gone.where("token_name", "not in", [...tokenNames])).execute();
+      await (tokenNames.length === 0 ? gone : gone.where("tokenName", "not in", [...tokenNames])).execute();
     },
   };
 }

@@ -6,7 +6,7 @@ import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import { type Severity, severities } from "../../contract/severity.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { rowStatement } from "../engine/row-statement.ts";
-import type { Db } from "../schema.ts";
+import type { Db, RowId } from "../tables.ts";
 import type { PruneLimits, Pruned } from "../prune-limits.ts";
 
 export type AlertKind = "verdict" | "unknown";
@@ -140,6 +140,24 @@ export interface AlertHistoryEntry {
   readonly reason: string;
 }
 
+export interface AlertTables {
+  readonly alerts: Pick<AlertState, "id" | "slug" | "kind" | "state"> & {
+    readonly checkName: CheckName;
+    readonly incidentNumber: number | null;
+    /** The whole AlertState as JSON. */
+    readonly body: string;
+  };
+  readonly ended_alerts: Omit<AlertTables["alerts"], "state"> & {
+    readonly endsAtMs: number;
+    /** The AlertEnd as JSON. */
+    readonly endBody: string;
+  };
+  readonly alert_history: Omit<AlertHistoryEntry, "check"> & {
+    readonly entryId: RowId;
+    readonly checkName: CheckName;
+  };
+}
+
 const severity = z.enum(severities);
 const nullableNumber = z.number().nullable();
 
@@ -210,15 +228,25 @@ const storedEnd = z.object({
 }) satisfies z.ZodType<AlertEnd>;
 
 const storedHistory = z.object({
-  alert_id: z.string(),
-  check_name: z.enum(checkNames),
+  alertId: z.string(),
+  check: z.enum(checkNames),
   slug: z.string(),
   kind: z.enum(["verdict", "unknown"]),
-  at_ms: z.number(),
+  atMs: z.number(),
   event: z.string(),
   severity,
   reason: z.string(),
-});
+}) satisfies z.ZodType<AlertHistoryEntry>;
+const historyColumns = [
+  "alertId",
+  "checkName as check",
+  "slug",
+  "kind",
+  "atMs",
+  "event",
+  "severity",
+  "reason",
+] as const;
 
 const selectBodies = rowStatement<{ readonly body: string }>(
   ["text", "text"],
@@ -239,15 +267,10 @@ export type AlertStore = ReturnType<typeof createAlertStore>;
 export function createAlertStore(db: Db) {
   const bodies = () => db.selectFrom("alerts").select("body");
   const endedSince = (fromMs: number, limit: number) =>
-    db
-      .selectFrom("ended_alerts")
-      .selectAll()
-      .where("ends_at_ms", ">=", fromMs)
-      .orderBy("ends_at_ms", "desc")
-      .limit(limit);
+    db.selectFrom("ended_alerts").selectAll().where("endsAtMs", ">=", fromMs).orderBy("endsAtMs", "desc").limit(limit);
   return {
     live: async (check: CheckName, slug: string): Promise<readonly AlertState[]> =>
-      readAll(await bodies().where("check_name", "=", check).where("slug", "=", slug).orderBy("kind").execute()),
+      readAll(await bodies().where("checkName", "=", check).where("slug", "=", slug).orderBy("kind").execute()),
     /** The live alerts of all of these, in no order. */
     liveOf: async (
       checks: readonly { readonly check: CheckName; readonly slug: string }[],
@@ -259,22 +282,21 @@ export function createAlertStore(db: Db) {
         ),
       ),
     allLive: async (): Promise<readonly AlertState[]> =>
-      readAll(await bodies().orderBy("check_name").orderBy("slug").orderBy("kind").execute()),
+      readAll(await bodies().orderBy("checkName").orderBy("slug").orderBy("kind").execute()),
     byId: async (alertId: string): Promise<AlertState | null> =>
       readAll(await bodies().where("id", "=", alertId).execute())[0] ?? null,
     save: async (state: AlertState): Promise<void> => {
-      const { id, check, slug, kind } = state;
-      const body = JSON.stringify(state);
-      const incident_number = state.incident?.number ?? null;
+      const row = { ...rowOf(state), state: state.state };
+      const { incidentNumber, body } = row;
       await db
         .insertInto("alerts")
-        .values({ id, check_name: check, slug, kind, state: state.state, incident_number, body })
-        .onConflict((conflict) => conflict.column("id").doUpdateSet({ state: state.state, incident_number, body }))
+        .values(row)
+        .onConflict((conflict) => conflict.column("id").doUpdateSet({ state: state.state, incidentNumber, body }))
         .execute();
     },
     /** Deletes a live one, with its comments. */
     remove: async (alertId: string): Promise<void> => {
-      await db.deleteFrom("comments").where("alert_id", "=", alertId).execute();
+      await db.deleteFrom("comments").where("alertId", "=", alertId).execute();
       await db.deleteFrom("alerts").where("id", "=", alertId).execute();
     },
     /** Live, or ended and still kept. */
@@ -305,18 +327,15 @@ export function createAlertStore(db: Db) {
     },
     /** Keeps a live one as ended. */
     end: async (state: AlertState, end: AlertEnd): Promise<void> => {
-      const { id, check, slug, kind } = state;
-      const incident_number = state.incident?.number ?? null;
-      const row = { id, check_name: check, slug, kind, ends_at_ms: end.atMs, incident_number };
-      await db.deleteFrom("alerts").where("id", "=", id).execute();
+      await db.deleteFrom("alerts").where("id", "=", state.id).execute();
       await db
         .insertInto("ended_alerts")
-        .values({ ...row, body: JSON.stringify(state), end_body: JSON.stringify(end) })
+        .values({ ...rowOf(state), endsAtMs: end.atMs, endBody: JSON.stringify(end) })
         .execute();
     },
     /** Those of a check that ended since `fromMs`, newest first. */
     ended: async ({ check, slug, fromMs, limit }: PastQuery): Promise<readonly KeptAlert[]> => {
-      const rows = await endedSince(fromMs, limit).where("check_name", "=", check).where("slug", "=", slug).execute();
+      const rows = await endedSince(fromMs, limit).where("checkName", "=", check).where("slug", "=", slug).execute();
       return rows.map(keptAlert);
     },
     /** Those of all checks and organizations that ended since `fromMs`, newest first. */
@@ -327,32 +346,32 @@ export function createAlertStore(db: Db) {
       const { alertId, check, slug, kind, atMs, event, severity, reason } = entry;
       await db
         .insertInto("alert_history")
-        .values({ alert_id: alertId, check_name: check, slug, kind, at_ms: atMs, event, severity, reason })
+        .values({ alertId, checkName: check, slug, kind, atMs, event, severity, reason })
         .execute();
     },
     history: async ({ check, slug, fromMs, limit }: PastQuery): Promise<readonly AlertHistoryEntry[]> => {
       const rows = await db
         .selectFrom("alert_history")
-        .selectAll()
-        .where("check_name", "=", check)
+        .select(historyColumns)
+        .where("checkName", "=", check)
         .where("slug", "=", slug)
-        .where("at_ms", ">=", fromMs)
-        .orderBy("at_ms", "desc")
-        .orderBy("entry_id", "desc")
+        .where("atMs", ">=", fromMs)
+        .orderBy("atMs", "desc")
+        .orderBy("entryId", "desc")
         .limit(limit)
         .execute();
-      return rows.map(historyEntry).toReversed();
+      return rows.map((row) => storedHistory.parse(row)).toReversed();
     },
     /** The whole life of one alert as far as it is kept, oldest first. */
     historyOf: async (alertId: string): Promise<readonly AlertHistoryEntry[]> => {
       const rows = await db
         .selectFrom("alert_history")
-        .selectAll()
-        .where("alert_id", "=", alertId)
-        .orderBy("at_ms")
-        .orderBy("entry_id")
+        .select(historyColumns)
+        .where("alertId", "=", alertId)
+        .orderBy("atMs")
+        .orderBy("entryId")
         .execute();
-      return rows.map(historyEntry);
+      return rows.map((row) => storedHistory.parse(row));
     },
     /**
      * Deletes alerts that ended at or before `beforeMs`, with their judgements and comments, at most `maxRows` at a time: not
@@ -360,15 +379,15 @@ export function createAlertStore(db: Db) {
      */
     pruneEnded: async (limits: PruneLimits & { readonly checkersBeforeMs: number }): Promise<Pruned> => {
       const { beforeMs, checkersBeforeMs, maxRows } = limits;
-      const checkers = db.selectFrom("judgements").select("alert_id").where("is_standing", "=", 1);
+      const checkers = db.selectFrom("judgements").select("alertId").where("isStanding", "=", 1);
       const rows = await db
         .selectFrom("ended_alerts")
         .select("id")
-        .where("ends_at_ms", "<=", beforeMs)
-        .where("id", "not in", db.selectFrom("gate_failures").select("alert_id"))
+        .where("endsAtMs", "<=", beforeMs)
+        .where("id", "not in", db.selectFrom("gate_failures").select("alertId"))
         .where((row) =>
           row.or([
-            row("ends_at_ms", "<=", checkersBeforeMs),
+            row("endsAtMs", "<=", checkersBeforeMs),
             row("id", "not in", checkers.where("verdict", "=", "checker")),
           ]),
         )
@@ -376,24 +395,29 @@ export function createAlertStore(db: Db) {
         .execute();
       const ids = rows.map(({ id }) => id);
       if (ids.length === 0) return { hasMore: false };
-      await db.deleteFrom("judgements").where("alert_id", "in", ids).execute();
-      await db.deleteFrom("comments").where("alert_id", "in", ids).execute();
+      await db.deleteFrom("judgements").where("alertId", "in", ids).execute();
+      await db.deleteFrom("comments").where("alertId", "in", ids).execute();
       await db.deleteFrom("ended_alerts").where("id", "in", ids).execute();
       return { hasMore: ids.length >= maxRows };
     },
     /** Deletes history at or before `beforeMs` but that of the gate's failures, at most `maxRows` at a time. */
     pruneHistory: async ({ beforeMs, maxRows }: PruneLimits): Promise<Pruned> => {
-      const failures = db.selectFrom("gate_failures").select("alert_id");
+      const failures = db.selectFrom("gate_failures").select("alertId");
       const old = db
         .selectFrom("alert_history")
-        .select("entry_id")
-        .where("at_ms", "<=", beforeMs)
-        .where("alert_id", "not in", failures)
+        .select("entryId")
+        .where("atMs", "<=", beforeMs)
+        .where("alertId", "not in", failures)
         .limit(maxRows);
-      const { numDeletedRows } = await db.deleteFrom("alert_history").where("entry_id", "in", old).executeTakeFirst();
+      const { numDeletedRows } = await db.deleteFrom("alert_history").where("entryId", "in", old).executeTakeFirst();
       return { hasMore: numDeletedRows >= BigInt(maxRows) };
     },
   };
+}
+
+function rowOf(state: AlertState) {
+  const { id, check, slug, kind, incident } = state;
+  return { id, checkName: check, slug, kind, incidentNumber: incident?.number ?? null, body: JSON.stringify(state) };
 }
 
 function readAll(rows: readonly { readonly body: string }[]): AlertState[] {
@@ -405,14 +429,22 @@ function readAll(rows: readonly { readonly body: string }[]): AlertState[] {
 }
 
 /** Returns an alert with its end from its two texts. @throws FlatlineError store_unusable */
-export function keptAlert(row: { readonly body: string; readonly end_body: string | null }): KeptAlert {
+export function keptAlert(row: { readonly body: string; readonly endBody: string | null }): KeptAlert {
   const [alert] = readAll([row]);
-  const end = row.end_body === null ? null : storedEnd.parse(JSON.parse(row.end_body));
+  const end = row.endBody === null ? null : storedEnd.parse(JSON.parse(row.endBody));
   if (alert === undefined) throw new FlatlineError("internal", "a row has no alert");
   return { alert, end };
 }
 
-function historyEntry(row: unknown): AlertHistoryEntry {
-  const { alert_id: alertId, check_name: check, at_ms: atMs, ...rest } = storedHistory.parse(row);
-  return { alertId, check: check satisfies CheckName, atMs, ...rest };
+/** The texts of an alert, live or ended, to which another table is joined. */
+export interface JoinedAlert {
+  readonly liveBody: string | null;
+  readonly endedBody: string | null;
+  readonly endBody: string | null;
+}
+
+/** Returns the alert; none where neither of the two tables has it. @throws FlatlineError store_unusable */
+export function keptAlerts({ liveBody, endedBody, endBody }: JoinedAlert): KeptAlert[] {
+  const body = liveBody ?? endedBody;
+  return body === null ? [] : [keptAlert({ body, endBody: liveBody === null ? endBody : null })];
 }

@@ -1,7 +1,6 @@
-import type { Selectable } from "kysely";
 import { z } from "zod";
 
-import type { CommentRow, Db } from "../schema.ts";
+import type { Db, RowId } from "../tables.ts";
 
 /** The acts that a comment may come with. */
 export type CommentedAct = "acknowledge" | "judgement" | "release" | "silence";
@@ -33,41 +32,50 @@ export interface CommentedAlert {
   readonly incident?: { readonly number: number };
 }
 
+export interface CommentTables {
+  readonly comments: Omit<AlertComment, "by" | "incident"> & {
+    readonly commentId: RowId;
+    readonly author: string;
+    readonly incidentNumber: number | null;
+    /** A JSON array; null: of all alerts of the incident. */
+    readonly alertIds: string | null;
+  };
+}
+
+type CommentRow = Omit<CommentTables["comments"], "commentId">;
+const columns = ["alertId", "slug", "atMs", "author", "note", "text", "act", "incidentNumber", "alertIds"] as const;
 const alertIdsSchema = z.array(z.string());
 
 /** Comments over the table `comments`. */
 export function createCommentStore(db: Db) {
-  const oldestFirst = () => db.selectFrom("comments").selectAll().orderBy("comment_id");
+  const oldestFirst = () => db.selectFrom("comments").select(columns).orderBy("commentId");
   return {
-    append: async ({ alertId, slug, atMs, by, note, text, act, incident }: AlertComment): Promise<void> => {
-      const alertIds = incident?.alertIds ?? null;
-      const of = {
-        incident_number: incident?.number ?? null,
-        alert_ids: alertIds === null ? null : JSON.stringify(alertIds),
-      };
+    append: async ({ by, incident, ...comment }: AlertComment): Promise<void> => {
+      const ids = incident?.alertIds ?? null;
+      const alertIds = ids === null ? null : JSON.stringify(ids);
       await db
         .insertInto("comments")
-        .values({ alert_id: alertId, slug, at_ms: atMs, author: by, note, text, act, ...of })
+        .values({ ...comment, author: by, incidentNumber: incident?.number ?? null, alertIds })
         .execute();
     },
     /** Oldest first. */
     of: async ({ id, incident }: CommentedAlert): Promise<readonly AlertComment[]> => {
       const own = oldestFirst().where((row) =>
         incident === undefined
-          ? row("alert_id", "=", id)
-          : row.or([row("alert_id", "=", id), row("incident_number", "=", incident.number)]),
+          ? row("alertId", "=", id)
+          : row.or([row("alertId", "=", id), row("incidentNumber", "=", incident.number)]),
       );
       return (await own.execute()).map(commentOf).filter((comment) => isOf(comment, id));
     },
     /** Those of an incident and of its alerts, oldest first. */
     ofIncident: async (number: number): Promise<readonly AlertComment[]> => {
       const of = (table: "alerts" | "ended_alerts") =>
-        db.selectFrom(table).select("id").where("incident_number", "=", number);
+        db.selectFrom(table).select("id").where("incidentNumber", "=", number);
       const rows = oldestFirst().where((row) =>
         row.or([
-          row("incident_number", "=", number),
-          row("alert_id", "in", of("alerts")),
-          row("alert_id", "in", of("ended_alerts")),
+          row("incidentNumber", "=", number),
+          row("alertId", "in", of("alerts")),
+          row("alertId", "in", of("ended_alerts")),
         ]),
       );
       return (await rows.execute()).map(commentOf);
@@ -76,9 +84,7 @@ export function createCommentStore(db: Db) {
     count: async (of: { readonly alertId: string } | { readonly incident: number }): Promise<number> => {
       const counted = db.selectFrom("comments").select(({ fn }) => fn.countAll().as("rows"));
       const own =
-        "alertId" in of
-          ? counted.where("alert_id", "=", of.alertId)
-          : counted.where("incident_number", "=", of.incident);
+        "alertId" in of ? counted.where("alertId", "=", of.alertId) : counted.where("incidentNumber", "=", of.incident);
       return Number((await own.executeTakeFirstOrThrow()).rows);
     },
   };
@@ -88,18 +94,8 @@ function isOf({ incident }: AlertComment, alertId: string): boolean {
   return incident === undefined || incident.alertIds === null || incident.alertIds.includes(alertId);
 }
 
-function commentOf(row: Selectable<CommentRow>): AlertComment {
-  const { incident_number: number, alert_ids: ids } = row;
-  return {
-    alertId: row.alert_id,
-    slug: row.slug,
-    atMs: row.at_ms,
-    by: row.author,
-    note: row.note,
-    text: row.text,
-    act: row.act as CommentedAct | null,
-    ...(number === null
-      ? {}
-      : { incident: { number, alertIds: ids === null ? null : alertIdsSchema.parse(JSON.parse(ids)) } }),
-  };
+function commentOf({ author, incidentNumber: number, alertIds: ids, ...row }: CommentRow): AlertComment {
+  const comment = { ...row, by: author };
+  if (number === null) return comment;
+  return { ...comment, incident: { number, alertIds: ids === null ? null : alertIdsSchema.parse(JSON.parse(ids)) } };
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { chunksOf, inChunks } from "../engine/chunks.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
-import type { Db } from "../schema.ts";
+import type { Db } from "../tables.ts";
 import type { PruneLimits, Pruned } from "../prune-limits.ts";
 
 /** One attempt to notify a receiver, and its answer. */
@@ -35,18 +35,28 @@ export interface FirstAcceptance {
   readonly atMs: number;
 }
 
+export interface DeliveryTables {
+  readonly deliveries: Omit<DeliveryAttempt, "recipient" | "slugs"> & {
+    /** Empty: none. */
+    readonly recipient: string;
+    /** A JSON array. */
+    readonly slugs: string;
+  };
+  readonly alert_notified: { readonly alertId: string; readonly receiver: string; readonly atMs: number };
+  readonly delivery_slugs: { readonly slug: string; readonly atMs: number; readonly notificationId: string };
+}
+
 const storedAttempt = z.object({
-  notification_id: z.string(),
+  notificationId: z.string(),
   receiver: z.string(),
-  recipient: z.string(),
-  at_ms: z.number(),
-  took_ms: z.number(),
+  recipient: z.string().transform((recipient) => (recipient === "" ? null : recipient)),
+  atMs: z.number(),
+  tookMs: z.number(),
   outcome: z.enum(["accepted", "retry", "refused"]),
   detail: z.string(),
-  slugs: z.string(),
-  fleet_id: z.string().nullable(),
+  slugs: z.string().transform((text) => z.array(z.string()).parse(JSON.parse(text))),
+  fleetId: z.string().nullable(),
 });
-const storedSlugs = z.array(z.string());
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 
@@ -54,35 +64,22 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 export function createDeliveryStore(db: Db) {
   const attempts = () => db.selectFrom("deliveries").selectAll("deliveries");
   const notified = (alertIds: readonly string[]) =>
-    inChunks(alertIds, (ids) => db.selectFrom("alert_notified").selectAll().where("alert_id", "in", ids).execute());
+    inChunks(alertIds, (ids) => db.selectFrom("alert_notified").selectAll().where("alertId", "in", ids).execute());
   return {
     add: (attempts: readonly NewDeliveryAttempt[]): Promise<void> =>
       inTransaction(db, async (db) => {
-        for (const {
-          notificationId,
-          receiver,
-          recipient,
-          atMs,
-          tookMs,
-          outcome,
-          detail,
-          slugs,
-          fleetId,
-          alertIds = [],
-        } of attempts) {
-          const key = { notification_id: notificationId, at_ms: atMs };
-          const answer = { took_ms: tookMs, outcome, detail };
-          const sent = { slugs: JSON.stringify(slugs), fleet_id: fleetId };
-          const row = { ...key, receiver, recipient: recipient ?? "", ...answer, ...sent };
+        for (const { recipient, slugs, alertIds = [], ...attempt } of attempts) {
+          const { notificationId, receiver, atMs, outcome } = attempt;
+          const row = { ...attempt, recipient: recipient ?? "", slugs: JSON.stringify(slugs) };
           // The same notification twice in one millisecond: the first says it all.
           const { numInsertedOrUpdatedRows } = await db
             .insertInto("deliveries")
             .values(row)
-            .onConflict((conflict) => conflict.columns(["notification_id", "at_ms"]).doNothing())
+            .onConflict((conflict) => conflict.columns(["notificationId", "atMs"]).doNothing())
             .executeTakeFirst();
           if (numInsertedOrUpdatedRows === 0n) continue;
           for (const chunk of chunksOf(slugs)) {
-            const values = chunk.map((slug) => ({ ...key, slug }));
+            const values = chunk.map((slug) => ({ notificationId, atMs, slug }));
             await db.insertInto("delivery_slugs").values(values).execute();
           }
           if (outcome === "accepted") await noteNotified(db, alertIds, receiver, atMs);
@@ -98,26 +95,26 @@ export function createDeliveryStore(db: Db) {
       const rows = await attempts()
         .innerJoin("delivery_slugs", (join) =>
           join
-            .onRef("delivery_slugs.notification_id", "=", "deliveries.notification_id")
-            .onRef("delivery_slugs.at_ms", "=", "deliveries.at_ms"),
+            .onRef("delivery_slugs.notificationId", "=", "deliveries.notificationId")
+            .onRef("delivery_slugs.atMs", "=", "deliveries.atMs"),
         )
         .where("delivery_slugs.slug", "=", slug)
-        .where("delivery_slugs.at_ms", ">=", fromMs)
-        .orderBy("delivery_slugs.at_ms", "desc")
+        .where("delivery_slugs.atMs", ">=", fromMs)
+        .orderBy("delivery_slugs.atMs", "desc")
         .limit(limit)
         .execute();
-      return rows.map(attempt).toReversed();
+      return rows.map((row) => storedAttempt.parse(row)).toReversed();
     },
     /** The last attempt of a receiver that was accepted, or the last that was not; null without one. */
     last: async (receiver: string, isAccepted: boolean): Promise<DeliveryAttempt | null> => {
       const row = await attempts()
         .where("receiver", "=", receiver)
         .where("outcome", isAccepted ? "=" : "<>", "accepted")
-        .orderBy("at_ms", "desc")
-        .orderBy("notification_id")
+        .orderBy("atMs", "desc")
+        .orderBy("notificationId")
         .limit(1)
         .executeTakeFirst();
-      return row === undefined ? null : attempt(row);
+      return row === undefined ? null : storedAttempt.parse(row);
     },
     /** The latest attempts of one receiver, or of all (null), newest first. */
     latest: async ({
@@ -127,60 +124,56 @@ export function createDeliveryStore(db: Db) {
       readonly receiver: string | null;
       readonly limit: number;
     }): Promise<readonly DeliveryAttempt[]> => {
-      const all = attempts().orderBy("at_ms", "desc").orderBy("notification_id").limit(limit);
+      const all = attempts().orderBy("atMs", "desc").orderBy("notificationId").limit(limit);
       const rows = await (receiver === null ? all : all.where("receiver", "=", receiver)).execute();
-      return rows.map(attempt);
+      return rows.map((row) => storedAttempt.parse(row));
     },
     /** When each receiver first accepted a message about any of these alerts, the first one first. */
     firstByReceiver: async (
       alertIds: readonly string[],
     ): Promise<readonly { readonly receiver: string; readonly atMs: number }[]> => {
       const found = new Map<string, number>();
-      for (const { receiver, at_ms } of await notified(alertIds))
-        found.set(receiver, Math.min(at_ms, found.get(receiver) ?? at_ms));
+      for (const { receiver, atMs } of await notified(alertIds))
+        found.set(receiver, Math.min(atMs, found.get(receiver) ?? atMs));
       const all = [...found].map(([receiver, atMs]) => ({ receiver, atMs }));
       return all.toSorted((left, right) => left.atMs - right.atMs || (left.receiver < right.receiver ? -1 : 1));
     },
     /** When any receiver first accepted a message about each of these alerts; those that none did are absent. */
     firstAccepted: async (alertIds: readonly string[]): Promise<ReadonlyMap<string, number>> => {
       const found = new Map<string, number>();
-      for (const { alert_id, at_ms } of await notified(alertIds))
-        found.set(alert_id, Math.min(at_ms, found.get(alert_id) ?? at_ms));
+      for (const { alertId, atMs } of await notified(alertIds))
+        found.set(alertId, Math.min(atMs, found.get(alertId) ?? atMs));
       return found;
     },
     /** The receivers that accepted a message about each of these alerts. */
     notifiedOf: async (alertIds: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
       const found = new Map<string, Set<string>>(alertIds.map((alertId) => [alertId, new Set()]));
-      for (const { alert_id, receiver } of await notified(alertIds)) found.get(alert_id)?.add(receiver);
+      for (const { alertId, receiver } of await notified(alertIds)) found.get(alertId)?.add(receiver);
       return found;
     },
     /** Who accepted a notification of this fleet verdict, and when each first did, in this order. */
     acceptedOfFleet: async (fleetId: string): Promise<readonly FirstAcceptance[]> => {
       const rows = await db
         .selectFrom("deliveries")
-        .select(["receiver", "recipient", ({ fn }) => fn.min("at_ms").as("at_ms")])
-        .where("fleet_id", "=", fleetId)
+        .select(["receiver", "recipient", ({ fn }) => fn.min("atMs").as("atMs")])
+        .where("fleetId", "=", fleetId)
         .where("outcome", "=", "accepted")
         .groupBy(["receiver", "recipient"])
-        .orderBy("at_ms")
+        .orderBy("atMs")
         .orderBy("receiver")
         .execute();
-      return rows.map(({ receiver, recipient, at_ms }) => ({
-        receiver,
-        recipient: recipient === "" ? null : recipient,
-        atMs: at_ms,
-      }));
+      return rows.map((row) => ({ ...row, recipient: row.recipient === "" ? null : row.recipient }));
     },
     /** Deletes those at or before `beforeMs`, at most `maxRows` at a time. */
     prune: async ({ beforeMs, maxRows }: PruneLimits): Promise<Pruned> => {
-      const old = db.selectFrom("deliveries").select("at_ms").where("at_ms", "<=", beforeMs).orderBy("at_ms");
+      const old = db.selectFrom("deliveries").select("atMs").where("atMs", "<=", beforeMs).orderBy("atMs");
       const last = await old.offset(maxRows).limit(1).executeTakeFirst();
-      const untilMs = last === undefined ? beforeMs : last.at_ms;
-      await db.deleteFrom("delivery_slugs").where("at_ms", "<=", untilMs).execute();
-      await db.deleteFrom("deliveries").where("at_ms", "<=", untilMs).execute();
+      const untilMs = last === undefined ? beforeMs : last.atMs;
+      await db.deleteFrom("delivery_slugs").where("atMs", "<=", untilMs).execute();
+      await db.deleteFrom("deliveries").where("atMs", "<=", untilMs).execute();
       const live = db.selectFrom("alerts").select("id");
-      await db.deleteFrom("alert_notified").where("at_ms", "<=", untilMs).where("alert_id", "not in", live).execute();
-      return { hasMore: last !== undefined && last.at_ms < beforeMs };
+      await db.deleteFrom("alert_notified").where("atMs", "<=", untilMs).where("alertId", "not in", live).execute();
+      return { hasMore: last !== undefined && last.atMs < beforeMs };
     },
   };
 }
@@ -190,27 +183,12 @@ async function noteNotified(db: Db, alertIds: readonly string[], receiver: strin
   for (const ids of chunksOf(alertIds))
     await db
       .insertInto("alert_notified")
-      .values(ids.map((alert_id) => ({ alert_id, receiver, at_ms: atMs })))
+      .values(ids.map((alertId) => ({ alertId, receiver, atMs })))
       .onConflict((conflict) =>
         conflict
-          .columns(["alert_id", "receiver"])
-          .doUpdateSet((row) => ({ at_ms: row.ref("excluded.at_ms") }))
-          .where((row) => row("excluded.at_ms", "<", row.ref("alert_notified.at_ms"))),
+          .columns(["alertId", "receiver"])
+          .doUpdateSet((row) => ({ atMs: row.ref("excluded.atMs") }))
+          .where((row) => row("excluded.atMs", "<", row.ref("alert_notified.atMs"))),
       )
       .execute();
-}
-
-function attempt(row: unknown): DeliveryAttempt {
-  const stored = storedAttempt.parse(row);
-  return {
-    notificationId: stored.notification_id,
-    receiver: stored.receiver,
-    recipient: stored.recipient === "" ? null : stored.recipient,
-    atMs: stored.at_ms,
-    tookMs: stored.took_ms,
-    outcome: stored.outcome,
-    detail: stored.detail,
-    slugs: storedSlugs.parse(JSON.parse(stored.slugs)),
-    fleetId: stored.fleet_id,
-  };
 }

@@ -1,10 +1,10 @@
-import { sql, type Generated, type Selectable } from "kysely";
+import { sql, type Selectable } from "kysely";
 import { z } from "zod";
 
 import { severities, type Severity } from "../../contract/severity.ts";
 import { inChunks } from "../engine/chunks.ts";
 import { dialectOf } from "../engine/dialect.ts";
-import type { Db } from "../schema.ts";
+import type { Db, RowId } from "../tables.ts";
 import { keptAlert, type KeptAlert } from "./alerts.ts";
 
 /** Many organizations began together, from one cause (CONTRACT 15, Fleet verdict). Lasts as long as its incident is open. */
@@ -72,17 +72,14 @@ export interface IncidentQuery {
 }
 
 export interface IncidentTables {
-  incidents: {
-    number: Generated<number>;
-    id: string;
-    family: string;
-    started_at_ms: number;
-    ended_at_ms: number | null;
-    body: string;
+  readonly incidents: Pick<Incident, "id" | "family" | "startedAtMs" | "endedAtMs"> & {
+    readonly number: RowId;
+    /** The rest of the Incident as JSON. */
+    readonly body: string;
   };
-  incident_turns: { family: string; turn: number };
-  spike_days: { day: number; slug: string; incident_number: number };
-  receiver_messages: { receiver: string; incident_number: number; channel: string; message: string };
+  readonly incident_turns: { readonly family: string; readonly turn: number };
+  readonly spike_days: { readonly day: number; readonly slug: string; readonly incidentNumber: number };
+  readonly receiver_messages: IncidentMessage & { readonly receiver: string; readonly incidentNumber: number };
 }
 
 /** Where a receiver shows an incident in one message that it edits. */
@@ -146,7 +143,7 @@ export function createIncidentStore(db: Db) {
     },
     /** The fleet verdict was switched off: those that last are over. */
     endVerdicts: async (): Promise<void> => {
-      const lasting = (await rows().where("ended_at_ms", "is", null).execute()).map(incidentOf);
+      const lasting = (await rows().where("endedAtMs", "is", null).execute()).map(incidentOf);
       for (const { number, ...incident } of lasting)
         if (incident.verdict !== null)
           await db
@@ -157,7 +154,7 @@ export function createIncidentStore(db: Db) {
     },
     /** Those that are open, newest first. */
     open: async (): Promise<readonly Incident[]> =>
-      (await rows().where("ended_at_ms", "is", null).orderBy("number", "desc").execute()).map(incidentOf),
+      (await rows().where("endedAtMs", "is", null).orderBy("number", "desc").execute()).map(incidentOf),
     /** By number or id; null: there is none. */
     find: async (reference: number | string): Promise<Incident | null> => {
       const found =
@@ -168,10 +165,10 @@ export function createIncidentStore(db: Db) {
     /** Newest first. */
     list: async ({ state, family, sinceMs, before, limit }: IncidentQuery): Promise<readonly Incident[]> => {
       let found = rows().orderBy("number", "desc").limit(limit);
-      if (state === "open") found = found.where("ended_at_ms", "is", null);
-      if (state === "ended") found = found.where("ended_at_ms", "is not", null);
+      if (state === "open") found = found.where("endedAtMs", "is", null);
+      if (state === "ended") found = found.where("endedAtMs", "is not", null);
       if (family !== undefined) found = found.where("family", "=", family);
-      if (sinceMs !== undefined) found = found.where("started_at_ms", ">=", sinceMs);
+      if (sinceMs !== undefined) found = found.where("startedAtMs", ">=", sinceMs);
       if (before !== undefined) found = found.where("number", "<", before);
       return (await found.execute()).map(incidentOf);
     },
@@ -183,15 +180,15 @@ export function createIncidentStore(db: Db) {
       const live = await inChunks(numbers, (some) =>
         db
           .selectFrom("alerts")
-          .select(["incident_number as number", "body", sql<string | null>`null`.as("end_body")])
-          .where("incident_number", "in", some)
+          .select(["incidentNumber as number", "body", sql<string | null>`null`.as("endBody")])
+          .where("incidentNumber", "in", some)
           .execute(),
       );
       const ended = await inChunks(numbers, (some) =>
         db
           .selectFrom("ended_alerts")
-          .select(["incident_number as number", "body", "end_body"])
-          .where("incident_number", "in", some)
+          .select(["incidentNumber as number", "body", "endBody"])
+          .where("incidentNumber", "in", some)
           .execute(),
       );
       const found = [...live, ...ended].map((row) => ({ number: row.number ?? 0, kept: keptAlert(row) }));
@@ -206,10 +203,10 @@ export function createIncidentStore(db: Db) {
     firingCounts: async (): Promise<ReadonlyMap<number, number>> => {
       const counted = await db
         .selectFrom("alerts")
-        .select(({ fn }) => ["incident_number as number", fn.countAll().as("firing")])
+        .select(({ fn }) => ["incidentNumber as number", fn.countAll().as("firing")])
         .where("state", "=", "firing")
-        .where("incident_number", "is not", null)
-        .groupBy("incident_number")
+        .where("incidentNumber", "is not", null)
+        .groupBy("incidentNumber")
         .execute();
       return new Map(counted.map(({ number, firing }) => [number ?? 0, Number(firing)]));
     },
@@ -217,18 +214,18 @@ export function createIncidentStore(db: Db) {
     spiking: async (): Promise<readonly { readonly slug: string; readonly incident: number }[]> => {
       const rows = await db
         .selectFrom("alerts")
-        .select(["slug", "incident_number"])
-        .where("check_name", "=", "dead-asset-spike")
+        .select(["slug", "incidentNumber as incident"])
+        .where("checkName", "=", "dead-asset-spike")
         .where("kind", "=", "verdict")
         .where("state", "=", "firing")
         .execute();
-      return rows.map(({ slug, incident_number }) => ({ slug, incident: incident_number ?? 0 }));
+      return rows.map(({ slug, incident }) => ({ slug, incident: incident ?? 0 }));
     },
     /** Notes that a spike alert of an organization fired on that day (days since the epoch). */
     noteSpikeDay: async (day: number, slug: string, incident: number): Promise<void> => {
       await db
         .insertInto("spike_days")
-        .values({ day, slug, incident_number: incident })
+        .values({ day, slug, incidentNumber: incident })
         .onConflict((conflict) => conflict.columns(["day", "slug"]).doNothing())
         .execute();
     },
@@ -238,12 +235,12 @@ export function createIncidentStore(db: Db) {
         .selectFrom("spike_days")
         .select(({ fn }) => fn.countAll().as("days"))
         .where("day", ">=", sinceDay)
-        .where("incident_number", "<>", without);
+        .where("incidentNumber", "<>", without);
       return Number((await counted.executeTakeFirstOrThrow()).days);
     },
     /** What an incident with a verdict counted says nothing of the usual rate. */
     forgetSpikeDays: async (incident: number): Promise<void> => {
-      await db.deleteFrom("spike_days").where("incident_number", "=", incident).execute();
+      await db.deleteFrom("spike_days").where("incidentNumber", "=", incident).execute();
     },
     /** Where this receiver shows the incident; null: nowhere yet. */
     messageOf: async (receiver: string, incident: number): Promise<IncidentMessage | null> =>
@@ -251,15 +248,15 @@ export function createIncidentStore(db: Db) {
         .selectFrom("receiver_messages")
         .select(["channel", "message"])
         .where("receiver", "=", receiver)
-        .where("incident_number", "=", incident)
+        .where("incidentNumber", "=", incident)
         .executeTakeFirst()) ?? null,
     /** Notes where this receiver shows the incident from now on. */
     saveMessage: async (receiver: string, incident: number, { channel, message }: IncidentMessage): Promise<void> => {
-      const row = { receiver, incident_number: incident, channel, message };
+      const row = { receiver, incidentNumber: incident, channel, message };
       await db
         .insertInto("receiver_messages")
         .values(row)
-        .onConflict((conflict) => conflict.columns(["receiver", "incident_number"]).doUpdateSet(row))
+        .onConflict((conflict) => conflict.columns(["receiver", "incidentNumber"]).doUpdateSet(row))
         .execute();
     },
     /**
@@ -269,23 +266,23 @@ export function createIncidentStore(db: Db) {
     tidy: async ({ beforeDay, nowMs }: { readonly beforeDay: number; readonly nowMs: number }): Promise<void> => {
       await db.deleteFrom("spike_days").where("day", "<", beforeDay).execute();
       const numbers = (table: "alerts" | "ended_alerts" | "alert_changes") =>
-        db.selectFrom(table).select("incident_number").where("incident_number", "is not", null);
-      const fires = db.selectFrom("alerts").select("incident_number").where("incident_number", "is not", null);
+        db.selectFrom(table).select("incidentNumber").where("incidentNumber", "is not", null);
+      const fires = db.selectFrom("alerts").select("incidentNumber").where("incidentNumber", "is not", null);
       await db
         .updateTable("incidents")
-        .set({ ended_at_ms: nowMs })
-        .where("ended_at_ms", "is", null)
+        .set({ endedAtMs: nowMs })
+        .where("endedAtMs", "is", null)
         .where("number", "not in", fires)
         .execute();
       const empty = db
         .selectFrom("incidents")
         .select("number")
-        .where("ended_at_ms", "is not", null)
+        .where("endedAtMs", "is not", null)
         .where("number", "not in", numbers("alerts"))
         .where("number", "not in", numbers("ended_alerts"))
         .where("number", "not in", numbers("alert_changes"));
-      await db.deleteFrom("comments").where("incident_number", "in", empty).execute();
-      await db.deleteFrom("receiver_messages").where("incident_number", "in", empty).execute();
+      await db.deleteFrom("comments").where("incidentNumber", "in", empty).execute();
+      await db.deleteFrom("receiver_messages").where("incidentNumber", "in", empty).execute();
       await db.deleteFrom("incidents").where("number", "in", empty).execute();
     },
   };
@@ -294,10 +291,9 @@ export function createIncidentStore(db: Db) {
 function rowOf({ id, family, startedAtMs, endedAtMs, ...rest }: Omit<Incident, "number">) {
   const { firstFiredAtMs, carrier, verdict, acknowledgement, outlived, outgrownAtMs } = rest;
   const body = JSON.stringify({ firstFiredAtMs, carrier, verdict, acknowledgement, outlived, outgrownAtMs });
-  return { id, family, started_at_ms: startedAtMs, ended_at_ms: endedAtMs, body };
+  return { id, family, startedAtMs, endedAtMs, body };
 }
 
-function incidentOf(row: Selectable<IncidentTables["incidents"]>): Incident {
-  const { number, id, family, started_at_ms: startedAtMs, ended_at_ms: endedAtMs } = row;
-  return { number, id, family, startedAtMs, endedAtMs, ...bodySchema.parse(JSON.parse(row.body)) };
+function incidentOf({ body, ...row }: Selectable<IncidentTables["incidents"]>): Incident {
+  return { ...row, ...bodySchema.parse(JSON.parse(body)) };
 }

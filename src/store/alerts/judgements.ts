@@ -1,9 +1,7 @@
-import type { Selectable } from "kysely";
-
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { CheckName } from "../../contract/report.ts";
-import { type KeptAlert, keptAlert } from "./alerts.ts";
-import type { Db, JudgementRow } from "../schema.ts";
+import { type KeptAlert, keptAlerts } from "./alerts.ts";
+import type { Db, RowId } from "../tables.ts";
 
 /** One judgement of an alert, or its withdrawal. */
 export interface JudgementEntry {
@@ -19,36 +17,40 @@ export interface JudgementEntry {
   readonly note: string | null;
 }
 
+export interface JudgementTables {
+  readonly judgements: Omit<JudgementEntry, "check" | "by"> & {
+    readonly judgementId: RowId;
+    readonly checkName: CheckName;
+    readonly author: string;
+    readonly isStanding: number;
+  };
+}
+
 /** Judgements over the table `judgements`. */
 export function createJudgementStore(db: Db) {
+  const oldestFirst = () => db.selectFrom("judgements").select(columns).orderBy("judgementId");
   return {
-    append: async ({ alertId, check, slug, atMs, verdict, comment, by, note }: JudgementEntry): Promise<void> => {
-      const standing = db.updateTable("judgements").set({ is_standing: 0 }).where("alert_id", "=", alertId);
-      await standing.where("is_standing", "=", 1).execute();
-      const row = { alert_id: alertId, check_name: check, slug, at_ms: atMs, verdict, comment, author: by, note };
+    append: async ({ check, by, ...entry }: JudgementEntry): Promise<void> => {
+      const standing = db.updateTable("judgements").set({ isStanding: 0 }).where("alertId", "=", entry.alertId);
+      await standing.where("isStanding", "=", 1).execute();
       await db
         .insertInto("judgements")
-        .values({ ...row, is_standing: 1 })
+        .values({ ...entry, checkName: check, author: by, isStanding: 1 })
         .execute();
     },
     /** Oldest first. */
-    of: async (alertId: string): Promise<readonly JudgementEntry[]> => {
-      const rows = db.selectFrom("judgements").selectAll().where("alert_id", "=", alertId).orderBy("judgement_id");
-      return (await rows.execute()).map(entryOf);
-    },
+    of: (alertId: string): Promise<readonly JudgementEntry[]> => oldestFirst().where("alertId", "=", alertId).execute(),
     /** All that was said of the alerts of an organization, oldest first. */
-    ofOrganization: async (slug: string): Promise<readonly JudgementEntry[]> => {
-      const rows = db.selectFrom("judgements").selectAll().where("slug", "=", slug).orderBy("judgement_id");
-      return (await rows.execute()).map(entryOf);
-    },
+    ofOrganization: (slug: string): Promise<readonly JudgementEntry[]> =>
+      oldestFirst().where("slug", "=", slug).execute(),
     /** Every alert, live or ended, that is judged now, whatever the verdict. */
     judged: async (): Promise<readonly KeptAlert[]> =>
-      (await judged(db).where("judgements.verdict", "is not", null).execute()).flatMap(keptOf),
+      (await judged(db).where("judgements.verdict", "is not", null).execute()).flatMap(keptAlerts),
     /** Every alert, live or ended, that is judged `checker` now; of one organization, or of all. */
     judgedChecker: async (slug?: string): Promise<readonly KeptAlert[]> => {
       const checkers = judged(db).where("judgements.verdict", "=", "checker");
       const rows = await (slug === undefined ? checkers : checkers.where("judgements.slug", "=", slug)).execute();
-      return rows.flatMap(keptOf);
+      return rows.flatMap(keptAlerts);
     },
   };
 }
@@ -57,31 +59,19 @@ export function createJudgementStore(db: Db) {
 function judged(db: Db) {
   return db
     .selectFrom("judgements")
-    .leftJoin("alerts", "alerts.id", "judgements.alert_id")
-    .leftJoin("ended_alerts", "ended_alerts.id", "judgements.alert_id")
-    .select(["alerts.body as live_body", "ended_alerts.body as ended_body", "ended_alerts.end_body"])
-    .where("judgements.is_standing", "=", 1);
+    .leftJoin("alerts", "alerts.id", "judgements.alertId")
+    .leftJoin("ended_alerts", "ended_alerts.id", "judgements.alertId")
+    .select(["alerts.body as liveBody", "ended_alerts.body as endedBody", "ended_alerts.endBody"])
+    .where("judgements.isStanding", "=", 1);
 }
 
-function keptOf(row: {
-  readonly live_body: string | null;
-  readonly ended_body: string | null;
-  readonly end_body: string | null;
-}): KeptAlert[] {
-  const { live_body, ended_body, end_body } = row;
-  const body = live_body ?? ended_body;
-  return body === null ? [] : [keptAlert({ body, end_body: live_body === null ? end_body : null })];
-}
-
-function entryOf(row: Selectable<JudgementRow>): JudgementEntry {
-  return {
-    alertId: row.alert_id,
-    check: row.check_name,
-    slug: row.slug,
-    atMs: row.at_ms,
-    verdict: row.verdict as JudgementVerdict | null,
-    comment: row.comment,
-    by: row.author,
-    note: row.note,
-  };
-}
+const columns = [
+  "alertId",
+  "checkName as check",
+  "slug",
+  "atMs",
+  "verdict",
+  "comment",
+  "author as by",
+  "note",
+] as const;

@@ -1,4 +1,4 @@
-import type { Db, MarkerRow } from "../schema.ts";
+import type { Db } from "../tables.ts";
 
 /** Something that people did at an instant and that may explain what began after it: a rollout, a deployment. */
 export interface Marker {
@@ -19,9 +19,8 @@ export type MarkerStore = ReturnType<typeof createMarkerStore>;
 /** Markers over the table `markers`. */
 export function createMarkerStore(db: Db) {
   return {
-    add: async ({ id, atMs, text, slug, createdBy, note, createdAtMs }: Marker): Promise<void> => {
-      const row = { id, at_ms: atMs, text, slug, created_by: createdBy, note, created_at_ms: createdAtMs };
-      await db.insertInto("markers").values(row).execute();
+    add: async (marker: Marker): Promise<void> => {
+      await db.insertInto("markers").values(marker).execute();
     },
     /** At or after `fromMs` and at or before `toMs`, oldest first; of one organization those that are about all, too. */
     between: async ({
@@ -36,20 +35,18 @@ export function createMarkerStore(db: Db) {
       const all = db
         .selectFrom("markers")
         .selectAll()
-        .where("at_ms", ">=", fromMs)
-        .where("at_ms", "<=", toMs)
-        .orderBy("at_ms")
+        .where("atMs", ">=", fromMs)
+        .where("atMs", "<=", toMs)
+        .orderBy("atMs")
         .orderBy("id");
       const asked =
         slug === undefined
           ? all
           : all.where((where) => where.or([where("slug", "is", null), where("slug", "=", slug)]));
-      return (await asked.execute()).map(marker);
+      return asked.execute();
     },
-    byId: async (id: string): Promise<Marker | null> => {
-      const row = await db.selectFrom("markers").selectAll().where("id", "=", id).executeTakeFirst();
-      return row === undefined ? null : marker(row);
-    },
+    byId: async (id: string): Promise<Marker | null> =>
+      (await db.selectFrom("markers").selectAll().where("id", "=", id).executeTakeFirst()) ?? null,
     /** False: there is none with this id. */
     remove: async (id: string): Promise<boolean> => {
       const { numDeletedRows } = await db.deleteFrom("markers").where("id", "=", id).executeTakeFirst();
@@ -57,19 +54,7 @@ export function createMarkerStore(db: Db) {
     },
     /** Deletes those before `beforeMs`. */
     prune: async (beforeMs: number): Promise<void> => {
-      await db.deleteFrom("markers").where("at_ms", "<", beforeMs).execute();
+      await db.deleteFrom("markers").where("atMs", "<", beforeMs).execute();
     },
-  };
-}
-
-function marker(row: MarkerRow): Marker {
-  return {
-    id: row.id,
-    atMs: row.at_ms,
-    text: row.text,
-    slug: row.slug,
-    createdBy: row.created_by,
-    note: row.note,
-    createdAtMs: row.created_at_ms,
   };
 }

@@ -1,3 +1,6 @@
+import type { Generated } from "kysely";
+import type { RowId } from "../tables.ts";
+
 /** A notification that its receiver has not accepted yet (CONTRACT 7, Delivery). */
 export interface OutboxEntry {
   /** The notification's `id`, also the `webhook-id`: stable over every retry. */
@@ -36,58 +39,36 @@ export type WaitingEntry = Pick<
 
 /** What a delivery needs of an entry. */
 export interface LeasedEntry extends Omit<OutboxEntry, "subjects"> {
+  /** Grows with every entry. */
+  readonly seq: number;
   /** The Notification (alerting/notify/notification.ts) as JSON. */
   readonly payload: string;
 }
 
+export interface OutboxTables {
+  readonly outbox: Omit<LeasedEntry, "seq" | "recipient" | "attempts"> & {
+    readonly seq: RowId;
+    /** Empty: none. */
+    readonly recipient: string;
+    readonly attempts: Generated<number>;
+    readonly leaseOwner: string | null;
+    readonly leaseUntilMs: Generated<number>;
+  };
+  readonly outbox_alerts: { readonly alertId: string; readonly seq: number };
+  readonly receiver_pauses: { readonly receiver: string; readonly untilMs: number };
+}
+
 /** The columns of `outbox` that an entry is made of, without what it says. */
 export const entryColumns = [
-  "seq",
   "id",
   "receiver",
   "recipient",
   "state",
   "attempts",
-  "created_at_ms",
-  "next_attempt_at_ms",
-  "last_error",
+  "createdAtMs",
+  "nextAttemptAtMs",
+  "lastError",
 ] as const;
-
-/** These columns of a row. */
-export interface OutboxEntryRow {
-  readonly seq: number;
-  readonly id: string;
-  readonly receiver: string;
-  readonly recipient: string;
-  readonly state: string;
-  readonly attempts: number;
-  readonly created_at_ms: number;
-  readonly next_attempt_at_ms: number;
-  readonly last_error: string | null;
-}
-
-/** Returns the entry of a row with its alerts. */
-export function outboxEntry(row: OutboxEntryRow, alerts: readonly { readonly alert_id: string }[]): OutboxEntry {
-  return { ...entryOf(row), subjects: alerts.map(({ alert_id }) => alert_id) };
-}
-
-/** Returns the entry of a row as a delivery needs it. */
-export function leasedEntry(row: OutboxEntryRow & { readonly payload: string }): LeasedEntry {
-  return { ...entryOf(row), payload: row.payload };
-}
-
-function entryOf(row: OutboxEntryRow): Omit<OutboxEntry, "subjects"> {
-  return {
-    id: row.id,
-    receiver: row.receiver,
-    recipient: row.recipient === "" ? null : row.recipient,
-    state: stateOf(row.state),
-    attempts: row.attempts,
-    createdAtMs: row.created_at_ms,
-    nextAttemptAtMs: row.next_attempt_at_ms,
-    lastError: row.last_error,
-  };
-}
 
 /** The columns that say what keeps an entry waiting. */
 export const waitingColumns = [
@@ -95,26 +76,6 @@ export const waitingColumns = [
   "outbox.recipient",
   "outbox.state",
   "outbox.attempts",
-  "outbox.next_attempt_at_ms",
-  "outbox.last_error",
+  "outbox.nextAttemptAtMs",
+  "outbox.lastError",
 ] as const;
-
-/** Returns what keeps the entry of a row waiting, the pause of its receiver included. */
-export function waitingEntry(
-  row: Pick<OutboxEntryRow, "receiver" | "recipient" | "state" | "attempts" | "next_attempt_at_ms" | "last_error"> & {
-    readonly until_ms: number | null;
-  },
-): WaitingEntry {
-  return {
-    receiver: row.receiver,
-    recipient: row.recipient === "" ? null : row.recipient,
-    state: stateOf(row.state),
-    attempts: row.attempts,
-    nextAttemptAtMs: Math.max(row.next_attempt_at_ms, row.until_ms ?? 0),
-    lastError: row.last_error,
-  };
-}
-
-function stateOf(state: string): WaitingEntry["state"] {
-  return state === "dead" || state === "leased" ? state : "queued";
-}

@@ -59,6 +59,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect((await stateOf("one"))?.subjects).toEqual(["x", "y"]);
       expect(idsOf(entries)).toEqual(["one", "two"]);
       expect(entries[0]).toEqual({
+        seq: 1,
         id: "one",
         receiver: "ops",
         recipient: null,

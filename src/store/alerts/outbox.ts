@@ -6,18 +6,14 @@ import { inTransaction } from "../engine/in-transaction.ts";
 import {
   deliveryName,
   entryColumns,
-  leasedEntry,
-  outboxEntry,
   waitingColumns,
-  waitingEntry,
   type LeasedEntry,
   type OutboxEntry,
-  type OutboxEntryRow,
   type WaitingEntry,
 } from "./outbox-entry.ts";
 import { createReceiverPauses, forgetPausesBut } from "./receiver-pause-table.ts";
 import { rowStatement } from "../engine/row-statement.ts";
-import type { Db } from "../schema.ts";
+import type { Db } from "../tables.ts";
 
 /** Which entries are asked for: the newest `limit` with this subject that were enqueued (or retried) at or after `fromMs`. */
 export interface WaitingQuery {
@@ -112,10 +108,10 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
   }
 
   async function leaseNew(db: Db, id: string, { owner, nowMs, untilMs }: OutboxLease): Promise<void> {
-    const lease_until_ms = leaseInstant(leaseClock, untilMs, nowMs);
+    const leaseUntilMs = leaseInstant(leaseClock, untilMs, nowMs);
     await db
       .updateTable("outbox")
-      .set({ state: "leased", attempts: 1, lease_owner: owner, lease_until_ms })
+      .set({ state: "leased", attempts: 1, leaseOwner: owner, leaseUntilMs })
       .where("id", "=", id)
       .execute();
   }
@@ -124,7 +120,7 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
   async function claimRows(
     db: Db,
     { receiver, nowMs, owner, leaseUntilMs, limit }: OutboxClaim,
-  ): Promise<ClaimedRow[]> {
+  ): Promise<LeasedEntry[]> {
     const now = leaseNow(leaseClock, nowMs);
     // What another replica is just claiming is not waited for; it holds up what is behind it all the same.
     const lock = dialectOf(db).lock("for update of candidate skip locked");
@@ -150,26 +146,34 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
         lease_until_ms = ${leaseInstant(leaseClock, leaseUntilMs, nowMs)}
       where seq in (select seq from due)
       returning ${claimedColumns}`.execute(db);
-    return rows.toSorted((left, right) => left.seq - right.seq);
+    return rows.toSorted((left, right) => left.seq - right.seq).map(addressed);
   }
 
-  async function withAlerts(db: Db, rows: readonly OutboxEntryRow[]): Promise<OutboxEntry[]> {
+  async function withAlerts(db: Db): Promise<OutboxEntry[]> {
+    const rows = await db
+      .selectFrom("outbox")
+      .select(["seq", ...entryColumns])
+      .orderBy("seq")
+      .execute();
     const seqs = rows.map(({ seq }) => seq);
     const alerts = await inChunks(seqs, (some) =>
-      db.selectFrom("outbox_alerts").selectAll().where("seq", "in", some).orderBy("alert_id").execute(),
+      db.selectFrom("outbox_alerts").selectAll().where("seq", "in", some).orderBy("alertId").execute(),
     );
     const bySeq = Map.groupBy(alerts, ({ seq }) => seq);
-    return rows.map((row) => outboxEntry(row, bySeq.get(row.seq) ?? []));
+    return rows.map(({ seq, ...row }) => ({
+      ...addressed(row),
+      subjects: (bySeq.get(seq) ?? []).map(({ alertId }) => alertId),
+    }));
   }
 
   async function retryNow(db: Db, id: string, nowMs: number): Promise<boolean> {
     const queued = await db
       .updateTable("outbox")
       // created_at_ms too: maxAge begins again, or the next failure would be the last.
-      .set({ state: "queued", attempts: 0, next_attempt_at_ms: nowMs, created_at_ms: nowMs, ...noLease })
+      .set({ state: "queued", attempts: 0, nextAttemptAtMs: nowMs, createdAtMs: nowMs, ...noLease })
       .where("id", "=", id)
       .where((where) =>
-        where.or([where("state", "<>", "leased"), where("lease_until_ms", "<=", leaseNow(leaseClock, nowMs))]),
+        where.or([where("state", "<>", "leased"), where("leaseUntilMs", "<=", leaseNow(leaseClock, nowMs))]),
       )
       .returning("receiver")
       .executeTakeFirst();
@@ -199,7 +203,7 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
         db,
         async (db) => {
           const leased: LeasedEntry[] = [];
-          for (const claim of claims) leased.push(...(await claimRows(db, claim)).map(leasedEntry));
+          for (const claim of claims) leased.push(...(await claimRows(db, claim)));
           return leased;
         },
         // What others claim meanwhile is passed over, and is no reason to begin again.
@@ -217,7 +221,7 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
     deadLetterUnknownReceivers: async (receivers: readonly string[], reason: string): Promise<number> => {
       const waiting = db
         .updateTable("outbox")
-        .set({ state: "dead", last_error: reason, ...noLease })
+        .set({ state: "dead", lastError: reason, ...noLease })
         .where("state", "<>", "dead");
       const gone = receivers.length === 0 ? waiting : waiting.where("receiver", "not in", receivers);
       const { numUpdatedRows } = await gone.executeTakeFirst();
@@ -229,7 +233,7 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
         .updateTable("outbox")
         .set({ state: "queued", ...noLease })
         .where("state", "=", "leased")
-        .where("lease_owner", "=", owner)
+        .where("leaseOwner", "=", owner)
         .execute();
     },
     /** Oldest first, without what they say. */
@@ -238,23 +242,20 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
         .selectFrom("outbox_alerts")
         .innerJoin("outbox", "outbox.seq", "outbox_alerts.seq")
         .leftJoin("receiver_pauses", "receiver_pauses.receiver", "outbox.receiver")
-        .select([...waitingColumns, "receiver_pauses.until_ms"])
-        .where("outbox_alerts.alert_id", "=", subject)
-        .where("outbox.created_at_ms", ">=", fromMs)
+        .select([...waitingColumns, "receiver_pauses.untilMs"])
+        .where("outbox_alerts.alertId", "=", subject)
+        .where("outbox.createdAtMs", ">=", fromMs)
         .orderBy("outbox_alerts.seq", "desc")
         .limit(limit)
         .execute();
-      return rows.toReversed().map(waitingEntry);
+      return rows.toReversed().map(({ untilMs, ...row }) => notBefore(addressed(row), untilMs));
     },
     /** All of them, oldest first, without what they say: of many that is gigabytes. */
     list: async (): Promise<readonly OutboxEntry[]> => {
-      const entries = await withAlerts(db, await db.selectFrom("outbox").select(entryColumns).orderBy("seq").execute());
+      const entries = await withAlerts(db);
       const pauses = await db.selectFrom("receiver_pauses").selectAll().execute();
-      const ends = new Map(pauses.map(({ receiver, until_ms }) => [receiver, until_ms]));
-      return entries.map((entry) => ({
-        ...entry,
-        nextAttemptAtMs: Math.max(entry.nextAttemptAtMs, ends.get(entry.receiver) ?? 0),
-      }));
+      const ends = new Map(pauses.map(({ receiver, untilMs }) => [receiver, untilMs]));
+      return entries.map((entry) => notBefore(entry, ends.get(entry.receiver) ?? null));
     },
     /** The event of the first alert in each of these notifications. */
     eventsOf: async (ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
@@ -265,25 +266,18 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
       );
       return new Map(rows.flatMap((row) => (row.event === null ? [] : [[row.id, row.event]])));
     },
-    totals: async (): Promise<readonly OutboxTotals[]> => {
-      const rows = await db
+    totals: (): Promise<readonly OutboxTotals[]> =>
+      db
         .selectFrom("outbox")
         .select([
           "receiver",
           sql<number>`sum(case when state = 'dead' then 0 else 1 end)`.as("pending"),
-          sql<number>`sum(case when state = 'dead' then 1 else 0 end)`.as("dead"),
-          sql<number | null>`min(case when state = 'dead' then null else created_at_ms end)`.as("oldest"),
+          sql<number>`sum(case when state = 'dead' then 1 else 0 end)`.as("deadLetters"),
+          sql<number | null>`min(case when state = 'dead' then null else created_at_ms end)`.as("oldestCreatedAtMs"),
         ])
         .groupBy("receiver")
         .orderBy("receiver")
-        .execute();
-      return rows.map((row) => ({
-        receiver: row.receiver,
-        pending: row.pending,
-        deadLetters: row.dead,
-        oldestCreatedAtMs: row.oldest,
-      }));
-    },
+        .execute(),
     /** The name of the delivery (`deliveryName`); null: no such entry. */
     addresseeOf: async (id: string): Promise<string | null> => {
       const [row] = await db.selectFrom("outbox").select(["receiver", "recipient"]).where("id", "=", id).execute();
@@ -341,7 +335,7 @@ async function receiversWithSome(
   receivers: readonly string[],
   now: RawBuilder<number>,
 ): Promise<ReadonlyMap<string, Waiting>> {
-  const { rows } = await sql<{ receiver: string; is_due: unknown; next_in_ms: number | null }>`
+  const { rows } = await sql<{ receiver: string; isDue: unknown; nextInMs: number | null }>`
     select asked.value as receiver,
     not exists (select 1 from receiver_pauses where receiver = asked.value and until_ms > ${now}) and (
       exists (select 1 from outbox
@@ -358,10 +352,7 @@ async function receiversWithSome(
     from ${dialectOf(db).texts(receivers)} as asked where exists (
       select 1 from outbox where receiver = asked.value and state in ('queued', 'leased'))`.execute(db);
   return new Map(
-    rows.map(({ receiver, is_due, next_in_ms }) => [
-      receiver,
-      { isDue: Boolean(is_due), nextInMs: next_in_ms ?? Infinity },
-    ]),
+    rows.map(({ receiver, isDue, nextInMs }) => [receiver, { isDue: Boolean(isDue), nextInMs: nextInMs ?? Infinity }]),
   );
 }
 
@@ -375,13 +366,16 @@ async function release(
   end: Exclude<EndedDelivery, { readonly kind: "delivered" }>,
   owner: string,
 ): Promise<boolean> {
-  const change = end.kind === "dead" ? { state: "dead" } : { state: "queued", next_attempt_at_ms: end.nextAttemptAtMs };
+  const change =
+    end.kind === "dead"
+      ? ({ state: "dead" } as const)
+      : ({ state: "queued", nextAttemptAtMs: end.nextAttemptAtMs } as const);
   const { numUpdatedRows } = await db
     .updateTable("outbox")
-    .set({ ...change, last_error: end.lastError, ...noLease })
+    .set({ ...change, lastError: end.lastError, ...noLease })
     .where("id", "=", end.id)
     .where("state", "=", "leased")
-    .where("lease_owner", "=", owner)
+    .where("leaseOwner", "=", owner)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
@@ -395,7 +389,19 @@ async function remove(db: Db, ids: readonly string[], owner: string): Promise<st
   return rows.map(({ id }) => id);
 }
 
-const noLease = { lease_owner: null, lease_until_ms: 0 } as const;
-const claimedColumns = sql.raw([...entryColumns, "payload"].join(", "));
+const noLease = { leaseOwner: null, leaseUntilMs: 0 } as const;
+const claimedColumns = sql.join(["seq", ...entryColumns, "payload"].map((column) => sql.ref(column)));
 
-type ClaimedRow = OutboxEntryRow & { readonly payload: string };
+type ClaimedRow = Omit<LeasedEntry, "recipient"> & { readonly recipient: string };
+
+function addressed<Row extends { readonly recipient: string }>(row: Row) {
+  return { ...row, recipient: row.recipient === "" ? null : row.recipient };
+}
+
+/** Returns the entry with the end of its receiver's pause, if it waits for that. */
+function notBefore<Entry extends { readonly nextAttemptAtMs: number }>(
+  entry: Entry,
+  pauseEndsMs: number | null,
+): Entry {
+  return { ...entry, nextAttemptAtMs: Math.max(entry.nextAttemptAtMs, pauseEndsMs ?? 0) };
+}

@@ -1,5 +1,5 @@
 import { leaseInstant, leaseNow, type LeaseClock } from "../engine/dialect.ts";
-import type { Db } from "../schema.ts";
+import type { Db } from "../tables.ts";
 
 interface ReceiverPause {
   readonly receiver: string;
@@ -14,12 +14,12 @@ export function createReceiverPauses(db: Db, leaseClock: LeaseClock) {
     pause: async ({ receiver, nowMs, untilMs }: ReceiverPause): Promise<void> => {
       await db
         .insertInto("receiver_pauses")
-        .values({ receiver, until_ms: leaseInstant(leaseClock, untilMs, nowMs) })
+        .values({ receiver, untilMs: leaseInstant(leaseClock, untilMs, nowMs) })
         .onConflict((conflict) =>
           conflict
             .column("receiver")
-            .doUpdateSet({ until_ms: (row) => row.ref("excluded.until_ms") })
-            .whereRef("excluded.until_ms", ">", "receiver_pauses.until_ms"),
+            .doUpdateSet({ untilMs: (row) => row.ref("excluded.untilMs") })
+            .whereRef("excluded.untilMs", ">", "receiver_pauses.untilMs"),
         )
         .execute();
     },
@@ -28,18 +28,18 @@ export function createReceiverPauses(db: Db, leaseClock: LeaseClock) {
       const ended = await db
         .deleteFrom("receiver_pauses")
         .where("receiver", "=", receiver)
-        .returning(["until_ms", leaseNow(leaseClock, nowMs).as("now_ms")])
+        .returning(["untilMs", leaseNow(leaseClock, nowMs).as("nowMs")])
         .executeTakeFirst();
-      return ended !== undefined && ended.until_ms > ended.now_ms;
+      return ended !== undefined && ended.untilMs > ended.nowMs;
     },
     /** Until when receivers are paused, by the caller's clock; those that are not are absent. */
     pauses: async (nowMs: number): Promise<ReadonlyMap<string, number>> => {
       const rows = await db
         .selectFrom("receiver_pauses")
-        .select(["receiver", "until_ms", leaseNow(leaseClock, nowMs).as("now_ms")])
+        .select(["receiver", "untilMs", leaseNow(leaseClock, nowMs).as("nowMs")])
         .execute();
-      const paused = rows.filter((row) => row.until_ms > row.now_ms);
-      return new Map(paused.map((row) => [row.receiver, nowMs + (row.until_ms - row.now_ms)]));
+      const paused = rows.filter((row) => row.untilMs > row.nowMs);
+      return new Map(paused.map((row) => [row.receiver, nowMs + (row.untilMs - row.nowMs)]));
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Db, SilenceRow } from "../schema.ts";
+import type { Db } from "../tables.ts";
 
 /** A silence that was made at run time (CONTRACT 7); those of the configuration are not stored. */
 export interface StoredSilence {
@@ -22,52 +22,34 @@ export type NewSilence = Omit<StoredSilence, "id" | "createdBy" | "note" | "crea
 /** What of a silence is to be another. */
 export type SilenceChange = Partial<Pick<StoredSilence, "endsAtMs" | "comment">>;
 
+export interface SilenceTables {
+  readonly silences: Omit<StoredSilence, "check"> & { readonly checkName: string | null };
+}
+
 export type SilenceStore = ReturnType<typeof createSilenceStore>;
 
 /** Silences made at run time, over the table `silences`. */
 export function createSilenceStore(db: Db) {
+  const stored = () => db.selectFrom("silences").select(columns);
   return {
-    add: async (silence: StoredSilence): Promise<void> => {
+    add: async ({ check, ...silence }: StoredSilence): Promise<void> => {
       await db
         .insertInto("silences")
-        .values({
-          id: silence.id,
-          slug: silence.slug,
-          check_name: silence.check,
-          starts_at_ms: silence.startsAtMs,
-          ends_at_ms: silence.endsAtMs,
-          comment: silence.comment,
-          created_by: silence.createdBy,
-          note: silence.note,
-          created_at_ms: silence.createdAtMs,
-        })
+        .values({ ...silence, checkName: check })
         .execute();
     },
     /** Those that end after `atMs`, whether begun or not, in the order of their start. */
-    endingAfter: async (atMs: number): Promise<readonly StoredSilence[]> => {
-      const rows = await db
-        .selectFrom("silences")
-        .selectAll()
-        .where("ends_at_ms", ">", atMs)
-        .orderBy("starts_at_ms")
-        .orderBy("id")
-        .execute();
-      return rows.map(storedSilence);
-    },
-    byId: async (id: string): Promise<StoredSilence | null> => {
-      const row = await db.selectFrom("silences").selectAll().where("id", "=", id).executeTakeFirst();
-      return row === undefined ? null : storedSilence(row);
-    },
+    endingAfter: (atMs: number): Promise<readonly StoredSilence[]> =>
+      stored().where("endsAtMs", ">", atMs).orderBy("startsAtMs").orderBy("id").execute(),
+    byId: async (id: string): Promise<StoredSilence | null> =>
+      (await stored().where("id", "=", id).executeTakeFirst()) ?? null,
     /** Changes its end, its comment or both. False: no such silence, or it has ended. */
     change: async (id: string, { endsAtMs, comment }: SilenceChange, nowMs: number): Promise<boolean> => {
       const { numUpdatedRows } = await db
         .updateTable("silences")
-        .set({
-          ...(endsAtMs === undefined ? {} : { ends_at_ms: endsAtMs }),
-          ...(comment === undefined ? {} : { comment }),
-        })
+        .set({ ...(endsAtMs === undefined ? {} : { endsAtMs }), ...(comment === undefined ? {} : { comment }) })
         .where("id", "=", id)
-        .where("ends_at_ms", ">", nowMs)
+        .where("endsAtMs", ">", nowMs)
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
@@ -75,29 +57,27 @@ export function createSilenceStore(db: Db) {
     expire: async (id: string, nowMs: number): Promise<boolean> => {
       const { numUpdatedRows } = await db
         .updateTable("silences")
-        .set({ ends_at_ms: nowMs })
+        .set({ endsAtMs: nowMs })
         .where("id", "=", id)
-        .where("ends_at_ms", ">", nowMs)
+        .where("endsAtMs", ">", nowMs)
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
     /** Deletes those that ended at or before `beforeMs`. */
     prune: async (beforeMs: number): Promise<void> => {
-      await db.deleteFrom("silences").where("ends_at_ms", "<=", beforeMs).execute();
+      await db.deleteFrom("silences").where("endsAtMs", "<=", beforeMs).execute();
     },
   };
 }
 
-function storedSilence(row: SilenceRow): StoredSilence {
-  return {
-    id: row.id,
-    slug: row.slug,
-    check: row.check_name,
-    startsAtMs: row.starts_at_ms,
-    endsAtMs: row.ends_at_ms,
-    comment: row.comment,
-    createdBy: row.created_by,
-    note: row.note,
-    createdAtMs: row.created_at_ms,
-  };
-}
+const columns = [
+  "id",
+  "slug",
+  "checkName as check",
+  "startsAtMs",
+  "endsAtMs",
+  "comment",
+  "createdBy",
+  "note",
+  "createdAtMs",
+] as const;

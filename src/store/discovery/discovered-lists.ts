@@ -1,5 +1,5 @@
 import type { ListedOrganization } from "../../contract/listed-organization.ts";
-import type { Db } from "../schema.ts";
+import type { Db } from "../tables.ts";
 
 /** A list that a source gave and that is not applied by itself (CONTRACT 14). */
 export interface HeldListState {
@@ -29,22 +29,11 @@ export interface DiscoveryState {
   readonly held: HeldListState | null;
 }
 
-export interface DiscoverySourceRow {
-  readonly name: string;
-  readonly fingerprint: string;
-  readonly etag: string | null;
-  readonly problem: string | null;
-  readonly refreshed_at_ms: number;
-  readonly applied_digest: string | null;
-  readonly applied_at_ms: number | null;
-  /** HeldListState as JSON. */
-  readonly held: string | null;
-}
-
 /** Tables of the discovery sources. */
 export interface DiscoveryTables {
-  readonly discovery_sources: DiscoverySourceRow;
-  readonly discovery_turns: { readonly name: string; readonly next_at_ms: number };
+  /** `held` is a HeldListState as JSON. */
+  readonly discovery_sources: Omit<DiscoveryState, "held"> & { readonly held: string | null };
+  readonly discovery_turns: { readonly name: string; readonly nextAtMs: number };
   /** `list` is a JSON array of ListedOrganization. */
   readonly discovery_lists: { readonly name: string; readonly kind: string; readonly list: string };
 }
@@ -81,28 +70,28 @@ export function createDiscoveryStore(db: Db) {
     ): Promise<boolean> => {
       const taken = await db
         .insertInto("discovery_turns")
-        .values({ name, next_at_ms: nextAtMs })
+        .values({ name, nextAtMs })
         .onConflict((conflict) =>
           conflict
             .column("name")
-            .doUpdateSet({ next_at_ms: nextAtMs })
+            .doUpdateSet({ nextAtMs })
             // One that was taken further ahead than it lasts: the clock was set back.
             .where((where) =>
               where.or([
-                where("discovery_turns.next_at_ms", "<=", nowMs),
-                where("discovery_turns.next_at_ms", ">", nextAtMs),
+                where("discovery_turns.nextAtMs", "<=", nowMs),
+                where("discovery_turns.nextAtMs", ">", nextAtMs),
               ]),
             ),
         )
         .executeTakeFirst();
       return (taken.numInsertedOrUpdatedRows ?? 0n) > 0n;
     },
-    save: async (state: DiscoveryState): Promise<void> => {
-      const { name, ...columns } = rowOf(state);
+    save: async ({ held, ...state }: DiscoveryState): Promise<void> => {
+      const row = { ...state, held: held === null ? null : JSON.stringify(held) };
       await db
         .insertInto("discovery_sources")
-        .values({ name, ...columns })
-        .onConflict((conflict) => conflict.column("name").doUpdateSet(columns))
+        .values(row)
+        .onConflict((conflict) => conflict.column("name").doUpdateSet(row))
         .execute();
     },
     /** Replaces a list; null removes it. */
@@ -132,28 +121,6 @@ export function createDiscoveryStore(db: Db) {
   };
 }
 
-function rowOf({ held, ...state }: DiscoveryState): DiscoverySourceRow {
-  return {
-    name: state.name,
-    fingerprint: state.fingerprint,
-    etag: state.etag,
-    problem: state.problem,
-    refreshed_at_ms: state.refreshedAtMs,
-    applied_digest: state.appliedDigest,
-    applied_at_ms: state.appliedAtMs,
-    held: held === null ? null : JSON.stringify(held),
-  };
-}
-
-function stateOf(row: DiscoverySourceRow): DiscoveryState {
-  return {
-    name: row.name,
-    fingerprint: row.fingerprint,
-    etag: row.etag,
-    problem: row.problem,
-    refreshedAtMs: row.refreshed_at_ms,
-    appliedDigest: row.applied_digest,
-    appliedAtMs: row.applied_at_ms,
-    held: row.held === null ? null : (JSON.parse(row.held) as DiscoveryState["held"]),
-  };
+function stateOf({ held, ...row }: DiscoveryTables["discovery_sources"]): DiscoveryState {
+  return { ...row, held: held === null ? null : (JSON.parse(held) as HeldListState) };
 }

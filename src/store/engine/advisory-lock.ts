@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { FlatlineError } from "../../base/errors.ts";
 import { minuteMs } from "../../base/time.ts";
-import type { Db } from "../schema.ts";
+import type { PlainDb } from "../schema.ts";
 import { clockOf, dialectOf } from "./dialect.ts";
 
 // Polls: a wait in the database would be ended by its timeouts.
@@ -16,7 +16,7 @@ const transactionLockClass = 0x66_6c_74_75;
  * session, so it ends with the process.
  * @throws store_busy if others hold the lock for ten minutes
  */
-export function exclusively<Result>(db: Db, name: string, work: () => Promise<Result>): Promise<Result> {
+export function exclusively<Result>(db: PlainDb, name: string, work: () => Promise<Result>): Promise<Result> {
   const clock = clockOf(db);
   return db.connection().execute(async (connection) => {
     const deadlineMs = clock.monotonicMs() + longestWaitMs;
@@ -42,7 +42,7 @@ export function exclusively<Result>(db: Db, name: string, work: () => Promise<Re
  * Takes the lock of this name until the transaction ends; returns false if another transaction holds it. For housekeeping
  * that one replica does for all, so the others need not wait.
  */
-export async function tryTransactionLock(transaction: Db, name: string): Promise<boolean> {
+export async function tryTransactionLock(transaction: PlainDb, name: string): Promise<boolean> {
   if (!dialectOf(transaction).hasConcurrentWriters) return true;
   const { rows } = await sql<{ is_ours: boolean }>`
     select pg_try_advisory_xact_lock(${transactionLockClass}::int, hashtext(${name})) as is_ours`.execute(transaction);

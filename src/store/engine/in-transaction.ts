@@ -1,7 +1,7 @@
+import type { Kysely } from "kysely";
 import { FlatlineError } from "../../base/errors.ts";
 import { clockOf, dialectOf } from "./dialect.ts";
 import { isConflict } from "./postgres-error.ts";
-import type { Db } from "../schema.ts";
 
 // In a conflict, one transaction succeeds each time: more conflicts in a row mean constant contention for the same rows.
 const attempts = 10;
@@ -20,9 +20,9 @@ const isolations = { begin: "repeatable read", latest: "read committed" } as con
  * have no effects outside of the database.
  * @throws FlatlineError store_busy if conflicts continue
  */
-export async function inTransaction<Result>(
-  db: Db,
-  work: (db: Db) => Promise<Result>,
+export async function inTransaction<Tables, Result>(
+  db: Kysely<Tables>,
+  work: (db: Kysely<Tables>) => Promise<Result>,
   reads: TransactionReads = "begin",
 ): Promise<Result> {
   if (db.isTransaction) return work(db);

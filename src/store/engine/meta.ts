@@ -1,4 +1,4 @@
-import type { Db } from "../schema.ts";
+import type { Db } from "../tables.ts";
 
 /** Key-value pairs of the store itself. */
 export type MetaStore = ReturnType<typeof createMetaStore>;

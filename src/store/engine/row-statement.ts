@@ -1,6 +1,5 @@
-import { CompiledQuery } from "kysely";
+import { CompiledQuery, type Kysely } from "kysely";
 import { dialectOf, type StoreDialect, type ValueType } from "./dialect.ts";
-import type { Db } from "../schema.ts";
 
 /** Type of a cell in a value list. */
 export type CellValue = string | number | Uint8Array | null;
@@ -13,7 +12,7 @@ export type CellValue = string | number | Uint8Array | null;
 export function rowStatement<Row>(
   types: readonly ValueType[],
   textOf: (values: string) => string,
-): (db: Db, rows: readonly (readonly CellValue[])[]) => Promise<Row[]> {
+): <Tables>(db: Kysely<Tables>, rows: readonly (readonly CellValue[])[]) => Promise<Row[]> {
   const texts = { sqlite: new Map<number, string>(), postgres: new Map<number, string>() };
 
   function textFor(dialect: StoreDialect, length: number): string {

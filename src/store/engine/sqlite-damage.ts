@@ -1,7 +1,8 @@
-import { sql, type Kysely } from "kysely";
+import { sql } from "kysely";
 import { FlatlineError } from "../../base/errors.ts";
 import { createSystemClock } from "../../base/time.ts";
-import type { Tables } from "../schema.ts";
+import type { PlainDb, PlainTables } from "../schema.ts";
+import type { Tables } from "../tables.ts";
 
 // Read completely at about 200 MB/s (measured 2026-11 on two shared cores, from memory): a tenth of a second.
 const wholeBytes = 16 * 1_024 * 1_024;
@@ -30,14 +31,14 @@ export const decidingTables = [
   "api_keys",
   "markers",
   "sessions",
-] as const satisfies readonly (keyof Tables | "journal")[];
+] as const satisfies readonly (keyof Tables | keyof PlainTables | "journal")[];
 
 /**
  * Checks a file of up to 16 MiB completely; of a larger one the given tables, within 250 ms. SQLite finds a
  * damaged page only when it reads it. A backup checks everything.
  * @throws store_unusable for damage
  */
-export async function checkForDamage(db: Kysely<Tables>, path: string, tables: readonly string[]): Promise<void> {
+export async function checkForDamage(db: PlainDb, path: string, tables: readonly string[]): Promise<void> {
   const { rows } = await sql<{ bytes: number }>`
     select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`.execute(db);
   const isSmall = (rows[0]?.bytes ?? 0) <= wholeBytes;

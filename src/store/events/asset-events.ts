@@ -4,7 +4,7 @@ import { AssetBook, noType, type AssetLook } from "../../contract/assets.ts";
 import { aliveStatus } from "../../contract/liveness-status.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
-import type { Db } from "../schema.ts";
+import type { PlainDb } from "../schema.ts";
 import { deadStatusId, directImportId } from "./sqlite/writer.ts";
 
 /** Position of an event among those of its organization, by time. */
@@ -65,7 +65,7 @@ interface AssetRow {
 const columns = sql.raw("at_ms, import_id, ordinal, asset, type_id, attribute_set_id, status_id, count");
 
 /** Reads a page for EvidenceStore.assetEvents. */
-export async function assetEvents(db: Db, query: AssetEventsQuery): Promise<readonly AssetEventRow[]> {
+export async function assetEvents(db: PlainDb, query: AssetEventsQuery): Promise<readonly AssetEventRow[]> {
   const { slug, interval, after, knownAtMs } = query;
   const { atMs, importId, ordinal } = after ?? { atMs: interval.afterMs + 1, importId: -1, ordinal: -1 };
   const { rows } = await sql<AssetRow>`
@@ -80,7 +80,7 @@ export async function assetEvents(db: Db, query: AssetEventsQuery): Promise<read
 
 /** Reads EvidenceStore.factsOf. */
 export async function factsOf(
-  db: Db,
+  db: PlainDb,
   events: readonly Pick<AssetEventRow, "typeId" | "attributeSetId">[],
 ): Promise<EventFacts> {
   const typeIds = new Set(events.map(({ typeId }) => typeId));
@@ -103,7 +103,7 @@ export async function factsOf(
 }
 
 /** Reads EvidenceStore.newestDeaths: the rollups give the minutes with deaths, whatever the other events are. */
-export async function newestDeaths(db: Db, query: NewestDeathsQuery): Promise<readonly AssetEventRow[]> {
+export async function newestDeaths(db: PlainDb, query: NewestDeathsQuery): Promise<readonly AssetEventRow[]> {
   const { slug, interval, assetTypes, limit } = query;
   if (limit <= 0) return [];
   const ofTypes =

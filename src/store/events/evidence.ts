@@ -16,7 +16,7 @@ import {
   type NewestDeathsQuery,
 } from "./asset-events.ts";
 import { deadStatusId, directImportId } from "./sqlite/writer.ts";
-import type { Db } from "../schema.ts";
+import type { PlainDb } from "../schema.ts";
 
 /** Deaths with one value of an attribute. */
 export interface AttributeValueCounts {
@@ -66,7 +66,7 @@ const mostSets = 50_000;
 export type EvidenceStore = ReturnType<typeof createEvidenceStore>;
 
 /** Creates the evidence store over the event tables. */
-export function createEvidenceStore(db: Db) {
+export function createEvidenceStore(db: PlainDb) {
   return {
     /** Returns whether any event has attributes; without them the evidence needs no single events. */
     hasAttributes: async (): Promise<boolean> => {
@@ -155,7 +155,7 @@ interface Sums {
 type Column = keyof Sums;
 
 async function attributeCounts(
-  db: Db,
+  db: PlainDb,
   { slug, window, baseline }: AttributeQuery,
   { signal }: EvidenceOptions,
 ): Promise<AttributeCounts | null> {
@@ -195,7 +195,7 @@ async function attributeCounts(
   };
 }
 
-async function setsOf(db: Db, slug: string, afterMs: number, untilMs: number): Promise<readonly SetRow[]> {
+async function setsOf(db: PlainDb, slug: string, afterMs: number, untilMs: number): Promise<readonly SetRow[]> {
   // All statuses are grouped, so that the number of rows read is known.
   const { rows } = await sql<SetRow>`
     SELECT type_id, attribute_set_id, count(*) AS events,
@@ -213,7 +213,7 @@ function add<Key>(sums: Map<Key, Sums>, key: Key, column: Column, deaths: number
   sums.set(key, known);
 }
 
-async function typesOf(db: Db, types: ReadonlyMap<number, Sums>): Promise<AttributeCounts["assetTypes"]> {
+async function typesOf(db: PlainDb, types: ReadonlyMap<number, Sums>): Promise<AttributeCounts["assetTypes"]> {
   const ids = [...types.keys()].filter((id) => id !== noType);
   const named: AttributeCounts["assetTypes"][number][] = [];
   for (const some of chunksOf(ids)) {
@@ -229,7 +229,7 @@ async function typesOf(db: Db, types: ReadonlyMap<number, Sums>): Promise<Attrib
 }
 
 async function valuesOf(
-  db: Db,
+  db: PlainDb,
   sets: ReadonlyMap<number, Sums>,
   signal: AbortSignal,
 ): Promise<readonly AttributeValueCounts[]> {
@@ -256,7 +256,11 @@ async function valuesOf(
   return [...values.values()];
 }
 
-async function deathsKnownAt(db: Db, { slug, intervals }: DeathsQuery, knownAtMs: number): Promise<AssetTypeDeaths[]> {
+async function deathsKnownAt(
+  db: PlainDb,
+  { slug, intervals }: DeathsQuery,
+  knownAtMs: number,
+): Promise<AssetTypeDeaths[]> {
   const byType = new Map<string | null, number[]>();
   for (const [index, { afterMs, untilMs }] of intervals.entries()) {
     const { rows } = await sql<{ asset_type: string | null; deaths: number }>`

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { dialectOf } from "../engine/dialect.ts";
-import type { Db } from "../schema.ts";
+import type { PlainDb } from "../schema.ts";
 import { noteStoreChange } from "./sqlite/changes.ts";
 
 const tables = [
@@ -13,7 +13,7 @@ const idTable = ["event_ids", "slug_id, id_hash, import_id, ordinal"] as const;
 
 /** Deletes some rows of an organization, for EventStore.forget. */
 export async function forgetEvents(
-  db: Db,
+  db: PlainDb,
   slug: string,
   maxRows: number,
 ): Promise<{ readonly removed: number; readonly hasMore: boolean }> {

@@ -4,7 +4,7 @@ import type { AssetName } from "../../contract/assets.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
 import { eventLoopTurn, hourMs, minuteMs } from "../../base/time.ts";
 import { chunksOf } from "../engine/chunks.ts";
-import type { Db } from "../schema.ts";
+import type { PlainDb } from "../schema.ts";
 
 /** The latest event of an asset. */
 export interface AssetStatus extends AssetName {
@@ -31,7 +31,7 @@ export interface DeathBinsQuery {
 export type LivenessStore = ReturnType<typeof createLivenessStore>;
 
 /** Creates the liveness store over the event tables. */
-export function createLivenessStore(db: Db) {
+export function createLivenessStore(db: PlainDb) {
   return {
     /** Returns the instant of the organization's latest event of any status at or before `untilMs`; null without one. */
     lastEventAtMs: async (slug: string, untilMs: number): Promise<number | null> => {
@@ -162,7 +162,7 @@ interface Place {
   readonly ordinal: number;
 }
 
-async function countEvents(db: Db, slug: string): Promise<number> {
+async function countEvents(db: PlainDb, slug: string): Promise<number> {
   let after: Place = { at_ms: -1, import_id: -1, ordinal: -1 };
   for (let counted = 0; ; counted += rowsAStep) {
     const rest = sql`

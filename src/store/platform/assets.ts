@@ -1,6 +1,7 @@
+import type { Generated } from "kysely";
 import type { AssetType } from "../../contract/asset-types.ts";
 import { chunksOf, inChunks } from "../engine/chunks.ts";
-import type { Db } from "../schema.ts";
+import type { Db } from "../tables.ts";
 
 export const assetStatuses = ["UNKNOWN", "BLOCKED", "ALLOWED"] as const;
 export type AssetStatus = (typeof assetStatuses)[number];
@@ -11,6 +12,16 @@ export interface Asset {
   readonly type: AssetType;
   readonly content: string;
   readonly status: AssetStatus;
+}
+
+export interface AssetTables {
+  readonly assets: {
+    readonly assetId: number;
+    readonly assetType: string;
+    readonly content: string;
+    readonly status: string;
+    readonly isWatchlisted: Generated<number>;
+  };
 }
 
 /** Creates the asset store over the table `assets`. */
@@ -24,10 +35,10 @@ export function createAssetStore(db: Db) {
       for (const chunk of chunksOf(assets))
         await db
           .insertInto("assets")
-          .values(chunk.map(({ id, type, content, status }) => ({ asset_id: id, asset_type: type, content, status })))
+          .values(chunk.map(({ id, type, ...rest }) => ({ assetId: id, assetType: type, ...rest })))
           .onConflict((conflict) =>
-            conflict.column("asset_id").doUpdateSet((eb) => ({
-              asset_type: eb.ref("excluded.asset_type"),
+            conflict.column("assetId").doUpdateSet((eb) => ({
+              assetType: eb.ref("excluded.assetType"),
               content: eb.ref("excluded.content"),
               status: eb.ref("excluded.status"),
             })),
@@ -38,44 +49,44 @@ export function createAssetStore(db: Db) {
     holderOf: async ({ type, content }: Pick<Asset, "type" | "content">): Promise<number | null> => {
       const row = await db
         .selectFrom("assets")
-        .select("asset_id")
-        .where("asset_type", "=", type)
+        .select("assetId")
+        .where("assetType", "=", type)
         .where("content", "=", content)
         .executeTakeFirst();
-      return row?.asset_id ?? null;
+      return row?.assetId ?? null;
     },
     /** Returns the ids that exist. */
     existing: async (ids: readonly number[]): Promise<ReadonlySet<number>> => {
       const rows = await inChunks(ids, (some) =>
-        db.selectFrom("assets").select("asset_id").where("asset_id", "in", some).execute(),
+        db.selectFrom("assets").select("assetId").where("assetId", "in", some).execute(),
       );
-      return new Set(rows.map(({ asset_id }) => asset_id));
+      return new Set(rows.map(({ assetId }) => assetId));
     },
     byId: async (id: number): Promise<(Asset & { readonly isWatchlisted: boolean }) | null> => {
-      const row = await db.selectFrom("assets").selectAll().where("asset_id", "=", id).executeTakeFirst();
-      return row === undefined ? null : { ...storedAsset(row), isWatchlisted: row.is_watchlisted === 1 };
+      const row = await db.selectFrom("assets").selectAll().where("assetId", "=", id).executeTakeFirst();
+      return row === undefined ? null : { ...storedAsset(row), isWatchlisted: row.isWatchlisted === 1 };
     },
     /** Blocks the asset for every organization. */
     block: async (id: number): Promise<void> => {
-      await db.updateTable("assets").set({ status: "BLOCKED" }).where("asset_id", "=", id).execute();
+      await db.updateTable("assets").set({ status: "BLOCKED" }).where("assetId", "=", id).execute();
     },
     /** Puts the asset on the watchlist; its status does not change. */
     watchlist: async (id: number): Promise<void> => {
-      await db.updateTable("assets").set({ is_watchlisted: 1 }).where("asset_id", "=", id).execute();
+      await db.updateTable("assets").set({ isWatchlisted: 1 }).where("assetId", "=", id).execute();
     },
   };
 }
 
 /** Returns the asset of a row, also of a join. */
 export function storedAsset(row: {
-  readonly asset_id: number;
-  readonly asset_type: string;
+  readonly assetId: number;
+  readonly assetType: string;
   readonly content: string;
-  readonly asset_status?: string;
+  readonly assetStatus?: string;
   readonly status?: string;
 }): Asset {
-  const status: AssetStatus | undefined = assetStatuses.find((name) => name === (row.asset_status ?? row.status));
+  const status: AssetStatus | undefined = assetStatuses.find((name) => name === (row.assetStatus ?? row.status));
   // Validated by the import.
-  const type = row.asset_type as AssetType;
-  return { id: row.asset_id, type, content: row.content, status: status ?? "UNKNOWN" };
+  const type = row.assetType as AssetType;
+  return { id: row.assetId, type, content: row.content, status: status ?? "UNKNOWN" };
 }

@@ -6,23 +6,25 @@ import { createPlatformReportStore, type ReportWalk } from "./reports.ts";
 import { createPostgresPool } from "../engine/postgres-pool.ts";
 import { facetNames } from "./facets.ts";
 import { createReviewStore } from "./reviews.ts";
-import type { Tables } from "../schema.ts";
+import type { PlainTables } from "../schema.ts";
+import { namedAsInCode, type Db } from "../tables.ts";
 
 const reports = 20_000;
 const facets = [facetNames.all, facetNames.queued, facetNames.status("TODO"), facetNames.country("US")];
 
 let database: TestDatabase;
-let db: Kysely<Tables>;
+let db: Db;
 let asked: CompiledQuery[] = [];
 
 beforeAll(async () => {
   database = await createDatabase();
-  db = new Kysely<Tables>({
+  const connection = new Kysely<PlainTables>({
     dialect: new PostgresDialect({ pool: createPostgresPool({ url: database.url, poolSize: 1 }) }),
     log: (event) => {
       asked.push(event.query);
     },
   });
+  db = namedAsInCode(connection);
   // The entries alone: the walk looks at nothing else.
   await sql`INSERT INTO facets (name) SELECT unnest(${facets}::text[])`.execute(db);
   await sql`

@@ -11,13 +11,14 @@ import { openStore } from "../open.ts";
 import { createPlatformReportStore, type PlatformReportStore, type ReportWalk } from "./reports.ts";
 import { facetNames } from "./facets.ts";
 import { createReviewStore } from "./reviews.ts";
-import type { Tables } from "../schema.ts";
+import type { PlainTables } from "../schema.ts";
+import { namedAsInCode, type Db } from "../tables.ts";
 import { createSqliteDialect } from "../engine/sqlite-driver.ts";
 
 const clock = createSystemClock();
 let folder: string;
 let plain: DatabaseSync;
-let db: Kysely<Tables>;
+let db: Db;
 let reports: PlatformReportStore;
 let asked: CompiledQuery[] = [];
 
@@ -54,12 +55,13 @@ beforeAll(async () => {
     await platform.reports.upsert(statements, 0);
   });
   await store.close();
-  db = new Kysely<Tables>({
+  const connection = new Kysely<PlainTables>({
     dialect: createSqliteDialect({ path, clock }),
     log: (event) => {
       asked.push(event.query);
     },
   });
+  db = namedAsInCode(connection);
   reports = createPlatformReportStore(db);
   plain = new DatabaseSync(path);
 });

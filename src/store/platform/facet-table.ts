@@ -2,7 +2,18 @@ import { sql } from "kysely";
 import { chunksOf, inChunks } from "../engine/chunks.ts";
 import type { ReportPosition, ReportWalk, WalkedReports } from "./reports.ts";
 import { facetNames } from "./facets.ts";
-import type { Db } from "../schema.ts";
+import type { Db, RowId } from "../tables.ts";
+
+export interface FacetTables {
+  readonly facets: { readonly facetId: RowId; readonly name: string };
+  readonly report_facets: {
+    readonly organizationId: number;
+    readonly facetId: number;
+    readonly createdAtMs: number;
+    readonly reportId: number;
+  };
+  readonly facet_counts: { readonly organizationId: number; readonly facetId: number; readonly reports: number };
+}
 
 interface FacetPlace {
   readonly createdAtMs: number;
@@ -32,16 +43,16 @@ export async function internFacets(db: Db, names: ReadonlySet<string>): Promise<
 
 async function knownFacets(db: Db, names: readonly string[]): Promise<Map<string, number>> {
   const rows = await inChunks(names, (some) => db.selectFrom("facets").selectAll().where("name", "in", some).execute());
-  return new Map(rows.map(({ facet_id, name }) => [name, facet_id]));
+  return new Map(rows.map(({ facetId, name }) => [name, facetId]));
 }
 
 /** Writes the difference between current and wanted entries, and updates the counts. */
 export async function applyFacetChanges(db: Db, changes: readonly FacetChange[]): Promise<void> {
-  const inserts: { organization_id: number; facet_id: number; created_at_ms: number; report_id: number }[] = [];
-  const deltas = new Map<string, { organization_id: number; facet_id: number; reports: number }>();
-  const add = (organization_id: number, facet_id: number, reports: number): void => {
-    const key = `${organization_id} ${facet_id}`;
-    deltas.set(key, { organization_id, facet_id, reports: (deltas.get(key)?.reports ?? 0) + reports });
+  const inserts: FacetTables["report_facets"][] = [];
+  const deltas = new Map<string, FacetTables["facet_counts"]>();
+  const add = (organizationId: number, facetId: number, reports: number): void => {
+    const key = `${organizationId} ${facetId}`;
+    deltas.set(key, { organizationId, facetId, reports: (deltas.get(key)?.reports ?? 0) + reports });
   };
   for (const { reportId, organizationId, before, after } of changes) {
     const isMoved = before.createdAtMs !== after.createdAtMs;
@@ -49,27 +60,22 @@ export async function applyFacetChanges(db: Db, changes: readonly FacetChange[])
       if (!isMoved && after.facetIds.includes(facetId)) continue;
       await db
         .deleteFrom("report_facets")
-        .where("organization_id", "=", organizationId)
-        .where("facet_id", "=", facetId)
-        .where("created_at_ms", "=", before.createdAtMs)
-        .where("report_id", "=", reportId)
+        .where("organizationId", "=", organizationId)
+        .where("facetId", "=", facetId)
+        .where("createdAtMs", "=", before.createdAtMs)
+        .where("reportId", "=", reportId)
         .execute();
       add(organizationId, facetId, -1);
     }
     for (const facetId of after.facetIds) {
       if (!isMoved && before.facetIds.includes(facetId)) continue;
-      inserts.push({
-        organization_id: organizationId,
-        facet_id: facetId,
-        created_at_ms: after.createdAtMs,
-        report_id: reportId,
-      });
+      inserts.push({ organizationId, facetId, createdAtMs: after.createdAtMs, reportId });
       add(organizationId, facetId, 1);
     }
   }
   for (const chunk of chunksOf(inserts)) await db.insertInto("report_facets").values(chunk).execute();
   const inOrder = [...deltas.values()].toSorted(
-    (left, right) => left.organization_id - right.organization_id || left.facet_id - right.facet_id,
+    (left, right) => left.organizationId - right.organizationId || left.facetId - right.facetId,
   );
   for (const chunk of chunksOf(inOrder))
     await db
@@ -77,7 +83,7 @@ export async function applyFacetChanges(db: Db, changes: readonly FacetChange[])
       .values(chunk)
       .onConflict((conflict) =>
         conflict
-          .columns(["organization_id", "facet_id"])
+          .columns(["organizationId", "facetId"])
           .doUpdateSet({ reports: sql<number>`facet_counts.reports + excluded.reports` }),
       )
       .execute();
@@ -102,7 +108,7 @@ export async function walkFacets(db: Db, walk: ReportWalk): Promise<WalkedReport
       .limit(1)
       .offset(walk.mostSteps - 1)
       .executeTakeFirst();
-    end = last === undefined ? null : { createdAtMs: last.created_at_ms, id: last.report_id };
+    end = last ?? null;
     if (end !== null)
       query = query.where(sql<boolean>`(walked.created_at_ms, walked.report_id) >= (${end.createdAtMs}, ${end.id})`);
   }
@@ -110,33 +116,32 @@ export async function walkFacets(db: Db, walk: ReportWalk): Promise<WalkedReport
     query = query.where((eb) => {
       const lookup = eb
         .selectFrom("report_facets as other")
-        .select("other.report_id")
-        .where("other.organization_id", "=", walk.organizationId)
-        .where("other.facet_id", "=", facetId)
-        .whereRef("other.created_at_ms", "=", "walked.created_at_ms")
-        .whereRef("other.report_id", "=", "walked.report_id");
+        .select("other.reportId")
+        .where("other.organizationId", "=", walk.organizationId)
+        .where("other.facetId", "=", facetId)
+        .whereRef("other.createdAtMs", "=", "walked.createdAtMs")
+        .whereRef("other.reportId", "=", "walked.reportId");
       // PostgreSQL would turn an EXISTS into a join and might read a whole facet.
       return sql<boolean>`(${lookup}) is not null`;
     });
   }
-  const rows = await query.execute();
-  const positions = rows.map((row) => ({ createdAtMs: row.created_at_ms, id: row.report_id }));
+  const positions = await query.execute();
   return { positions, resumeAfter: positions.length >= walk.limit ? null : end };
 }
 
 function entriesOf(db: Db, { organizationId, after, fromMs, toMs }: ReportWalk, facetId: number) {
   let query = db
     .selectFrom("report_facets as walked")
-    .select(["walked.created_at_ms", "walked.report_id"])
-    .where("walked.organization_id", "=", organizationId)
-    .where("walked.facet_id", "=", facetId)
-    .orderBy("walked.created_at_ms", "desc")
-    .orderBy("walked.report_id", "desc");
-  if (fromMs !== null) query = query.where("walked.created_at_ms", ">=", fromMs);
+    .select(["walked.createdAtMs", "walked.reportId as id"])
+    .where("walked.organizationId", "=", organizationId)
+    .where("walked.facetId", "=", facetId)
+    .orderBy("walked.createdAtMs", "desc")
+    .orderBy("walked.reportId", "desc");
+  if (fromMs !== null) query = query.where("walked.createdAtMs", ">=", fromMs);
   // The resume position lies within the bounds already; the index can use only one upper bound.
   if (after !== null)
     query = query.where(sql<boolean>`(walked.created_at_ms, walked.report_id) < (${after.createdAtMs}, ${after.id})`);
-  else if (toMs !== null) query = query.where("walked.created_at_ms", "<=", toMs);
+  else if (toMs !== null) query = query.where("walked.createdAtMs", "<=", toMs);
   return query;
 }
 
@@ -144,10 +149,10 @@ async function byRarity(db: Db, organizationId: number, facetIds: readonly numbe
   if (facetIds.length < 2) return [...facetIds];
   const rows = await db
     .selectFrom("facet_counts")
-    .select(["facet_id", "reports"])
-    .where("organization_id", "=", organizationId)
-    .where("facet_id", "in", facetIds)
+    .select(["facetId", "reports"])
+    .where("organizationId", "=", organizationId)
+    .where("facetId", "in", facetIds)
     .execute();
-  const counts = new Map(rows.map(({ facet_id, reports }) => [facet_id, reports]));
+  const counts = new Map(rows.map(({ facetId, reports }) => [facetId, reports]));
   return facetIds.toSorted((left, right) => (counts.get(left) ?? 0) - (counts.get(right) ?? 0));
 }

@@ -1,6 +1,6 @@
 import { FlatlineError } from "../../base/errors.ts";
 import { chunksOf } from "../engine/chunks.ts";
-import type { Db } from "../schema.ts";
+import type { Db, RowId } from "../tables.ts";
 
 /** Domains that a rule declares legitimate: their assets cannot be approved for blocking (CONTRACT 9, check 12). */
 export interface LegitimacyRule {
@@ -16,35 +16,46 @@ export interface LegitimacyRule {
   }[];
 }
 
+export interface LegitimacyTables {
+  readonly legitimacy_rules: {
+    readonly ruleId: RowId;
+    /** 0: no organization. */
+    readonly organizationId: number;
+    readonly name: string;
+    readonly isEnabled: number;
+  };
+  readonly legitimacy_domains: { readonly domain: string; readonly ruleId: number; readonly includesItself: number };
+}
+
 /** Creates the store of legitimacy rules over `legitimacy_rules` and `legitimacy_domains`. */
 export function createLegitimacyStore(db: Db) {
   async function organizationId(slug: string | null): Promise<number> {
     if (slug === null) return 0;
     const row = await db
       .selectFrom("organizations")
-      .select("organization_id")
+      .select("organizationId")
       .where("slug", "=", slug)
       .executeTakeFirst();
     if (row === undefined) throw new FlatlineError("not_found", `organization "${slug}" does not exist`);
-    return row.organization_id;
+    return row.organizationId;
   }
 
   return {
     /** Inserts or replaces by organization and name, in the surrounding transaction. */
     upsert: async ({ name, isEnabled, organization, domains }: LegitimacyRule): Promise<void> => {
-      const is_enabled = isEnabled ? 1 : 0;
-      const { rule_id } = await db
+      const enabled = { isEnabled: isEnabled ? 1 : 0 };
+      const { ruleId } = await db
         .insertInto("legitimacy_rules")
-        .values({ organization_id: await organizationId(organization), name, is_enabled })
-        .onConflict((conflict) => conflict.columns(["organization_id", "name"]).doUpdateSet({ is_enabled }))
-        .returning("rule_id")
+        .values({ organizationId: await organizationId(organization), name, ...enabled })
+        .onConflict((conflict) => conflict.columns(["organizationId", "name"]).doUpdateSet(enabled))
+        .returning("ruleId")
         .executeTakeFirstOrThrow();
-      await db.deleteFrom("legitimacy_domains").where("rule_id", "=", rule_id).execute();
+      await db.deleteFrom("legitimacy_domains").where("ruleId", "=", ruleId).execute();
       for (const chunk of chunksOf(domains))
         await db
           .insertInto("legitimacy_domains")
           .values(
-            chunk.map(({ domain, includesItself }) => ({ domain, rule_id, includes_itself: includesItself ? 1 : 0 })),
+            chunk.map(({ domain, includesItself }) => ({ domain, ruleId, includesItself: includesItself ? 1 : 0 })),
           )
           .onConflict((conflict) => conflict.doNothing())
           .execute();
@@ -56,12 +67,12 @@ export function createLegitimacyStore(db: Db) {
     ruleFor: async (host: string, parents: readonly string[]): Promise<string | null> => {
       const row = await db
         .selectFrom("legitimacy_domains")
-        .innerJoin("legitimacy_rules", "legitimacy_rules.rule_id", "legitimacy_domains.rule_id")
+        .innerJoin("legitimacy_rules", "legitimacy_rules.ruleId", "legitimacy_domains.ruleId")
         .select("legitimacy_rules.name")
         .where("legitimacy_domains.domain", "in", [host, ...parents])
-        .where("legitimacy_rules.is_enabled", "=", 1)
+        .where("legitimacy_rules.isEnabled", "=", 1)
         .where((eb) =>
-          eb.or([eb("legitimacy_domains.domain", "<>", host), eb("legitimacy_domains.includes_itself", "=", 1)]),
+          eb.or([eb("legitimacy_domains.domain", "<>", host), eb("legitimacy_domains.includesItself", "=", 1)]),
         )
         .orderBy("legitimacy_rules.name")
         .limit(1)

@@ -1,14 +1,19 @@
 import { sql } from "kysely";
 
 import { dialectOf } from "../engine/dialect.ts";
-import type { Db } from "../schema.ts";
+import type { Db, RowId } from "../tables.ts";
+
+export interface OrganizationTables {
+  readonly organizations: { readonly organizationId: RowId; readonly slug: string; readonly name: string | null };
+  readonly brands: { readonly organizationId: number; readonly brandId: number; readonly name: string };
+}
 
 /** Creates the organization store over `organizations` and `brands`. */
 export function createOrganizationStore(db: Db) {
   return {
     /** Inserts or renames; a null name keeps the stored one. Returns the organization's number in other tables. */
     upsert: async ({ slug, name }: { readonly slug: string; readonly name: string | null }): Promise<number> => {
-      const { organization_id } = await db
+      const { organizationId } = await db
         .insertInto("organizations")
         .values({ slug, name })
         .onConflict((conflict) =>
@@ -16,9 +21,9 @@ export function createOrganizationStore(db: Db) {
             .column("slug")
             .doUpdateSet({ name: sql<string | null>`coalesce(excluded.name, organizations.name)` }),
         )
-        .returning("organization_id")
+        .returning("organizationId")
         .executeTakeFirstOrThrow();
-      return organization_id;
+      return organizationId;
     },
     /** Inserts or renames brands of one organization; other brands stay. */
     upsertBrands: async (
@@ -28,18 +33,18 @@ export function createOrganizationStore(db: Db) {
       for (const { id, name } of brands)
         await db
           .insertInto("brands")
-          .values({ organization_id: organizationId, brand_id: id, name })
-          .onConflict((conflict) => conflict.columns(["organization_id", "brand_id"]).doUpdateSet({ name }))
+          .values({ organizationId, brandId: id, name })
+          .onConflict((conflict) => conflict.columns(["organizationId", "brandId"]).doUpdateSet({ name }))
           .execute();
     },
     /** Returns the number of an organization; null if it does not exist. */
     idOf: async (slug: string): Promise<number | null> => {
       const row = await db
         .selectFrom("organizations")
-        .select("organization_id")
+        .select("organizationId")
         .where("slug", "=", slug)
         .executeTakeFirst();
-      return row?.organization_id ?? null;
+      return row?.organizationId ?? null;
     },
     /** Returns all slugs, sorted. */
     slugs: async (): Promise<readonly string[]> => {
@@ -50,19 +55,14 @@ export function createOrganizationStore(db: Db) {
     lock: async (slug: string): Promise<void> => {
       if (!dialectOf(db).hasConcurrentWriters) return;
       // FOR NO KEY UPDATE: reports of the organization may be inserted meanwhile.
-      await db
-        .selectFrom("organizations")
-        .select("organization_id")
-        .where("slug", "=", slug)
-        .forNoKeyUpdate()
-        .execute();
+      await db.selectFrom("organizations").select("organizationId").where("slug", "=", slug).forNoKeyUpdate().execute();
     },
     hasBrand: async (organizationId: number, brandId: number): Promise<boolean> => {
       const row = await db
         .selectFrom("brands")
-        .select("brand_id")
-        .where("organization_id", "=", organizationId)
-        .where("brand_id", "=", brandId)
+        .select("brandId")
+        .where("organizationId", "=", organizationId)
+        .where("brandId", "=", brandId)
         .executeTakeFirst();
       return row !== undefined;
     },

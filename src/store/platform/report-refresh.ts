@@ -3,7 +3,7 @@ import { chunksOf } from "../engine/chunks.ts";
 import { dialectOf } from "../engine/dialect.ts";
 import { applyFacetChanges, internFacets, type FacetChange } from "./facet-table.ts";
 import { facetsOf } from "./facets.ts";
-import type { Db } from "../schema.ts";
+import type { Db } from "../tables.ts";
 import { reportsWithSlug } from "./report-records.ts";
 
 /**
@@ -60,9 +60,9 @@ async function holdReports(db: Db, ids: readonly number[]): Promise<void> {
   if (!dialectOf(db).hasConcurrentWriters) return;
   await db
     .selectFrom("reports")
-    .select("report_id")
-    .where("report_id", "in", ids)
-    .orderBy("report_id")
+    .select("reportId")
+    .where("reportId", "in", ids)
+    .orderBy("reportId")
     .forUpdate()
     .execute();
 }
@@ -71,34 +71,34 @@ async function loadFaceted(db: Db, ids: readonly number[]) {
   const reports = await reportsWithSlug(db, ids);
   const proposals = await db
     .selectFrom("proposals")
-    .innerJoin("assets", "assets.asset_id", "proposals.asset_id")
-    .select(["report_id", "decision", "decided_by", "queue", "asset_type"])
-    .where("report_id", "in", ids)
+    .innerJoin("assets", "assets.assetId", "proposals.assetId")
+    .select(["reportId", "decision", "decidedBy", "queue", "assetType"])
+    .where("reportId", "in", ids)
     .execute();
   const scans = await db
     .selectFrom("scans")
-    .innerJoin("assets", "assets.asset_id", "scans.asset_id")
-    .select(["report_id", "asset_type"])
-    .where("report_id", "in", ids)
+    .innerJoin("assets", "assets.assetId", "scans.assetId")
+    .select(["reportId", "assetType"])
+    .where("reportId", "in", ids)
     .execute();
-  const proposalsOf = Map.groupBy(proposals, (row) => row.report_id);
-  const scansOf = Map.groupBy(scans, (row) => row.report_id);
+  const proposalsOf = Map.groupBy(proposals, (row) => row.reportId);
+  const scansOf = Map.groupBy(scans, (row) => row.reportId);
   return reports.map((report) => {
-    const ownProposals = proposalsOf.get(report.report_id) ?? [];
+    const ownProposals = proposalsOf.get(report.reportId) ?? [];
     const facets = facetsOf({
       status: report.status,
       source: report.source,
       country: report.country,
-      reporterKind: report.reporter_kind,
-      isSelfReported: report.reporter_organization === report.slug,
-      proposals: ownProposals.map(({ decision, decided_by, queue }) => ({ decision, decidedBy: decided_by, queue })),
-      assetTypes: [...ownProposals, ...(scansOf.get(report.report_id) ?? [])].map((row) => row.asset_type),
+      reporterKind: report.reporterKind,
+      isSelfReported: report.reporterOrganization === report.slug,
+      proposals: ownProposals.map(({ decision, decidedBy, queue }) => ({ decision, decidedBy, queue })),
+      assetTypes: [...ownProposals, ...(scansOf.get(report.reportId) ?? [])].map((row) => row.assetType),
     });
     return {
-      id: report.report_id,
-      organizationId: report.organization_id,
-      createdAtMs: report.created_at_ms,
-      facetIds: JSON.parse(report.facet_ids) as number[],
+      id: report.reportId,
+      organizationId: report.organizationId,
+      createdAtMs: report.createdAtMs,
+      facetIds: JSON.parse(report.facetIds) as number[],
       facets,
     };
   });

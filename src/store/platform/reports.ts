@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type Generated } from "kysely";
 
 import type { ReportRecord } from "../../contract/report-record.ts";
 import {
@@ -12,10 +12,9 @@ import {
 import { chunksOf, inChunks } from "../engine/chunks.ts";
 import { dialectOf } from "../engine/dialect.ts";
 import { walkFacets } from "./facet-table.ts";
-import type { ProposalRow } from "./rows.ts";
 import { refreshFacets } from "./report-refresh.ts";
 import { readRecords } from "./report-records.ts";
-import type { Db } from "../schema.ts";
+import type { Db } from "../tables.ts";
 
 /** State of a proposal in the customer review queue (CONTRACT 9): escalated, and answered or escalated again. */
 export const queueStates = ["none", "queued", "answered"] as const;
@@ -89,6 +88,44 @@ export interface WalkedReports {
   readonly resumeAfter: ReportPosition | null;
 }
 
+export interface ReportTables {
+  readonly reports: {
+    readonly reportId: number;
+    readonly organizationId: number;
+    readonly createdAtMs: number;
+    readonly updatedAtMs: number;
+    readonly status: string;
+    readonly source: string;
+    readonly country: string | null;
+    readonly title: string | null;
+    readonly reporterKind: string;
+    readonly reporterName: string | null;
+    /** Slug of the organization that the reporter belongs to. */
+    readonly reporterOrganization: string | null;
+    readonly slaDueAtMs: number | null;
+    /** null: determined by the clock. */
+    readonly slaBreached: number | null;
+    /** The report's entries in report_facets, as a JSON array. */
+    readonly facetIds: Generated<string>;
+  };
+  readonly proposals: {
+    readonly proposalId: number;
+    readonly reportId: number;
+    readonly assetId: number;
+    readonly decision: string | null;
+    readonly decidedBy: string | null;
+    readonly queue: string;
+    readonly isResolved: number;
+  };
+  readonly scans: {
+    readonly reportId: number;
+    readonly scanId: number;
+    readonly assetId: number;
+    readonly status: string;
+    readonly atMs: number;
+  };
+}
+
 export type PlatformReportStore = ReturnType<typeof createPlatformReportStore>;
 
 /** Creates the report store over `reports`, `proposals` and `scans`, with the listing's index. */
@@ -100,24 +137,24 @@ export function createPlatformReportStore(db: Db) {
         .values(chunk.map((report) => reportRow(report)))
         .onConflict((conflict) =>
           // The index is ordered by creation time: refreshFacets changes both.
-          conflict.column("report_id").doUpdateSet((eb) => ({
+          conflict.column("reportId").doUpdateSet((eb) => ({
             status: eb.ref("excluded.status"),
             source: eb.ref("excluded.source"),
             country: eb.ref("excluded.country"),
             title: eb.ref("excluded.title"),
-            reporter_kind: eb.ref("excluded.reporter_kind"),
-            reporter_name: eb.ref("excluded.reporter_name"),
-            reporter_organization: eb.ref("excluded.reporter_organization"),
-            sla_due_at_ms: eb.ref("excluded.sla_due_at_ms"),
-            sla_breached: eb.ref("excluded.sla_breached"),
-            updated_at_ms: nowMs,
+            reporterKind: eb.ref("excluded.reporterKind"),
+            reporterName: eb.ref("excluded.reporterName"),
+            reporterOrganization: eb.ref("excluded.reporterOrganization"),
+            slaDueAtMs: eb.ref("excluded.slaDueAtMs"),
+            slaBreached: eb.ref("excluded.slaBreached"),
+            updatedAtMs: nowMs,
           })),
         )
         .execute();
       await upsertChildren(chunk);
       for (const { id, updatedAtMs } of chunk)
         if (updatedAtMs !== null)
-          await db.updateTable("reports").set({ updated_at_ms: updatedAtMs }).where("report_id", "=", id).execute();
+          await db.updateTable("reports").set({ updatedAtMs: updatedAtMs }).where("reportId", "=", id).execute();
       await refreshFacets(
         db,
         chunk.map(({ id }) => id),
@@ -133,33 +170,27 @@ export function createPlatformReportStore(db: Db) {
         .insertInto("proposals")
         .values(chunk)
         .onConflict((conflict) =>
-          conflict.column("proposal_id").doUpdateSet((eb) => ({
-            asset_id: eb.ref("excluded.asset_id"),
+          conflict.column("proposalId").doUpdateSet((eb) => ({
+            assetId: eb.ref("excluded.assetId"),
             decision: eb.ref("excluded.decision"),
-            decided_by: eb.ref("excluded.decided_by"),
+            decidedBy: eb.ref("excluded.decidedBy"),
             queue: eb.ref("excluded.queue"),
-            is_resolved: eb.ref("excluded.is_resolved"),
+            isResolved: eb.ref("excluded.isResolved"),
           })),
         )
         .execute();
-    const scans = reports.flatMap(({ id: report_id, scans }) =>
-      scans.map(({ id, assetId, status, atMs }) => ({
-        report_id,
-        scan_id: id,
-        asset_id: assetId,
-        status,
-        at_ms: atMs,
-      })),
+    const scans = reports.flatMap(({ id: reportId, scans }) =>
+      scans.map(({ id, ...scan }) => ({ ...scan, reportId, scanId: id })),
     );
     for (const chunk of chunksOf(scans))
       await db
         .insertInto("scans")
         .values(chunk)
         .onConflict((conflict) =>
-          conflict.columns(["report_id", "scan_id"]).doUpdateSet((eb) => ({
-            asset_id: eb.ref("excluded.asset_id"),
+          conflict.columns(["reportId", "scanId"]).doUpdateSet((eb) => ({
+            assetId: eb.ref("excluded.assetId"),
             status: eb.ref("excluded.status"),
-            at_ms: eb.ref("excluded.at_ms"),
+            atMs: eb.ref("excluded.atMs"),
           })),
         )
         .execute();
@@ -168,10 +199,10 @@ export function createPlatformReportStore(db: Db) {
   async function withAssets(assetIds: readonly number[]): Promise<readonly number[]> {
     const having = (table: "proposals" | "scans") =>
       inChunks(assetIds, (some) =>
-        db.selectFrom(table).select("report_id").distinct().where("asset_id", "in", some).execute(),
+        db.selectFrom(table).select("reportId").distinct().where("assetId", "in", some).execute(),
       );
     const rows = [...(await having("proposals")), ...(await having("scans"))];
-    return [...new Set(rows.map(({ report_id }) => report_id))];
+    return [...new Set(rows.map(({ reportId }) => reportId))];
   }
 
   return {
@@ -195,19 +226,19 @@ export function createPlatformReportStore(db: Db) {
     ): Promise<ProposalContext | null> => {
       const found = db
         .selectFrom("proposals")
-        .innerJoin("reports", "reports.report_id", "proposals.report_id")
-        .innerJoin("organizations", "organizations.organization_id", "reports.organization_id")
+        .innerJoin("reports", "reports.reportId", "proposals.reportId")
+        .innerJoin("organizations", "organizations.organizationId", "reports.organizationId")
         .selectAll("proposals")
-        .select(["reports.organization_id", "reports.reporter_organization", "organizations.slug"])
-        .where("proposal_id", "=", id);
+        .select(["reports.organizationId", "reports.reporterOrganization", "organizations.slug"])
+        .where("proposalId", "=", id);
       const mustLock = isHeld && dialectOf(db).hasConcurrentWriters;
       const row = await found.$if(mustLock, (rows) => rows.forUpdate(["reports", "proposals"])).executeTakeFirst();
       if (row === undefined) return null;
       return {
         ...storedProposal(row),
-        reportId: row.report_id,
-        organizationId: row.organization_id,
-        isSelfReported: row.reporter_organization === row.slug,
+        reportId: row.reportId,
+        organizationId: row.organizationId,
+        isSelfReported: row.reporterOrganization === row.slug,
       };
     },
     /** Returns the organization (slug) of each of these reports; missing ones are omitted. */
@@ -215,46 +246,41 @@ export function createPlatformReportStore(db: Db) {
       const rows = await inChunks(ids, (some) =>
         db
           .selectFrom("reports")
-          .innerJoin("organizations", "organizations.organization_id", "reports.organization_id")
-          .select(["report_id", "slug"])
-          .where("report_id", "in", some)
+          .innerJoin("organizations", "organizations.organizationId", "reports.organizationId")
+          .select(["reportId", "slug"])
+          .where("reportId", "in", some)
           .execute(),
       );
-      return new Map(rows.map(({ report_id, slug }) => [report_id, slug]));
+      return new Map(rows.map(({ reportId, slug }) => [reportId, slug]));
     },
     /** Returns the report of each of these proposals; missing ones are omitted. */
     reportsOfProposals: async (ids: readonly number[]): Promise<ReadonlyMap<number, number>> => {
       const rows = await inChunks(ids, (some) =>
-        db.selectFrom("proposals").select(["proposal_id", "report_id"]).where("proposal_id", "in", some).execute(),
+        db.selectFrom("proposals").select(["proposalId", "reportId"]).where("proposalId", "in", some).execute(),
       );
-      return new Map(rows.map(({ proposal_id, report_id }) => [proposal_id, report_id]));
+      return new Map(rows.map(({ proposalId, reportId }) => [proposalId, reportId]));
     },
     /** Updates a proposal and its report's `updatedAt`, in the surrounding transaction, and the listing. */
     updateProposal: async (
       id: number,
-      change: Partial<Pick<StoredProposal, "decision" | "decidedBy" | "queue" | "isResolved">>,
+      { isResolved, ...rest }: Partial<Pick<StoredProposal, "decision" | "decidedBy" | "queue" | "isResolved">>,
       nowMs: number,
     ): Promise<void> => {
-      const { report_id } = await db
+      const { reportId } = await db
         .updateTable("proposals")
-        .set({
-          ...(change.decision === undefined ? {} : { decision: change.decision }),
-          ...(change.decidedBy === undefined ? {} : { decided_by: change.decidedBy }),
-          ...(change.queue === undefined ? {} : { queue: change.queue }),
-          ...(change.isResolved === undefined ? {} : { is_resolved: change.isResolved ? 1 : 0 }),
-        })
-        .where("proposal_id", "=", id)
-        .returning("report_id")
+        .set({ ...rest, ...(isResolved === undefined ? {} : { isResolved: isResolved ? 1 : 0 }) })
+        .where("proposalId", "=", id)
+        .returning("reportId")
         .executeTakeFirstOrThrow();
       await db
         .updateTable("reports")
         // A clock that was set back must not lower the report's updatedAt.
         .set({
-          updated_at_ms: sql<number>`case when updated_at_ms > ${nowMs} then updated_at_ms else ${nowMs} end`,
+          updatedAtMs: sql<number>`case when updated_at_ms > ${nowMs} then updated_at_ms else ${nowMs} end`,
         })
-        .where("report_id", "=", report_id)
+        .where("reportId", "=", reportId)
         .execute();
-      await refreshFacets(db, [report_id]);
+      await refreshFacets(db, [reportId]);
     },
   };
 }
@@ -262,41 +288,33 @@ export function createPlatformReportStore(db: Db) {
 function reportRow(report: ImportedReport) {
   const breached = report.sla?.isBreached ?? null;
   return {
-    report_id: report.id,
-    organization_id: report.organizationId,
-    created_at_ms: report.createdAtMs,
-    updated_at_ms: report.updatedAtMs ?? report.createdAtMs,
+    reportId: report.id,
+    organizationId: report.organizationId,
+    createdAtMs: report.createdAtMs,
+    updatedAtMs: report.updatedAtMs ?? report.createdAtMs,
     status: report.status,
     source: report.source,
     country: report.country,
     title: report.title,
-    reporter_kind: report.reporter.kind,
-    reporter_name: report.reporter.name,
-    reporter_organization: report.reporter.organization,
-    sla_due_at_ms: report.sla?.dueAtMs ?? null,
-    sla_breached: breached === null ? null : Number(breached),
+    reporterKind: report.reporter.kind,
+    reporterName: report.reporter.name,
+    reporterOrganization: report.reporter.organization,
+    slaDueAtMs: report.sla?.dueAtMs ?? null,
+    slaBreached: breached === null ? null : Number(breached),
   };
 }
 
-function proposalRow(reportId: number, proposal: StoredProposal): ProposalRow {
-  return {
-    proposal_id: proposal.id,
-    report_id: reportId,
-    asset_id: proposal.assetId,
-    decision: proposal.decision,
-    decided_by: proposal.decidedBy,
-    queue: proposal.queue,
-    is_resolved: proposal.isResolved ? 1 : 0,
-  };
+function proposalRow(reportId: number, { id, isResolved, ...proposal }: StoredProposal): ReportTables["proposals"] {
+  return { ...proposal, reportId, proposalId: id, isResolved: isResolved ? 1 : 0 };
 }
 
-function storedProposal(row: ProposalRow): StoredProposal {
+function storedProposal(row: ReportTables["proposals"]): StoredProposal {
   return {
-    id: row.proposal_id,
-    assetId: row.asset_id,
+    id: row.proposalId,
+    assetId: row.assetId,
     decision: proposalDecisions.find((decision) => decision === row.decision) ?? null,
-    decidedBy: actors.find((actor) => actor === row.decided_by) ?? null,
+    decidedBy: actors.find((actor) => actor === row.decidedBy) ?? null,
     queue: queueStates.find((state) => state === row.queue) ?? "none",
-    isResolved: row.is_resolved === 1,
+    isResolved: row.isResolved === 1,
   };
 }

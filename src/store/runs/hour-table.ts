@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { rowStatement } from "../engine/row-statement.ts";
-import type { Db } from "../schema.ts";
+import type { PlainDb } from "../schema.ts";
 import { mergeRuns, packHour, unpackHour } from "./hour-runs.ts";
 import type { HourRecord } from "./runs.ts";
 
@@ -16,7 +16,7 @@ const saveHours = rowStatement(
     on conflict (hour, check_id) do update set runs = excluded.runs`,
 );
 /** Merges runs into the stored hours, within a transaction. */
-export async function mergeHours(db: Db, hours: readonly HourRecord[]): Promise<void> {
+export async function mergeHours(db: PlainDb, hours: readonly HourRecord[]): Promise<void> {
   const rows = hours.map(({ checkId, hour }) => [hour, checkId] as const);
   const known = new Map(
     (await selectHours(db, rows)).map((row) => [`${row.hour} ${row.check_id}`, unpackHour(row.runs)]),
@@ -36,7 +36,7 @@ export async function mergeHours(db: Db, hours: readonly HourRecord[]): Promise<
  * own: SQLite looks up one minimum or maximum, but reads the whole table for both (75 ms of 336,000 rows, 2026-11).
  */
 export async function readHours(
-  db: Db,
+  db: PlainDb,
   checkId: number,
   { from, to }: { readonly from: number; readonly to: number },
   limit = Number.MAX_SAFE_INTEGER,
@@ -56,7 +56,7 @@ export async function readHours(
 }
 
 /** Reads the runs of these checks in one hour. */
-export async function readHour(db: Db, hour: number, checkIds: ReadonlySet<number>): Promise<HourRecord[]> {
+export async function readHour(db: PlainDb, hour: number, checkIds: ReadonlySet<number>): Promise<HourRecord[]> {
   // By the ends of a range: the numbers of a fleet lie side by side, and ten thousand parameters cost more than the rows.
   const [first, last] = endsOf(checkIds);
   const { rows } = await sql<{ check_id: number; runs: Uint8Array }>`

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { leaseInstant, leaseNow, type LeaseClock } from "../engine/dialect.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
-import type { Db } from "../schema.ts";
+import type { PlainDb } from "../schema.ts";
 import { tryTransactionLock } from "../engine/advisory-lock.ts";
 import { endedLease } from "./run-tables.ts";
 import type { Owner } from "./runs.ts";
@@ -56,7 +56,7 @@ export interface OwnerStore {
 }
 
 /** Creates the store of owners and shards over their tables. */
-export function createOwnerStore(db: Db, leaseClock: LeaseClock): OwnerStore {
+export function createOwnerStore(db: PlainDb, leaseClock: LeaseClock): OwnerStore {
   return {
     register: async ({ nowMs, leaseUntilMs }) => {
       const until = leaseInstant(leaseClock, leaseUntilMs, nowMs);
@@ -93,7 +93,7 @@ export function createOwnerStore(db: Db, leaseClock: LeaseClock): OwnerStore {
 }
 
 async function balance(
-  db: Db,
+  db: PlainDb,
   { ownerId, epoch }: Owner,
   { nowMs, isAlone, renewedUntilMs, leaseClock }: BalancedAt & { readonly leaseClock: LeaseClock },
 ): Promise<Balanced | null> {
@@ -117,12 +117,12 @@ async function balance(
   return { shards, surplus: Math.max(0, shards.length - share) };
 }
 
-async function freeEnded(db: Db): Promise<void> {
+async function freeEnded(db: PlainDb): Promise<void> {
   await sql`update shards set owner_id = null where owner_id is not null
     and owner_id not in (select owner_id from owners where lease_until_ms <> ${endedLease})`.execute(db);
 }
 
-async function shardsOf(db: Db, ownerId: number): Promise<number[]> {
+async function shardsOf(db: PlainDb, ownerId: number): Promise<number[]> {
   const rows = await db.selectFrom("shards").select("shard").where("owner_id", "=", ownerId).orderBy("shard").execute();
   return rows.map(({ shard }) => shard);
 }

@@ -9,14 +9,14 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createSystemClock } from "../../base/time.ts";
 import { createSqliteDialect } from "../engine/sqlite-driver.ts";
 import { openStore } from "../open.ts";
-import type { Tables } from "../schema.ts";
+import type { PlainTables } from "../schema.ts";
 import { createRunStore } from "./run-tables.ts";
 import type { RunStore } from "./runs.ts";
 
 const check = { check: "dead-asset-spike", slug: "acme" } as const;
 
 let folder: string;
-let db: Kysely<Tables>;
+let db: Kysely<PlainTables>;
 let plain: DatabaseSync;
 let runs: RunStore;
 let asked: CompiledQuery[] = [];
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const path = join(folder, "flatline.db");
   const clock = createSystemClock();
   await (await openStore({ path, clock })).close();
-  db = new Kysely<Tables>({
+  db = new Kysely<PlainTables>({
     dialect: createSqliteDialect({ path, clock }),
     log: (event) => {
       asked.push(event.query);

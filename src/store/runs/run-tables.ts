@@ -7,7 +7,7 @@ import { chunksOf } from "../engine/chunks.ts";
 import { dialectOf } from "../engine/dialect.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
 import { rowStatement } from "../engine/row-statement.ts";
-import type { Db } from "../schema.ts";
+import type { PlainDb } from "../schema.ts";
 import { packReport, unpackReport } from "./check-reports.ts";
 import { unpackHour } from "./hour-runs.ts";
 import { mergeHours, readHour, readHours } from "./hour-table.ts";
@@ -20,7 +20,7 @@ const thinnedDays = 2;
 export const endedLease = 0;
 
 /** Creates the store of journal, board and history over their tables. */
-export function createRunStore(db: Db): RunStore {
+export function createRunStore(db: PlainDb): RunStore {
   return {
     addChecks: (keys) => inTransaction(db, (db) => addChecks(db, keys)),
     load: () =>
@@ -172,7 +172,7 @@ function boardStatement(condition: string): ReturnType<typeof rowStatement> {
   );
 }
 
-async function addChecks(db: Db, keys: readonly CheckKey[]): Promise<Map<string, number>> {
+async function addChecks(db: PlainDb, keys: readonly CheckKey[]): Promise<Map<string, number>> {
   const cells = keys.map(({ check, slug }) => [check, slug]);
   const find = async () =>
     new Map(
@@ -188,17 +188,17 @@ async function addChecks(db: Db, keys: readonly CheckKey[]): Promise<Map<string,
   return find();
 }
 
-async function findCheck(db: Db, { check, slug }: CheckKey): Promise<number | null> {
+async function findCheck(db: PlainDb, { check, slug }: CheckKey): Promise<number | null> {
   const [row] = await selectChecks(db, [[check, slug]]);
   return row?.check_id ?? null;
 }
 
-async function readChecks(db: Db): Promise<StoredCheck[]> {
+async function readChecks(db: PlainDb): Promise<StoredCheck[]> {
   const rows = await db.selectFrom("checks").select(["check_id", "check_name", "slug"]).execute();
   return rows.map((row) => ({ checkId: row.check_id, check: row.check_name, slug: row.slug }));
 }
 
-async function readOwners(db: Db): Promise<OwnerRecord[]> {
+async function readOwners(db: PlainDb): Promise<OwnerRecord[]> {
   const rows = await db.selectFrom("owners").select(["owner_id", "lease_until_ms", "folded_seq"]).execute();
   return rows.map((row) => ({
     ownerId: row.owner_id,
@@ -207,7 +207,7 @@ async function readOwners(db: Db): Promise<OwnerRecord[]> {
   }));
 }
 
-async function readJournal(db: Db, known: ReadonlyMap<number, number>): Promise<JournalRecord[]> {
+async function readJournal(db: PlainDb, known: ReadonlyMap<number, number>): Promise<JournalRecord[]> {
   const others = sql.join([...known.keys(), 0].map((ownerId) => sql`${ownerId}`));
   const after = [...known].map(([ownerId, seq]) => sql`owner_id = ${ownerId} and seq > ${seq}`);
   const wanted = sql.join([...after, sql`owner_id not in (${others})`], sql` or `);
@@ -216,7 +216,7 @@ async function readJournal(db: Db, known: ReadonlyMap<number, number>): Promise<
   return rows.map((row) => ({ ownerId: row.owner_id, seq: row.seq, atMs: row.at_ms, runs: row.runs }));
 }
 
-async function readBoard(db: Db): Promise<BoardRecord[]> {
+async function readBoard(db: PlainDb): Promise<BoardRecord[]> {
   const rows = await db.selectFrom("board").selectAll().execute();
   return rows.map((row) => ({
     checkId: row.check_id,
@@ -268,7 +268,7 @@ function valuesOf(bytes: Uint8Array): number[] {
 
 /** Deletes whole hours, so that no row is rewritten. */
 async function prune(
-  db: Db,
+  db: PlainDb,
   { beforeMs, thinBeforeMs, maxRows }: { beforeMs: number; thinBeforeMs: number; maxRows: number },
 ): Promise<{ hasMore: boolean }> {
   const hours = await sql`

@@ -8,7 +8,7 @@ import { createSystemClock } from "../../../src/base/time.ts";
 import { migrate } from "../../../src/store/engine/migrations/migrations.ts";
 import { createSqliteDialect } from "../../../src/store/engine/sqlite-driver.ts";
 import { createEventStore } from "../../../src/store/events/sqlite/table.ts";
-import type { Db, Tables } from "../../../src/store/schema.ts";
+import type { PlainDb, PlainTables } from "../../../src/store/schema.ts";
 import { createParts } from "../../../src/store/store-parts.ts";
 import type { Store } from "../../../src/store/store.ts";
 
@@ -23,18 +23,21 @@ export interface FastStore {
 export async function createFastStore(): Promise<FastStore> {
   const folder = await mkdtemp(join(tmpdir(), "flatline-fast-"));
   const path = join(folder, "flatline.db");
-  const connections: Kysely<Tables>[] = [];
+  const connections: Kysely<PlainTables>[] = [];
   return {
     connect: async () => {
       // The machine's own clock: waiting for a lock is no part of the virtual time. It shows no work as long: the loop's
       // turns amid it, which only real time gives, would come while virtual time moves on.
       const clock = { ...createSystemClock(), monotonicMs: () => 0 };
       await writeFile(path, "", { flag: "a" });
-      const db = new Kysely<Tables>({ dialect: createSqliteDialect({ path, clock }) });
+      const db = new Kysely<PlainTables>({ dialect: createSqliteDialect({ path, clock }) });
       connections.push(db);
       await sql`pragma synchronous = off`.execute(db);
       await migrate(db as unknown as Kysely<unknown>, path);
-      const options = { leaseClock: "caller", createEvents: (events: Db) => createEventStore(events, null) } as const;
+      const options = {
+        leaseClock: "caller",
+        createEvents: (events: PlainDb) => createEventStore(events, null),
+      } as const;
       return {
         isShared: false,
         commitPauseMs: 0,

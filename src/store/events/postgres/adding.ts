@@ -6,14 +6,14 @@ import { EventRows } from "./rows.ts";
 import { directImportId } from "../sqlite/writer.ts";
 import type { IngestOutcome, LivenessEvent } from "../events.ts";
 import { inTransaction } from "../../engine/in-transaction.ts";
-import type { Db } from "../../schema.ts";
+import type { PlainDb } from "../../schema.ts";
 
 /**
  * Stores a few events on PostgreSQL; the first event with an id wins, also against concurrent transactions. Uses the
  * surrounding transaction if there is one.
  */
 export async function addEventsInPostgres(
-  db: Db,
+  db: PlainDb,
   events: readonly LivenessEvent[],
   receivedAtMs: number | null,
 ): Promise<IngestOutcome> {
@@ -35,7 +35,7 @@ export async function addEventsInPostgres(
       attributeSetId: attributes === null ? null : (numbers.attributes.get(attributes) ?? null),
     });
   }
-  const work = async (transaction: Db): Promise<number> => {
+  const work = async (transaction: PlainDb): Promise<number> => {
     if (events.length > 0 && receivedAtMs !== null) await noteReceipt(transaction, firstOrdinal, receivedAtMs);
     const stored = await rows.insert(transaction, directImportId);
     await noteWrite(transaction);
@@ -49,7 +49,7 @@ export async function addEventsInPostgres(
  * Reserves ordinals for posted events and returns the first one. Runs before the transaction that uses them, so that other
  * posts need not wait for its end; unused ordinals leave a gap.
  */
-export async function takeOrdinals(db: Db, events: number): Promise<number> {
+export async function takeOrdinals(db: PlainDb, events: number): Promise<number> {
   const { rows } = await sql<{ next_ordinal: number }>`
     UPDATE event_imports SET next_ordinal = next_ordinal + ${events} WHERE import_id = ${directImportId}
     RETURNING next_ordinal`.execute(db);
@@ -57,7 +57,7 @@ export async function takeOrdinals(db: Db, events: number): Promise<number> {
 }
 
 /** Records the arrival of posted rows; imported rows arrive when their import ends. */
-export async function noteReceipt(db: Db, firstOrdinal: number, receivedAtMs: number): Promise<void> {
+export async function noteReceipt(db: PlainDb, firstOrdinal: number, receivedAtMs: number): Promise<void> {
   await sql`INSERT INTO event_receipts (first_ordinal, received_at_ms) VALUES (${firstOrdinal}, ${receivedAtMs})`.execute(
     db,
   );
@@ -67,6 +67,6 @@ export async function noteReceipt(db: Db, firstOrdinal: number, receivedAtMs: nu
  * Advances the next ordinal, last in a transaction that stores events: readers detect new events by it, so it must not
  * change before they are visible.
  */
-export async function noteWrite(db: Db): Promise<void> {
+export async function noteWrite(db: PlainDb): Promise<void> {
   await sql`UPDATE event_imports SET next_ordinal = next_ordinal + 1 WHERE import_id = ${directImportId}`.execute(db);
 }

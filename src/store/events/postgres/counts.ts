@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { AssetTypeDeaths, DeathsQuery } from "../../../contract/liveness-counts.ts";
 import { splitInterval } from "../sqlite/spans.ts";
 import { deadStatusId } from "../sqlite/writer.ts";
-import type { Db } from "../../schema.ts";
+import type { PlainDb } from "../../schema.ts";
 
 // Bounds of one interval: from and to of hours, of the minutes before and after them, of the instants before and after
 // those.
@@ -13,7 +13,7 @@ const boundsAnInterval = 10;
  * the events at the edges.
  */
 export async function deathsInPostgres(
-  db: Db,
+  db: PlainDb,
   queries: readonly DeathsQuery[],
 ): Promise<readonly (readonly AssetTypeDeaths[])[]> {
   const asked = queries.flatMap(({ slug, intervals }, query) =>

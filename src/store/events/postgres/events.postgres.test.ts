@@ -15,7 +15,7 @@ import { createPostgresEventStore } from "./table.ts";
 import type { LivenessEvent } from "../events.ts";
 import { openStore } from "../../open.ts";
 import { createPostgresPool } from "../../engine/postgres-pool.ts";
-import type { Tables } from "../../schema.ts";
+import type { PlainTables } from "../../schema.ts";
 import type { Store } from "../../store.ts";
 import { isLong } from "../../../../test/support/tier.ts";
 
@@ -181,7 +181,7 @@ async function isWaiting(): Promise<boolean> {
 it("deaths of a thousand organizations are asked for by one statement", async () => {
   await world.store.events.add(rows(90));
   const asked: string[] = [];
-  const db = new Kysely<Tables>({
+  const db = new Kysely<PlainTables>({
     dialect: new PostgresDialect({ pool: createPostgresPool({ url: database.url, poolSize: 1 }) }),
     log: ({ query }) => {
       asked.push(query.sql);

@@ -7,7 +7,7 @@ import { writeToPostgres } from "./writing.ts";
 import type { WriteTally } from "../tally.ts";
 import type { PostgresLocation } from "../../engine/location.ts";
 import { openPostgresDatabase } from "../../engine/postgres-database.ts";
-import type { Db } from "../../schema.ts";
+import type { PlainDb } from "../../schema.ts";
 
 // One connection writes, the other one cancels a blocked statement.
 const poolSize = 2;
@@ -21,7 +21,7 @@ export async function importIntoPostgres(
 ): Promise<WriteTally> {
   const { checked, clock } = work;
   const db = openPostgresDatabase({ ...location, poolSize, isPatient: true });
-  const refuse = async (transaction: Db): Promise<void> => {
+  const refuse = async (transaction: PlainDb): Promise<void> => {
     if (again) return;
     const known = await knownFiles(transaction, checked);
     refuseKnownFiles(checked.files, (sha256) => known.get(sha256));
@@ -52,14 +52,14 @@ export async function importIntoPostgres(
   }
 }
 
-async function knownFiles(db: Db, { files }: CheckedInputs): Promise<ReadonlyMap<string, KnownFile>> {
+async function knownFiles(db: PlainDb, { files }: CheckedInputs): Promise<ReadonlyMap<string, KnownFile>> {
   const { rows } = await sql<{ sha256: string; name: string; imported_at_ms: number }>`
     SELECT sha256, name, imported_at_ms FROM event_files WHERE sha256 = ANY(${files.map(({ sha256 }) => sha256)}::text[])
     ORDER BY imported_at_ms`.execute(db);
   return new Map(rows.map(({ sha256, name, imported_at_ms }) => [sha256, { name, importedAtMs: imported_at_ms }]));
 }
 
-async function registerFiles(db: Db, { files }: CheckedInputs, importId: number, nowMs: number): Promise<void> {
+async function registerFiles(db: PlainDb, { files }: CheckedInputs, importId: number, nowMs: number): Promise<void> {
   for (const { sha256, name, rowsWithoutId } of files) {
     await sql`
       INSERT INTO event_files (sha256, import_id, name, rows_without_id, imported_at_ms)

@@ -4,7 +4,7 @@ import { chunksOf } from "../../engine/chunks.ts";
 import type { NameIds } from "../sqlite/name-ids.ts";
 import type { EventNames } from "../input/rows.ts";
 import type { LivenessEvent } from "../events.ts";
-import type { Db } from "../../schema.ts";
+import type { PlainDb } from "../../schema.ts";
 
 const dictionaries = {
   slugs: { table: "event_slugs", key: "slug_id", column: "slug" },
@@ -18,7 +18,7 @@ const dictionaries = {
  * transaction: another one with the same new name would wait for its end. A name without events is harmless.
  */
 export async function nameIdsInPostgres(
-  db: Db,
+  db: PlainDb,
   { slugs, assetTypes, statuses, attributes }: EventNames,
 ): Promise<NameIds> {
   const numbersOf = async (dictionary: keyof typeof dictionaries, names: readonly string[]): Promise<number[]> => {
@@ -43,7 +43,7 @@ export interface EventNumbers {
 }
 
 /** Like {@link nameIdsInPostgres}, for a list of events. */
-export async function eventNumbers(db: Db, events: readonly LivenessEvent[]): Promise<EventNumbers> {
+export async function eventNumbers(db: PlainDb, events: readonly LivenessEvent[]): Promise<EventNumbers> {
   return {
     slugs: await numberNames(
       db,
@@ -69,7 +69,7 @@ export async function eventNumbers(db: Db, events: readonly LivenessEvent[]): Pr
 }
 
 async function numberNames(
-  db: Db,
+  db: PlainDb,
   dictionary: keyof typeof dictionaries,
   names: readonly string[],
 ): Promise<Map<string, number>> {
@@ -91,7 +91,7 @@ async function numberNames(
 }
 
 async function lookUp(
-  db: Db,
+  db: PlainDb,
   dictionary: keyof typeof dictionaries,
   names: readonly string[],
   known: Map<string, number>,

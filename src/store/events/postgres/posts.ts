@@ -11,7 +11,7 @@ import { writeToPostgres } from "./writing.ts";
 import { createTally } from "../tally.ts";
 import type { PostgresLocation } from "../../engine/location.ts";
 import { openPostgresDatabase } from "../../engine/postgres-database.ts";
-import type { Db } from "../../schema.ts";
+import type { PlainDb } from "../../schema.ts";
 
 export interface PostgresEventPostsOptions {
   readonly location: PostgresLocation;
@@ -78,7 +78,7 @@ interface Post {
 }
 
 /** Returns the earlier answer for this key; null if the key is new. @throws conflict if it was used for another body */
-async function recall(db: Db, { key, sha256 }: Post, nowMs: number): Promise<PostCounts | null> {
+async function recall(db: PlainDb, { key, sha256 }: Post, nowMs: number): Promise<PostCounts | null> {
   if (key === null) return null;
   const { rows } = await sql<PostCounts & { body_sha256: string }>`
     SELECT body_sha256, received, stored, duplicates FROM event_posts
@@ -95,7 +95,7 @@ async function recall(db: Db, { key, sha256 }: Post, nowMs: number): Promise<Pos
  * Reserves the key, or returns false if it is used; waits for a concurrent user of the key. The answer is stored in the
  * transaction of the events.
  */
-async function claimKey(db: Db, { key, sha256 }: Post, nowMs: number): Promise<boolean> {
+async function claimKey(db: PlainDb, { key, sha256 }: Post, nowMs: number): Promise<boolean> {
   if (key === null) return true;
   const forgetMs = nowMs - rememberMs;
   const { rows } = await sql`

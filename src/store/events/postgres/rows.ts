@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { hourMs, minuteMs } from "../../../base/time.ts";
 import { deadStatusId, directImportId } from "../sqlite/writer.ts";
-import type { Db } from "../../schema.ts";
+import type { PlainDb } from "../../schema.ts";
 
 /** One event in PostgreSQL's form, with its names as numbers. */
 export interface EventColumns {
@@ -41,7 +41,7 @@ export class EventRows {
    * transactions with the same id. Returns the number of stored rows by status_id. One statement, because each one is a
    * round trip.
    */
-  async insert(db: Db, importId: number): Promise<ReadonlyMap<number, number>> {
+  async insert(db: PlainDb, importId: number): Promise<ReadonlyMap<number, number>> {
     if (this.length === 0) return new Map();
     const [slugs, instants, ordinals, types, statuses, counts] = this.#numbers.map(
       // Formatted here: pg would convert each number separately.

@@ -6,12 +6,12 @@ import { addEventsInPostgres } from "./adding.ts";
 import { deathsInPostgres } from "./counts.ts";
 import type { EventStore } from "../events.ts";
 import { inTransaction } from "../../engine/in-transaction.ts";
-import type { Db } from "../../schema.ts";
+import type { PlainDb } from "../../schema.ts";
 
 /**
  * Creates the event store on PostgreSQL, over the same tables as on SQLite.
  */
-export function createPostgresEventStore(db: Db): EventStore {
+export function createPostgresEventStore(db: PlainDb): EventStore {
   return {
     sums: null,
     deaths: (queries) => deathsInPostgres(db, queries),
@@ -48,7 +48,7 @@ export function createPostgresEventStore(db: Db): EventStore {
 }
 
 /** Deletes whole hours that end at or before `beforeMs`: a rollup then never counts a deleted event. */
-async function pruneEvents(db: Db, limits: { beforeMs: number; maxRows: number }): Promise<{ hasMore: boolean }> {
+async function pruneEvents(db: PlainDb, limits: { beforeMs: number; maxRows: number }): Promise<{ hasMore: boolean }> {
   const { maxRows } = limits;
   const endHour = Math.floor((limits.beforeMs + 1) / hourMs);
   const events = await deleteOld(db, "events", "at_ms", "import_id, ordinal", endHour * hourMs, maxRows);
@@ -69,7 +69,7 @@ async function pruneEvents(db: Db, limits: { beforeMs: number; maxRows: number }
 
 /** Deletes by organization, oldest rows first; skips rows that another replica is deleting. */
 async function deleteOld(
-  db: Db,
+  db: PlainDb,
   table: string,
   span: string,
   rest: string,

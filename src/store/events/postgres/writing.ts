@@ -11,18 +11,18 @@ import { writeBlocks, type EventReading } from "../sqlite/reading.ts";
 import { createTally, ingestedStatus, type WriteTally } from "../tally.ts";
 import { directImportId } from "../sqlite/writer.ts";
 import { inTransaction } from "../../engine/in-transaction.ts";
-import type { Db } from "../../schema.ts";
+import type { PlainDb } from "../../schema.ts";
 
 export interface PostgresWriting extends EventReading {
-  readonly db: Db;
+  readonly db: PlainDb;
   readonly clock: Clock;
   /** Up to this number, rows are stored as posted ones; more of them form an import. */
   readonly directRows: number;
   readonly onRows: (rows: number) => void;
   /** Runs first in the transaction; false: there is nothing to do. */
-  readonly onBegin: (db: Db) => Promise<boolean>;
+  readonly onBegin: (db: PlainDb) => Promise<boolean>;
   /** Runs last in the transaction; may reject by throwing. */
-  readonly onEnd: (db: Db, importId: number, tally: WriteTally) => Promise<void>;
+  readonly onEnd: (db: PlainDb, importId: number, tally: WriteTally) => Promise<void>;
 }
 
 // Enough to make round trips cheap; few enough that a stop waits for a fraction of a second.
@@ -47,7 +47,7 @@ interface Places {
   readonly firstOrdinal: number;
 }
 
-async function writeAll(db: Db, writing: PostgresWriting, places: Places): Promise<WriteTally | null> {
+async function writeAll(db: PlainDb, writing: PostgresWriting, places: Places): Promise<WriteTally | null> {
   const { checked, clock } = writing;
   const { isDirect, firstOrdinal } = places;
   if (!(await writing.onBegin(db))) return null;
@@ -67,14 +67,14 @@ async function writeAll(db: Db, writing: PostgresWriting, places: Places): Promi
   return tally;
 }
 
-async function beginImport(db: Db): Promise<number> {
+async function beginImport(db: PlainDb): Promise<number> {
   const { rows } = await sql<{ import_id: number }>`
     INSERT INTO event_imports DEFAULT VALUES RETURNING import_id`.execute(db);
   return rows[0]?.import_id ?? 0;
 }
 
 async function writeBlock(
-  db: Db,
+  db: PlainDb,
   block: EventBlock,
   { checked, signal }: PostgresWriting,
   { ids, importId }: Places & { readonly importId: number },
@@ -118,9 +118,9 @@ async function writeBlock(
  * rolled back.
  */
 async function stoppable<Result>(
-  db: Db,
+  db: PlainDb,
   signal: AbortSignal,
-  work: (transaction: Db) => Promise<Result>,
+  work: (transaction: PlainDb) => Promise<Result>,
 ): Promise<Result> {
   let serverProcess = 0;
   const cancel = (): void => {
@@ -130,7 +130,7 @@ async function stoppable<Result>(
   };
   signal.addEventListener("abort", cancel);
   try {
-    const attempt = async (transaction: Db): Promise<Result> => {
+    const attempt = async (transaction: PlainDb): Promise<Result> => {
       const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(transaction);
       serverProcess = rows[0]?.pid ?? 0;
       if (signal.aborted) throw stopped();

@@ -7,14 +7,14 @@ import { noteStoreChange } from "./changes.ts";
 import { deadStatus } from "../input/fields.ts";
 import { directImportId } from "./writer.ts";
 import type { IngestOutcome, LivenessEvent } from "../events.ts";
-import type { Db } from "../../schema.ts";
+import type { PlainDb } from "../../schema.ts";
 
 /**
  * Stores a few events through Kysely in the surrounding transaction, by the rules of EventWriter: the first event with an id
  * wins.
  */
 export async function addEvents(
-  db: Db,
+  db: PlainDb,
   events: readonly LivenessEvent[],
   receivedAtMs: number | null,
 ): Promise<IngestOutcome> {
@@ -33,7 +33,7 @@ export async function addEvents(
   return { received: events.length, stored, duplicates: events.length - stored };
 }
 
-async function addEvent(db: Db, event: LivenessEvent, ordinal: number, cells: number[]): Promise<boolean> {
+async function addEvent(db: PlainDb, event: LivenessEvent, ordinal: number, cells: number[]): Promise<boolean> {
   const { atMs, count, asset, id } = event;
   const slugId = await numberOf(db, "event_slugs", "slug_id", "slug", event.slug);
   if (id !== null && !(await claimId(db, slugId, id, ordinal, atMs))) return false;
@@ -67,7 +67,7 @@ async function addEvent(db: Db, event: LivenessEvent, ordinal: number, cells: nu
 }
 
 /** Records the id; returns false if a stored event has it. */
-async function claimId(db: Db, slugId: number, id: string, ordinal: number, atMs: number): Promise<boolean> {
+async function claimId(db: PlainDb, slugId: number, id: string, ordinal: number, atMs: number): Promise<boolean> {
   const bytes = Buffer.from(id);
   const hash = hashId(bytes, 0, bytes.length);
   const same = await sql`
@@ -81,7 +81,7 @@ async function claimId(db: Db, slugId: number, id: string, ordinal: number, atMs
 }
 
 /** Returns the number of a name in its dictionary; creates it if it is new. */
-async function numberOf(db: Db, table: string, key: string, column: string, name: string): Promise<number> {
+async function numberOf(db: PlainDb, table: string, key: string, column: string, name: string): Promise<number> {
   await sql`INSERT OR IGNORE INTO ${sql.table(table)} (${sql.ref(column)}) VALUES (${name})`.execute(db);
   const { rows } = await sql<{ id: number }>`
     SELECT ${sql.ref(key)} AS id FROM ${sql.table(table)} WHERE ${sql.ref(column)} = ${name}`.execute(db);

@@ -2,7 +2,7 @@ import { CompiledQuery } from "kysely";
 import type { DatabaseSync } from "node:sqlite";
 
 import { dialectOf } from "../../engine/dialect.ts";
-import type { Db } from "../../schema.ts";
+import type { PlainDb } from "../../schema.ts";
 
 /** A change of counts, recorded in its transaction; the migration documents `detail`. */
 export interface EventChange {
@@ -27,7 +27,7 @@ export function noteChange(db: DatabaseSync, change: EventChange): void {
 /**
  * Records a change through Kysely, for changes of the store itself. PostgreSQL has no sums, so nothing is recorded there.
  */
-export async function noteStoreChange(db: Db, change: EventChange): Promise<void> {
+export async function noteStoreChange(db: PlainDb, change: EventChange): Promise<void> {
   if (change.detail.length === 0 || dialectOf(db).engine !== "sqlite") return;
   const weight = weightOf(change);
   const insert = [weight, weight, change.kind, JSON.stringify(change.detail)];

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { HistoryEvent } from "../events.ts";
-import type { Db } from "../../schema.ts";
+import type { PlainDb } from "../../schema.ts";
 
 // Some milliseconds per page, so that other users of the store get a turn.
 const pageRows = 5_000;
@@ -16,7 +16,7 @@ interface Row {
 }
 
 /** Iterates over all events of an organization in the order of the table's key, page by page. */
-export async function* readHistory(db: Db, slug: string): AsyncGenerator<readonly HistoryEvent[]> {
+export async function* readHistory(db: PlainDb, slug: string): AsyncGenerator<readonly HistoryEvent[]> {
   let last: Row | undefined;
   for (;;) {
     const after =

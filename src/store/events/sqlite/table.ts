@@ -10,7 +10,7 @@ import type { EventSums } from "../sums/event-sums.ts";
 import { deadStatusId } from "./writer.ts";
 import { readHistory } from "./history.ts";
 import type { EventStore } from "../events.ts";
-import type { Db } from "../../schema.ts";
+import type { PlainDb } from "../../schema.ts";
 
 // Plain SQL, built once: a fleet of a thousand organizations counts every few minutes, and building this query costs more
 // than running it.
@@ -19,7 +19,7 @@ import type { Db } from "../../schema.ts";
  * Creates the event store over its tables and rollups (CONTRACT 2 and 10). `sums` answer what they have in memory; without
  * them, as within a transaction, the database answers.
  */
-export function createEventStore(db: Db, sums: EventSums | null = null): EventStore {
+export function createEventStore(db: PlainDb, sums: EventSums | null = null): EventStore {
   return {
     sums,
     deaths: async (queries) => {
@@ -44,7 +44,7 @@ export function createEventStore(db: Db, sums: EventSums | null = null): EventSt
   };
 }
 
-async function deathsInSql(db: Db, { slug, intervals }: DeathsQuery): Promise<AssetTypeDeaths[]> {
+async function deathsInSql(db: PlainDb, { slug, intervals }: DeathsQuery): Promise<AssetTypeDeaths[]> {
   const byType = new Map<string | null, number[]>();
   for (const [index, { afterMs, untilMs }] of intervals.entries()) {
     const { hours, minutes, instants } = splitInterval(afterMs, untilMs);
@@ -58,12 +58,12 @@ async function deathsInSql(db: Db, { slug, intervals }: DeathsQuery): Promise<As
   return [...byType].map(([assetType, deaths]) => ({ assetType, deaths }));
 }
 
-async function read<Row>(db: Db, text: string, parameters: readonly unknown[]): Promise<Row[]> {
+async function read<Row>(db: PlainDb, text: string, parameters: readonly unknown[]): Promise<Row[]> {
   const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(text, [...parameters]));
   return rows;
 }
 
-async function inTransaction<Result>(db: Db, work: (transaction: Db) => Promise<Result>): Promise<Result> {
+async function inTransaction<Result>(db: PlainDb, work: (transaction: PlainDb) => Promise<Result>): Promise<Result> {
   return db.isTransaction ? await work(db) : await db.transaction().execute(work);
 }
 
@@ -110,7 +110,7 @@ const slugsSql = `
   WHERE EXISTS (SELECT 1 FROM events WHERE events.slug_id = event_slugs.slug_id) ORDER BY slug`;
 
 /** Deletes whole hours that end at or before `beforeMs`: a rollup then never counts a deleted event. */
-async function pruneEvents(db: Db, limits: { beforeMs: number; maxRows: number }): Promise<{ hasMore: boolean }> {
+async function pruneEvents(db: PlainDb, limits: { beforeMs: number; maxRows: number }): Promise<{ hasMore: boolean }> {
   const { maxRows } = limits;
   const endHour = Math.floor((limits.beforeMs + 1) / hourMs);
   const old = await read<EventKey>(db, oldEventsSql, [endHour * hourMs, maxRows]);
@@ -162,7 +162,7 @@ function deleteSql(table: string, key: string, rows: number): string {
   return `DELETE FROM ${table} WHERE (${key}) IN (VALUES ${values})`;
 }
 
-async function deleteSpans(db: Db, table: string, span: string, end: number, maxRows: number): Promise<number> {
+async function deleteSpans(db: PlainDb, table: string, span: string, end: number, maxRows: number): Promise<number> {
   const key = `${table}.slug_id, ${span}, type_id, import_id`;
   const { numAffectedRows } = await db.executeQuery(
     CompiledQuery.raw(
