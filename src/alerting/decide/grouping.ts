@@ -77,7 +77,7 @@ export function planNotifications(input: PlanInput): Plan {
 }
 
 /** Returns whether the alert is one of `flatline drill`. */
-export function isDrill({ target }: Pick<TrackedAlert, "target">): boolean {
+function isDrill({ target }: Pick<TrackedAlert, "target">): boolean {
   return target?.isDrill === true;
 }
 

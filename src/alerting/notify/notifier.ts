@@ -6,16 +6,13 @@ import type { Board } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { Store } from "../../store/store.ts";
 import { hasFreeActs, takeActs, type ActsContext } from "./act-news.ts";
-import { worstSeverity } from "../../contract/severity.ts";
-import { assetsUrlOf, composeFleet, composeNotice, composeNotification, type PartState } from "./compose.ts";
-import { isDrill, planNotifications, type Plan } from "../decide/grouping.ts";
+import { assetsUrlOf, composeNotice, composeNotification } from "./compose.ts";
+import { planNotifications, type Plan } from "../decide/grouping.ts";
 import { recipientsOf, type Receiver } from "../deliver/receiver.ts";
 import { withinBudget } from "./budget.ts";
-import { memberViewer } from "../incident-members.ts";
-import { summarizeIncident, worstMembers } from "../incident-summary.ts";
 import { fleetOf, type FleetState } from "../view.ts";
-import type { Incident } from "../../store/alerts/incidents.ts";
-import type { AlertNotice, FleetNotice, IncidentNotice, Notification } from "./notification.ts";
+import { fleetNotice, incidentNotices, type ShownIncident } from "./incident-notice.ts";
+import type { AlertNotice, FleetNotice, Notification } from "./notification.ts";
 import type { PlannedNotice, TrackedAlert } from "../decide/outstanding.ts";
 import type { AlertingSettings } from "../settings.ts";
 import { nextSilenceChangeAtMs } from "../decide/silences.ts";
@@ -57,9 +54,6 @@ export interface NotifierOptions {
   /** Called after a commit, when a row waits in the outbox. */
   readonly onEnqueued: () => void;
 }
-
-// What a message of several organizations names.
-const shownMembers = 5;
 
 /** Returns a notifier over the store. */
 export function createNotifier(options: NotifierOptions): Notifier {
@@ -116,7 +110,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const ids = plan.notifications.flatMap(({ notices }) => notices.map(({ alertId }) => alertId));
     const notified = await parts.deliveries.firstAccepted([...new Set(ids)]);
     const snapshots = new Map<string, AlertSnapshot>();
-    const incidents = await incidentNotices(parts, settings, plan.notifications);
+    const incidents = await incidentNotices(parts, { settings, nowMs: clock.nowMs() }, plan.notifications);
     const fleets = new Map<number, FleetNotice>();
     const formed: FormedNotification[] = [];
     for (const { receiver, incident, isOfVerdict, notices, part } of plan.notifications) {
@@ -129,7 +123,8 @@ export function createNotifier(options: NotifierOptions): Notifier {
         shown.push(composeNotice(notice, snapshot, notifiedAtMs === undefined ? facts : { ...facts, notifiedAtMs }));
       }
       const verdict = isOfVerdict ? fleetOf(incident) : null;
-      if (verdict !== null && !fleets.has(incident.number)) fleets.set(incident.number, fleetNotice(tracked, verdict));
+      if (verdict !== null && !fleets.has(incident.number))
+        fleets.set(incident.number, fleetNow(tracked, settings, verdict));
       const fleet = verdict === null ? null : (fleets.get(incident.number) ?? null);
       const sent = { receiver, fleet, ...incidents(incident.number, part), alerts: shown };
       formed.push(...formFor(settings, sent, tracked.input.nowMs));
@@ -170,7 +165,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const news = await takeActs(actsContext(parts, settings, planned));
     const acted = await incidentNotices(
       parts,
-      settings,
+      { settings, nowMs },
       news.map(({ incident: number }) => ({ incident: { number } })),
     );
     const formed = news.flatMap(({ receiver, incident, alerts }) => {
@@ -181,51 +176,12 @@ export function createNotifier(options: NotifierOptions): Notifier {
     return formed;
   }
 
-  /** Returns what is said of these incidents, by number and for the alerts of a part; null: it is none that is kept. */
-  async function incidentNotices(
-    parts: StoreParts,
-    settings: AlertingSettings,
-    shown: readonly { readonly incident: Pick<Incident, "number"> }[],
-  ): Promise<(number: number, part: readonly string[]) => ShownIncident> {
-    const numbers = [...new Set(shown.map(({ incident }) => incident.number))];
-    if (numbers.length === 0) return () => ({ incident: null });
-    const incidents = new Map((await parts.incidents.byNumbers(numbers)).map((one) => [one.number, one]));
-    const kept = await parts.incidents.members(numbers);
-    const view = await memberViewer(parts, settings, clock.nowMs());
-    return (number, part) => {
-      const incident = incidents.get(number);
-      if (incident === undefined) return { incident: null };
-      const members = (kept.get(number) ?? []).map((one) => view(incident, one));
-      const ids = new Set(part);
-      const own = members.filter(({ alert }) => ids.has(alert.id));
-      const summary = summarizeIncident(incident, members, settings);
-      // What the receiver is not routed is in the totals only.
-      const { carriers } = summarizeIncident(incident, own, settings);
-      const firing = own.filter(({ end, isSilenced }) => end === null && !isSilenced);
-      return {
-        incident: { ...summary, carriers, worst: worstMembers(own, shownMembers), outlived: incident.outlived },
-        part: {
-          status: firing.length === 0 ? "resolved" : "firing",
-          severity: worstSeverity((firing.length === 0 ? own : firing).map(({ alert }) => alert.severity)),
-        },
-      };
-    };
-  }
-
-  function fleetNotice({ input: { alerts } }: Tracked, fleet: FleetState): FleetNotice {
-    const spiking = alerts.filter(
-      (alert) =>
-        alert.check === "dead-asset-spike" &&
-        alert.kind === "verdict" &&
-        !isDrill(alert) &&
-        (fleet.by === "ratio" || alert.incident.number === fleet.number),
+  function fleetNow({ input: { alerts } }: Tracked, settings: AlertingSettings, fleet: FleetState): FleetNotice {
+    return fleetNotice(
+      fleet,
+      alerts.flatMap(({ live }) => live ?? []),
+      { board, settings },
     );
-    return composeFleet(fleet, {
-      organizations: fleet.organizations,
-      spiking: spiking.flatMap(({ live, check, slug }) =>
-        live === null ? [] : [{ alert: live, report: reportFor("verdict", board.state(check, slug)) }],
-      ),
-    });
   }
 
   function actsContext(parts: StoreParts, settings: AlertingSettings, planned: Planned | null): ActsContext {
@@ -273,7 +229,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
       receiver,
       nowMs,
       externalUrl: settings.externalUrl,
-      fleet: verdict === null ? null : fleetNotice(tracked, verdict),
+      fleet: verdict === null ? null : fleetNow(tracked, settings, verdict),
       incident: null,
       alerts: shown,
     });
@@ -294,12 +250,6 @@ interface Formed {
   /** null: no receiver could be notified of anything. */
   readonly planned: Planned | null;
   readonly formed: readonly FormedNotification[];
-}
-
-/** An incident in a notification, and how the receiver's part of it stands. */
-interface ShownIncident {
-  readonly incident: IncidentNotice | null;
-  readonly part?: PartState | undefined;
 }
 
 interface Planned {

@@ -1,0 +1,72 @@
+import { worstSeverity } from "../../contract/severity.ts";
+import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { Incident } from "../../store/alerts/incidents.ts";
+import type { Board } from "../../store/runs/board.ts";
+import type { StoreParts } from "../../store/store-parts.ts";
+import { memberViewer } from "../incident-members.ts";
+import { summarizeIncident, worstMembers } from "../incident-summary.ts";
+import type { AlertingSettings } from "../settings.ts";
+import type { FleetState } from "../view.ts";
+import { composeFleet, type PartState } from "./compose.ts";
+import type { FleetNotice, IncidentNotice } from "./notification.ts";
+import { reportFor } from "./snapshot.ts";
+
+// What a message of several organizations names.
+const shownMembers = 5;
+
+/** An incident in a notification, and how the receiver's part of it stands. */
+export interface ShownIncident {
+  /** null: it is none that is kept. */
+  readonly incident: IncidentNotice | null;
+  readonly part?: PartState | undefined;
+}
+
+/** Reads the incidents of these numbers; returns what is said of one of them, for the alerts of a part. */
+export async function incidentNotices(
+  parts: Pick<StoreParts, "incidents" | "silences" | "gate">,
+  { settings, nowMs }: { readonly settings: AlertingSettings; readonly nowMs: number },
+  shown: readonly { readonly incident: Pick<Incident, "number"> }[],
+): Promise<(number: number, part: readonly string[]) => ShownIncident> {
+  const numbers = [...new Set(shown.map(({ incident }) => incident.number))];
+  if (numbers.length === 0) return () => ({ incident: null });
+  const incidents = new Map((await parts.incidents.byNumbers(numbers)).map((one) => [one.number, one]));
+  const kept = await parts.incidents.members(numbers);
+  const view = await memberViewer(parts, settings, nowMs);
+  return (number, part) => {
+    const incident = incidents.get(number);
+    if (incident === undefined) return { incident: null };
+    const members = (kept.get(number) ?? []).map((one) => view(incident, one));
+    const ids = new Set(part);
+    const own = members.filter(({ alert }) => ids.has(alert.id));
+    const summary = summarizeIncident(incident, members, settings);
+    // What the receiver is not routed is in the totals only.
+    const { carriers } = summarizeIncident(incident, own, settings);
+    const firing = own.filter(({ end, isSilenced }) => end === null && !isSilenced);
+    return {
+      incident: { ...summary, carriers, worst: worstMembers(own, shownMembers), outlived: incident.outlived },
+      part: {
+        status: firing.length === 0 ? "resolved" : "firing",
+        severity: worstSeverity((firing.length === 0 ? own : firing).map(({ alert }) => alert.severity)),
+      },
+    };
+  };
+}
+
+/** Returns what is said of a fleet verdict while these alerts fire; those of drills and of other checks do not count. */
+export function fleetNotice(
+  fleet: FleetState,
+  firing: readonly AlertState[],
+  { board, settings }: { readonly board: Pick<Board, "state">; readonly settings: Pick<AlertingSettings, "targetOf"> },
+): FleetNotice {
+  const spiking = firing.filter(
+    ({ check, kind, slug, incident }) =>
+      check === "dead-asset-spike" &&
+      kind === "verdict" &&
+      settings.targetOf(check, slug)?.isDrill !== true &&
+      (fleet.by === "ratio" || incident?.number === fleet.number),
+  );
+  return composeFleet(fleet, {
+    organizations: fleet.organizations,
+    spiking: spiking.map((alert) => ({ alert, report: reportFor("verdict", board.state(alert.check, alert.slug)) })),
+  });
+}
