@@ -1,7 +1,8 @@
 import { linkActs, linkLifeMs, signActLink, type LinkAct } from "../alerting/act-link.ts";
 import type { OutboxReceiver } from "../alerting/deliver/attempt.ts";
-import type { Receiver } from "../alerting/deliver/receiver.ts";
+import type { IncidentMessages, Receiver } from "../alerting/deliver/receiver.ts";
 import { shorteningReceiver } from "../alerting/deliver/shortening.ts";
+import { presentOf } from "../alerting/notify/present.ts";
 import { opensGate } from "../alerting/outside-acts.ts";
 import type { AlertingSettings } from "../alerting/settings.ts";
 import type { Logger } from "../base/logger.ts";
@@ -97,8 +98,15 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
 
 function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
   const targets = checkTargets(config);
+  const settings = alertingSettings(config);
+  const { store } = parts;
+  const messages: IncidentMessages = {
+    ...store.incidents,
+    presentOf: (notification) =>
+      presentOf({ parts: store, board: deps.board, settings, nowMs: deps.clock.nowMs() }, notification),
+  };
   const receivers = config.receivers.map((receiver) =>
-    outboxReceiver(receiver, { ...parts, signLinks: linkSigner(config), messages: parts.store.incidents }, deps),
+    outboxReceiver(receiver, { ...parts, signLinks: linkSigner(config), messages }, deps),
   );
   return {
     config,
@@ -106,7 +114,7 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
     targetByKey: new Map(targets.map((target) => [checkKey(target), target])),
     slugs: new Set(config.organizations.map(({ slug }) => slug)),
     baselineOf: baselineOf(config),
-    settings: alertingSettings(config),
+    settings,
     receivers,
     receiverByName: new Map(receivers.map(({ receiver }) => [receiver.name, receiver])),
     ...createSource(config, { ...deps, ...parts }),

@@ -129,4 +129,96 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(world.notifications("quoting").at(-1)).toMatchObject({ status: "resolved", incident: { number: 1 } });
     });
   });
+
+  describe("what an edit shows", () => {
+    /** How the incident stands now, by the receiver's first notification of it. */
+    const present = async (receiver = "chat") => {
+      const [first] = world.notifications(receiver);
+      if (first === undefined) throw new Error("nothing was sent");
+      return world.present(first);
+    };
+
+    it("is the state at the attempt: the last run, who has it, whether it is over", async () => {
+      await open();
+      await run("ongoing", "a");
+      await world.run("a", "fail", { count: 500 });
+      await world.acknowledge("a");
+
+      expect(await present()).toMatchObject({
+        status: "firing",
+        generatedAtMs: world.clock.nowMs(),
+        incident: { acknowledgedBy: "kim", deaths: { count: 500 } },
+        alerts: [{ event: "firing", status: "firing", counts: { currentCount: 500 } }],
+      });
+
+      await world.run("a", "ok");
+      const endedAtMs = world.clock.nowMs();
+      expect(await present()).toMatchObject({
+        status: "resolved",
+        incident: { firing: 0, endedAtMs },
+        alerts: [{ event: "resolved", status: "resolved", endsAtMs: endedAtMs, result: null }],
+      });
+    });
+
+    it("says of an act what it was done to, and not what people did", async () => {
+      await open();
+      await run("ongoing", "a");
+      await world.judge("a", "checker", "captcha");
+      await world.settle();
+      const [judged] = world.notifications("chat").slice(-1);
+      if (judged === undefined) throw new Error("nothing was sent");
+
+      const [alert] = (await world.present(judged)).alerts;
+      expect(alert).toMatchObject({ event: "firing", judgement: { verdict: "checker" }, counts: { currentCount: 90 } });
+      expect(alert).not.toHaveProperty("act");
+    });
+
+    it("is of the receiver's part, with those that have joined since", async () => {
+      const receivers = [{ name: "ops", afterMs: 0 }];
+      await open({ slugs: ["a", "b", "c"], targets: { c: { receivers } } });
+      await run("ongoing", "a");
+      for (const slug of ["b", "c"]) await world.run(slug, "fail", { count: 900 });
+
+      const { incident, severity } = await present();
+      expect(incident).toMatchObject({ organizations: 3, worst: [{ slug: "b" }, { slug: "a" }] });
+      expect(severity).toBe("fail");
+    });
+
+    it("names a fleet verdict that has begun since, also after an act", async () => {
+      const slugs = ["a", "b", "c"];
+      await open({ slugs, settings: { fleet: { minOrganizations: 3, ratio: 0.5 } } });
+      await run("ongoing", "a");
+      expect((await present()).fleet).toBeNull();
+      await run("ongoing", "b", "c");
+      await world.acknowledge("a");
+      await world.settle();
+
+      const [acknowledged] = world.notifications("chat").slice(-1);
+      if (acknowledged === undefined) throw new Error("nothing was sent");
+      expect(acknowledged.alerts.map(({ event }) => event)).toEqual(["acknowledged"]);
+      expect((await world.present(acknowledged)).fleet).toMatchObject({ by: "ratio", spiking: 3 });
+    });
+
+    it("is not over while a silence holds all of it back", async () => {
+      await open();
+      await run("ongoing", "a", "b");
+      for (const slug of ["a", "b"]) await world.silence(slug, hourMs);
+
+      expect(await present()).toMatchObject({ status: "firing", severity: "fail", incident: { organizations: 0 } });
+    });
+
+    it("says that nobody has taken it only while that is so", async () => {
+      const receivers = [
+        { name: "ops", afterMs: 0 },
+        { name: "chat", afterMs: 30 * minuteMs },
+      ];
+      await open({ targets: { a: { receivers } } });
+      await run("ongoing", "a");
+      await world.advance(hourMs);
+      expect((await present()).alerts).toMatchObject([{ reason: "escalation" }]);
+      await world.acknowledge("a");
+
+      expect((await present()).alerts).toMatchObject([{ reason: "not_ok" }]);
+    });
+  });
 });

@@ -7,6 +7,7 @@ import { releaseGate } from "../../src/alerting/acts/release.ts";
 import type { OutboxReceiver } from "../../src/alerting/deliver/attempt.ts";
 import type { AlertNotice, Notification } from "../../src/alerting/notify/notification.ts";
 import { createNotifier, type Notifier } from "../../src/alerting/notify/notifier.ts";
+import { presentOf } from "../../src/alerting/notify/present.ts";
 import { createOutbox, type Outbox } from "../../src/alerting/deliver/outbox.ts";
 import type { DeliveryBudget, DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
 import { createRecorder, recordRun, type Recorded, type Recorder } from "../../src/alerting/record.ts";
@@ -107,6 +108,8 @@ export interface AlertingWorld {
   /** Says of the organization's alert, or of the one with this id, what it was; null takes it back. */
   judge(subject: string, verdict: JudgementVerdict | null, comment?: string): Promise<void>;
   comment(alertId: string, text: string): Promise<void>;
+  /** How the incident of a notification stands now for its receiver. */
+  present(notification: Notification): Promise<Notification>;
   /** Acts on an incident, as one who may do so for every organization unless it is said otherwise. */
   actOn(incident: number, act: IncidentAct, how?: IncidentHow): Promise<IncidentActResult>;
   /** Releases the gate by hand. */
@@ -488,6 +491,8 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       const context = { store, settings: settings(), nowMs: clock.nowMs() };
       await commentOnAlert(context, { alertId, author: actor("kim", "token"), text });
     },
+    present: (notification) =>
+      presentOf({ parts: store, board, settings: settings(), nowMs: clock.nowMs() }, notification),
     replica: () =>
       createNotifier({
         store,

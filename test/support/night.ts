@@ -2,6 +2,7 @@ import { Agent } from "undici";
 
 import { heldGates } from "../../src/alerting/decide/gate.ts";
 import type { Receiver } from "../../src/alerting/deliver/receiver.ts";
+import type { Notification } from "../../src/alerting/notify/notification.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { hourMs, type Clock } from "../../src/base/time.ts";
@@ -68,7 +69,7 @@ export async function createNight(options: NightOptions): Promise<Night> {
     startMs: startsAtMs,
     slugs,
     receivers: [
-      { name: "bot", isByIncident: true, sendActs: true },
+      { name: "bot", isByIncident: true, hasThreads: true, sendActs: true },
       { name: "chat" },
       { name: "pager", isByIncident: true },
       ...(more === undefined ? [] : [{ name: "am", resendIntervalMs: hourMs }]),
@@ -97,8 +98,9 @@ export async function createNight(options: NightOptions): Promise<Night> {
     routingKey: new Secret("R0UTINGKEY"),
     webhookSecret: null,
   } as const;
+  const messages = { ...store.incidents, presentOf: (sent: Notification) => world.present(sent) };
   const made = (receiver: ReceiverOptions): Receiver =>
-    createReceiver(receiver, { dispatcher, messages: store.incidents, logger: createSilentLogger() });
+    createReceiver(receiver, { dispatcher, messages, logger: createSilentLogger() });
   for (const receiver of [...[bot, chat, pager].map(made), ...(more === undefined ? [] : [more(clock, dispatcher)])]) {
     const known = world.receivers.get(receiver.name);
     const { signal } = new AbortController();

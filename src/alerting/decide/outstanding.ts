@@ -6,7 +6,7 @@ import type { AlertChange, SentState } from "../../store/alerts/notices.ts";
 import type { NoticeEvent } from "../notify/notification.ts";
 import { matches } from "./matching.ts";
 import type { Reason } from "./reasons.ts";
-import type { AlertTarget, ReceiverRoute } from "../settings.ts";
+import type { AlertingSettings, AlertTarget, ReceiverRoute } from "../settings.ts";
 
 /** An alert that fires, or has ended and is not yet notified to every receiver, with everything that decides on notifying it. */
 export interface TrackedAlert {
@@ -105,6 +105,24 @@ export function routedAfterMs({ target, check, slug }: TrackedAlert, route: Rece
   const routed = target?.receivers.find(({ name }) => name === route.name);
   if (target === null || routed === undefined) return null;
   return route.match === null || matches(route.match, { check, slug, labels: target.labels }) ? routed.afterMs : null;
+}
+
+/**
+ * Returns whether the receiver gets alerts like this one, at its worst; by escalation, or of what is no longer checked, whether it
+ * was notified of it.
+ */
+export function isRouted(
+  settings: Pick<AlertingSettings, "targetOf">,
+  route: ReceiverRoute,
+  { check, slug, peak }: Pick<AlertState, "check" | "slug" | "peak">,
+  isNotified: () => boolean,
+): boolean {
+  const target = settings.targetOf(check, slug);
+  if (target === null) return isNotified();
+  const routed = target.receivers.find(({ name }) => name === route.name);
+  if (routed === undefined || !wants(route, peak.severity)) return false;
+  if (route.match !== null && !matches(route.match, { check, slug, labels: target.labels })) return false;
+  return routed.afterMs === 0 || isNotified();
 }
 
 /** Returns whether a receiver with this route wants to hear of that severity. */

@@ -17,7 +17,10 @@ export interface DeliveryBudget {
 }
 
 /** Where receivers show incidents in messages that they edit, by the receiver's name and the incident's number. */
-export type IncidentMessages = Pick<Store["incidents"], "messageOf" | "saveMessage">;
+export interface IncidentMessages extends Pick<Store["incidents"], "messageOf" | "saveMessage"> {
+  /** Returns how the incident of a notification stands at the attempt (alerting/notify/present.ts). */
+  presentOf(notification: Notification): Promise<Notification>;
+}
 
 /** Words a notification for one receiver and sends it once: no loops, no retries in here. Errors hold no secret. */
 export interface Receiver {

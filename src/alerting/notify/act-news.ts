@@ -3,8 +3,7 @@ import type { Board } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import { readActEntries, wantsAct, type ActEntry } from "../acts/act-notice.ts";
 import type { Plan } from "../decide/grouping.ts";
-import { matches } from "../decide/matching.ts";
-import { wants, type TrackedAlert } from "../decide/outstanding.ts";
+import { isRouted, type TrackedAlert } from "../decide/outstanding.ts";
 import type { AlertingSettings, ReceiverRoute } from "../settings.ts";
 import { assetsUrlOf, composeActNotice } from "./compose.ts";
 import type { AlertNotice } from "./notification.ts";
@@ -70,7 +69,7 @@ async function freeActs(context: ActsContext): Promise<readonly FreeAct[]> {
   return acts.flatMap(({ act, entries }) => {
     const routed = settings.receivers.map((route) => ({
       receiver: route.name,
-      entries: entries.filter((entry) => wantsAct(route, entry) && isRouted(context, entry, route, notified)),
+      entries: entries.filter((entry) => wantsAct(route, entry) && isRoutedTo(context, entry, route, notified)),
     }));
     const isHeld = routed.some(({ receiver, entries }) =>
       entries.some(({ alert }) =>
@@ -88,23 +87,18 @@ function idsOf(entries: readonly ActEntry[]): readonly string[] {
   return [...new Set(entries.map(({ alert }) => alert.id))];
 }
 
-/** Returns whether the receiver gets alerts like this one; by escalation, or of what is no longer checked, whether it was notified of it. */
-function isRouted(
+function isRoutedTo(
   { settings, alerts, plan }: ActsContext,
-  { alert: { id, check, slug, peak } }: ActEntry,
+  { alert }: ActEntry,
   route: ReceiverRoute,
   notified: ReadonlyMap<string, ReadonlySet<string>>,
 ): boolean {
+  const { id } = alert;
   const isNotified = (): boolean =>
     notified.get(id)?.has(route.name) === true ||
     plan.sent.some(({ alertId, receiver }) => alertId === id && receiver === route.name) ||
     alerts.some((tracked) => tracked.id === id && tracked.sent.has(route.name));
-  const target = settings.targetOf(check, slug);
-  if (target === null) return isNotified();
-  const routed = target.receivers.find(({ name }) => name === route.name);
-  if (routed === undefined || !wants(route, peak.severity)) return false;
-  if (route.match !== null && !matches(route.match, { check, slug, labels: target.labels })) return false;
-  return routed.afterMs === 0 || isNotified();
+  return isRouted(settings, route, alert, isNotified);
 }
 
 async function composeEntries(

@@ -1,6 +1,5 @@
 import { worstSeverity } from "../../contract/severity.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
-import type { Incident } from "../../store/alerts/incidents.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import { memberViewer } from "../incident-members.ts";
@@ -25,9 +24,9 @@ export interface ShownIncident {
 export async function incidentNotices(
   parts: Pick<StoreParts, "incidents" | "silences" | "gate">,
   { settings, nowMs }: { readonly settings: AlertingSettings; readonly nowMs: number },
-  shown: readonly { readonly incident: Pick<Incident, "number"> }[],
+  shown: readonly number[],
 ): Promise<(number: number, part: readonly string[]) => ShownIncident> {
-  const numbers = [...new Set(shown.map(({ incident }) => incident.number))];
+  const numbers = [...new Set(shown)];
   if (numbers.length === 0) return () => ({ incident: null });
   const incidents = new Map((await parts.incidents.byNumbers(numbers)).map((one) => [one.number, one]));
   const kept = await parts.incidents.members(numbers);

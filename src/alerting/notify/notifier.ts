@@ -110,7 +110,11 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const ids = plan.notifications.flatMap(({ notices }) => notices.map(({ alertId }) => alertId));
     const notified = await parts.deliveries.firstAccepted([...new Set(ids)]);
     const snapshots = new Map<string, AlertSnapshot>();
-    const incidents = await incidentNotices(parts, { settings, nowMs: clock.nowMs() }, plan.notifications);
+    const incidents = await incidentNotices(
+      parts,
+      { settings, nowMs: clock.nowMs() },
+      plan.notifications.map(({ incident }) => incident.number),
+    );
     const fleets = new Map<number, FleetNotice>();
     const formed: FormedNotification[] = [];
     for (const { receiver, incident, isOfVerdict, notices, part } of plan.notifications) {
@@ -166,7 +170,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const acted = await incidentNotices(
       parts,
       { settings, nowMs },
-      news.map(({ incident: number }) => ({ incident: { number } })),
+      news.map(({ incident }) => incident),
     );
     const formed = news.flatMap(({ receiver, incident, alerts }) => {
       const part = alerts.map(({ id }) => id);

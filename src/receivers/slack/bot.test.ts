@@ -22,6 +22,8 @@ let dispatcher: Agent;
 let sink: HttpSink;
 let answers: ScriptedAnswer[];
 let posts: number;
+/** How the incident stands at the attempt; null: as the notification says. */
+let present: Notification | null;
 let stored: Map<string, Parameters<IncidentMessages["saveMessage"]>[2]>;
 
 /** A sample, all of them of one incident but the test. */
@@ -44,6 +46,7 @@ function deliver(notification: Notification): Promise<DeliveryOutcome> {
           stored.set(`${name} ${incident}`, message);
           return Promise.resolve();
         },
+        presentOf: (notification) => Promise.resolve(present ?? notification),
       },
     },
   );
@@ -64,6 +67,7 @@ describe("a bot of Slack", () => {
     dispatcher = new Agent();
     answers = [];
     posts = 0;
+    present = null;
     stored = new Map();
     sink = await startHttpSink((response) => {
       const answer: ScriptedAnswer = answers.shift() ?? { body: { ok: true, channel: "C042", ts: `17000.${++posts}` } };
@@ -96,14 +100,27 @@ describe("a bot of Slack", () => {
     ]);
   });
 
-  it("says an act in the thread, and in the message what it was done to", async () => {
+  it("says an act in the thread, and in the message how the incident stands at the attempt", async () => {
     await posted();
+    present = sample("resolved");
 
     expect((await deliver(sample("judged"))).kind).toBe("accepted");
 
     const [edit, reply] = calls() as { text?: string }[];
-    expect(edit?.text).not.toContain("judged");
+    expect(edit?.text).toContain("resolved: acme");
     expect(reply?.text).toContain("judged");
+  });
+
+  it("says of an incident that is wholly silenced that it is", async () => {
+    await posted();
+    const { incident, ...firing } = sample("firing", { organizations: 0 });
+    present = { ...firing, incident: incident === null ? null : { ...incident, firing: 0 } };
+
+    await deliver(sample("judged"));
+
+    expect(calls()[0]).toMatchObject({
+      text: expect.stringMatching(/^■ Incident 41: all that fires is silenced/) as string,
+    });
   });
 
   it("says the end of the excess by the reader's clock, and in the message", async () => {
@@ -130,11 +147,13 @@ describe("a bot of Slack", () => {
 
   it("says the state of an incident of several, also when one of them changes", async () => {
     await posted();
+    present = sample("firing", { organizations: 3 });
 
     expect((await deliver(sample("acknowledged", { organizations: 3 }))).kind).toBe("accepted");
 
     const [edit, reply] = calls() as { text?: string }[];
     expect(edit?.text).toMatch(/Incident \d+: \d+ organizations? spikes?/);
+    expect(edit?.text).not.toContain("new here");
     expect(reply?.text).toContain("acknowledged");
   });
 

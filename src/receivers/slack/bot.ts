@@ -7,7 +7,6 @@ import { actLinks, linkSecrets } from "../act-links.ts";
 import { failureOutcome, maxAnswerBytes, responseOutcome, shown, type DeliveryContext } from "../delivery.ts";
 import type { ReceiverDeps } from "../kind.ts";
 import { isActNotice } from "../wording/acts.ts";
-import { stateOf } from "../wording/wording.ts";
 import { slackBody, slackReply, slackStateBody } from "./slack.ts";
 
 /** A bot that may write in one channel. */
@@ -71,12 +70,13 @@ export function createSlackBot(options: SlackBotOptions, deps: ReceiverDeps): Re
     type,
     isByIncident: true,
     deliver: async (notification, context) => {
-      const acts = actLinks(stateOf(notification), deps.signLinks, context.nowMs);
+      const present = (await messages?.presentOf(notification)) ?? notification;
+      const acts = actLinks(present, deps.signLinks, context.nowMs);
       const call = slackCaller(options, { ...deps, secrets: linkSecrets(acts) }, context);
       const post = (body: object): Promise<SlackAnswer> => call("chat.postMessage", { channel, ...body });
       const { incident, alerts } = notification;
       if (incident === null || messages === null) return (await post(slackBody(notification, acts))).outcome;
-      const state = slackStateBody(notification, acts);
+      const state = slackStateBody(present, acts);
       const reply = async (to: { readonly channel: string; readonly message: string }): Promise<DeliveryOutcome> => {
         const said = { ...slackReply(notification), unfurl_links: false, unfurl_media: false };
         return (await post({ ...said, channel: to.channel, thread_ts: to.message })).outcome;

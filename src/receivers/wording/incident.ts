@@ -10,12 +10,14 @@ import { plainText } from "./text.ts";
 
 /**
  * Returns what is said of an incident of several organizations (CONTRACT 15, Parts): one sentence, the likely cause, the worst
- * five by excess, and how many more there are. Numbers are totals; names are those of the receiver's part only.
+ * five by excess, and how many more there are; with `isState` nothing of what is new. Numbers are totals; names are those of the
+ * receiver's part only.
  */
 export function incidentMessage(
   notification: Notification,
   incident: IncidentNotice,
   notices: readonly AlertNotice[],
+  isState: boolean,
 ): Pick<Message, "title" | "intro" | "facts" | "sections" | "lines" | "sample"> {
   const { status, fleet, generatedAtMs } = notification;
   const isDrill = notices.length > 0 && notices.every((notice) => notice.isDrill);
@@ -23,7 +25,7 @@ export function incidentMessage(
   const title = isOver ? endedTitle(incident, notices) : firingTitle(notification, incident, notices);
   return {
     title: `${isDrill ? "[DRILL] " : ""}${title}`,
-    intro: isOver ? endedIntro(incident) : firingIntro(notification, incident, notices),
+    intro: isOver ? endedIntro(incident) : firingIntro(notification, incident, notices, isState),
     facts: [...incidentFacts(incident, generatedAtMs), ...(fleet === null ? [] : typeFacts(fleet))],
     sections: [],
     lines: isOver ? [] : worstLines(incident, notices),
@@ -37,6 +39,8 @@ const organizations = (count: number): string =>
 function firingTitle({ fleet }: Notification, incident: IncidentNotice, notices: readonly AlertNotice[]): string {
   const { number, family, firing } = incident;
   if (notices.some(isEscalation)) return `Escalated to you: nobody has taken incident ${number}`;
+  // Members that are silenced are in no number (CONTRACT 15).
+  if (firing === 0) return `Incident ${number}: all that fires is silenced`;
   if (fleet !== null) return verdictWords(fleet);
   const one = firing === 1;
   if (family === "unreachable")
@@ -59,6 +63,7 @@ function firingIntro(
   { fleet, summary, generatedAtMs }: Notification,
   incident: IncidentNotice,
   notices: readonly AlertNotice[],
+  isState: boolean,
 ): string {
   const { carriers, likelyCause, family, acknowledgedBy, firing, startedAtMs } = incident;
   const [carrier] = carriers;
@@ -66,7 +71,7 @@ function firingIntro(
     carrier === undefined
       ? ""
       : `${formatPercent(carrier.share)} of the excess has ${plainText(`${carrier.key}=${carrier.value}`)}, usually ${formatPercent(carrier.usualShare)}.`;
-  const joined = notices.filter(({ event }) => event === "firing" || event === "unknown").length;
+  const joined = isState ? 0 : notices.filter(({ event }) => event === "firing" || event === "unknown").length;
   const sentences = [
     notices.some(isEscalation) ? `${organizations(firing)} for ${durationText(generatedAtMs - startedAtMs)}.` : "",
     fleet?.by === "chance" ? "By chance that does not happen." : "",

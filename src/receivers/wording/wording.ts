@@ -26,31 +26,19 @@ export function messageOf(
   return brokenMessage(wordedMessage(notification, { acts, maxLinkLength }), originsOf(notification));
 }
 
-/**
- * Returns how the incident stands after this notification, for a message that is edited (CONTRACT 15): of acts what they were done
- * to, and of an incident of several organizations always the whole.
- */
+/** Returns how an incident stands, for a message that is edited (CONTRACT 15): but where one organization has it always the whole. */
 export function stateMessageOf(
   notification: Notification,
   acts: readonly MessageLink[],
   maxLinkLength: number,
 ): Message {
-  const state = stateOf(notification);
-  const { incident } = state;
-  const isWhole = incident !== null && incident.organizations > 1;
-  const message = brokenMessage(wordedMessage(state, { acts, maxLinkLength, isWhole }), originsOf(state));
+  const { incident, generatedAtMs } = notification;
+  const isWhole = incident !== null && incident.organizations !== 1;
+  const message = brokenMessage(wordedMessage(notification, { acts, maxLinkLength, isWhole }), originsOf(notification));
   if (isWhole || incident === null) return message;
   const { acknowledgedBy } = incident;
-  const facts = [...message.facts, ...stoppedFacts(incident, state.generatedAtMs)];
+  const facts = [...message.facts, ...stoppedFacts(incident, generatedAtMs)];
   return { ...message, facts, intro: acknowledgedBy === null ? message.intro : `${plainText(acknowledgedBy)} has it.` };
-}
-
-/** Returns the notification without what people did: alerts that fire or are over. */
-export function stateOf(notification: Notification): Notification {
-  const alerts = notification.alerts.map(({ act: _act, ...notice }): AlertNotice =>
-    isActNotice(notice) ? { ...notice, event: notice.status === "firing" ? "firing" : "resolved" } : notice,
-  );
-  return { ...notification, alerts };
 }
 
 interface Wording extends Linked {
@@ -74,7 +62,7 @@ function wordedMessage(notification: Notification, { acts, maxLinkLength, isWhol
   const severity = notification.status === "resolved" ? "ok" : notification.severity;
   const isOfIncident = isWhole || notification.fleet !== null || isOfSeveral(notices);
   if (incident !== null && !notices.some(isActNotice) && isOfIncident)
-    return { ...incidentMessage(notification, incident, notices), severity, links: [...links, ...acts] };
+    return { ...incidentMessage(notification, incident, notices, isWhole), severity, links: [...links, ...acts] };
   const [only] = notices;
   const title =
     only !== undefined && notices.length === 1

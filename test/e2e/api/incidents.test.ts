@@ -223,7 +223,7 @@ describe("a receiver of type slack with a token", () => {
     `);
     const edits = later.filter(({ path }) => path === "/api/chat.update");
     expect(edits).toHaveLength(replies.length);
-    expect(edits.at(-1)?.text).toContain("organizations spike");
+    expect(edits.at(-1)?.text).toContain("Incident 1: all that fires is silenced");
   });
 
   it("says in the thread when the excess has stopped, once", async () => {

@@ -1,0 +1,94 @@
+import { worstSeverity } from "../../contract/severity.ts";
+import type { KeptAlert } from "../../store/alerts/alerts.ts";
+import type { Board } from "../../store/runs/board.ts";
+import type { StoreParts } from "../../store/store-parts.ts";
+import { isRouted } from "../decide/outstanding.ts";
+import type { AlertingSettings } from "../settings.ts";
+import { fleetOf } from "../view.ts";
+import { fleetNotice, incidentNotices } from "./incident-notice.ts";
+import type { AlertNotice, Notification } from "./notification.ts";
+import { reportFor, snapshotOf } from "./snapshot.ts";
+
+/** Where the present is read. */
+export interface PresentSource {
+  readonly parts: Pick<StoreParts, "alerts" | "incidents" | "deliveries" | "silences" | "gate">;
+  readonly board: Pick<Board, "state">;
+  readonly settings: AlertingSettings;
+  readonly nowMs: number;
+}
+
+/**
+ * Returns how the incident of a notification stands now for its receiver (CONTRACT 15): its part and its alerts as they are, what
+ * people did left out. It may have waited since it was formed. An incident that is not kept any more stays as it was then.
+ */
+export async function presentOf(source: PresentSource, notification: Notification): Promise<Notification> {
+  const { parts, settings, nowMs } = source;
+  const { incident, receiver, alerts } = notification;
+  const route = settings.receivers.find(({ name }) => name === receiver);
+  if (incident === null || route === undefined) return notification;
+  const { number } = incident;
+  const members = new Map(
+    ((await parts.incidents.members([number])).get(number) ?? []).map((kept) => [kept.alert.id, kept]),
+  );
+  const notified = await parts.deliveries.notifiedOf([...members.keys()]);
+  const own = new Set(alerts.map(({ id }) => id));
+  const part = [...members.values()].filter(({ alert }) => {
+    const isNotified = (): boolean => own.has(alert.id) || notified.get(alert.id)?.has(receiver) === true;
+    return isNotified() || isRouted(settings, route, alert, isNotified);
+  });
+  const ids = part.map(({ alert }) => alert.id);
+  const shown = (await incidentNotices(parts, source, [number]))(number, ids);
+  if (shown.incident === null || shown.part === undefined) return notification;
+  const firing = part.filter(({ end }) => end === null);
+  // What is silenced is not of the part, and not over either.
+  const severity = worstSeverity(firing.map(({ alert }) => alert.severity));
+  const state =
+    firing.length > 0 && shown.part.status === "resolved" ? ({ status: "firing", severity } as const) : shown.part;
+  return {
+    ...notification,
+    ...state,
+    generatedAtMs: nowMs,
+    fleet: await fleetNow(source, notification, number),
+    incident: shown.incident,
+    alerts: alerts.map((notice) => presentNotice(source, notice, members.get(notice.id))),
+  };
+}
+
+async function fleetNow(
+  source: PresentSource,
+  { fleet }: Notification,
+  number: number,
+): Promise<Notification["fleet"]> {
+  const { parts } = source;
+  const incident = await parts.incidents.find(number);
+  const verdict = incident === null ? null : fleetOf(incident);
+  if (verdict === null) return null;
+  const firing = (await parts.alerts.allLive()).filter(({ state }) => state === "firing");
+  return { ...fleetNotice(verdict, firing, source), ...(fleet?.sample === undefined ? {} : { sample: fleet.sample }) };
+}
+
+/** The alert as it is; of one that is over the last result speaks no longer, unless it is the one that ended it. */
+function presentNotice(
+  { board }: PresentSource,
+  { act: _act, ...notice }: AlertNotice,
+  kept: KeptAlert | undefined,
+): AlertNotice {
+  if (kept === undefined) return notice;
+  const { alert, end } = kept;
+  const { kind, check, slug, severity, reason } = alert;
+  const { labels, url, isDrill } = notice;
+  const isOver = end !== null;
+  if (isOver && (notice.event === "resolved" || notice.event === "recovered")) return notice;
+  const report = isOver ? null : reportFor(kind, board.state(check, slug));
+  const isTaken = alert.acknowledgement !== null || alert.judgement !== undefined;
+  const begun = kind === "unknown" ? "unknown" : "firing";
+  const ended = kind === "unknown" ? "recovered" : "resolved";
+  return {
+    ...notice,
+    ...snapshotOf(alert, report, { labels, url, isDrill }, end?.atMs ?? null),
+    event: isOver ? ended : begun,
+    status: isOver ? "resolved" : "firing",
+    severity,
+    reason: notice.reason === "escalation" && !isOver && !isTaken ? notice.reason : reason,
+  };
+}
