@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 import { parse } from "yaml";
@@ -7,6 +7,7 @@ import { asFlatlineError } from "../../../src/base/errors.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { describeConfig, renderConfig } from "../../../src/config/render.ts";
+import { badConfigurations } from "../../support/bad-configurations.ts";
 import { runCli } from "../../support/program/cli-run.ts";
 import { makeProgramFolder } from "../../support/program/program-folder.ts";
 import { untyped, type OpenTarget, type Target } from "../fuzz.ts";
@@ -33,8 +34,8 @@ async function open(): Promise<OpenTarget> {
     ...withoutFiles(readFileSync(`${testdata}every-key.yaml`, "utf8")).split(/^---$/m),
     ownSources,
   ];
-  const bad = readdirSync(testdata).filter((name) => name.startsWith("bad-") && name.endsWith(".yaml"));
-  const texts = [...whole, ...whole, ...whole, ...bad.map((name) => readFileSync(`${testdata}${name}`, "utf8"))];
+  const bad = badConfigurations().flatMap(({ all }) => all);
+  const texts = [...whole, ...whole, ...whole, ...bad.map(({ text }) => text)];
   let accepted = 0;
 
   async function load(): Promise<Config | string> {
