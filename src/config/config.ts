@@ -1,16 +1,22 @@
-import type { sourceKinds, SourceType } from "./schema/source-kinds.ts";
 import type { SettingsOfChecks } from "../checks/checks.ts";
 import type { Schedule } from "../checks/target.ts";
-import type { ReceiverOptions } from "../receivers/receivers.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Right } from "../contract/rights.ts";
-import type { Matcher, SilenceRule } from "../contract/silence.ts";
 import type { ClickhouseTableSource, PostgresTableSource } from "../contract/table-source.ts";
-import type { BaselineKind } from "../spike/median.ts";
-import type { SpikeThresholds } from "../spike/thresholds.ts";
+import type { ReceiverOptions } from "../receivers/receivers.ts";
+import type { DiscoverInput } from "./schema/discover.ts";
+import type { BuiltinSettings, Settings } from "./schema/organization.ts";
+import type { ReceiverKeys } from "./schema/receiver.ts";
+import type { RootInput } from "./schema/schema.ts";
+import type { sourceKinds, SourceType } from "./schema/source-kinds.ts";
 
-/** The validated configuration (CONTRACT 4), frozen; durations are milliseconds, paths absolute or as written where noted. */
-export interface Config {
+type Own = "source" | "include" | "organizations" | "discover" | "receivers" | "server";
+
+/**
+ * The validated configuration (CONTRACT 4), frozen. Its keys are those of the schema: durations in milliseconds, null for what is
+ * absent and has no default. Here stands what is not as in the file.
+ */
+export interface Config extends Omit<RootInput, Own> {
   /** Every file that was read, the main one first, absolute. */
   readonly files: readonly string[];
   readonly source: SourceConfig;
@@ -19,104 +25,41 @@ export interface Config {
   /** Where more of them are listed; what they list is joined by discovery/fleet.ts. */
   readonly discover: readonly DiscoverConfig[];
   /** What `defaults` says, for organizations that the store has but the file does not, or no longer, name. */
-  readonly defaults: { readonly baseline: BaselineKind; readonly gate: GateConfig };
-  readonly alerting: AlertingConfig;
+  readonly defaults: Pick<OrganizationConfig, "baseline" | "gate">;
   readonly receivers: readonly ReceiverConfig[];
-  readonly silences: readonly SilenceRule[];
-  /** Template with `{slug}`. */
-  readonly appUrl: string | null;
   readonly server: ServerConfig;
-  readonly storage: StorageConfig;
   readonly heartbeat: HeartbeatConfig | null;
-  readonly log: { readonly level: "debug" | "info" | "warn" | "error"; readonly format: "auto" | "json" | "pretty" };
 }
 
-export interface ObservedKeys {
-  readonly currentCount: string;
-  readonly baselineCount: string;
-  readonly expectedCount: string;
-  readonly ratio: string;
-}
-
+type Written = RootInput["source"];
 /** What a source of this kind can. */
 type Kinds<Type extends SourceType> = (typeof sourceKinds)[Type];
+/** What every source has. */
+type Shared = Pick<Written, "concurrency" | "observedKeys">;
 
-interface SourceBase {
-  readonly concurrency: number;
-  readonly observedKeys: ObservedKeys;
-}
-
-export interface RemoteSourceConfig extends SourceBase, Kinds<"remote"> {
+export interface RemoteSourceConfig
+  extends Omit<Extract<Written, { readonly baseUrl: string }>, "type">, Kinds<"remote"> {
   readonly type: "remote";
-  /** Without a trailing slash. */
-  readonly baseUrl: string;
-  readonly apiKey: Secret | null;
-  readonly timeoutMs: number;
-  readonly retries: number;
 }
-
-export type PreloadConfig =
-  | { readonly kind: "events"; readonly path: string; readonly rebase: boolean }
-  | { readonly kind: "fixture"; readonly path: string };
-
-export interface EmbeddedSourceConfig extends SourceBase, Kinds<"embedded"> {
-  readonly type: "embedded";
-  /** Imported, in order, when the store is empty; absolute paths. */
-  readonly preload: readonly PreloadConfig[];
-}
-
-export interface PostgresSourceConfig extends PostgresTableSource, SourceBase, Kinds<"postgres"> {
+export interface EmbeddedSourceConfig extends Extract<Written, { readonly type: "embedded" }>, Kinds<"embedded"> {}
+export interface PostgresSourceConfig extends PostgresTableSource, Shared, Kinds<"postgres"> {
   readonly type: "postgres";
 }
-export interface ClickhouseSourceConfig extends ClickhouseTableSource, SourceBase, Kinds<"clickhouse"> {
+export interface ClickhouseSourceConfig extends ClickhouseTableSource, Shared, Kinds<"clickhouse"> {
   readonly type: "clickhouse";
 }
-
 /** Local evaluation over a table of the user's own. */
 export type TableSourceConfig = PostgresSourceConfig | ClickhouseSourceConfig;
-
 export type SourceConfig = RemoteSourceConfig | EmbeddedSourceConfig | TableSourceConfig;
+/** Imported when the store is empty; the path is absolute. */
+export type PreloadConfig = EmbeddedSourceConfig["preload"][number];
 
-export interface AlertConfig {
-  readonly forMs: number;
-  readonly keepFiringForMs: number;
-  readonly unknownAfter: number;
-  /** 0: never. */
-  readonly repeatIntervalMs: number;
-  /** 0–1 */
-  readonly minBaselineCoverage: number;
-}
-
-/** A receiver that is notified at once (afterMs 0), or, as an escalation, of what was not acknowledged by then. */
-export interface RoutedReceiverConfig {
-  readonly name: string;
-  readonly afterMs: number;
-}
-
-export interface GateConfig {
-  readonly releaseOn: readonly ("judged" | "acknowledged" | "resolved")[];
-  readonly whenUnknown: "allow" | "hold";
-}
-
-export interface OrganizationConfig extends SettingsOfChecks {
+export interface OrganizationConfig
+  extends Omit<BuiltinSettings, "schedule" | "timezone" | "jitterMs">, SettingsOfChecks {
   readonly slug: string;
   readonly schedule: Schedule;
-  readonly thresholds: SpikeThresholds;
-  /** From what deaths are expected; median with local sources only. */
-  readonly baseline: BaselineKind;
-  /** How many days before the window say which attributes deaths usually have. */
-  readonly attributionDays: number;
-  /** judged: past spikes that are judged `checker` leave the baseline; local sources only. */
-  readonly baselineExclude: "none" | "judged";
-  /** The verdict on an organization of which no event was ever stored; the embedded source only. */
-  readonly whenNoEvents: "unknown" | "ok";
-  /** All of them, at once, by default. */
-  readonly receivers: readonly RoutedReceiverConfig[];
-  /** Whether notifications name dead assets of it. */
-  readonly sample: boolean;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly alert: AlertConfig;
-  readonly gate: GateConfig;
+  /** All of them, at once, by default; afterMs 0: at once, else an escalation of what was not acknowledged by then. */
+  readonly receivers: NonNullable<Settings["receivers"]>;
   /** Overrides source.apiKey. */
   readonly apiKey: Secret | null;
   /** The discovery source that lists it; null: a file of the configuration does. */
@@ -126,32 +69,16 @@ export interface OrganizationConfig extends SettingsOfChecks {
 }
 
 /** A list of organizations that another system keeps (CONTRACT 14). */
-export interface DiscoverConfig {
-  readonly name: string;
+export interface DiscoverConfig extends Pick<DiscoverInput, "name" | "refreshIntervalMs" | "maxOrganizations"> {
   readonly location:
     | { readonly kind: "url"; readonly url: Secret; readonly headers: Readonly<Record<string, Secret>> }
     /** Absolute. */
     | { readonly kind: "file"; readonly path: string };
-  readonly refreshIntervalMs: number;
-  readonly maxOrganizations: number;
   /** What each of its organizations is before the list says more; the slug is empty. */
   readonly template: OrganizationConfig;
 }
 
-export interface AlertingConfig {
-  readonly groupWaitMs: number;
-  readonly groupIntervalMs: number;
-  /** What fires within this after the first alert of an open incident of its family joins it. */
-  readonly incidentWithinMs: number;
-  readonly fleet: { readonly minOrganizations: number; readonly ratio: number | "auto" } | null;
-  /** How many of the dead assets a notification names. */
-  readonly sample: number;
-  readonly externalUrl: string | null;
-}
-
-interface ReceiverBase {
-  readonly minSeverity: "warn" | "fail";
-  readonly sendResolved: boolean;
+interface ReceiverBase extends Omit<ReceiverKeys, "sendUnknown" | "sendActs"> {
   readonly sendUnknown: boolean;
   /** Whether it is notified of judgements and of a gate that opens. */
   readonly sendActs: boolean;
@@ -159,40 +86,14 @@ interface ReceiverBase {
   readonly sendComments: boolean;
   /** Whether it shows an incident as a thread. */
   readonly hasThreads: boolean;
-  /** Whether its notifications name dead assets. */
-  readonly sample: boolean;
-  readonly match: Matcher | null;
-  readonly timeoutMs: number;
-  readonly maxAgeMs: number;
-  readonly rateLimit: { readonly count: number; readonly perMs: number } | null;
 }
-
 export type ReceiverConfig = ReceiverBase & ReceiverOptions;
 
-export interface ServerConfig {
+export interface ServerConfig extends Omit<RootInput["server"], "tokens"> {
   /** host:port; a host of IPv6 in brackets. */
   readonly listen: string;
-  /** What commands show to the daemon. */
-  readonly token: Secret | null;
-  /** Who may ask, and for what; `token` is the first of them. */
+  /** Who may ask, and for what; `token`, which commands show to the daemon, is the first of them. */
   readonly tokens: readonly ServerTokenConfig[];
-  readonly trustedProxy: TrustedProxyConfig | null;
-  readonly publicRead: boolean;
-  /** For so long a session lasts without use. */
-  readonly sessionTtlMs: number;
-  /** Signs the links of messages; null: they have none. */
-  readonly linkSecret: Secret | null;
-  readonly drainTimeoutMs: number;
-}
-
-/** A reverse proxy that says who asks. */
-export interface TrustedProxyConfig {
-  /** Addresses, and ranges of them. */
-  readonly from: readonly string[];
-  readonly userHeader: string;
-  readonly groupsHeader: string;
-  readonly may: Readonly<Record<string, readonly Right[]>>;
-  readonly organizations: Readonly<Record<string, readonly string[]>>;
 }
 
 /** A token and what it is good for. */
@@ -204,20 +105,9 @@ export interface ServerTokenConfig {
   readonly organizations: readonly string[] | null;
 }
 
-export interface StorageConfig {
-  /** As written: relative to the working directory. Of no meaning with `url`. */
-  readonly path: string;
-  /** Address of a PostgreSQL; null: the store is a file. */
-  readonly url: Secret | null;
-  readonly poolSize: number;
-  readonly retentionMs: number;
-  /** How long the rows that say who did what are kept. */
-  readonly auditRetentionMs: number;
-  /** 0: keep all. */
-  readonly eventRetentionMs: number;
-}
+/** `path` is as written, relative to the working directory, and of no meaning with `url`; a retention of 0 keeps all. */
+export type StorageConfig = RootInput["storage"];
 
-export interface HeartbeatConfig {
+export interface HeartbeatConfig extends NonNullable<RootInput["heartbeat"]> {
   readonly url: Secret;
-  readonly intervalMs: number;
 }

@@ -46,10 +46,7 @@ describe("files", () => {
     );
 
     expect(config.source).toMatchObject({
-      preload: [
-        { kind: "events", path: join(folder(), "data/e.csv.gz"), rebase: true },
-        { kind: "fixture", path: "/f.yaml" },
-      ],
+      preload: [{ events: join(folder(), "data/e.csv.gz"), rebase: true }, { fixture: "/f.yaml" }],
     });
     expect(config.storage.path).toBe("x.db");
   });

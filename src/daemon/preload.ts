@@ -34,7 +34,8 @@ async function preloadEmpty(config: Config, entries: readonly PreloadConfig[], d
     fixture: (await deps.store.platform.organizations.slugs()).length === 0,
   };
   const configured = config.organizations.map(({ slug }) => slug);
-  for (const entry of entries) if (isEmpty[entry.kind]) await preloadOne(entry, configured, deps);
+  for (const entry of entries)
+    if (isEmpty["events" in entry ? "events" : "fixture"]) await preloadOne(entry, configured, deps);
 }
 
 async function preloadOne(
@@ -42,19 +43,20 @@ async function preloadOne(
   configured: readonly string[],
   { store, location, clock, logger, signal = new AbortController().signal }: PreloadDeps,
 ): Promise<void> {
-  if (entry.kind === "fixture") {
-    const files = [{ name: entry.path, text: await readFixtureText(entry.path, entry.path) }];
+  if ("fixture" in entry) {
+    const file = entry.fixture;
+    const files = [{ name: file, text: await readFixtureText(file, file) }];
     const { reports, organizations } = await importFixtures({ store, clock, files, configured });
-    logger.info({ file: entry.path, reports, organizations }, "fixture preloaded");
+    logger.info({ file, reports, organizations }, "fixture preloaded");
     return;
   }
   const { received, slugs } = await importEvents({
     location,
-    files: [entry.path],
+    files: [entry.events],
     rebaseToMs: entry.rebase ? clock.nowMs() : null,
     again: true,
     signal,
     clock,
   });
-  logger.info({ file: entry.path, events: received, organizations: slugs }, "events preloaded");
+  logger.info({ file: entry.events, events: received, organizations: slugs }, "events preloaded");
 }

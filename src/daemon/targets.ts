@@ -19,6 +19,7 @@ export function alertingSettings(config: Config): AlertingSettings {
   const gates = new Map(config.organizations.map(({ slug, gate }) => [slug, gate]));
   return {
     ...config.alerting,
+    incidentWithinMs: config.alerting.incident.withinMs,
     hasAssets: config.source.holdsEvents,
     receivers: config.receivers,
     silences: config.silences,

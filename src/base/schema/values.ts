@@ -174,9 +174,9 @@ export function parseInstant(text: string): number | null {
   return reading.kind === "instant" ? reading.atMs : null;
 }
 
-/** Returns a point in time as text. */
+/** Returns a point in time, which is written as text and read as epoch milliseconds. */
 export function instant() {
-  return z
+  const text = z
     .string()
     .superRefine((text, context) => {
       if (parseInstant(text) === null)
@@ -185,6 +185,10 @@ export function instant() {
         );
     })
     .meta({ format: "date-time" });
+  return z.codec(text, z.number(), {
+    decode: (text) => parseInstant(text) ?? Number.NaN,
+    encode: (atMs) => new Date(atMs).toISOString(),
+  });
 }
 
 /** Returns a whole number within bounds. */

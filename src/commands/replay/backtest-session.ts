@@ -182,19 +182,13 @@ function settingsOf(organization: OrganizationConfig): BacktestSettings {
 }
 
 function builtinOrganization(slug: string): BacktestSettings {
-  const { thresholds, baseline, alert, schedule: pattern, timezone } = builtinSettings;
+  const { thresholds, baseline, alert, schedule: pattern, timezone, jitterMs } = builtinSettings;
   return {
     slug,
     thresholds,
     baseline,
-    policy: {
-      forMs: alert.for,
-      keepFiringForMs: alert.keepFiringFor,
-      unknownAfter: alert.unknownAfter,
-      repeatIntervalMs: alert.repeatInterval,
-      minBaselineCoverage: alert.minBaselineCoverage,
-    },
-    schedule: { pattern, timezone, jitterMs: 0 },
+    policy: alert,
+    schedule: { pattern, timezone, jitterMs },
     maxSilenceMs: null,
   };
 }

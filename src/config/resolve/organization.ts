@@ -4,17 +4,22 @@ import type { OrganizationConfig } from "../config.ts";
 import type { ConfigPlaces } from "../document/places.ts";
 import { layered } from "../../base/layers.ts";
 import { formatPath, type YamlPath } from "../document/problems.ts";
-import { builtinSettings, type OrganizationInput, type SettingsInput } from "../schema/organization.ts";
+import {
+  builtinSettings,
+  type BuiltinSettings,
+  type OrganizationInput,
+  type Settings,
+} from "../schema/organization.ts";
 import type { SecretBook } from "./secrets.ts";
 
 export interface OrganizationResolution {
-  readonly organization: OrganizationInput;
+  readonly organization: OrganizationInput | string;
   /** Where it stands. */
   readonly path: YamlPath;
   /** The discovery source that it belongs to; null: none. */
   readonly discoveredBy: string | null;
   readonly places: ConfigPlaces;
-  readonly defaults: SettingsInput;
+  readonly defaults: Settings;
   /** Where `defaults` says what. */
   readonly defaultsSetAt: Readonly<Record<string, string>>;
   readonly receiverNames: readonly string[];
@@ -27,47 +32,35 @@ export interface OrganizationResolution {
  */
 export function resolveOrganization(resolution: OrganizationResolution): OrganizationConfig {
   const { organization, path, discoveredBy, places, defaults, defaultsSetAt, receiverNames, secrets } = resolution;
-  const own: SettingsInput & { slug: string } =
-    typeof organization === "string" ? { slug: organization } : organization;
-  const alert = layered(builtinSettings.alert, defaults.alert, own.alert);
-  const timezone = own.timezone ?? defaults.timezone ?? builtinSettings.timezone;
-  const jitterMs = own.jitter ?? defaults.jitter ?? builtinSettings.jitter;
+  const own: OrganizationInput = typeof organization === "string" ? { slug: organization } : organization;
+  const { schedule, timezone, jitterMs, ...settings } = settled(defaults, own);
   const scheduleOf: ScheduleOf = (pattern) => ({ pattern: pattern.trim(), timezone, jitterMs });
+  const checks = checkSettings.map((settings) => {
+    const { key } = settings;
+    return [key, settings.resolve([defaults[key], own[key]], scheduleOf)];
+  });
   return {
+    ...settings,
     slug: own.slug,
-    schedule: scheduleOf(own.schedule ?? defaults.schedule ?? builtinSettings.schedule),
-    thresholds: layered(builtinSettings.thresholds, defaults.thresholds, own.thresholds),
-    baseline: own.baseline ?? defaults.baseline ?? builtinSettings.baseline,
-    attributionDays: own.attributionDays ?? defaults.attributionDays ?? builtinSettings.attributionDays,
-    sample: own.sample ?? defaults.sample ?? builtinSettings.sample,
-    baselineExclude: own.baselineExclude ?? defaults.baselineExclude ?? builtinSettings.baselineExclude,
-    whenNoEvents: own.whenNoEvents ?? defaults.whenNoEvents ?? builtinSettings.whenNoEvents,
-    receivers: (own.receivers ?? defaults.receivers ?? receiverNames).map((routed) =>
-      typeof routed === "string" ? { name: routed, afterMs: 0 } : { name: routed.name, afterMs: routed.after },
-    ),
-    labels: { ...defaults.labels, ...own.labels },
-    alert: {
-      forMs: alert.for,
-      keepFiringForMs: alert.keepFiringFor,
-      unknownAfter: alert.unknownAfter,
-      repeatIntervalMs: alert.repeatInterval,
-      minBaselineCoverage: alert.minBaselineCoverage,
-    },
-    ...resolveChecks([defaults, own], scheduleOf),
-    gate: layered(builtinSettings.gate, defaults.gate, own.gate),
+    schedule: scheduleOf(schedule),
+    receivers: own.receivers ?? defaults.receivers ?? receiverNames.map((name) => ({ name, afterMs: 0 })),
+    ...(Object.fromEntries(checks) as SettingsOfChecks),
     apiKey: secrets.of(path, "apiKey")[0] ?? null,
     discoveredBy,
     setAt: { ...defaultsSetAt, ...whereSet(places, path), "": places.lineOf(path) },
   };
 }
-
-function resolveChecks(layers: readonly SettingsInput[], scheduleOf: ScheduleOf): SettingsOfChecks {
-  const resolved = checkSettings.map((settings) => {
-    const written = layers.map((layer) => layer[settings.key]);
-    return [settings.key, settings.resolve(written, scheduleOf)];
+/** What of all settings has a built-in value: as the last layer says that says it, objects field by field. */
+export function settled(...layers: readonly Settings[]): BuiltinSettings {
+  const values = Object.entries(builtinSettings).map(([key, builtIn]) => {
+    const said = layers.map((layer) => layer[key as keyof BuiltinSettings]);
+    const isNested = typeof builtIn === "object" && !Array.isArray(builtIn);
+    return [key, isNested ? layered<object>(builtIn, ...(said as object[])) : (said.findLast(isSaid) ?? builtIn)];
   });
-  return Object.fromEntries(resolved) as SettingsOfChecks;
+  return Object.fromEntries(values) as BuiltinSettings;
 }
+
+const isSaid = (value: unknown): boolean => value !== undefined;
 
 /** Returns an organization with all of its schedules in a timezone. */
 export function inTimezone(organization: OrganizationConfig, timezone: string): OrganizationConfig {

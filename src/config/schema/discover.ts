@@ -2,25 +2,15 @@ import { z } from "zod";
 
 import { dayMs } from "../../base/time.ts";
 import { templateSchema } from "./organization.ts";
-import {
-  duration,
-  filePath,
-  nameText,
-  secretFile,
-  shortestIntervalMs,
-  strictObject,
-  wholeNumber,
-} from "../../base/schema/values.ts";
+import { secretText, section } from "./section.ts";
+import { duration, filePath, nameText, secretFile, shortestIntervalMs, wholeNumber } from "../../base/schema/values.ts";
 
-/** A source of organizations (CONTRACT 14). */
-export const discoverSchema = strictObject({
+/** The keys of a source of organizations (CONTRACT 14). */
+export const discoverShape = {
   name: nameText(64).describe("The source's name in metrics, logs and commands."),
-  url: z
-    .string()
-    .optional()
-    .describe(
-      "Asked with GET for a JSON array; redirects are not followed, at most 16 MiB within 30 s. A secret: `urlFile` reads it from a file. Not with `file`.",
-    ),
+  url: secretText(
+    "Asked with GET for a JSON array; redirects are not followed, at most 16 MiB within 30 s. A secret: `urlFile` reads it from a file. Not with `file`.",
+  ),
   urlFile: secretFile("the URL").optional(),
   file: filePath()
     .optional()
@@ -37,5 +27,7 @@ export const discoverSchema = strictObject({
     .default(20_000)
     .describe("A list with more organizations is not applied."),
   organization: templateSchema.optional(),
-}).describe("A list of organizations that another system keeps.");
+};
+/** A source of organizations. */
+export const discoverSchema = section(discoverShape).describe("A list of organizations that another system keeps.");
 export type DiscoverInput = z.output<typeof discoverSchema>;

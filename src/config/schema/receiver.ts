@@ -1,7 +1,8 @@
 import { z } from "zod";
 
-import { dayMs } from "../../base/time.ts";
+import { dayMs, hourMs, minuteMs, secondMs } from "../../base/time.ts";
 import { duration, longestTimeoutMs, nameText, shortestIntervalMs, strictObject } from "../../base/schema/values.ts";
+import { layer, readAs, type Section } from "./section.ts";
 import { checkNames } from "../../contract/report.ts";
 import { receiverKind, receiverTypes, type ReceiverType } from "../../receivers/receivers.ts";
 
@@ -19,7 +20,7 @@ export const matchShape = {
     .describe("Labels of the organization; each value exact or a pattern with `*`."),
 };
 
-const rateLimitSchema = z
+const rateLimitText = z
   .string()
   .superRefine((text, context) => {
     if (parseRateLimit(text) === null)
@@ -27,14 +28,22 @@ const rateLimitSchema = z
   })
   .meta({ pattern: "^[1-9]\\d{0,5}/[smh]$" });
 
+const unitMs = { s: secondMs, m: minuteMs, h: hourMs } as const;
+
+const rateLimitSchema = readAs(rateLimitText, parseRateLimit, (limit) => {
+  const unit = Object.entries(unitMs).find(([, ms]) => ms === limit?.perMs)?.[0] ?? `${limit?.perMs}ms`;
+  return `${limit?.count}/${unit}`;
+});
+
 /** `30/m` as a count and the milliseconds in which it may be reached; null when it is none. */
-export function parseRateLimit(text: string): { readonly count: number; readonly perMs: number } | null {
+function parseRateLimit(text: string): { readonly count: number; readonly perMs: number } | null {
   const match = /^([1-9]\d{0,5})\/([smh])$/.exec(text);
   if (match === null) return null;
-  return { count: Number(match[1]), perMs: { s: 1_000, m: 60_000, h: 3_600_000 }[match[2] as "s" | "m" | "h"] };
+  return { count: Number(match[1]), perMs: unitMs[match[2] as keyof typeof unitMs] };
 }
 
-const common = {
+/** The keys that receivers of every type have, but the type. */
+export const receiverShape = {
   name: nameText(128).describe("Its name, in `receivers` of organizations and as a label of metrics."),
   minSeverity: z
     .enum(["warn", "fail"])
@@ -56,7 +65,7 @@ const common = {
       "Whether the receiver is notified of what people do with its alerts (`acknowledged`, `unacknowledged`, `judged`) and of a gate that opens (`released`). The default is true for `slack` with a token, else false; a `true` that is written there sends comments, too. Refused for `pagerduty`, `alertmanager` and `format: alertmanager`, which cannot express them.",
     ),
   sample: z.boolean().default(true).describe("Whether it gets the names of dead assets (`alerting.sample`)."),
-  match: strictObject(matchShape).optional().describe("Only alerts that match all of these; at least one key."),
+  match: layer(matchShape).optional().describe("Only alerts that match all of these; at least one key."),
   timeout: duration({ minMs: 1, maxMs: longestTimeoutMs }).prefault("10s").describe("Of one attempt."),
   maxAge: duration({ minMs: shortestIntervalMs, maxMs: 30 * dayMs })
     .prefault("24h")
@@ -64,11 +73,14 @@ const common = {
   rateLimit: rateLimitSchema.optional().describe("At most so many requests: `1/s`, `30/m`; absent: no limit."),
 };
 
-type ReceiverSchema = z.ZodObject<typeof common & { readonly type: z.ZodLiteral<ReceiverType> }, z.core.$strict>;
+/** What a receiver of any type says. */
+export type ReceiverKeys = Section<typeof receiverShape>;
+
+type ReceiverSchema = z.ZodObject<typeof receiverShape & { readonly type: z.ZodLiteral<ReceiverType> }, z.core.$strict>;
 
 function schemaOf(type: ReceiverType): ReceiverSchema {
   const { summary, shape } = receiverKind(type);
-  const known = { type: z.literal(type).describe(summary), ...common, ...shape };
+  const known = { type: z.literal(type).describe(summary), ...receiverShape, ...shape };
   return strictObject(known, ` of a receiver of type ${type}`);
 }
 

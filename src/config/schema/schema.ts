@@ -1,10 +1,12 @@
 import { z } from "zod";
 
 import { dayMs, hourMs, secondMs } from "../../base/time.ts";
+import type { SilenceRule } from "../../contract/silence.ts";
 import { discoverSchema } from "./discover.ts";
 import { rights } from "../../contract/rights.ts";
-import { defaultsSchema, organizationSchema } from "./organization.ts";
+import { defaultsSchema, organizationSchema, settingsShape } from "./organization.ts";
 import { matchShape, receiverSchema } from "./receiver.ts";
+import { layer, readAs, secretText, section } from "./section.ts";
 import { sourceSchema } from "./source.ts";
 import {
   addressRange,
@@ -20,12 +22,23 @@ import {
   nameText,
   secretFile,
   shortestIntervalMs,
-  strictObject,
   timezone,
   wholeNumber,
 } from "../../base/schema/values.ts";
 
-const alertingSchema = strictObject({
+const fleetSchema = section({
+  minOrganizations: wholeNumber({ min: 1, max: 100_000 })
+    .default(3)
+    .describe("At least so many organizations must be firing."),
+  ratio: z
+    .union([z.literal("auto"), z.number().min(0).max(1)])
+    .default("auto")
+    .describe(
+      "`auto`: so many began within 30 minutes as by chance do once in a million looks; a number: at least this share of those with a result must be firing.",
+    ),
+});
+
+const alertingSchema = section({
   groupWait: duration({ maxMs: hourMs })
     .prefault("10s")
     .describe(
@@ -34,28 +47,18 @@ const alertingSchema = strictObject({
   groupInterval: duration({ maxMs: dayMs })
     .prefault("1m")
     .describe("The least time between two notifications of new alerts to one receiver."),
-  incident: strictObject({
+  incident: section({
     within: duration({ maxMs: 6 * hourMs })
       .prefault("30m")
       .describe("What fires within this after the first alert of an open incident of its family joins it."),
   })
     .prefault({})
     .describe("What belongs together."),
-  fleet: z
-    .union([
-      z.literal(false),
-      strictObject({
-        minOrganizations: wholeNumber({ min: 1, max: 100_000 })
-          .default(3)
-          .describe("At least so many organizations must be firing."),
-        ratio: z
-          .union([z.literal("auto"), z.number().min(0).max(1)])
-          .default("auto")
-          .describe(
-            "`auto`: so many began within 30 minutes as by chance do once in a million looks; a number: at least this share of those with a result must be firing.",
-          ),
-      }),
-    ])
+  fleet: readAs(
+    z.union([z.literal(false), fleetSchema]),
+    (fleet) => (fleet === false ? null : fleet),
+    (fleet) => fleet ?? false,
+  )
     .prefault({})
     .describe("One notification in place of many when the checker broke for everybody; or `false`."),
   sample: wholeNumber({ min: 0, max: 100 })
@@ -66,7 +69,7 @@ const alertingSchema = strictObject({
   .prefault({})
   .describe("How notifications are grouped.");
 
-const silenceSchema = strictObject({
+const silenceKeys = layer({
   ...matchShape,
   startsAt: instant().optional().describe("A fixed silence begins: `2026-01-01T00:00:00Z`."),
   endsAt: instant().optional().describe("A fixed silence ends."),
@@ -78,18 +81,32 @@ const silenceSchema = strictObject({
   comment: z.string().optional().describe("Why.").meta({ default: "" }),
 });
 
+const silenceSchema = readAs(
+  silenceKeys,
+  ({
+    startsAtMs,
+    endsAtMs,
+    schedule,
+    durationMs = Number.NaN,
+    timezone = "UTC",
+    comment = "",
+    ...match
+  }): SilenceRule =>
+    schedule === undefined
+      ? { ...match, comment, kind: "fixed", startsAtMs: startsAtMs ?? Number.NaN, endsAtMs: endsAtMs ?? Number.NaN }
+      : { ...match, comment, kind: "recurring", schedule, durationMs, timezone },
+  (silence) => silence,
+);
+
 const appUrlSchema = z.string().superRefine((text, context) => {
   if (!text.includes("{slug}")) context.addIssue("must hold {slug}, where the organization's slug goes");
   const problem = checkHttpUrl(text.replaceAll("{slug}", "slug"));
   if (problem !== null) context.addIssue(problem);
 });
 
-const tokenSchema = strictObject({
+const tokenSchema = section({
   name: nameText(100).describe("Who acts with it: the author of each act, on the page and in the audit."),
-  token: z
-    .string()
-    .optional()
-    .describe("The token, as long as `server.token`. A secret: `tokenFile` reads it from a file."),
+  token: secretText("The token, as long as `server.token`. A secret: `tokenFile` reads it from a file."),
   tokenFile: secretFile("the token").optional(),
   may: z
     .array(z.enum(rights))
@@ -106,7 +123,7 @@ const tokenSchema = strictObject({
     ),
 });
 
-const trustedProxySchema = strictObject({
+const trustedProxySchema = section({
   from: z
     .array(addressRange())
     .min(1)
@@ -125,31 +142,26 @@ const trustedProxySchema = strictObject({
 // Browsers keep no cookie for longer (RFC 6265bis, section 5.5).
 const longestSessionMs = 400 * dayMs;
 
-const serverSchema = strictObject({
+/** Who is answered, and where. */
+export const serverShape = {
   listen: listenAddress()
     .optional()
     .describe(
       "HOST:PORT to listen on. When absent `$FLATLINE_LISTEN`, which the container image sets to `0.0.0.0:9640`, else this.",
     )
     .meta({ default: "127.0.0.1:9640" }),
-  token: z
-    .string()
-    .optional()
-    .describe(
-      "What writing over HTTP needs (`Authorization: Bearer`); an empty one is none. At least 16 bytes where `listen` is not a loopback address. A secret: `tokenFile` reads it from a file.",
-    ),
+  token: secretText(
+    "What writing over HTTP needs (`Authorization: Bearer`); an empty one is none. At least 16 bytes where `listen` is not a loopback address. A secret: `tokenFile` reads it from a file.",
+  ),
   tokenFile: secretFile("the token").optional(),
   tokens: z
     .array(tokenSchema)
-    .default([])
+    .prefault([])
     .describe("Tokens with a name, for some rights and some organizations only; `token` is one with all rights."),
   trustedProxy: trustedProxySchema.optional(),
-  linkSecret: z
-    .string()
-    .optional()
-    .describe(
-      "Signs the links *Acknowledge* and *Silence 1 h* in chats and mail, at least 16 bytes; absent: messages have the plain link only. Needs `alerting.externalUrl`. A secret: `linkSecretFile` reads it from a file.",
-    ),
+  linkSecret: secretText(
+    "Signs the links *Acknowledge* and *Silence 1 h* in chats and mail, at least 16 bytes; absent: messages have the plain link only. Needs `alerting.externalUrl`. A secret: `linkSecretFile` reads it from a file.",
+  ),
   linkSecretFile: secretFile("the secret of links").optional(),
   publicRead: z
     .boolean()
@@ -161,20 +173,16 @@ const serverSchema = strictObject({
   drainTimeout: duration({ maxMs: longestTimeoutMs })
     .prefault("8s")
     .describe("How long a stop waits for running checks and deliveries."),
-})
-  .prefault({})
-  .describe("The HTTP server.");
+};
 
-const storageSchema = strictObject({
+/** Where results are kept. */
+export const storageShape = {
   path: filePath()
     .default("./data/flatline.db")
     .describe("The SQLite database's file; relative to the working directory. Not with `url`."),
-  url: z
-    .string()
-    .optional()
-    .describe(
-      "A PostgreSQL in place of the file, which replicas share: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. A secret: `urlFile` reads it from a file.",
-    ),
+  url: secretText(
+    "A PostgreSQL in place of the file, which replicas share: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. A secret: `urlFile` reads it from a file.",
+  ),
   urlFile: secretFile("the URL").optional(),
   poolSize: wholeNumber({ min: 2, max: 500 })
     .default(10)
@@ -188,17 +196,15 @@ const storageSchema = strictObject({
   eventRetention: duration({ maxMs: 36_500 * dayMs })
     .prefault("0s")
     .describe("How long liveness events are kept; `0s`: for ever, else at least the longest window and baseline."),
-})
-  .prefault({})
-  .describe("The store.");
+};
 
-const heartbeatSchema = strictObject({
-  url: z.string().optional().describe("Asked with GET. A secret: `urlFile` reads it from a file."),
+const heartbeatSchema = section({
+  url: secretText("Asked with GET. A secret: `urlFile` reads it from a file."),
   urlFile: secretFile("the URL").optional(),
   interval: duration({ minMs: shortestIntervalMs, maxMs: dayMs }).prefault("1m").describe("How often."),
 }).describe("A dead man's switch: asked while the scheduler and the outbox are alive.");
 
-const logSchema = strictObject({
+const logSchema = section({
   level: z.enum(["debug", "info", "warn", "error"]).default("info").describe("The least level that is logged."),
   format: z
     .enum(["auto", "json", "pretty"])
@@ -210,50 +216,47 @@ const logSchema = strictObject({
 
 /** Keys that belong to each organization, written one level too high. */
 const misplaced = Object.fromEntries(
-  Object.keys(defaultsSchema.shape).map((key) => [key, "unknown key; it belongs under defaults or an organization"]),
+  Object.keys(settingsShape).map((key) => [key, "unknown key; it belongs under defaults or an organization"]),
 );
 
+/** The keys of the main file. */
+export const rootShape = {
+  source: sourceSchema,
+  defaults: defaultsSchema.optional(),
+  organizations: z.array(organizationSchema).optional().describe("Who is checked: slugs, or objects."),
+  include: z
+    .union([filePath(), z.array(filePath())])
+    .optional()
+    .describe(
+      "More files, with a list of `organizations` only: a path or pattern (`conf.d/*.yaml`), or a list; relative to the folder of this file.",
+    ),
+  discover: z
+    .array(discoverSchema)
+    .max(100)
+    .optional()
+    .describe(
+      "Where more organizations are listed, by URL or file. Organizations of this file win over discovered ones, and of two sources the first one.",
+    ),
+  alerting: alertingSchema,
+  receivers: z.array(receiverSchema).prefault([]).describe("Where notifications go."),
+  silences: z
+    .array(silenceSchema)
+    .prefault([])
+    .describe("When notifications are held back: fixed times, or recurring ones."),
+  appUrl: appUrlSchema
+    .optional()
+    .describe("Template of an organization's address in the platform: `https://app.example.com/o/{slug}`."),
+  server: section(serverShape).prefault({}).describe("The HTTP server."),
+  storage: section(storageShape).prefault({}).describe("The store."),
+  heartbeat: heartbeatSchema.optional(),
+  log: logSchema,
+};
+
 /** The main configuration file (CONTRACT 4). Rules that span several keys are in relations.ts and secrets.ts. */
-export const rootSchema = strictObject(
-  {
-    source: sourceSchema,
-    defaults: defaultsSchema.optional(),
-    organizations: z.array(organizationSchema).optional().describe("Who is checked: slugs, or objects."),
-    include: z
-      .union([filePath(), z.array(filePath())])
-      .optional()
-      .describe(
-        "More files, with a list of `organizations` only: a path or pattern (`conf.d/*.yaml`), or a list; relative to the folder of this file.",
-      ),
-    discover: z
-      .array(discoverSchema)
-      .max(100)
-      .optional()
-      .describe(
-        "Where more organizations are listed, by URL or file. Organizations of this file win over discovered ones, and of two sources the first one.",
-      ),
-    alerting: alertingSchema,
-    receivers: z.array(receiverSchema).prefault([]).describe("Where notifications go."),
-    silences: z
-      .array(silenceSchema)
-      .prefault([])
-      .describe("When notifications are held back: fixed times, or recurring ones."),
-    appUrl: appUrlSchema
-      .optional()
-      .describe("Template of an organization's address in the platform: `https://app.example.com/o/{slug}`."),
-    server: serverSchema,
-    storage: storageSchema,
-    heartbeat: heartbeatSchema.optional(),
-    log: logSchema,
-  },
-  "",
-  misplaced,
-).describe("Configuration of flatline");
+export const rootSchema = section(rootShape, "", misplaced).describe("Configuration of flatline");
 
 /** A file that `include` names. */
-export const includeSchema = strictObject({
+export const includeSchema = section({
   organizations: z.array(organizationSchema).default([]),
 });
-
 export type RootInput = z.output<typeof rootSchema>;
-export type SilenceInput = z.output<typeof silenceSchema>;

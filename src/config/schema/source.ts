@@ -2,17 +2,10 @@ import { z } from "zod";
 
 import { minuteMs } from "../../base/time.ts";
 import { clickhouseSourceSchema, postgresSourceSchema } from "./table-source.ts";
-import {
-  checkHttpUrl,
-  duration,
-  filePath,
-  nameText,
-  secretFile,
-  strictObject,
-  wholeNumber,
-} from "../../base/schema/values.ts";
+import { secretText, section } from "./section.ts";
+import { checkHttpUrl, duration, filePath, nameText, secretFile, wholeNumber } from "../../base/schema/values.ts";
 
-const observedKeysSchema = strictObject({
+const observedKeysSchema = section({
   currentCount: nameText().default("currentCount").describe("The key of the deaths within the window."),
   baselineCount: nameText().default("baselineCount").describe("The key of the deaths within the baseline."),
   expectedCount: nameText().default("expectedCount").describe("The key of the deaths that the baseline lets expect."),
@@ -37,18 +30,15 @@ const baseUrlSchema = z
   })
   .meta({ format: "uri" });
 
-const remoteSourceSchema = strictObject(
+const remoteSourceSchema = section(
   {
     type: z.literal("remote").optional().describe("Asks the API of a takedown platform.").meta({ default: "remote" }),
     baseUrl: baseUrlSchema.describe(
       "The API's address, up to and with its version: `https://security.example.com/api/v2`.",
     ),
-    apiKey: z
-      .string()
-      .optional()
-      .describe(
-        "Sent as `X-API-KEY`; may be absent when every organization has its own. A secret: `apiKeyFile` reads it from a file.",
-      ),
+    apiKey: secretText(
+      "Sent as `X-API-KEY`; may be absent when every organization has its own. A secret: `apiKeyFile` reads it from a file.",
+    ),
     apiKeyFile: secretFile("the API key").optional(),
     timeout: duration({ minMs: 1, maxMs: 10 * minuteMs })
       .prefault("30s")
@@ -63,7 +53,7 @@ const remoteSourceSchema = strictObject(
 );
 
 const preloadSchema = z.union([
-  strictObject({
+  section({
     events: filePath().describe(
       "A file of liveness events (CSV or NDJSON, `.gz` too); relative to the folder of this file.",
     ),
@@ -72,17 +62,17 @@ const preloadSchema = z.union([
       .default(false)
       .describe("Shifts the events in time so that the newest is at the moment of import."),
   }),
-  strictObject({
+  section({
     fixture: filePath().describe(
       "A fixture of organizations, keys, assets and reports; relative to the folder of this file.",
     ),
   }),
 ]);
 
-const embeddedSourceSchema = strictObject(
+const embeddedSourceSchema = section(
   {
     type: z.literal("embedded").describe("Evaluates liveness events in flatline's own store."),
-    preload: z.array(preloadSchema).default([]).describe("Imported in this order when the store is empty."),
+    preload: z.array(preloadSchema).prefault([]).describe("Imported in this order when the store is empty."),
     concurrency: concurrencySchema,
     observedKeys: observedKeysSchema,
   },

@@ -2,7 +2,8 @@ import { z } from "zod";
 
 import { minuteMs, secondMs } from "../../base/time.ts";
 import { timeUnits } from "../../contract/table-source.ts";
-import { duration, nameText, secretFile, strictObject, wholeNumber } from "../../base/schema/values.ts";
+import { secretText, section } from "./section.ts";
+import { duration, nameText, secretFile, wholeNumber } from "../../base/schema/values.ts";
 
 const quotesAndControls = /["`\\]|\p{Cc}/u;
 
@@ -20,7 +21,7 @@ const tableName = databaseName("table").superRefine((text, context) => {
     context.addIssue("must be a table's name, or schema and name with a dot between: public.liveness_events");
 });
 
-const columnsSchema = strictObject({
+const columnsSchema = section({
   slug: databaseName("column").describe("The column of text with the organization's slug."),
   at: databaseName("column").describe("The column with the time of the event."),
   assetType: databaseName("column").optional().describe("The column with the asset's type; findings then name types."),
@@ -43,10 +44,7 @@ const longestConcurrency = 100_000;
 
 function tableShape(engine: string, example: string) {
   return {
-    url: z
-      .string()
-      .optional()
-      .describe(`The address of ${engine}: \`${example}\`. A secret: \`urlFile\` reads it from a file.`),
+    url: secretText(`The address of ${engine}: \`${example}\`. A secret: \`urlFile\` reads it from a file.`),
     urlFile: secretFile("the address").optional(),
     table: tableName
       .optional()
@@ -80,7 +78,7 @@ function tableShape(engine: string, example: string) {
 
 /** `source.type: postgres`, but for the keys that every source has. */
 export function postgresSourceSchema<Shape extends z.core.$ZodLooseShape>(shared: Shape) {
-  return strictObject(
+  return section(
     {
       type: z.literal("postgres").describe("Evaluates liveness events in a table of yours in PostgreSQL."),
       ...tableShape("PostgreSQL", "postgres://flatline@db.example.com/platform"),
@@ -93,12 +91,12 @@ export function postgresSourceSchema<Shape extends z.core.$ZodLooseShape>(shared
 
 /** `source.type: clickhouse`, but for the keys that every source has. */
 export function clickhouseSourceSchema<Shape extends z.core.$ZodLooseShape>(shared: Shape) {
-  return strictObject(
+  return section(
     {
       type: z.literal("clickhouse").describe("Evaluates liveness events in a table of yours in ClickHouse."),
       ...tableShape("ClickHouse's HTTP interface", "https://clickhouse.example.com:8443"),
       username: nameText().default("default").describe("The user."),
-      password: z.string().optional().describe("The user's password. A secret: `passwordFile` reads it from a file."),
+      password: secretText("The user's password. A secret: `passwordFile` reads it from a file."),
       passwordFile: secretFile("the password").optional(),
       database: nameText().default("default").describe("The database that names without one are in."),
       ...shared,

@@ -1,0 +1,193 @@
+import { z } from "zod";
+
+import { formatDuration } from "../../base/durations.ts";
+import { strictObject } from "../../base/schema/values.ts";
+import { Secret } from "../../base/secret.ts";
+
+// A key is said once, in its schema: its name and type in the configuration, and what `config show` writes, follow from it.
+
+type Shape = z.core.$ZodLooseShape;
+type Inner<Schema> = Schema extends z.ZodOptional<infer Of> | z.ZodDefault<infer Of> | z.ZodPrefault<infer Of>
+  ? Inner<Of>
+  : Schema;
+/** Text that is read as milliseconds has its unit in the name of its key; the file of a secret has no key of its own. */
+type NameOf<Key extends string, Of extends Shape> = Key extends `${keyof Of & string}File`
+  ? never
+  : Inner<Of[Key]> extends z.ZodCodec<z.ZodString, z.ZodNumber>
+    ? `${Key}Ms`
+    : Key;
+type Lasting<Value> = Value extends Secret | string
+  ? Value
+  : Value extends object
+    ? { readonly [Key in keyof Value]: Lasting<Value[Key]> }
+    : Value;
+type Said<Schema> = Lasting<Exclude<z.output<Schema>, undefined>>;
+type Optional<Of extends Shape> = { [Key in keyof Of]: undefined extends z.output<Of[Key]> ? Key : never }[keyof Of];
+
+/** What the configuration has where the file has an object of this shape; what is absent is null. */
+export type Section<Of extends Shape> = {
+  readonly [Key in keyof Of & string as NameOf<Key, Of>]: Said<Of[Key]> | (Key extends Optional<Of> ? null : never);
+};
+/** The same where something else may say what is absent: it is not there. */
+export type Layer<Of extends Shape> = {
+  readonly [Key in Exclude<keyof Of, Optional<Of>> & string as NameOf<Key, Of>]: Said<Of[Key]>;
+} & { readonly [Key in Optional<Of> & string as NameOf<Key, Of>]?: Said<Of[Key]> };
+
+/** Returns an object of the file, which is read as a {@link Section}; an unknown key is refused as by `strictObject`. */
+export function section<Of extends Shape>(
+  shape: Of,
+  where?: string,
+  foreign?: Readonly<Record<string, string>>,
+): ReadAs<z.ZodObject<Of, z.core.$strict>, Section<Of>> {
+  return object(strictObject(shape, where, foreign), null);
+}
+
+/** Returns an object of the file, which is read as a {@link Layer}. */
+export function layer<Of extends Shape>(shape: Of): ReadAs<z.ZodObject<Of, z.core.$strict>, Layer<Of>> {
+  return object(strictObject(shape), undefined);
+}
+
+function object<Of extends Shape, Read>(written: z.ZodObject<Of, z.core.$strict>, absent: null | undefined) {
+  const keys = keysOf(written.shape);
+  return readAs(
+    written,
+    (values) => renamed(keys, values, absent) as Read,
+    (read: Read) => {
+      const values = keys.map((key) => [key, (read as Values)[key.name] ?? null] as const);
+      const said = values.filter(([{ isOptional }, value]) => !isOptional || value !== null);
+      return Object.fromEntries(said.map(([{ key }, value]) => [key, value])) as z.output<typeof written>;
+    },
+  );
+}
+
+/** Returns what was read of the keys of a shape among others. */
+export function readSection<Of extends Shape>(shape: Of, values: object): Section<Of> {
+  return renamed(keysOf(shape), values, null) as Section<Of>;
+}
+
+// Ten thousand organizations have seven of these each.
+function renamed(keys: readonly ShapeKey[], values: unknown, absent: null | undefined): Values {
+  const read: Record<string, unknown> = {};
+  for (const { key, name } of keys) {
+    const value = (values as Values)[key] ?? absent;
+    if (value !== undefined) read[name] = value;
+  }
+  return read;
+}
+
+/** A schema of what the file has, and what that is read as. */
+export type ReadAs<Written extends z.core.$ZodType, Read> = z.ZodCodec<Written, z.ZodCustom<Read, Read>>;
+
+// One for all: to make a schema takes longer than to use it once, and every start makes all of them.
+const anything = z.custom<unknown>();
+
+/** Returns a value of the file that is read as something else, and how that is written. */
+export function readAs<Written extends z.core.$ZodType, Read>(
+  written: Written,
+  decode: (written: z.output<Written>) => Read,
+  encode: (read: Read) => z.output<Written>,
+): ReadAs<Written, Read> {
+  const codec = {
+    decode: (value: z.output<Written>) => decode(value),
+    encode: (value: unknown) => encode(value as Read),
+  };
+  return z.codec(written, anything, codec) as ReadAs<Written, Read>;
+}
+
+const secret = readAs(z.string(), (text) => new Secret(text), String);
+
+/** Returns a secret; its rule (base/schema/secret-rules.ts) says what is wrong with it, and whether it is required. */
+export function secretText(description: string) {
+  return secret.optional().describe(description);
+}
+
+interface BuiltIn<Schema extends z.ZodType> extends z.ZodOptional<Schema> {
+  readonly builtIn: z.output<Schema>;
+}
+
+/** Returns a key of a {@link Layer} with what holds where no layer says it. */
+export function builtIn<Schema extends z.ZodType>(
+  schema: Schema,
+  value: z.output<Schema>,
+  description: string,
+): BuiltIn<Schema> {
+  const written = typeof value === "number" && isMilliseconds(schema) ? formatDuration(value) : value;
+  return Object.assign(schema.optional().meta({ description, default: written }), { builtIn: value });
+}
+
+/** All that is built in: what holds where no layer says anything. */
+export type Whole<Of extends Shape> = {
+  readonly [
+    Key in keyof Of & string as Of[Key] extends BuiltIn<z.ZodType> | Nested<Shape> ? NameOf<Key, Of> : never
+  ]: Of[Key] extends Nested<infer Inner> ? Whole<Inner> : Said<Of[Key]>;
+};
+type Nested<Of extends Shape> = z.ZodOptional<ReadAs<z.ZodObject<Of, z.core.$strict>, Layer<Of>>>;
+
+/** Returns what is built in of a shape and of the layers in it. */
+export function builtInOf<Of extends Shape>(shape: Of): Whole<Of> {
+  const entries = keysOf(shape).flatMap(({ name, schema }) => {
+    if ("builtIn" in schema) return [[name, schema.builtIn]];
+    const inner = schema instanceof z.ZodOptional ? schema.unwrap() : null;
+    if (!(inner instanceof z.ZodCodec) || !(inner.in instanceof z.ZodObject)) return [];
+    return [[name, builtInOf(inner.in.shape)]];
+  });
+  return Object.fromEntries(entries) as Whole<Of>;
+}
+
+/** Returns what a file says for these values, key by key; null is what it does not say. `own` has what is written already. */
+export function writtenAs(shape: Shape, read: object, own: Values = {}): Record<string, unknown> {
+  const write = ({ key, name, encode }: ShapeKey): unknown =>
+    key in own ? own[key] : encode((read as Values)[name] ?? null);
+  return Object.fromEntries(keysOf(shape).map((key) => [key.key, write(key)]));
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+interface ShapeKey {
+  /** In the file. */
+  readonly key: string;
+  /** In the configuration. */
+  readonly name: string;
+  readonly schema: z.core.$ZodType;
+  readonly isOptional: boolean;
+  readonly encode: (value: unknown) => unknown;
+}
+
+const knownKeys = new WeakMap<Shape, readonly ShapeKey[]>();
+
+function keysOf(shape: Shape): readonly ShapeKey[] {
+  const known = knownKeys.get(shape);
+  if (known !== undefined) return known;
+  const schemas = Object.entries<z.core.$ZodType>(shape);
+  const keys = schemas
+    .filter(([key]) => !key.endsWith("File") || !(key.slice(0, -4) in shape))
+    .map(([key, schema]): ShapeKey => {
+      const isOptional = schema instanceof z.ZodOptional;
+      const isCodec = holdsCodec(schema);
+      const encode: ShapeKey["encode"] = (value) =>
+        !isCodec || (isOptional && value === null) ? value : z.encode(schema, value);
+      return { key, name: isMilliseconds(schema) ? `${key}Ms` : key, schema, isOptional, encode };
+    });
+  knownKeys.set(shape, keys);
+  return keys;
+}
+
+function isMilliseconds(schema: z.core.$ZodType): boolean {
+  if (isWrapper(schema)) return isMilliseconds(schema.unwrap());
+  return schema instanceof z.ZodCodec && schema.out instanceof z.ZodNumber;
+}
+
+/** Whether what is read differs anywhere from what is written. */
+function holdsCodec(schema: z.core.$ZodType): boolean {
+  if (isWrapper(schema)) return holdsCodec(schema.unwrap());
+  if (schema instanceof z.ZodArray) return holdsCodec(schema.element);
+  if (schema instanceof z.ZodRecord) return holdsCodec(schema.valueType);
+  if (schema instanceof z.ZodUnion) return schema.options.some(holdsCodec);
+  return (
+    schema instanceof z.ZodCodec || (schema instanceof z.ZodObject && Object.values(schema.shape).some(holdsCodec))
+  );
+}
+
+function isWrapper(schema: z.core.$ZodType): schema is z.ZodOptional | z.ZodDefault | z.ZodPrefault {
+  return schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
+}
