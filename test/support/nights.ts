@@ -142,7 +142,7 @@ const embedded: NightScript = {
 
 const mended: NightScript = {
   name: "mended",
-  what: "the checker of 4 organizations is mended after 20 minutes, and their alerts fire for as long as the window has its deaths",
+  what: "the checker of 4 organizations is mended after half an hour, and their alerts fire for as long as the window has its deaths",
   organizations: 9,
   few: 9,
   open: async (options) => {
@@ -152,12 +152,13 @@ const mended: NightScript = {
   },
   steps: {
     "all are calm": quietly(pass),
-    "four spike for 20 minutes": loudly(async (night) => {
+    "four spike for half an hour": loudly(async (night) => {
       for (let rounds = 0; rounds < 6; rounds++) await pass(night);
     }),
     "the excess has stopped": loudly(async (night) => {
-      await night.world.advance(90 * minuteMs);
-      await pass(night, 3 * hourMs);
+      // The longest pause of the week before was of two hours.
+      await night.world.advance(3 * hourMs);
+      await pass(night, 2 * hourMs);
     }),
     "kim has it": byHand(acknowledge),
     "the deaths have left the window": loudly(async (night) => {

@@ -59,7 +59,7 @@ export async function startSlackDouble(token: string, nowMs: () => number): Prom
     }
     if (thread !== undefined) {
       if (message === undefined) return { ok: false, error: "thread_not_found" };
-      message.replies.push(seen(unescaped(call.text).split("\n")));
+      message.replies.push(seen(readable(call.text).split("\n")));
       return { ok: true, channel, ts: `${thread}.${message.replies.length}` };
     }
     ofBot.push({ states: [seen(linesOf(call))], replies: [] });
@@ -78,16 +78,18 @@ export async function startSlackDouble(token: string, nowMs: () => number): Prom
   return { apiUrl: `${sink.url}/api`, webhookUrl: `${sink.url}/hook`, ofBot, ofWebhook, close: () => sink.close() };
 }
 
-/** All that a reader sees of a message, line by line; times by the sender's words for them. */
+/** All that a reader sees of a message, line by line. */
 function linesOf({ blocks = [] }: SlackCall): string[] {
   const texts = blocks.flatMap(({ text, fields = [], elements = [] }) => [
     ...(text === undefined ? [] : text.text.split("\n")),
     ...fields.map((field) => field.text.replace("\n", " ")),
     ...elements.map((element) => element.text),
   ]);
-  return texts.map((text) => unescaped(text.replaceAll(/<!date\^[^|]*\|([^>]*)>/g, "$1")));
+  return texts.map(readable);
 }
 
-function unescaped(text: string): string {
-  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+/** The text without marks; times by the sender's words for them. */
+function readable(text: string): string {
+  const dated = text.replaceAll(/<!date\^[^|]*\|([^>]*)>/g, "$1");
+  return dated.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }
