@@ -135,6 +135,20 @@ describe("sentences", () => {
     expect(previewOf(message)).toEqual(["■ commented: acme, 2 alerts", "dana says: rolled back."]);
   });
 
+  it("of a judgement of many say how many gates it has opened", () => {
+    const [judged] = sample("judged").alerts;
+    const opened = sample("judged-released").alerts.at(-1);
+    if (judged === undefined || opened === undefined) throw new Error("the samples have no acts");
+    const of = (notice: AlertNotice, slug: string): AlertNotice => ({ ...notice, slug, id: slug, judgement: checker });
+    const checker = { verdict: "checker", comment: null, by: "kim", note: null, atMs: 0 } as const;
+    const alerts = [of(opened, "a"), of(opened, "b"), of(judged, "c")];
+
+    expect(previewOf(messageOf({ ...sample("judged"), alerts }))).toEqual([
+      "■ judged checker: 3 organizations, 2 gates open",
+      "The checker was wrong, says kim: the captcha page of hxxps://evil[.]example/login.",
+    ]);
+  });
+
   it("of one that somebody has taken say who", () => {
     expect(messageOf(sample("taken")).intro).toContain("dana has it.");
   });

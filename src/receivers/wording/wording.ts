@@ -72,11 +72,13 @@ function wordedMessage(notification: Notification, { acts, maxLinkLength, isWhol
         : groupTitle(notices);
   // What was done to several at once was done by one person, for one reason.
   const act = notices.every(isActNotice) && notices.length > 1 ? only : undefined;
+  // How many gates it has opened is in the title.
+  const said = act !== undefined && isJudgement(notices) ? { ...act, event: "judged" as const } : act;
   const isShort = act === undefined && notices.length <= maxSections;
   return {
     severity,
     title,
-    intro: act === undefined ? null : actSentence(act),
+    intro: said === undefined ? null : actSentence(said),
     facts: [],
     sections: isShort
       ? notices.map((notice) => ({
@@ -185,14 +187,22 @@ function judgedWord({ judgement }: AlertNotice): string {
   return judgement === undefined ? "judgement withdrawn" : `judged ${judgement.verdict}`;
 }
 
+/** Returns whether somebody judged all of these, whether that opened their gates or not. */
+function isJudgement(notices: readonly AlertNotice[]): boolean {
+  return notices.every(({ event, reason }) => event === "judged" || reason === "released_by_judgement");
+}
+
 function groupTitle(notices: readonly AlertNotice[]): string {
   const [first] = notices;
   if (first !== undefined && notices.every(isActNotice)) {
     const drill = first.isDrill ? "[DRILL] " : "";
-    const word = first.event === "released" ? "gate open" : first.event === "judged" ? judgedWord(first) : first.event;
+    const isJudged = isJudgement(notices);
+    const word = isJudged ? judgedWord(first) : first.event === "released" ? "gate open" : first.event;
     const slugs = new Set(notices.map(({ slug }) => slug)).size;
     const what = slugs === 1 ? `${plainText(first.slug)}, ${notices.length} alerts` : `${slugs} organizations`;
-    return `${drill}${word}: ${what}`;
+    const gates = new Set(notices.filter(({ event }) => event === "released").map(({ slug }) => slug)).size;
+    const opened = !isJudged || gates === 0 ? "" : `, ${gates} ${gates === 1 ? "gate" : "gates"} open`;
+    return `${drill}${word}: ${what}${opened}`;
   }
   const firing = notices.filter(({ status }) => status === "firing");
   const resolved = notices.length - firing.length;
