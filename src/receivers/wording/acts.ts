@@ -37,9 +37,9 @@ export function actSentence({ event, reason, judgement, act }: AlertNotice): str
       ? `${by} has withdrawn the judgement${why}`
       : `${capitalized(judgementMeanings[judgement.verdict])}, says ${by}${why}`;
   if (event === "judged") return said;
-  if (event === "acknowledged") return `${by} has it: no more reminders${why}`;
+  if (event === "acknowledged") return `${by} has it, no more reminders${why}`;
   if (event === "commented") return `${by} says${why}`;
-  if (event === "unacknowledged") return `${by} has taken the acknowledgement back: reminders go on${why}`;
+  if (event === "unacknowledged") return `${by} has taken the acknowledgement back, reminders go on${why}`;
   switch (reason) {
     case "released_by_judgement":
       return `${said} The gate is open.`;

@@ -3,6 +3,7 @@ import { formatCount, formatExpected, formatPercent } from "../../base/numbers.t
 import { ratioWords } from "../../contract/death-counts.ts";
 import { verdictWords } from "../../contract/fleet/verdict-words.ts";
 import { sampleLines } from "./broken.ts";
+import { beganText } from "./evidence.ts";
 import type { Message } from "./message.ts";
 import { isEscalation, noticeTitle } from "./notice.ts";
 import { durationText, instantText, percentText } from "./numbers.ts";
@@ -26,7 +27,7 @@ export function incidentMessage(
   return {
     title: `${isDrill ? "[DRILL] " : ""}${title}`,
     intro: isOver ? endedIntro(incident) : firingIntro(notification, incident, notices, isState),
-    facts: [...incidentFacts(incident, generatedAtMs), ...(fleet === null ? [] : typeFacts(fleet))],
+    facts: [...incidentFacts(incident, fleet, generatedAtMs), ...(fleet === null ? [] : typeFacts(fleet))],
     sections: [],
     lines: isOver ? [] : worstLines(incident, notices),
     sample: isOver || fleet === null ? [] : sampleLines(fleet.sample, generatedAtMs),
@@ -50,17 +51,27 @@ function firingTitle({ fleet }: Notification, incident: IncidentNotice, notices:
 }
 
 function endedTitle(
-  { number, organizations: all, startedAtMs }: IncidentNotice,
+  { number, family, organizations: all, startedAtMs, held }: IncidentNotice,
   notices: readonly AlertNotice[],
 ): string {
   const endsAtMs = Math.max(startedAtMs, ...notices.map((notice) => notice.endsAtMs ?? startedAtMs));
-  return `Incident ${number} is over after ${durationText(endsAtMs - startedAtMs)}: ${organizations(all)}`;
+  const after = `after ${durationText(endsAtMs - startedAtMs)}`;
+  if (family === "unreachable")
+    return `Incident ${number}: ${organizations(all)} ${all === 1 ? "gives" : "give"} results again ${after}`;
+  // What is left to do is not below the fold.
+  const what =
+    held === 0 ? organizations(all) : `${formatCount(held)} ${held === 1 ? "gate is" : "gates are"} still shut`;
+  return `Incident ${number} is over ${after}: ${what}`;
 }
 
-const causeWords = { checker: "the liveness checker", assets: "the assets did die", unclear: "unclear" } as const;
+const causeSentences = {
+  checker: "Likely cause: the liveness checker.",
+  assets: "Likely cause: the assets did die.",
+  unclear: "No cause stands out.",
+} as const;
 
 function firingIntro(
-  { fleet, summary, generatedAtMs }: Notification,
+  { fleet, generatedAtMs }: Notification,
   incident: IncidentNotice,
   notices: readonly AlertNotice[],
   isState: boolean,
@@ -75,10 +86,11 @@ function firingIntro(
   const sentences = [
     notices.some(isEscalation) ? `${organizations(firing)} for ${durationText(generatedAtMs - startedAtMs)}.` : "",
     fleet?.by === "chance" ? "By chance that does not happen." : "",
-    family === "deaths" ? `Likely cause: ${causeWords[likelyCause]}.` : "",
+    family === "deaths" ? causeSentences[likelyCause] : "",
     shared,
-    family === "unreachable" ? `${plainText(summary)}.` : "",
+    family === "unreachable" ? unreachableIntro(incident, notices, generatedAtMs) : "",
     joined > 0 && joined < firing ? `${formatCount(joined)} new here.` : "",
+    ...(isState ? [] : changeSentences(notices, generatedAtMs - startedAtMs)),
     acknowledgedBy === null ? "" : `${plainText(acknowledgedBy)} has it.`,
   ].filter((sentence) => sentence !== "");
   return sentences.length === 0
@@ -86,19 +98,44 @@ function firingIntro(
     : sentences.join(" ");
 }
 
-/** Says that the rates are back, never that something was mended: no person has looked (CONTRACT 7). */
-function endedIntro({ family, held }: IncidentNotice): string {
-  if (family === "unreachable") return "The service gives results again.";
-  const gates =
-    held === 0
-      ? ""
-      : ` ${formatCount(held)} ${held === 1 ? "gate is" : "gates are"} still shut: judge it, so that its deaths are acted on or undone.`;
-  if (family !== "deaths") return `Nothing of it fires any more.${gates}`;
-  return `All rates are back under their thresholds. That does not clear the deaths that were counted.${gates}`;
+/** What else has changed: the title says the same as before. */
+function changeSentences(notices: readonly AlertNotice[], lastedMs: number): string[] {
+  const worse = notices.filter(({ event }) => event === "escalated").length;
+  const isReminder = notices.length > 0 && notices.every(({ reason }) => reason === "repeat_interval");
+  return [
+    ...(worse === 0 ? [] : [`${formatCount(worse)} got worse.`]),
+    ...(isReminder ? [`It still fires, after ${durationText(lastedMs)}.`] : []),
+  ];
 }
 
-function incidentFacts(incident: IncidentNotice, nowMs: number): Message["facts"] {
+/** Since when, the codes with their counts, and the last error (CONTRACT 15, Notifications). */
+function unreachableIntro(
+  { firing, startedAtMs }: IncidentNotice,
+  notices: readonly AlertNotice[],
+  nowMs: number,
+): string {
+  const errors = notices.flatMap(({ error }) => error ?? []);
+  const codes = [...Map.groupBy(errors, ({ reason }) => reason)]
+    .toSorted(([, left], [, right]) => right.length - left.length)
+    .map(([reason, same]) => `${reason} ${formatCount(same.length)}`);
+  const what = codes.length === 0 ? "" : `: ${codes.join(", ")}`;
+  const last = errors.at(-1);
+  const said = last === undefined ? "" : ` The last error: ${plainText(last.message)}.`;
+  const they = firing === 1 ? "It has" : "They have";
+  return `${they} not been watched since ${instantText(startedAtMs, nowMs)}${what}.${said}`;
+}
+
+/** Says that the rates are back, never that something was mended: no person has looked (CONTRACT 7). */
+function endedIntro({ family, held }: IncidentNotice): string {
+  if (family === "unreachable") return "Nothing is known of the time between.";
+  const judge = held === 0 ? "" : " Judge it, so that its deaths are acted on or undone.";
+  if (family !== "deaths") return `Nothing of it fires any more.${judge}`;
+  return `All rates are back under their thresholds. That does not clear the deaths that were counted.${judge}`;
+}
+
+function incidentFacts(incident: IncidentNotice, fleet: FleetNotice | null, nowMs: number): Message["facts"] {
   const { deaths, onsetAtMs, organizations: all, firing, held } = incident;
+  const marker = fleet?.evidence?.markers.findLast(({ atMs }) => onsetAtMs !== null && atMs <= onsetAtMs) ?? null;
   const counted = deaths === null ? null : { currentCount: deaths.count, expectedCount: deaths.expected };
   const ratio = counted === null ? null : ratioWords(counted);
   return [
@@ -113,7 +150,7 @@ function incidentFacts(incident: IncidentNotice, nowMs: number): Message["facts"
         ]),
     ...(onsetAtMs === null
       ? []
-      : [{ name: "Began", value: `${instantText(onsetAtMs, nowMs)}, by the median`, atMs: onsetAtMs }]),
+      : [{ name: "Began", value: `${beganText({ atMs: onsetAtMs, marker }, nowMs)}, by the median`, atMs: onsetAtMs }]),
     ...stoppedFacts(incident, nowMs),
     ...(held === 0 ? [] : [{ name: "Gates", value: `${formatCount(held)} shut` }]),
   ];
