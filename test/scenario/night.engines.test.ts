@@ -30,7 +30,8 @@ async function toldIn(
 }
 
 describe.each(storeEngines)("on $engine,", ({ engine }) => {
-  it.each(Object.values(nights))("$what", async ({ name, open, organizations, steps }) => {
+  // Thousands of requests over real sockets: also on a machine that is busy with other things.
+  it.each(Object.values(nights))("$what", { timeout: 120_000 }, async ({ name, open, organizations, steps }) => {
     await using night = await open({ engine, organizations });
     for (const { take } of Object.values(steps)) await take(night);
 

@@ -156,6 +156,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
   const receivers = new Map<string, FakeReceiver>();
   let options = initial;
   let processes = 0;
+  let restarted = Promise.resolve();
   let ids = 0;
   let crash: CrashPoint | null = null;
   const newId = (): string => `id-${String(++ids).padStart(6, "0")}`;
@@ -231,21 +232,27 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     return true;
   }
 
-  /** A transaction that a crash interrupts is rolled back, or was committed without anybody's knowing. */
+  /** A transaction that a crash interrupts is rolled back, or was committed without anybody's knowing; no other follows it. */
   function crashable(point: keyof typeof committed): Store {
+    let died: Crash | null = null;
+    const liveOn = (at: CrashPoint): void => {
+      if (crashing(at)) died = new Crash(at);
+      if (died !== null) throw died;
+    };
     const atCommit = async <Done>(work: () => Promise<Done>): Promise<Done> => {
+      if (died !== null) throw died;
       const done = await work();
-      if (crashing(committed[point])) throw new Crash(committed[point]);
+      liveOn(committed[point]);
       return done;
     };
     return {
       ...store,
-      // Each run is recorded alone, at an instant of the test.
+      // Each run is recorded at an instant of the test.
       commitPauseMs: 0,
       runs: {
         ...store.runs,
         append: async (by, row) => {
-          if (crashing(point)) throw new Crash(point);
+          liveOn(point);
           return atCommit(() => store.runs.append(by, row));
         },
       },
@@ -253,7 +260,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
         atCommit(() =>
           store.transaction(async (parts: StoreParts) => {
             const done = await work(parts);
-            if (crashing(point)) throw new Crash(point);
+            liveOn(point);
             return done;
           }),
         ),
@@ -330,11 +337,14 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       const run = { check, slug, dueAtMs: startedAtMs, isAsked: false, journal };
       return recordRun(recorder, { run, report, nextDueAtMs: clock.nowMs() + 300_000 });
     };
+    const process = processes;
     try {
       return await recordOnce();
     } catch (error) {
       if (!(error instanceof Crash)) throw error;
-      await restart();
+      // Runs that shared a commit are lost together, with one process.
+      if (processes === process) restarted = restart();
+      await restarted;
       // What was committed is not run again.
       if (error.point !== "recorded") return await recordOnce();
       return { state: board.state(check, slug), previousSeverity: null, changes: [] };
@@ -459,9 +469,13 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     },
     judge: async (subject, verdict, comment) => {
       const alert = (await store.alerts.allLive()).find((one) => one.slug === subject && one.state === "firing");
-      const context = { store: crashable("act"), settings: settings(), nowMs: clock.nowMs() };
       const act = { alertId: alert?.id ?? subject, verdict, author: actor("kim", "token"), comment: comment ?? null };
-      await surviving(() => judgeAlert(context, { ...act, mayOpenGate: true }));
+      await surviving(() =>
+        judgeAlert(
+          { store: crashable("act"), settings: settings(), nowMs: clock.nowMs() },
+          { ...act, mayOpenGate: true },
+        ),
+      );
     },
     actOn: (incident, act, { slugs: some, reach, mayOpenGate = true, isDryRun = false } = {}) =>
       surviving(() =>

@@ -121,8 +121,8 @@ export async function createNight(options: NightOptions): Promise<Night> {
       for (let first = 0; first < slugs.length; first += atOnce) {
         const some = slugs.slice(first, first + atOnce);
         const { signal } = new AbortController();
-        for (const report of await Promise.all(some.map((slug) => runCheck(spikeTarget(slug), deps, signal))))
-          await world.record(report);
+        const reports = await Promise.all(some.map((slug) => runCheck(spikeTarget(slug), deps, signal)));
+        await Promise.all(reports.map((report) => world.record(report)));
         if (lastsMs > 0) await world.advance((lastsMs * some.length) / slugs.length);
       }
     },
