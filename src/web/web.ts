@@ -52,6 +52,7 @@ import { createIncidentPages } from "./read/incident-page.ts";
 import type { IncidentReading } from "./read/incidents.ts";
 import type { Running } from "./read/running.ts";
 import { addIncidentPages } from "./pages/incidents/routes.ts";
+import { addOverviewPage } from "./pages/overview/routes.ts";
 import { addThemeRoute, createSite } from "./pages/site.ts";
 import type { SessionsPort } from "./ports/sessions.ts";
 import type { SilencesPort } from "./ports/silences.ts";
@@ -324,6 +325,9 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   void server.register(async (scope) => addThemeRoute(scope, access));
   void server.register(async (scope) =>
     addIncidentPages(scope, access, { site, running, incidents: options.incidents, pages: incidentPages, bodies }),
+  );
+  void server.register(async (scope) =>
+    addOverviewPage(scope, { ...options, site, pages: incidentPages, past: options.page }),
   );
   void server.register(async (scope) => addPageRoutes(scope, access, { ...options, mostStreams: limits.streams }));
   for (const plugin of plugins?.(bodies) ?? []) void server.register(plugin, { prefix: "/api/v2" });

@@ -16,7 +16,7 @@ export function startDialogs(): void {
     const dialog = openDialog();
     // A dialog of the server is open for readers without scripts; over the page it is modal.
     if (dialog === null || dialog.matches(":modal")) return;
-    dialog.close();
+    dialog.removeAttribute("open");
     dialog.showModal();
     dialog.addEventListener("close", () => finish(), { once: true });
     dialog.querySelector<HTMLElement>("input:checked, input[type=radio], input[type=text], .primary")?.focus();

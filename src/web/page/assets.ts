@@ -24,6 +24,7 @@ const types: Readonly<Record<string, string>> = {
 
 // What scripts/build.js made: as seen from dist/program, and from the sources, which take what was built last.
 const folders = ["../web/assets/", "../../../dist/web/assets/"].map((path) => new URL(path, import.meta.url));
+const hashedName = /-[0-9a-f]{12}\.(?:css|js)$/;
 const namePattern = /^(?:[a-z0-9-]+\/){0,3}[a-z0-9-]+\.(css|js|svg)$/;
 
 /** `/assets/…`: style, scripts and marks, compressed once, with an ETag. The sign-in needs them before it knows who asks. */
@@ -67,8 +68,9 @@ function compress(plain: Buffer, type: string): Asset {
 }
 
 function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): FastifyReply {
-  // Always asked again, answered with 304: a new version is seen at the next look, without names that change.
-  void reply.headers({ etag: asset.etag, "cache-control": "no-cache", vary: "accept-encoding" }).type(asset.type);
+  // A name with a hash says what it holds, for good; others are asked again, and answered with 304.
+  const caching = hashedName.test(request.url) ? "public, max-age=31536000, immutable" : "no-cache";
+  void reply.headers({ etag: asset.etag, "cache-control": caching, vary: "accept-encoding" }).type(asset.type);
   if (request.headers["if-none-match"] === asset.etag) return reply.code(304).send();
   return sendEncoded(request, reply, asset);
 }

@@ -6,23 +6,20 @@ import { secondMs } from "../../base/time.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
 import type { PlaceList, Place } from "../../contract/v1/places.ts";
 import { hasIdentities, refusalOf, sendRefusal } from "../access/admission.ts";
-import { requireOrganization, scopeOf, seesDetails, seesOrganization } from "../access/identity.ts";
+import { requireOrganization, scopeOf, seesDetails } from "../access/identity.ts";
 import { readOrganization } from "./organization/model.ts";
 import { paramsOf, sendText } from "./answer.ts";
 import { createPageEvents } from "./change-stream.ts";
 import { readPageModel, type PageModel, type DetailPorts } from "./overview/overview-model.ts";
 import { operatorPages } from "./operator.ts";
-import { overviewTitle, renderCounters, renderUnwatched, renderVerdict } from "./overview/fleet.ts";
-import { html, nothing, type Html } from "../parts/html.ts";
+import { html, type Html } from "../parts/html.ts";
 import { renderMessage, type PageKey, pages } from "./parts/layout.ts";
-import { renderBulkBar } from "./parts/picking.ts";
 import { addAlertPages } from "./alerts/routes.ts";
 import { createDocuments } from "./documents.ts";
 import { wantsHtml } from "../sign-in/lead.ts";
 import { answerClosed } from "./closed.ts";
 import { organizationTitle, renderOrganization } from "./organization/organization.ts";
-import { readQuery, selectRows, shownSeverity, organizationPath } from "./overview/row.ts";
-import { pageSize, renderTable } from "./overview/table.ts";
+import { shownSeverity, organizationPath } from "./overview/row.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { UnwatchedPort } from "../ports/events.ts";
 import type { SilencesPort } from "../ports/silences.ts";
@@ -105,49 +102,6 @@ export function addPageRoutes(
       wantsHtml(request) ? answerClosed(request, reply, current, refusal, closed) : sendRefusal(reply, refusal),
     );
   }
-
-  /** What sends events and is not checked, for who may read that. */
-  async function unwatchedLine(request: FastifyRequest): Promise<Html> {
-    if (!seesDetails(request)) return nothing;
-    return renderUnwatched(await options.unwatched.list((slug) => seesOrganization(request, slug)));
-  }
-
-  addPage("/", "public", "organizations", async (request, reply) => {
-    const model = await readModel(request);
-    const params = paramsOf(request);
-    const query = readQuery(params);
-    const found = selectRows(model.rows, query);
-    const pages = Math.max(1, Math.ceil(found.length / pageSize));
-    const number = Math.min(Math.max(1, Math.trunc(Number(params.get("page") ?? 1)) || 1), pages);
-    const { nowMs, rows, fleet } = model;
-    const main = html`<div id="verdict-part">${renderVerdict(rows, fleet, nowMs)}</div>
-      <div id="counters">${rows.length === 0 ? nothing : renderCounters(rows, query)}</div>
-      <p class="did" id="did" role="status"></p>
-      <div id="unwatched-part">${await unwatchedLine(request)}</div>
-      ${renderTable(rows, found, query, number, nowMs)}${renderBulkBar({ hasToken: hasIdentities(settings()) })}`;
-    const text = documents.render(request, model, {
-      title: overviewTitle(rows, fleet),
-      current: "organizations",
-      main,
-      showsVerdict: false,
-    });
-    return sendText(request, reply, "text/html", text);
-  });
-
-  addResource(scope, "/rows.json", settings, {
-    GET: {
-      access: "public",
-      handle: async (request, reply) => {
-        const { nowMs, rows, fleet, storeProblem, deadLetters, queued, unattended } = await readModel(request);
-        return sendText(
-          request,
-          reply,
-          "application/json",
-          escapeUnseen(JSON.stringify({ nowMs, rows, fleet, storeProblem, deadLetters, queued, unattended })),
-        );
-      },
-    },
-  });
 
   addPage("/o/:slug", "public", "organizations", async (request, reply) => {
     const { slug } = request.params as { readonly slug: string };

@@ -101,7 +101,7 @@ export function renderDocument(frame: Frame, content: PageContent): string {
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="htmx-config" content="includeIndicatorCSS:false history:false" />
+        <meta name="htmx-config" content="includeIndicatorCSS:false history:reload" />
         <title>${title}</title>
         <link rel="stylesheet" href="/assets/${assets.style}" />
         <link rel="icon" id="favicon" type="image/svg+xml" href="/assets/${severity}.svg" />
@@ -121,6 +121,7 @@ export function renderDocument(frame: Frame, content: PageContent): string {
         ${trace ?? html`<hr class="line" />`}
         <p class="note" id="stale" hidden></p>
         ${frame.storeProblem === null ? nothing : html`<p class="note" id="store">What is shown may be old: ${frame.storeProblem}.</p>`}
+        <p class="did" id="did" role="status">${didText(frame.here)}</p>
         <main
           id="main"
           tabindex="-1"
@@ -143,6 +144,12 @@ function renderClock(nowMs: number): Html {
       >${formatSeconds(nowMs).slice(5)}</span
     ><span class="date"> UTC</span></time
   >`;
+}
+
+/** What an act has done, where it could not be said without leaving the page. */
+function didText(here: string): string {
+  const did = new URL(here, "http://flatline.invalid").searchParams.get("did") ?? "";
+  return /^[\d,]{1,9} [a-z ]{1,20}\.$|^The comment is kept\.$/.test(did) ? did : "";
 }
 
 function renderNav(current: PageKey | null, facts: FrameFacts | null): Html {

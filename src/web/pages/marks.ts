@@ -3,6 +3,9 @@ import { html, type Html } from "../parts/html.ts";
 /** What a page knows of an organization: `unknown` before its first run. */
 export type ShownSeverity = "fail" | "warn" | "unknown" | "ok";
 
+/** In the order in which they are counted. */
+export const shownSeverities: readonly ShownSeverity[] = ["fail", "warn", "unknown", "ok"];
+
 /** The shapes of marks: severities, ended ones as outlines, and what happened. */
 export type MarkShape =
   | ShownSeverity

@@ -349,8 +349,8 @@ const reasonWords: Readonly<Record<string, string>> = {
 
 /** "117 judged, 3 were not." */
 export function doneSentence(act: DialogAct, { done, skipped }: IncidentActResult): string {
-  const rest =
-    skipped.length === 0 ? "" : `, ${formatCount(skipped.length)} ${skipped.length === 1 ? "was" : "were"} not`;
+  const left = skipped.filter(({ reason }) => reason !== "already" && reason !== "ended").length;
+  const rest = left === 0 ? "" : `, ${formatCount(left)} ${left === 1 ? "was" : "were"} not`;
   return act === "comment" ? "The comment is kept." : `${formatCount(done.length)} ${doneWords[act]}${rest}.`;
 }
 

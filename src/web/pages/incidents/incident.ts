@@ -42,7 +42,6 @@ export function actButton(number: number, act: DialogAct, words: string, isFirst
   const href = `/incidents/${number}/${act}`;
   return html`<a
     class="button${isFirst ? " primary" : ""}"
-    role="button"
     href="${href}"
     hx-get="${href}"
     hx-target="#dialog-place"
@@ -68,9 +67,7 @@ export function renderIncident(
       <span><a href="/incidents">Incidents</a> / ${number}</span
       >${previous === null ? nothing : html`<span><a href="/incidents/${previous}">‹ ${previous}</a></span>`}
     </p>
-    ${renderHead(sentences, { shape: incidentMark(page), acts })}
-    <p class="did" id="did" role="status">${didText(params)}</p>
-    ${renderInstants(page, withPeople)}
+    ${renderHead(sentences, { shape: incidentMark(page), acts })} ${renderInstants(page, withPeople)}
     <div class="asked">
       ${renderQuestions(knownQuestions(page))}${renderQuestions(decidedQuestions(page, { withPeople, button }), true)}
     </div>
@@ -79,12 +76,6 @@ export function renderIncident(
       <div>${isSpike ? renderCarriers(page) : nothing}${renderCost(page)}</div>
       ${renderSection("What happened", html`${incidentComment(number)}${renderStory(page, withPeople)}`)}
     </div>`;
-}
-
-/** What an act has done, where it could not be said without leaving the page. */
-function didText(params: URLSearchParams): string {
-  const did = params.get("did") ?? "";
-  return /^[\d,]{1,9} [a-z ]{1,20}\.$|^The comment is kept\.$/.test(did) ? did : "";
 }
 
 function incidentComment(number: number): Html {

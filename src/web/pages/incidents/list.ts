@@ -56,58 +56,57 @@ export function renderIncidents(list: IncidentList, params: URLSearchParams): Ht
   const left = wanted.filter(({ incident }) => isLeft(list, incident.number) && incident.endedAtMs !== null);
   const done = wanted.filter(({ incident }) => incident.endedAtMs !== null && !isLeft(list, incident.number));
   const byGates = left.toSorted((a, b) => b.heldSince.size - a.heldSince.size);
-  const rows = [
-    ...group("Open", open, "", list),
-    ...group("To finish", byGates, ", most gates first", list),
-    ...group("Finished", done, ", newest first", list),
+  const groups: readonly IncidentGroup[] = [
+    ["Open", open, ""],
+    ["To finish", byGates, ", most gates first"],
+    ["Finished", done, ", newest first"],
   ];
   const more =
     next === null
       ? nothing
       : html`<span><a href="${withParams("/incidents", params, { before: String(next) })}">Older</a></span>`;
   return html`${renderHead(headline(list).map((one) => html`${one}`))}
-    <p class="did" id="did" role="status"></p>
-    ${
-      incidents.length === 0 && text === ""
-        ? renderEmpty()
-        : html`<form
-              class="tools"
-              role="search"
-              action="/incidents"
-              hx-get="/incidents"
-              hx-trigger="input delay:150ms, submit"
-              hx-target="#main"
-              hx-select="#main"
-              hx-swap="outerMorph"
-              hx-replace-url="true"
-              hx-sync="this:replace"
-            >
-              <label class="filter"
-                ><span class="sr">Filter</span
-                ><input
-                  type="search"
-                  name="q"
-                  id="filter"
-                  value="${text}"
-                  placeholder="Filter: acme judged=checker not:judged"
-                /><kbd>/</kbd></label
-              >${range === "90d" ? nothing : html`<input type="hidden" name="range" value="${range}" />`}
-              <p>${countOf(wanted.length, "incident")} within ${rangeWords[range]}</p>
-              ${renderSwitch(
-                (Object.keys(ranges) as Range[]).map((one) => ({
-                  words: rangeWords[one],
-                  href: withParams("/incidents", params, { range: one === "90d" ? null : one, before: null }),
-                  isChosen: one === range,
-                })),
-                "Range",
-              )}
-            </form>
-            ${wanted.length === 0 ? html`<p class="second">No incident matches «${text}». <a href="/incidents">All of them</a></p>` : renderTable("incidents flow", columns, rows)}
-            <p class="pager"><span>excess: deaths more than expected</span>${more}</p>`
-    }`;
+  ${
+    incidents.length === 0 && text === ""
+      ? renderEmpty()
+      : html`<form
+            class="tools"
+            role="search"
+            action="/incidents"
+            hx-get="/incidents"
+            hx-trigger="input delay:150ms, submit"
+            hx-target="#main"
+            hx-select="#main"
+            hx-swap="outerMorph"
+            hx-replace-url="true"
+            hx-sync="this:replace"
+          >
+            <label class="filter"
+              ><span class="sr">Filter</span
+              ><input
+                type="search"
+                name="q"
+                id="filter"
+                value="${text}"
+                placeholder="Filter: acme judged=checker not:judged"
+              /><kbd>/</kbd></label
+            >${range === "90d" ? nothing : html`<input type="hidden" name="range" value="${range}" />`}
+            <p>${countOf(wanted.length, "incident")} within ${rangeWords[range]}</p>
+            ${renderSwitch(
+              (Object.keys(ranges) as Range[]).map((one) => ({
+                words: rangeWords[one],
+                href: withParams("/incidents", params, { range: one === "90d" ? null : one, before: null }),
+                isChosen: one === range,
+              })),
+              "Range",
+            )}
+          </form>
+          ${wanted.length === 0 ? html`<p class="second">No incident matches «${text}». <a href="/incidents">All of them</a></p>` : renderIncidentTable(groups, list)}
+          <p class="pager"><span>excess: deaths more than expected</span>${more}</p>`
+  }`;
 }
 
-function isLeft({ unfinished }: IncidentList, number: number): boolean {
+function isLeft({ unfinished }: Pick<IncidentList, "unfinished">, number: number): boolean {
   return unfinished.incidents.has(number);
 }
 
@@ -147,7 +146,18 @@ function renderEmpty(): Html {
     <p class="pager">in a store of its own, through your own receivers, within a minute</p>`;
 }
 
-function group(name: string, some: readonly IncidentFacts[], note: string, list: IncidentList): Html[] {
+/** Incidents under a name, with what is said of their order. */
+export type IncidentGroup = readonly [name: string, some: readonly IncidentFacts[], note: string];
+
+type Listing = Pick<IncidentList, "unfinished" | "withPeople" | "nowMs">;
+
+/** Renders incidents in groups; one without incidents is left out. */
+export function renderIncidentTable(groups: readonly IncidentGroup[], listing: Listing): Html {
+  const rows = groups.flatMap((group) => renderGroup(group, listing));
+  return renderTable("incidents flow", columns, rows);
+}
+
+function renderGroup([name, some, note]: IncidentGroup, list: Listing): Html[] {
   if (some.length === 0) return [];
   return [
     html`<tr class="group">
@@ -157,7 +167,7 @@ function group(name: string, some: readonly IncidentFacts[], note: string, list:
   ];
 }
 
-function renderRow(facts: IncidentFacts, list: IncidentList): Html {
+function renderRow(facts: IncidentFacts, list: Listing): Html {
   const { incident, summary, members, heldSince, nowMs } = facts;
   const { number, endedAtMs } = incident;
   const excess = Math.round(excessOf(memberFactsOf(facts)));
@@ -200,7 +210,7 @@ function judgedCell(facts: IncidentFacts, withPeople: boolean): Html {
 }
 
 /** The next right act: who takes it, what it was, or nothing. */
-function nextAct(facts: IncidentFacts, list: IncidentList): Html {
+function nextAct(facts: IncidentFacts, list: Listing): Html {
   const { incident, members, summary } = facts;
   const { number } = incident;
   const firing = members.filter(({ end }) => end === null).length;

@@ -1,0 +1,78 @@
+import { formatCount } from "../../../base/numbers.ts";
+import { countOf, formatTime } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
+import type { Bounded, UnwatchedSlug } from "../../ports/events.ts";
+import type { IncidentFacts } from "../../read/incident-page.ts";
+import { renderHead } from "../frame.ts";
+import { actButton, incidentMark } from "../incidents/incident.ts";
+import { beganMsOf } from "../incidents/member-facts.ts";
+import { decidedQuestions, knownQuestions, renderQuestions } from "../incidents/questions.ts";
+
+/** Renders an open incident on the overview: its headline, what flatline knows, and its acts with their counts. */
+export function renderBand(facts: IncidentFacts, sentences: readonly string[], withPeople: boolean): Html {
+  const { incident, summary, notified, members, nowMs, escalation } = facts;
+  const { number } = incident;
+  const [first] = notified;
+  const began = members.length === 0 ? incident.startedAtMs : Math.min(...members.map(beganMsOf));
+  const told = first === undefined ? "nobody is notified yet" : `notified ${formatTime(first.atMs, nowMs)}`;
+  const who =
+    summary.acknowledgedBy === null
+      ? `Nobody is on it${escalation === null ? "" : `; ${escalation.receiver} is called at ${formatTime(escalation.atMs, nowMs)}`}.`
+      : `${withPeople ? summary.acknowledgedBy : "Somebody"} is on it.`;
+  const acts: Html[] = [];
+  decidedQuestions(facts, {
+    withPeople,
+    button: (act, words, isFirst) => {
+      if (act !== "unacknowledge") acts.push(actButton(number, act, words, isFirst));
+      return nothing;
+    },
+  });
+  return html`<section class="incident ${summary.severity}" aria-label="Incident ${number}">
+    ${renderHead(
+      sentences.map((sentence) => html`${sentence}`),
+      { shape: incidentMark(facts) },
+    )}
+    <div class="asked">${renderQuestions(knownQuestions(facts))}</div>
+    <div class="do">
+      <div class="row">${acts.map((act) => html`${act} `)}</div>
+      <p>Began ${formatTime(began, nowMs)}, ${told}. ${who}</p>
+      <p><a href="/incidents/${number}">Open incident ${number}</a></p>
+    </div>
+  </section>`;
+}
+
+/** Renders what is left of incidents that have ended; nothing where all is finished. */
+export function renderUnfinished({
+  gates,
+  incidents,
+}: {
+  readonly gates: ReadonlySet<string>;
+  readonly incidents: ReadonlySet<number>;
+}): Html {
+  const { size } = incidents;
+  if (size === 0) return nothing;
+  const from = `from ${countOf(size, "ended incident")} that nobody has judged`;
+  const what =
+    gates.size === 0
+      ? `${countOf(size, "ended incident")} ${size === 1 ? "waits" : "wait"} for a judgement.`
+      : `${formatCount(gates.size)} ${gates.size === 1 ? "gate is" : "gates are"} still shut ${from}.`;
+  return html`<p class="unfinished">${what} <a href="/incidents">Finish ${size === 1 ? "it" : "them"}</a></p>`;
+}
+
+const namedUnwatched = 3;
+
+/** Names what sends events and is not configured, those with the most events first; nothing where there is none. */
+export function renderUnwatched({ items, more: omitted }: Bounded<UnwatchedSlug>): Html {
+  if (items.length === 0) return nothing;
+  const count = items.length + omitted;
+  const most = items.toSorted((left, right) => right.events - left.events).slice(0, namedUnwatched);
+  const named = most.map(
+    ({ slug, events }, index) => html`${index === 0 ? nothing : ", "}<b>${slug}</b> ${countOf(events, "event")}`,
+  );
+  const more = count - most.length;
+  const isOne = count === 1;
+  return html`<p class="unfinished">
+    Not watched: ${countOf(count, "slug")} ${isOne ? "sends" : "send"} events and nothing checks
+    ${isOne ? "it" : "them"}: ${named}${more > 0 ? ` and ${formatCount(more)} more` : ""}.
+  </p>`;
+}

@@ -1,0 +1,106 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+
+import type { Clock } from "../../../base/time.ts";
+import { seesDetails, seesOrganization } from "../../access/identity.ts";
+import { paramsOf } from "../../page/answer.ts";
+import type { PagePort } from "../../page/ports.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
+import type { UnwatchedPort } from "../../ports/events.ts";
+import { readOverview, type Overview, type OverviewSources } from "../../read/overview.ts";
+import { renderHead } from "../frame.ts";
+import { renderIncidentTable } from "../incidents/list.ts";
+import { incidentSentences, listSentence } from "../incidents/sentences.ts";
+import type { Site } from "../site.ts";
+import { renderBand, renderUnfinished, renderUnwatched } from "./band.ts";
+import { overviewSentences, overviewTitle, worstOf } from "./headline.ts";
+import { renderCounters, renderOrganizations, shownSlugs } from "./table.ts";
+import { renderTrace } from "./trace.ts";
+
+export interface OverviewRoutes extends OverviewSources {
+  readonly site: Site;
+  readonly past: Pick<PagePort, "hours" | "readHours">;
+  readonly unwatched: Pick<UnwatchedPort, "list">;
+}
+
+// Each further one has a line.
+const mostBands = 2;
+// What is not read by then follows with the next look.
+const pastWithinMs = 100;
+
+/** `/`: what is wrong, and what to do. */
+export function addOverviewPage(scope: FastifyInstance, routes: OverviewRoutes): void {
+  const { site, running, past, unwatched } = routes;
+  const addPage = site.pagesOf(scope);
+
+  addPage("/", "public", async (request, reply) => {
+    const overview = await readOverview(routes, request.identity);
+    const params = paramsOf(request);
+    const withPeople = seesDetails(request);
+    await readPast(past, running.clock, shownSlugs(overview, params));
+    const main = html`${renderTop(overview, withPeople)}
+    ${overview.rows.length === 0 ? renderEmpty() : html`${renderCounters(overview.rows, params)}${await unwatchedLine(request)}${renderOrganizations(overview, params, (slug) => past.hours(slug))}`}`;
+    return site.send(request, reply, {
+      title: overviewTitle(overview),
+      current: "organizations",
+      severity: worstOf(overview.rows),
+      trace: renderTrace(overview),
+      isLive: true,
+      main,
+    });
+  });
+
+  /** What sends events and is not checked, for who may read that. */
+  async function unwatchedLine(request: FastifyRequest): Promise<Html> {
+    if (!seesDetails(request)) return nothing;
+    return renderUnwatched(await unwatched.list((slug) => seesOrganization(request, slug)));
+  }
+}
+
+function renderTop(overview: Overview, withPeople: boolean): Html {
+  const { open, toFinish, unfinished, nowMs } = overview;
+  const sentences = overviewSentences(overview, withPeople);
+  if (open.length === 0) {
+    const left =
+      toFinish.length === 0
+        ? nothing
+        : renderIncidentTable([["To finish", toFinish, ", most gates first"]], { unfinished, withPeople, nowMs });
+    return html`${renderHead(sentences.map((one) => html`${one}`))}${left}`;
+  }
+  const [first, ...others] = open;
+  const bands = open.slice(0, mostBands).map((facts) => {
+    const own = facts === first && open.length === 1 ? sentences : incidentSentences(facts, withPeople);
+    return renderBand(facts, own, withPeople);
+  });
+  const lines = others
+    .slice(mostBands - 1)
+    .map(
+      (facts) =>
+        html`<p class="unfinished">
+          <a href="/incidents/${facts.incident.number}">Incident ${facts.incident.number}</a>: ${listSentence(facts)}.
+        </p>`,
+    );
+  const head = open.length > 1 ? renderHead(sentences.map((one) => html`${one}`)) : nothing;
+  return html`${head}${bands}${lines}${renderUnfinished(unfinished)}`;
+}
+
+function renderEmpty(): Html {
+  return html`<p class="lede">
+      Name them in <code>flatline.yaml</code>, or in a list that you serve. They are watched within seconds.
+    </p>
+    <p class="copy"><code>organizations: [acme, globex]</code></p>
+    <p class="copy"><code>discover: [{ name: ours, file: organizations.json }]</code></p>`;
+}
+
+/** Waits for the past of these for a moment; what is not read by then is there at the next look. */
+async function readPast(past: OverviewRoutes["past"], clock: Clock, slugs: readonly string[]): Promise<void> {
+  if (slugs.every((slug) => past.hours(slug) !== null)) return;
+  const reading = past.readHours(slugs);
+  // Once it is late, its failure belongs to the next look, which begins again.
+  reading.catch(() => undefined);
+  const waiting = new AbortController();
+  try {
+    await Promise.race([reading, clock.sleep(pastWithinMs, waiting.signal)]);
+  } finally {
+    waiting.abort();
+  }
+}

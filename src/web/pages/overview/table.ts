@@ -1,0 +1,300 @@
+import { formatCompactCount, formatCount, formatExpected, formatRatio } from "../../../base/numbers.ts";
+import type { HourSeries } from "../../../store/runs/hour-series.ts";
+import { countOf, formatLengthInProse, formatRatioCell } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
+import { renderTime } from "../../parts/time.ts";
+import { readWords, selectByWords, type WordSubject } from "../../parts/words.ts";
+import type { Overview, OverviewRow } from "../../read/overview.ts";
+import { mark, severityWord, shownSeverities, type ShownSeverity } from "../marks.ts";
+import { pageOf, renderPager, renderTable, withParams, type Column } from "../table.ts";
+import { countSeverities } from "./headline.ts";
+import { renderSpark } from "./spark.ts";
+
+const pageSize = 100;
+// Of each open incident; the rest is on its page.
+const shownOfIncident = 8;
+
+/** What the query of the overview asks for. */
+interface Asked {
+  readonly severities: readonly ShownSeverity[];
+  readonly text: string;
+}
+
+function askedOf(params: URLSearchParams): Asked {
+  const severities = (params.get("severity") ?? "").split(",");
+  return {
+    severities: shownSeverities.filter((one) => severities.includes(one)),
+    text: (params.get("q") ?? "").trim(),
+  };
+}
+
+/** Renders four links that filter, and their proportions. */
+export function renderCounters(rows: readonly OverviewRow[], params: URLSearchParams): Html {
+  const counts = countSeverities(rows);
+  const asked = askedOf(params).severities;
+  const links = shownSeverities.map((severity) => {
+    const isOn = asked.includes(severity);
+    const next = shownSeverities.filter((one) => (one === severity ? !isOn : asked.includes(one)));
+    const href = withParams("/", params, { severity: next.length === 0 ? null : next.join(","), page: null });
+    const isZero = counts[severity] === 0;
+    return html`<a
+      href="${href}"
+      ${isZero ? html` class="zero"` : nothing}${isOn ? html` aria-current="true"` : nothing}
+      >${mark(severity, isZero ? "zero" : severity)} <b>${formatCount(counts[severity])}</b> ${severity}</a
+    > `;
+  });
+  return html`<nav class="counters" aria-label="Filter by severity">${links}</nav>
+    ${renderStrip(counts, rows.length)}`;
+}
+
+function renderStrip(counts: Readonly<Record<ShownSeverity, number>>, total: number): Html {
+  if (total === 0) return nothing;
+  const fills = {
+    fail: html`class="f-fail"`,
+    warn: html`fill="url(#p-warn)"`,
+    unknown: html`fill="url(#p-unknown)"`,
+    ok: html`class="c-ok"`,
+  };
+  let at = 0;
+  const parts = shownSeverities.flatMap((severity) => {
+    if (counts[severity] === 0) return [];
+    const width = (counts[severity] / total) * 100;
+    const [x, w] = [Math.round(at * 100) / 100, Math.round(width * 100) / 100];
+    at += width;
+    const rule = x === 0 ? nothing : html`<rect class="f-page" x="${x}%" width="2" height="8" />`;
+    return [
+      html`<rect
+          ${fills[severity]}
+          x="${x}%"
+          y="${severity === "ok" ? 0.5 : 0}"
+          width="${w}%"
+          height="${severity === "ok" ? 7 : 8}"
+        />${rule}`,
+    ];
+  });
+  return html`<svg class="strip" aria-hidden="true">${parts}</svg>`;
+}
+
+const columns: readonly Column[] = [
+  { name: "Severity", kind: "sev" },
+  { name: "Organization", kind: "name" },
+  { name: "Labels", kind: "labels" },
+  { name: "Deaths", kind: "n count" },
+  { name: "Expected", kind: "n expected" },
+  { name: "Ratio", kind: "n ratio" },
+  { name: "Last 7 days", kind: "past" },
+  { name: "Gate", kind: "gate" },
+];
+
+/** The slugs whose past the table of this query shows. */
+export function shownSlugs(overview: Overview, params: URLSearchParams): readonly string[] {
+  return layoutOf(overview, params).flatMap((part) => part.rows.map(({ slug }) => slug));
+}
+
+/** A part of the table: an incident with its worst, or the others. */
+interface Part {
+  readonly head: Html | null;
+  readonly rows: readonly OverviewRow[];
+  readonly more: Html;
+}
+
+/** Renders the filter and the table: open incidents with their worst, then the others, shut gates first. */
+export function renderOrganizations(
+  overview: Overview,
+  params: URLSearchParams,
+  hoursOf: (slug: string) => HourSeries | null,
+): Html {
+  const { rows, nowMs } = overview;
+  const asked = askedOf(params);
+  const found = select(rows, asked);
+  const isFiltered = asked.text !== "" || asked.severities.length > 0;
+  const words = readWords(asked.text, vocabularyOf(rows));
+  const counts = countSeverities(found);
+  const sums = shownSeverities.filter((one) => counts[one] > 0).map((one) => `${formatCount(counts[one])} ${one}`);
+  const say = isFiltered
+    ? `${formatCount(found.length)} of ${formatCount(rows.length)} match${sums.length === 0 ? "" : `: ${sums.join(", ")}`}`
+    : `${countOf(rows.length, "organization")}, ${overview.open.length > 0 ? "most excess first" : "shut gates first"}`;
+  const parts = layoutOf(overview, params);
+  const body = parts.flatMap(({ head, rows: own, more }) => [
+    ...(head === null ? [] : [head]),
+    ...own.map((row) => renderRow(row, hoursOf(row.slug), nowMs)),
+    ...(more.html === "" ? [] : [more]),
+  ]);
+  const rest = pageOf(restOf(overview, asked), params.get("page"), pageSize);
+  const windows = new Set(rows.map(({ windowHours }) => windowHours));
+  const [hours] = windows;
+  const note = html`deaths in ${windows.size === 1 ? `the last ${hours} h` : "each one's window"} · expected: from the
+  days before`;
+  return html`<form
+      class="tools"
+      role="search"
+      action="/"
+      hx-get="/"
+      hx-trigger="input delay:150ms, submit"
+      hx-target="#main"
+      hx-select="#main"
+      hx-swap="outerMorph"
+      hx-replace-url="true"
+      hx-sync="this:replace"
+    >
+      <label class="filter"
+        ><span class="sr">Filter</span
+        ><input
+          type="search"
+          name="q"
+          id="filter"
+          value="${asked.text}"
+          placeholder="Filter: bank team=fraud gate=shut"
+        /><kbd>/</kbd></label
+      >${asked.severities.length === 0 ? nothing : html`<input type="hidden" name="severity" value="${asked.severities.join(",")}" />`}<span
+        >${say}</span
+      >
+    </form>
+    ${words.problems.length === 0 ? nothing : html`<p class="error">${words.problems.join(" ")}</p>`}
+    ${
+      found.length === 0
+        ? html`<p class="second">No organization matches. <a href="/">All organizations</a></p>`
+        : renderTable("orgs", columns, body)
+    }
+    ${renderPager(rest, (page) => withParams("/", params, { page: page === 1 ? null : String(page) }), note)}`;
+}
+
+function layoutOf(overview: Overview, params: URLSearchParams): readonly Part[] {
+  const asked = askedOf(params);
+  const rest = restOf(overview, asked);
+  const page = pageOf(rest, params.get("page"), pageSize);
+  if (asked.text !== "" || asked.severities.length > 0) return [{ head: null, rows: page.items, more: nothing }];
+  const groups = page.number > 1 ? [] : overview.open.flatMap((facts) => groupOf(overview, facts));
+  const head =
+    groups.length === 0 ? null : renderGroup(html`<b>No incident</b>, ${countOf(rest.length, "organization")}`, rest);
+  return [...groups, { head: page.items.length === 0 ? null : head, rows: page.items, more: nothing }];
+}
+
+function groupOf({ rows }: Overview, { incident }: Overview["open"][number]): Part[] {
+  const own = rows.filter((row) => row.incident === incident.number).toSorted(byExcess);
+  if (own.length === 0) return [];
+  const { number } = incident;
+  const left = own.length - shownOfIncident;
+  return [
+    {
+      head: renderGroup(
+        html`<a href="/incidents/${number}"><b>Incident ${number}</b></a
+          >, ${countOf(own.length, "organization")}`,
+        own,
+      ),
+      rows: own.slice(0, shownOfIncident),
+      more:
+        left <= 0
+          ? nothing
+          : html`<tr class="more">
+              <td class="sev" colspan="${columns.length}">
+                <a href="/incidents/${number}?show=all">${formatCount(left)} more of incident ${number}</a>
+              </td>
+            </tr>`,
+    },
+  ];
+}
+
+/** The rows that no group has: with a filter all that match. */
+function restOf({ rows, open }: Overview, asked: Asked): readonly OverviewRow[] {
+  if (asked.text !== "" || asked.severities.length > 0) return select(rows, asked).toSorted(byUrgency);
+  const numbers = new Set(open.map(({ incident }) => incident.number));
+  return rows.filter(({ incident }) => incident === null || !numbers.has(incident)).toSorted(byUrgency);
+}
+
+function excess({ count, expected }: OverviewRow): number {
+  return count === null ? 0 : count - (expected ?? 0);
+}
+
+function byExcess(left: OverviewRow, right: OverviewRow): number {
+  return excess(right) - excess(left) || (left.slug < right.slug ? -1 : 1);
+}
+
+const ranks: Readonly<Record<ShownSeverity, number>> = { fail: 0, unknown: 1, warn: 2, ok: 3 };
+
+/** Worst first, then shut gates, then by ratio. */
+function byUrgency(left: OverviewRow, right: OverviewRow): number {
+  return (
+    ranks[left.severity] - ranks[right.severity] ||
+    Number(right.heldSinceMs !== null) - Number(left.heldSinceMs !== null) ||
+    (right.ratio ?? 0) - (left.ratio ?? 0) ||
+    (left.slug < right.slug ? -1 : 1)
+  );
+}
+
+const stateNames = ["pending", "silenced", "acknowledged"] as const;
+
+function vocabularyOf(rows: readonly OverviewRow[]) {
+  const labels = new Set(rows.flatMap((row) => Object.keys(row.labels)));
+  return { names: [...shownSeverities, ...stateNames], labels: [...labels, "gate"] };
+}
+
+function select(rows: readonly OverviewRow[], { severities, text }: Asked): readonly OverviewRow[] {
+  const wanted = rows.filter(({ severity }) => severities.length === 0 || severities.includes(severity));
+  return text === "" ? wanted : selectByWords(wanted, readWords(text, vocabularyOf(rows)), subjectOf);
+}
+
+function subjectOf({ slug, labels, severity, state, others, heldSinceMs }: OverviewRow): WordSubject {
+  return {
+    slug,
+    labels: { ...labels, gate: heldSinceMs === null ? "open" : "shut" },
+    names: [severity, ...(state === null ? [] : [state]), ...others.map(({ check }) => check)],
+    undone: null,
+    who: null,
+    judged: null,
+    lastedMs: null,
+  };
+}
+
+function renderGroup(words: Html, some: readonly OverviewRow[]): Html {
+  const counts = countSeverities(some);
+  const sum = (value: (row: OverviewRow) => number | null): number =>
+    some.reduce((total, row) => total + (value(row) ?? 0), 0);
+  const [count, expected] = [sum((row) => row.count), sum((row) => row.expected)];
+  const shut = some.filter(({ heldSinceMs }) => heldSinceMs !== null).length;
+  const marks = shownSeverities
+    .filter((severity) => counts[severity] > 0)
+    .map(
+      (severity) =>
+        html`<span>${mark(severity)} ${formatCount(counts[severity])}<span class="sr"> ${severity}</span></span>`,
+    );
+  return html`<tr class="group">
+    <td class="sev" colspan="2">${words} <span class="marks">${marks}</span></td>
+    <td class="labels"></td>
+    <td class="n count"><b>${formatCompactCount(count)}</b></td>
+    <td class="n expected">${formatExpected(expected)}</td>
+    <td class="n ratio">${expected === 0 ? "" : formatRatio(count / expected)}</td>
+    <td class="past"></td>
+    <td class="gate">${shut === 0 ? "" : `${formatCount(shut)} shut`}</td>
+  </tr>`;
+}
+
+function renderRow(row: OverviewRow, hours: HourSeries | null, nowMs: number): Html {
+  const { slug, labels, severity, count, expected, others, heldSinceMs, state, lateMs, isWaiting } = row;
+  const isHot = severity === "fail" || severity === "warn";
+  const shown = Object.entries(labels).map(([name, value]) => `${name} ${value}`);
+  const notes = [
+    ...others.map(({ check, severity: of }) => `${check} ${of}`),
+    ...(state === null ? [] : [state]),
+    ...(isWaiting ? ["waits for its first run"] : []),
+  ];
+  const gate =
+    heldSinceMs === null ? html`<span class="second">open</span>` : html`shut since ${renderTime(heldSinceMs, nowMs)}`;
+  const late =
+    lateMs === null
+      ? nothing
+      : html`<span class="under nowrap">${mark("warn", "warn inline")} late ${formatLengthInProse(lateMs)}</span>`;
+  return html`<tr id="org-${slug}" ${isHot ? html` class="bad"` : nothing}>
+    <td class="sev">${severityWord(severity)}</td>
+    <th scope="row">
+      <a href="/o/${encodeURIComponent(slug.toWellFormed())}">${slug}</a
+      >${notes.length === 0 ? nothing : html`<span class="under">${notes.join(", ")}</span>`}
+    </th>
+    <td class="labels">${shown.join(" · ")}</td>
+    <td class="n count">${isHot ? html`<b>${formatCompactCount(count)}</b>` : formatCompactCount(count)}</td>
+    <td class="n expected second">${formatExpected(expected)}</td>
+    <td class="n ratio ${severity}">${formatRatioCell(row)}</td>
+    <td class="past">${renderSpark(hours, row, nowMs)}</td>
+    <td class="gate">${gate}${late}</td>
+  </tr>`;
+}

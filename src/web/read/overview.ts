@@ -1,0 +1,213 @@
+import { heldGates } from "../../alerting/decide/gate.ts";
+import { readAlertingView, type AlertView } from "../../alerting/view.ts";
+import { dayMs, hourMs } from "../../base/time.ts";
+import { compareSeverity, type Severity } from "../../contract/severity.ts";
+import { reaches, type Identity } from "../access/identity.ts";
+import type { CheckState } from "../ports/checks.ts";
+import { isLate } from "./frame.ts";
+import type { IncidentFacts, IncidentPages } from "./incident-page.ts";
+import type { IncidentReading } from "./incidents.ts";
+import type { Running } from "./running.ts";
+import { readUnfinished, type Unfinished } from "./unfinished.ts";
+
+/** An organization as the overview lists it. Times are epoch ms. */
+export interface OverviewRow {
+  readonly slug: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** The worst of its checks; unknown while it waits for its first run, or when its last result is too old. */
+  readonly severity: Severity;
+  /** Its spike check has not run yet. */
+  readonly isWaiting: boolean;
+  readonly count: number | null;
+  readonly expected: number | null;
+  readonly ratio: number | null;
+  readonly windowHours: number;
+  /** Its other checks that are not ok, the worst first. */
+  readonly others: readonly { readonly check: string; readonly severity: Severity }[];
+  /** The open incident in which an alert of it fires; null: none. */
+  readonly incident: number | null;
+  /** What holds its messages back, or will fire; null: nothing. */
+  readonly state: "pending" | "silenced" | "acknowledged" | null;
+  /** Since when its gate is shut; null: it is open. */
+  readonly heldSinceMs: number | null;
+  /** For how long its next run is late; null: it is not. */
+  readonly lateMs: number | null;
+  /** Since when its severity holds. */
+  readonly sinceMs: number | null;
+}
+
+/** Everything that the overview says, at one moment, for one reader. */
+export interface Overview {
+  readonly nowMs: number;
+  readonly rows: readonly OverviewRow[];
+  /** Open incidents that are not silenced as a whole, the worst first. */
+  readonly open: readonly IncidentFacts[];
+  readonly unfinished: Unfinished;
+  /** Incidents that have ended and are not finished; read only while none is open. */
+  readonly toFinish: readonly IncidentFacts[];
+  /** Organizations that spiked in each hour of the last seven days, oldest first. */
+  readonly trace: readonly number[];
+  /** In which of these hours an incident of several was open. */
+  readonly traceTogether: readonly boolean[];
+}
+
+export interface OverviewSources {
+  readonly running: Running;
+  readonly incidents: Pick<IncidentReading, "list" | "find">;
+  readonly pages: Pick<IncidentPages, "factsOf">;
+}
+
+const traceHours = 7 * 24;
+// More than a page of them shows; the rest is in the list of incidents.
+const mostOpen = 50;
+const mostEnded = 5_000;
+
+/** Reads it from the board and the store. */
+export async function readOverview(
+  { running, incidents, pages }: OverviewSources,
+  identity: Identity | null,
+): Promise<Overview> {
+  const { store, clock, settings } = running;
+  const sees = (slug: string): boolean => reaches(identity, slug);
+  const nowMs = clock.nowMs();
+  const rules = settings();
+  const view = await readAlertingView(store, rules, nowMs);
+  const alerts = view.alerts.filter(({ alert }) => sees(alert.slug));
+  const held = heldGates(await store.gate.failures(), (slug) => rules.gateOf(slug));
+  const found = await incidents.list({ state: "open", limit: mostOpen }, sees);
+  const facts = await pages.factsOf(found.incidents, sees);
+  const open = facts.filter(({ summary }) => summary.firing > 0).toSorted(byWeight);
+  const unfinished = await readUnfinished(running, sees);
+  const toFinish = open.length > 0 ? [] : await readToFinish({ incidents, pages }, unfinished, sees);
+  const { trace, traceTogether } = await readTrace(running, alerts, sees, nowMs);
+  return { nowMs, rows: rowsOf(running, alerts, held, sees, nowMs), open, unfinished, toFinish, trace, traceTogether };
+}
+
+/** What cannot be asked before what spikes, then by organizations. */
+function byWeight(left: IncidentFacts, right: IncidentFacts): number {
+  const platform = ({ incident }: IncidentFacts): number => (incident.family === "unreachable" ? 1 : 0);
+  return (
+    platform(right) - platform(left) ||
+    right.summary.firing - left.summary.firing ||
+    right.incident.number - left.incident.number
+  );
+}
+
+async function readToFinish(
+  { incidents, pages }: Pick<OverviewSources, "incidents" | "pages">,
+  unfinished: Unfinished,
+  sees: (slug: string) => boolean,
+): Promise<readonly IncidentFacts[]> {
+  const numbers = [...unfinished.incidents].toSorted((left, right) => right - left).slice(0, mostOpen);
+  const found = await Promise.all(numbers.map((number) => incidents.find(String(number), sees)));
+  const facts = await pages.factsOf(
+    found.filter((one) => one !== null),
+    sees,
+  );
+  return facts.toSorted((left, right) => right.heldSince.size - left.heldSince.size);
+}
+
+function rowsOf(
+  running: Running,
+  alerts: readonly AlertView[],
+  held: ReadonlyMap<string, number>,
+  sees: (slug: string) => boolean,
+  nowMs: number,
+): readonly OverviewRow[] {
+  const bySlug = Map.groupBy(alerts, ({ alert }) => alert.slug);
+  const spikes: CheckState[] = [];
+  const others = new Map<string, CheckState[]>();
+  for (const state of running.checks.all()) {
+    if (!sees(state.slug)) continue;
+    if (state.check === "dead-asset-spike") spikes.push(state);
+    else others.set(state.slug, [...(others.get(state.slug) ?? []), state]);
+  }
+  const rules = running.settings();
+  return spikes.map((state): OverviewRow => {
+    const { slug } = state;
+    const own = bySlug.get(slug) ?? [];
+    const severity = severityOf(running, state, nowMs);
+    const bad = (others.get(slug) ?? [])
+      .map((other) => ({
+        check: other.check,
+        severity: other.severity === null ? "ok" : severityOf(running, other, nowMs),
+      }))
+      .filter((other) => other.severity !== "ok")
+      .toSorted((left, right) => compareSeverity(right.severity, left.severity));
+    const report = severity === "unknown" ? null : state.lastReport;
+    const result = report?.kind === "result" ? report : null;
+    const [count, expected] = [result?.counts?.currentCount ?? null, result?.counts?.expectedCount ?? null];
+    const known = result?.counts?.ratio ?? null;
+    const windowHours = result?.result.threshold["windowHours"];
+    const firing = own.find(({ alert }) => alert.state === "firing" && alert.incident !== undefined);
+    return {
+      slug,
+      labels: rules.targetOf("dead-asset-spike", slug)?.labels ?? {},
+      severity: worse(severity, bad[0]?.severity ?? "ok"),
+      isWaiting: state.severity === null,
+      count,
+      expected,
+      ratio: known ?? (count !== null && expected !== null && expected > 0 ? count / expected : null),
+      windowHours: typeof windowHours === "number" ? windowHours : 24,
+      others: bad,
+      incident: firing === undefined || firing.isSilenced ? null : (firing.alert.incident?.number ?? null),
+      state: stateOf(own),
+      heldSinceMs: held.get(slug) ?? null,
+      lateMs: isLate(state, nowMs) ? nowMs - state.nextDueAtMs : null,
+      sinceMs: state.severitySinceMs,
+    };
+  });
+}
+
+function severityOf({ checks }: Running, state: CheckState, nowMs: number): Severity {
+  if (state.severity === null) return "unknown";
+  if (state.severity === "unknown" || state.lastRunAtMs === null) return state.severity;
+  return nowMs - state.lastRunAtMs > checks.staleAfterMs(state) ? "unknown" : state.severity;
+}
+
+function worse(left: Severity, right: Severity): Severity {
+  return compareSeverity(right, left) > 0 ? right : left;
+}
+
+function stateOf(own: readonly AlertView[]): OverviewRow["state"] {
+  const firing = own.filter(({ alert }) => alert.state === "firing");
+  if (firing.length === 0) return own.length === 0 ? null : "pending";
+  if (firing.every(({ isSilenced }) => isSilenced)) return "silenced";
+  return firing.every(({ alert }) => alert.acknowledgement !== null) ? "acknowledged" : null;
+}
+
+/** By alerts, live and ended: how many organizations spiked is known without the runs of any. */
+async function readTrace(
+  { store }: Running,
+  live: readonly AlertView[],
+  sees: (slug: string) => boolean,
+  nowMs: number,
+): Promise<Pick<Overview, "trace" | "traceTogether">> {
+  const firstHour = Math.floor(nowMs / hourMs) - traceHours + 1;
+  const fromMs = nowMs - 7 * dayMs;
+  const ended = await store.alerts.allEnded({ fromMs, limit: mostEnded });
+  const spans = [
+    ...live.map(({ alert }) => ({ alert, toMs: nowMs })),
+    ...ended.map(({ alert, end }) => ({ alert, toMs: end?.atMs ?? nowMs })),
+  ].filter(
+    ({ alert }) =>
+      alert.check === "dead-asset-spike" && alert.kind === "verdict" && alert.state === "firing" && sees(alert.slug),
+  );
+  const slugs: Set<string>[] = Array.from({ length: traceHours }, () => new Set());
+  const many = new Map<number, Set<string>>();
+  for (const { alert, toMs } of spans) {
+    const from = Math.max(0, Math.floor((alert.firingAtMs ?? alert.startsAtMs) / hourMs) - firstHour);
+    const to = Math.min(traceHours - 1, Math.floor(toMs / hourMs) - firstHour);
+    for (let hour = from; hour <= to; hour++) slugs[hour]?.add(alert.slug);
+    const number = alert.incident?.number;
+    if (number !== undefined) many.set(number, (many.get(number) ?? new Set()).add(alert.slug));
+  }
+  const together = Array.from({ length: traceHours }, () => false);
+  for (const { alert, toMs } of spans) {
+    if ((many.get(alert.incident?.number ?? -1)?.size ?? 0) < 3) continue;
+    const from = Math.max(0, Math.floor((alert.firingAtMs ?? alert.startsAtMs) / hourMs) - firstHour);
+    const to = Math.min(traceHours - 1, Math.floor(toMs / hourMs) - firstHour);
+    together.fill(true, from, to + 1);
+  }
+  return { trace: slugs.map(({ size }) => size), traceTogether: together };
+}

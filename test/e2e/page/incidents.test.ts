@@ -1,0 +1,288 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+
+import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { eventually } from "../../support/program/program.ts";
+
+const bearer = { authorization: "Bearer let-me-in-of-the-tests" };
+const partner = { authorization: "Bearer partner-secret-of-tests" };
+const hourMs = 3_600_000;
+const broken = ["acme", "globex", "initech", "umbrella", "stark"];
+const slugs = [...broken, "hooli"];
+
+let browser: TestBrowser;
+let folder: DaemonFolder;
+let url: string;
+
+/** Eight calm days of all, and half an hour in which everything of five dies; those of stark without what the others share. */
+function events(): string {
+  const nowMs = Date.now();
+  const lines: string[] = [];
+  const add = (slug: string, atMs: number, asset: string, attributes: object): void =>
+    void lines.push(
+      JSON.stringify({
+        at: new Date(atMs).toISOString(),
+        slug,
+        assetType: "URL",
+        asset,
+        status: "DETECTED_AS_DEAD",
+        attributes,
+      }),
+    );
+  for (const slug of slugs)
+    for (let hour = 200; hour > 1; hour -= 6)
+      add(slug, nowMs - hour * hourMs, `https://${slug}-${hour}.example/a`, { reason: "gone" });
+  for (const [index, slug] of broken.entries())
+    for (let death = 0; death < 60 + 10 * index; death++)
+      add(slug, nowMs - hourMs / 2 - death * 1_000, `https://${slug}-login-${death}.example/`, {
+        reason: slug === "stark" ? "gone" : "captcha_page",
+      });
+  return lines.join("\n");
+}
+
+const post = (path: string, body: string, type = "application/json"): Promise<Response> =>
+  fetch(`${url}${path}`, { method: "POST", headers: { ...bearer, "content-type": type }, body });
+
+const form = (path: string, fields: Readonly<Record<string, string>>, headers: object = bearer): Promise<Response> =>
+  fetch(`${url}${path}`, {
+    method: "POST",
+    headers: { ...headers, accept: "text/html", "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams(fields).toString(),
+    redirect: "manual",
+  });
+
+const text = async (page: Page, selector: string): Promise<string> =>
+  (await page.locator(selector).first().innerText()).replaceAll(/[\s\u00a0]+/g, " ");
+
+const answerTo = (page: Page, question: string): Promise<string> =>
+  text(page, `.asked section:has(h2:text-is("${question}")) .answer`);
+
+const open = (path: string, options: object = {}): Promise<Page> =>
+  browser.open(url + path, { extraHTTPHeaders: bearer, ...options });
+
+beforeAll(async () => {
+  folder = await makeDaemonFolder();
+  await folder.configure(`
+source: { type: embedded }
+defaults: { schedule: "0 0 1 1 *", receivers: [ops, { name: lead, after: 30m }] }
+organizations: [${slugs.join(", ")}]
+alerting: { groupWait: 100ms, groupInterval: 1s }
+receivers: [{ name: ops, type: log }, { name: lead, type: log }]
+server:
+  listen: "127.0.0.1:0"
+  tokens:
+    - { name: dana, token: let-me-in-of-the-tests, may: [read, operate, gate, ingest, admin] }
+    - { name: partner, token: partner-secret-of-tests, may: [read, operate], organizations: [globex] }
+storage: { path: flatline.db }
+`);
+  url = (await folder.start()).address()?.url ?? "";
+  expect((await post("/api/v1/events", events(), "application/x-ndjson")).status).toBe(200);
+  for (const slug of slugs) await post(`/api/v1/checks/dead-asset-spike/${slug}/run`, "{}");
+  browser = await startBrowser();
+});
+
+beforeEach(() => browser.forgive(0));
+
+afterAll(async () => {
+  expect(browser.complaints).toEqual([]);
+  await browser?.close();
+  await folder?.close();
+});
+
+describe("the list of incidents", () => {
+  it("says what waits, its cause, and the next act", async () => {
+    const page = await open("/incidents");
+
+    expect(await text(page, "h1")).toBe("1 incident is open, and nobody is on it.");
+    expect(await text(page, "tr.todo th a")).toMatch(/^5 of 6 organizations began to spike within \d minutes?$/);
+    expect(await text(page, "tr.todo th .under")).toMatch(
+      /^Likely the liveness checker: 7\d % has reason=captcha_page\.$/,
+    );
+    expect(await text(page, "tr.todo .act")).toBe("Acknowledge 5…");
+  });
+
+  it("filters while one types, and keeps the text in the address", async () => {
+    const page = await open("/incidents");
+
+    await page.fill("#filter", "judged=real");
+
+    await page.locator("text=No incident matches «judged=real».").waitFor();
+    expect(new URL(page.url()).searchParams.get("q")).toBe("judged=real");
+    expect(await page.locator("#filter").inputValue()).toBe("judged=real");
+  });
+});
+
+describe("the page of an incident", () => {
+  it("answers what flatline knows and what people decide", async () => {
+    const page = await open("/incidents/1");
+
+    expect(await text(page, "h1")).toMatch(/^5 of 6 organizations .* Suspect the liveness checker\.$/);
+    expect(await answerTo(page, "Likely cause")).toBe("The liveness checker");
+    expect(await answerTo(page, "Is it over?")).toBe("No, it is still going on");
+    expect(await answerTo(page, "Who is on it?")).toBe("Nobody");
+    expect(await answerTo(page, "What was it?")).toBe("Nobody has judged it");
+    expect(await answerTo(page, "May the deaths be acted on?")).toBe("No: 5 gates are shut");
+    expect(await page.locator(".instants li:not(.open) .name").allInnerTexts()).toEqual([
+      "Began",
+      "Detected",
+      "Notified",
+    ]);
+  });
+
+  it("has the members that do not share the cause first, with sums that add up", async () => {
+    const page = await open("/incidents/1");
+
+    const groups = await page.locator("tr.group .sev").allInnerTexts();
+    expect(groups.map((one) => one.trim())).toEqual([
+      "1 does not share the cause: look at it apart",
+      "4 share it, most excess first",
+    ]);
+    const counts = await page.locator("tr[id^=member-] .count").allInnerTexts();
+    const sums = await page.locator("tr.group .count").allInnerTexts();
+    const add = (some: readonly string[]): number =>
+      some.reduce((sum, one) => sum + Number(one.replaceAll(",", "")), 0);
+    expect(add(sums)).toBe(add(counts));
+  });
+
+  it("keeps what is typed, ticked and open through three refreshes", async () => {
+    const page = await open("/incidents/1");
+    await page.fill("#comment", "umbrella is mine");
+    await page.focus("#comment");
+    await page.locator("input[value=globex]").check();
+
+    for (let count = 0; count < 3; count++) {
+      const next = page.waitForResponse(
+        (response) => response.url().endsWith("/incidents/1") && response.request().headers()["hx-request"] === "true",
+      );
+      await post("/api/v1/checks/dead-asset-spike/hooli/run", "{}");
+      await next;
+    }
+
+    expect(await page.locator("#comment").inputValue()).toBe("umbrella is mine");
+    expect(await page.locator("input[value=globex]").isChecked()).toBe(true);
+    expect(await text(page, ".bulk")).toContain("1 of 5 ticked");
+    expect(await page.evaluate("document.activeElement.name")).toBe("slug");
+  });
+
+  it("is not known: a page that says so, and a foreign one too", async () => {
+    for (const [path, headers] of [
+      ["/incidents/999", bearer],
+      ["/incidents/none", bearer],
+    ] as const) {
+      const answer = await fetch(url + path, { headers: { ...headers, accept: "text/html" } });
+      expect([answer.status, await answer.text()]).toEqual([
+        404,
+        expect.stringContaining("There is no such incident."),
+      ]);
+    }
+  });
+
+  it("shows an identity for some organizations only theirs", async () => {
+    const answer = await fetch(`${url}/incidents/1`, { headers: { ...partner, accept: "text/html" } });
+    const page = await answer.text();
+
+    expect(page).toContain("globex");
+    for (const slug of slugs.filter((one) => one !== "globex")) expect(page).not.toContain(slug);
+  });
+
+  it.each([320, 390, 820, 1_024, 1_440])("fits a width of %i pixels, and readers of text", async (width) => {
+    for (const path of ["/incidents", "/incidents/1", "/incidents/1/judge"]) {
+      const page = await open(path, { viewport: { width, height: 900 } });
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+      expect(await axeViolations(page)).toEqual([]);
+      await page.close();
+    }
+  });
+});
+
+describe("acts on an incident", () => {
+  it("lead to where one signs in, and are done by nobody else", async () => {
+    const answer = await fetch(`${url}/incidents/1/judge`, { headers: { accept: "text/html" }, redirect: "manual" });
+
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, "/sign-in?next=%2Fincidents%2F1%2Fjudge"]);
+    expect((await form("/incidents/1/release", { comment: "x", slug: "globex" }, partner)).status).toBe(403);
+  });
+
+  it("are taken in a dialog that says what follows, and are told at once", async () => {
+    const page = await open("/incidents/1");
+
+    await page.click("text=Acknowledge 5…");
+    await page.locator("dialog:modal").waitFor();
+    expect(await text(page, "dialog h2")).toBe("Take these 5 alerts?");
+    expect(await text(page, "dialog dl")).toMatch(/Reminders stop.*Not called lead, due at/);
+    await page.click("dialog button.primary");
+
+    await page.locator("#did:has-text('5 acknowledged.')").waitFor();
+    await page.locator(".answer:text-is('dana')").waitFor();
+    expect(await page.locator("dialog").count()).toBe(0);
+  });
+
+  it("stay open with what is chosen while the page is read again", async () => {
+    const page = await open("/incidents/1");
+    await page.click("text=Judge 5…");
+    await page.locator("dialog:modal").waitFor();
+    await page.check("dialog input[value=expected]");
+    await page.fill("dialog input[name=comment]", "a clean-up");
+
+    const next = page.waitForResponse((response) => response.url().endsWith("/incidents/1"));
+    await post("/api/v1/checks/dead-asset-spike/hooli/run", "{}");
+    await next;
+
+    expect(await page.locator("dialog:modal input[value=expected]").isChecked()).toBe(true);
+    expect(await page.locator("dialog input[name=comment]").inputValue()).toBe("a clean-up");
+    await page.keyboard.press("Escape");
+    await page.locator("dialog").waitFor({ state: "detached" });
+  });
+
+  it("are of the ticked rows only", async () => {
+    const page = await open("/incidents/1");
+
+    await page.locator("input[value=globex]").check();
+    await page.click(".bulk >> text=Judge…");
+    await page.locator("dialog:modal").waitFor();
+    expect(await text(page, "dialog h2")).toBe("What was it?");
+    await page.check("dialog input[value=real]");
+    await page.click("dialog button.primary");
+
+    await page.locator("#did:has-text('1 judged.')").waitFor();
+    const { alerts } = (await (await fetch(`${url}/api/v1/incidents/1`)).json()) as {
+      alerts: { slug: string; judgement: { verdict: string } | null }[];
+    };
+    expect(
+      alerts.flatMap(({ slug, judgement }) => (judgement === null ? [] : [`${slug} ${judgement.verdict}`])),
+    ).toEqual(["globex real"]);
+  });
+
+  it("work without scripts, each on a page of its own", async () => {
+    const page = await open("/incidents/1", { javaScriptEnabled: false });
+
+    await page.click("text=/^Judge 4…$/");
+    expect(await text(page, "dialog h2")).toBe("What were these 3 alerts?");
+    await page.check("input[value=checker]");
+    await page.fill("input[name=comment]", "Captcha page in eu-1");
+    await page.click("button.primary");
+
+    expect(new URL(page.url()).pathname).toBe("/incidents/1");
+    expect(await text(page, "#did")).toBe("3 judged.");
+    expect(await text(page, "h1")).toContain("The checker was wrong, says dana: «Captcha page in eu-1»");
+  });
+
+  it("ask to type how many gates they open, and say what is missing", async () => {
+    const wrong = await form("/incidents/1/release", { comment: "all is well", typed: "5" });
+    expect([wrong.status, await wrong.text()]).toEqual([422, expect.stringContaining("Type 4 to release so many.")]);
+    const none = await form("/incidents/1/release", { typed: "4" });
+    expect([none.status, await none.text()]).toEqual([
+      422,
+      expect.stringContaining("Write why: it is kept with your name."),
+    ]);
+
+    const done = await form("/incidents/1/release", { comment: "all is well", typed: "4" });
+
+    expect([done.status, done.headers.get("location")]).toEqual([303, "/incidents/1?did=4%20released."]);
+    await eventually(async () => {
+      const { held } = (await (await fetch(`${url}/api/v1/incidents/1`)).json()) as { held: number };
+      return held === 0 ? true : null;
+    });
+  });
+});
