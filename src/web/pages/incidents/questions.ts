@@ -122,6 +122,14 @@ function overQuestion(facts: IncidentFacts): Question {
     };
   const lastHour = excess.reduce((sum, { deathsLastHour }) => sum + deathsLastHour, 0);
   const usual = excess.reduce((sum, { usualPerHour }) => sum + usualPerHour, 0);
+  // The pause since the last death is not yet longer than pauses that are usual.
+  if (lastHour <= usual)
+    return {
+      question,
+      answer: html`It may have stopped`,
+      why: html`${countOf(lastHour, "death")} in the last hour, usually ${formatExpected(usual)}.`,
+      act: nothing,
+    };
   return {
     question,
     answer: html`No, it is still going on`,

@@ -9,7 +9,11 @@ import type { IncidentActResult } from "../../../alerting/acts/incident-acts.ts"
 import { authorOf, seesDetails, seesOrganization } from "../../access/identity.ts";
 import type { AccessSettings } from "../../access/settings.ts";
 import { paramsOf, sendText } from "../../page/answer.ts";
-import { html, nothing } from "../../parts/html.ts";
+import { countOf } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
+import { chartOfIncident, readAnswersChart, readDeathsChart } from "../../read/chart.ts";
+import { renderChart } from "../chart/chart.ts";
+import { chartActsOf } from "./story.ts";
 import type { IncidentPages, IncidentPage } from "../../read/incident-page.ts";
 import type { IncidentReading } from "../../read/incidents.ts";
 import type { Running } from "../../read/running.ts";
@@ -102,7 +106,7 @@ export function addIncidentPages(
     const main = renderIncident(page, {
       params,
       withPeople: seesDetails(request),
-      chart: nothing,
+      chart: await chartOf(page, params, request),
       organization: nothing,
     });
     const { severity } = page.summary;
@@ -115,6 +119,19 @@ export function addIncidentPages(
       main,
     });
   });
+
+  async function chartOf(page: IncidentPage, params: URLSearchParams, request: FastifyRequest): Promise<Html> {
+    const { number, family } = page.incident;
+    const acts = chartActsOf(page, seesDetails(request));
+    const slugs = [...new Set(page.members.map(({ alert }) => alert.slug))];
+    const ask = { ...chartOfIncident(page), path: `/incidents/${number}`, params, acts };
+    if (family === "unreachable")
+      return renderChart(await readAnswersChart(running, { ...ask, subject: running.source() }, slugs));
+    if (ask.members.length === 0) return nothing;
+    const [only = ""] = slugs;
+    const subject = slugs.length === 1 ? only : `the ${countOf(slugs.length, "organization")}`;
+    return renderChart(await readDeathsChart(running, { ...ask, subject }));
+  }
 
   function referenceOf(request: FastifyRequest): string {
     return (request.params as { readonly id: string }).id;

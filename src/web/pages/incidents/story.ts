@@ -3,6 +3,7 @@ import { countOf, formatClock, formatLengthInProse, formatLongDay } from "../../
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { IncidentPage } from "../../read/incident-page.ts";
+import type { ChartAct } from "../chart/data.ts";
 import { mark, type MarkShape } from "../marks.ts";
 import { beganMsOf, stoppedMsOf } from "./member-facts.ts";
 import { nameOf, verdictSentences } from "./sentences.ts";
@@ -40,6 +41,27 @@ export function renderStory(page: IncidentPage, withPeople: boolean): Html {
           </ol>`,
     )}
   </div>`;
+}
+
+/** Returns what people did, for the lane of the chart: markers, notifications, acts and comments, oldest first. */
+export function chartActsOf(page: IncidentPage, withPeople: boolean): readonly ChartAct[] {
+  const { markers, notified, comments, members } = page;
+  const acknowledged = members.flatMap(({ alert }) => alert.acknowledgement ?? []);
+  const judged = members.flatMap(({ alert }) => alert.judgement ?? []);
+  const acts: ChartAct[] = [
+    ...markers.map(({ atMs, text }): ChartAct => ({ atMs, mark: "marker", text: `«${breakAddresses(text)}»` })),
+    ...notified.slice(0, 1).map(({ atMs }): ChartAct => ({ atMs, mark: "dot", text: "notified" })),
+    ...[...new Set(acknowledged.map(({ atMs }) => atMs))].map((atMs): ChartAct => ({
+      atMs,
+      mark: "dot",
+      text: "acknowledged",
+    })),
+    ...[...new Set(judged.map(({ atMs }) => atMs))].map((atMs): ChartAct => ({ atMs, mark: "dot", text: "judged" })),
+    ...(withPeople ? comments : [])
+      .filter(({ act }) => act === null)
+      .map(({ atMs }): ChartAct => ({ atMs, mark: "comment", text: "comment" })),
+  ];
+  return acts.toSorted((left, right) => left.atMs - right.atMs);
 }
 
 function eventsOf(page: IncidentPage, withPeople: boolean): Event[] {
