@@ -7,16 +7,6 @@ import type { Db } from "./tables.ts";
 export type ForgottenRows = Readonly<Record<ForgottenKind, number>>;
 export type ForgottenKind = "events" | "history" | "alerts" | "silences" | "markers" | "keys" | "records";
 
-export interface ForgettingStore {
-  /**
-   * Removes rows of an organization, at most `maxRows` of each table, in the surrounding transaction; its audit rows stay, and
-   * so do assets, which belong to no organization, and events (EventStore.forget). The names of its checks stay as numbers of what a journal may still hold.
-   */
-  forget(slug: string, maxRows: number): Promise<{ readonly removed: ForgottenRows; readonly hasMore: boolean }>;
-  /** Returns true if `forget` would count a row. */
-  isStored(slug: string): Promise<boolean>;
-}
-
 interface Step {
   readonly kind: ForgottenKind | null;
   readonly table: string;
@@ -26,9 +16,16 @@ interface Step {
 }
 
 /** Removes over one connection or transaction. */
-export function createForgettingStore(db: Db): ForgettingStore {
+export function createForgettingStore(db: Db) {
   return {
-    forget: async (slug, maxRows) => {
+    /**
+     * Removes rows of an organization, at most `maxRows` of each table, in the surrounding transaction; its audit rows stay, and
+     * so do assets, which belong to no organization, and events (EventStore.forget). The names of its checks stay as numbers of what a journal may still hold.
+     */
+    forget: async (
+      slug: string,
+      maxRows: number,
+    ): Promise<{ readonly removed: ForgottenRows; readonly hasMore: boolean }> => {
       const removed = { events: 0, history: 0, alerts: 0, silences: 0, markers: 0, keys: 0, records: 0 };
       let hasMore = false;
       for (const { kind, table, key, where } of stepsFor(slug)) {
@@ -44,7 +41,8 @@ export function createForgettingStore(db: Db): ForgettingStore {
       }
       return { removed, hasMore };
     },
-    isStored: async (slug) => {
+    /** Returns true if `forget` would count a row. */
+    isStored: async (slug: string): Promise<boolean> => {
       for (const { kind, table, where } of stepsFor(slug)) {
         if (kind === null) continue;
         const { rows } = await sql`SELECT 1 FROM ${sql.table(table)} WHERE ${where} LIMIT 1`.execute(db);

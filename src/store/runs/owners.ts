@@ -36,49 +36,40 @@ export interface Balanced {
 }
 
 /**
- * Which process runs the checks of which shard. An owner is a process with an epoch and a lease. A process that finds an
+ * Creates the store of which process runs the checks of which shard. An owner is a process with an epoch and a lease. A process that finds an
  * expired lease first raises the epoch, after which the old owner cannot append to its journal, and then takes the shards.
  */
-export interface OwnerStore {
-  /** Creates an owner without shards. */
-  register(lease: Lease): Promise<Owner>;
-  /** Extends the lease; returns false if the epoch has ended. */
-  renew(owner: Owner, lease: Lease): Promise<boolean>;
-  /**
-   * Ends owners whose lease has expired, or all others if this process is known to be alone. Assigns free shards to this
-   * owner, up to its share. Returns null if its own epoch has ended, or if another process is balancing.
-   */
-  balance(owner: Owner, now: BalancedAt): Promise<Balanced | null>;
-  /** Releases shards of this owner. */
-  release(owner: Owner, shards: readonly number[]): Promise<void>;
-  /** Releases all shards and ends the epoch. */
-  leave(owner: Owner): Promise<void>;
-}
-
-/** Creates the store of owners and shards over their tables. */
-export function createOwnerStore(db: PlainDb, leaseClock: LeaseClock): OwnerStore {
+export function createOwnerStore(db: PlainDb, leaseClock: LeaseClock) {
   return {
-    register: async ({ nowMs, leaseUntilMs }) => {
+    /** Creates an owner without shards. */
+    register: async ({ nowMs, leaseUntilMs }: Lease): Promise<Owner> => {
       const until = leaseInstant(leaseClock, leaseUntilMs, nowMs);
       const { rows } = await sql<{ owner_id: number }>`
         insert into owners (epoch, lease_until_ms, folded_seq) values (1, ${until}, 0) returning owner_id`.execute(db);
       return { ownerId: rows[0]?.owner_id ?? 0, epoch: 1 };
     },
-    renew: async ({ ownerId, epoch }, { nowMs, leaseUntilMs }) => {
+    /** Extends the lease; returns false if the epoch has ended. */
+    renew: async ({ ownerId, epoch }: Owner, { nowMs, leaseUntilMs }: Lease): Promise<boolean> => {
       const until = leaseInstant(leaseClock, leaseUntilMs, nowMs);
       const { numAffectedRows = 0n } = await sql`
         update owners set lease_until_ms = ${until} where owner_id = ${ownerId} and epoch = ${epoch}`.execute(db);
       return numAffectedRows > 0n;
     },
-    balance: (owner, now) =>
+    /**
+     * Ends owners whose lease has expired, or all others if this process is known to be alone. Assigns free shards to this
+     * owner, up to its share. Returns null if its own epoch has ended, or if another process is balancing.
+     */
+    balance: (owner: Owner, now: BalancedAt): Promise<Balanced | null> =>
       // READ COMMITTED: each row is changed by its current value.
       inTransaction(db, (db) => balance(db, owner, { ...now, leaseClock }), "latest"),
-    release: async ({ ownerId }, shards) => {
+    /** Releases shards of this owner. */
+    release: async ({ ownerId }: Owner, shards: readonly number[]): Promise<void> => {
       if (shards.length === 0) return;
       await sql`update shards set owner_id = null
         where owner_id = ${ownerId} and shard in (${sql.join(shards.map((shard) => sql`${shard}`))})`.execute(db);
     },
-    leave: async ({ ownerId, epoch }) => {
+    /** Releases all shards and ends the epoch. */
+    leave: async ({ ownerId, epoch }: Owner): Promise<void> => {
       await inTransaction(
         db,
         async (db) => {
