@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { createDatabase, type TestDatabase } from "../../support/postgres/postgres.ts";
+import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
+import { readText, startDaemon, type Daemon } from "../../support/program/program.ts";
+
+const tokens = { root: "a-token-of-the-tests", ops: "another-token-of-the-tests" };
+const sameOrigin = { "sec-fetch-site": "same-origin" };
+
+let database: TestDatabase | null = null;
+let folder: ProgramFolder;
+let daemons: Daemon[] = [];
+
+afterEach(async () => {
+  for (const daemon of daemons) await daemon.kill();
+  daemons = [];
+  await folder[Symbol.asyncDispose]();
+  await database?.drop();
+  database = null;
+});
+
+async function start(): Promise<Daemon> {
+  const daemon = await startDaemon([], { cwd: folder.path });
+  daemons.push(daemon);
+  return daemon;
+}
+
+function configure(ops: string): string {
+  return `
+source: { type: embedded }
+defaults: { schedule: "@yearly", whenNoEvents: ok }
+organizations: [acme, globex]
+server:
+  listen: "127.0.0.1:0"
+  token: ${tokens.root}
+  tokens: [{ name: ops, token: ${ops}, may: [read, operate], organizations: [acme] }]
+storage: { ${database === null ? "path: flatline.db" : `url: "${database.url.reveal()}", poolSize: 3`} }
+`;
+}
+
+function post(
+  { url }: Daemon,
+  path: string,
+  fields: Record<string, string>,
+  headers: Record<string, string> = sameOrigin,
+): Promise<Response> {
+  return fetch(url + path, { method: "POST", redirect: "manual", headers, body: new URLSearchParams(fields) });
+}
+
+/** Signs in as dana with the token `ops`, and returns the cookie as the browser sends it. */
+async function signIn(daemon: Daemon, token: string = tokens.ops): Promise<{ readonly cookie: string }> {
+  const answer = await post(daemon, "/sign-in", { token, name: "dana", next: "/silences" });
+  expect([answer.status, answer.headers.get("location")]).toEqual([303, "/silences"]);
+  return { cookie: answer.headers.getSetCookie()[0]?.split(";")[0] ?? "" };
+}
+
+function silence({ url }: Daemon, headers: Record<string, string>, slug = "acme"): Promise<Response> {
+  const body = { slug, endsAt: "2090-01-01T00:00:00Z", comment: "a migration", createdBy: "somebody" };
+  return fetch(`${url}/api/v1/silences`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+const read = async ({ url }: Daemon, headers: Record<string, string>): Promise<number> =>
+  (await fetch(`${url}/api/v1/silences`, { headers })).status;
+
+async function audit({ url }: Daemon): Promise<unknown[]> {
+  const answer = await fetch(`${url}/api/v1/audit`, { headers: { authorization: `Bearer ${tokens.root}` } });
+  return ((await answer.json()) as { entries: unknown[] }).entries;
+}
+
+describe.each(["SQLite", "PostgreSQL"])("a session, on %s,", (engine) => {
+  beforeEach(async () => {
+    if (engine === "PostgreSQL") database = await createDatabase("empty");
+    folder = await makeProgramFolder(configure(tokens.ops));
+  });
+
+  it("acts with the rights of its token, each act with the person's name, until the sign-out", async () => {
+    const daemon = await start();
+    const session = await signIn(daemon);
+
+    expect((await silence(daemon, { ...session, ...sameOrigin })).status).toBe(201);
+    expect((await silence(daemon, { ...session, origin: daemon.url })).status).toBe(201);
+    expect((await silence(daemon, { ...session, ...sameOrigin }, "globex")).status).toBe(403);
+    expect((await silence(daemon, { ...session, origin: "https://evil.example" })).status).toBe(403);
+    expect((await post(daemon, "/sign-out", {}, { ...session, ...sameOrigin })).status).toBe(303);
+    expect(await read(daemon, session)).toBe(401);
+
+    const by = { actor: "ops", via: "session", detail: expect.objectContaining({ note: "dana" }) as object };
+    expect(await audit(daemon)).toEqual(
+      ["sign_out", "silence.create", "silence.create", "sign_in"].map(
+        (action) => expect.objectContaining({ ...by, action }) as object,
+      ),
+    );
+  });
+
+  it("survives a restart, and ends with its token's secret", async () => {
+    const first = await start();
+    const session = await signIn(first);
+    await first.kill();
+
+    const second = await start();
+    expect(await read(second, session)).toBe(200);
+    await folder.write("flatline.yaml", configure("a-new-token-of-the-tests"));
+    const reload = await fetch(`${second.url}/-/reload`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${tokens.root}` },
+    });
+
+    expect(reload.status).toBe(200);
+    expect(await read(second, session)).toBe(401);
+  });
+
+  it("is refused after ten wrong tokens, which are counted; a wrong Bearer token stays 401", async () => {
+    const daemon = await start();
+    const wrong = { token: "wrong", name: "dana" };
+
+    const statuses: number[] = [];
+    for (let count = 0; count < 11; count++) statuses.push((await post(daemon, "/sign-in", wrong)).status);
+    for (let count = 0; count < 12; count++) statuses.push(await read(daemon, { authorization: "Bearer wrong" }));
+
+    expect(statuses).toEqual([...Array<number>(10).fill(401), 429, ...Array<number>(12).fill(401)]);
+    const metrics = await readText(`${daemon.url}/metrics`);
+    expect(metrics).toContain('flatline_auth_failures_total{via="session"} 11\n');
+    expect(metrics).toContain('flatline_auth_failures_total{via="token"} 12\n');
+  });
+});
+
+it("of one replica holds at the other, and ends there, too", async () => {
+  database = await createDatabase("empty");
+  folder = await makeProgramFolder(configure(tokens.ops));
+  const [one, other] = [await start(), await start()];
+
+  const session = await signIn(one);
+  expect(await read(other, session)).toBe(200);
+  expect((await silence(other, { ...session, ...sameOrigin })).status).toBe(201);
+  await post(other, "/sign-out", {}, { ...session, ...sameOrigin });
+
+  expect(await read(one, session)).toBe(401);
+});
