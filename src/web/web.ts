@@ -53,12 +53,12 @@ import type { IncidentReading } from "./read/incidents.ts";
 import type { Running } from "./read/running.ts";
 import { addIncidentPages } from "./pages/incidents/routes.ts";
 import { addOverviewPage } from "./pages/overview/routes.ts";
-import { addThemeRoute, createSite } from "./pages/site.ts";
+import { renderSheet } from "./pages/sheet.ts";
+import { addThemeRoute, createSite, themeOf } from "./pages/site.ts";
 import type { SessionsPort } from "./ports/sessions.ts";
 import type { SilencesPort } from "./ports/silences.ts";
 import { answerClientError, createErrorHandler, pathOf, securityHeaders, sendProblem } from "./problem.ts";
 import { addSilenceRoutes } from "./api/silence-routes.ts";
-import { renderPlainDocument } from "./page/parts/plain-document.ts";
 import { addSignInRoutes } from "./sign-in/routes.ts";
 import { leaveBodies, refuseOtherMethods } from "./resource.ts";
 
@@ -311,7 +311,11 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   );
   void server.register(async (scope) => addLinkRoutes(scope, access, withBodies));
   void server.register(async (scope) =>
-    addSignInRoutes(scope, access, { ...withBodies, sessions, renderDocument: renderPlainDocument }),
+    addSignInRoutes(scope, access, {
+      ...withBodies,
+      sessions,
+      renderDocument: (request, content) => renderSheet({ ...content, theme: themeOf(request) }),
+    }),
   );
   void server.register(async (scope) =>
     addEventRoutes(scope, access, { ...options, bodies: bodies.part(mostEventBytes) }),

@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { coversPattern, matchesText } from "../../base/text-pattern.ts";
-import { userHeader, type Actor, type ActVia } from "../../contract/actor.ts";
+import { describeAuthor, userHeader, type Actor, type ActVia } from "../../contract/actor.ts";
 import type { Right } from "../../contract/rights.ts";
 
 /** Who asks, and what that one may do and see; found once for each request (CONTRACT 13). */
@@ -21,6 +21,11 @@ declare module "fastify" {
     /** null: no name was given, or the route is open to all and did not ask. */
     identity: Identity | null;
   }
+}
+
+/** Returns who reads or acts, as others read it: "dana (ops)" of a session; null: nobody is named. */
+export function readerOf({ identity }: Pick<FastifyRequest, "identity">): string | null {
+  return identity === null ? null : describeAuthor(identity.name, identity.personName);
 }
 
 /** Returns whether it may see what is not public: who did what and why, findings of the review queue, answers of receivers. */

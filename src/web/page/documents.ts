@@ -1,9 +1,8 @@
 import type { FastifyRequest } from "fastify";
 
 import type { Clock } from "../../base/time.ts";
-import { describeAuthor } from "../../contract/actor.ts";
 import { hasIdentities } from "../access/admission.ts";
-import { isKnownToPage } from "../access/identity.ts";
+import { isKnownToPage, readerOf } from "../access/identity.ts";
 import { signedInAs } from "../access/sessions.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import { signInPath } from "../sign-in/next.ts";
@@ -51,7 +50,7 @@ export function createDocuments({ clock, page, version, settings }: DocumentOpti
         version,
         footer: footerOf(model, page.source()),
         hasToken: hasToken(),
-        ...readerOf(request, settings()),
+        ...readingOf(request, settings()),
         scripts: ["web/client/main.js"],
         showsVerdict: true,
         ...content,
@@ -70,7 +69,7 @@ export function createDocuments({ clock, page, version, settings }: DocumentOpti
         version,
         footer: "",
         hasToken: hasToken(),
-        ...readerOf(request, settings()),
+        ...readingOf(request, settings()),
         scripts: [],
         main,
         showsVerdict: false,
@@ -79,16 +78,14 @@ export function createDocuments({ clock, page, version, settings }: DocumentOpti
 }
 
 /** Who reads, and where to sign in. */
-function readerOf(
+function readingOf(
   request: FastifyRequest,
   { tokens }: AccessSettings,
 ): Pick<PageFrame, "isKnown" | "reader" | "signIn"> {
-  const signedIn = signedInAs(request);
-  const name =
-    signedIn === null ? (request.identity?.name ?? null) : describeAuthor(signedIn.tokenName, signedIn.personName);
+  const name = readerOf(request);
   return {
     isKnown: isKnownToPage(request),
-    reader: name === null ? null : { name, isSignedIn: signedIn !== null },
+    reader: name === null ? null : { name, isSignedIn: signedInAs(request) !== null },
     signIn: tokens.length === 0 ? null : signInPath(request.url),
   };
 }

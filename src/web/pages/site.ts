@@ -2,9 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { FlatlineError, storeReason } from "../../base/errors.ts";
 import { secondMs } from "../../base/time.ts";
-import { describeAuthor } from "../../contract/actor.ts";
 import { refusalOf, sendRefusal, type Access, type Refusal } from "../access/admission.ts";
-import { scopeOf } from "../access/identity.ts";
+import { readerOf, scopeOf } from "../access/identity.ts";
 import { signedInAs } from "../access/sessions.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import { html } from "../parts/html.ts";
@@ -68,14 +67,13 @@ export function createSite({ version, running, settings, storeProblem }: SiteOpt
   async function send(request: FastifyRequest, reply: FastifyReply, content: PageContent): Promise<FastifyReply> {
     const mayRead = refusalOf(request, { access: "public" }, settings()) === null;
     const facts = mayRead ? await factsFor(request).catch(nullWithoutStore) : null;
-    const { identity } = request;
     const text = renderDocument(
       {
         version,
         nowMs: clock.nowMs(),
         facts,
         storeProblem: storeProblem(),
-        reader: identity === null ? null : describeAuthor(identity.name, identity.personName),
+        reader: readerOf(request),
         isSession: signedInAs(request) !== null,
         canSignIn: settings().tokens.length > 0,
         theme: themeOf(request),

@@ -13,16 +13,13 @@ export interface SignInView {
   readonly problem: { readonly field: "token" | "name" | null; readonly message: string } | null;
 }
 
-/** Makes a document of its content: what stands around the form is the frame's, not the form's. */
-export type RenderDocument = (content: { readonly title: string; readonly main: Html }) => string;
-
-/** Renders the page that asks for a token and a name (CONTRACT 19). */
-export function renderSignIn(view: SignInView, renderDocument: RenderDocument): string {
+/** Renders the form that asks for a token and a name (CONTRACT 19). */
+export function renderSignIn(view: SignInView): Html {
   const { next, personName, isRemembered, ttl, problem } = view;
-  const main = html`<div class="signin">
+  return html`<div class="signin">
     <form method="post" action="/sign-in">
-      <h1 class="sentence">Sign in to flatline</h1>
-      <p class="why">It lets you acknowledge, judge and release, and shows names and addresses.</p>
+      <h1>Sign in to flatline</h1>
+      <p class="second">It lets you acknowledge, judge and release, and shows names and addresses.</p>
       ${problem?.field === null ? problemLine(problem.message) : nothing}
       <label class="field"
         >Token
@@ -36,7 +33,7 @@ export function renderSignIn(view: SignInView, renderDocument: RenderDocument): 
         />
       </label>
       ${problem?.field === "token" ? problemLine(problem.message) : nothing}
-      <p class="hint">
+      <p class="small quiet">
         <code>server.token</code> or one of <code>server.tokens</code> in flatline.yaml. Ask whoever runs flatline.
       </p>
       <label class="field"
@@ -53,12 +50,14 @@ export function renderSignIn(view: SignInView, renderDocument: RenderDocument): 
         />
       </label>
       ${problem?.field === "name" ? problemLine(problem.message) : nothing}
-      <label class="check"
-        ><input type="checkbox" name="remember" value="yes" ${isRemembered ? html` checked` : nothing} /> Remember me on
-        this device for ${ttl}</label
-      >
+      <p class="row">
+        <label
+          ><input type="checkbox" name="remember" value="yes" ${isRemembered ? html` checked` : nothing} /> Remember me
+          on this device for ${ttl}</label
+        >
+      </p>
       <input type="hidden" name="next" value="${next}" />
-      <button class="primary">Sign in</button>
+      <p class="row"><button class="primary">Sign in</button></p>
     </form>
     <aside>
       <h2>Then you go on to ${nameOfPath(next)}</h2>
@@ -72,18 +71,10 @@ export function renderSignIn(view: SignInView, renderDocument: RenderDocument): 
       </dl>
     </aside>
   </div>`;
-  return renderDocument({ title: "Sign in · flatline", main });
-}
-
-/** Renders why nobody can sign in here, or why this one may not. */
-export function renderNoSignIn(title: string, text: Html, renderDocument: RenderDocument): string {
-  const main = html`<h1 class="sentence">${title}</h1>
-    <p class="why">${text}</p>`;
-  return renderDocument({ title: "Sign in · flatline", main });
 }
 
 function problemLine(message: string): Html {
-  return html`<p class="problem-line bad" id="problem" role="alert">${message}</p>`;
+  return html`<p class="error" id="problem" role="alert">${message}</p>`;
 }
 
 function invalidIf(isInvalid: boolean): Html {

@@ -8,17 +8,22 @@ import type { AccessSettings } from "../access/settings.ts";
 import { personNameOf, receiveForm } from "../form.ts";
 import { sendText } from "../page/answer.ts";
 import { countOf, formatLengthInProse } from "../parts/figures.ts";
-import { html } from "../parts/html.ts";
+import { renderMessage } from "../pages/frame.ts";
+import { html, type Html } from "../parts/html.ts";
 import { addResource } from "../resource.ts";
 import { localPath } from "./next.ts";
-import { renderNoSignIn, renderSignIn, type RenderDocument, type SignInView } from "./page.ts";
+import { renderSignIn, type SignInView } from "./page.ts";
 import { createRefusedSignIns } from "./refused.ts";
 
 export interface SignInOptions {
   readonly clock: Clock;
   readonly sessions: Sessions;
   readonly bodies: ByteBudget;
-  readonly renderDocument: RenderDocument;
+  /** Makes a document of its content: what stands around the form is not the form's. */
+  readonly renderDocument: (
+    request: FastifyRequest,
+    content: { readonly title: string; readonly main: Html },
+  ) => string;
 }
 
 // A token, a name and a path.
@@ -33,30 +38,32 @@ export function addSignInRoutes(
 ): void {
   const refused = createRefusedSignIns(clock);
 
-  function send(
+  function send(request: FastifyRequest, reply: FastifyReply, main: Html): Promise<FastifyReply> {
+    return sendText(request, reply, "text/html", renderDocument(request, { title: "Sign in · flatline", main }));
+  }
+
+  function sendForm(
     request: FastifyRequest,
     reply: FastifyReply,
     view: Pick<SignInView, "next"> & Partial<SignInView>,
   ): Promise<FastifyReply> {
     const { tokens, sessionTtlMs } = settings();
     if (tokens.length === 0) {
-      void reply.code(403);
       const text = html`No token is configured: set <code>server.token</code> in flatline.yaml, then reload.`;
-      return sendText(request, reply, "text/html", renderNoSignIn("Nobody can sign in here.", text, renderDocument));
+      return send(request, reply.code(403), renderMessage("Nobody can sign in here.", text));
     }
     const asked = { personName: "", isRemembered: true, ttl: lengthInWords(sessionTtlMs), problem: null };
-    return sendText(request, reply, "text/html", renderSignIn({ ...asked, ...view }, renderDocument));
+    return send(request, reply, renderSignIn({ ...asked, ...view }));
   }
 
-  /** Returns whether it was refused: a page of another site, or a program, sent it. */
+  /** Returns whether a page of another site, or a program, sent it. */
   function isForeign(request: FastifyRequest): boolean {
     return !isFromOwnPage(request.raw, settings().externalUrl, { isHostEnough: true });
   }
 
   function sendForeign(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    void reply.code(403);
     const text = html`A page of another site sent this. <a href="/sign-in">Sign in here</a>`;
-    return sendText(request, reply, "text/html", renderNoSignIn("Nothing was changed.", text, renderDocument));
+    return send(request, reply.code(403), renderMessage("Nothing was changed.", text));
   }
 
   async function signIn(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -68,7 +75,7 @@ export function addSignInRoutes(
     const refuse = (status: number, message: string): Promise<FastifyReply> => {
       request.failedVia = "session";
       void reply.code(status);
-      return send(request, reply, { ...again, problem: { field: status === 429 ? null : "token", message } });
+      return sendForm(request, reply, { ...again, problem: { field: status === 429 ? null : "token", message } });
     };
     if (refused.isOver(request.ip)) {
       void reply.header("retry-after", retryAfterSeconds);
@@ -84,7 +91,10 @@ export function addSignInRoutes(
     const personName = personNameOf(form);
     if (personName === null) {
       void reply.code(400);
-      return send(request, reply, { ...again, problem: { field: "name", message: "Give a name of 1 to 64 letters." } });
+      return sendForm(request, reply, {
+        ...again,
+        problem: { field: "name", message: "Give a name of 1 to 64 letters." },
+      });
     }
     await sessions.signIn(request, reply, { token, personName, isRemembered });
     return reply.redirect(next, 303);
@@ -95,7 +105,7 @@ export function addSignInRoutes(
       access: "open",
       handle: (request, reply) => {
         const { searchParams } = new URL(request.url, "http://flatline.invalid");
-        return send(request, reply, { next: localPath(searchParams.get("next")) });
+        return sendForm(request, reply, { next: localPath(searchParams.get("next")) });
       },
     },
     POST: { access: "open", handle: signIn },

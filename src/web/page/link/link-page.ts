@@ -2,7 +2,6 @@ import type { LinkAnswer, LinkView } from "../../ports/outside.ts";
 import { formatTime, nbsp } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { mark } from "../parts/marks.ts";
-import { renderPlainDocument } from "../parts/plain-document.ts";
 
 /** Renders the page of a link of a message: what it would do, or did. It has nothing of the link itself. */
 export function renderLinkPage(answer: LinkAnswer, wasFollowed: boolean, nowMs: number): string {
@@ -14,12 +13,25 @@ export function renderLinkPage(answer: LinkAnswer, wasFollowed: boolean, nowMs: 
         : askContent(answer, nowMs);
   const severity = answer.kind === "known" && answer.alert !== null ? answer.alert.severity : "unknown";
   const alertId = answer.kind === "known" ? answer.alertId : null;
-  return renderPlainDocument({
-    title: `${content.title} · flatline`,
-    severity,
-    main: html`<h1 class="sentence">${content.title}</h1>
-      ${content.main} ${alertId === null ? nothing : html`<p class="why">${openLink(alertId)}</p>`}`,
-  });
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <title>${content.title} · flatline</title>
+        <link rel="stylesheet" href="/assets/page.css" />
+        <link rel="icon" type="image/svg+xml" href="/assets/${severity}.svg" />
+      </head>
+      <body>
+        <main id="main">
+          <h1 class="sentence">${content.title}</h1>
+          ${content.main} ${alertId === null ? nothing : html`<p class="why">${openLink(alertId)}</p>`}
+        </main>
+      </body>
+    </html> `;
+  return page.html;
 }
 
 function openLink(alertId: string): Html {

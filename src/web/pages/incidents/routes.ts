@@ -6,7 +6,7 @@ import { FlatlineError } from "../../../base/errors.ts";
 import { receiveBody, type ByteBudget } from "../../../base/request-body.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../../contract/judgement.ts";
 import type { IncidentActResult } from "../../../alerting/acts/incident-acts.ts";
-import { authorOf, seesDetails, seesOrganization } from "../../access/identity.ts";
+import { authorOf, readerOf, seesDetails, seesOrganization } from "../../access/identity.ts";
 import type { AccessSettings } from "../../access/settings.ts";
 import { paramsOf, sendText } from "../../page/answer.ts";
 import { countOf } from "../../parts/figures.ts";
@@ -249,7 +249,7 @@ export function addIncidentPages(
       foreseen: await foresee(request, act, page, form),
       filled: { ...filled, verdict: filled.verdict ?? proposedVerdict(page) },
       problem,
-      author: request.identity?.name ?? "",
+      author: readerOf(request) ?? "",
     };
     return sendPart(request, reply, renderActDialog(dialog), page);
   }
