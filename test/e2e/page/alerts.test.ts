@@ -167,7 +167,7 @@ describe("the page of one alert", () => {
   });
 
   it("is acknowledged in a dialog that says what will happen, and released with a reason", async () => {
-    const page = await open(`/alerts/${ids.get("globex")}`);
+    const page = await browser.open(`${url}/alerts/${ids.get("globex")}`);
     await signIn(page, token);
     await page.locator("[data-do=ack-alert]").click();
     await page.locator("dialog h2", { hasText: "Acknowledge globex?" }).waitFor();
@@ -198,7 +198,7 @@ describe("the page of one alert", () => {
   });
 
   it("is copied as Markdown, or shown for copying where the browser gives no clipboard", async () => {
-    const page = await open(`/alerts/${ids.get("acme")}`);
+    const page = await browser.open(`${url}/alerts/${ids.get("acme")}`);
     await signIn(page, token);
     await page.evaluate(`
       Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => void (window.copied = text) } })`);
@@ -220,7 +220,7 @@ describe("the page of one alert", () => {
   });
 
   it("is judged in a dialog with what each choice means, changed and taken back", async () => {
-    const page = await open(`/alerts/${ids.get("acme")}`);
+    const page = await browser.open(`${url}/alerts/${ids.get("acme")}`);
     await signIn(page, token);
     await page.locator("[data-do=judge]").click();
     // More than half of its deaths are undone: that is proposed, and nothing else ever is.
@@ -367,7 +367,7 @@ describe("the page of one alert", () => {
   });
 
   it("leaves everything as it is when a dialog is closed", async () => {
-    const page = await open(`/alerts/${ids.get("acme")}`);
+    const page = await browser.open(`${url}/alerts/${ids.get("acme")}`);
     await signIn(page, token);
     await page.locator("[data-do=ack-alert]").click();
     await page.locator("dialog[open]").waitFor();
@@ -395,7 +395,7 @@ describe("the page of one alert", () => {
     await run(slug);
     const listed = await fetch(`${url}/api/v1/alerts`);
     const { alerts } = (await listed.json()) as { alerts: { id: string; slug: string }[] };
-    const page = await open(`/alerts/${alerts.find((one) => one.slug === slug)?.id}`);
+    const page = await browser.open(`${url}/alerts/${alerts.find((one) => one.slug === slug)?.id}`);
     await signIn(page, token);
 
     await page.locator("[data-do=judge]").click();
