@@ -224,8 +224,9 @@ class OpenBook implements IncidentBook {
     const spiking = await this.#allSpiking();
     spiking.add(alert.slug, number);
     const lasting = this.#open.find(({ verdict }) => verdict !== null);
+    if (lasting?.number !== number)
+      await this.#parts.incidents.noteSpikeDay(Math.floor(nowMs / dayMs), alert.slug, number);
     if (lasting?.verdict) return this.#grow(lasting, lasting.verdict);
-    await this.#parts.incidents.noteSpikeDay(Math.floor(nowMs / dayMs), alert.slug, number);
     if (settings.fleet === null) return;
     const { minOrganizations, ratio } = settings.fleet;
     const found =

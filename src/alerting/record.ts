@@ -26,7 +26,7 @@ import { openIncidentBook, watchedSinceKey, type IncidentContext, type IncidentE
 import { QuietChecks, rowOf } from "./quiet-checks.ts";
 import { removalReason, type AlertingSettings, type AlertTarget } from "./settings.ts";
 import { readSnapshot, reportFor, snapshotOf, writeSnapshot, type SnapshotContext } from "./notify/snapshot.ts";
-import { togetherMs, weekMs } from "./decide/verdict.ts";
+import { isAfterGap, togetherMs, weeksLookedAt } from "./decide/verdict.ts";
 import { removal, transition, type Transition, type TransitionChange } from "./decide/transition.ts";
 
 export interface Recorded {
@@ -316,7 +316,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
         weeksLookedAt: () =>
           withResult()
             .filter(({ lastRunAtMs }) => nowMs - lastRunAtMs <= togetherMs)
-            .reduce((weeks, check) => weeks + Math.min(options.intervalOf?.(check) ?? togetherMs, weekMs) / weekMs, 0),
+            .reduce((weeks, check) => weeks + weeksLookedAt(options.intervalOf?.(check) ?? togetherMs), 0),
       },
     };
   }
@@ -326,7 +326,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     const last = board.stateOf(board.idOf(run) ?? 0)?.lastResultReport ?? null;
     if (last?.kind !== "result" || report.kind !== "result") return last === null;
     const gapMs = report.startedAtMs - last.startedAtMs;
-    return gapMs > longestGap * (nextDueAtMs - run.dueAtMs) || !hasSameThresholds(last.result, report.result);
+    return isAfterGap(gapMs, nextDueAtMs - run.dueAtMs) || !hasSameThresholds(last.result, report.result);
   }
 
   function decide(request: RecordRequest, target: AlertTarget, states: readonly AlertState[]): Transition {
@@ -427,9 +427,6 @@ interface StoredTogether {
   readonly runs: readonly (Committed | "lost")[];
   readonly areRepeatsStored: boolean;
 }
-
-// Intervals (CONTRACT 15): a run that comes later has not looked for so long.
-const longestGap = 3;
 
 function hasSameThresholds(before: HealthcheckResult, now: HealthcheckResult): boolean {
   return thresholdNames.every((name) => before.threshold[name] === now.threshold[name]);

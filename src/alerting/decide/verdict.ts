@@ -14,10 +14,29 @@ export const rateDays = 28;
 
 // Measured on the project's records: spikes of an organization in a week, while nobody knows its fleet better (CONTRACT 15).
 const leastRate = 0.26;
-// A rate of less time is of a few alerts.
-const leastKnownMs = weekMs;
+// Organization-weeks: a rate of fewer is of a few alerts. A large fleet has them within minutes, and may be a loud one.
+const leastKnownWeeks = 20;
 // One verdict by chance in a million looks.
 const mostChance = 1e-6;
+// Intervals (CONTRACT 15): a run that comes later has not looked for so long.
+const longestGap = 3;
+// Alerts have hours of the day: half of them begin within six on the project's records, 2.5 times as many as in other hours.
+const busyHours = 2.5;
+
+/** Returns whether a run says nothing of when something began: the result before it is too old. */
+export function isAfterGap(gapMs: number, intervalMs: number): boolean {
+  return gapMs > longestGap * intervalMs;
+}
+
+/**
+ * Returns what the looks at one organization within 30 minutes look back on, in weeks: each of them on an interval; less than a
+ * day may be its busiest hours.
+ */
+export function weeksLookedAt(intervalMs: number): number {
+  const looks = intervalMs > 0 ? Math.floor(togetherMs / intervalMs) + 1 : 0;
+  const backMs = looks * intervalMs;
+  return Math.min(Math.max(backMs, Math.min(busyHours * backMs, dayMs)), weekMs) / weekMs;
+}
 
 /** Returns the most organizations that began within the same 30 minutes, each counted once. */
 export function countTogether(begun: readonly Begun[]): number {
@@ -39,7 +58,7 @@ export function countTogether(begun: readonly Begun[]): number {
 
 /** What the usual number is worked out of. */
 export interface UsualFacts {
-  /** Organization-weeks that were looked at within 30 minutes: for each with a result, the time since its run before. */
+  /** Organization-weeks that were looked at within 30 minutes: the sum of `weeksLookedAt` over those with a result. */
   readonly weeksLookedAt: number;
   /** Spike alerts of the last 28 days, at most one per organization and day. */
   readonly fired: number;
@@ -51,7 +70,7 @@ export interface UsualFacts {
 /** Returns how many organizations usually begin to spike while so much is looked at. */
 export function usualNumber({ weeksLookedAt, fired, organizations, knownForMs }: UsualFacts): number {
   const weeks = (organizations * Math.min(knownForMs, rateDays * dayMs)) / weekMs;
-  const rate = knownForMs >= leastKnownMs && weeks > 0 ? Math.max(leastRate, fired / weeks) : leastRate;
+  const rate = weeks >= leastKnownWeeks ? Math.max(leastRate, fired / weeks) : leastRate;
   return rate * weeksLookedAt;
 }
 
