@@ -11,6 +11,7 @@ import { FlatlineError } from "../src/base/errors.ts";
 import { createSystemClock, dayMs, hourMs } from "../src/base/time.ts";
 import { measureAttribution } from "./detection/attribution.ts";
 import type { Benchmark } from "./harness/benchmark.ts";
+import { randomOf } from "./harness/random.ts";
 import { detectionRules, episodesOf } from "./detection/rules.ts";
 import { detectionTables, refreshDetectionPage, type DetectionResult } from "./detection/report.ts";
 import { measureHalves } from "./detection/halves.ts";
@@ -136,15 +137,4 @@ function sayWhatIsWrong(error: unknown): null {
 
 function spanMs(seenAtMs: Float64Array): number {
   return (seenAtMs.at(-1) ?? 0) - (seenAtMs[0] ?? 0);
-}
-
-/** mulberry32 (public domain, Tommy Ettinger): a small generator is all that planting needs. */
-function randomOf(start: number): () => number {
-  let state = start;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
