@@ -8,7 +8,6 @@ import { format, resolveConfig } from "prettier";
 import type { BenchmarkResult } from "./benchmark.ts";
 import { benchmarkNames, hasBenchmark, loadBenchmark } from "../catalogue.ts";
 import { formatNumber } from "./harness.ts";
-import { growthPage } from "../growth/report.ts";
 import { peersMessages, peersTable, type PeersResult } from "../peers/report.ts";
 import { soakPage, type SoakResult } from "../soak/report.ts";
 import { formatBound, formatMet, formatMetric, formatRatio } from "./table.ts";
@@ -52,9 +51,7 @@ export async function reportPage(page: string, { results, soak, peers }: Measure
     blocks["measured peers"] = `${peersMessages(peers)}\n\nOne run; ${where(peers)}`;
   }
   if (soak !== null) blocks["measured soak"] = `${soakPage(soak)}\n\nOne run; ${where(soak)}`;
-  for (const result of results)
-    blocks[`measured ${result.name}`] =
-      result.name === "growth" ? `${growthPage(result)}\n\nMeasured once; ${where(result)}` : details(result);
+  for (const result of results) blocks[`measured ${result.name}`] = details(result);
   const written = page.replaceAll(
     /<!-- (peers|costs|summary|measured [a-z-]+) -->[^]*?<!-- end -->/g,
     (_, key: string) => `<!-- ${key} -->\n\n${blocks[key] ?? "Not measured yet."}\n\n<!-- end -->`,
@@ -82,7 +79,6 @@ const costRows = [
   ["metrics", "render", "flatline", "prom-client", "`/metrics` of 10,000 organizations, ms"],
   ["ingest", "rate", "flatline", "one bare SQLite table with its index", "imported events per second"],
   ["api", "requests", "flatline", "bare node:http", "healthchecks served per second"],
-  ["outbox", "deliveries", "flatline", "graphile-worker on PostgreSQL", "deliveries per second"],
   ["start", "start", "flatline", "bare node:http, ES module", "start until ready, ms"],
   ["start", "memory", "flatline", "bare node:http, ES module", "idle memory, MiB"],
 ] as const;
