@@ -29,6 +29,7 @@ import { addHookRoutes } from "./api/hook-routes.ts";
 import { addIncidentRoutes } from "./api/incident-routes.ts";
 import { addMarkerRoutes } from "./api/marker-routes.ts";
 import { addMetricsRoutes, type MetricsRoutesOptions } from "./api/metrics-routes.ts";
+import { addStatusRoute } from "./api/status-routes.ts";
 import { addReportRoutes } from "./api/report-routes.ts";
 import { addOperatorRoutes } from "./api/operator-routes.ts";
 import { addLinkRoutes } from "./page/link/routes.ts";
@@ -330,6 +331,7 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   void server.register(async (scope) =>
     addIncidentPages(scope, access, { site, running, incidents: options.incidents, pages: incidentPages, bodies }),
   );
+  void server.register(async (scope) => addStatusRoute(scope, access, { ...options, pages: incidentPages }));
   void server.register(async (scope) =>
     addOverviewPage(scope, { ...options, site, pages: incidentPages, past: options.page }),
   );

@@ -23,7 +23,6 @@ import { shownSeverity, organizationPath } from "./overview/row.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { UnwatchedPort } from "../ports/events.ts";
 import type { SilencesPort } from "../ports/silences.ts";
-import { addStatusRoute } from "./status.ts";
 import { createErrorHandler, describeError, pathOf, sendProblem } from "../problem.ts";
 import { addResource } from "../resource.ts";
 import type { PageOrganization } from "./ports.ts";
@@ -131,7 +130,6 @@ export function addPageRoutes(
     return sendText(request, reply, "text/html", text);
   });
 
-  addStatusRoute(scope, settings, { ...options, readModel });
   addAlertPages(scope, { ...options, addPage, readModel, documents, sendMissing, settings });
 
   addResource(scope, "/places.json", settings, {

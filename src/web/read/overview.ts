@@ -45,6 +45,10 @@ export interface Overview {
   readonly unfinished: Unfinished;
   /** Incidents that have ended and are not finished; read only while none is open. */
   readonly toFinish: readonly IncidentFacts[];
+  /** Since when gates are shut, by organization; those that are no longer configured, too. */
+  readonly held: ReadonlyMap<string, number>;
+  /** Each live alert once: silenced before acknowledged. */
+  readonly alerts: Readonly<Record<"firing" | "acknowledged" | "pending" | "silenced", number>>;
   /** Organizations that spiked in each hour of the last seven days, oldest first. */
   readonly trace: readonly number[];
   /** In which of these hours an incident of several was open. */
@@ -80,7 +84,19 @@ export async function readOverview(
   const unfinished = await readUnfinished(running, sees);
   const toFinish = open.length > 0 ? [] : await readToFinish({ incidents, pages }, unfinished, sees);
   const { trace, traceTogether } = await readTrace(running, alerts, sees, nowMs);
-  return { nowMs, rows: rowsOf(running, alerts, held, sees, nowMs), open, unfinished, toFinish, trace, traceTogether };
+  const heldSeen = new Map([...held].filter(([slug]) => sees(slug)));
+  const counts = countAlerts(alerts);
+  return {
+    nowMs,
+    held: heldSeen,
+    alerts: counts,
+    rows: rowsOf(running, alerts, held, sees, nowMs),
+    open,
+    unfinished,
+    toFinish,
+    trace,
+    traceTogether,
+  };
 }
 
 /** What cannot be asked before what spikes, then by organizations. */
@@ -167,6 +183,17 @@ function severityOf({ checks }: Running, state: CheckState, nowMs: number): Seve
 
 function worse(left: Severity, right: Severity): Severity {
   return compareSeverity(right, left) > 0 ? right : left;
+}
+
+function countAlerts(alerts: readonly AlertView[]): Overview["alerts"] {
+  const counts = { firing: 0, acknowledged: 0, pending: 0, silenced: 0 };
+  for (const { alert, isSilenced } of alerts) {
+    if (alert.state === "pending") counts.pending++;
+    else if (isSilenced) counts.silenced++;
+    else if (alert.acknowledgement !== null) counts.acknowledged++;
+    else counts.firing++;
+  }
+  return counts;
 }
 
 function stateOf(own: readonly AlertView[]): OverviewRow["state"] {

@@ -1,0 +1,93 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+
+import { reaches, reachesEverything, seesDetails } from "../access/identity.ts";
+import type { AccessSettings } from "../access/settings.ts";
+import { iso } from "../../contract/v1/instant.ts";
+import type { DaemonStatus } from "../../contract/v1/status.ts";
+import { worstSeverity } from "../../contract/severity.ts";
+import type { PagePort } from "../page/ports.ts";
+import { readReceiverRows } from "../page/receivers/receiver-rows.ts";
+import { receiverState } from "../page/receivers/receivers.ts";
+import { countSeverities, overviewSentences } from "../pages/overview/headline.ts";
+import type { UnwatchedPort } from "../ports/events.ts";
+import type { OutboxPort } from "../ports/operator.ts";
+import { isLate } from "../read/frame.ts";
+import { readOverview, type OverviewSources } from "../read/overview.ts";
+import { addResource } from "../resource.ts";
+
+export interface StatusOptions extends OverviewSources {
+  readonly version: string;
+  readonly outbox: OutboxPort;
+  readonly unwatched: Pick<UnwatchedPort, "slugs">;
+  readonly page: Pick<PagePort, "lastDelivery" | "storeBytes" | "storeProblem">;
+}
+
+/** `GET /api/v1/status`: the whole daemon on one screen, for `flatline status`; it says the same as the pages. */
+export function addStatusRoute(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  { version, outbox, unwatched, page, ...sources }: StatusOptions,
+): void {
+  const startedAt = iso(sources.running.clock.nowMs());
+
+  /** What is closed without `read`, and what is about all organizations. */
+  async function closedParts({ identity }: FastifyRequest): Promise<Pick<DaemonStatus, "receivers" | "unwatched">> {
+    const names = await unwatched.slugs((slug) => reaches(identity, slug));
+    const rows = await readReceiverRows({ outbox, page, entries: await outbox.list() });
+    return {
+      receivers: rows.map((row) => ({
+        name: row.name,
+        state: receiverState(row),
+        waiting: row.waiting,
+        oldestAt: iso(row.oldestMs),
+        deadLetters: row.deadLetters,
+        pausedUntil: iso(row.pausedUntilMs),
+        lastError: row.lastError === null ? null : { at: iso(row.lastError.atMs), text: row.lastError.text },
+      })),
+      unwatched: [...names.items, ...(names.more > 0 ? [`+${names.more}`] : [])],
+    };
+  }
+
+  addResource(scope, "/api/v1/status", settings, {
+    GET: {
+      access: "public",
+      handle: async (request, reply): Promise<DaemonStatus> => {
+        const { identity } = request;
+        const overview = await readOverview(sources, identity);
+        const { nowMs, rows, held, alerts } = overview;
+        const states = sources.running.checks.all().filter(({ slug }) => reaches(identity, slug));
+        const lastRunMs = states.reduce((last, { lastRunAtMs }) => Math.max(last, lastRunAtMs ?? 0), 0);
+        const storeProblem = page.storeProblem();
+        const isAboutAll = reachesEverything(identity);
+        const counts = countSeverities(rows);
+        void reply.header("cache-control", "no-store");
+        return {
+          at: iso(nowMs),
+          sentence: overviewSentences(overview, seesDetails(request)).join(" ").replaceAll("\u00a0", " "),
+          severity: worstSeverity(rows.map(({ severity }) => severity)),
+          organizations: rows.length,
+          severities: counts,
+          alerts,
+          unattended: alerts.firing,
+          gate: storeProblem === null ? viewHeld(held) : null,
+          runs: {
+            checks: states.length,
+            late: states.filter((state) => isLate(state, nowMs)).length,
+            lastAt: lastRunMs === 0 ? null : iso(lastRunMs),
+          },
+          store: { bytes: isAboutAll ? await page.storeBytes() : null, problem: storeProblem },
+          daemon: { version, startedAt },
+          ...(seesDetails(request) && isAboutAll ? await closedParts(request) : {}),
+        };
+      },
+    },
+  });
+}
+
+function viewHeld(held: ReadonlyMap<string, number>): DaemonStatus["gate"] {
+  const longest = [...held].toSorted(([, left], [, right]) => left - right)[0];
+  return {
+    held: held.size,
+    longest: longest === undefined ? null : { slug: longest[0], since: iso(longest[1]) },
+  };
+}
