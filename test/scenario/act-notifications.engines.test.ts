@@ -282,6 +282,28 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(new Set(ids).size).toBe(3);
     });
 
+    it("gets an act on a member that has ended under a verdict at once, as the part stands", async () => {
+      const slugs = ["acme", "globex", "initech"];
+      await open({ slugs, settings: { fleet: { minOrganizations: 3, ratio: 0.5 } } });
+      for (const slug of slugs) await world.run(slug, "fail");
+      await world.advance(minuteMs);
+      const [ended] = (await world.store.alerts.allLive()).filter(({ slug }) => slug === "acme");
+      await world.run("acme", "ok");
+      await world.advance(minuteMs);
+      await world.judge(ended?.id ?? "", "real");
+      await world.settle();
+
+      expect(acts()).toEqual([["judged judged_real", "released released_by_judgement"]]);
+      const told = world.notifications("platform").at(-1);
+      expect(told).toMatchObject({ status: "firing", severity: "fail" });
+      expect(told?.alerts).toMatchObject([{ status: "resolved" }, { status: "resolved" }]);
+      for (const slug of slugs) await world.run(slug, "ok");
+      await world.advance(minuteMs);
+
+      expect(world.notifications("platform").at(-1)).toMatchObject({ status: "resolved", fleet: {} });
+      expect(world.notifications("platform").at(-1)?.alerts).toHaveLength(3);
+    });
+
     it("gets acts on what is silenced or acknowledged: somebody does them on purpose", async () => {
       await open();
       await fire();
@@ -290,6 +312,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.settle();
 
       expect(acts()).toEqual([["judged judged_expected", "released released_by_judgement"]]);
+      expect(world.notifications("platform").at(-1)).toMatchObject({ status: "firing" });
     });
   });
 

@@ -41,11 +41,16 @@ export interface Plan {
   readonly postponed: readonly Postponed[];
   /** Alerts of which no receiver waits for a change; those that have ended can be forgotten. */
   readonly settled: readonly TrackedAlert[];
+  /** Each receiver's part of each incident. */
+  readonly parts: readonly PlannedPart[];
   /** When there may be something to send, if nothing else happens; null: never. */
   readonly nextAtMs: number | null;
   /** Some are held back: the end of a silence matters. */
   readonly hasHeld: boolean;
 }
+
+/** The alerts of an incident that are of a receiver's part of it, which are looked at. */
+export type PlannedPart = Pick<PlannedNotification, "receiver" | "incident" | "part">;
 
 /** News of an alert that wait for a receiver. */
 export interface Postponed {
@@ -70,6 +75,7 @@ export function planNotifications(input: PlanInput): Plan {
     sent: plans.flatMap(({ sent }) => sent),
     known: plans.flatMap((plan) => plan.known ?? []),
     postponed: plans.flatMap(({ postponed }) => postponed),
+    parts: plans.flatMap(({ part }) => part ?? []),
     settled: input.alerts.filter(({ id, live, changes }) => !waiting.has(id) && (live === null || changes.length > 0)),
     nextAtMs: earliest(plans.map(({ nextAtMs }) => nextAtMs)),
     hasHeld: plans.some(({ hasHeld }) => hasHeld),
@@ -122,6 +128,7 @@ interface Part {
 }
 
 interface IncidentPlan {
+  readonly part: PlannedPart | null;
   readonly notification: PlannedNotification | null;
   readonly sent: readonly SentState[];
   readonly known: ReceiverIncident | null;
@@ -155,15 +162,16 @@ function planIncident(
   const stopped = route.hasThreads === true && changes.items.length === 0 ? stopNews(part, alerts) : null;
   const news = stopped === null ? changes : { ...changes, items: stopped.items };
   const going = new Set(news.items.map(({ alert }) => alert.id));
-  const postponed = items.flatMap(({ alert: { id: alertId }, open }) =>
+  const unsaid = items.flatMap(({ alert: { id: alertId, live }, open }) =>
     open.kind === "due" && !going.has(alertId) && news.unannounced?.has(alertId) !== true
-      ? [{ receiver, alertId, sinceMs: open.sinceMs }]
+      ? [{ receiver, alertId, sinceMs: open.sinceMs, isEnd: live === null }]
       : [],
   );
   const isLasting = members.some(({ alert }) => alert.live !== null);
   const isOfVerdict = incident.verdict !== null && (isLasting || known?.knowsVerdict === true);
   const shown = members.map(({ alert }) => alert.id);
   return {
+    part: { receiver, incident, part: shown },
     notification:
       news.items.length === 0
         ? null
@@ -185,15 +193,17 @@ function planIncident(
       ...items.flatMap(({ alert, open }) =>
         open.kind === "due" && !going.has(alert.id) && alert.live !== null ? [alert.id] : [],
       ),
-      ...postponed.map(({ alertId }) => alertId),
+      ...unsaid.map(({ alertId }) => alertId),
     ],
-    postponed,
+    // An end that is silent until the part is over has no time of its own: nothing waits for it.
+    postponed: isBroad && isLasting ? unsaid.filter(({ isEnd }) => !isEnd) : unsaid,
     nextAtMs: earliest([news.nextAtMs, ...items.map(({ open }) => (open.kind === "escalates" ? open.atMs : null))]),
     hasHeld: items.some(({ open }) => open.kind === "held" || (open.kind === "escalates" && open.atMs === null)),
   };
 }
 
 const nothingPlanned: IncidentPlan = {
+  part: null,
   notification: null,
   sent: [],
   known: null,

@@ -40,7 +40,7 @@ export async function incidentNotices(
     const summary = summarizeIncident(incident, members, settings);
     // What the receiver is not routed is in the totals only.
     const { carriers } = summarizeIncident(incident, own, settings);
-    const firing = own.filter(({ end, isSilenced }) => end === null && !isSilenced);
+    const firing = own.filter(({ end }) => end === null);
     return {
       incident: { ...summary, carriers, worst: worstMembers(own, shownMembers), outlived: incident.outlived },
       part: {

@@ -172,9 +172,11 @@ export function createNotifier(options: NotifierOptions): Notifier {
       { settings, nowMs },
       news.map(({ incident }) => incident),
     );
+    const whole = planned?.plan.parts ?? [];
     const formed = news.flatMap(({ receiver, incident, alerts }) => {
-      const part = alerts.map(({ id }) => id);
-      return formFor(settings, { receiver, fleet: null, incident: acted(incident, part).incident, alerts }, nowMs);
+      const own = whole.find((one) => one.receiver === receiver && one.incident.number === incident)?.part ?? [];
+      const part = [...own, ...alerts.map(({ id }) => id)];
+      return formFor(settings, { receiver, fleet: null, ...acted(incident, part), alerts }, nowMs);
     });
     await parts.outbox.enqueueAll(formed.map(outboxEntry));
     return formed;
