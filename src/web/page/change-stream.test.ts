@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { minuteMs } from "../../base/time.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
-import { harnessNowMs, nobody, useWebs, type RunningWeb } from "../../../test/support/web-harness.ts";
+import { harnessNowMs, nobody, useWebs, type RunningWeb, token } from "../../../test/support/web-harness.ts";
 
 const start = useWebs();
 
@@ -24,6 +24,24 @@ async function openStream(web: RunningWeb, headers: Readonly<Record<string, stri
 }
 
 describe("the stream of changes", () => {
+  it("of a session ends after 15 minutes, so that who has signed out is asked again", async () => {
+    const clock = createVirtualClock({ startMs: harnessNowMs });
+    const web = await start({ clock });
+    const signIn = await fetch(`${web.url}/sign-in`, {
+      method: "POST",
+      redirect: "manual",
+      headers: { "sec-fetch-site": "same-origin" },
+      body: new URLSearchParams({ token, name: "dana" }),
+    });
+    const stream = await openStream(web, { cookie: signIn.headers.getSetCookie()[0]?.split(";")[0] ?? "" });
+
+    await clock.advanceUntil(() => stream.text().includes("event: change"));
+    await clock.advance(15 * minuteMs);
+
+    await stream.ended;
+    expect(stream.text()).toContain("event: hello");
+  });
+
   it("of a proxy's user ends after 15 minutes, so that the proxy is asked again; any other goes on", async () => {
     const clock = createVirtualClock({ startMs: harnessNowMs });
     const web = await start({ clock });

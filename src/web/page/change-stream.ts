@@ -12,8 +12,8 @@ export interface PageEvents {
   /** Whether there are as many readers as may be. */
   isFull(): boolean;
   /**
-   * Keeps the answer open and writes to it until the reader goes, or until a reload changes who may read; to a proxy's user for
-   * 15 minutes.
+   * Keeps the answer open and writes to it until the reader goes, or until a reload changes who may read; to a proxy's user and
+   * to a session for 15 minutes.
    */
   add(response: ServerResponse, identity: Identity | null): void;
   close(): void;
@@ -41,8 +41,9 @@ const lookAnywayMs = 30 * secondMs;
 // A reader that takes nothing for so long is gone, or had better come again.
 const mostBufferedBytes = 4 * 1_024 * 1_024;
 
-// Only the proxy knows when a user logs out: the browser comes again by itself, and the proxy asks who it is.
-const proxyUserMs = 15 * minuteMs;
+// Only the proxy knows when a user logs out, and another replica may have ended a session: the browser comes again by itself,
+// and is asked who it is.
+const knownUserMs = 15 * minuteMs;
 
 interface Reader {
   readonly identity: Identity | null;
@@ -100,7 +101,7 @@ export function createPageEvents(options: PageEventsOptions): PageEvents {
     else reader.end();
   }
 
-  function endProxyUsers(): void {
+  function endKnownUsers(): void {
     const nowMs = clock.monotonicMs();
     for (const [reader, { endsAtMs }] of readers) {
       if (endsAtMs > nowMs) continue;
@@ -129,7 +130,7 @@ export function createPageEvents(options: PageEventsOptions): PageEvents {
         send(readers.keys(), `event: beat\ndata: ${clock.nowMs()}\n\n: heartbeat\n\n`);
       }
       await clock.sleep(waitMs, stop.signal);
-      endProxyUsers();
+      endKnownUsers();
       quietMs += waitMs;
       unreadMs += waitMs;
       if (unreadMs >= lookAnywayMs) isDirty = true;
@@ -180,7 +181,7 @@ export function createPageEvents(options: PageEventsOptions): PageEvents {
     isFull: () => readers.size >= options.mostReaders,
     add: (response, identity) => {
       endUnlessAdmitted();
-      const endsAtMs = identity?.via === "proxy" ? clock.monotonicMs() + proxyUserMs : Infinity;
+      const endsAtMs = identity === null || identity.via === "token" ? Infinity : clock.monotonicMs() + knownUserMs;
       readers.set(response, { identity, endsAtMs });
       response.on("close", () => {
         if (readers.delete(response) && readers.size === 0) end();
