@@ -130,10 +130,11 @@ export function scriptTogether(
       const endsMs = Math.min(untilMs, beginsMs + lastsMinutes * minuteMs);
       if (endsMs - beginsMs < 20 * minuteMs) continue;
       const spike = { fromMs: beginsMs, untilMs: endsMs, severity: chance.isTrue(0.1) ? other[severity] : severity };
-      // Some stop once, and begin again at once.
-      const pauseMs = beginsMs + 7 * minuteMs;
-      if (chance.isTrue(0.7)) own.push(spike);
-      else own.push({ ...spike, untilMs: pauseMs }, { ...spike, fromMs: pauseMs + 7 * minuteMs });
+      // Many stop once, and begin again at once.
+      const pausesMs = beginsMs + 7 * minuteMs;
+      const goesOnMs = pausesMs + chance.pick([7, 12]) * minuteMs;
+      if (chance.isTrue(0.4)) own.push(spike);
+      else own.push({ ...spike, untilMs: pausesMs }, { ...spike, fromMs: goesOnMs });
     }
   }
   return spikes;
