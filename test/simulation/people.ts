@@ -73,7 +73,12 @@ export interface SeenIncident {
   readonly held: number;
   readonly acknowledgedBy: string | null;
   readonly judgements: Readonly<Record<string, number>>;
-  readonly fleet: { readonly together: number; readonly spiking: number; readonly probability: number } | null;
+  readonly fleet: {
+    readonly startsAt: string;
+    readonly together: number;
+    readonly spiking: number;
+    readonly probability: number;
+  } | null;
   readonly alerts: readonly SeenMember[];
 }
 

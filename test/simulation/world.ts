@@ -18,7 +18,7 @@ import { writeScript, type Incident } from "./script.ts";
 import { EventStream, writeEvents, type Batch } from "./stream.ts";
 
 const startMs = Date.UTC(2026, 9, 24, 0);
-/** Faults end so long before the end of the simulation, and spikes six hours: what waited has to arrive. */
+/** Faults end so long before the end of the simulation, and spikes half an hour later: what waited has to arrive. */
 export const quietMs = 8 * hourMs;
 
 export interface WorldOptions {
@@ -102,7 +102,8 @@ export class World {
     const chance = createChance(options.seed);
     const { clock } = this;
     const endMs = startMs + options.days * dayMs + quietMs;
-    const endOfSpikesMs = endMs - 6 * hourMs;
+    // Windows of six hours end with time left to be notified of it, also of a verdict that ends with the last of them.
+    const endOfSpikesMs = endMs - 7.5 * hourMs;
     const together = scriptTogether(chance.of("spikes together"), slugs, startMs, endOfSpikesMs);
     this.spikes = new Map(
       slugs.map((slug) => {

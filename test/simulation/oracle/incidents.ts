@@ -1,4 +1,4 @@
-import { minuteMs } from "../../../src/base/time.ts";
+import { dayMs, minuteMs } from "../../../src/base/time.ts";
 import { compareSeverity, worstSeverity, type Severity } from "../../../src/contract/severity.ts";
 import { reaches, type Person } from "../fleet.ts";
 import type { NamedAlert, Outcome, PeopleObserver, Saying, SeenAlert, SeenIncident, SeenMember } from "../people.ts";
@@ -251,7 +251,10 @@ export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" 
     const heldSlugs = new Set(held.flatMap((one) => (this.#gate.holds(one).has(true) ? [one.slug] : [])));
     if (isKnown && heldSlugs.size !== seen.held) say(`holds ${seen.held} gates, not ${[...heldSlugs].join()}`);
     if (fleet !== null) {
-      const most = mostTogether(alerts);
+      const { monotonicMs, world } = this.#facts;
+      const isClockSet = world.clockSetAtMs > monotonicMs - dayMs;
+      // Of those that had fired when it began.
+      const most = mostTogether(alerts.filter(({ firingAt }) => isClockSet || firingAt <= fleet.startsAt));
       if (fleet.together > most) say(`has ${fleet.together} that began together, and ${most} did`);
       if (fleet.spiking > organizations) say(`has ${fleet.spiking} of ${organizations} that spike`);
       if (fleet.probability >= 1e-6) say(`has a verdict of chance, by ${fleet.probability}`);
