@@ -63,19 +63,11 @@ export function readDocument(source: DocumentSource): ConfigDocument {
   const reader = new Reader(source, lines);
   const text = decode(source.bytes);
   const root = text === null ? reader.refuse("is not UTF-8 text") : reader.read(text);
-  const walk = (path: YamlPath): PlacedNode => {
-    let node = root.place;
-    for (const step of path) node = node.children.get(step) ?? node;
-    return node;
-  };
-  const find = (path: YamlPath): PlacedNode | undefined => {
-    let node: PlacedNode | undefined = root.place;
-    for (const step of path) node = node?.children.get(step);
-    return node;
-  };
+  const find = (path: YamlPath): PlacedNode | undefined =>
+    path.reduce<PlacedNode | undefined>((node, step) => node?.children.get(step), root.place);
   const positionOf = (path: YamlPath, part: "value" | "key" = "value"): Position => {
     // A missing value is reported at the map that should contain it.
-    const node = walk(path);
+    const node = path.reduce((parent, step) => parent.children.get(step) ?? parent, root.place);
     return reader.position(part === "key" ? (node.keyAt ?? node.at) : node.at);
   };
   return {
@@ -118,7 +110,15 @@ interface Placed {
   readonly place: PlacedNode;
 }
 
-const nowhere: PlacedNode = { at: 0, keyAt: null, children: new Map(), wholeReference: null };
+function placed(
+  value: unknown,
+  at: number,
+  keyAt: number | null = null,
+  children: PlacedNode["children"] = new Map(),
+  wholeReference: string | null = null,
+): Placed {
+  return { value, place: { at, keyAt, children, wholeReference } };
+}
 
 class Reader {
   readonly problems: Problem[] = [];
@@ -139,7 +139,7 @@ class Reader {
   refuse(message: string, at = 0, path: YamlPath = []): Placed {
     this.#report(at, path, message);
     this.isReadable = false;
-    return { value: undefined, place: nowhere };
+    return placed(undefined, 0);
   }
 
   read(text: string): Placed {
@@ -159,9 +159,9 @@ class Reader {
       return this.refuse(error instanceof RangeError ? "is nested too deeply" : String(error));
     }
     this.#reportSyntax(document, text);
-    if (!this.isReadable) return { value: undefined, place: nowhere };
+    if (!this.isReadable) return placed(undefined, 0);
     // Only comments: everything is missing.
-    if (document.contents === null || isEmptyScalar(document.contents)) return { value: {}, place: nowhere };
+    if (document.contents === null || isEmptyScalar(document.contents)) return placed({}, 0);
     return this.#convert(document.contents, [], null, false);
   }
 
@@ -193,7 +193,7 @@ class Reader {
     if (isAliased && ++this.#aliasedNodes > maxAliasedNodes) {
       if (!this.#hasTooManyAliases) this.#report(at, path, `aliases repeat more than ${maxAliasedNodes} values`);
       this.#hasTooManyAliases = true;
-      return { value: refused, place: { at, keyAt, children: new Map(), wholeReference: null } };
+      return placed(refused, at, keyAt);
     }
     if (isAlias(node)) return this.#convertAlias(node, path, keyAt, at);
     if (!isAliased && node.anchor !== undefined) this.#anchors.set(node.anchor, node);
@@ -202,24 +202,21 @@ class Reader {
     } else if (isMap(node)) {
       return this.#convertMap(node, path, keyAt, isAliased);
     } else if (isSeq(node)) {
-      return this.#convertItems(node.items as Node[], path, at, keyAt, isAliased);
+      const items = (node.items as Node[]).map((item, index) => this.#convert(item, [...path, index], null, isAliased));
+      const values = items.map(({ value }) => value);
+      return placed(values, at, keyAt, new Map(items.map(({ place }, index) => [index, place])));
     } else if (isScalar(node)) {
       return this.#convertScalar(node, path, keyAt, at);
     }
-    return { value: refused, place: { at, keyAt, children: new Map(), wholeReference: null } };
+    return placed(refused, at, keyAt);
   }
 
   #convertAlias(node: Alias, path: YamlPath, keyAt: number | null, at: number): Placed {
     const target = this.#anchors.get(node.source);
-    const nothing = { value: refused, place: { at, keyAt, children: new Map(), wholeReference: null } };
     if (target === undefined || this.#openAnchors.has(target)) {
-      const name = JSON.stringify(`*${node.source}`);
-      this.#report(
-        at,
-        path,
-        target === undefined ? `the alias ${name} has no anchor before it` : `the alias ${name} refers to itself`,
-      );
-      return nothing;
+      const fault = target === undefined ? "has no anchor before it" : "refers to itself";
+      this.#report(at, path, `the alias ${JSON.stringify(`*${node.source}`)} ${fault}`);
+      return placed(refused, at, keyAt);
     }
     this.#openAnchors.add(target);
     const { value, place } = this.#convert(target, path, keyAt, true);
@@ -239,31 +236,20 @@ class Reader {
         continue;
       }
       const childPath = [...path, key];
-      // As a key of plain data it would set the prototype; no setting and no free name may be called so.
-      if (key === "__proto__") {
-        this.#report(at, childPath, "unknown key");
+      // As a key of plain data __proto__ would set the prototype; no setting and no free name may be called so.
+      if (key === "__proto__" || children.has(key)) {
+        this.#report(at, childPath, key === "__proto__" ? "unknown key" : "the key is already set above");
         continue;
       }
-      if (children.has(key)) {
-        this.#report(at, childPath, "the key is already set above");
-        continue;
-      }
-      const isAbsent = pair.value === null || isEmptyScalar(pair.value);
       const child =
         pair.value === null || isEmptyScalar(pair.value)
-          ? { value: undefined, place: { at, keyAt: at, children: new Map(), wholeReference: null } }
+          ? placed(undefined, at, at)
           : this.#convert(pair.value, childPath, at, isAliased);
-      value[key] = isAbsent ? undefined : child.value;
+      value[key] = child.value;
       children.set(key, child.place);
     }
     this.#openAnchors.delete(map);
-    return { value, place: { at: map.range?.[0] ?? 0, keyAt, children, wholeReference: null } };
-  }
-
-  #convertItems(items: Node[], path: YamlPath, at: number, keyAt: number | null, isAliased: boolean): Placed {
-    const converted = items.map((item, index) => this.#convert(item, [...path, index], null, isAliased));
-    const children = new Map<string | number, PlacedNode>(converted.map(({ place }, index) => [index, place]));
-    return { value: converted.map(({ value }) => value), place: { at, keyAt, children, wholeReference: null } };
+    return placed(value, map.range?.[0] ?? 0, keyAt, children);
   }
 
   #convertScalar(node: Scalar, path: YamlPath, keyAt: number | null, at: number): Placed {
@@ -276,7 +262,7 @@ class Reader {
       value = interpolated.problems.length > 0 ? refused : interpolated.value;
       if (interpolated.isWholeReference && node.type === Scalar.PLAIN) wholeReference = interpolated.value;
     }
-    return { value, place: { at, keyAt, children: new Map(), wholeReference } };
+    return placed(value, at, keyAt, undefined, wholeReference);
   }
 
   position(offset: number): Position {

@@ -18,28 +18,16 @@ export function joinPlaces(files: readonly [ConfigPlaces, ...ConfigPlaces[]], co
   const owners = files.flatMap((places, file) =>
     Array.from({ length: counts[file] ?? 0 }, (_, index) => ({ places, index })),
   );
-  const locate = (path: YamlPath): { readonly places: ConfigPlaces; readonly path: YamlPath } => {
+  const ask = <Answer>(path: YamlPath, answer: (places: ConfigPlaces, own: YamlPath) => Answer): Answer => {
     const [section, index, ...rest] = path;
     const owner = section === "organizations" && typeof index === "number" ? owners[index] : undefined;
-    if (owner === undefined) return { places: main, path };
-    return { places: owner.places, path: ["organizations", owner.index, ...rest] };
+    return owner === undefined ? answer(main, path) : answer(owner.places, ["organizations", owner.index, ...rest]);
   };
   return {
-    problemAt: (path, message, part) => {
-      const at = locate(path);
-      return at.places.problemAt(at.path, message, part);
-    },
-    lineOf: (path) => {
-      const at = locate(path);
-      return at.places.lineOf(at.path);
-    },
-    folderOf: (path) => {
-      const at = locate(path);
-      return at.places.folderOf(at.path);
-    },
-    leafPaths: (from) => {
-      const at = locate(from);
-      return at.places.leafPaths(at.path).map((leaf) => [...from, ...leaf.slice(from.length)]);
-    },
+    problemAt: (path, message, part) => ask(path, (places, own) => places.problemAt(own, message, part)),
+    lineOf: (path) => ask(path, (places, own) => places.lineOf(own)),
+    folderOf: (path) => ask(path, (places, own) => places.folderOf(own)),
+    leafPaths: (from) =>
+      ask(from, (places, own) => places.leafPaths(own).map((leaf) => [...from, ...leaf.slice(from.length)])),
   };
 }
