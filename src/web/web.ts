@@ -325,7 +325,13 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   void server.register(async (scope) => addOperatorRoutes(scope, access, options));
   void server.register(async (scope) => addPageAssets(scope, access));
   const { running, version } = options;
-  const site = createSite({ version, running, settings: access, storeProblem: () => options.page.storeProblem() });
+  const site = createSite({
+    version,
+    logger,
+    running,
+    settings: access,
+    storeProblem: () => options.page.storeProblem(),
+  });
   const incidentPages = createIncidentPages(running, options.incidents, options.alertAssets);
   void server.register(async (scope) => addThemeRoute(scope, access));
   void server.register(async (scope) =>

@@ -20,12 +20,15 @@ import type { StoredSilence } from "../../src/store/alerts/silences.ts";
 import { HourSeries } from "../../src/store/runs/hour-series.ts";
 import type { AccessSettings, TokenAccess } from "../../src/web/access/settings.ts";
 import type { AlertDetail, AlertsSnapshot } from "../../src/web/ports/alerts.ts";
-import type { CheckSnapshot, EndedAlert } from "../../src/web/ports/checks.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { CheckSnapshot, CheckState, EndedAlert } from "../../src/web/ports/checks.ts";
 import type { AlertAssets } from "../../src/web/ports/dead-assets.ts";
 import type { EventsPort, UnwatchedSlug } from "../../src/web/ports/events.ts";
 import type { PageAlertDetail } from "../../src/web/page/ports.ts";
 import { createWeb, type WebOptions } from "../../src/web/web.ts";
 import { resultReport } from "./check-reports.ts";
+import { quietSettings } from "./quiet-settings.ts";
+import { openTemporaryStore } from "./store/temporary.ts";
 
 export const token = "correct horse battery staple";
 export const bearer = { authorization: `Bearer ${token}` } as const;
@@ -52,6 +55,8 @@ export interface WebWorld {
   snapshots: CheckSnapshot[];
   /** Awaited by each read of the snapshots: what it throws is what the read fails with. */
   beforeRead: () => Promise<void>;
+  /** What each read of the store by a page fails with; null: it does not. */
+  storeError: Error | null;
   probed: { check: string; slug: string; timeoutMs: number }[];
   probe: (check: string, slug: string) => Promise<CheckReport | null>;
   ended: EndedAlert[];
@@ -118,6 +123,44 @@ export function snapshotOf(report: CheckReport | null, changes: Partial<CheckSna
   };
 }
 
+let opened: Promise<Store> | null = null;
+
+/** One for all servers of a test file: nothing writes to it. */
+function emptyStore(): Promise<Store> {
+  opened ??= openTemporaryStore(createSystemClock()).then(({ store }) => store);
+  return opened;
+}
+
+function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["running"] {
+  const snapshotFor = (state: CheckState): CheckSnapshot | undefined =>
+    world.snapshots.find((one) => one.state.check === state.check && one.state.slug === state.slug);
+  return {
+    get store() {
+      if (world.storeError !== null) throw world.storeError;
+      return store;
+    },
+    clock,
+    history: {} as WebOptions["running"]["history"],
+    checks: {
+      all: () => world.snapshots.map(({ state }) => state),
+      of: (check, slug) =>
+        world.snapshots.find(({ state }) => state.check === check && state.slug === slug)?.state ?? null,
+      paceOf: (state) => ({
+        intervalMs: snapshotFor(state)?.intervalMs ?? null,
+        secondDueAtMs: snapshotFor(state)?.secondDueAtMs ?? Infinity,
+      }),
+      staleAfterMs: (state) => snapshotFor(state)?.staleAfterMs ?? Infinity,
+    },
+    source: () => "embedded",
+    holdsEvents: () => true,
+    thresholdsOf: () => null,
+    settings: () => quietSettings,
+    newId: () => "new-id",
+    onAct: () => undefined,
+    onJudged: () => undefined,
+  };
+}
+
 /** The real server of web/ over doubles, listening on 127.0.0.1 and a free port unless told others. */
 export async function startWeb(
   options: Partial<WebOptions> = {},
@@ -153,6 +196,7 @@ export async function startWeb(
     outboxReads: 0,
     heldSince: async () => new Map(),
     pageAlert: null,
+    storeError: null,
     subscribers: new Set(),
     unwatched: [],
     assets: new Map(),
@@ -199,7 +243,7 @@ export async function startWeb(
       release: async () => null,
     },
     // Pages over a real store are tested through the program (e2e/page).
-    running: { clock } as unknown as WebOptions["running"],
+    running: runningOver(world, clock, await emptyStore()),
     // Tested over a real store (e2e/incidents).
     incidents: {
       list: async () => ({ incidents: [], next: null }),

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { FlatlineError, storeReason } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
 import { secondMs } from "../../base/time.ts";
 import { refusalOf, sendRefusal, type Access, type Refusal } from "../access/admission.ts";
 import { readerOf, scopeOf } from "../access/identity.ts";
@@ -9,15 +10,17 @@ import type { AccessSettings } from "../access/settings.ts";
 import { html } from "../parts/html.ts";
 import { readFrame, type FrameFacts } from "../read/frame.ts";
 import type { Running } from "../read/running.ts";
+import { createErrorHandler, describeError, pathOf } from "../problem.ts";
 import { addResource } from "../resource.ts";
 import { localPath } from "../sign-in/next.ts";
-import { isLedToSignIn, leadToSignIn } from "../sign-in/lead.ts";
+import { isLedToSignIn, leadToSignIn, wantsHtml } from "../sign-in/lead.ts";
 import { siteAssets } from "./assets.ts";
 import { renderDocument, renderMessage, themes, type PageContent, type Theme } from "./frame.ts";
 import { sendText } from "../page/answer.ts";
 
 export interface SiteOptions {
   readonly version: string;
+  readonly logger: Logger;
   readonly running: Running;
   readonly settings: () => AccessSettings;
   /** What is wrong with the store, in words, beginning in lower case; null: nothing is. */
@@ -49,7 +52,7 @@ const freshMs = secondMs;
 const mostScopes = 100;
 
 /** Returns what the pages of one server share. */
-export function createSite({ version, running, settings, storeProblem }: SiteOptions): Site {
+export function createSite({ version, logger, running, settings, storeProblem }: SiteOptions): Site {
   const { clock } = running;
   const cached = new Map<string, { readonly atMs: number; readonly facts: Promise<FrameFacts> }>();
 
@@ -90,13 +93,37 @@ export function createSite({ version, running, settings, storeProblem }: SiteOpt
     return isLedToSignIn(request, refusal, settings()) ? leadToSignIn(request, reply) : sendRefusal(reply, refusal);
   }
 
+  const handleError = createErrorHandler(logger);
+
+  /** What went wrong, as a page: what the API says in words. */
+  function failed(error: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
+    if (!wantsHtml(request)) return handleError(error, request, reply);
+    const { status, message } = describeError(error);
+    const path = pathOf(request.url);
+    const again = html`<a href="">Try again</a>`;
+    const content = { title: "flatline", current: null } as const;
+    if (storeReason(error) !== null) {
+      logger.error({ err: error, path }, "a page could not be read from the store");
+      const text = html`What is known is not shown here as long as that lasts; flatline's log says more. ${again}`;
+      const main = renderMessage("flatline cannot read its store.", text);
+      return send(request, reply.code(503).header("retry-after", "5"), { ...content, main });
+    }
+    if (status === 500) logger.error({ err: error, method: request.method, path }, "a request failed");
+    const title = status === 500 ? "flatline could not make this page." : "This could not be answered.";
+    const text = status === 500 ? "Its log says why." : `${message}.`;
+    const main = renderMessage(title, html`${text} ${again}`);
+    return send(request, reply.code(status), { ...content, main });
+  }
+
   return {
     send,
     refuse,
     sendMissing: (request, reply, content) =>
       send(request, reply.code(404), { title: "Not found · flatline", ...content }),
-    pagesOf: (scope) => (path, access, handle) =>
-      addResource(scope, path, settings, { GET: { access, handle } }, refuse),
+    pagesOf: (scope) => {
+      scope.setErrorHandler(failed);
+      return (path, access, handle) => addResource(scope, path, settings, { GET: { access, handle } }, refuse);
+    },
   };
 }
 

@@ -1,0 +1,140 @@
+import { describe, expect, it } from "vitest";
+
+import { errorReport, resultReport } from "../../../../test/support/check-reports.ts";
+import { FlatlineError } from "../../../base/errors.ts";
+import { harnessNowMs, snapshotOf, useWebs } from "../../../../test/support/web-harness.ts";
+
+const start = useWebs();
+const minuteMs = 60_000;
+
+async function page(web: Awaited<ReturnType<typeof start>>, path = "/"): Promise<string> {
+  const answer = await fetch(web.url + path, { headers: { accept: "text/html" } });
+  expect(answer.status).toBe(200);
+  return (await answer.text()).replaceAll(/\s+/g, " ");
+}
+
+/** The slugs of the table, in its order. */
+const slugsOf = (html: string): (string | undefined)[] =>
+  [...html.matchAll(/<tr id="org-([^"]*)"/g)].map(([, slug]) => slug);
+
+const headlineOf = (html: string): string =>
+  (/<h1 id="headline">(.*?)<\/h1>/.exec(html)?.[1] ?? "")
+    .replaceAll(/<[^>]*>/g, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+
+describe("the overview", () => {
+  it("says how to name organizations while there is none", async () => {
+    const web = await start();
+    web.world.snapshots = [];
+
+    const html = await page(web);
+
+    expect(headlineOf(html)).toBe("No organization is watched yet.");
+    expect(html).toContain("organizations: [acme, globex]");
+  });
+
+  it.each([
+    [
+      "all wait",
+      [snapshotOf(null, { slug: "a" }), snapshotOf(null, { slug: "b" })],
+      "2 organizations wait for the first run.",
+    ],
+    [
+      "some could not be asked",
+      [snapshotOf(resultReport({ slug: "a", severity: "ok" })), snapshotOf(errorReport({ slug: "b" }))],
+      "1 of 2 organizations could not be checked. The others are ok.",
+    ],
+    [
+      "one could not be asked, by two checks",
+      [snapshotOf(errorReport({ slug: "b" })), snapshotOf(errorReport({ slug: "b", check: "event-flow" }))],
+      "1 of 1 organization could not be checked.",
+    ],
+    [
+      "another check fails",
+      [
+        snapshotOf(resultReport({ slug: "a", severity: "ok" })),
+        snapshotOf(resultReport({ slug: "a", severity: "fail", check: "sentinel" })),
+      ],
+      "No organization spikes. The check sentinel of a fails.",
+    ],
+  ])("%s", async (_name, snapshots, sentence) => {
+    const web = await start();
+    web.world.snapshots = snapshots;
+
+    expect(headlineOf(await page(web))).toBe(sentence);
+  });
+
+  it("never draws what is unknown as ok or as 0, however old a good result is", async () => {
+    const web = await start();
+    web.world.snapshots = [
+      snapshotOf(errorReport({ slug: "dark" })),
+      snapshotOf(resultReport({ slug: "old", severity: "ok" }), { lastRunAtMs: harnessNowMs - 60 * minuteMs }),
+    ];
+
+    const html = await page(web);
+
+    expect(headlineOf(html)).toBe("2 of 2 organizations could not be checked.");
+    expect(html.match(/<td class="n count"> ?–/g)).toHaveLength(2);
+  });
+
+  it("escapes what others wrote, and leads to an organization of any name", async () => {
+    const odd = `<b>o'd/d`;
+    const web = await start();
+    web.world.snapshots = [snapshotOf(resultReport({ slug: odd }))];
+
+    const html = await page(web);
+
+    expect(html).not.toContain("<b>o");
+    expect(html).toContain(`href="/o/${encodeURIComponent(odd).replace("'", "&#39;")}"`);
+  });
+
+  it("has pages of a hundred", async () => {
+    const web = await start();
+    web.world.snapshots = Array.from({ length: 510 }, (_, index) => snapshotOf(null, { slug: `s${index}` }));
+
+    const first = await page(web);
+    const last = await page(web, "/?page=6");
+
+    expect(slugsOf(first)).toHaveLength(100);
+    expect(first).toContain('href="/?page=2"');
+    expect(slugsOf(last)).toHaveLength(10);
+  });
+
+  it.each([
+    ["a severity", "/?severity=fail", ["bad"]],
+    ["words", "/?q=FIN", ["fine"]],
+    ["nothing that is known", "/?severity=red&page=nine", ["bad", "fine"]],
+  ])("filters by %s", async (_rule, path, slugs) => {
+    const web = await start();
+    web.world.snapshots = [
+      snapshotOf(resultReport({ severity: "ok", slug: "fine" })),
+      snapshotOf(resultReport({ severity: "fail", slug: "bad" })),
+    ];
+
+    expect(slugsOf(await page(web, path))).toEqual(slugs);
+  });
+
+  it("says for how long a run is late", async () => {
+    const web = await start();
+    const report = resultReport({ slug: "acme", severity: "ok" });
+    web.world.snapshots = [
+      snapshotOf(report, { nextDueAtMs: harnessNowMs - 3 * minuteMs, lastRunAtMs: harnessNowMs - 8 * minuteMs }),
+    ];
+
+    const html = await page(web);
+
+    expect(html.replaceAll("\u00a0", " ")).toContain("late 3 min");
+    expect(html).toContain("1 late");
+  });
+
+  it("is one of several pages that say that the store cannot be read", async () => {
+    const web = await start();
+    web.world.storeError = new FlatlineError("store_busy", "the database is locked");
+
+    const answer = await fetch(web.url, { headers: { accept: "text/html" } });
+
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect(await answer.text()).toContain("flatline cannot read its store.");
+  });
+});
