@@ -165,6 +165,24 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(world.notifications("platform").at(-1)?.alerts[0]).toMatchObject({ status: "resolved", result: null });
     });
 
+    it("gets an act on an incident at once, also when members' ends go with the end of its fleet verdict", async () => {
+      const slugs = ["acme", "globex", "initech"];
+      await open({ slugs, settings: { fleet: { minOrganizations: 3, ratio: 0.5 } } });
+      for (const slug of slugs) await world.run(slug, slug === "acme" ? "fail" : "warn");
+      await world.advance(minuteMs);
+      await world.run("globex", "ok");
+      // No worse than the incident is, it waits for others as the end does.
+      await world.run("initech", "fail");
+      await world.advance(hourMs);
+      await world.actOn(1, { kind: "judge", verdict: "checker", comment: null });
+      await world.settle();
+
+      expect(acts()).toEqual([["judged judged_checker", "judged judged_checker", "judged judged_checker"]]);
+      for (const slug of ["acme", "initech"]) await world.run(slug, "ok");
+      await world.advance(minuteMs);
+      expect(events().filter((event) => event === "resolved")).toHaveLength(3);
+    });
+
     it("gets the gate that a change of releaseOn opens, once, however many processes apply it", async () => {
       await open();
       await fire();

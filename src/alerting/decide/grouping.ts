@@ -315,7 +315,9 @@ function planBroad(part: Part): News {
   const dueAtMs = earliest(dueTimes);
   if (repeated.items.length > 0 || (dueAtMs !== null && dueAtMs <= nowMs))
     return { items: [...all, ...repeated.items], nextAtMs: repeated.nextAtMs, unannounced: silent };
-  const unannounced = new Set([...silent, ...live.flatMap(({ alert, open }) => (open.isNew ? [alert.id] : []))]);
+  // What is no worse than the incident has no time of its own either.
+  const withOthers = live.filter(({ open }) => open.isNew || dueAtMs === null).map(({ alert }) => alert.id);
+  const unannounced = new Set([...silent, ...withOthers]);
   return { items: [], nextAtMs: earliest([dueAtMs, repeated.nextAtMs]), unannounced };
 }
 
