@@ -19,6 +19,8 @@ export interface CheckStates {
   seriesOf(state: CheckState): CheckSeriesInput;
   /** How its schedule goes on; never due again once it is no longer configured. */
   paceOf(state: CheckState): Pick<CheckSnapshot, "intervalMs" | "secondDueAtMs">;
+  /** How far apart its ticks are; null where they are uneven, or it is not configured. */
+  intervalMs(state: CheckState): number | null;
   /** Beyond this age a verdict is shown as after a failed run; never, where it has not run. */
   staleAfterMs(state: CheckState): number;
 }
@@ -71,6 +73,10 @@ export function createCheckStates({ board, runtime, clock, scheduler }: CheckSta
     seriesOf: (state) => {
       const { check, slug, lastReport, lastRunAtMs, lastSuccessAtMs, nextDueAtMs } = state;
       return { check, slug, lastReport, lastRunAtMs, lastSuccessAtMs, nextDueAtMs, staleAfterMs: staleAfter(state) };
+    },
+    intervalMs: (state) => {
+      const schedule = runtime.current().targetByKey.get(checkKey(state))?.schedule;
+      return schedule === undefined ? null : evenIntervalMs(schedule);
     },
     paceOf: (state) => {
       const schedule = runtime.current().targetByKey.get(checkKey(state))?.schedule;

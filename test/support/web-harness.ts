@@ -145,10 +145,7 @@ function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["r
       all: () => world.snapshots.map(({ state }) => state),
       of: (check, slug) =>
         world.snapshots.find(({ state }) => state.check === check && state.slug === slug)?.state ?? null,
-      paceOf: (state) => ({
-        intervalMs: snapshotFor(state)?.intervalMs ?? null,
-        secondDueAtMs: snapshotFor(state)?.secondDueAtMs ?? Infinity,
-      }),
+      intervalMs: (state) => snapshotFor(state)?.intervalMs ?? null,
       staleAfterMs: (state) => snapshotFor(state)?.staleAfterMs ?? Infinity,
     },
     source: () => "embedded",

@@ -40,7 +40,7 @@ export async function readFrame(running: Running, identity: Identity | null): Pr
     severity: worstOf(states),
     openIncidents: open.filter(({ number }) => members.get(number)?.some(({ alert }) => sees(alert.slug)) ?? false)
       .length,
-    unfinished: (await readUnfinished(running, sees)).incidents.size,
+    unfinished: (await readUnfinished(running, sees, await store.gate.failures())).incidents.size,
     deadLetters: totals.reduce((sum, { deadLetters }) => sum + deadLetters, 0),
     queued: queues.length === 0 ? null : queues.reduce((sum, state) => sum + queuedOf(state), 0),
     source: running.source(),
@@ -68,7 +68,7 @@ function queuedOf({ lastReport }: CheckState): number {
 function commonInterval({ checks }: Running, states: readonly CheckState[]): number | null {
   const counts = new Map<number, number>();
   for (const state of states) {
-    const { intervalMs } = checks.paceOf(state);
+    const intervalMs = checks.intervalMs(state);
     if (intervalMs !== null) counts.set(intervalMs, (counts.get(intervalMs) ?? 0) + 1);
   }
   for (const [intervalMs, count] of counts) if (count > states.length / 2) return intervalMs;

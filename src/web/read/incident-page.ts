@@ -1,6 +1,7 @@
 import { heldGates } from "../../alerting/decide/gate.ts";
 import { dayMs } from "../../base/time.ts";
 import type { CostAnswer } from "../../contract/v1/cost.ts";
+import type { GateFailure } from "../../store/alerts/gate.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
 import type { WaitingEntry } from "../../store/alerts/outbox-entry.ts";
 import { costOf } from "../api/cost-view.ts";
@@ -38,8 +39,12 @@ export interface IncidentPage extends IncidentFacts {
 export interface IncidentPages {
   /** By number or id; null: unknown, or the reader may see none of its members. */
   read(reference: string, sees: (slug: string) => boolean): Promise<IncidentPage | null>;
-  /** The facts of some incidents, in their order. */
-  factsOf(found: readonly ReadIncident[], sees: (slug: string) => boolean): Promise<readonly IncidentFacts[]>;
+  /** The facts of some incidents, in their order. `failures`: those of the gate that no hand has released [read]. */
+  factsOf(
+    found: readonly ReadIncident[],
+    sees: (slug: string) => boolean,
+    failures?: readonly GateFailure[],
+  ): Promise<readonly IncidentFacts[]>;
 }
 
 // More than receivers, whose latest ones are shown.
@@ -56,8 +61,9 @@ export function createIncidentPages(
   async function factsOf(
     found: readonly ReadIncident[],
     sees: (slug: string) => boolean,
+    given?: readonly GateFailure[],
   ): Promise<readonly IncidentFacts[]> {
-    const failures = await store.gate.failures();
+    const failures = given ?? (await store.gate.failures());
     const fleet = checks.all().filter(({ check, slug }) => check === "dead-asset-spike" && sees(slug)).length;
     const nowMs = clock.nowMs();
     const facts: IncidentFacts[] = [];

@@ -77,11 +77,12 @@ export async function readOverview(
   const rules = settings();
   const view = await readAlertingView(store, rules, nowMs);
   const alerts = view.alerts.filter(({ alert }) => sees(alert.slug));
-  const held = heldGates(await store.gate.failures(), (slug) => rules.gateOf(slug));
+  const failures = await store.gate.failures();
+  const held = heldGates(failures, (slug) => rules.gateOf(slug));
   const found = await incidents.list({ state: "open", limit: mostOpen }, sees);
-  const facts = await pages.factsOf(found.incidents, sees);
+  const facts = await pages.factsOf(found.incidents, sees, failures);
   const open = facts.filter(({ summary }) => summary.firing > 0).toSorted(byWeight);
-  const unfinished = await readUnfinished(running, sees);
+  const unfinished = await readUnfinished(running, sees, failures);
   const toFinish = open.length > 0 ? [] : await readToFinish({ incidents, pages }, unfinished, sees);
   const { trace, traceTogether } = await readTrace(running, alerts, sees, nowMs);
   const heldSeen = new Map([...held].filter(([slug]) => sees(slug)));

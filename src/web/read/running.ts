@@ -5,14 +5,15 @@ import type { CheckName } from "../../contract/report.ts";
 import type { SpikeThresholds } from "../../checks/target.ts";
 import type { History } from "../../store/runs/history.ts";
 import type { Store } from "../../store/store.ts";
-import type { CheckSnapshot, CheckState } from "../ports/checks.ts";
+import type { CheckState } from "../ports/checks.ts";
 
 /** The configured checks, as the board and the schedule know them now. */
 export interface RunningChecks {
   all(): readonly CheckState[];
   /** null: it is not configured. */
   of(check: CheckName, slug: string): CheckState | null;
-  paceOf(state: CheckState): Pick<CheckSnapshot, "intervalMs" | "secondDueAtMs">;
+  /** How far apart the ticks of its schedule are, milliseconds; null where they are uneven. */
+  intervalMs(state: CheckState): number | null;
   /** Beyond this age a verdict is shown as after a failed run. */
   staleAfterMs(state: CheckState): number;
 }

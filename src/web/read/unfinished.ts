@@ -16,14 +16,15 @@ export interface Unfinished {
 // A failure that was not judged within a week is no longer asked about.
 const askedForMs = 7 * dayMs;
 
-/** Reads it, of the organizations that `sees` lets through. */
+/** Reads it, of the organizations that `sees` lets through; `failures` are all that no hand has released. */
 export async function readUnfinished(
   { store, settings, clock }: Pick<Running, "store" | "settings" | "clock">,
   sees: (slug: string) => boolean,
+  failures: readonly GateFailure[],
 ): Promise<Unfinished> {
   const rules = settings();
   const nowMs = clock.nowMs();
-  const left = (await store.gate.failures()).filter(({ alert, end }) => end !== null && sees(alert.slug));
+  const left = failures.filter(({ alert, end }) => end !== null && sees(alert.slug));
   const open = new Set((await store.incidents.open()).map(({ number }) => number));
   const incidents = new Set<number>();
   const gates = new Set<string>();

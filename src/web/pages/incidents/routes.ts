@@ -67,7 +67,7 @@ export function addIncidentPages(
     const before = Number(params.get("before"));
     const query = { state: "all", limit: mostListed, sinceMs: clock.nowMs() - ranges[rangeOf(params)] } as const;
     const found = await incidents.list(before > 0 ? { ...query, before } : query, sees);
-    const unfinished = await readUnfinished(running, sees);
+    const unfinished = await readUnfinished(running, sees, await running.store.gate.failures());
     // What waits is listed however old it is.
     const listed = new Set(found.incidents.map(({ incident }) => incident.number));
     const older =
