@@ -265,17 +265,14 @@ describe("listening", () => {
 });
 
 describe("what is not there", () => {
-  it.each([
-    ["/nope", "There is no page here."],
-    ["/o/nobody", "No such organization is configured."],
-  ])("is a page for a browser: %s", async (path, words) => {
+  it("is a page for a browser", async () => {
     const web = await start();
 
-    const answer = await fetch(web.url + path, { headers: { accept: "text/html" } });
+    const answer = await fetch(`${web.url}/nope`, { headers: { accept: "text/html" } });
 
     expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
     const html = await answer.text();
-    expect(html).toContain(words);
+    expect(html).toContain("There is no page here.");
     expect(html).toContain('class="masthead"');
   });
 

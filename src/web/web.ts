@@ -49,10 +49,13 @@ import type { HealthPort } from "./ports/health.ts";
 import type { MarkersPort } from "./ports/markers.ts";
 import type { OutboxPort } from "./ports/operator.ts";
 import type { HooksPort, LinksPort } from "./ports/outside.ts";
+import { createDeadAssetReading } from "./read/dead-assets.ts";
 import { createIncidentPages } from "./read/incident-page.ts";
 import type { IncidentReading } from "./read/incidents.ts";
 import type { Running } from "./read/running.ts";
+import { addAlertRedirects } from "./pages/incidents/alert-redirects.ts";
 import { addIncidentPages } from "./pages/incidents/routes.ts";
+import { addOrganizationPages } from "./pages/organization/routes.ts";
 import { addOverviewPage } from "./pages/overview/routes.ts";
 import { renderSheet } from "./pages/sheet.ts";
 import { addThemeRoute, createSite, themeOf } from "./pages/site.ts";
@@ -334,13 +337,13 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   });
   const incidentPages = createIncidentPages(running, options.incidents, options.alertAssets);
   void server.register(async (scope) => addThemeRoute(scope, access));
-  void server.register(async (scope) =>
-    addIncidentPages(scope, access, { site, running, incidents: options.incidents, pages: incidentPages, bodies }),
-  );
-  void server.register(async (scope) => addStatusRoute(scope, access, { ...options, pages: incidentPages }));
-  void server.register(async (scope) =>
-    addOverviewPage(scope, { ...options, site, pages: incidentPages, past: options.page }),
-  );
+  const deadAssets = createDeadAssetReading(running, options.alertAssets);
+  const withPages = { ...withBodies, site, pages: incidentPages, deadAssets };
+  void server.register(async (scope) => addIncidentPages(scope, access, withPages));
+  void server.register(async (scope) => addOrganizationPages(scope, access, withPages));
+  void server.register(async (scope) => addAlertRedirects(scope, withPages));
+  void server.register(async (scope) => addStatusRoute(scope, access, withPages));
+  void server.register(async (scope) => addOverviewPage(scope, { ...withPages, past: options.page }));
   void server.register(async (scope) => addPageRoutes(scope, access, { ...options, mostStreams: limits.streams }));
   for (const plugin of plugins?.(bodies) ?? []) void server.register(plugin, { prefix: "/api/v2" });
   return server;

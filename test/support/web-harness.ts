@@ -245,6 +245,7 @@ export async function startWeb(
     incidents: {
       list: async () => ({ incidents: [], next: null }),
       find: async () => null,
+      ofNumbers: async () => [],
       act: async () => ({ done: [], skipped: [], gatesOpened: [], gatesHeld: [] }),
     },
     // Tested over a real store, too (e2e/api/sign-in).

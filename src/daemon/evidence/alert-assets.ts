@@ -86,9 +86,11 @@ export function createAlertAssets({ store, clock, isOurs }: AlertAssetsOptions):
 
   async function filtered(
     assets: readonly DeadAsset<AssetEventRow>[],
-    { stillDead = false, assetType }: AssetFilter,
+    { stillDead = false, aliveAgain = false, assetType }: AssetFilter,
   ): Promise<readonly DeadAsset<AssetEventRow>[]> {
-    const dead = stillDead ? assets.filter(({ revivedAtMs }) => revivedAtMs === null) : assets;
+    const dead = assets.filter(
+      ({ revivedAtMs }) => (!stillDead || revivedAtMs === null) && (!aliveAgain || revivedAtMs !== null),
+    );
     if (assetType === undefined) return dead;
     const typeIds = [...new Set(dead.map(({ death }) => death.typeId))];
     const facts = await store.evidence.factsOf(typeIds.map((typeId) => ({ typeId, attributeSetId: null })));

@@ -5,20 +5,17 @@ import type { Logger } from "../../base/logger.ts";
 import { secondMs } from "../../base/time.ts";
 import { escapeUnseen } from "../../base/unseen-text.ts";
 import type { PlaceList, Place } from "../../contract/v1/places.ts";
-import { hasIdentities, refusalOf, sendRefusal } from "../access/admission.ts";
-import { requireOrganization, scopeOf, seesDetails } from "../access/identity.ts";
-import { readOrganization } from "./organization/model.ts";
-import { paramsOf, sendText } from "./answer.ts";
+import { refusalOf, sendRefusal } from "../access/admission.ts";
+import { scopeOf } from "../access/identity.ts";
+import { sendText } from "./answer.ts";
 import { createPageEvents } from "./change-stream.ts";
 import { readPageModel, type PageModel, type DetailPorts } from "./overview/overview-model.ts";
 import { operatorPages } from "./operator.ts";
 import { html, type Html } from "../parts/html.ts";
 import { renderMessage, type PageKey, pages } from "./parts/layout.ts";
-import { addAlertPages } from "./alerts/routes.ts";
 import { createDocuments } from "./documents.ts";
 import { wantsHtml } from "../sign-in/lead.ts";
 import { answerClosed } from "./closed.ts";
-import { organizationTitle, renderOrganization } from "./organization/organization.ts";
 import { shownSeverity, organizationPath } from "./overview/row.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { UnwatchedPort } from "../ports/events.ts";
@@ -101,36 +98,6 @@ export function addPageRoutes(
       wantsHtml(request) ? answerClosed(request, reply, current, refusal, closed) : sendRefusal(reply, refusal),
     );
   }
-
-  addPage("/o/:slug", "public", "organizations", async (request, reply) => {
-    const { slug } = request.params as { readonly slug: string };
-    requireOrganization(request, slug);
-    const model = await readModel(request);
-    const ask = {
-      slug,
-      params: paramsOf(request),
-      hasToken: hasIdentities(settings()),
-      withPeople: seesDetails(request),
-    };
-    const data = await readOrganization(options, model, ask);
-    if (data === null) {
-      const text = html`Nobody checks «${slug}». <a href="/">All organizations</a>`;
-      return sendMissing(request, reply, "organizations", renderMessage("No such organization is configured.", text));
-    }
-    const text = documents.render(request, model, {
-      title: organizationTitle(data.row),
-      current: "organizations",
-      isLive: true,
-      severity: shownSeverity(data.row),
-      main: renderOrganization(data),
-      scripts: ["uplot.js", "web/client/main.js"],
-      data: { chart: data.chart, lanes: data.lanes },
-      showsVerdict: false,
-    });
-    return sendText(request, reply, "text/html", text);
-  });
-
-  addAlertPages(scope, { ...options, addPage, readModel, documents, sendMissing, settings });
 
   addResource(scope, "/places.json", settings, {
     GET: {

@@ -147,9 +147,12 @@ function renderClock(nowMs: number): Html {
 }
 
 /** What an act has done, where it could not be said without leaving the page. */
+const didSentences =
+  /^[\d,]{1,9} [a-z ]{1,20}(, \d{1,2} without a result)?\.$|^The comment is kept\.$|^Silenced until [\w: ]{1,20}\.$/;
+
 function didText(here: string): string {
   const did = new URL(here, "http://flatline.invalid").searchParams.get("did") ?? "";
-  return /^[\d,]{1,9} [a-z ]{1,20}\.$|^The comment is kept\.$/.test(did) ? did : "";
+  return didSentences.test(did) ? did : "";
 }
 
 function renderNav(current: PageKey | null, facts: FrameFacts | null): Html {

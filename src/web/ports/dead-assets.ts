@@ -15,6 +15,8 @@ export interface ListedAsset {
 export interface AssetFilter {
   /** Without those that were found alive since. */
   readonly stillDead?: boolean;
+  /** Only those that were found alive since. */
+  readonly aliveAgain?: boolean;
   readonly assetType?: string;
 }
 

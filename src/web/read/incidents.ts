@@ -30,6 +30,8 @@ export interface IncidentReading {
   ): Promise<{ readonly incidents: readonly ReadIncident[]; readonly next: number | null }>;
   /** By number or id; null: unknown, or none of its members may be seen. */
   find(reference: string, sees: Sees): Promise<ReadIncidentDetail | null>;
+  /** Those of these numbers of which the reader may see a member, newest first. */
+  ofNumbers(numbers: readonly number[], sees: Sees): Promise<readonly ReadIncident[]>;
   /** @throws FlatlineError as actOnIncident */
   act(request: IncidentActRequest): Promise<IncidentActResult>;
 }
@@ -75,6 +77,13 @@ export function createIncidentReading(running: Running): IncidentReading {
           (alertId === null || ids.has(alertId)) && (of?.alertIds?.some((id) => ids.has(id)) ?? true),
       );
       return { ...found, comments };
+    },
+    ofNumbers: async (numbers, sees) => {
+      const found = await store.incidents.byNumbers(numbers);
+      return readAll(
+        found.toSorted((left, right) => right.number - left.number),
+        sees,
+      );
     },
     act: async (request) => {
       const { act, isDryRun } = request;

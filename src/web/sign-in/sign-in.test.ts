@@ -320,14 +320,14 @@ describe("a page", () => {
     const web = await start();
     const session = await signedIn(web, { ...right, name: "dana <b>" });
     const footer = async (headers: Record<string, string>): Promise<string> => {
-      const answer = await get(web, "/alerts?q=a", headers);
+      const answer = await get(web, "/incidents?q=a", headers);
       expect(answer.headers.get("referrer-policy")).toBe("same-origin");
-      return /<footer>.*<\/footer>/s.exec(await answer.text())?.[0] ?? "";
+      return /<footer[^>]*>.*<\/footer>/s.exec(await answer.text())?.[0] ?? "";
     };
 
     const signed = await footer(session);
     expect(signed).toContain("dana &#60;b&#62; (token)");
     expect(signed).toMatch(/<form [^>]*method="post" action="\/sign-out"/);
-    expect(await footer({})).toContain('<a href="/sign-in?next=%2Falerts%3Fq%3Da">Sign in</a>');
+    expect(await footer({})).toContain('<a href="/sign-in?next=%2Fincidents%3Fq%3Da">Sign in</a>');
   });
 });

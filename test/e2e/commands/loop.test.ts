@@ -96,8 +96,8 @@ it("alert with a sample, page, judgement, gate, a baseline without the incident"
 
   // The page that it links has a table of them and asks what it was, and the gate holds.
   const page = await (await fetch(`${daemon.url}/alerts/${id}`, { headers: bearer })).text();
-  expect(page).toMatch(/<h2 id="dead-h">/);
-  expect(page).toMatch(/data-do="judge"/);
+  expect(page).toMatch(/<h2>Dead assets<\/h2>/);
+  expect(page).toMatch(/href="\/incidents\/\d+\/judge"/);
   expect(await ask("gate", "ads-hosts")).toMatchObject({ exitCode: 1, stdout: expect.stringMatching(/hold/) });
 
   // Somebody re-checks them: exactly those that are not undone are still dead.

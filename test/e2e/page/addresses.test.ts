@@ -76,9 +76,9 @@ async function page(path: string): Promise<string> {
 
 describe("addresses in what others say are broken", () => {
   it.each([
-    ["the alert's page", () => page(`/alerts/${alertId}`), ["finding", "advice", "marker", "comment"]],
+    ["the incident's page", () => page(`/alerts/${alertId}`), ["marker", "comment"]],
     ["the alert's report", () => page(`/api/v1/alerts/${alertId}/report`), ["finding", "advice", "reason", "comment"]],
-    ["the list of alerts", () => page("/alerts"), []],
+    ["the list of incidents", () => page("/incidents"), []],
     ["the organization's page", () => page("/o/acme"), ["finding", "advice", "marker"]],
     ["the page of one without a result", () => page("/o/globex"), ["error", "marker"]],
     ["the overview", () => page("/"), []],

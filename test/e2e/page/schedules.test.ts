@@ -33,23 +33,7 @@ it("names the interval of a schedule with seconds as it is configured", async ()
 
   const html = await (await fetch(url)).text();
 
-  expect(/<span id="footer">([^<]*)/.exec(html)?.[1]).toBe("embedded · 2 checks every 10s, 0 late");
-});
-
-it("takes each organization's interval from its schedule, gaps or not", async () => {
-  const url = await start({
-    weekdays: "*/10 * * * 1-5",
-    office: "0 9-17 * * 1-5",
-    twice: "0 9,17 * * *",
-    daily: "0 6 * * *",
-  });
-
-  const { rows } = (await (await fetch(`${url}/rows.json`)).json()) as { rows: { slug: string; intervalMs: number }[] };
-
-  expect(Object.fromEntries(rows.map(({ slug, intervalMs }) => [slug, intervalMs]))).toEqual({
-    weekdays: 600_000,
-    office: 3_600_000,
-    twice: null,
-    daily: 86_400_000,
-  });
+  expect(/<footer class="foot">\s*<p>([^<]*)/.exec(html)?.[1]?.replaceAll(/\s+/g, " ")).toContain(
+    "embedded · 2 organizations every 10 s, 0 late",
+  );
 });

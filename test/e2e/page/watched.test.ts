@@ -45,7 +45,7 @@ const textOf = async (path: string, headers = {}): Promise<string> =>
 describe("slugs that send events and that no one checks", () => {
   it("are named in a line of the overview, those with the most events first", async () => {
     expect(await textOf("/", bearer)).toContain(
-      "Not watched: 4 slugs send events and nothing checks them: acme-eu 16 events, old 8, other 8 and 1 more.",
+      "Not watched: 4 slugs send events and nothing checks them: acme-eu 16 events, old 8 events, other 8 events and 1 more.",
     );
   });
 
@@ -56,7 +56,7 @@ describe("slugs that send events and that no one checks", () => {
   it("are named in the browser to who is signed in", async () => {
     const page = await browser.open(url);
     await signIn(page, token);
-    await page.locator(".unwatched", { hasText: "acme-eu" }).waitFor();
+    await page.locator("main p", { hasText: "Not watched" }).waitFor();
 
     expect(await axeViolations(page)).toEqual([]);
     expect(browser.complaints).toEqual([]);
@@ -65,7 +65,7 @@ describe("slugs that send events and that no one checks", () => {
 
 describe("where an organization comes from", () => {
   it.each([
-    ["acme", "Set in flatline.yaml:4"],
+    ["acme", "Configured in flatline.yaml:4"],
     ["globex", "Discovered by platform"],
   ])("stands on the page of %s: %s", async (slug, text) => {
     expect(await textOf(`/o/${slug}`)).toContain(text);

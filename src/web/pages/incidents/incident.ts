@@ -20,8 +20,9 @@ export interface IncidentPageOptions {
   readonly withPeople: boolean;
   /** The chart of its deaths. */
   readonly chart: Html;
-  /** What stands in place of the members where there is one only. */
+  /** What is known of its organization, where it is of one only. */
   readonly organization: Html;
+  readonly deadAssets: Html;
 }
 
 /** Returns the title of the document. */
@@ -37,9 +38,12 @@ export function incidentMark({ summary, incident }: Pick<IncidentPage, "summary"
   return mark(`${severity}-ended` as MarkShape, "ended");
 }
 
-/** Renders the button of an act on a whole incident: a link to its dialog, which is a page without scripts. */
-export function actButton(number: number, act: DialogAct, words: string, isFirst = false): Html {
-  const href = `/incidents/${number}/${act}`;
+/**
+ * Renders the button of an act on a whole incident, or on one organization of it: a link to its dialog, which is a page without
+ * scripts.
+ */
+export function actButton(number: number, act: DialogAct, words: string, isFirst = false, slug?: string): Html {
+  const href = `/incidents/${number}/${act}${slug === undefined ? "" : `?slug=${encodeURIComponent(slug)}`}`;
   return html`<a
     class="button${isFirst ? " primary" : ""}"
     href="${href}"
@@ -53,7 +57,7 @@ export function actButton(number: number, act: DialogAct, words: string, isFirst
 /** Renders the page of an incident: its six answers, its chart, whom it is of, and what happened. */
 export function renderIncident(
   page: IncidentPage,
-  { params, withPeople, chart, organization }: IncidentPageOptions,
+  { params, withPeople, chart, organization, deadAssets }: IncidentPageOptions,
 ): Html {
   const { incident, previous } = page;
   const { number } = incident;
@@ -71,11 +75,12 @@ export function renderIncident(
     <div class="asked">
       ${renderQuestions(knownQuestions(page))}${renderQuestions(decidedQuestions(page, { withPeople, button }), true)}
     </div>
-    ${chart}${isAlone(page) ? organization : renderMembers(page, params, path)}
+    ${chart}${isAlone(page) ? nothing : renderMembers(page, params, path)}
     <div class="two">
-      <div>${isSpike ? renderCarriers(page) : nothing}${renderCost(page)}</div>
+      <div>${isSpike ? renderCarriers(page) : nothing}${renderCost(page)}${organization}</div>
       ${renderSection("What happened", html`${incidentComment(number)}${renderStory(page, withPeople)}`)}
-    </div>`;
+    </div>
+    ${deadAssets}`;
 }
 
 function incidentComment(number: number): Html {

@@ -13,10 +13,13 @@ import { countOf } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { chartOfIncident, readAnswersChart, readDeathsChart } from "../../read/chart.ts";
 import { renderChart } from "../chart/chart.ts";
+import { renderDeadAssets } from "../dead-assets.ts";
+import { renderAboutInIncident } from "../organization/about.ts";
 import { chartActsOf } from "./story.ts";
+import { readAsk, type DeadAssetReading } from "../../read/dead-assets.ts";
 import type { IncidentPages, IncidentPage } from "../../read/incident-page.ts";
 import type { IncidentReading } from "../../read/incidents.ts";
-import type { Running } from "../../read/running.ts";
+import { readOrganization, type OrganizationSources } from "../../read/organization.ts";
 import { readUnfinished } from "../../read/unfinished.ts";
 import { addResource } from "../../resource.ts";
 import { missingIncident, wantsPart, type Site } from "../site.ts";
@@ -34,12 +37,13 @@ import {
 import { incidentTitle, renderIncident } from "./incident.ts";
 import { rangeOf, ranges, renderIncidents } from "./list.ts";
 import { memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
+import { isAlone } from "./sentences.ts";
 
-export interface IncidentPageRoutes {
+export interface IncidentPageRoutes extends OrganizationSources {
   readonly site: Site;
-  readonly running: Running;
   readonly incidents: IncidentReading;
   readonly pages: IncidentPages;
+  readonly deadAssets: DeadAssetReading;
   readonly bodies: ByteBudget;
 }
 
@@ -52,8 +56,9 @@ const mostFormBytes = 1_024 * 1_024;
 export function addIncidentPages(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { site, running, incidents, pages, bodies }: IncidentPageRoutes,
+  routes: IncidentPageRoutes,
 ): void {
+  const { site, running, incidents, pages, deadAssets, bodies } = routes;
   const { clock } = running;
   const addPage = site.pagesOf(scope);
   const seesOf =
@@ -107,7 +112,8 @@ export function addIncidentPages(
       params,
       withPeople: seesDetails(request),
       chart: await chartOf(page, params, request),
-      organization: nothing,
+      organization: await organizationOf(page, request),
+      deadAssets: await deadAssetsOf(page, params, request),
     });
     const { severity } = page.summary;
     const shown = page.incident.endedAtMs === null ? { severity } : {};
@@ -131,6 +137,25 @@ export function addIncidentPages(
     const [only = ""] = slugs;
     const subject = slugs.length === 1 ? only : `the ${countOf(slugs.length, "organization")}`;
     return renderChart(await readDeathsChart(running, { ...ask, subject }));
+  }
+
+  async function organizationOf(page: IncidentPage, request: FastifyRequest): Promise<Html> {
+    const [member] = page.members;
+    if (member === undefined || !isAlone(page)) return nothing;
+    const reader = { sees: seesOf(request), withDetails: seesDetails(request) };
+    const facts = await readOrganization(routes, member.alert.slug, reader);
+    return facts === null ? nothing : renderAboutInIncident(facts, page.incident.number);
+  }
+
+  async function deadAssetsOf(page: IncidentPage, params: URLSearchParams, request: FastifyRequest): Promise<Html> {
+    const { members, nowMs, incident } = page;
+    const spikes = members.filter(({ alert }) => alert.check === "dead-asset-spike" && alert.kind === "verdict");
+    const [first, ...others] = spikes;
+    if (first === undefined || !seesDetails(request)) return nothing;
+    const ask = readAsk(params);
+    const list =
+      others.length === 0 ? await deadAssets.ofAlert(first.alert.id, ask) : await deadAssets.ofAlerts(spikes, ask);
+    return renderDeadAssets(list, { path: `/incidents/${incident.number}`, params, nowMs });
   }
 
   function referenceOf(request: FastifyRequest): string {

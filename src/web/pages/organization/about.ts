@@ -1,0 +1,118 @@
+import { formatCount, formatExpected, formatRatio } from "../../../base/numbers.ts";
+import { formatLengthInProse, formatTime } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
+import type { OrganizationFacts } from "../../read/organization.ts";
+import { renderSection, renderTable } from "../table.ts";
+
+type Fact = readonly [name: string, text: Html];
+
+/** Renders what an organization is: on its own page. */
+export function renderAbout(facts: OrganizationFacts): Html {
+  return renderFacts(facts, [...knownFacts(facts), toldFact(facts)]);
+}
+
+/** Renders the same in place of the members of an incident that is of it alone; `number` is the incident's. */
+export function renderAboutInIncident(facts: OrganizationFacts, number: number): Html {
+  const { settings, incidents, checks } = facts;
+  const own = settings.filter(({ setIn }) => setIn !== "default");
+  const before = incidents.filter(({ incident }) => incident.number < number);
+  const others = checks.slice(1);
+  const bad = others.filter(({ severity }) => severity !== "ok" && severity !== null);
+  const words = own.map(({ name, value }, index) => html`${index === 0 ? "" : " · "}<code>${name}</code> ${value}`);
+  return renderFacts(facts, [
+    ...knownFacts(facts),
+    [
+      "Settings",
+      own.length === 0
+        ? html`all ${settings.length} are the defaults`
+        : html`${own.length} of ${settings.length} differ: ${words}`,
+    ],
+    ["Incidents before", before.length === 0 ? html`none` : listed(before.map(({ incident }) => incident.number))],
+    [
+      "Other healthchecks",
+      others.length === 0
+        ? html`none`
+        : bad.length === 0
+          ? html`${others.length}, ${others.length === 1 ? "ok" : "all ok"}`
+          : html`${bad.map(({ check, severity }, index) => html`${index === 0 ? "" : ", "}${check} ${severity ?? ""}`)}`,
+    ],
+    ...ruleFact(facts),
+    toldFact(facts),
+  ]);
+}
+
+function renderFacts({ slug }: OrganizationFacts, all: readonly Fact[]): Html {
+  const list = all.map(
+    ([name, text]) =>
+      html`<dt>${name}</dt>
+        <dd>${text}</dd>`,
+  );
+  return renderSection(`About ${slug}`, html`<dl class="facts">${list}</dl>`, { id: "about" });
+}
+
+function knownFacts({ nowMs, firstEventMs, labels, origin }: OrganizationFacts): readonly Fact[] {
+  const names = Object.entries(labels).map(([name, value]) => `${name} ${value}`);
+  const first =
+    firstEventMs === null
+      ? []
+      : [
+          [
+            "First event",
+            html`${formatTime(firstEventMs, nowMs)}, ${formatLengthInProse(nowMs - firstEventMs)} ago`,
+          ] as const,
+        ];
+  const where =
+    origin === null
+      ? []
+      : origin.kind === "file"
+        ? [["Configured in", html`<code>${origin.place}</code>`] as const]
+        : [["Discovered by", html`<code>${origin.source}</code>`] as const];
+  return [...first, ["Labels", html`${names.length === 0 ? "none" : names.join(" · ")}`], ...where];
+}
+
+function toldFact({ receivers }: OrganizationFacts): Fact {
+  const now = receivers.filter(({ afterMs }) => afterMs === 0).map(({ name }) => name);
+  const later = receivers
+    .filter(({ afterMs }) => afterMs > 0)
+    .map(({ name, afterMs }) => `${name} after ${formatLengthInProse(afterMs)}`);
+  const all = [now.length === 0 ? "" : now.join(", "), ...later].filter((one) => one !== "");
+  return ["Told", html`${all.length === 0 ? "nobody" : all.join("; ")}`];
+}
+
+/** What the rule makes of a past that is too short: said once, and nowhere else. */
+function ruleFact({ isThin, checks }: OrganizationFacts): readonly Fact[] {
+  const counts = checks[0]?.counts ?? null;
+  if (!isThin || counts === null || counts.expectedCount === null || counts.currentCount === null) return [];
+  const { expectedCount, currentCount, baselineCount } = counts;
+  const from = baselineCount === null ? "" : `, from ${formatCount(baselineCount)} before`;
+  const ratio = expectedCount === 0 ? "" : `: ${formatRatio(currentCount / expectedCount)}`;
+  return [["By the rule", html`${formatExpected(expectedCount)} expected${from}${ratio}`]];
+}
+
+function listed(numbers: readonly number[]): Html {
+  return html`${numbers.map((number, index) => html`${index === 0 ? "" : ", "}<a href="/incidents/${number}">${number}</a>`)}`;
+}
+
+/** Renders the settings that are set somewhere, and where; `isLinked`: the reader may see the configuration. */
+export function renderSettings({ settings }: OrganizationFacts, isLinked: boolean): Html {
+  const own = settings.filter(({ setIn }) => setIn !== "default");
+  const beside = html`<p>${own.length} of ${settings.length}</p>`;
+  if (own.length === 0)
+    return renderSection("Settings that differ", html`<p class="second">All are the defaults.</p>`, { beside });
+  const place = (name: string, setIn: string): Html =>
+    isLinked
+      ? html`<a href="/config?q=${encodeURIComponent(name)}"><code>${setIn}</code></a>`
+      : html`<code>${setIn}</code>`;
+  const rows = own.map(
+    ({ name, value, setIn, isOwn }) =>
+      html`<tr>
+        <td><code>${name}</code></td>
+        <td>
+          <code><b>${value}</b></code>
+        </td>
+        <td class="second">${place(name, setIn)}${isOwn ? nothing : " for all"}</td>
+      </tr>`,
+  );
+  const table = renderTable("flow", [{ name: "Setting" }, { name: "Value" }, { name: "Set in" }], rows);
+  return renderSection("Settings that differ", table, { beside });
+}

@@ -1,0 +1,224 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { z } from "zod";
+
+import { breakAddresses } from "../../../base/broken-address.ts";
+import { parseDuration } from "../../../base/durations.ts";
+import { FlatlineError } from "../../../base/errors.ts";
+import type { ByteBudget } from "../../../base/request-body.ts";
+import { dayMs } from "../../../base/time.ts";
+import { literalPattern } from "../../../base/text-pattern.ts";
+import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../../access/identity.ts";
+import type { AccessSettings } from "../../access/settings.ts";
+import { receiveForm } from "../../form.ts";
+import { paramsOf, sendText } from "../../page/answer.ts";
+import { countOf, formatTime } from "../../parts/figures.ts";
+import { html, type Html } from "../../parts/html.ts";
+import type { ChecksPort } from "../../ports/checks.ts";
+import type { SilencesPort } from "../../ports/silences.ts";
+import { chartOfIncident, readDeathsChart } from "../../read/chart.ts";
+import { readAsk, type DeadAssetReading } from "../../read/dead-assets.ts";
+import { readOrganization, type OrganizationFacts, type OrganizationSources } from "../../read/organization.ts";
+import { addResource } from "../../resource.ts";
+import type { ChartAct } from "../chart/data.ts";
+import { renderChart } from "../chart/chart.ts";
+import { renderDeadAssets } from "../dead-assets.ts";
+import { renderMessage } from "../frame.ts";
+import { wantsPart, type Site } from "../site.ts";
+import { organizationPath, renderOrganization } from "./organization.ts";
+import { organizationTitle, worstOf } from "./sentences.ts";
+import { renderSilenceDialog, type SilenceForm } from "./silence-dialog.ts";
+
+export interface OrganizationPageRoutes extends OrganizationSources {
+  readonly site: Site;
+  readonly deadAssets: DeadAssetReading;
+  readonly checks: Pick<ChecksPort, "runNow">;
+  readonly silences: Pick<SilencesPort, "add">;
+  readonly bodies: ByteBudget;
+}
+
+const mostFormBytes = 16 * 1_024;
+// Markers of the shortest chart, of an organization that was never in an incident.
+const weekMs = 7 * dayMs;
+const longestSilenceMs = 30 * dayMs;
+
+/** `/o/SLUG`, a run of all its checks, and the dialog that silences it. */
+export function addOrganizationPages(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  options: OrganizationPageRoutes,
+): void {
+  const { site, running, deadAssets, bodies } = options;
+  const { clock } = running;
+  const addPage = site.pagesOf(scope);
+
+  addPage("/o/:slug", "public", async (request, reply) => {
+    if (!seesOrganization(request, slugOf(request))) return sendForeign(request, reply);
+    const facts = await find(request);
+    if (facts === null) return sendMissing(request, reply);
+    const params = paramsOf(request);
+    const withPeople = seesDetails(request);
+    const { slug, nowMs, latestSpike } = facts;
+    const path = organizationPath(slug);
+    const list = withPeople && latestSpike !== null ? await deadAssets.ofAlert(latestSpike, readAsk(params)) : null;
+    const main = renderOrganization(facts, {
+      withPeople,
+      chart: await chartOf(facts, path, params),
+      deadAssets: renderDeadAssets(list, { path, params, nowMs }),
+    });
+    const severity = worstOf(facts) ?? "unknown";
+    return site.send(request, reply, {
+      title: organizationTitle(facts),
+      current: "organizations",
+      isLive: true,
+      severity,
+      main,
+    });
+  });
+
+  addResource(
+    scope,
+    "/o/:slug/run",
+    settings,
+    { POST: { access: "operate", handle: run } },
+    (request, reply, refusal) => site.refuse(request, reply, refusal),
+  );
+
+  addResource(
+    scope,
+    "/o/:slug/silence",
+    settings,
+    {
+      GET: { access: "operate", isWrite: false, handle: askSilence },
+      POST: { access: "operate", handle: silence },
+    },
+    (request, reply, refusal) => site.refuse(request, reply, refusal),
+  );
+
+  function slugOf(request: FastifyRequest): string {
+    return (request.params as { readonly slug: string }).slug;
+  }
+
+  async function find(request: FastifyRequest): Promise<OrganizationFacts | null> {
+    const slug = slugOf(request);
+    requireOrganization(request, slug);
+    const sees = (one: string): boolean => seesOrganization(request, one);
+    return readOrganization(options, slug, { sees, withDetails: seesDetails(request) });
+  }
+
+  function sendMissing(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const main = renderMessage(
+      "No such organization is configured.",
+      html`Nobody checks «${slugOf(request)}». <a href="/">All organizations</a>`,
+    );
+    return site.sendMissing(request, reply, { current: "organizations", main });
+  }
+
+  function sendForeign(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const text = html`You sign in for other organizations. <a href="/">Those that you may see</a>`;
+    const main = renderMessage("This page is not for you.", text);
+    return site.send(request, reply.code(403), { title: "Not for you · flatline", current: "organizations", main });
+  }
+
+  async function run(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const facts = await find(request);
+    if (facts === null) return sendMissing(request, reply);
+    const author = authorOf(request);
+    let without = 0;
+    for (const { check } of facts.checks) {
+      try {
+        const { severity } = await options.checks.runNow(check, facts.slug, author);
+        if (severity === "unknown") without++;
+      } catch (error) {
+        // It runs elsewhere just now, or flatline stops: the others may still run.
+        if (!(error instanceof FlatlineError) || error.fault === "bug") throw error;
+        without++;
+      }
+    }
+    const all = `${countOf(facts.checks.length, "healthcheck")} ran`;
+    return sendDone(request, reply, without === 0 ? `${all}.` : `${all}, ${without} without a result.`);
+  }
+
+  async function askSilence(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    return sendSilence(request, reply, { duration: "4h", comment: "", problem: "" });
+  }
+
+  async function silence(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const facts = await find(request);
+    if (facts === null) return sendMissing(request, reply);
+    const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
+    const filled = { duration: form.get("duration") ?? "", comment: form.get("comment") ?? "" };
+    const read = silenceSchema.safeParse(filled);
+    if (!read.success) {
+      const problem = read.error.issues[0]?.message ?? "The form cannot be read.";
+      return sendSilence(request, reply.code(422), { ...filled, problem });
+    }
+    const nowMs = clock.nowMs();
+    const endsAtMs = nowMs + read.data.duration;
+    const { comment } = read.data;
+    const slug = literalPattern(facts.slug);
+    await options.silences.add({ slug, check: null, startsAtMs: nowMs, endsAtMs, comment }, authorOf(request));
+    return sendDone(request, reply, `Silenced until ${formatTime(endsAtMs, nowMs)}.`);
+  }
+
+  async function sendSilence(request: FastifyRequest, reply: FastifyReply, form: SilenceForm): Promise<unknown> {
+    const facts = await find(request);
+    if (facts === null) return sendMissing(request, reply);
+    const dialog = renderSilenceDialog(facts.slug, request.identity?.name ?? "", form);
+    if (wantsPart(request))
+      return sendText(request, reply.header("cache-control", "no-store"), "text/html", dialog.html);
+    return site.send(request, reply, { title: `Silence ${facts.slug}`, current: "organizations", main: dialog });
+  }
+
+  function sendDone(request: FastifyRequest, reply: FastifyReply, did: string): unknown {
+    if (wantsPart(request))
+      return reply
+        .code(204)
+        .header("hx-trigger", JSON.stringify({ done: did.replaceAll("\u00a0", " ") }))
+        .send();
+    return reply.redirect(`${organizationPath(slugOf(request))}?did=${encodeURIComponent(did)}`, 303);
+  }
+
+  async function chartOf(facts: OrganizationFacts, path: string, params: URLSearchParams): Promise<Html> {
+    const { slug, windowHours, open, nowMs } = facts;
+    const { incident = null, members = [] } = open === null ? {} : chartOfIncident(open.own);
+    const data = await readDeathsChart(running, {
+      subject: slug,
+      path,
+      params,
+      members: members.length > 0 ? members : [{ slug, windowHours, expected: null, beganMs: nowMs }],
+      incident: members.length > 0 ? incident : null,
+      acts: await actsOf(facts),
+    });
+    return renderChart(data);
+  }
+
+  /** Markers, and what people did with its alerts. */
+  async function actsOf({ slug, nowMs, incidents }: OrganizationFacts): Promise<readonly ChartAct[]> {
+    const own = incidents.flatMap(({ members }) => members.filter(({ alert }) => alert.slug === slug));
+    const fromMs = Math.min(nowMs, ...own.map(({ alert }) => alert.startsAtMs)) - weekMs;
+    const markers = await running.store.markers.between({ slug, fromMs, toMs: nowMs });
+    return [
+      ...markers.map(({ atMs, text }): ChartAct => ({ atMs, mark: "marker", text: `«${breakAddresses(text)}»` })),
+      ...own.flatMap(({ alert: { acknowledgement, judgement } }): ChartAct[] => [
+        ...(acknowledgement === null
+          ? []
+          : [{ atMs: acknowledgement.atMs, mark: "dot", text: "acknowledged" } as const]),
+        ...(judgement === undefined
+          ? []
+          : [{ atMs: judgement.atMs, mark: "dot", text: `judged ${judgement.verdict}` } as const]),
+      ]),
+    ].toSorted((left, right) => left.atMs - right.atMs);
+  }
+}
+
+const silenceSchema = z.object({
+  comment: z
+    .string()
+    .trim()
+    .min(1, "Write why: it is kept with your name.")
+    .max(1_000, "The reason is longer than 1,000 characters."),
+  duration: z
+    .string()
+    .transform((text) => parseDuration(text) ?? 0)
+    .refine((ms) => ms > 0 && ms <= longestSilenceMs, "Choose for how long."),
+});

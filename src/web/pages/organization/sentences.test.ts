@@ -1,0 +1,263 @@
+import { describe, expect, it } from "vitest";
+
+import type { OrganizationCheck, OrganizationFacts } from "../../read/organization.ts";
+import { organizationSentences, organizationTitle, worstOf } from "./sentences.ts";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const nowMs = Date.parse("2026-11-23T22:07:00Z");
+const at = (hours: number): number => nowMs - hours * hourMs;
+
+const check = (changes: Partial<OrganizationCheck> = {}): OrganizationCheck => ({
+  check: "dead-asset-spike",
+  severity: "ok",
+  isStale: false,
+  sinceMs: nowMs - 12 * dayMs - 4 * hourMs,
+  lastRunMs: nowMs - 2 * minuteMs,
+  tookMs: 41,
+  nextRunMs: nowMs + 3 * minuteMs,
+  isRunning: false,
+  isLate: false,
+  result: null,
+  counts: { currentCount: 61, baselineCount: 408, expectedCount: 58.3, ratio: 1.046 },
+  error: null,
+  lastGood: null,
+  ...changes,
+});
+
+const spiking = check({
+  severity: "warn",
+  sinceMs: at(1),
+  counts: { currentCount: 131, baselineCount: 408, expectedCount: 58.3, ratio: 2.247 },
+});
+const unasked = check({
+  severity: "unknown",
+  sinceMs: at(3),
+  counts: null,
+  error: { reason: "server_error", message: "security.example.com answered 503" },
+  lastGood: { severity: "ok", atMs: at(4) },
+});
+
+interface PartChanges {
+  readonly family?: string;
+  readonly organizations?: number;
+}
+
+function openPart({ family = "deaths", organizations = 120 }: PartChanges = {}): OrganizationFacts["open"] {
+  const alert = {
+    slug: "acme",
+    check: "dead-asset-spike",
+    kind: "verdict",
+    startsAtMs: at(0.4),
+    onset: { atMs: at(0.5), marker: null },
+    windowHours: 24,
+    peak: { severity: "fail", currentCount: 2_875, atMs: nowMs },
+    found: { deaths: { count: 2_875, expected: 125 }, carriers: [], revived: null, cause: null, error: null },
+  };
+  const incident = { number: 41, family, endedAtMs: null, startedAtMs: at(0.4), verdict: null };
+  const own = { incident, members: [{ alert, end: null }], nowMs, fleet: 300 };
+  return { own, organizations } as unknown as OrganizationFacts["open"];
+}
+
+const facts = (changes: Partial<OrganizationFacts> = {}): OrganizationFacts => ({
+  nowMs,
+  slug: "acme",
+  source: "embedded",
+  labels: {},
+  origin: null,
+  settings: [],
+  receivers: [],
+  checks: [check()],
+  windowHours: 24,
+  firstEventMs: at(1_000),
+  isThin: false,
+  lastHour: 3,
+  open: null,
+  pending: null,
+  silencedUntilMs: null,
+  gate: null,
+  incidents: [],
+  unfinished: { incidents: new Set(), gates: new Set(), unjudged: 0 },
+  latestSpike: null,
+  neighbours: { previous: null, next: null },
+  ...changes,
+});
+
+const judgement = { verdict: "checker", comment: null, by: "dana", note: null, atMs: at(20) } as const;
+const shut = { sinceMs: Date.parse("2026-11-21T04:48:00Z"), incident: 38, judgement: null };
+const queue = check({ check: "review-queue", severity: "warn", sinceMs: at(2), counts: null });
+
+const rows: readonly (readonly [state: string, sentences: readonly string[], changes: Partial<OrganizationFacts>])[] = [
+  ["ok", ["acme is ok: 61 deaths in 24 h, 58.3 expected.", "Nothing has been wrong for 12 d 4 h."], {}],
+  [
+    "ok, nothing expected",
+    ["acme is ok: 1 death in 24 h, none expected.", "Nothing has been wrong for 12 d 4 h."],
+    { checks: [check({ counts: { currentCount: 1, baselineCount: 0, expectedCount: 0, ratio: null } })] },
+  ],
+  [
+    "ok, of a service without counts, since this minute",
+    ["acme is ok."],
+    { checks: [check({ counts: null, sinceMs: nowMs })] },
+  ],
+  [
+    "ok, with little known",
+    ["acme is ok: 61 deaths in 24 h.", "Nothing has been wrong for 12 d 4 h."],
+    { isThin: true, firstEventMs: at(25) },
+  ],
+  [
+    "ok, its gate shut",
+    [
+      "acme is ok: 61 deaths in 24 h, 58.3 expected.",
+      "Its gate is shut since 21 Nov 04:48: nobody has judged incident 38.",
+    ],
+    { gate: shut },
+  ],
+  [
+    "ok, its gate shut though it was judged",
+    [
+      "acme is ok: 61 deaths in 24 h, 58.3 expected.",
+      "Its gate is shut since 21 Nov 04:48: incident 38 was judged, and nobody has released it.",
+    ],
+    { gate: { ...shut, judgement } },
+  ],
+  [
+    "ok, silenced",
+    ["acme is ok: 61 deaths in 24 h, 58.3 expected.", "It is silenced until 24 Nov 00:07."],
+    { silencedUntilMs: nowMs + 2 * hourMs },
+  ],
+  [
+    "in an incident of many",
+    ["acme: 2,875 deaths in 24 h, 125 expected (23.0×).", "It began with 119 others at 21:37."],
+    { checks: [spiking], open: openPart() },
+  ],
+  [
+    "in an incident of its own, silenced",
+    [
+      "acme: 2,875 deaths in 24 h, 125 expected (23.0×).",
+      "It began at 21:37: incident 41.",
+      "It is silenced until 22:37.",
+    ],
+    { checks: [spiking], open: openPart({ organizations: 1 }), silencedUntilMs: nowMs + hourMs / 2 },
+  ],
+  [
+    "in an incident, with a day and an hour known",
+    [
+      "acme: 2,875 deaths in 24 h.",
+      "Only 1 h before them is known, so what is usual cannot be said.",
+      "It began at 21:37: incident 41.",
+    ],
+    { checks: [spiking], open: openPart({ organizations: 1 }), isThin: true, firstEventMs: at(25) },
+  ],
+  [
+    "in an incident, with nothing known before",
+    [
+      "acme: 2,875 deaths in 24 h.",
+      "Nothing before them is known, so what is usual cannot be said.",
+      "It began with 1 other at 21:37.",
+    ],
+    { checks: [spiking], open: openPart({ organizations: 2 }), isThin: true, firstEventMs: at(3) },
+  ],
+  [
+    "pending",
+    [
+      "acme spikes: 131 deaths in 24 h, 58.3 expected (2.2×).",
+      "Its alert is pending, and fires at 22:12 if it goes on.",
+    ],
+    { checks: [spiking], pending: { firesAtMs: nowMs + 5 * minuteMs } },
+  ],
+  [
+    "pending for want of a past",
+    ["acme spikes: 131 deaths in 24 h.", "Its alert is pending: too little of its past is known to say more."],
+    { checks: [spiking], pending: { firesAtMs: null }, isThin: true },
+  ],
+  [
+    "unknown, with a code",
+    [
+      "acme could not be checked since 19:07: security.example.com answered 503 (server_error).",
+      "The last result, ok, is from 18:07.",
+    ],
+    { checks: [unasked] },
+  ],
+  [
+    "unknown with all others",
+    [
+      "acme could not be checked since 19:07: security.example.com answered 503 (server_error).",
+      "The last result, ok, is from 18:07. It began with 119 others.",
+    ],
+    { checks: [unasked], open: openPart({ family: "unreachable" }) },
+  ],
+  [
+    "unknown from the beginning",
+    [
+      "acme could not be checked since 19:07: security.example.com answered 503 (server_error).",
+      "It has never had a result. That is incident 41.",
+    ],
+    { checks: [{ ...unasked, lastGood: null }], open: openPart({ family: "unreachable", organizations: 1 }) },
+  ],
+  [
+    "unknown for want of a run",
+    ["acme was last checked at 20:07; the run of 20:12 is missing.", "The last result, warn, is from 20:07."],
+    {
+      checks: [
+        check({
+          severity: "unknown",
+          isStale: true,
+          sinceMs: at(2),
+          nextRunMs: at(2) + 5 * minuteMs,
+          lastGood: { severity: "warn", atMs: at(2) },
+        }),
+      ],
+    },
+  ],
+  ["before its first run", ["acme waits for its first run, due at 22:10."], { checks: [check({ severity: null })] }],
+  [
+    "in its first run",
+    ["acme is checked for the first time just now."],
+    { checks: [check({ severity: null, isRunning: true })] },
+  ],
+  [
+    "well but for another check",
+    ["acme does not spike: 61 deaths in 24 h, 58.3 expected.", "The check review-queue warns since 20:07."],
+    { checks: [check(), queue] },
+  ],
+  [
+    "well but for another check with an incident",
+    [
+      "acme does not spike: 61 deaths in 24 h, 58.3 expected.",
+      "The check review-queue warns since 20:07: incident 41.",
+    ],
+    { checks: [check(), queue], open: openPart({ family: "review-queue", organizations: 1 }) },
+  ],
+];
+
+const plain = (text: string): string =>
+  text
+    .replaceAll(/<[^>]+>/g, "")
+    .replaceAll(/[\s\u00a0]+/g, " ")
+    .trim();
+
+describe("the headline of an organization", () => {
+  it.each(rows)("%s", (_, sentences, changes) => {
+    expect(organizationSentences(facts(changes)).map(({ html }) => plain(html))).toEqual(sentences);
+  });
+
+  it("links to the incident", () => {
+    const [, second] = organizationSentences(facts({ checks: [spiking], open: openPart() }));
+
+    expect(second?.html).toContain('<a href="/incidents/41">119 others</a>');
+  });
+});
+
+describe("the mark of an organization", () => {
+  it.each([
+    ["ok", [check()]],
+    ["warn", [check(), queue]],
+    ["unknown", [unasked, queue]],
+    ["fail", [unasked, check({ check: "sentinel", severity: "fail" })]],
+    [null, [check({ severity: null })]],
+  ] as const)("%s is the worst of its healthchecks", (severity, checks) => {
+    expect(worstOf({ checks })).toBe(severity);
+    expect(organizationTitle(facts({ checks }))).toBe(`${severity ?? "waiting"}: acme`);
+  });
+});

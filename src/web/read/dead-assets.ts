@@ -1,0 +1,196 @@
+import { z } from "zod";
+
+import { FlatlineError } from "../../base/errors.ts";
+import { hourMs, secondMs } from "../../base/time.ts";
+import type { AlertEnd, AlertState } from "../../store/alerts/alerts.ts";
+import type { AssetEventRow } from "../../store/events/asset-events.ts";
+import { cursorSchema, writeCursor } from "../api/paging.ts";
+import type { AlertAssetsPort, AssetCursor, ListedAsset } from "../ports/dead-assets.ts";
+import type { Running } from "./running.ts";
+
+export const assetStates = ["all", "dead", "alive"] as const;
+export type AssetState = (typeof assetStates)[number];
+
+/** A page of the assets that died in one alert, or in all of an incident. */
+export interface DeadAssetList {
+  /** null: of several alerts, of which only the deaths are known. */
+  readonly alertId: string | null;
+  /** Deaths, whatever the filter is. */
+  readonly count: number;
+  /** Different assets of them; null: not counted. */
+  readonly known: number | null;
+  readonly fromMs: number;
+  readonly state: AssetState;
+  readonly assets: readonly (ListedAsset & { readonly slug: string })[];
+  /** Where the next page begins; null: that was all. */
+  readonly next: string | null;
+  /** Why there is nothing to see; null: there is. */
+  readonly problem: string | null;
+}
+
+/** What the address of a page asks of a list: `assets`, `after`. */
+export interface DeadAssetAsk {
+  readonly state: AssetState;
+  readonly after: string | null;
+}
+
+export interface DeadAssetReading {
+  /** Of an alert; null: it has no assets. */
+  ofAlert(alertId: string, ask: DeadAssetAsk): Promise<DeadAssetList | null>;
+  /** Of the spike alerts among these; null: no single events are known, or there is none. */
+  ofAlerts(alerts: readonly EndedOrLive[], ask: Pick<DeadAssetAsk, "after">): Promise<DeadAssetList | null>;
+}
+
+interface EndedOrLive {
+  readonly alert: AlertState;
+  readonly end: AlertEnd | null;
+}
+
+const pageSize = 100;
+// A page that is live is read again every two seconds, and all events of an alert are more than that is worth.
+const freshMs = 10 * secondMs;
+const mostFresh = 100;
+// Until when deaths are looked for, and how many of that very instant were on the pages before.
+const mergedPlace = z.tuple([z.int(), z.int().min(0)]);
+const alertPlace = z.tuple([z.int(), z.int(), z.int(), z.int()]);
+
+/** Returns what an address asks for. */
+export function readAsk(params: URLSearchParams): DeadAssetAsk {
+  const state = assetStates.find((one) => one === params.get("assets")) ?? "all";
+  return { state, after: params.get("after") };
+}
+
+/** Creates the reading of dead assets for pages. */
+export function createDeadAssetReading(running: Running, alertAssets: AlertAssetsPort): DeadAssetReading {
+  const { store, clock, holdsEvents } = running;
+  const fresh = new Map<string, { readonly atMs: number; readonly list: Promise<DeadAssetList | null> }>();
+
+  async function readAlert(alertId: string, { state, after }: DeadAssetAsk): Promise<DeadAssetList | null> {
+    const assets = await alertAssets.of(alertId);
+    if (assets === null) return null;
+    const cursor = after === null ? null : readAlertCursor(after);
+    const common = { alertId, state };
+    try {
+      const page = await assets.page({
+        limit: pageSize,
+        ...(state === "dead" ? { stillDead: true } : {}),
+        ...(state === "alive" ? { aliveAgain: true } : {}),
+        ...(cursor === null ? {} : { cursor }),
+      });
+      const { count, knownCount, fromMs, next } = page;
+      const listed = page.assets.map((one) => ({ ...one, slug: assets.slug }));
+      const more =
+        next === null ? null : writeCursor([next.toMs, next.after.atMs, next.after.importId, next.after.ordinal]);
+      return { ...common, count, known: knownCount, fromMs, assets: listed, next: more, problem: null };
+    } catch (error) {
+      if (!(error instanceof FlatlineError) || (error.code !== "too_large" && error.code !== "unavailable"))
+        throw error;
+      return { ...common, count: 0, known: null, fromMs: 0, assets: [], next: null, problem: error.message };
+    }
+  }
+
+  return {
+    ofAlert: (alertId, ask) => {
+      const key = JSON.stringify([alertId, ask.state, ask.after]);
+      const known = fresh.get(key);
+      if (known !== undefined && clock.monotonicMs() - known.atMs < freshMs) return known.list;
+      if (fresh.size >= mostFresh) fresh.clear();
+      const list = readAlert(alertId, ask);
+      fresh.set(key, { atMs: clock.monotonicMs(), list });
+      list.catch(() => fresh.delete(key));
+      return list;
+    },
+    ofAlerts: async (alerts, { after }) => {
+      if (!holdsEvents()) return null;
+      const nowMs = clock.nowMs();
+      const spans = alerts.flatMap(({ alert, end }): Span[] => {
+        const { check, kind, slug, windowHours, startsAtMs } = alert;
+        if (check !== "dead-asset-spike" || kind !== "verdict" || windowHours === undefined) return [];
+        return [{ slug, afterMs: startsAtMs - windowHours * hourMs, untilMs: end?.atMs ?? nowMs }];
+      });
+      if (spans.length === 0) return null;
+      const [untilMs, skip] = (after === null ? null : readPlace(mergedPlace, after)) ?? [nowMs, 0];
+      const deaths = await newestOf(running, spans, { untilMs, limit: skip + pageSize + 1 });
+      const shown = deaths.slice(skip, skip + pageSize);
+      const facts = await store.evidence.factsOf(shown.map(({ death }) => death));
+      const counted = await store.events.deaths(spans.map(({ slug, ...one }) => ({ slug, intervals: [one] })));
+      const lastMs = shown.at(-1)?.death.atMs ?? untilMs;
+      const before = lastMs === untilMs ? skip : 0;
+      const next = [lastMs, before + shown.filter(({ death }) => death.atMs === lastMs).length];
+      return {
+        alertId: null,
+        count: counted.flat().reduce((sum, one) => sum + (one.deaths[0] ?? 0), 0),
+        known: null,
+        fromMs: Math.min(...spans.map(({ afterMs }) => afterMs)),
+        state: "all",
+        assets: shown.map(({ slug, death }) => ({
+          slug,
+          asset: death.asset,
+          assetType: facts.assetTypes.get(death.typeId) ?? null,
+          deadAtMs: death.atMs,
+          attributes: death.attributeSetId === null ? {} : (facts.attributeSets.get(death.attributeSetId) ?? {}),
+          revivedAtMs: null,
+        })),
+        next: deaths.length > skip + pageSize ? writeCursor(next) : null,
+        problem: null,
+      };
+    },
+  };
+}
+
+interface Span {
+  readonly slug: string;
+  readonly afterMs: number;
+  readonly untilMs: number;
+}
+
+interface Death {
+  readonly slug: string;
+  readonly death: AssetEventRow;
+}
+
+/**
+ * The newest deaths over several organizations, each asset of one once. What has been found so far bounds the look at the next
+ * organization, so that most of them cost a look at the minutes with deaths.
+ */
+async function newestOf(
+  { store }: Pick<Running, "store">,
+  spans: readonly Span[],
+  { untilMs, limit }: { readonly untilMs: number; readonly limit: number },
+): Promise<readonly Death[]> {
+  const found = new Map<string, Death>();
+  let newest: readonly Death[] = [];
+  for (const { slug, ...span } of spans.toSorted((left, right) => right.untilMs - left.untilMs)) {
+    const floorMs = (newest.length === limit ? newest.at(-1)?.death.atMs : undefined) ?? span.afterMs + 1;
+    const interval = {
+      afterMs: Math.max(span.afterMs, floorMs - 1),
+      untilMs: Math.min(span.untilMs, untilMs),
+    };
+    if (interval.untilMs <= interval.afterMs) continue;
+    for (const death of await store.evidence.newestDeaths({ slug, interval, assetTypes: [], limit }))
+      found.set(JSON.stringify([slug, death.typeId, death.asset]), { slug, death });
+    newest = [...found.values()].toSorted(byTime).slice(0, limit);
+  }
+  return newest;
+}
+
+function byTime({ death: left, slug: one }: Death, { death: right, slug: other }: Death): number {
+  return (
+    right.atMs - left.atMs ||
+    right.importId - left.importId ||
+    right.ordinal - left.ordinal ||
+    (one < other ? -1 : one > other ? 1 : 0)
+  );
+}
+
+function readPlace<Place>(schema: z.ZodType<Place>, text: string): Place | null {
+  const read = cursorSchema(schema).safeParse(text);
+  return read.success ? read.data : null;
+}
+
+function readAlertCursor(text: string): AssetCursor | null {
+  const place = readPlace(alertPlace, text);
+  if (place === null) return null;
+  const [toMs, atMs, importId, ordinal] = place;
+  return { toMs, after: { atMs, importId, ordinal } };
+}

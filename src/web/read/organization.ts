@@ -1,0 +1,251 @@
+import { releaseOf } from "../../alerting/decide/gate.ts";
+import { matches } from "../../alerting/decide/matching.ts";
+import { ruleOf, rulesAt, windowAt } from "../../alerting/decide/silences.ts";
+import type { RoutedReceiver } from "../../alerting/settings.ts";
+import { breakAddresses, ownOrigins } from "../../base/broken-address.ts";
+import { dayMs, hourMs } from "../../base/time.ts";
+import { brokenResult, type HealthcheckResult } from "../../contract/healthcheck.ts";
+import type { CheckErrorReason, CheckName, ObservedCounts } from "../../contract/report.ts";
+import { compareSeverity, type Severity } from "../../contract/severity.ts";
+import type { AlertJudgement, KeptAlert } from "../../store/alerts/alerts.ts";
+import { viewResult } from "../api/check-view.ts";
+import type { PageOrganization, PagePort } from "../page/ports.ts";
+import type { CheckState } from "../ports/checks.ts";
+import { isThinPast } from "./chart.ts";
+import { isLate } from "./frame.ts";
+import type { IncidentFacts, IncidentPages } from "./incident-page.ts";
+import type { IncidentReading } from "./incidents.ts";
+import type { Running } from "./running.ts";
+import { readUnfinished, type Unfinished } from "./unfinished.ts";
+
+/** A healthcheck of an organization. Times are epoch ms. */
+export interface OrganizationCheck {
+  readonly check: CheckName;
+  /** null before its first run; unknown also when its last result is too old. */
+  readonly severity: Severity | null;
+  readonly isStale: boolean;
+  readonly sinceMs: number | null;
+  readonly lastRunMs: number | null;
+  /** null: it has not run. */
+  readonly tookMs: number | null;
+  readonly nextRunMs: number;
+  readonly isRunning: boolean;
+  readonly isLate: boolean;
+  /** As the reader may see it, addresses broken; null: the last run gave none, or it is too old. */
+  readonly result: HealthcheckResult | null;
+  readonly counts: ObservedCounts | null;
+  readonly error: { readonly reason: CheckErrorReason; readonly message: string } | null;
+  /** The last run that gave a result; null: none did. */
+  readonly lastGood: { readonly severity: Severity; readonly atMs: number } | null;
+}
+
+/** An open incident in which something of the organization fires. */
+export interface OpenPart {
+  /** As if it were of this organization alone. */
+  readonly own: IncidentFacts;
+  /** Organizations of it that the reader may see. */
+  readonly organizations: number;
+}
+
+/** Why its gate is shut. */
+export interface ShutGate {
+  readonly sinceMs: number;
+  /** The incident of the first alert that holds it; null: it has none. */
+  readonly incident: number | null;
+  /** null: nobody has judged that alert. */
+  readonly judgement: AlertJudgement | null;
+}
+
+/** Everything that is known of one organization now, as one reader may see it. */
+export interface OrganizationFacts {
+  readonly nowMs: number;
+  readonly slug: string;
+  readonly source: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly origin: PageOrganization["origin"] | null;
+  /** Those that hold, in the configuration's order. */
+  readonly settings: PageOrganization["settings"];
+  readonly receivers: readonly RoutedReceiver[];
+  /** The spike check first, then the worst. */
+  readonly checks: readonly OrganizationCheck[];
+  readonly windowHours: number;
+  /** Of its events; null: none is stored, or nothing older is kept. */
+  readonly firstEventMs: number | null;
+  /** Less than a day before the window is known: nothing is usual yet (CONTRACT 2). */
+  readonly isThin: boolean;
+  /** Deaths of the last hour; null: single events are not known. */
+  readonly lastHour: number | null;
+  readonly open: OpenPart | null;
+  /** When what is pending fires if it goes on, null where that is not known; absent: nothing is pending. */
+  readonly pending: { readonly firesAtMs: number | null } | null;
+  readonly silencedUntilMs: number | null;
+  readonly gate: ShutGate | null;
+  /** The incidents that it is or was part of, newest first, with all members that the reader may see. */
+  readonly incidents: readonly IncidentFacts[];
+  readonly unfinished: Unfinished;
+  /** Its latest spike, live or ended; null: none is kept. */
+  readonly latestSpike: string | null;
+  /** Those before and after it in the configuration. */
+  readonly neighbours: { readonly previous: string | null; readonly next: string | null };
+}
+
+export interface OrganizationSources {
+  readonly running: Running;
+  readonly incidents: Pick<IncidentReading, "ofNumbers">;
+  readonly pages: Pick<IncidentPages, "factsOf">;
+  readonly page: Pick<PagePort, "organizations">;
+}
+
+/** What of an organization the reader may see. */
+export interface OrganizationReader {
+  readonly sees: (slug: string) => boolean;
+  readonly withDetails: boolean;
+}
+
+const spike = "dead-asset-spike" as const;
+// As the list of incidents goes back at first.
+const pastMs = 90 * dayMs;
+// Of a check; more are in the list of incidents.
+const mostEnded = 10;
+
+/** Reads it; null: the organization is not configured, or the reader may not see it. */
+export async function readOrganization(
+  sources: OrganizationSources,
+  slug: string,
+  reader: OrganizationReader,
+): Promise<OrganizationFacts | null> {
+  const { running, page } = sources;
+  const { store, clock, settings, checks, source, holdsEvents } = running;
+  const states = checks.all().filter((state) => state.slug === slug);
+  if (states.length === 0 || !reader.sees(slug)) return null;
+  const nowMs = clock.nowMs();
+  const rules = settings();
+  const { target, ...organization } = configured(sources, slug, states);
+  const live = await store.alerts.liveOf(states);
+  const kept: KeptAlert[] = live.map((alert) => ({ alert, end: null }));
+  for (const { check } of states)
+    kept.push(...(await store.alerts.ended({ check, slug, fromMs: nowMs - pastMs, limit: mostEnded })));
+  const { open, incidents } = await readIncidents(sources, kept, slug, reader.sees);
+  const hour = [{ slug, intervals: [{ afterMs: nowMs - hourMs, untilMs: nowMs }] }];
+  const [lately = []] = holdsEvents() ? await store.events.deaths(hour) : [];
+  const firstEventMs = holdsEvents() ? ((await store.events.firstEvents([slug])).get(slug) ?? null) : null;
+  const windowHours = running.thresholdsOf(slug)?.windowHours ?? 24;
+  const pending = live.find(({ state, kind }) => state === "pending" && kind === "verdict");
+  const forMs = target?.policy.forMs ?? 0;
+  const spikes = kept.filter(({ alert }) => alert.check === spike && alert.kind === "verdict");
+  return {
+    nowMs,
+    slug,
+    source: source(),
+    ...organization,
+    checks: states.map((state) => viewState(running, state, reader.withDetails, nowMs)).toSorted(byWeight),
+    windowHours,
+    firstEventMs,
+    isThin: holdsEvents() && isThinPast(firstEventMs, windowHours, nowMs),
+    lastHour: holdsEvents() ? lately.reduce((sum, { deaths }) => sum + (deaths[0] ?? 0), 0) : null,
+    open,
+    pending: pending === undefined ? null : { firesAtMs: forMs > 0 ? pending.startsAtMs + forMs : null },
+    silencedUntilMs: await silencedUntil(running, slug, nowMs),
+    gate: shutGate((await store.gate.failures(slug)).filter((one) => releaseOf(one, rules.gateOf(slug)) === null)),
+    incidents,
+    unfinished: await readUnfinished(running, reader.sees),
+    latestSpike: spikes.toSorted((left, right) => right.alert.startsAtMs - left.alert.startsAtMs)[0]?.alert.id ?? null,
+    neighbours: neighboursOf(page.organizations(), slug, reader.sees),
+  };
+}
+
+function configured({ page, running }: OrganizationSources, slug: string, states: readonly CheckState[]) {
+  const found = page.organizations().find((one) => one.slug === slug);
+  const check = states.find((state) => state.check === spike)?.check ?? states[0]?.check ?? spike;
+  const target = running.settings().targetOf(check, slug);
+  return {
+    target,
+    labels: target?.labels ?? {},
+    receivers: target?.receivers ?? [],
+    origin: found?.origin ?? null,
+    settings: found?.settings ?? [],
+  };
+}
+
+async function readIncidents(
+  { incidents, pages }: OrganizationSources,
+  kept: readonly KeptAlert[],
+  slug: string,
+  sees: (slug: string) => boolean,
+): Promise<Pick<OrganizationFacts, "open" | "incidents">> {
+  const numbers = [...new Set(kept.flatMap(({ alert }) => alert.incident?.number ?? []))];
+  const all = await pages.factsOf(await incidents.ofNumbers(numbers, sees), sees);
+  const firing = new Set(kept.flatMap(({ alert, end }) => (end === null ? (alert.incident?.number ?? []) : [])));
+  const [first] = all.filter(({ incident }) => firing.has(incident.number)).toSorted(byFamily);
+  if (first === undefined) return { open: null, incidents: all };
+  const isOwn = (one: string): boolean => one === slug;
+  const [own] = await pages.factsOf(await incidents.ofNumbers([first.incident.number], isOwn), isOwn);
+  const organizations = new Set(first.members.map(({ alert }) => alert.slug)).size;
+  return { open: own === undefined ? null : { own, organizations }, incidents: all };
+}
+
+// What questions deaths before what could not be asked, and that before other checks.
+const families = ["deaths", "unreachable"];
+
+function byFamily(left: IncidentFacts, right: IncidentFacts): number {
+  const rank = ({ incident }: IncidentFacts): number =>
+    families.includes(incident.family) ? families.indexOf(incident.family) : families.length;
+  return rank(left) - rank(right) || right.incident.number - left.incident.number;
+}
+
+function byWeight(left: OrganizationCheck, right: OrganizationCheck): number {
+  if (left.check === spike || right.check === spike) return left.check === spike ? -1 : 1;
+  return (
+    compareSeverity(right.severity ?? "unknown", left.severity ?? "unknown") || (left.check < right.check ? -1 : 1)
+  );
+}
+
+function viewState(running: Running, state: CheckState, withDetails: boolean, nowMs: number): OrganizationCheck {
+  const { check, lastReport, lastRunAtMs, lastResultReport } = state;
+  const isStale = lastReport?.kind === "result" && nowMs - lastReport.finishedAtMs > running.checks.staleAfterMs(state);
+  const current = lastReport?.kind === "result" && !isStale ? lastReport : null;
+  const shown = current === null ? null : viewResult(check, current.result, withDetails);
+  return {
+    check,
+    severity: isStale ? "unknown" : state.severity,
+    isStale,
+    sinceMs: isStale ? lastRunAtMs : state.severitySinceMs,
+    lastRunMs: lastRunAtMs,
+    tookMs: lastReport === null ? null : lastReport.finishedAtMs - lastReport.startedAtMs,
+    nextRunMs: state.nextDueAtMs,
+    isRunning: state.isRunning,
+    isLate: isLate(state, nowMs),
+    result: shown === null ? null : brokenResult(shown, ownOrigins(shown.appUrl)),
+    counts: current?.counts ?? null,
+    error:
+      lastReport?.kind === "error"
+        ? { reason: lastReport.error.reason, message: breakAddresses(lastReport.error.message) }
+        : null,
+    lastGood:
+      lastResultReport === null ? null : { severity: lastResultReport.severity, atMs: lastResultReport.finishedAtMs },
+  };
+}
+
+async function silencedUntil({ store, settings }: Running, slug: string, nowMs: number): Promise<number | null> {
+  const rules = rulesAt([...settings().silences, ...(await store.silences.endingAfter(nowMs)).map(ruleOf)], nowMs);
+  const subject = { slug, check: spike, labels: settings().targetOf(spike, slug)?.labels ?? {} };
+  const ends = rules.filter((rule) => matches(rule, subject)).map((rule) => windowAt(rule, nowMs)?.endsAtMs ?? 0);
+  return ends.length === 0 ? null : Math.max(...ends);
+}
+
+function shutGate(holding: readonly (KeptAlert & { readonly failedAtMs: number })[]): ShutGate | null {
+  const [first] = holding.toSorted((left, right) => left.failedAtMs - right.failedAtMs);
+  if (first === undefined) return null;
+  const { alert, failedAtMs } = first;
+  return { sinceMs: failedAtMs, incident: alert.incident?.number ?? null, judgement: alert.judgement ?? null };
+}
+
+function neighboursOf(
+  organizations: readonly PageOrganization[],
+  slug: string,
+  sees: (slug: string) => boolean,
+): OrganizationFacts["neighbours"] {
+  const slugs = organizations.map((one) => one.slug).filter(sees);
+  const at = slugs.indexOf(slug);
+  return { previous: slugs[at - 1] ?? null, next: at === -1 ? null : (slugs[at + 1] ?? null) };
+}

@@ -1,0 +1,351 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+
+import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+
+const bearer = { authorization: "Bearer let-me-in-of-the-tests" };
+const partner = { authorization: "Bearer partner-secret-of-tests" };
+const hourMs = 3_600_000;
+const together = ["globex", "initech", "umbrella", "stark"];
+// It has no place to break.
+const long = "organization".repeat(5);
+const slugs = [...together, "acme", "hooli", long];
+
+let browser: TestBrowser;
+let folder: DaemonFolder;
+let url: string;
+
+interface Look {
+  readonly slug: string;
+  readonly atMs: number;
+  readonly asset: string;
+  readonly status?: string;
+}
+
+const lines = (looks: readonly Look[]): string =>
+  looks
+    .map(({ atMs, status = "DETECTED_AS_DEAD", ...look }) =>
+      JSON.stringify({
+        ...look,
+        at: new Date(atMs).toISOString(),
+        status,
+        assetType: "URL",
+        attributes: { reason: "captcha_page" },
+      }),
+    )
+    .join("\n");
+
+/** Eight calm days, and half an hour in which everything of four dies, and some of it comes back. */
+function events(nowMs: number): string {
+  const calm = ["acme", ...together].flatMap((slug) =>
+    Array.from({ length: 34 }, (_, index) => {
+      const hour = 200 - 6 * index;
+      return { slug, atMs: nowMs - hour * hourMs, asset: `https://${slug}-${hour}.example/a` };
+    }),
+  );
+  const spike = together.flatMap((slug, index) =>
+    Array.from({ length: 120 + 10 * index }, (_, death) => ({
+      slug,
+      atMs: nowMs - hourMs / 2 - death * 1_000,
+      asset: `https://${slug}-login-${death}.example/`,
+    })),
+  );
+  const revived = [0, 1, 2].map((death) => ({
+    slug: "globex",
+    atMs: nowMs - 60_000,
+    asset: `https://globex-login-${death}.example/`,
+    status: "DETECTED_AS_ALIVE",
+  }));
+  return lines([...calm, ...spike, ...revived]);
+}
+
+/** An organization that began three hours ago, and everything of it dies. */
+const thinEvents = (nowMs: number): string =>
+  lines(
+    Array.from({ length: 80 }, (_, death) => ({
+      slug: "hooli",
+      atMs: nowMs - (death < 4 ? 3 * hourMs : hourMs / 2) - death * 1_000,
+      asset: `https://hooli-${death}.example/`,
+    })),
+  );
+
+const send = (path: string, body: string, type = "application/json", headers: object = bearer): Promise<Response> =>
+  fetch(`${url}${path}`, { method: "POST", headers: { ...headers, "content-type": type }, body, redirect: "manual" });
+
+const form = (path: string, fields: Readonly<Record<string, string>>, headers: object = bearer): Promise<Response> =>
+  send(path, new URLSearchParams(fields).toString(), "application/x-www-form-urlencoded", {
+    ...headers,
+    accept: "text/html",
+  });
+
+const get = (path: string, headers: object = bearer): Promise<Response> =>
+  fetch(url + path, { headers: { ...headers, accept: "text/html" }, redirect: "manual" });
+
+const text = async (page: Page, selector: string): Promise<string> =>
+  (await page.locator(selector).first().innerText()).replaceAll(/[\s\u00a0]+/g, " ").trim();
+
+const open = (path: string, options: object = {}): Promise<Page> =>
+  browser.open(url + path, { extraHTTPHeaders: bearer, ...options });
+
+beforeAll(async () => {
+  folder = await makeDaemonFolder();
+  await folder.configure(`
+source: { type: embedded }
+defaults: { schedule: "0 0 1 1 *", receivers: [ops, { name: lead, after: 30m }] }
+organizations:
+  - acme
+  - { slug: globex, labels: { team: fraud }, thresholds: { minSpikeCount: 12 } }
+  - initech
+  - umbrella
+  - stark
+  - hooli
+  - ${long}
+alerting: { groupWait: 100ms, groupInterval: 1s }
+receivers: [{ name: ops, type: log }, { name: lead, type: log }]
+server:
+  listen: "127.0.0.1:0"
+  tokens:
+    - { name: dana, token: let-me-in-of-the-tests, may: [read, operate, gate, ingest, admin] }
+    - { name: partner, token: partner-secret-of-tests, may: [read, operate], organizations: [globex] }
+storage: { path: flatline.db }
+`);
+  url = (await folder.start()).address()?.url ?? "";
+  const nowMs = Date.now();
+  expect((await send("/api/v1/events", events(nowMs), "application/x-ndjson")).status).toBe(200);
+  for (const slug of slugs.filter((one) => one !== "hooli"))
+    await send(`/api/v1/checks/dead-asset-spike/${slug}/run`, "");
+  // Of hooli nothing was ever stored: that fires with the third run.
+  for (let run = 0; run < 3; run++) await send("/api/v1/checks/dead-asset-spike/hooli/run", "");
+  browser = await startBrowser();
+});
+
+beforeEach(() => browser.forgive(0));
+
+afterAll(async () => {
+  expect(browser.complaints).toEqual([]);
+  await browser?.close();
+  await folder?.close();
+});
+
+describe("the page of an organization", () => {
+  it("says that it is well, and since when", async () => {
+    const page = await open("/o/acme");
+
+    expect(await text(page, "h1")).toMatch(/^acme is ok: [34] deaths in 24 h, 4\.\d expected\./);
+    expect((await page.locator(".figures dt").allInnerTexts()).map((one) => one.replaceAll("\u00a0", " "))).toEqual([
+      "Deaths, 24 h",
+      "Expected",
+      "Ratio",
+      "Last hour",
+      "Last run",
+      "Next run",
+      "Gate",
+    ]);
+    expect(await page.locator("svg.chart").count()).toBe(1);
+    expect(await page.locator(".asked").count()).toBe(0);
+    expect(await page.title()).toBe("ok: acme");
+  });
+
+  it("says with how many it began, and asks for the acts on it alone", async () => {
+    const page = await open("/o/globex");
+
+    expect(await text(page, "h1")).toMatch(
+      /^globex: 12\d deaths in 24 h, 4\.\d expected \(\d\d\.\d×\)\. It began with 3 others at [\w :]+\.$/,
+    );
+    expect(await page.locator("h1 a").getAttribute("href")).toBe("/incidents/1");
+    expect(await page.locator(".asked h2").allInnerTexts()).toEqual([
+      "Who is on it?",
+      "What was it?",
+      "May the deaths be acted on?",
+    ]);
+    expect(await text(page, ".asked section:last-child .answer")).toBe("No: its gate is shut");
+    expect(await page.locator("a:text-is('for all 4')").getAttribute("href")).toBe("/incidents/1");
+  });
+
+  it("has the settings that differ and where they were set, and who is told", async () => {
+    const page = await open("/o/globex");
+
+    expect(await text(page, "tr:has(code:text-is('minSpikeCount'))")).toMatch(/^minSpikeCount 12 flatline\.yaml:\d+$/);
+    expect(await text(page, "#about dd:last-child")).toBe("ops; lead after 30 min");
+    expect(await text(page, "#about")).toContain("team fraud");
+  });
+
+  it("says why it is unknown, and which incident that is", async () => {
+    const page = await open("/o/hooli");
+
+    expect(await text(page, "h1")).toMatch(
+      /^hooli could not be checked since [\w :]+: no liveness event .* \(no_events\)\. It has never had a result\. That is incident 2\.$/,
+    );
+  });
+
+  it("is not there, or not for the reader", async () => {
+    const missing = await get("/o/none");
+    expect([missing.status, await missing.text()]).toEqual([
+      404,
+      expect.stringContaining("No such organization is configured."),
+    ]);
+    const foreign = await get("/o/acme", partner);
+    expect([foreign.status, await foreign.text()]).toEqual([403, expect.stringContaining("This page is not for you.")]);
+    const own = await (await get("/o/globex", partner)).text();
+    for (const slug of slugs.filter((one) => one !== "globex")) expect(own).not.toContain(slug);
+  });
+
+  it.each([320, 390, 820, 1_024, 1_440])("fits a width of %i pixels, and readers of text", async (width) => {
+    for (const path of ["/o/globex", "/o/acme", "/o/hooli", `/o/${long}`, "/o/globex/silence"]) {
+      const page = await open(path, { viewport: { width, height: 900 } });
+      expect([path, await page.evaluate("document.documentElement.scrollWidth <= innerWidth")]).toEqual([path, true]);
+      expect(await axeViolations(page)).toEqual([]);
+      await page.close();
+    }
+  });
+});
+
+describe("dead assets", () => {
+  it("are listed with broken addresses that lead nowhere, for who may read", async () => {
+    const page = await open("/o/globex");
+
+    expect(await text(page, "#assets td.address")).toMatch(/^hxxps:\/\/globex-login-\d+\[\.\]example\/$/);
+    expect(await page.locator("#assets td a").count()).toBe(0);
+    expect(await page.locator("#assets tbody tr").count()).toBe(100);
+    expect(await (await get("/o/globex", {})).text()).not.toContain("hxxps");
+  });
+
+  it("are filtered by whether they live again, and come in pages of 100", async () => {
+    const page = await open("/o/globex", { javaScriptEnabled: false });
+
+    await page.click("#assets >> text=alive again");
+    expect(await page.locator("#assets tbody tr").count()).toBe(3);
+    await page.click("#assets >> text=still dead");
+    expect(await page.locator("#assets td b").count()).toBe(100);
+    await page.click("#assets >> text=Next 100");
+    expect(await page.locator("#assets tbody tr").count()).toBeLessThan(100);
+    expect(await page.locator("#assets [aria-current]").innerText()).toBe("still dead");
+  });
+
+  it("of an incident of many are listed newest first, each once, over all pages", async () => {
+    const page = await open("/incidents/1", { javaScriptEnabled: false });
+    const seen: string[] = [];
+    for (;;) {
+      seen.push(...(await page.locator("#assets td.address").allInnerTexts()));
+      const next = page.locator("#assets >> text=Next 100");
+      if ((await next.count()) === 0) break;
+      await next.click();
+    }
+
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen.filter((address) => address.includes("-login-")).length).toBe(120 + 130 + 140 + 150);
+  });
+
+  it("can be fetched as they are", async () => {
+    const page = await open("/o/globex");
+    const href = await page.locator("#assets >> text=Download CSV").getAttribute("href");
+
+    expect(await (await get(href ?? "")).text()).toContain("https://globex-login-0.example/");
+  });
+});
+
+describe("acts on an organization", () => {
+  it("run all of its checks by a form, with and without scripts", async () => {
+    const page = await open("/o/acme");
+    await page.click("text=Run now");
+    await page.locator("#did:has-text('1 healthcheck ran.')").waitFor();
+
+    const plain = await open("/o/acme", { javaScriptEnabled: false });
+    await plain.click("text=Run now");
+    expect(new URL(plain.url()).pathname).toBe("/o/acme");
+    expect(await text(plain, "#did")).toBe("1 healthcheck ran.");
+  });
+
+  it("are of it only, though it began with others", async () => {
+    const page = await open("/o/globex");
+    await page.click("text=Judge…");
+    await page.locator("dialog:modal").waitFor();
+    expect(await text(page, "dialog h2")).toBe("What was it?");
+    await page.check("dialog input[value=real]");
+    await page.click("dialog button.primary");
+
+    await page.locator("#did:has-text('1 judged.')").waitFor();
+    const { alerts } = (await (await fetch(`${url}/api/v1/incidents/1`)).json()) as {
+      readonly alerts: readonly { readonly slug: string; readonly judgement: object | null }[];
+    };
+    expect(alerts.filter(({ judgement }) => judgement !== null).map(({ slug }) => slug)).toEqual(["globex"]);
+  });
+
+  it("silence it in a dialog, and without scripts on a page of its own", async () => {
+    const none = await form("/o/acme/silence", { duration: "4h" });
+    expect([none.status, await none.text()]).toEqual([
+      422,
+      expect.stringContaining("Write why: it is kept with your name."),
+    ]);
+    const plain = await open("/o/acme", { javaScriptEnabled: false });
+    await plain.click("text=Silence…");
+    await plain.fill("input[name=comment]", "a move");
+    await plain.click("button.primary");
+    expect(await text(plain, "#did")).toMatch(/^Silenced until [\w :]+\.$/);
+    expect(await text(plain, "h1")).toMatch(/^acme is ok: .* It is silenced until [\w :]+\.$/);
+
+    const page = await open("/o/stark");
+    await page.click("text=Silence…");
+    await page.locator("dialog:modal").waitFor();
+    await page.check("dialog input[value='1h']");
+    await page.fill("dialog input[name=comment]", "known");
+    await page.click("dialog button.primary");
+    await page.locator("#did:has-text('Silenced until')").waitFor();
+    await page.locator("h1:has-text('It is silenced until')").waitFor();
+  });
+
+  it("are done by who may, on what they may see", async () => {
+    expect((await form("/o/acme/run", {}, partner)).status).toBe(403);
+    expect((await form("/o/acme/silence", { duration: "1h", comment: "x" }, partner)).status).toBe(403);
+    const asked = await get("/o/acme/silence", {});
+    expect([asked.status, asked.headers.get("location")]).toEqual([303, "/sign-in?next=%2Fo%2Facme%2Fsilence"]);
+  });
+});
+
+describe("an incident of one organization", () => {
+  it("has that organization's facts in place of members", async () => {
+    const page = await open("/incidents/2");
+
+    expect(await page.locator("#about dt").allInnerTexts()).toEqual([
+      "Labels",
+      "Configured in",
+      "Settings",
+      "Incidents before",
+      "Other healthchecks",
+      "Told",
+    ]);
+    expect(await page.locator("tr[id^=member-]").count()).toBe(0);
+    expect(await page.locator("#assets").count()).toBe(0);
+  });
+
+  it("says nothing of what is usual where little is known", async () => {
+    expect((await send("/api/v1/events", thinEvents(Date.now()), "application/x-ndjson")).status).toBe(200);
+    await send("/api/v1/checks/dead-asset-spike/hooli/run", "");
+
+    const page = await open("/o/hooli");
+    expect(await text(page, ".figures")).toContain("Expected not known Ratio –");
+    expect(await text(page, "h1")).toContain("Nothing before them is known, so what is usual cannot be said.");
+    expect(await text(page, "#healthchecks tbody tr")).not.toContain("expected");
+  });
+});
+
+describe("addresses of alerts", () => {
+  it("lead to the incident, also by the first digits of an id", async () => {
+    const { alerts } = (await (await fetch(`${url}/api/v1/incidents/1`)).json()) as {
+      readonly alerts: readonly { readonly id: string }[];
+    };
+    const id = alerts[0]?.id ?? "";
+
+    for (const [path, to] of [
+      ["/alerts", "/incidents"],
+      [`/alerts/${id}`, "/incidents/1"],
+      [`/alerts/${id.slice(0, 12)}`, "/incidents/1"],
+    ] as const) {
+      const answer = await get(path);
+      expect([path, answer.status, answer.headers.get("location")]).toEqual([path, 302, to]);
+    }
+    const none = await get("/alerts/none");
+    expect([none.status, await none.text()]).toEqual([404, expect.stringContaining("No alert has this id.")]);
+  });
+});
