@@ -50,17 +50,23 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
     setAt: { ...defaultsSetAt, ...whereSet(places, path), "": places.lineOf(path) },
   };
 }
+// A loop: every organization of ten thousand is settled.
+const builtIns = Object.entries(builtinSettings).map(([key, value]) => {
+  const isNested = typeof value === "object" && !Array.isArray(value);
+  return { key: key as keyof BuiltinSettings, value, isNested };
+});
+
 /** What of all settings has a built-in value: as the last layer says that says it, objects field by field. */
 export function settled(...layers: readonly Settings[]): BuiltinSettings {
-  const values = Object.entries(builtinSettings).map(([key, builtIn]) => {
-    const said = layers.map((layer) => layer[key as keyof BuiltinSettings]);
-    const isNested = typeof builtIn === "object" && !Array.isArray(builtIn);
-    return [key, isNested ? layered<object>(builtIn, ...(said as object[])) : (said.findLast(isSaid) ?? builtIn)];
-  });
-  return Object.fromEntries(values) as BuiltinSettings;
+  const settings: Record<string, unknown> = {};
+  for (const { key, value, isNested } of builtIns) {
+    let said: unknown = value;
+    for (const { [key]: own } of layers)
+      if (own !== undefined) said = isNested ? layered(said as object, own as object) : own;
+    settings[key] = said;
+  }
+  return settings as unknown as BuiltinSettings;
 }
-
-const isSaid = (value: unknown): boolean => value !== undefined;
 
 /** Returns an organization with all of its schedules in a timezone. */
 export function inTimezone(organization: OrganizationConfig, timezone: string): OrganizationConfig {
