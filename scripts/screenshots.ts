@@ -100,7 +100,7 @@ async function takePictures(folder: string, pictures: readonly Picture[]): Promi
   const browser = await startBrowser();
   for (const { name, path, colorScheme, height } of pictures) {
     const page = await browser.open(url + path, { colorScheme, viewport: { width: 1_280, height } });
-    await page.locator("#stream", { hasText: /^live$/ }).waitFor();
+    await page.locator("#lamp", { hasText: /^live$/ }).waitFor();
     await clock.sleep(secondMs);
     await page.screenshot({ path: join(images, `${name}.png`) });
   }
@@ -129,6 +129,7 @@ ${rest}`,
 await takePictures(folder, [
   { name: "overview-light", path: "/", colorScheme: "light", height: 1_160 },
   { name: "overview-dark", path: "/", colorScheme: "dark", height: 1_160 },
+  { name: "incident", path: "/incidents/1", colorScheme: "light", height: 1_900 },
 ]);
 
 // The real case of the README: riskhosts on 2019-10-22, as `npm start` has it.

@@ -37,7 +37,7 @@ export function overviewSentences(overview: Overview, withPeople: boolean): read
   const spiking = spikingSentence(overview);
   if (spiking !== null) return [spiking];
   const unknown = rows.filter(({ severity, isWaiting }) => severity === "unknown" && !isWaiting).length;
-  if (unknown > 0) return [unknownSentence(unknown, rows.length)];
+  if (unknown + waiting > 0) return unknownSentences(unknown, waiting, rows.length);
   const others = othersSentence(rows);
   if (others !== null) return [others];
   const left = leftSentence(unfinished);
@@ -71,9 +71,15 @@ function spikingSentence({ rows }: Overview): string | null {
   return `${formatCount(spiking.length)} of ${countOf(rows.length, "organization")} ${spiking.length === 1 ? "spikes" : "spike"}${what}.`;
 }
 
-function unknownSentence(unknown: number, all: number): string {
-  const who = `${formatCount(unknown)} of ${countOf(all, "organization")} could not be checked.`;
-  return unknown === all ? who : `${who} The others are ok.`;
+/** What is not known of some, and what is of the others. */
+function unknownSentences(unknown: number, waiting: number, all: number): string[] {
+  const known = all - unknown - waiting;
+  const of = `of ${countOf(all, "organization")}`;
+  return [
+    ...(unknown === 0 ? [] : [`${formatCount(unknown)} ${of} could not be checked.`]),
+    ...(waiting === 0 ? [] : [`${formatCount(waiting)} ${of} ${waiting === 1 ? "waits" : "wait"} for the first run.`]),
+    ...(known === 0 ? [] : [known === 1 ? "The other one is ok." : "The others are ok."]),
+  ];
 }
 
 /** What holds beside spikes: the one check that is not ok, or how many organizations have one. */

@@ -43,7 +43,7 @@ describe("the overview", () => {
     [
       "some could not be asked",
       [snapshotOf(resultReport({ slug: "a", severity: "ok" })), snapshotOf(errorReport({ slug: "b" }))],
-      "1 of 2 organizations could not be checked. The others are ok.",
+      "1 of 2 organizations could not be checked. The other one is ok.",
     ],
     [
       "one could not be asked, by two checks",

@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+
+import { dayMs, hourMs } from "../../../base/time.ts";
+import type { Overview, OverviewRow } from "../../read/overview.ts";
+import { overviewSentences, overviewTitle } from "./headline.ts";
+
+const nowMs = Date.UTC(2026, 10, 24, 22, 12);
+
+function rowOf(slug: string, over: Partial<OverviewRow> = {}): OverviewRow {
+  return {
+    slug,
+    labels: {},
+    severity: "ok",
+    isWaiting: false,
+    count: 3,
+    expected: 3,
+    ratio: 1,
+    windowHours: 24,
+    others: [],
+    incident: null,
+    state: null,
+    heldSinceMs: null,
+    lateMs: null,
+    sinceMs: nowMs - 4 * dayMs - 6 * hourMs,
+    ...over,
+  };
+}
+
+function overviewOf(rows: readonly OverviewRow[], over: Partial<Overview> = {}): Overview {
+  return {
+    nowMs,
+    rows,
+    open: [],
+    held: new Map(),
+    alerts: { firing: 0, acknowledged: 0, pending: 0, silenced: 0 },
+    unfinished: { incidents: new Set(), gates: new Set(), unjudged: 0 },
+    toFinish: [],
+    trace: [],
+    traceTogether: [],
+    ...over,
+  };
+}
+
+const calm = (count: number): OverviewRow[] => Array.from({ length: count }, (_, index) => rowOf(`org-${index}`));
+const left = (gates: number, unjudged: number): Overview["unfinished"] => ({
+  incidents: new Set([38]),
+  gates: new Set(Array.from({ length: gates }, (_, index) => `org-${index}`)),
+  unjudged,
+});
+
+describe("the headline of the overview", () => {
+  it.each<[string, Overview, string]>([
+    ["quiet", overviewOf(calm(300)), "All 300 organizations are ok. Flat for 4 d 6 h."],
+    ["one organization", overviewOf(calm(1)), "The one organization is ok. Flat for 4 d 6 h."],
+    [
+      "ended, not finished",
+      overviewOf(calm(300), { unfinished: left(126, 165) }),
+      "All 300 organizations are ok. 126 gates are still shut and 165 alerts not judged.",
+    ],
+    [
+      "ended, gates open",
+      overviewOf(calm(300), { unfinished: left(0, 2) }),
+      "All 300 organizations are ok. 2 alerts are not judged.",
+    ],
+    [
+      "ended, judged",
+      overviewOf(calm(300), { unfinished: left(1, 0) }),
+      "All 300 organizations are ok. 1 gate is still shut.",
+    ],
+    [
+      "pending and silenced only",
+      overviewOf([
+        ...calm(298),
+        rowOf("a", { severity: "fail", state: "pending" }),
+        rowOf("b", { severity: "warn", state: "silenced" }),
+      ]),
+      "2 of 300 organizations spike: 1 is pending, 1 is silenced.",
+    ],
+    [
+      "some unknown",
+      overviewOf([...calm(296), ...["a", "b", "c", "d"].map((slug) => rowOf(slug, { severity: "unknown" }))]),
+      "4 of 300 organizations could not be checked. The others are ok.",
+    ],
+    [
+      "some wait, some are unknown",
+      overviewOf([rowOf("a", { severity: "unknown", isWaiting: true }), rowOf("b", { severity: "unknown" })]),
+      "1 of 2 organizations could not be checked. 1 of 2 organizations waits for the first run.",
+    ],
+    [
+      "some wait, the others are ok",
+      overviewOf([...calm(2), rowOf("a", { severity: "unknown", isWaiting: true })]),
+      "1 of 3 organizations waits for the first run. The others are ok.",
+    ],
+  ])("%s", (_name, overview, sentence) => {
+    expect(overviewSentences(overview, true).join(" ").replaceAll("\u00a0", " ")).toBe(sentence);
+  });
+
+  it("is the title of the document by the worst", () => {
+    expect(overviewTitle(overviewOf(calm(2)))).toBe("flatline");
+    expect(overviewTitle(overviewOf([...calm(2), rowOf("a", { severity: "unknown" })]))).toBe("unknown: 1 of 3");
+  });
+});
