@@ -148,7 +148,7 @@ export async function readOrganization(
     silencedUntilMs: await silencedUntil(running, slug, nowMs),
     gate: shutGate((await store.gate.failures(slug)).filter((one) => releaseOf(one, rules.gateOf(slug)) === null)),
     incidents,
-    unfinished: await readUnfinished(running, reader.sees),
+    unfinished: await readUnfinished(running, reader.sees, await store.gate.failures()),
     latestSpike: spikes.toSorted((left, right) => right.alert.startsAtMs - left.alert.startsAtMs)[0]?.alert.id ?? null,
     neighbours: neighboursOf(page.organizations(), slug, reader.sees),
   };
