@@ -5,7 +5,7 @@ import { FlatlineError } from "../base/errors.ts";
 import { withoutFraction } from "../base/instant.ts";
 import { formatCount, formatPercent } from "../base/numbers.ts";
 import { deathWords } from "../contract/death-counts.ts";
-import { verdictWords } from "../contract/fleet/verdict-words.ts";
+import { spanMs, verdictWords } from "../contract/fleet/verdict-words.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../contract/judgement.ts";
 import {
   incidentActSchema,
@@ -299,7 +299,7 @@ function renderIncident(incident: IncidentDetailAnswer, context: CliContext): st
     `incident ${number}: ${endedAt === null ? severity : `ended ${withoutFraction(endedAt)}, ${severity}`}, ${family}`,
     `since ${withoutFraction(startedAt)}, ${formatCount(incident.firing)} of ${formatCount(incident.organizations)} organizations fire`,
     ...(incident.deaths === null ? [] : [deathsText(incident)]),
-    ...(fleet === null ? [] : [verdictText(fleet)]),
+    ...(fleet === null ? [] : [verdictText(fleet, alerts)]),
     ...(family === "deaths" ? [`likely cause: ${incident.likelyCause}`] : []),
     ...carriers.map(
       ({ key, value, share, usualShare }) =>
@@ -323,9 +323,13 @@ function renderIncident(incident: IncidentDetailAnswer, context: CliContext): st
   return `${facts.join("\n")}\n\n${renderTable(head, rows, { right: ["PEAK"], context })}${said.length === 0 ? "" : "\n"}${said.join("")}`;
 }
 
-function verdictText(fleet: NonNullable<IncidentAnswer["fleet"]>): string {
-  const { usual, probability } = fleet;
-  const many = verdictWords(fleet);
+function verdictText(fleet: NonNullable<IncidentAnswer["fleet"]>, alerts: IncidentDetailAnswer["alerts"]): string {
+  const { by, usual, probability, organizations } = fleet;
+  const spikes = alerts.filter(({ check }) => check === "dead-asset-spike");
+  const firing = spikes.filter(({ endsAt }) => endsAt === null);
+  const shown = firing.length === 0 ? spikes : firing;
+  const withinMs = spanMs(shown.map(({ startsAt }) => Date.parse(startsAt)));
+  const many = verdictWords({ by, spiking: new Set(shown.map(({ slug }) => slug)).size, withinMs, organizations });
   if (usual === null || probability === null) return `fleet verdict: ${many}`;
   return `fleet verdict: ${many} (usually ${usual.toFixed(2)}, probability ${probability.toExponential(0)})`;
 }

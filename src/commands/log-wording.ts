@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 
 import { cutText } from "../base/cut-text.ts";
+import { togetherMs } from "../alerting/decide/verdict.ts";
 import type { LogEntry } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import { deathWords } from "../contract/death-counts.ts";
@@ -75,9 +76,9 @@ export const wordings: Readonly<Record<string, Wording>> = {
     name: "fleet",
     text: `incident ${numberOf(entry, "incident")}: ${verdictWords({
       by: textOf(entry, "by") === "ratio" ? "ratio" : "chance",
-      together: numberOf(entry, "together") ?? 0,
-      // At that instant.
+      // Those that made it one.
       spiking: numberOf(entry, "together") ?? 0,
+      withinMs: togetherMs,
       organizations: numberOf(entry, "organizations") ?? 0,
     })}`,
   }),

@@ -5,6 +5,7 @@ import type {
   Notification,
   SampledAsset,
 } from "../alerting/notify/notification.ts";
+import { secondMs } from "../base/time.ts";
 import { onsetOf } from "./wording/evidence.ts";
 
 /** The webhook payload, version 1 (CONTRACT 7); templates see it with broken addresses. */
@@ -28,9 +29,10 @@ export function notificationPayload(notification: Notification) {
   };
 }
 
-function fleetPayload({ evidence, sample = [], ...fleet }: FleetNotice) {
+function fleetPayload({ evidence, sample = [], withinMs, ...fleet }: FleetNotice) {
   return {
     ...fleet,
+    withinSeconds: Math.ceil(withinMs / secondMs),
     /** The median of the members' onsets; null without events, and at the end. */
     beganAt: evidence === undefined || evidence.beganAtMs === null ? null : isoTime(evidence.beganAtMs),
     markers: (evidence?.markers ?? []).map(({ text, atMs }) => ({ text, at: isoTime(atMs) })),

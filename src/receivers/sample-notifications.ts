@@ -160,6 +160,7 @@ const fleet: FleetNotice = {
   probability: 1e-24,
   organizations: 21,
   spiking: 12,
+  withinMs: 10 * 60_000,
   assetTypes: [
     { assetType: "DOMAIN", count: 102_572, share: 0.78 },
     { assetType: "URL", count: 28_951, share: 0.22 },

@@ -1,4 +1,5 @@
 import { fleetEvidence, fleetMember } from "../../contract/fleet/evidence.ts";
+import { spanMs } from "../../contract/fleet/verdict-words.ts";
 import type { ActEntry } from "../acts/act-notice.ts";
 import { worstSeverity, type Severity } from "../../contract/severity.ts";
 import type { CheckReport } from "../../contract/report.ts";
@@ -144,7 +145,8 @@ export function composeFleet(
     .slice(0, mostAssetTypes);
   const peakSpiking = Math.max(fleet.peakSpiking, spiking);
   const { id, by, together, usual, probability } = fleet;
-  const verdict = { id, by, together, usual, probability, organizations, spiking, peakSpiking, assetTypes };
+  const withinMs = spanMs(totals.spiking.map(({ alert }) => alert.startsAtMs));
+  const verdict = { id, by, together, usual, probability, organizations, spiking, withinMs, peakSpiking, assetTypes };
   if (spiking === 0) return verdict;
   const { first: _first, ...evidence } = fleetEvidence(
     totals.spiking.map(({ alert, report }) => fleetMember(alert, report)),

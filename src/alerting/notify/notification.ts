@@ -90,6 +90,8 @@ export interface FleetNotice extends Pick<FleetVerdict, "by" | "together" | "usu
   readonly id: string;
   readonly organizations: number;
   readonly spiking: number;
+  /** Within how long those began. */
+  readonly withinMs: number;
   /** The most that spiked at once while it lasted. */
   readonly peakSpiking?: number;
   readonly assetTypes: readonly { readonly assetType: string; readonly count: number; readonly share: number }[];

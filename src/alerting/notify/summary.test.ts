@@ -46,6 +46,7 @@ const fleet: FleetNotice = {
   probability: null,
   organizations: 21,
   spiking: 12,
+  withinMs: 600_000,
   peakSpiking: 14,
   assetTypes: [
     { assetType: "DOMAIN", count: 78, share: 0.78 },

@@ -1,18 +1,37 @@
 import { formatCount } from "../../base/numbers.ts";
 
-/**
- * Returns what a fleet verdict says: by chance, that there is one cause, of all that spike now; by ratio, that the checker is to be
- * suspected. How many began together is of the instant at which the verdict began, and stays.
- */
-export function verdictWords(verdict: {
+// Not of base/time: a browser says it, too.
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+
+/** What a fleet verdict says is worked out of. */
+export interface VerdictFacts {
   readonly by: "chance" | "ratio";
-  readonly together: number;
+  /** Organizations that spike now. */
   readonly spiking: number;
+  /** Within how long those began. */
+  readonly withinMs: number;
   readonly organizations: number;
-}): string {
-  const { by, together, spiking, organizations } = verdict;
-  if (by === "chance" && spiking <= together) return `${formatCount(together)} organizations began together: one cause`;
-  if (by === "chance")
-    return `${formatCount(spiking)} organizations spike from one cause: the first ${formatCount(together)} began together`;
-  return `${formatCount(spiking)} of ${formatCount(organizations)} organizations spike at once: suspect the liveness checker`;
+}
+
+/**
+ * Returns what a fleet verdict says (CONTRACT 15): by chance, that so many began together, from one cause; by ratio, that the
+ * checker is to be suspected.
+ */
+export function verdictWords({ by, spiking, withinMs, organizations }: VerdictFacts): string {
+  const many = (count: number): string => `${formatCount(count)} ${count === 1 ? "organization" : "organizations"}`;
+  if (by === "chance") return `${many(spiking)} began within ${withinWords(withinMs)}: one cause`;
+  return `${formatCount(spiking)} of ${many(organizations)} ${spiking === 1 ? "spikes" : "spike"} at once: suspect the liveness checker`;
+}
+
+/** Returns from the first to the last of these instants, milliseconds. */
+export function spanMs(instants: readonly number[]): number {
+  return instants.length === 0 ? 0 : Math.max(...instants) - Math.min(...instants);
+}
+
+/** `10 minutes`, begun ones whole, up to 90; then hours. */
+function withinWords(ms: number): string {
+  const minutes = Math.max(1, Math.ceil(ms / minuteMs));
+  const [count, unit] = minutes <= 90 ? [minutes, "minute"] : [Math.ceil(ms / hourMs), "hour"];
+  return `${formatCount(count)} ${unit}${count === 1 ? "" : "s"}`;
 }

@@ -102,7 +102,7 @@ describe("sentences", () => {
   it("of an incident say what began together, its likely cause and what its deaths share", () => {
     const { title, intro, lines } = messageOf(sample("fleet"));
 
-    expect(title).toBe("12 organizations began together: one cause");
+    expect(title).toBe("12 organizations began within 10 minutes: one cause");
     expect(intro).toBe(
       "By chance that does not happen. Likely cause: the liveness checker. 85 % of the excess has reason=captcha_page, usually <1 %. 2 new here.",
     );

@@ -1,4 +1,5 @@
 import { fleetEvidence, fleetMember } from "../../../contract/fleet/evidence.ts";
+import { spanMs } from "../../../contract/fleet/verdict-words.ts";
 import { hourMs } from "../../../base/time.ts";
 import type { HourSeries } from "../../../store/runs/hour-series.ts";
 import type { AlertsSnapshot } from "../../ports/alerts.ts";
@@ -91,7 +92,7 @@ async function verdictOf(
   const members = firing.map((alert) => fleetMember(alert, snapshots.get(alert.slug)?.state.lastResultReport ?? null));
   const common = {
     by: live.fleet.by,
-    together: live.fleet.together,
+    withinMs: spanMs(firing.map(({ startsAtMs }) => startsAtMs)),
     evidence: fleetEvidence(members),
     detectedAtMs: live.fleet.startsAtMs,
     assetTypes: carriers(

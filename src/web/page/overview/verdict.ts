@@ -1,4 +1,5 @@
 import { breakAddresses } from "../../../base/broken-address.ts";
+import { verdictWords } from "../../../contract/fleet/verdict-words.ts";
 import type { FleetEvidence } from "../../../contract/fleet/evidence.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { countOf, formatLengthInProse, formatShare } from "../../parts/figures.ts";
@@ -10,9 +11,9 @@ import { organizationPath } from "./row.ts";
 
 /** What is said of a fleet verdict. Times are epoch ms. */
 export type FleetVerdict = {
-  /** How it was found, and how many began together. */
+  /** How it was found, and within how long they began. */
   readonly by: "chance" | "ratio";
-  readonly together: number;
+  readonly withinMs: number;
   readonly evidence: FleetEvidence;
   /** When what fires reached the bounds, as far as it was recorded. */
   readonly detectedAtMs: number | null;
@@ -30,10 +31,10 @@ export type FleetVerdict = {
 
 /** "300 of 2,000 organizations spike at once. Suspect the liveness checker." */
 export function verdictSentence(
-  { by, together }: Pick<FleetVerdict, "by" | "together">,
+  { by, withinMs }: Pick<FleetVerdict, "by" | "withinMs">,
   { spiking, withResult }: { readonly spiking: number; readonly withResult: number },
 ): string {
-  if (by === "chance") return `${countOf(together, "organization")} began together: one cause.`;
+  if (by === "chance") return `${verdictWords({ by, spiking, withinMs, organizations: withResult })}.`;
   return `${formatCount(spiking)} of ${countOf(withResult, "organization")} ${spiking === 1 ? "spikes" : "spike"} at once. Suspect the liveness checker.`;
 }
 

@@ -1,5 +1,6 @@
 import type { IncidentMember } from "../../../alerting/incident-summary.ts";
 import { minuteMs } from "../../../base/time.ts";
+import { spanMs } from "../../../contract/fleet/verdict-words.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
 
 /** What the pages say of a member, in numbers. */
@@ -59,8 +60,7 @@ export function beganMsOf({ alert }: Pick<IncidentMember, "alert">): number {
 
 /** Within how long the members began to spike, milliseconds: whole minutes, at least one. */
 export function withinMs(members: readonly IncidentMember[]): number {
-  const began = members.map(({ alert }) => alert.startsAtMs);
-  const span = began.length === 0 ? 0 : Math.max(...began) - Math.min(...began);
+  const span = spanMs(members.map(({ alert }) => alert.startsAtMs));
   return Math.max(1, Math.ceil(span / minuteMs)) * minuteMs;
 }
 
