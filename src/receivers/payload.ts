@@ -43,7 +43,8 @@ function fleetPayload({ evidence, sample = [], withinMs, ...fleet }: FleetNotice
 
 /** Totals of all that is not silenced, without names (CONTRACT 15). */
 function incidentPayload({ worst: _worst, outlived: _outlived, ...incident }: IncidentNotice) {
-  const { startedAtMs, endedAtMs, onsetAtMs, excessStoppedAtMs, ...rest } = incident;
+  const { excess: _excess, lastedMs: _lastedMs, unjudged: _unjudged, ...summary } = incident;
+  const { startedAtMs, endedAtMs, onsetAtMs, excessStoppedAtMs, ...rest } = summary;
   return {
     ...rest,
     startedAt: isoTime(startedAtMs),

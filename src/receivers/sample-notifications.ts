@@ -189,8 +189,11 @@ const incident: IncidentNotice = {
     { slug: "globex", excess: 21, count: 31, expected: 10 },
   ],
   outlived: 0,
+  excess: { deathsLastHour: 212, usualPerHour: 5.02, expectedEndAtMs: null },
+  lastedMs: 24 * 60_000,
+  unjudged: 12,
 };
-const over: IncidentNotice = { ...incident, endedAtMs: nowMs, firing: 0, organizations: 14 };
+const over: IncidentNotice = { ...incident, endedAtMs: nowMs, firing: 0, organizations: 14, excess: null };
 
 /** One notification of each kind that receivers word, with made-up numbers: templates are tried on them, and goldens made. */
 export function sampleNotifications(): Readonly<Record<string, Notification>> {

@@ -2,12 +2,13 @@ import { worstSeverity } from "../../contract/severity.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
+import { isGateAlert } from "../decide/gate.ts";
 import { memberViewer } from "../incident-members.ts";
-import { summarizeIncident, worstMembers } from "../incident-summary.ts";
+import { summarizeIncident, worstMembers, type IncidentMember, type IncidentSummary } from "../incident-summary.ts";
 import type { AlertingSettings } from "../settings.ts";
 import type { FleetState } from "../view.ts";
 import { composeFleet, type PartState } from "./compose.ts";
-import type { FleetNotice, IncidentNotice } from "./notification.ts";
+import type { FleetNotice, IncidentExcess, IncidentNotice } from "./notification.ts";
 import { reportFor } from "./snapshot.ts";
 
 // What a message of several organizations names.
@@ -41,14 +42,49 @@ export async function incidentNotices(
     // What the receiver is not routed is in the totals only.
     const { carriers } = summarizeIncident(incident, own, settings);
     const firing = own.filter(({ end }) => end === null);
+    const all = members.filter(({ isSilenced }) => !isSilenced);
     return {
-      incident: { ...summary, carriers, worst: worstMembers(own, shownMembers), outlived: incident.outlived },
+      incident: {
+        ...summary,
+        carriers,
+        worst: worstMembers(own, shownMembers),
+        outlived: incident.outlived,
+        excess: excessOf(all, summary),
+        lastedMs: lastedMs(all, summary, nowMs),
+        unjudged: all.filter(({ alert }) => isGateAlert(alert) && alert.judgement === undefined).length,
+      },
       part: {
         status: firing.length === 0 ? "resolved" : "firing",
         severity: worstSeverity((firing.length === 0 ? own : firing).map(({ alert }) => alert.severity)),
       },
     };
   };
+}
+
+function excessOf(
+  members: readonly IncidentMember[],
+  { excessStoppedAtMs }: Pick<IncidentSummary, "excessStoppedAtMs">,
+): IncidentExcess | null {
+  const known = members.flatMap(({ alert: { found }, end }) =>
+    end !== null || found?.excess?.state === "unclear" ? [] : (found?.excess ?? []),
+  );
+  if (known.length === 0) return null;
+  const ends = excessStoppedAtMs === null ? [] : known.flatMap(({ expectedEndAtMs }) => expectedEndAtMs ?? []);
+  return {
+    deathsLastHour: known.reduce((sum, { deathsLastHour }) => sum + deathsLastHour, 0),
+    usualPerHour: known.reduce((sum, { usualPerHour }) => sum + usualPerHour, 0),
+    expectedEndAtMs: ends.length === 0 ? null : Math.max(...ends),
+  };
+}
+
+function lastedMs(
+  members: readonly IncidentMember[],
+  { onsetAtMs, startedAtMs, endedAtMs }: IncidentSummary,
+  nowMs: number,
+): number {
+  const stopped = members.flatMap(({ alert }) => alert.found?.excess?.stoppedAtMs ?? []);
+  const untilMs = stopped.length === 0 ? (endedAtMs ?? nowMs) : Math.max(...stopped);
+  return Math.max(0, untilMs - (onsetAtMs ?? startedAtMs));
 }
 
 /** Returns what is said of a fleet verdict while these alerts fire; those of drills and of other checks do not count. */

@@ -106,6 +106,20 @@ export interface IncidentNotice extends IncidentSummary {
   /** How many acknowledgements of it ended by themselves. */
   readonly outlived: number;
   readonly worst: readonly WorstMember[];
+  /** Whether it is over, as the events of those that fire say; null: none do, or nothing fires. */
+  readonly excess: IncidentExcess | null;
+  /** For how long its excess lasted, or its alerts where nobody knows. */
+  readonly lastedMs: number;
+  /** Alerts of a kind that is judged, which nobody has. */
+  readonly unjudged: number;
+}
+
+/** The excess deaths of the members that fire, together (CONTRACT 15, Is it over?). */
+export interface IncidentExcess {
+  readonly deathsLastHour: number;
+  readonly usualPerHour: number;
+  /** By when the deaths have left the window; null while the excess goes on. */
+  readonly expectedEndAtMs: number | null;
 }
 
 /** An organization with many excess deaths. */

@@ -128,18 +128,21 @@ describe("a bot of Slack", () => {
     const { incident, alerts, ...reminder } = sample("reminder", { organizations: 3 });
     if (incident === null) throw new Error("no incident");
     const excessStoppedAtMs = Date.UTC(2026, 0, 15, 11, 1);
+    const excess = { deathsLastHour: 0, usualPerHour: 9, expectedEndAtMs: excessStoppedAtMs + 86_400_000 };
 
     await deliver({
       ...reminder,
-      incident: { ...incident, excessStoppedAtMs },
+      incident: { ...incident, excessStoppedAtMs, excess },
       alerts: alerts.map((alert) => ({ ...alert, reason: "excess_stopped" })),
     });
 
     const [edit, reply] = calls();
     const date = "<!date^1768474860^{date_short_pretty} {time}|15\u00A0Jan 11:01\u00A0UTC>";
+    const leaves = "<!date^1768561260^{date_short_pretty} {time}|16\u00A0Jan 11:01\u00A0UTC>";
     expect(JSON.stringify(edit)).toContain(`*Excess stopped*\\n${date}`);
+    expect(JSON.stringify(edit)).toContain(`*Its deaths leave the window by*\\n${leaves}`);
     expect(reply).toMatchObject({
-      text: `The excess stopped ${date}. No more deaths than usual since.`,
+      text: `The excess stopped ${date}. No more deaths than usual since. Its deaths leave the window by ${leaves}.`,
       mrkdwn: true,
       thread_ts: "17000.1",
     });
@@ -198,6 +201,16 @@ describe("a bot of Slack", () => {
 
     expect(outcome).toMatchObject({ kind: "retry" });
     expect(JSON.stringify(outcome)).not.toContain(token);
+  });
+
+  it("says the end to the whole channel, too, and nothing else", async () => {
+    await posted();
+    await deliver(sample("escalated"));
+    await deliver(sample("judged"));
+    await deliver(sample("fleet-resolved"));
+
+    const replies = calls().filter(({ method }) => method === "chat.postMessage");
+    expect(replies.map((reply) => "reply_broadcast" in reply)).toEqual([false, false, true]);
   });
 
   it("edits again when the reply was not taken", async () => {

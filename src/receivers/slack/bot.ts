@@ -78,7 +78,10 @@ export function createSlackBot(options: SlackBotOptions, deps: ReceiverDeps): Re
       if (incident === null || messages === null) return (await post(slackBody(notification, acts))).outcome;
       const state = slackStateBody(present, acts);
       const reply = async (to: { readonly channel: string; readonly message: string }): Promise<DeliveryOutcome> => {
-        const said = { ...slackReply(notification), unfurl_links: false, unfurl_media: false };
+        // Its end is for those, too, who do not follow the thread.
+        const isEnd = notification.status === "resolved" && !alerts.every(isActNotice);
+        const channelToo = isEnd ? { reply_broadcast: true } : {};
+        const said = { ...slackReply(notification), ...channelToo, unfurl_links: false, unfurl_media: false };
         return (await post({ ...said, channel: to.channel, thread_ts: to.message })).outcome;
       };
       const known = await messages.messageOf(name, incident.number);

@@ -10,7 +10,7 @@ import {
   type MessageLink,
   type MessagePart,
 } from "../wording/message.ts";
-import { stoppedFacts } from "../wording/incident.ts";
+import { overFacts } from "../wording/incident.ts";
 import { messageOf, stateMessageOf } from "../wording/wording.ts";
 
 // docs.slack.dev/reference/block-kit/blocks: header 150, section text 3,000, fields 10 of 2,000, 50 blocks a message.
@@ -50,9 +50,13 @@ export function slackStateBody(notification: Notification, acts: readonly Messag
 /** What has changed, in two lines: a reply in the thread of its incident. */
 export function slackReply(notification: Notification): { readonly text: string; readonly mrkdwn: boolean } {
   const { incident, alerts, generatedAtMs } = notification;
-  const [stopped] = incident === null ? [] : stoppedFacts(incident, generatedAtMs);
+  const [stopped, left] = incident?.excessStoppedAtMs ? overFacts(incident, generatedAtMs) : [];
+  const leaves = left === undefined ? "" : ` Its deaths leave the window by ${datedValue(left)}.`;
   if (stopped !== undefined && alerts.every(({ reason }) => reason === "excess_stopped"))
-    return { text: `The excess stopped ${datedValue(stopped)}. No more deaths than usual since.`, mrkdwn: true };
+    return {
+      text: `The excess stopped ${datedValue(stopped)}. No more deaths than usual since.${leaves}`,
+      mrkdwn: true,
+    };
   return { text: escapeText(previewOf(messageOf(notification)).join("\n")), mrkdwn: false };
 }
 

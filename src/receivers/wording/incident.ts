@@ -1,4 +1,5 @@
 import type { AlertNotice, FleetNotice, IncidentNotice, Notification } from "../../alerting/notify/notification.ts";
+import { minuteMs } from "../../base/time.ts";
 import { formatCount, formatExpected, formatPercent } from "../../base/numbers.ts";
 import { ratioWords } from "../../contract/death-counts.ts";
 import { verdictWords } from "../../contract/fleet/verdict-words.ts";
@@ -50,18 +51,18 @@ function firingTitle({ fleet }: Notification, incident: IncidentNotice, notices:
   return `Incident ${number}: ${family} of ${organizations(firing)}`;
 }
 
-function endedTitle(
-  { number, family, organizations: all, startedAtMs, held }: IncidentNotice,
-  notices: readonly AlertNotice[],
-): string {
+function endedTitle(incident: IncidentNotice, notices: readonly AlertNotice[]): string {
+  const { number, family, organizations: all, startedAtMs, lastedMs, held } = incident;
   const endsAtMs = Math.max(startedAtMs, ...notices.map((notice) => notice.endsAtMs ?? startedAtMs));
   const after = `after ${durationText(endsAtMs - startedAtMs)}`;
   if (family === "unreachable")
     return `Incident ${number}: ${organizations(all)} ${all === 1 ? "gives" : "give"} results again ${after}`;
   // What is left to do is not below the fold.
-  const what =
-    held === 0 ? organizations(all) : `${formatCount(held)} ${held === 1 ? "gate is" : "gates are"} still shut`;
-  return `Incident ${number} is over ${after}: ${what}`;
+  const gates = held === 0 ? "" : `${formatCount(held)} ${held === 1 ? "gate is" : "gates are"} still shut`;
+  if (family !== "deaths" || all < 2)
+    return `Incident ${number} is over ${after}: ${gates === "" ? organizations(all) : gates}`;
+  const spiked = `${organizations(all)} spiked together for ${durationText(Math.max(minuteMs, lastedMs))}`;
+  return gates === "" ? spiked : `${spiked}: ${gates}`;
 }
 
 const causeSentences = {
@@ -126,9 +127,10 @@ function unreachableIntro(
 }
 
 /** Says that the rates are back, never that something was mended: no person has looked (CONTRACT 7). */
-function endedIntro({ family, held }: IncidentNotice): string {
+function endedIntro({ family, held, unjudged }: IncidentNotice): string {
   if (family === "unreachable") return "Nothing is known of the time between.";
-  const judge = held === 0 ? "" : " Judge it, so that its deaths are acted on or undone.";
+  const left = unjudged === 0 ? "" : ` Nobody has judged ${formatCount(unjudged)} of its alerts.`;
+  const judge = `${left}${held === 0 ? "" : " Judge it, so that its deaths are acted on or undone."}`;
   if (family !== "deaths") return `Nothing of it fires any more.${judge}`;
   return `All rates are back under their thresholds. That does not clear the deaths that were counted.${judge}`;
 }
@@ -151,14 +153,28 @@ function incidentFacts(incident: IncidentNotice, fleet: FleetNotice | null, nowM
     ...(onsetAtMs === null
       ? []
       : [{ name: "Began", value: `${beganText({ atMs: onsetAtMs, marker }, nowMs)}, by the median`, atMs: onsetAtMs }]),
-    ...stoppedFacts(incident, nowMs),
+    ...overFacts(incident, nowMs),
     ...(held === 0 ? [] : [{ name: "Gates", value: `${formatCount(held)} shut` }]),
   ];
 }
 
 /** Returns when the excess of an incident stopped, as a fact; none while it goes on, or where nobody knows. */
-export function stoppedFacts({ excessStoppedAtMs: atMs }: IncidentNotice, nowMs: number): Message["facts"] {
+function stoppedFacts({ excessStoppedAtMs: atMs }: IncidentNotice, nowMs: number): Message["facts"] {
   return atMs === null ? [] : [{ name: "Excess stopped", value: instantText(atMs, nowMs), atMs }];
+}
+
+/** Returns whether it is over, as facts (CONTRACT 15, Is it over?): while it goes on by how much; once it has stopped until when it shows. */
+export function overFacts(incident: IncidentNotice, nowMs: number): Message["facts"] {
+  const { excess, excessStoppedAtMs } = incident;
+  if (excess === null) return stoppedFacts(incident, nowMs);
+  const { deathsLastHour, usualPerHour, expectedEndAtMs: atMs } = excess;
+  if (excessStoppedAtMs === null) {
+    const deaths = `${formatCount(deathsLastHour)} ${deathsLastHour === 1 ? "death" : "deaths"}`;
+    return [{ name: "In the last hour", value: `${deaths}, usually ${formatExpected(usualPerHour)}` }];
+  }
+  const leaves =
+    atMs === null ? [] : [{ name: "Its deaths leave the window by", value: instantText(atMs, nowMs), atMs }];
+  return [...stoppedFacts(incident, nowMs), ...leaves];
 }
 
 // As many as the evaluation names of one organization (CONTRACT 2): the rest is the tail.

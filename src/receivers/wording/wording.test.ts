@@ -113,6 +113,20 @@ describe("sentences", () => {
     ]);
   });
 
+  it("of an incident that is over say for how long it spiked, and what is left to do", () => {
+    const { title, intro } = messageOf(sample("fleet-resolved"));
+
+    expect(spaced(title)).toBe("14 organizations spiked together for 24 min: 8 gates are still shut");
+    expect(intro).toContain("Nobody has judged 12 of its alerts.");
+  });
+
+  it("of an incident that goes on say how many died in the last hour", () => {
+    expect(messageOf(sample("fleet")).facts).toContainEqual({
+      name: "In the last hour",
+      value: "212 deaths, usually 5.0",
+    });
+  });
+
   it("of an escalation say that nobody has taken it, and since when", () => {
     const { title, intro } = messageOf(sample("lead"));
 
