@@ -32,10 +32,8 @@ import { addMetricsRoutes, type MetricsRoutesOptions } from "./api/metrics-route
 import { addStatusRoute } from "./api/status-routes.ts";
 import { addReportRoutes } from "./api/report-routes.ts";
 import { addOperatorRoutes } from "./api/operator-routes.ts";
-import { addLinkRoutes } from "./page/link/routes.ts";
 import { addPageAssets } from "./page/assets.ts";
 import type { PagePort } from "./page/ports.ts";
-import { addPageRoutes } from "./page/routes.ts";
 import type { AuditStore } from "../store/acts/audit.ts";
 import type { NoteFailure } from "./access/failures.ts";
 import { createSessions } from "./access/sessions.ts";
@@ -57,8 +55,12 @@ import { addAlertRedirects } from "./pages/incidents/alert-redirects.ts";
 import { addIncidentPages } from "./pages/incidents/routes.ts";
 import { addOrganizationPages } from "./pages/organization/routes.ts";
 import { addOverviewPage } from "./pages/overview/routes.ts";
+import { addLinkRoutes } from "./pages/link-routes.ts";
+import { addLiveRoute } from "./pages/live.ts";
+import { addOperatorPages } from "./pages/operator/routes.ts";
+import { addPlacesRoute } from "./pages/places.ts";
 import { renderSheet } from "./pages/sheet.ts";
-import { addThemeRoute, createSite, themeOf } from "./pages/site.ts";
+import { addMissingPage, addThemeRoute, createSite, themeOf } from "./pages/site.ts";
 import type { SessionsPort } from "./ports/sessions.ts";
 import type { SilencesPort } from "./ports/silences.ts";
 import { answerClientError, createErrorHandler, pathOf, securityHeaders, sendProblem } from "./problem.ts";
@@ -313,7 +315,6 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   void server.register(async (scope) =>
     addHookRoutes(scope, access, { ...options, bodies: bodies.part(mostHookBytes) }),
   );
-  void server.register(async (scope) => addLinkRoutes(scope, access, withBodies));
   void server.register(async (scope) =>
     addSignInRoutes(scope, access, {
       ...withBodies,
@@ -327,14 +328,11 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   void server.register(async (scope) => addAuditRoutes(scope, access, options));
   void server.register(async (scope) => addOperatorRoutes(scope, access, options));
   void server.register(async (scope) => addPageAssets(scope, access));
-  const { running, version } = options;
-  const site = createSite({
-    version,
-    logger,
-    running,
-    settings: access,
-    storeProblem: () => options.page.storeProblem(),
-  });
+  const { running } = options;
+  const site = createSite({ ...options, settings: access, storeProblem: () => options.page.storeProblem() });
+  addMissingPage(server, access, site);
+  void server.register(async (scope) => addLinkRoutes(scope, access, withBodies));
+  void server.register(async (scope) => addOperatorPages(scope, access, { ...withBodies, site }));
   const incidentPages = createIncidentPages(running, options.incidents, options.alertAssets);
   void server.register(async (scope) => addThemeRoute(scope, access));
   const deadAssets = createDeadAssetReading(running, options.alertAssets);
@@ -344,7 +342,15 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   void server.register(async (scope) => addAlertRedirects(scope, withPages));
   void server.register(async (scope) => addStatusRoute(scope, access, withPages));
   void server.register(async (scope) => addOverviewPage(scope, { ...withPages, past: options.page }));
-  void server.register(async (scope) => addPageRoutes(scope, access, { ...options, mostStreams: limits.streams }));
+  void server.register(async (scope) => addPlacesRoute(scope, access, options));
+  void server.register(async (scope) =>
+    addLiveRoute(scope, access, {
+      clock: options.clock,
+      mostReaders: limits.streams,
+      costMs: () => site.costMs(),
+      subscribe: (listener) => options.page.subscribe(listener),
+    }),
+  );
   for (const plugin of plugins?.(bodies) ?? []) void server.register(plugin, { prefix: "/api/v2" });
   return server;
 }

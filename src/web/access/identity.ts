@@ -33,11 +33,6 @@ export function seesDetails({ identity }: Pick<FastifyRequest, "identity">): boo
   return identity?.rights.has("read") ?? false;
 }
 
-/** Returns whether what the browser sends by itself, its session or the proxy's user, says who it is. */
-export function isKnownToPage({ identity }: FastifyRequest): boolean {
-  return identity?.via === "proxy" || identity?.via === "session";
-}
-
 /** Returns whether it may see this organization; who has no name sees all that is public. */
 export function seesOrganization({ identity }: FastifyRequest, slug: string): boolean {
   return reaches(identity, slug);

@@ -6,13 +6,12 @@ import { iso } from "../../contract/v1/instant.ts";
 import type { DaemonStatus } from "../../contract/v1/status.ts";
 import { worstSeverity } from "../../contract/severity.ts";
 import type { PagePort } from "../page/ports.ts";
-import { readReceiverRows } from "../page/receivers/receiver-rows.ts";
-import { receiverState } from "../page/receivers/receivers.ts";
 import { countSeverities, overviewSentences } from "../pages/overview/headline.ts";
 import type { UnwatchedPort } from "../ports/events.ts";
 import type { OutboxPort } from "../ports/operator.ts";
 import { isLate } from "../read/frame.ts";
 import { readOverview, type OverviewSources } from "../read/overview.ts";
+import { readReceiverRows, receiverState } from "../read/receivers.ts";
 import { addResource } from "../resource.ts";
 
 export interface StatusOptions extends OverviewSources {

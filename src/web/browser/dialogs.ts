@@ -25,6 +25,9 @@ export function startDialogs(): void {
   document.addEventListener("done", (event) => {
     const did = part("did");
     const { value } = (event as CustomEvent<{ readonly value: string }>).detail;
+    // A dialog that is the page itself leads back to where it is of.
+    const back = document.querySelector<HTMLAnchorElement>("main > dialog [data-close]");
+    if (back !== null) return location.assign(`${back.href}?did=${encodeURIComponent(value)}`);
     close();
     if (did !== null) did.textContent = value;
     part<HTMLInputElement>("comment")?.form?.reset();

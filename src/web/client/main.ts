@@ -48,14 +48,10 @@ function start(): void {
       if (!isFirst && isLivePage()) refreshSoon();
       isFirst = false;
     },
-    change: (change) => {
-      overview?.change(change);
-      const slug = document.querySelector<HTMLElement>(".buttons")?.dataset["slug"];
-      const concerns = slug === undefined || change.rows.some((row) => row.slug === slug) || change.gone.includes(slug);
+    change: () => {
       if (
         document.getElementById("fleet") === null &&
         isLivePage() &&
-        concerns &&
         document.querySelector("input[name=letter]:checked") === null
       )
         refreshSoon();

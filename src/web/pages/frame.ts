@@ -43,6 +43,8 @@ export interface PageContent {
   readonly trace?: Html;
   /** Whether it is read again when something has changed [no]. */
   readonly isLive?: boolean;
+  /** Nothing of the fleet is read for what stands around it [it is]. */
+  readonly isPoor?: boolean;
 }
 
 interface NavPage {
@@ -113,7 +115,7 @@ export function renderDocument(frame: Frame, content: PageContent): string {
           <a class="home" href="/" aria-label="flatline, organizations">${wordmark} flatline</a>
           ${renderNav(current, facts)}
           <p class="live">
-            <button type="button" class="goto" hidden>Go to or do…<kbd>Ctrl K</kbd></button>
+            <button type="button" class="goto" hidden>Go to or do…<kbd aria-hidden="true">Ctrl K</kbd></button>
             <span id="lamp" class="lamp">as of</span>
             ${renderClock(nowMs)}
           </p>
@@ -146,13 +148,14 @@ function renderClock(nowMs: number): Html {
   >`;
 }
 
-/** What an act has done, where it could not be said without leaving the page. */
-const didSentences =
-  /^[\d,]{1,9} [a-z ]{1,20}(, \d{1,2} without a result)?\.$|^The comment is kept\.$|^Silenced until [\w: ]{1,20}\.$/;
+// Nobody else's words, whoever made the link.
+const didPattern =
+  /^(?:[\d,]{1,9} [a-z ]{1,20}(?:, [\d,]{1,9} (?:was|were) not|, \d{1,2} without a result)?|The comment is kept|Silenced until [\w :\u00a0]{5,20}|The silence has ended|Reloaded)\.$/;
 
+/** What an act has done, where it could not be said without leaving the page. */
 function didText(here: string): string {
   const did = new URL(here, "http://flatline.invalid").searchParams.get("did") ?? "";
-  return didSentences.test(did) ? did : "";
+  return didPattern.test(did) ? did : "";
 }
 
 function renderNav(current: PageKey | null, facts: FrameFacts | null): Html {

@@ -3,18 +3,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FlatlineError, storeReason } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { secondMs } from "../../base/time.ts";
-import { refusalOf, sendRefusal, type Access, type Refusal } from "../access/admission.ts";
+import { hasIdentities, refusalOf, sendRefusal, type Access, type Refusal } from "../access/admission.ts";
 import { readerOf, scopeOf } from "../access/identity.ts";
 import { signedInAs } from "../access/sessions.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import { html } from "../parts/html.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
+import { createErrorHandler, describeError, pathOf, sendProblem } from "../problem.ts";
 import { readFrame, type FrameFacts } from "../read/frame.ts";
 import type { Running } from "../read/running.ts";
-import { createErrorHandler, describeError, pathOf } from "../problem.ts";
 import { addResource } from "../resource.ts";
-import { localPath } from "../sign-in/next.ts";
+import { localPath, signInPath } from "../sign-in/next.ts";
 import { isLedToSignIn, leadToSignIn, wantsHtml } from "../sign-in/lead.ts";
 import { siteAssets } from "./assets.ts";
+import { createPageCost } from "./live.ts";
 import { renderDocument, renderMessage, themes, type PageContent, type Theme } from "./frame.ts";
 import { sendText } from "../page/answer.ts";
 
@@ -27,23 +28,37 @@ export interface SiteOptions {
   readonly storeProblem: () => string | null;
 }
 
-/** Registers a page for browsers, of a GET. */
+/** Registers a page for browsers, of a GET. One that is about all organizations is closed to a token for some [it is not]. */
 export type AddPage = (
   path: string,
   access: Access,
   handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+  isAboutAll?: boolean,
 ) => void;
 
 /** What all pages have in common: their frame, who may see them, and how they answer. */
 export interface Site {
-  /** Registers pages in a scope. Without identity a closed one leads to where one signs in. */
+  /** Registers pages in a scope, whose errors are pages too. Without identity a closed one leads to where one signs in. */
   pagesOf(scope: FastifyInstance): AddPage;
   /** Answers with a whole page. */
   send(request: FastifyRequest, reply: FastifyReply, content: PageContent): Promise<FastifyReply>;
+  /** Answers with a dialog: a part of the page where scripts run, else a page of its own. */
+  sendDialog(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    dialog: Html,
+    around: Omit<PageContent, "main">,
+  ): Promise<FastifyReply>;
+  /** Says what an act has done, on the page at `path`. */
+  sendDone(request: FastifyRequest, reply: FastifyReply, did: string, path: string): FastifyReply;
   /** Answers with a page that says that something is not there: 404. */
   sendMissing(request: FastifyRequest, reply: FastifyReply, content: Omit<PageContent, "title">): Promise<FastifyReply>;
-  /** Answers who may not see or do something: a browser is led to where one signs in. */
-  refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): unknown;
+  /** Answers who may not see or do something: a browser is led to where one signs in, or told why that does not help. */
+  readonly refuse: (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) => unknown;
+  /** What it costs to make a page again that has changed, milliseconds. */
+  costMs(): number;
+  /** Answers what went wrong, as a page where a browser asks. */
+  readonly fail: (error: unknown, request: FastifyRequest, reply: FastifyReply) => unknown;
 }
 
 // Who reloads twice within a second sees the same.
@@ -68,7 +83,7 @@ export function createSite({ version, logger, running, settings, storeProblem }:
   }
 
   async function send(request: FastifyRequest, reply: FastifyReply, content: PageContent): Promise<FastifyReply> {
-    const mayRead = refusalOf(request, { access: "public" }, settings()) === null;
+    const mayRead = content.isPoor !== true && refusalOf(request, { access: "public" }, settings()) === null;
     const facts = mayRead ? await factsFor(request).catch(nullWithoutStore) : null;
     const text = renderDocument(
       {
@@ -90,41 +105,108 @@ export function createSite({ version, logger, running, settings, storeProblem }:
   }
 
   function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): unknown {
-    return isLedToSignIn(request, refusal, settings()) ? leadToSignIn(request, reply) : sendRefusal(reply, refusal);
+    const access = settings();
+    if (isLedToSignIn(request, refusal, access)) return leadToSignIn(request, reply);
+    // An `Authorization` decides alone, so that a wrong one is answered as the API does.
+    if (!wantsHtml(request) || (refusal.status === 401 && request.headers.authorization !== undefined))
+      return sendRefusal(reply, refusal);
+    const main = renderRefusal(refusal, access, request.url);
+    return send(request, reply.code(refusal.status), {
+      title: "Not for you · flatline",
+      current: null,
+      isPoor: true,
+      main,
+    });
   }
 
-  const handleError = createErrorHandler(logger);
+  const cost = createPageCost(clock);
+  const answerProblem = createErrorHandler(logger);
 
-  /** What went wrong, as a page: what the API says in words. */
-  function failed(error: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
-    if (!wantsHtml(request)) return handleError(error, request, reply);
+  function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
+    if (!wantsHtml(request)) return answerProblem(error, request, reply);
     const { status, message } = describeError(error);
     const path = pathOf(request.url);
-    const again = html`<a href="">Try again</a>`;
-    const content = { title: "flatline", current: null } as const;
+    const again = html`<a href="${request.method === "GET" ? request.url : "/"}">Try again</a>`;
+    let main = renderMessage("This could not be answered.", html`${sentenceOf(message)} ${again}`);
     if (storeReason(error) !== null) {
       logger.error({ err: error, path }, "a page could not be read from the store");
-      const text = html`What is known is not shown here as long as that lasts; flatline's log says more. ${again}`;
-      const main = renderMessage("flatline cannot read its store.", text);
-      return send(request, reply.code(503).header("retry-after", "5"), { ...content, main });
+      void reply.header("retry-after", "5");
+      const text = html`What is known is not shown as long as that lasts; flatline's log says more. ${again}`;
+      main = renderMessage("flatline cannot read its store.", text);
+    } else if (status === 500) {
+      logger.error({ err: error, method: request.method, path }, "a request failed");
+      main = renderMessage("flatline could not make this page.", html`Its log says why. ${again}`);
     }
-    if (status === 500) logger.error({ err: error, method: request.method, path }, "a request failed");
-    const title = status === 500 ? "flatline could not make this page." : "This could not be answered.";
-    const text = status === 500 ? "Its log says why." : `${message}.`;
-    const main = renderMessage(title, html`${text} ${again}`);
-    return send(request, reply.code(status), { ...content, main });
+    const code = storeReason(error) === null ? status : 503;
+    return send(request, reply.code(code), { title: "flatline", current: null, isPoor: true, main });
   }
 
   return {
     send,
     refuse,
+    fail,
+    costMs: () => cost.meanMs(),
+    sendDialog: (request, reply, dialog, around) =>
+      wantsPart(request)
+        ? sendText(request, reply.header("cache-control", "no-store"), "text/html", dialog.html)
+        : send(request, reply, { ...around, main: dialog }),
+    sendDone: (request, reply, did, path) => {
+      if (wantsPart(request))
+        return reply
+          .code(204)
+          .header("hx-trigger", asciiJson({ done: did }))
+          .send();
+      return reply.redirect(`${path}${path.includes("?") ? "&" : "?"}did=${encodeURIComponent(did)}`, 303);
+    },
     sendMissing: (request, reply, content) =>
       send(request, reply.code(404), { title: "Not found · flatline", ...content }),
     pagesOf: (scope) => {
-      scope.setErrorHandler(failed);
-      return (path, access, handle) => addResource(scope, path, settings, { GET: { access, handle } }, refuse);
+      scope.setErrorHandler(fail);
+      return (path, access, handle, isAboutAll = false) => {
+        const measured = (request: FastifyRequest, reply: FastifyReply): Promise<unknown> =>
+          wantsPart(request) ? cost.during(handle(request, reply)) : handle(request, reply);
+        addResource(scope, path, settings, { GET: { access, isAboutAll, handle: measured } }, refuse);
+      };
     },
   };
+}
+
+/** A header has bytes of one kind only. */
+function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(
+    /[^\x20-\x7e]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function renderRefusal({ message }: Refusal, settings: AccessSettings, url: string): Html {
+  const other =
+    settings.tokens.length === 0 ? nothing : html` <a href="${signInPath(url)}">Sign in with another token</a>`;
+  if (hasIdentities(settings)) return renderMessage("This page is not for you.", html`${sentenceOf(message)}${other}`);
+  return renderMessage(
+    "This page needs a token.",
+    html`None is configured: set <code>server.token</code> in flatline.yaml, then reload.`,
+  );
+}
+
+/** Answers what no route does: a page to a browser, which costs next to nothing, as whoever scans asks for thousands. */
+export function addMissingPage(scope: FastifyInstance, settings: () => AccessSettings, site: Site): void {
+  scope.setNotFoundHandler((request, reply) => {
+    const isOurs = /^\/(?:-|api|metrics|probe|assets)(?:[/?]|$)/.test(request.url);
+    const access = request.url.startsWith("/-/") ? "open" : "public";
+    // Where reading is closed, the answer does not show what exists.
+    const refusal = refusalOf(request, { access }, settings());
+    if (refusal !== null) return isOurs ? sendRefusal(reply, refusal) : site.refuse(request, reply, refusal);
+    if (isOurs || !wantsHtml(request)) return sendProblem(reply, 404, "no such path");
+    const main = renderMessage("There is no page here.", html`<a href="/">All organizations</a>`);
+    return site.sendMissing(request, reply, { current: null, isPoor: true, main });
+  });
+}
+
+/** Returns what the program says of a mistake, as a sentence. */
+export function sentenceOf(message: string): string {
+  const text = message.charAt(0).toUpperCase() + message.slice(1);
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /** A page is shown while the store cannot be read; its own part says why. */

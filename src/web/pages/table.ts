@@ -63,6 +63,71 @@ interface SectionParts {
   readonly id?: string;
 }
 
+/** What a list is filtered by. */
+export interface FilterParts {
+  readonly path: string;
+  readonly params: URLSearchParams;
+  readonly placeholder: string;
+  /** Parameters that a new text keeps. */
+  readonly kept?: readonly string[];
+  /** Stands behind the field: how many match, and what else can be chosen. */
+  readonly beside: Html;
+}
+
+/** Renders the field that filters a list by `?q=`, while one types where scripts run. */
+export function renderFilter({ path, params, placeholder, kept = [], beside }: FilterParts): Html {
+  const hidden = kept.flatMap((name) => {
+    const value = params.get(name);
+    return value === null ? [] : [html`<input type="hidden" name="${name}" value="${value}" />`];
+  });
+  return html`<form
+    class="tools"
+    role="search"
+    action="${path}"
+    hx-get="${path}"
+    hx-trigger="input delay:150ms, submit"
+    hx-target="#main"
+    hx-select="#main"
+    hx-swap="outerMorph"
+    hx-replace-url="true"
+    hx-sync="this:replace"
+  >
+    <label class="filter"
+      ><span class="sr">Filter</span
+      ><input
+        type="search"
+        name="q"
+        id="filter"
+        value="${params.get("q") ?? ""}"
+        placeholder="${placeholder}"
+        autocomplete="off"
+        spellcheck="false"
+      /><kbd aria-hidden="true">/</kbd></label
+    >${hidden}${beside}
+  </form>`;
+}
+
+/** Returns the items that have each word of `?q=` in their text. */
+export function filterByWords<Item>(
+  items: readonly Item[],
+  params: URLSearchParams,
+  textOf: (item: Item) => string,
+): readonly Item[] {
+  const words = (params.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return items;
+  return items.filter((item) => {
+    const text = textOf(item).toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/** Says that the filter leaves nothing, with the way back. */
+export function renderNoMatch(what: string, path: string, params: URLSearchParams): Html {
+  return html`<p class="second">
+    No ${what} matches «${params.get("q") ?? ""}». <a href="${withParams(path, params, { q: null })}">All of them</a>
+  </p>`;
+}
+
 /** Renders a choice between links; the chosen one is marked. */
 export function renderSwitch(choices: readonly Choice[], label: string): Html {
   return html`<nav class="switch row" aria-label="${label}">

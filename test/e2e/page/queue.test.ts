@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
 
 import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/program/program.ts";
@@ -87,115 +88,93 @@ it("is named on the page of its organization to who may read it, and to nobody e
 });
 
 describe("the review queue in a browser", () => {
+  const open = (query = "", options = {}): Promise<Page> =>
+    browser.open(`${url}/queue${query}`, { ...authorized, ...options });
+  const rows = async (page: Page): Promise<string[]> =>
+    (await page.locator(".queue tbody tr:not(.group)").allInnerTexts()).map((row) => row.replaceAll(/\s+/g, " "));
+
   it("ranks by the thresholds of each organization, a row for each proposal", async () => {
-    const page = await browser.open(`${url}/queue`, authorized);
+    const page = await open();
 
-    expect(await page.locator("h1").innerText()).toMatch(
-      /^3 reports wait for the customer\. The oldest, acme 9001, since .*: 1\sd 6\sh \(fails from 24\sh\)\.$/,
+    expect((await page.locator("h1").innerText()).replaceAll(/\s+/g, " ")).toMatch(
+      /^3 reports wait for the customer\. The oldest, acme 9001, since .*: 1 d 6 h \(fails from 24 h\)\.$/,
     );
-    const rows = await page
-      .locator("#queue tr[data-words]")
-      .evaluateAll((all) => all.map((row) => (row.getAttribute("data-words") ?? "").split(" ").slice(0, 2).join(" ")));
-    expect(rows).toEqual(["fail acme", "fail acme", "warn globex", "ok acme"]);
-    expect(await page.locator(".tools .note").innerText()).toBe("4 proposals: 2 fail, 1 warn, 1 ok");
+    expect((await rows(page)).map((row) => row.trim().split(" ").slice(0, 2).join(" "))).toEqual([
+      "fail acme",
+      "fail acme",
+      "warn globex",
+      "ok acme",
+    ]);
+    expect(await page.locator(".tools").innerText()).toContain("4 proposals: 2 fail, 1 warn, 1 ok");
   });
 
-  it("keeps those of an organization together when asked to", async () => {
-    const page = await browser.open(`${url}/queue`, authorized);
-
-    await page.locator(".switch a", { hasText: "by organization" }).click();
-
-    await page.locator("#queue .group th").first().waitFor();
-    expect(await page.locator("#queue .group th").allInnerTexts()).toEqual(["acme 3 proposals", "globex 1 proposal"]);
-    expect(page.url()).toBe(`${url}/queue?by=organization`);
-  });
-
-  it("filters by words: organization, label, severity, asset, and says when nothing is left", async () => {
-    const page = await browser.open(`${url}/queue`, authorized);
-    const shown = page.locator("#queue tr[data-words]:visible");
-
-    for (const [words, count] of [
-      ["team=trust", 3],
-      ["fail acme", 2],
-      ["login-504", 1],
-      ["imitates", 2],
-      ["globex fail", 0],
-    ] as const) {
-      await page.locator("#q").fill(words);
-      expect(await shown.count(), words).toBe(count);
-    }
-    expect(await page.locator("[data-away]").textContent()).toBe("Nothing matches «globex fail».");
-  });
-
-  it("keeps the filter in the address: over a reload, another order, and the way back", async () => {
-    const page = await browser.open(`${url}/queue`, authorized);
-    const shown = page.locator("#queue tr[data-words]:visible");
-
-    await page.locator("#q").fill("team=trust");
-    await page.waitForURL(/\?q=team%3Dtrust$/);
-    await page.reload();
-    expect(await page.locator("#q").inputValue()).toBe("team=trust");
-    expect(await shown.count()).toBe(3);
+  it("keeps those of an organization together when asked to, and the filter in the address", async () => {
+    const page = await open("?q=team%3Dtrust");
 
     await page.getByRole("link", { name: "by organization" }).click();
-    await page.waitForURL(/by=organization&q=team%3Dtrust$/);
-    expect(await page.locator("#queue .group:visible").count()).toBe(1);
-    expect(await shown.count()).toBe(3);
-    await page.goBack();
-    await page.waitForURL(/\/queue\?q=team%3Dtrust$/);
-    // The way back loads the page again.
-    await eventually(async () => (await page.locator("#q").inputValue()) === "team=trust");
-    expect(await page.locator("#queue .group").count()).toBe(0);
-    expect(await shown.count()).toBe(3);
-    await page.goForward();
-    await page.waitForURL(/by=organization&q=team%3Dtrust$/);
-    await eventually(async () => (await page.locator("#queue .group:visible").count()) === 1);
-    expect(await shown.count()).toBe(3);
+
+    await page.locator(".queue .group").first().waitFor();
+    expect(await page.locator(".queue .group").allInnerTexts()).toEqual(["acme 3 proposals"]);
+    expect(page.url()).toBe(`${url}/queue?q=team%3Dtrust&by=organization`);
+  });
+
+  it.each([
+    ["team=trust", 3],
+    ["fail acme", 2],
+    ["login-504", 1],
+    ["imitates", 2],
+  ])("filters by words: %s", async (words, count) => {
+    expect(await rows(await open(`?q=${encodeURIComponent(words)}`))).toHaveLength(count);
+  });
+
+  it("says when nothing is left", async () => {
+    const page = await open();
+
+    await page.fill("#filter", "globex fail");
+
+    await page.locator("text=No proposal matches «globex fail».").waitFor();
+    expect(await page.locator("#filter").inputValue()).toBe("globex fail");
   });
 
   it("shows a proposal with its report, addresses broken and nothing as markup", async () => {
-    const page = await browser.open(`${url}/queue`, authorized);
-    const row = page.locator("#queue tr[data-words]").first();
+    const page = await open("", { javaScriptEnabled: false });
+    const row = page.locator(".queue tbody tr").first();
 
     expect(await row.innerText()).toContain("hxxps://login-501[.]example/signin");
-    expect(await page.locator("#queue b").count()).toBe(0);
+    expect(await page.locator(".queue b").count()).toBe(0);
     await row.locator("summary").click();
     const facts = (await row.locator("dl").innerText()).replaceAll("\u00a0", " ");
-    for (const fact of ["TODO", "API", "Kim, human", "DONE 15 Jan 10:01", "302 undecided"])
-      expect(facts).toContain(fact);
-    expect(await page.locator("#main").innerHTML()).not.toContain("https://login");
+    for (const fact of ["TODO", "API", "Kim, human", "DONE", "302 undecided"]) expect(facts).toContain(fact);
+    expect(await page.content()).not.toContain("https://login");
   });
 
   it("copies the command of its row", async () => {
-    const page = await browser.open(`${url}/queue`, authorized);
+    const page = await open();
     await page.evaluate(
       'Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => void (window.copied = text) } })',
     );
+    const row = page.locator(".queue tbody tr", { hasText: "globex" });
 
-    await page.locator("#queue tr[data-words]", { hasText: "globex" }).locator("button").click();
+    await row.locator("summary").click();
+    await row.getByRole("button", { name: "Copy" }).click();
 
-    await page.locator("#queue button", { hasText: "Copied" }).waitFor();
+    await row.getByRole("button", { name: "Copied" }).waitFor();
     expect(await page.evaluate("window.copied")).toBe(
       "flatline proposals review 304 --slug globex --asset-id 504 --decision ",
     );
-    await expect.poll(() => page.locator("#queue button", { hasText: "Copied" }).count(), { timeout: 40_000 }).toBe(0);
   });
 
   it.each([
     ["light", 1_440],
-    ["dark", 1_440],
+    ["dark", 820],
     ["light", 390],
-    ["dark", 390],
+    ["dark", 320],
   ] as const)("is accessible in %s at %i", async (colorScheme, width) => {
-    const page = await browser.open(`${url}/queue?by=organization`, {
-      ...authorized,
-      colorScheme,
-      viewport: { width, height: 900 },
-    });
-    await page.locator("#queue summary").first().click();
+    const page = await open("?by=organization", { colorScheme, viewport: { width, height: 900 } });
+    await page.locator(".queue summary").first().click();
 
     expect(await axeViolations(page)).toEqual([]);
-    expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
   });
 
   it("never complained on the console", () => {

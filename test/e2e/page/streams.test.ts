@@ -102,8 +102,10 @@ storage: { path: flatline.db }
     };
     const stream = await openStream(daemon.url);
 
+    await eventually(() => stream.text().includes("event: change"));
+    const changes = stream.text().split("event: change").length;
     await reload(configure("", ", globex"));
-    await eventually(() => stream.text().includes("globex"));
+    await eventually(() => stream.text().split("event: change").length > changes);
     expect(stream.isOpen()).toBe(true);
 
     await reload(configure(`, token: ${token}`));

@@ -7,7 +7,7 @@ import type { IncidentFacts } from "../../read/incident-page.ts";
 import type { Unfinished } from "../../read/unfinished.ts";
 import { renderHead } from "../frame.ts";
 import { severityWord } from "../marks.ts";
-import { renderSwitch, renderTable, withParams, type Column } from "../table.ts";
+import { renderFilter, renderNoMatch, renderSwitch, renderTable, withParams, type Column } from "../table.ts";
 import { actButton } from "./incident.ts";
 import { excessOf, memberFactsOf } from "./member-facts.ts";
 import { causeLine, judgementOf, listSentence, nameOf } from "./sentences.ts";
@@ -69,39 +69,22 @@ export function renderIncidents(list: IncidentList, params: URLSearchParams): Ht
   ${
     incidents.length === 0 && text === ""
       ? renderEmpty()
-      : html`<form
-            class="tools"
-            role="search"
-            action="/incidents"
-            hx-get="/incidents"
-            hx-trigger="input delay:150ms, submit"
-            hx-target="#main"
-            hx-select="#main"
-            hx-swap="outerMorph"
-            hx-replace-url="true"
-            hx-sync="this:replace"
-          >
-            <label class="filter"
-              ><span class="sr">Filter</span
-              ><input
-                type="search"
-                name="q"
-                id="filter"
-                value="${text}"
-                placeholder="Filter: acme judged=checker not:judged"
-              /><kbd>/</kbd></label
-            >${range === "90d" ? nothing : html`<input type="hidden" name="range" value="${range}" />`}
-            <p>${countOf(wanted.length, "incident")} within ${rangeWords[range]}</p>
-            ${renderSwitch(
-              (Object.keys(ranges) as Range[]).map((one) => ({
-                words: rangeWords[one],
-                href: withParams("/incidents", params, { range: one === "90d" ? null : one, before: null }),
-                isChosen: one === range,
-              })),
-              "Range",
-            )}
-          </form>
-          ${wanted.length === 0 ? html`<p class="second">No incident matches «${text}». <a href="/incidents">All of them</a></p>` : renderIncidentTable(groups, list)}
+      : html`${renderFilter({
+            path: "/incidents",
+            params,
+            placeholder: "Filter: acme judged=checker not:judged",
+            kept: ["range"],
+            beside: html`<p>${countOf(wanted.length, "incident")} within ${rangeWords[range]}</p>
+              ${renderSwitch(
+                (Object.keys(ranges) as Range[]).map((one) => ({
+                  words: rangeWords[one],
+                  href: withParams("/incidents", params, { range: one === "90d" ? null : one, before: null }),
+                  isChosen: one === range,
+                })),
+                "Range",
+              )}`,
+          })}
+          ${wanted.length === 0 ? renderNoMatch("incident", "/incidents", params) : renderIncidentTable(groups, list)}
           <p class="pager"><span>excess: deaths more than expected</span>${more}</p>`
   }`;
 }

@@ -8,9 +8,9 @@ import { judgementVerdicts, type JudgementVerdict } from "../../../contract/judg
 import type { IncidentActResult } from "../../../alerting/acts/incident-acts.ts";
 import { authorOf, readerOf, seesDetails, seesOrganization } from "../../access/identity.ts";
 import type { AccessSettings } from "../../access/settings.ts";
-import { paramsOf, sendText } from "../../page/answer.ts";
+import { paramsOf } from "../../page/answer.ts";
 import { countOf } from "../../parts/figures.ts";
-import { html, nothing, type Html } from "../../parts/html.ts";
+import { nothing, type Html } from "../../parts/html.ts";
 import { chartOfIncident, readAnswersChart, readDeathsChart } from "../../read/chart.ts";
 import { renderChart } from "../chart/chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
@@ -22,7 +22,8 @@ import type { IncidentReading } from "../../read/incidents.ts";
 import { readOrganization, type OrganizationSources } from "../../read/organization.ts";
 import { readUnfinished } from "../../read/unfinished.ts";
 import { addResource } from "../../resource.ts";
-import { missingIncident, wantsPart, type Site } from "../site.ts";
+import type { PageContent } from "../frame.ts";
+import { missingIncident, sentenceOf, type Site } from "../site.ts";
 import {
   actOf,
   dialogActs,
@@ -216,13 +217,9 @@ export function addIncidentPages(
     const { number } = page.incident;
     const did = doneSentence(act, result);
     const isAll = result.skipped.every(({ reason }) => reason === "already" || reason === "ended");
-    if (!isAll) return sendPart(request, reply, renderOutcome(number, act, result), page);
-    if (wantsPart(request))
-      return reply
-        .code(204)
-        .header("hx-trigger", JSON.stringify({ done: did }))
-        .send();
-    return reply.redirect(`/incidents/${number}?did=${encodeURIComponent(did)}`, 303);
+    return isAll
+      ? site.sendDone(request, reply, did, `/incidents/${number}`)
+      : site.sendDialog(request, reply, renderOutcome(number, act, result), around(page));
   }
 
   /** @throws FlatlineError invalid_data for what the form does not say, and as the act */
@@ -276,7 +273,7 @@ export function addIncidentPages(
       problem,
       author: readerOf(request) ?? "",
     };
-    return sendPart(request, reply, renderActDialog(dialog), page);
+    return site.sendDialog(request, reply, renderActDialog(dialog), around(page));
   }
 
   /** What it would do, by a dry run; empty where it cannot be done at all, which the act itself says. */
@@ -296,18 +293,11 @@ export function addIncidentPages(
       throw error;
     }
   }
+}
 
-  /** A dialog: a part of the page where scripts run, else a page of its own. */
-  function sendPart(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    dialog: { readonly html: string },
-    page: IncidentPage,
-  ): unknown {
-    if (wantsPart(request))
-      return sendText(request, reply.header("cache-control", "no-store"), "text/html", dialog.html);
-    return site.send(request, reply, { title: incidentTitle(page), current: "incidents", main: html`${dialog}` });
-  }
+/** What stands around a dialog that is a page of its own. */
+function around(page: IncidentPage): Omit<PageContent, "main"> {
+  return { title: incidentTitle(page), current: "incidents" };
 }
 
 /** The members that a form means: those that are ticked, else the groups that are in. */
@@ -359,9 +349,4 @@ function readFilled(act: DialogAct, form: URLSearchParams, isAsking: boolean): F
   if (!isAsking && needsComment && read.data.comment === "")
     throw new FlatlineError("invalid_data", "write why: it is kept with your name");
   return read.data;
-}
-
-function sentenceOf(message: string): string {
-  const text = message.charAt(0).toUpperCase() + message.slice(1);
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

@@ -6,7 +6,7 @@ import { renderTime } from "../../parts/time.ts";
 import { readWords, selectByWords, type WordSubject } from "../../parts/words.ts";
 import type { Overview, OverviewRow } from "../../read/overview.ts";
 import { mark, severityWord, shownSeverities, type ShownSeverity } from "../marks.ts";
-import { pageOf, renderPager, renderTable, withParams, type Column } from "../table.ts";
+import { renderFilter, pageOf, renderPager, renderTable, withParams, type Column } from "../table.ts";
 import { countSeverities } from "./headline.ts";
 import { renderSpark } from "./spark.ts";
 
@@ -125,38 +125,20 @@ export function renderOrganizations(
   const [hours] = windows;
   const note = html`deaths in ${windows.size === 1 ? `the last ${hours} h` : "each one's window"} · expected: from the
   days before`;
-  return html`<form
-      class="tools"
-      role="search"
-      action="/"
-      hx-get="/"
-      hx-trigger="input delay:150ms, submit"
-      hx-target="#main"
-      hx-select="#main"
-      hx-swap="outerMorph"
-      hx-replace-url="true"
-      hx-sync="this:replace"
-    >
-      <label class="filter"
-        ><span class="sr">Filter</span
-        ><input
-          type="search"
-          name="q"
-          id="filter"
-          value="${asked.text}"
-          placeholder="Filter: bank team=fraud gate=shut"
-        /><kbd>/</kbd></label
-      >${asked.severities.length === 0 ? nothing : html`<input type="hidden" name="severity" value="${asked.severities.join(",")}" />`}<span
-        >${say}</span
-      >
-    </form>
-    ${words.problems.length === 0 ? nothing : html`<p class="error">${words.problems.join(" ")}</p>`}
-    ${
-      found.length === 0
-        ? html`<p class="second">No organization matches. <a href="/">All organizations</a></p>`
-        : renderTable("orgs", columns, body)
-    }
-    ${renderPager(rest, (page) => withParams("/", params, { page: page === 1 ? null : String(page) }), note)}`;
+  return html`${renderFilter({
+    path: "/",
+    params,
+    placeholder: "Filter: bank team=fraud gate=shut",
+    kept: ["severity"],
+    beside: html`<span>${say}</span>`,
+  })}
+  ${words.problems.length === 0 ? nothing : html`<p class="error">${words.problems.join(" ")}</p>`}
+  ${
+    found.length === 0
+      ? html`<p class="second">No organization matches. <a href="/">All organizations</a></p>`
+      : renderTable("orgs", columns, body)
+  }
+  ${renderPager(rest, (page) => withParams("/", params, { page: page === 1 ? null : String(page) }), note)}`;
 }
 
 function layoutOf(overview: Overview, params: URLSearchParams): readonly Part[] {

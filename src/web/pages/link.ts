@@ -1,37 +1,30 @@
-import type { LinkAnswer, LinkView } from "../../ports/outside.ts";
-import { formatTime, nbsp } from "../../parts/figures.ts";
-import { html, nothing, type Html } from "../../parts/html.ts";
-import { mark } from "../parts/marks.ts";
+import type { LinkAnswer, LinkView } from "../ports/outside.ts";
+import { formatTime, nbsp } from "../parts/figures.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
+import { mark } from "./marks.ts";
+
+/** A page that anybody may see who has the link. */
+export interface LinkPage {
+  readonly title: string;
+  readonly main: Html;
+}
 
 /** Renders the page of a link of a message: what it would do, or did. It has nothing of the link itself. */
-export function renderLinkPage(answer: LinkAnswer, wasFollowed: boolean, nowMs: number): string {
+export function renderLinkPage(answer: LinkAnswer, wasFollowed: boolean, nowMs: number): LinkPage {
   const content =
     answer.kind === "refused"
       ? refusedContent(answer.reason)
       : wasFollowed
         ? doneContent(answer)
         : askContent(answer, nowMs);
-  const severity = answer.kind === "known" && answer.alert !== null ? answer.alert.severity : "unknown";
   const alertId = answer.kind === "known" ? answer.alertId : null;
-  const page = html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="robots" content="noindex" />
-        <title>${content.title} · flatline</title>
-        <link rel="stylesheet" href="/assets/page.css" />
-        <link rel="icon" type="image/svg+xml" href="/assets/${severity}.svg" />
-      </head>
-      <body>
-        <main id="main">
-          <h1 class="sentence">${content.title}</h1>
-          ${content.main} ${alertId === null ? nothing : html`<p class="why">${openLink(alertId)}</p>`}
-        </main>
-      </body>
-    </html> `;
-  return page.html;
+  return {
+    title: `${content.title} · flatline`,
+    main: html`<div class="head"><h1>${content.title}</h1></div>
+      <div class="signin">
+        <div>${content.main} ${alertId === null ? nothing : html`<p>${openLink(alertId)}</p>`}</div>
+      </div>`,
+  };
 }
 
 function openLink(alertId: string): Html {
@@ -59,16 +52,17 @@ function askContent(view: LinkView, nowMs: number): Content {
   const valid = `For this act alone, valid until ${formatTime(expiresAtMs, nowMs)} UTC. Opening it changed nothing.`;
   return {
     title: isAck ? `Acknowledge ${alert.slug}?` : `Silence ${alert.slug} for 1${nbsp}h?`,
-    main: html`<p class="why">${mark(alert.severity, 14)} ${alert.severity}: ${alert.words}</p>
+    main: html`<p>
+        <span class="severity ${alert.severity}">${mark(alert.severity)}${alert.severity}</span>: ${alert.words}
+      </p>
       ${(isAck ? acknowledgeLines(view) : silenceLines).map((line) => paragraph(line))}
       <form method="post">
-        <label
-          >Your name, for those who read it
-          <input name="name" maxlength="64" autocomplete="name" />
-        </label>
-        <button class="primary">${isAck ? "Acknowledge" : `Silence for 1${nbsp}h`}</button>
+        <label class="field"
+          >Your name, as others will read it<input type="text" name="name" maxlength="64" autocomplete="name"
+        /></label>
+        <p><button class="primary">${isAck ? "Acknowledge" : `Silence for 1${nbsp}h`}</button></p>
       </form>
-      <p class="why">As ${receiver}, to which the link was sent. ${valid}</p>`,
+      <p class="second">As ${receiver}, to which the link was sent. ${valid}</p>`,
   };
 }
 
@@ -110,5 +104,5 @@ function doneContent({ act, alert, outcome }: LinkView): Content {
 }
 
 function paragraph(text: string): Html {
-  return html`<p class="why">${text}</p>`;
+  return html`<p>${text}</p>`;
 }

@@ -1,13 +1,13 @@
-import { compareWorst } from "../overview/row.ts";
-import type { RowSeverity } from "../parts/marks.ts";
-import type { PageProposal, PageQueuedReport } from "../ports.ts";
+import { compareSeverity } from "../../../contract/severity.ts";
+import type { ShownSeverity } from "../marks.ts";
+import type { PageProposal, PageQueuedReport } from "../../page/ports.ts";
 
 /** One proposal that waits, with its report; null: the report names no proposal that waits. */
 export interface QueueRow {
   readonly report: PageQueuedReport;
   readonly proposal: PageProposal | null;
   /** By the age of the report and the thresholds of its organization; unknown without a readable age. */
-  readonly severity: RowSeverity;
+  readonly severity: ShownSeverity;
   readonly ageMs: number | null;
   /** Share of the time after which it fails. */
   readonly share: number;
@@ -33,7 +33,7 @@ export function rankQueue(reports: readonly PageQueuedReport[], nowMs: number): 
       if (report.proposals.length === 0) return [{ ...common, proposal: null }];
       return report.proposals.map((proposal) => ({ ...common, proposal }));
     })
-    .toSorted((left, right) => compareWorst(right.severity, left.severity) || right.share - left.share);
+    .toSorted((left, right) => compareSeverity(right.severity, left.severity) || right.share - left.share);
 }
 
 /** Groups ranked rows by organization, that of the worst row first. */
@@ -41,7 +41,7 @@ export function groupQueue(rows: readonly QueueRow[]): QueueGroup[] {
   return [...Map.groupBy(rows, ({ report }) => report.slug)].map(([slug, own]) => ({ slug, rows: own }));
 }
 
-function severityOf({ warnAfterMs, failAfterMs }: PageQueuedReport, ageMs: number | null): RowSeverity {
+function severityOf({ warnAfterMs, failAfterMs }: PageQueuedReport, ageMs: number | null): ShownSeverity {
   if (ageMs === null) return "unknown";
   if (ageMs >= failAfterMs) return "fail";
   return ageMs >= warnAfterMs ? "warn" : "ok";

@@ -1,19 +1,27 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import type { ByteBudget } from "../../../base/request-body.ts";
-import type { Clock } from "../../../base/time.ts";
-import type { AccessSettings } from "../../access/settings.ts";
-import type { LinkAnswer, LinkParts, LinksPort } from "../../ports/outside.ts";
-import { personNameOf, receiveForm } from "../../form.ts";
-import { addResource } from "../../resource.ts";
-import { sendText } from "../answer.ts";
-import { renderLinkPage } from "./link-page.ts";
+import type { ByteBudget } from "../../base/request-body.ts";
+import type { Clock } from "../../base/time.ts";
+import type { AccessSettings } from "../access/settings.ts";
+import type { LinkAnswer, LinkParts, LinksPort } from "../ports/outside.ts";
+import { personNameOf, receiveForm } from "../form.ts";
+import { sendText } from "../page/answer.ts";
+import { addResource } from "../resource.ts";
+import { renderLinkPage } from "./link.ts";
+import { renderSheet } from "./sheet.ts";
+import { themeOf } from "./site.ts";
+
+export interface LinkRoutes {
+  readonly links: LinksPort;
+  readonly clock: Clock;
+  readonly bodies: ByteBudget;
+}
 
 /** `/act/…`: the links of messages. Looking changes nothing, however often it is done; only the form of the page acts. */
 export function addLinkRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { links, clock, bodies }: { readonly links: LinksPort; readonly clock: Clock; readonly bodies: ByteBudget },
+  { links, clock, bodies }: LinkRoutes,
 ): void {
   const send = (
     request: FastifyRequest,
@@ -23,8 +31,10 @@ export function addLinkRoutes(
   ): Promise<FastifyReply> => {
     if (answer.kind === "refused" && answer.reason === "altered") request.failedVia = "link";
     void reply.code(statusOf(answer, wasFollowed)).header("cache-control", "no-store");
+    const content = renderLinkPage(answer, wasFollowed, clock.nowMs());
+    const text = renderSheet({ ...content, theme: themeOf(request) });
     // Its address is what lets act.
-    return sendText(request, reply, "text/html", renderLinkPage(answer, wasFollowed, clock.nowMs()), "no-referrer");
+    return sendText(request, reply, "text/html", text, "no-referrer");
   };
   addResource(scope, "/act/:act/:alertId", settings, {
     GET: {

@@ -3,9 +3,10 @@ import { get, type IncomingMessage } from "node:http";
 
 import { describe, expect, it } from "vitest";
 
-import { minuteMs } from "../../base/time.ts";
+import { minuteMs, secondMs } from "../../base/time.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
-import { harnessNowMs, nobody, useWebs, type RunningWeb, token } from "../../../test/support/web-harness.ts";
+import { harnessNowMs, nobody, token, useWebs, type RunningWeb } from "../../../test/support/web-harness.ts";
+import { createPageCost } from "./live.ts";
 
 const start = useWebs();
 
@@ -22,6 +23,8 @@ async function openStream(web: RunningWeb, headers: Readonly<Record<string, stri
   response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
   return { text: () => text, ended: once(response, "end") };
 }
+
+const changesIn = (stream: Stream): number => stream.text().split("event: change").length - 1;
 
 describe("the stream of changes", () => {
   it("of a session ends after 15 minutes, so that who has signed out is asked again", async () => {
@@ -57,7 +60,7 @@ describe("the stream of changes", () => {
     let hasEnded = false;
     void user.ended.then(() => (hasEnded = true));
 
-    await clock.advanceUntil(() => user.text().includes("event: change") && anybody.text().includes("event: change"));
+    await clock.advanceUntil(() => changesIn(user) > 0);
     await clock.advance(14 * minuteMs);
     expect(hasEnded).toBe(false);
     await clock.advance(minuteMs);
@@ -69,24 +72,35 @@ describe("the stream of changes", () => {
     expect(web.world.logged).toEqual([]);
   });
 
-  it("writes nothing to a page that was ended while its model was read, and goes on for the others", async () => {
+  it("says that something has changed, not what, and the instant", async () => {
     const clock = createVirtualClock({ startMs: harnessNowMs });
     const web = await start({ clock });
-    const reads: (() => void)[] = [];
-    web.world.beforeRead = () => new Promise((resolve) => reads.push(resolve));
-    const early = await openStream(web);
-    await clock.settleUntil(() => reads.length === 1);
+    const stream = await openStream(web);
+    await clock.advanceUntil(() => changesIn(stream) === 1);
 
-    // A reload, and in the same moment the model is there: the page's answer has ended, its connection has not.
-    web.world.access = { ...nobody, publicRead: true };
-    for (const changed of web.world.subscribers) changed();
-    web.world.beforeRead = async () => undefined;
-    for (const read of reads) read();
-    await early.ended;
-    const late = await openStream(web);
-    await clock.advanceUntil(() => late.text().includes("event: change"));
+    for (let change = 0; change < 5; change++) for (const changed of web.world.subscribers) changed();
+    await clock.advanceUntil(() => changesIn(stream) === 2);
 
-    expect(early.text()).not.toContain("event: change");
-    expect(web.world.logged).toEqual([]);
+    expect(stream.text()).toMatch(/event: hello\ndata: \d+\n\nevent: change\ndata: \{"nowMs":\d+\}\n\n/);
+    await clock.advance(4 * secondMs);
+    expect(changesIn(stream)).toBe(2);
+  });
+});
+
+describe("what a page costs", () => {
+  it("is the time in which any is made, shared by all of them", async () => {
+    const clock = createVirtualClock({ startMs: harnessNowMs });
+    const cost = createPageCost(clock);
+    expect(cost.meanMs()).toBe(0);
+
+    const made = Promise.all([
+      cost.during(clock.sleep(60)),
+      cost.during(clock.sleep(60)),
+      cost.during(clock.sleep(30)),
+    ]);
+    await clock.advance(60);
+    await made;
+
+    expect(cost.meanMs()).toBe(20);
   });
 });

@@ -1,0 +1,229 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+
+import { FlatlineError } from "../../../base/errors.ts";
+import type { ByteBudget } from "../../../base/request-body.ts";
+import { secondMs, type Clock } from "../../../base/time.ts";
+import type { Actor } from "../../../contract/actor.ts";
+import { authorOf, readerOf, seesOrganization } from "../../access/identity.ts";
+import type { AccessSettings } from "../../access/settings.ts";
+import { receiveForm } from "../../form.ts";
+import { paramsOf } from "../../page/answer.ts";
+import type { PagePort, PageQueue } from "../../page/ports.ts";
+import { countOf } from "../../parts/figures.ts";
+import { html } from "../../parts/html.ts";
+import type { AlertsPort } from "../../ports/alerts.ts";
+import type { OutboxPort, TestedDelivery } from "../../ports/operator.ts";
+import type { SilencesPort } from "../../ports/silences.ts";
+import { outboxRow, readReceiverRows } from "../../read/receivers.ts";
+import { addResource } from "../../resource.ts";
+import type { PageContent } from "../frame.ts";
+import { sentenceOf, type Site } from "../site.ts";
+import { renderConfiguration } from "./configuration.ts";
+import { renderDialog, renderThen } from "./dialogs.ts";
+import { renderQueue } from "./queue.ts";
+import { renderReceivers } from "./receivers.ts";
+import { addSilencePages } from "./silence-routes.ts";
+
+export interface OperatorPageRoutes {
+  readonly site: Site;
+  readonly clock: Clock;
+  readonly page: PagePort;
+  readonly outbox: OutboxPort;
+  readonly alerts: Pick<AlertsPort, "list">;
+  readonly silences: SilencesPort;
+  readonly reload: (author: Actor) => Promise<void>;
+  readonly bodies: ByteBudget;
+}
+
+// A look at the last hours of a busy fleet; the log has all of it.
+const shownDeliveries = 50;
+// All dead letters of a long night, ticked one by one.
+const mostFormBytes = 256 * 1_024;
+const queueTimeoutMs = 15 * secondMs;
+// Who types a filter does not ask the platform at each letter.
+const queueFreshMs = 10 * secondMs;
+
+const receiversAround = { title: "Receivers · flatline", current: "receivers" } as const;
+const configAround = { title: "Configuration · flatline", current: "config" } as const;
+
+/** `/silences`, `/receivers`, `/queue` and `/config`, with the dialogs and forms of their acts. */
+export function addOperatorPages(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  routes: OperatorPageRoutes,
+): void {
+  const { site, clock, page, outbox, reload, bodies } = routes;
+  const addPage = site.pagesOf(scope);
+  addSilencePages(scope, settings, addPage, routes);
+
+  addPage(
+    "/receivers",
+    "read",
+    async (request, reply) => {
+      const params = paramsOf(request);
+      const chosen = params.get("receiver");
+      const entries = await outbox.list();
+      const events = await outbox.eventsOf(entries.map(({ id }) => id));
+      const main = renderReceivers({
+        receivers: await readReceiverRows({ outbox, page, entries }),
+        outbox: entries.map((entry) => outboxRow(entry, events.get(entry.id) ?? "")),
+        attempts: await page.deliveries(chosen, shownDeliveries),
+        chosen,
+        params,
+        nowMs: clock.nowMs(),
+      });
+      return site.send(request, reply, { ...receiversAround, isLive: true, main });
+    },
+    true,
+  );
+
+  /** An act about all receivers or the configuration, whose errors are dialogs. */
+  function addAct(path: string, around: Omit<PageContent, "main">, act: (ask: Ask) => Promise<unknown>): void {
+    const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+      const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
+      try {
+        return await act({ request, reply, form });
+      } catch (error) {
+        if (!(error instanceof FlatlineError) || error.fault === "bug") throw error;
+        const content = html`<p>${sentenceOf(error.message)}</p>
+          ${error.issues.length === 0 ? "" : html`<pre>${error.issues.join("\n")}</pre>`}`;
+        const dialog = renderDialog({
+          action: null,
+          title: "Nothing was changed.",
+          content,
+          foot: "",
+          back: path.slice(0, path.lastIndexOf("/")),
+        });
+        return site.sendDialog(request, reply.code(422), dialog, around);
+      }
+    };
+    addResource(scope, path, settings, { POST: { access: "admin", isAboutAll: true, handle } }, site.refuse);
+  }
+
+  addAct("/receivers/test", receiversAround, async ({ request, reply, form }) => {
+    const answers: (readonly [string, readonly TestedDelivery[]])[] = [];
+    for (const name of new Set(form.getAll("receiver"))) {
+      const tested = await outbox.test(name, authorOf(request));
+      if (tested !== null) answers.push([name, tested]);
+    }
+    const dialog = renderDialog({
+      action: null,
+      title: `${countOf(answers.length, "test")} ${answers.length === 1 ? "was" : "were"} sent.`,
+      content: renderThen(answers.map(([name, tested]) => [name, tested.map(testWords).join("; ")])),
+      foot: "A test is marked as one, and is about no alert.",
+      back: "/receivers",
+    });
+    return site.sendDialog(request, reply, dialog, receiversAround);
+  });
+
+  addAct("/receivers/retry", receiversAround, async ({ request, reply, form }) =>
+    site.sendDone(
+      request,
+      reply,
+      await forEachLetter(form, "tried again", request, (id, author) => outbox.retry(id, author)),
+      "/receivers",
+    ),
+  );
+
+  addResource(
+    scope,
+    "/receivers/discard",
+    settings,
+    {
+      GET: {
+        access: "admin",
+        isAboutAll: true,
+        isWrite: false,
+        handle: (request, reply) => {
+          const letters = paramsOf(request).getAll("letter");
+          const many = countOf(letters.length, "dead letter");
+          const dialog = renderDialog({
+            action: letters.length === 0 ? null : "/receivers/discard",
+            title: letters.length === 0 ? "Nothing is ticked." : `Discard ${many}?`,
+            content: html`<p>What is discarded is never sent. Its receiver does not learn of it.</p>
+              ${letters.map((id) => html`<input type="hidden" name="letter" value="${id}" />`)}`,
+            foot: letters.length === 0 ? "" : `As ${readerOf(request) ?? ""}. Cannot be undone.`,
+            ...(letters.length === 0 ? {} : { verb: `Discard ${many}` }),
+            back: "/receivers",
+          });
+          return site.sendDialog(request, reply, dialog, receiversAround);
+        },
+      },
+      POST: {
+        access: "admin",
+        isAboutAll: true,
+        handle: async (request, reply) => {
+          const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
+          const did = await forEachLetter(form, "discarded", request, (id, author) => outbox.discard(id, author));
+          return site.sendDone(request, reply, did, "/receivers");
+        },
+      },
+    },
+    site.refuse,
+  );
+
+  /** null: not asked yet. */
+  let asked: { readonly atMs: number; readonly queue: Promise<PageQueue> } | null = null;
+
+  function readQueue(): Promise<PageQueue> {
+    if (asked !== null && clock.monotonicMs() - asked.atMs < queueFreshMs) return asked.queue;
+    const queue = page.queue(clock.timeout(queueTimeoutMs));
+    asked = { atMs: clock.monotonicMs(), queue };
+    queue.catch(() => (asked = null));
+    return queue;
+  }
+
+  addPage("/queue", "read", async (request, reply) => {
+    const queue = await readQueue();
+    const isSeen = ({ slug }: { readonly slug: string }): boolean => seesOrganization(request, slug);
+    const seen = { ...queue, reports: queue.reports.filter(isSeen), failures: queue.failures.filter(isSeen) };
+    const main = renderQueue(seen, paramsOf(request), clock.nowMs());
+    return site.send(request, reply, { title: "Review queue · flatline", current: "queue", main });
+  });
+
+  addPage(
+    "/config",
+    "read",
+    async (request, reply) => {
+      const main = renderConfiguration({
+        ...page.configuration(),
+        organizations: page.organizations(),
+        params: paramsOf(request),
+        nowMs: clock.nowMs(),
+      });
+      return site.send(request, reply, { ...configAround, main });
+    },
+    true,
+  );
+
+  addAct("/config/reload", configAround, async ({ request, reply }) => {
+    await reload(authorOf(request));
+    return site.sendDone(request, reply, "Reloaded.", "/config");
+  });
+}
+
+interface Ask {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly form: URLSearchParams;
+}
+
+/** "2 tried again, 1 was not." */
+async function forEachLetter(
+  form: URLSearchParams,
+  done: string,
+  request: FastifyRequest,
+  work: (id: string, author: Actor) => Promise<boolean>,
+): Promise<string> {
+  let count = 0;
+  const ids = form.getAll("letter");
+  for (const id of ids) if (await work(id, authorOf(request))) count++;
+  const left = ids.length - count;
+  return `${count} ${done}${left === 0 ? "" : `, ${left} ${left === 1 ? "was" : "were"} not`}.`;
+}
+
+const outcomeWords = { accepted: "accepted", retry: "did not accept it", rejected: "refused it" } as const;
+
+function testWords({ recipient, outcome, detail }: TestedDelivery): string {
+  return `${recipient === null ? "" : `${recipient} `}${outcomeWords[outcome]}: ${detail}`;
+}

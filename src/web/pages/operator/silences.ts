@@ -1,0 +1,182 @@
+import { breakAddresses } from "../../../base/broken-address.ts";
+import { formatCount } from "../../../base/numbers.ts";
+import { literalOf } from "../../../base/text-pattern.ts";
+import type { PagePort, PageSilence } from "../../page/ports.ts";
+import { countOf, formatLength, formatLengthInProse } from "../../parts/figures.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
+import { renderTime } from "../../parts/time.ts";
+import { renderHead } from "../frame.ts";
+import { mark } from "../marks.ts";
+import {
+  filterByWords,
+  pageOf,
+  renderFilter,
+  renderNoMatch,
+  renderPager,
+  renderTable,
+  withParams,
+  type Column,
+} from "../table.ts";
+import { dialogButton } from "./dialogs.ts";
+
+/** The page of silences, as one reader may see it. */
+export interface SilencesView {
+  readonly silences: readonly PageSilence[];
+  readonly params: URLSearchParams;
+  readonly retentionMs: ReturnType<PagePort["retentionMs"]>;
+  readonly nowMs: number;
+}
+
+export const path = "/silences";
+const pageSize = 100;
+const columns: readonly Column[] = [
+  { name: "Until", kind: "until" },
+  { name: "What", kind: "what" },
+  { name: "Holds back", kind: "holds" },
+  { name: "Why" },
+  { name: "By", kind: "by" },
+  { name: "Acts", kind: "act", isHidden: true },
+];
+const groupNames = { active: "Active", pending: "To come", expired: "Ended" } as const;
+type SilenceState = keyof typeof groupNames;
+
+/** Renders who is quiet, until when and why: what holds, soonest end first, what comes, and what is over. */
+export function renderSilences({ silences, params, retentionMs, nowMs }: SilencesView): Html {
+  const active = silences.filter(({ state }) => state === "active");
+  const sorted = [
+    ...active.toSorted((a, b) => a.endsAtMs - b.endsAtMs),
+    ...silences.filter(({ state }) => state === "pending").toSorted((a, b) => a.startsAtMs - b.startsAtMs),
+    ...silences.filter(({ state }) => state === "expired").toSorted((a, b) => b.endsAtMs - a.endsAtMs),
+  ];
+  const wanted = filterByWords(sorted, params, wordsOf);
+  const page = pageOf(wanted, params.get("page"), pageSize);
+  const within = `within ${formatLengthInProse(retentionMs)}`;
+  const counts = Map.groupBy(wanted, ({ state }) => state);
+  const rows = page.items.flatMap((one, index) => [
+    ...(page.items[index - 1]?.state === one.state ? [] : [renderGroup(one.state, counts, within)]),
+    renderSilence(one, nowMs),
+  ]);
+  const acts = dialogButton(`${path}/new`, "Silence…", true);
+  const list = html`${renderFilter({
+    path,
+    params,
+    placeholder: "Filter by slug, reason or name",
+    beside: html`<p>${countOf(wanted.length, "silence")}, ended ones ${within}</p>`,
+  })}
+  ${
+    wanted.length === 0
+      ? renderNoMatch("silence", path, params)
+      : html`${renderTable("flow silences", columns, rows, "Silences")}${renderPager(page, (number) => withParams(path, params, { page: String(number) }))}`
+  }`;
+  return html`${renderHead(
+      silencesSentences(active).map((one) => html`${one}`),
+      { acts },
+    )}
+    <p class="lede">A silence stops messages, nothing else: checks run, alerts fire, the gate stays shut.</p>
+    ${silences.length === 0 ? nothing : list}`;
+}
+
+/** "3 silences hold back the messages of 19 organizations." "2 alerts fire under them." */
+export function silencesSentences(active: readonly PageSilence[]): readonly string[] {
+  if (active.length === 0) return ["Nothing is silenced. Every alert is notified."];
+  const organizations = new Set(active.flatMap((one) => one.organizations)).size;
+  const firing = active.reduce((sum, one) => sum + one.firing.length, 0);
+  const [verb, under] = active.length === 1 ? ["holds", "it"] : ["hold", "them"];
+  return [
+    `${countOf(active.length, "silence")} ${verb} back the messages of ${countOf(organizations, "organization")}.`,
+    firing === 0
+      ? `No alert fires under ${under}.`
+      : `${countOf(firing, "alert")} ${firing === 1 ? "fires" : "fire"} under ${under}.`,
+  ];
+}
+
+function renderGroup(
+  state: SilenceState,
+  counts: ReadonlyMap<SilenceState, readonly PageSilence[]>,
+  within: string,
+): Html {
+  const count = formatCount(counts.get(state)?.length ?? 0);
+  return html`<tr class="group">
+    <td colspan="${columns.length}">
+      <b>${groupNames[state]}</b> ${count}${state === "expired" ? ` ${within}` : nothing}
+    </td>
+  </tr>`;
+}
+
+function renderSilence(silence: PageSilence, nowMs: number): Html {
+  const { createdAtMs, state, startsAtMs, rule } = silence;
+  const { slug: pattern = "*", check, labels = {}, comment } = rule;
+  const slug = literalOf(pattern);
+  const since =
+    createdAtMs !== null
+      ? html`since ${renderTime(state === "pending" ? createdAtMs : startsAtMs, nowMs)}`
+      : rule.kind === "fixed"
+        ? nothing
+        : html`<code>${rule.schedule}</code>`;
+  return html`<tr class="${state}">
+    <td class="until">${untilText(silence, nowMs)}</td>
+    <th scope="row" class="what">
+      ${slug === null ? html`<b>${pattern}</b>` : html`<a href="/o/${encodeURIComponent(slug)}">${slug}</a>`}<span
+        class="under"
+        >${checkWords(check)}${Object.entries(labels).map(([label, value]) => ` · ${label} ${value}`)}</span
+      >
+    </th>
+    <td class="holds">${holdsText(silence)}</td>
+    <td class="why">${breakAddresses(comment)}</td>
+    <td class="by">${byWords(silence)}<span class="under">${since}</span></td>
+    <td class="act">${renderActs(silence)}</td>
+  </tr>`;
+}
+
+function renderActs({ id, state, rule }: PageSilence): Html {
+  if (id === null) return html`<span class="quiet">change it in the file</span>`;
+  const { slug, check, labels = {}, comment } = rule;
+  const own = `${path}/${encodeURIComponent(id)}`;
+  if (state === "expired") {
+    if (slug === undefined || Object.keys(labels).length > 0) return nothing;
+    const again = new URLSearchParams({ slug, ...(check === undefined ? {} : { check }), comment });
+    return dialogButton(`${path}/new?${again.toString()}`, "Again…");
+  }
+  return html`${dialogButton(`${own}/change`, state === "active" ? "Extend…" : "Change…")}
+    <form method="post" action="${own}/end" hx-post="${own}/end" hx-swap="none">
+      <button>${state === "active" ? "End now" : "Delete"}</button>
+    </form>`;
+}
+
+function untilText({ state, startsAtMs, endsAtMs, rule }: PageSilence, nowMs: number): Html {
+  if (state === "active")
+    return html`<b>${renderTime(endsAtMs, nowMs)}</b
+      ><span class="under">${formatLengthInProse(endsAtMs - nowMs)} left</span>`;
+  if (state === "pending")
+    return html`<b>${renderTime(startsAtMs, nowMs)}</b
+      ><span class="under"
+        >to
+        ${renderTime(endsAtMs, startsAtMs)}${rule.kind === "fixed" ? `, in ${formatLengthInProse(startsAtMs - nowMs)}` : ", and again"}</span
+      >`;
+  return html`${renderTime(endsAtMs, nowMs)}<span class="under">after ${formatLength(endsAtMs - startsAtMs)}</span>`;
+}
+
+function holdsText({ organizations, firing, state }: PageSilence): Html {
+  const many = countOf(organizations.length, "organization");
+  if (state !== "active") return html`${many}`;
+  const worst = (["fail", "unknown", "warn"] as const).find((severity) => firing.includes(severity));
+  if (worst === undefined) return html`${many}, nothing fires`;
+  return html`${many},
+    <span class="said">${mark(worst)}${formatCount(firing.length)} ${firing.length === 1 ? "fires" : "fire"}</span>`;
+}
+
+/** What the filter looks at. */
+function wordsOf(silence: PageSilence): string {
+  const { rule } = silence;
+  const { slug = "*", check, labels = {}, comment } = rule;
+  const attributes = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
+  return [literalOf(slug) ?? slug, checkWords(check), ...attributes, comment, byWords(silence)].join(" ");
+}
+
+function byWords({ id, createdBy }: PageSilence): string {
+  return id === null ? "configuration" : (createdBy ?? "nobody said");
+}
+
+function checkWords(check: string | undefined): string {
+  return check ?? "all checks";
+}

@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+
+import { FlatlineError } from "../../base/errors.ts";
+import { ask, basic, bearer, nobody, useWebs } from "../../../test/support/web-harness.ts";
+
+const start = useWebs();
+const asBrowser = { accept: "text/html" };
+
+describe("a page", () => {
+  it("that is not there is one, without a look at the store, and names the way back", async () => {
+    const web = await start();
+    web.world.beforeRead = () => Promise.reject(new FlatlineError("store_busy", "the database is locked"));
+
+    const answer = await ask(web, "GET /nothing", asBrowser);
+    const text = await answer.text();
+
+    expect(answer.status).toBe(404);
+    expect(text).toContain("There is no page here.");
+    expect(text).toContain('<a href="/">All organizations</a>');
+    expect(text).not.toContain(" style=");
+    expect((await ask(web, "GET /nothing")).headers.get("content-type")).toContain("application/json");
+    expect((await ask(web, "GET /api/v1/nothing", asBrowser)).headers.get("content-type")).toContain(
+      "application/json",
+    );
+  });
+
+  it("allows what the server has itself and nothing inline", async () => {
+    const web = await start();
+
+    const policy = (await ask(web, "GET /nothing", asBrowser)).headers.get("content-security-policy");
+
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self'");
+    expect(policy).not.toContain("unsafe");
+  });
+
+  it("says that the store cannot be read, and when to ask again", async () => {
+    const web = await start();
+    Object.defineProperty(web.world, "outbox", {
+      get: () => {
+        throw new FlatlineError("store_busy", "the database is locked");
+      },
+    });
+
+    const answer = await ask(web, "GET /receivers", { ...asBrowser, ...bearer });
+
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect(await answer.text()).toContain("flatline cannot read its store.");
+  });
+
+  it("is not shown to who may not see it, and says what is missing", async () => {
+    const web = await start();
+    web.world.access = { ...nobody, tokens: [], publicRead: true };
+
+    const answer = await ask(web, "GET /config", asBrowser);
+
+    expect(answer.status).toBe(403);
+    expect(await answer.text()).toContain("server.token");
+  });
+});
+
+describe("the operator's pages", () => {
+  it.each(["/silences", "/receivers", "/queue", "/config"])(
+    "%s: 401 without the token, 200 with it either way",
+    async (path) => {
+      const web = await start();
+
+      const answers = await Promise.all(
+        [{}, { authorization: "Bearer no" }, bearer, basic].map((headers) => fetch(web.url + path, { headers })),
+      );
+
+      expect(answers.map(({ status }) => status)).toEqual([401, 401, 200, 200]);
+    },
+  );
+
+  it("show a dead letter with what it is about, as text", async () => {
+    const web = await start();
+    const entry = {
+      receiver: "ops",
+      recipient: null,
+      state: "dead",
+      attempts: 3,
+      createdAtMs: 0,
+      nextAttemptAtMs: 0,
+    } as const;
+    const subjects = ["a-fleet", "dead-asset-spike/<b>acme/verdict", "sentinel/<b>acme/verdict"];
+    web.world.outbox = [{ ...entry, id: "n1", lastError: "HTTP 410 <i>", subjects }];
+
+    const html = await (await fetch(`${web.url}/receivers`, { headers: bearer })).text();
+
+    expect(html).toContain("&#60;b&#62;acme");
+    expect(html).toContain("HTTP 410 &#60;i&#62;");
+    expect(html).toContain('value="n1"');
+  });
+});
