@@ -1,5 +1,6 @@
 import { formatClock, formatDay, formatLengthInProse, formatSeconds } from "../parts/figures.ts";
 import { part, refresh } from "./page.ts";
+import { inZone, zoneName } from "./zone.ts";
 
 // Changes within two seconds are drawn together.
 const refreshEveryMs = 2_000;
@@ -65,14 +66,14 @@ export function startLive(): void {
     lamp.classList.toggle("on", isLive);
     const nowMs = (isLive || quietMs < staleMs ? Date.now() : heardMs) + offsetMs;
     const [date, seconds, zone] = clock.querySelectorAll("span");
-    if (date !== undefined) date.textContent = `${formatDay(nowMs)} `;
+    if (date !== undefined) date.textContent = `${formatDay(inZone(nowMs))} `;
     const time = [...clock.childNodes].find((node) => node.nodeType === Node.TEXT_NODE);
-    if (time !== undefined) time.textContent = formatClock(nowMs);
-    if (seconds !== undefined) seconds.textContent = formatSeconds(nowMs).slice(5);
-    if (zone !== undefined) zone.textContent = " UTC";
+    if (time !== undefined) time.textContent = formatClock(inZone(nowMs));
+    if (seconds !== undefined) seconds.textContent = formatSeconds(inZone(nowMs)).slice(5);
+    if (zone !== undefined) zone.textContent = ` ${zoneName()}`;
     stale.hidden = isLive || quietMs < staleMs;
     if (!stale.hidden)
-      stale.textContent = `This page is not live: no word from flatline since ${formatSeconds(heardMs + offsetMs)}. The figures below are from then.`;
+      stale.textContent = `This page is not live: no word from flatline since ${formatSeconds(inZone(heardMs + offsetMs))}. The figures below are from then.`;
   }
 
   setInterval(() => {

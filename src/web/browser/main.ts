@@ -1,13 +1,21 @@
-// What the browser adds to pages that work without it: they stay live, dialogs open on the page, rows can be ticked together, and
-// charts have a cursor.
+// What the browser adds to pages that work without it: they stay live, dialogs open on the page, rows can be ticked together,
+// charts have a cursor, times are the reader's, and keys lead and open what acts.
 import "htmx.org";
 
 import { startCharts } from "./chart.ts";
+import { startCopies } from "./copy.ts";
 import { startDialogs } from "./dialogs.ts";
+import { startGoTo } from "./go-to.ts";
+import { startKeys } from "./keys.ts";
 import { startLive } from "./live.ts";
 import { startTicks } from "./ticks.ts";
+import { startZone } from "./zone.ts";
 
 startLive();
 startDialogs();
 startTicks();
 startCharts();
+startCopies();
+startGoTo();
+startKeys();
+startZone();

@@ -2,10 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { eventually } from "../../support/program/program.ts";
 
 let browser: TestBrowser;
 let folder: DaemonFolder;
 let url: string;
+const token = "let-me-in";
+const authorized = { extraHTTPHeaders: { authorization: `Bearer ${token}` } };
 
 beforeAll(async () => {
   folder = await makeDaemonFolder();
@@ -13,22 +16,27 @@ beforeAll(async () => {
 source: { type: embedded }
 defaults: { schedule: "0 0 1 1 *", whenNoEvents: ok }
 organizations: [acme, { slug: northwind-pay, labels: { team: trust } }, globex]
-server: { listen: "127.0.0.1:0", token: let-me-in }
+server: { listen: "127.0.0.1:0", token: ${token} }
 storage: { path: flatline.db }
 `);
+  await folder.addDeaths("acme", { lastHour: 90, perDay: 3 });
   url = (await folder.start()).address()?.url ?? "";
+  await eventually(async () => {
+    const { incidents } = (await (await fetch(`${url}/api/v1/incidents`)).json()) as { incidents: readonly object[] };
+    return incidents.length === 1;
+  });
   browser = await startBrowser();
 });
 
 afterAll(async () => {
+  expect(browser.complaints).toEqual([]);
   await browser?.close();
   await folder?.close();
 });
 
-describe("the dialog Go to", () => {
+describe("the dialog Go to or do", () => {
   it("opens by Ctrl K, finds by letters in order, and leads there by Enter", async () => {
-    const page = await browser.open(url);
-    await page.locator("html.js").waitFor();
+    const page = await browser.open(`${url}/silences`, authorized);
 
     await page.keyboard.press("Control+k");
     await page.keyboard.type("nwp");
@@ -41,75 +49,96 @@ describe("the dialog Go to", () => {
   });
 
   it("names what is nearest, is steered by arrows, and closes by Escape", async () => {
-    const page = await browser.open(url);
-    await page.locator("[data-goto]").click();
+    const page = await browser.open(`${url}/silences`, { ...authorized, viewport: { width: 1_440, height: 900 } });
+    await page.locator(".goto").click();
     await page.keyboard.type("acmee");
-    await page.locator(".goto-none", { hasText: "Nothing is called «acmee». Nearest: acme." }).waitFor();
+    await page.locator(".goto-dialog p", { hasText: "Nothing is called «acmee». Nearest: acme." }).waitFor();
     await page.locator(".goto-dialog input").fill("o");
     await page.locator(".goto-dialog li").nth(1).waitFor();
     await page.keyboard.press("ArrowDown");
 
     expect(await page.locator(".goto-dialog li[aria-selected=true]").getAttribute("id")).toBe("goto-1");
     await page.keyboard.press("Escape");
-    await page.locator("dialog").waitFor({ state: "detached" });
+    await page.locator(".goto-dialog").waitFor({ state: "detached" });
   });
 
-  it("begins with what was seen last", async () => {
-    const page = await browser.open(`${url}/o/globex`);
-    await page.goto(`${url}/o/acme`);
-    await page.goto(url);
+  it("finds an act of an incident, which asks before it does anything", async () => {
+    const page = await browser.open(`${url}/config`, authorized);
     await page.keyboard.press("Control+k");
-    await page.locator(".goto-dialog li").nth(1).waitFor();
+    await page.keyboard.type("acknowledge inc");
+    await page.locator(".goto-dialog li", { hasText: "Acknowledge incident 1" }).waitFor();
+    await page.keyboard.press("Enter");
 
-    expect(await page.locator(".goto-dialog .goto-name").allTextContents()).toEqual(["acme", "globex"]);
+    await page.waitForURL(/\/incidents\/1\/acknowledge$/);
+    await page.getByRole("button", { name: "Acknowledge" }).click();
+    await page.waitForURL(/\/incidents\/1\?did=/);
+  });
+});
+
+describe("keys", () => {
+  it("lead by g, focus the filter by /, and open the dialog of an act", async () => {
+    const page = await browser.open(`${url}/config`, authorized);
+    await page.keyboard.press("g");
+    await page.keyboard.press("i");
+    await page.waitForURL(/\/incidents$/);
+    await page.keyboard.press("/");
+    expect(await page.evaluate("document.activeElement.id")).toBe("filter");
+    await page.goto(`${url}/incidents/1`);
+    await page.keyboard.press("e");
+    await page.locator("dialog:modal h2", { hasText: "What was it?" }).waitFor();
+  });
+
+  it("are listed by ?, and can be turned off there", async () => {
+    const page = await browser.open(`${url}/config`, authorized);
+    await page.keyboard.press("?");
+    await page.locator("dialog h2", { hasText: "Keys" }).waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Turn them off" }).click();
+    await page.keyboard.press("g");
+    await page.keyboard.press("i");
+    await page.keyboard.press("?");
+    await page.getByRole("button", { name: "Turn them on" }).waitFor();
+
+    expect(page.url()).toBe(`${url}/config`);
   });
 });
 
 describe("what the foot keeps in the browser", () => {
   it("a theme holds over pages, and does not follow the system", async () => {
-    const page = await browser.open(url, { colorScheme: "light" });
+    const page = await browser.open(`${url}/silences`, { ...authorized, colorScheme: "light" });
     const background = (): Promise<unknown> => page.evaluate("getComputedStyle(document.body).backgroundColor");
     const light = await background();
 
-    await page.locator("[data-choice=theme][value=dark]").click();
+    await page.locator(".foot a", { hasText: "dark" }).click();
+    await page.locator("html[data-theme=dark]").waitFor();
     const dark = await background();
-    await page.goto(`${url}/o/acme`);
+    await page.goto(`${url}/config`);
 
     expect(dark).not.toBe(light);
     expect(await background()).toBe(dark);
-    await page.locator("[data-choice=theme][value=system]").click();
-    expect(await background()).toBe(light);
   });
 
-  it("local times name their zone, UTC is what holds without a choice", async () => {
-    const page = await browser.open(url, { timezoneId: "Asia/Tokyo" });
-    await page.locator("#stream", { hasText: /^live$/ }).waitFor();
-    const hour = async (): Promise<number> =>
-      Number(/(\d\d):\d\d:\d\d/.exec(await page.locator("#clock").innerText())?.[1]);
-    const utc = await hour();
+  it("local times hold over pages and refreshes, name their zone, and are UTC without a choice", async () => {
+    const page = await browser.open(`${url}/incidents/1`, { ...authorized, timezoneId: "Asia/Tokyo" });
+    const began = page.locator("main time[data-kind]").first();
+    const utc = await began.innerText();
 
-    await page.locator("[data-choice=zone][value=local]").click();
-    await page.locator("#zone", { hasText: "GMT+9" }).waitFor();
-    await page.locator("#clock").evaluate((clock) => (clock.textContent = ""));
-    await page.locator("#clock", { hasText: ":" }).waitFor();
+    await page.getByRole("button", { name: "local" }).click();
+    await page.locator("#clock", { hasText: "GMT+9" }).waitFor();
+    expect(await began.innerText()).not.toBe(utc);
+    const local = await began.innerText();
+    await page.evaluate(`document.getElementById("main").dispatchEvent(new Event("refresh"))`);
+    await page.waitForResponse((response) => response.url().endsWith("/incidents/1"));
+    await page.reload();
 
-    expect([(utc + 9) % 24, (utc + 10) % 24]).toContain(await hour());
-  });
-});
-
-describe("a page that is not there", () => {
-  it.each(["light", "dark"] as const)("has the frame of the others: %s", async (colorScheme) => {
-    const page = await browser.open(url, { colorScheme });
-    const before = browser.complaints.length;
-    await page.goto(`${url}/nope`);
-
-    expect(await page.locator("h1").textContent()).toBe("There is no page here.");
-    expect(await axeViolations(page)).toEqual([]);
-    // The browser itself reports the 404 that was wanted.
-    browser.forgive(before);
+    await expect.poll(() => began.innerText()).toBe(local);
+    await page.getByRole("button", { name: "UTC", exact: true }).click();
+    expect(await began.innerText()).toBe(utc);
   });
 
-  it("no page complained", () => {
-    expect(browser.complaints).toEqual([]);
+  it("has no choice of a zone without scripts", async () => {
+    const page = await browser.open(`${url}/incidents/1`, { ...authorized, javaScriptEnabled: false });
+
+    expect(await page.locator(".zones").isVisible()).toBe(false);
   });
 });
