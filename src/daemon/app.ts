@@ -241,12 +241,8 @@ export async function startApp(
     ...createOutsidePorts({ store, runtime, clock, logger, newId, onChange: wake }),
     page: createPagePort({
       store,
-      board,
-      states,
-      history,
       runtime,
       clock,
-      logger,
       hours,
       deliveries,
       subscribe: (listener) => publisher.subscribe(listener),

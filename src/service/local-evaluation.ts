@@ -2,9 +2,8 @@ import { FlatlineError } from "../base/errors.ts";
 import { stretchesAt, type JudgedStretch } from "../contract/judgement.ts";
 import type { AssetTypeDeaths, Interval, LivenessCounts } from "../contract/liveness-counts.ts";
 import { evaluateSpike, type SpikeResult } from "../spike/evaluate.ts";
-import { excludedBaseline, wholeBaseline, withoutExcluded, type ExcludedBaseline } from "../spike/exclusion.ts";
-import { expectation } from "../spike/expectation.ts";
-import { knownDays, medianDays, type BaselineKind } from "../spike/median.ts";
+import { excludedBaseline, type ExcludedBaseline } from "../spike/exclusion.ts";
+import { medianDays, type BaselineKind } from "../spike/median.ts";
 import { SpikeInputError } from "../spike/spike-input-error.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeWindow } from "../spike/window.ts";
@@ -84,39 +83,6 @@ export function evaluationIntervals(evaluation: LocalEvaluation): Interval[] {
       ...(exclusionOf(evaluation)?.intervals ?? []),
     ];
   });
-}
-
-/** Deaths of one asset type in the window, and the number that its baseline predicts. */
-export interface AssetTypeExpectation {
-  /** null: events without a type. */
-  readonly assetType: string | null;
-  readonly currentCount: number;
-  readonly expectedCount: number;
-}
-
-/**
- * Returns the expectation of each asset type of an organization, spiking or not, largest excess first.
- * @throws as evaluateLocally
- */
-export async function expectByAssetType(
-  asked: LocalEvaluation,
-  counts: EvaluationCounts,
-  options: { readonly signal?: AbortSignal } = {},
-): Promise<AssetTypeExpectation[]> {
-  const [evaluation = asked] = await withStretches([asked], counts);
-  const { slug, baseline, thresholds, nowMs } = evaluation;
-  const excluded = asBadRequest(() => exclusionOf(evaluation)) ?? wholeBaseline;
-  const excludedMs = baseline === "mean" ? excluded.excludedMs : 0;
-  const firstEventAtMs = await firstEventFor(evaluation, counts, options);
-  const [deaths = []] = await counts.deaths([{ slug, intervals: evaluationIntervals(evaluation) }], options);
-  return countsByType(deaths, baseline)
-    .map(({ assetType, currentCount, baselineCount, dayCounts: days }) => {
-      const dayCounts = withoutExcluded(knownDays(days, nowMs, thresholds, firstEventAtMs), excluded);
-      const input = { baseline, thresholds, baselineCount, dayCounts, excludedMs };
-      const { expectedCount } = asBadRequest(() => expectation(input));
-      return { assetType, currentCount, expectedCount };
-    })
-    .toSorted((left, right) => right.currentCount - right.expectedCount - (left.currentCount - left.expectedCount));
 }
 
 /**

@@ -32,8 +32,8 @@ import { addMetricsRoutes, type MetricsRoutesOptions } from "./api/metrics-route
 import { addStatusRoute } from "./api/status-routes.ts";
 import { addReportRoutes } from "./api/report-routes.ts";
 import { addOperatorRoutes } from "./api/operator-routes.ts";
-import { addPageAssets } from "./page/assets.ts";
-import type { PagePort } from "./page/ports.ts";
+import { addPageAssets } from "./assets.ts";
+import type { PagePort } from "./ports/page.ts";
 import type { AuditStore } from "../store/acts/audit.ts";
 import type { NoteFailure } from "./access/failures.ts";
 import { createSessions } from "./access/sessions.ts";

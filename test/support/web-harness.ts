@@ -24,7 +24,6 @@ import type { Store } from "../../src/store/store.ts";
 import type { CheckSnapshot, CheckState, EndedAlert } from "../../src/web/ports/checks.ts";
 import type { AlertAssets } from "../../src/web/ports/dead-assets.ts";
 import type { EventsPort, UnwatchedSlug } from "../../src/web/ports/events.ts";
-import type { PageAlertDetail } from "../../src/web/page/ports.ts";
 import { createWeb, type WebOptions } from "../../src/web/web.ts";
 import { resultReport } from "./check-reports.ts";
 import { quietSettings } from "./quiet-settings.ts";
@@ -80,9 +79,6 @@ export interface WebWorld {
   outbox: OutboxEntry[];
   /** How often all of it was read. */
   outboxReads: number;
-  heldSince: WebOptions["page"]["heldSince"];
-  /** The only alert that has a page. */
-  pageAlert: PageAlertDetail | null;
   /** Those who are called when what the page shows has changed. */
   subscribers: Set<() => void>;
   unwatched: UnwatchedSlug[];
@@ -191,8 +187,6 @@ export async function startWeb(
     ingested: [],
     outbox: [],
     outboxReads: 0,
-    heldSince: async () => new Map(),
-    pageAlert: null,
     storeError: null,
     subscribers: new Set(),
     unwatched: [],
@@ -368,40 +362,13 @@ export async function startWeb(
     showConfiguration: () => ({ server: { token: new Secret(token) } }),
     page: {
       organizations: () => [],
-      // Tested over a real daemon (e2e/page-fleet).
-      fleetStanding: () => ({ spiking: new Set(), organizations: 0, bound: 3 }),
-      heldSince: () => world.heldSince(),
       storeProblem: () => null,
       storeBytes: async () => 4_096,
       deliveries: async () => [],
-      source: () => "embedded",
       hours: () => new HourSeries(),
       readHours: async () => undefined,
-      points: async () => [],
-      silencedSpans: async () => [],
-      excludedSpans: async () => [],
-      commentsOn: async () => [],
-      thresholdsOf: async () => [],
-      alertHistory: async () => [],
-      assetTypes: async () => [],
-      fleets: async () => [],
-      notifiedOfFleet: async () => ({ accepted: [], waiting: [] }),
-      actRules: () => null,
-      holds: async () => () => ({
-        isOfGate: false,
-        now: false,
-        acknowledged: false,
-        checker: false,
-        real: false,
-        expected: false,
-        others: 0,
-      }),
-      alerts: async () => [],
-      alert: async (id) => (world.pageAlert?.view.alert.id === id ? world.pageAlert : null),
       silences: async () => [],
       retentionMs: () => 90 * 86_400_000,
-      silencedUntilMs: async () => () => null,
-      deliveriesOf: async () => [],
       lastDelivery: async () => null,
       queue: async () => ({ reports: [], failures: [], isWatched: false }),
       configuration: () => ({

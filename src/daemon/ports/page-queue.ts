@@ -1,7 +1,7 @@
 import { walkReportPages } from "../../contract/report-pages.ts";
 import type { Report } from "../../contract/reports.ts";
 import { queuedReport } from "../../checks/review-queue/evaluate.ts";
-import type { PageQueue, PageQueuedReport } from "../../web/page/ports.ts";
+import type { PageQueue, PageQueuedReport } from "../../web/ports/page.ts";
 import type { Applied } from "../runtime.ts";
 
 // A page for people: who has more waits for the command line anyway.

@@ -7,7 +7,7 @@ import type { SilenceRule } from "../../contract/silence.ts";
 import { nextCronAtMs } from "../../base/cron.ts";
 import type { StoredSilence } from "../../store/alerts/silences.ts";
 import type { Store } from "../../store/store.ts";
-import type { PagePort, PageSilence } from "../../web/page/ports.ts";
+import type { PagePort, PageSilence } from "../../web/ports/page.ts";
 import type { Runtime } from "../runtime.ts";
 
 export interface PageSilencesOptions {

@@ -1,43 +1,21 @@
 import { dirname, relative } from "node:path";
 
-import { matches } from "../../alerting/decide/matching.ts";
-import { rulesAt, ruleOf, windowAt } from "../../alerting/decide/silences.ts";
-import { FlatlineError } from "../../base/errors.ts";
 import { checkSettings } from "../../checks/checks.ts";
-import type { Logger } from "../../base/logger.ts";
-import { dayMs, type Clock } from "../../base/time.ts";
+import type { Clock } from "../../base/time.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
 import { describeOrganization, renderConfig } from "../../config/render.ts";
-import { expectByAssetType } from "../../service/local-evaluation.ts";
-import type { CheckReport } from "../../contract/report.ts";
-import type { Board } from "../../store/runs/board.ts";
-import type { History } from "../../store/runs/history.ts";
 import type { Store } from "../../store/store.ts";
-import type {
-  PageConfiguration,
-  PageOrganization,
-  PagePort,
-  PageSetting,
-  PageThresholds,
-} from "../../web/page/ports.ts";
+import type { PageConfiguration, PageOrganization, PagePort, PageSetting } from "../../web/ports/page.ts";
 import type { DeliveryLog } from "../delivery-log.ts";
 import type { HourBook } from "../hour-book.ts";
-import { createPageFleet } from "./page-fleet.ts";
-import { createPageChart } from "./page-chart.ts";
-import { createPageAlerts } from "./page-alerts.ts";
 import { createPageSilences } from "./page-silences.ts";
 import { readQueues } from "./page-queue.ts";
-import type { CheckStates } from "../check-states.ts";
 import type { Runtime } from "../runtime.ts";
 
 export interface PagePortOptions {
   readonly store: Store;
-  readonly board: Pick<Board, "states">;
-  readonly states: Pick<CheckStates, "of">;
-  readonly history: History;
   readonly runtime: Runtime;
   readonly clock: Clock;
-  readonly logger: Logger;
   readonly hours: HourBook;
   readonly deliveries: DeliveryLog;
   readonly subscribe: PagePort["subscribe"];
@@ -48,17 +26,12 @@ export interface PagePortOptions {
   readonly reloads: () => Pick<PageConfiguration, "appliedAtMs" | "lastReload">;
 }
 
-// The beginning of a longer life is left out.
-const mostHistory = 500;
-// Whole reports are kept once a day and at each change: enough for the longest chart of a calm organization.
-const mostReports = 400;
-const spike = "dead-asset-spike" as const;
 // More lines than the page shows of them. All of 2,000 organizations took 0.9 s (2026-11), in which nothing else ran.
 const renderedOrganizations = 20;
 
 /** Creates the rooms as the pages see them. */
 export function createPagePort(options: PagePortOptions): PagePort {
-  const { store, states, history, runtime, clock } = options;
+  const { store, runtime } = options;
   let known: { readonly config: Config; readonly organizations: readonly PageOrganization[] } | null = null;
 
   function organizations(): readonly PageOrganization[] {
@@ -72,58 +45,14 @@ export function createPagePort(options: PagePortOptions): PagePort {
   }
 
   return {
-    ...createPageFleet(options),
     ...createPageSilences(options),
-    ...createPageAlerts(options),
-    ...createPageChart(options),
     retentionMs: () => runtime.current().config.storage.retentionMs,
     storeProblem: options.storeProblem,
     storeBytes: () => store.bytes(),
     organizations,
-    source: () => {
-      const { source } = runtime.current().config;
-      return source.isLocal ? source.type : new URL(source.baseUrl).host;
-    },
     hours: (slug) => options.hours.known(slug),
     readHours: async (slugs) => {
       if ((await options.hours.read(slugs)) > 0) options.publish();
-    },
-    points: (slug, fromMs, toMs) => history.points({ check: spike, slug, fromMs, toMs }),
-    thresholdsOf: async (slug, fromMs, toMs) =>
-      thresholdsOf(await history.reports({ check: spike, slug, fromMs: fromMs - dayMs, toMs, limit: mostReports })),
-    alertHistory: (check, slug, fromMs) => store.alerts.history({ check, slug, fromMs, limit: mostHistory }),
-    assetTypes: async (slug) => {
-      const { config, counts } = runtime.current();
-      const organization = config.organizations.find((one) => one.slug === slug);
-      if (counts === null || organization === undefined) return [];
-      const { thresholds, baseline } = organization;
-      const state = states.of(spike, slug);
-      const nowMs = state?.lastReport?.startedAtMs ?? clock.nowMs();
-      const found = await expectByAssetType({ slug, thresholds, baseline, appUrl: null, nowMs }, counts).catch(
-        noneUnlessBug,
-      );
-      return found
-        .filter(({ currentCount, expectedCount }) => currentCount > 0 || expectedCount > 0)
-        .map(({ assetType, currentCount, expectedCount }) => ({
-          assetType: assetType ?? "without a type",
-          count: currentCount,
-          expected: expectedCount,
-        }));
-    },
-    silencedUntilMs: async () => {
-      const nowMs = clock.nowMs();
-      const { settings } = runtime.current();
-      const stored = await store.silences.endingAfter(nowMs);
-      const rules = rulesAt([...settings.silences, ...stored.map(ruleOf)], nowMs);
-      return (slug) => {
-        const subject = { slug, check: spike, labels: settings.targetOf(spike, slug)?.labels ?? {} };
-        const ends = rules.filter((rule) => matches(rule, subject)).map((rule) => windowAt(rule, nowMs)?.endsAtMs ?? 0);
-        return ends.length === 0 ? null : Math.max(...ends);
-      };
-    },
-    deliveriesOf: async (slug, fromMs) => {
-      await options.deliveries.flush();
-      return store.deliveries.ofOrganization({ slug, fromMs, limit: mostHistory });
     },
     deliveries: async (receiver, limit) => {
       await options.deliveries.flush();
@@ -143,17 +72,6 @@ export function createPagePort(options: PagePortOptions): PagePort {
     },
     subscribe: options.subscribe,
   };
-}
-
-function thresholdsOf(reports: readonly CheckReport[]): PageThresholds[] {
-  return reports.flatMap((report): PageThresholds[] => {
-    if (report.kind === "error") return [];
-    const { warnMultiplier, failMultiplier, minSpikeCount } = report.result.threshold;
-    // A service's thresholds may have any names.
-    if (typeof warnMultiplier !== "number" || typeof failMultiplier !== "number" || typeof minSpikeCount !== "number")
-      return [];
-    return [{ atMs: report.startedAtMs, warnMultiplier, failMultiplier, minSpikeCount }];
-  });
 }
 
 function pageOrganization(
@@ -221,12 +139,6 @@ function shorten(place: string, folder: string): string {
   const colon = place.lastIndexOf(":");
   const file = relative(folder, place.slice(0, colon));
   return `${file.startsWith("..") || file === "" ? place.slice(place.lastIndexOf("/") + 1, colon) : file}${place.slice(colon)}`;
-}
-
-/** A page is shown also while the source cannot be asked; that its checks are unknown says why. */
-function noneUnlessBug(error: unknown): [] {
-  if (error instanceof FlatlineError && error.fault !== "bug") return [];
-  throw error;
 }
 
 /** Answers whether a place is in the text of an organization: from its line on, up to where the next one begins. */

@@ -5,7 +5,7 @@ import type { AccessSettings } from "../access/settings.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { DaemonStatus } from "../../contract/v1/status.ts";
 import { worstSeverity } from "../../contract/severity.ts";
-import type { PagePort } from "../page/ports.ts";
+import type { PagePort } from "../ports/page.ts";
 import { countSeverities, overviewSentences } from "../pages/overview/headline.ts";
 import type { UnwatchedPort } from "../ports/events.ts";
 import type { OutboxPort } from "../ports/operator.ts";

@@ -5,7 +5,7 @@ import type { Clock } from "../../base/time.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { LinkAnswer, LinkParts, LinksPort } from "../ports/outside.ts";
 import { personNameOf, receiveForm } from "../form.ts";
-import { sendText } from "../page/answer.ts";
+import { sendText } from "../answer.ts";
 import { addResource } from "../resource.ts";
 import { renderLinkPage } from "./link.ts";
 import { renderSheet } from "./sheet.ts";

@@ -17,7 +17,7 @@ import { isLedToSignIn, leadToSignIn, wantsHtml } from "../sign-in/lead.ts";
 import { siteAssets } from "./assets.ts";
 import { createPageCost } from "./live.ts";
 import { renderDocument, renderMessage, themes, type PageContent, type Theme } from "./frame.ts";
-import { sendText } from "../page/answer.ts";
+import { sendText } from "../answer.ts";
 
 export interface SiteOptions {
   readonly version: string;

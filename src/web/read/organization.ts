@@ -9,7 +9,7 @@ import type { CheckErrorReason, CheckName, ObservedCounts } from "../../contract
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
 import type { AlertJudgement, KeptAlert } from "../../store/alerts/alerts.ts";
 import { viewResult } from "../api/check-view.ts";
-import type { PageOrganization, PagePort } from "../page/ports.ts";
+import type { PageOrganization, PagePort } from "../ports/page.ts";
 import type { CheckState } from "../ports/checks.ts";
 import { isThinPast } from "./chart.ts";
 import { isLate } from "./frame.ts";

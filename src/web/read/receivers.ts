@@ -1,6 +1,6 @@
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import { deliveryName, slugOfSubject, type OutboxEntry } from "../../store/alerts/outbox-entry.ts";
-import type { PagePort } from "../page/ports.ts";
+import type { PagePort } from "../ports/page.ts";
 import type { OutboxPort } from "../ports/operator.ts";
 
 /** One receiver with what it has accepted and refused. Times are epoch ms. */

@@ -6,7 +6,7 @@ import { isFromOwnPage } from "../access/own-page.ts";
 import type { Sessions } from "../access/sessions.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import { personNameOf, receiveForm } from "../form.ts";
-import { sendText } from "../page/answer.ts";
+import { sendText } from "../answer.ts";
 import { countOf, formatLengthInProse } from "../parts/figures.ts";
 import { renderMessage } from "../pages/frame.ts";
 import { html, type Html } from "../parts/html.ts";

@@ -138,10 +138,10 @@ describe("the bill of materials", () => {
     );
   }
 
-  it("lists what the source maps of the program name, what draws the page's charts, and nothing else", async () => {
-    const uplot = JSON.parse(await read("node_modules/uplot/package.json")) as { readonly version: string };
+  it("lists what the source maps of the program name, what the pages load, and nothing else", async () => {
+    const htmx = JSON.parse(await read("node_modules/htmx.org/package.json")) as { readonly version: string };
 
-    expect(listed()).toEqual([...(await bundled()), `uplot@${uplot.version}`].toSorted());
+    expect(listed()).toEqual([...(await bundled()), `htmx.org@${htmx.version}`].toSorted());
     expect(listed().length).toBeGreaterThan(50);
   });
 

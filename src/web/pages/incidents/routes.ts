@@ -8,7 +8,7 @@ import { judgementVerdicts, type JudgementVerdict } from "../../../contract/judg
 import type { IncidentActResult } from "../../../alerting/acts/incident-acts.ts";
 import { authorOf, readerOf, seesDetails, seesOrganization } from "../../access/identity.ts";
 import type { AccessSettings } from "../../access/settings.ts";
-import { paramsOf } from "../../page/answer.ts";
+import { paramsOf } from "../../answer.ts";
 import { countOf } from "../../parts/figures.ts";
 import { nothing, type Html } from "../../parts/html.ts";
 import { chartOfIncident, readAnswersChart, readDeathsChart } from "../../read/chart.ts";

@@ -1,6 +1,6 @@
 import { compareSeverity } from "../../../contract/severity.ts";
 import type { ShownSeverity } from "../marks.ts";
-import type { PageProposal, PageQueuedReport } from "../../page/ports.ts";
+import type { PageProposal, PageQueuedReport } from "../../ports/page.ts";
 
 /** One proposal that waits, with its report; null: the report names no proposal that waits. */
 export interface QueueRow {

@@ -5,7 +5,7 @@ import { hourMs, minuteMs } from "../../../base/time.ts";
 import { checkNames } from "../../../contract/report.ts";
 import { countOf, formatTime } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
-import type { PageSilence } from "../../page/ports.ts";
+import type { PageSilence } from "../../ports/page.ts";
 import { renderDialog, renderThen } from "./dialogs.ts";
 import { path } from "./silences.ts";
 

@@ -1,7 +1,7 @@
 import { breakAddresses } from "../../../base/broken-address.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { literalOf } from "../../../base/text-pattern.ts";
-import type { PagePort, PageSilence } from "../../page/ports.ts";
+import type { PagePort, PageSilence } from "../../ports/page.ts";
 import { countOf, formatLength, formatLengthInProse } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";

@@ -10,7 +10,7 @@ import { literalPattern } from "../../../base/text-pattern.ts";
 import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../../access/identity.ts";
 import type { AccessSettings } from "../../access/settings.ts";
 import { receiveForm } from "../../form.ts";
-import { paramsOf, sendText } from "../../page/answer.ts";
+import { paramsOf, sendText } from "../../answer.ts";
 import { countOf, formatTime } from "../../parts/figures.ts";
 import { html, type Html } from "../../parts/html.ts";
 import type { ChecksPort } from "../../ports/checks.ts";

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 
 import type { Clock } from "../../../base/time.ts";
 import { seesDetails, seesOrganization } from "../../access/identity.ts";
-import { paramsOf } from "../../page/answer.ts";
-import type { PagePort } from "../../page/ports.ts";
+import { paramsOf } from "../../answer.ts";
+import type { PagePort } from "../../ports/page.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { UnwatchedPort } from "../../ports/events.ts";
 import { readOverview, type Overview, type OverviewSources } from "../../read/overview.ts";

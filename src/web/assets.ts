@@ -4,9 +4,9 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import type { AccessSettings } from "../access/settings.ts";
-import { sendProblem } from "../problem.ts";
-import { addResource } from "../resource.ts";
+import type { AccessSettings } from "./access/settings.ts";
+import { sendProblem } from "./problem.ts";
+import { addResource } from "./resource.ts";
 
 interface Asset {
   readonly type: string;
@@ -23,7 +23,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 // What scripts/build.js made: as seen from dist/program, and from the sources, which take what was built last.
-const folders = ["../web/assets/", "../../../dist/web/assets/"].map((path) => new URL(path, import.meta.url));
+const folders = ["../web/assets/", "../../dist/web/assets/"].map((path) => new URL(path, import.meta.url));
 const hashedName = /-[0-9a-f]{12}\.(?:css|js)$/;
 const namePattern = /^(?:[a-z0-9-]+\/){0,3}[a-z0-9-]+\.(css|js|svg)$/;
 
