@@ -231,7 +231,7 @@ export function renderHead(sentences: readonly Html[], { shape = null, acts = no
   const spans = sentences.map((sentence) => html`<span>${sentence}</span> `);
   return html`<div class="head">
     <h1 id="headline">${shape ?? nothing}${spans}</h1>
-    ${acts.html === "" ? nothing : html`<p class="row">${acts}</p>`}
+    ${acts.html === "" ? nothing : html`<div class="row">${acts}</div>`}
   </div>`;
 }
 
