@@ -22,6 +22,7 @@ import { connectionLimits } from "./connection-limits.ts";
 import { createChecking } from "./checking.ts";
 import { createDeliveryLog } from "./delivery-log.ts";
 import { createGatePort } from "./ports/gate.ts";
+import { keepCosts } from "./evidence/alert-assets.ts";
 import { createEvidenceParts } from "./evidence/parts.ts";
 import { createDiscoveredFleet } from "./applied/discovered-fleet.ts";
 import { createHeartbeat } from "./heartbeat.ts";
@@ -266,6 +267,7 @@ export async function startApp(
     server: () => runtime.current().config.server,
     organizations: () => runtime.current().config.organizations,
     gateOf: (slug) => settings().gateOf(slug),
+    beforeEventsGo: (beforeMs, signal) => keepCosts({ store, assets: evidence.alertAssets, logger }, beforeMs, signal),
   });
 
   // Before they start: what is stopped then does not begin.

@@ -31,6 +31,7 @@ function maintenanceOf(
     server: () => ({ sessionTtlMs: 30 * dayMs, tokens: [] }),
     organizations: () => [],
     gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),
+    beforeEventsGo: () => Promise.resolve(),
   });
 }
 

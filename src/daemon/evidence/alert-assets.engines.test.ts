@@ -7,12 +7,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEventWorld, createWorldOn, death, type EventWorld } from "../../../test/support/store/event-store.ts";
 import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
+import { createSilentLogger } from "../../base/logger.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
 import { actor } from "../../contract/actor.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { LivenessEvent } from "../../store/events/events.ts";
+import { costOf } from "../../web/api/cost-view.ts";
 import type { AlertAssets, AssetCursor, AssetFilter, AssetPage, ListedAsset } from "../../web/ports/dead-assets.ts";
-import { createAlertAssets } from "./alert-assets.ts";
+import { createAlertAssets, keepCosts } from "./alert-assets.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const records = fileURLToPath(new URL("../../../examples/records/", import.meta.url));
@@ -256,5 +258,51 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
     const remote = createAlertAssets({ store: world.store, clock, isOurs: () => false });
     expect(await remote.of("one")).toBeNull();
     expect((await port.of("one"))?.slug).toBe("acme");
+  });
+
+  it("cost what they cost after the events have gone, and what is left where they are judged later", async () => {
+    await using world = await createWorldOn(engine);
+    const { store } = world;
+    const alive = { status: "DETECTED_AS_ALIVE", assetType: "URL" };
+    await store.events.add([
+      ...["a", "b", "c"].map((asset) => death(nowMs, "acme", { asset, assetType: "URL" })),
+      death(nowMs + hourMs, "acme", { asset: "a", ...alive }),
+      death(nowMs + 3 * hourMs, "acme", { asset: "b", ...alive }),
+      death(nowMs, "globex", { asset: "d", assetType: "URL" }),
+    ]);
+    const judgement = { verdict: "checker", comment: null, by: "kim", note: null, atMs: nowMs } as const;
+    const judge = async (one: AlertState): Promise<void> => {
+      const { id: alertId, check, slug } = one;
+      await store.judgements.append({ ...judgement, alertId, check, slug });
+      await store.alerts.change({ ...one, judgement });
+    };
+    const end = { atMs: nowMs + dayMs, isByRun: true, baselineExclusion: null };
+    const [one, later] = [alertOf("one", "acme", nowMs), alertOf("later", "globex", nowMs)];
+    for (const alert of [one, later]) await store.alerts.end(alert, end);
+    await judge(one);
+    const keep = async (beforeMs: number): Promise<void> =>
+      keepCosts({ store, assets: portOf(world), logger: createSilentLogger() }, beforeMs);
+    const cost = async (id: string) => {
+      const kept = await store.alerts.find(id);
+      return costOf(portOf(world), kept === null ? [] : [kept.alert]);
+    };
+    const whole = {
+      deaths: 3,
+      knownCount: 3,
+      revived: 2,
+      stillDead: 1,
+      medianClosedSeconds: 7_200,
+      closedSeconds: 14_400,
+    };
+
+    await keep(nowMs - dayMs);
+    expect((await store.alerts.find("one"))?.alert.cost).toBeUndefined();
+    expect(await cost("one")).toEqual(whole);
+    await keep(nowMs);
+    while ((await store.events.prune({ beforeMs: nowMs + 2 * dayMs, maxRows: 1_000 })).hasMore);
+    await judge(later);
+
+    expect(await cost("one")).toEqual(whole);
+    expect(await cost("later")).toMatchObject({ deaths: 0, knownCount: 0, medianClosedSeconds: null });
   });
 });

@@ -1,7 +1,8 @@
 import { hourMs, minuteMs, secondMs, type Clock } from "../../base/time.ts";
 import { FlatlineError } from "../../base/errors.ts";
+import type { Logger } from "../../base/logger.ts";
 import { DeadAssetLedger, type DeadAsset } from "../../evidence/dead-assets.ts";
-import type { KeptAlert } from "../../store/alerts/alerts.ts";
+import type { AlertCost, KeptAlert } from "../../store/alerts/alerts.ts";
 import {
   assetEventsAPage,
   type AssetEventRow,
@@ -9,7 +10,7 @@ import {
   type EventPlace,
 } from "../../store/events/asset-events.ts";
 import type { Store } from "../../store/store.ts";
-import type { AlertAssets, AlertAssetsPort, AlertCost, AssetFilter, ListedAsset } from "../../web/ports/dead-assets.ts";
+import type { AlertAssets, AlertAssetsPort, AssetFilter, ListedAsset } from "../../web/ports/dead-assets.ts";
 
 export interface AlertAssetsOptions {
   readonly store: Pick<Store, "alerts" | "audit" | "events" | "evidence">;
@@ -25,6 +26,8 @@ const rowsAPiece = 500;
 // Revivals come in over days, and an incident of hundreds is looked at again and again.
 const rememberMs = 5 * minuteMs;
 const mostCosts = 10_000;
+// They are stored with the alert: within half a percent of the median's rank, and a kilobyte.
+const mostQuantiles = 201;
 // The last instant that a Date knows: an asset may be found alive at any time.
 const lastInstantMs = 8_640_000_000_000_000;
 
@@ -132,21 +135,22 @@ export function createAlertAssets({ store, clock, isOurs }: AlertAssetsOptions):
     end,
     windowHours,
   }: KeptAlert & { readonly windowHours: number }): Promise<AlertCost> {
-    const { slug, startsAtMs, onset } = alert;
-    // From the minute of the onset on.
-    const afterMs = onset === undefined ? startsAtMs - windowHours * hourMs : onset.atMs - 1;
-    const deaths = { afterMs, untilMs: end?.atMs ?? clock.nowMs() };
+    const { slug } = alert;
+    const deaths = { afterMs: countedFromMs(alert, windowHours), untilMs: end?.atMs ?? clock.nowMs() };
     const assets = await read(slug, deaths);
     const [byType = []] = await store.events.deaths([{ slug, intervals: [deaths] }]);
-    const closedSeconds = assets.flatMap(({ death, revivedAtMs }) =>
-      revivedAtMs === null ? [] : [Math.round((revivedAtMs - death.atMs) / secondMs)],
-    );
+    const closed = assets
+      .flatMap(({ death, revivedAtMs }) =>
+        revivedAtMs === null ? [] : [Math.round((revivedAtMs - death.atMs) / secondMs)],
+      )
+      .toSorted((left, right) => left - right);
     return {
       deaths: byType.reduce((sum, one) => sum + (one.deaths[0] ?? 0), 0),
       knownCount: assets.length,
-      revived: closedSeconds.length,
-      stillDead: assets.length - closedSeconds.length,
-      closedSeconds: closedSeconds.toSorted((left, right) => left - right),
+      revived: closed.length,
+      stillDead: assets.length - closed.length,
+      closedSeconds: closed.reduce((sum, seconds) => sum + seconds, 0),
+      closedQuantiles: quantilesOf(closed),
     };
   }
 
@@ -162,12 +166,55 @@ export function createAlertAssets({ store, clock, isOurs }: AlertAssetsOptions):
       if (known !== undefined && clock.nowMs() - known.atMs < rememberMs) return known.cost;
       const kept = await keptWithAssets(alertId);
       if (kept === null) return null;
-      const cost = await readCost(kept);
+      const cost = kept.alert.cost ?? (await readCost(kept));
       costs.set(alertId, { atMs: clock.nowMs(), cost });
       for (const id of costs.keys()) if (costs.size > mostCosts) costs.delete(id);
       return cost;
     },
   };
+}
+
+/**
+ * Stores with the ended alerts judged `checker` what they cost before the events up to `beforeMs` go (CONTRACT 15): from then on
+ * it is what was known then. One that cannot be read is left out, for the events of all others would wait for it.
+ */
+export async function keepCosts(
+  context: { readonly store: Store; readonly assets: Pick<AlertAssetsPort, "costOf">; readonly logger: Logger },
+  beforeMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { store, assets, logger } = context;
+  const due = (await store.judgements.judgedChecker()).filter(
+    ({ alert, end }) =>
+      end !== null && alert.cost === undefined && countedFromMs(alert, alert.windowHours ?? 0) < beforeMs,
+  );
+  for (const { alert } of due) {
+    if (signal?.aborted === true) return;
+    try {
+      const cost = await assets.costOf(alert.id);
+      if (cost === null) continue;
+      await store.transaction(async ({ alerts }) => {
+        const kept = await alerts.find(alert.id);
+        if (kept !== null) await alerts.change({ ...kept.alert, cost });
+      });
+    } catch (error) {
+      logger.warn({ err: error, alertId: alert.id, slug: alert.slug }, "cost of an alert could not be kept");
+    }
+  }
+}
+
+/** After this instant are the deaths that it cost: from the minute of the onset on, else all of its window. */
+function countedFromMs({ onset, startsAtMs }: KeptAlert["alert"], windowHours: number): number {
+  return onset === undefined ? startsAtMs - windowHours * hourMs : onset.atMs - 1;
+}
+
+/** Returns the values, or of many so many that are evenly drawn from the first to the last. */
+function quantilesOf(sorted: readonly number[]): number[] {
+  if (sorted.length <= mostQuantiles) return [...sorted];
+  return Array.from(
+    { length: mostQuantiles },
+    (_, index) => sorted[Math.floor(((index + 0.5) * sorted.length) / mostQuantiles)] ?? 0,
+  );
 }
 
 interface Interval {

@@ -76,6 +76,18 @@ export interface AlertCarrier {
   readonly usualShare: number;
 }
 
+/** What a broken checker cost (CONTRACT 15): the deaths after the onset, and for how long live assets counted as dead. */
+export interface AlertCost {
+  readonly deaths: number;
+  readonly knownCount: number;
+  readonly revived: number;
+  readonly stillDead: number;
+  /** From the last death to the first revival, of all that were revived, together. */
+  readonly closedSeconds: number;
+  /** The same of each, ascending; of many, evenly drawn ones. */
+  readonly closedQuantiles: readonly number[];
+}
+
 /** One live alert: at most one a (check, slug, kind) (CONTRACT 1 and 7). */
 export interface AlertState {
   readonly id: string;
@@ -107,6 +119,8 @@ export interface AlertState {
   readonly found?: AlertFound;
   /** The run that began it was no look at a known rate: the first ever, after a changed configuration, or after a long gap. */
   readonly isFirstLook?: true;
+  /** What it cost when its events began to go; absent before, and where it is not judged `checker`. */
+  readonly cost?: AlertCost;
   /** The named reason of the last decision about it (alerting/decide/reasons.ts). */
   readonly reason: string;
 }
@@ -218,6 +232,16 @@ const storedAlert = z.object({
     })
     .exactOptional(),
   isFirstLook: z.literal(true).exactOptional(),
+  cost: z
+    .object({
+      deaths: z.number(),
+      knownCount: z.number(),
+      revived: z.number(),
+      stillDead: z.number(),
+      closedSeconds: z.number(),
+      closedQuantiles: z.array(z.number()),
+    })
+    .exactOptional(),
   reason: z.string(),
 }) satisfies z.ZodType<AlertState>;
 

@@ -1,4 +1,5 @@
 import type { Actor } from "../../contract/actor.ts";
+import type { AlertCost } from "../../store/alerts/alerts.ts";
 import type { EventPlace } from "../../store/events/asset-events.ts";
 
 /** An asset that died in an alert, by its last death there. */
@@ -53,16 +54,6 @@ export interface AlertAssets {
     readonly attributes: readonly string[];
     readonly pieces: AsyncIterable<readonly ListedAsset[]>;
   }>;
-}
-
-/** What a broken checker cost (CONTRACT 15): the deaths after the onset, and for how long live assets counted as dead. */
-export interface AlertCost {
-  readonly deaths: number;
-  readonly knownCount: number;
-  readonly revived: number;
-  readonly stillDead: number;
-  /** From the last death to the first revival, of each that was revived; seconds, ascending. */
-  readonly closedSeconds: readonly number[];
 }
 
 export interface AlertAssetsPort {
