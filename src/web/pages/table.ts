@@ -173,7 +173,7 @@ export function renderPager<Item>(page: PageOf<Item>, hrefOf: (number: number) =
       total === 0
         ? nothing
         : html`<span
-            >${formatCount(start + 1)}–${formatCount(start + items.length)} of
+            >${formatCount(start + 1)}&ndash;${formatCount(start + items.length)} of
             ${formatCount(total)}${number > 1 ? link(number - 1, "Previous") : nothing}${number < pages ? link(number + 1, "Next") : nothing}</span
           >`
     }

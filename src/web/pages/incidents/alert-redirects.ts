@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { beginOfAlertId } from "../../../contract/alert-id.ts";
-import { seesOrganization } from "../../access/identity.ts";
+import { requireOrganization, seesOrganization } from "../../access/identity.ts";
 import { html } from "../../parts/html.ts";
 import type { AlertsPort } from "../../ports/alerts.ts";
 import type { Running } from "../../read/running.ts";
@@ -24,7 +24,8 @@ export function addAlertRedirects(scope: FastifyInstance, { site, running, alert
   addPage("/alerts/:id", "public", async (request, reply) => {
     const { id } = request.params as { readonly id: string };
     const kept = await running.store.alerts.find((await onlyOneStarting(request, id)) ?? id);
-    if (kept === null || !seesOrganization(request, kept.alert.slug)) return sendMissing(request, reply, id);
+    if (kept === null) return sendMissing(request, reply, id);
+    requireOrganization(request, kept.alert.slug);
     const { incident, slug } = kept.alert;
     return reply.redirect(incident === undefined ? organizationPath(slug) : `/incidents/${incident.number}`);
   });

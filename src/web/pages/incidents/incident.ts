@@ -69,7 +69,7 @@ export function renderIncident(
   const sentences = incidentSentences(page, withPeople).map((sentence) => html`${sentence}`);
   return html`<p class="crumbs">
       <span><a href="/incidents">Incidents</a> / ${number}</span
-      >${previous === null ? nothing : html`<span><a href="/incidents/${previous}">‹ ${previous}</a></span>`}
+      >${previous === null ? nothing : html`<span><a href="/incidents/${previous}">&lsaquo; ${previous}</a></span>`}
     </p>
     ${renderHead(sentences, { shape: incidentMark(page), acts })} ${renderInstants(page, withPeople)}
     <div class="asked">

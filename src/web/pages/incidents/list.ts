@@ -178,7 +178,7 @@ function judgedCell(facts: IncidentFacts, withPeople: boolean): Html {
   const judgement = judgementOf(facts);
   const { incident, summary } = facts;
   if (incident.family === "unreachable")
-    return html`–<span class="under">${incident.endedAtMs === null ? nothing : "ended by itself"}</span>`;
+    return html`&ndash;<span class="under">${incident.endedAtMs === null ? nothing : "ended by itself"}</span>`;
   if (judgement !== null)
     return html`${judgement.verdict}<span class="under">${withPeople ? nameOf(judgement) : nothing}</span>`;
   const isOpen = incident.endedAtMs === null;

@@ -70,7 +70,7 @@ export function renderMembers(page: IncidentPage, params: URLSearchParams, path:
       : html`<p class="pager">
           <span>${note}</span
           ><span
-            >1–${shown.items.length} of ${formatCount(shown.total)}
+            >1&ndash;${shown.items.length} of ${formatCount(shown.total)}
             <a href="${withParams(path, params, { show: "all" })}">All ${formatCount(shown.total)}</a></span
           >
         </p>`;

@@ -123,7 +123,9 @@ export function addSilencePages(
 
   async function find(request: FastifyRequest): Promise<PageSilence | null> {
     const { id } = request.params as { readonly id: string };
-    const found = (await seen(request)).find((one) => one.id === id);
+    const found = (await page.silences()).find((one) => one.id === id);
+    if (found !== undefined && !seesPattern(request, found.rule.slug ?? null))
+      requirePattern(request, found.rule.slug ?? "*");
     return found === undefined || found.state === "expired" ? null : found;
   }
 

@@ -56,7 +56,7 @@ function renderActs(slug: string): Html {
       hx-get="${path}/silence"
       hx-target="#dialog-place"
       hx-swap="innerHTML"
-      >Silence…</a
+      >Silence&hellip;</a
     >`;
 }
 

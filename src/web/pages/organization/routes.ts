@@ -18,6 +18,7 @@ import type { SilencesPort } from "../../ports/silences.ts";
 import { chartOfIncident, readDeathsChart } from "../../read/chart.ts";
 import { readAsk, type DeadAssetReading } from "../../read/dead-assets.ts";
 import { readOrganization, type OrganizationFacts, type OrganizationSources } from "../../read/organization.ts";
+import { wantsHtml } from "../../sign-in/lead.ts";
 import { addResource } from "../../resource.ts";
 import type { ChartAct } from "../chart/data.ts";
 import { renderChart } from "../chart/chart.ts";
@@ -114,6 +115,8 @@ export function addOrganizationPages(
   }
 
   function sendForeign(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    // A program gets the words of the API.
+    if (!wantsHtml(request)) requireOrganization(request, slugOf(request));
     const text = html`You sign in for other organizations. <a href="/">Those that you may see</a>`;
     const main = renderMessage("This page is not for you.", text);
     return site.send(request, reply.code(403), { title: "Not for you · flatline", current: "organizations", main });
