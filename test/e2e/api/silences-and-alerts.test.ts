@@ -111,7 +111,7 @@ describe("flatline alerts", () => {
       acknowledgement: { by: "token", note: "kim", comment: "on it" },
     });
     expect((await flatline("alerts", "list")).stdout).toMatch(
-      / kim \(token\) +\S+ +acknowledged by token \(kim\): on it$/m,
+      / kim \(token\) +\S+ +acknowledged by kim \(token\): on it$/m,
     );
   });
 
@@ -146,7 +146,7 @@ describe("flatline alerts", () => {
       /^flatline: 2 alerts have an id that begins with 00aa: give more of it\n {2}00aa11 {2}acme, dead-asset-spike: fail, resolved, detected \S+Z\n {2}00aa22/,
     );
     expect(none).toMatchObject({ exitCode: 64, stderr: expect.stringContaining("begins with 0000ffff") });
-    expect([page.status, page.headers.get("location")]).toEqual([302, `/alerts/${id}?range=7d`]);
+    expect([page.status, page.headers.get("location")]).toEqual([302, "/incidents/1"]);
     expect((await fetch(`http://127.0.0.1:${port}/api/v1/alerts?id=%25`)).status).toBe(400);
   });
 
@@ -180,7 +180,7 @@ describe("flatline alerts", () => {
     const open = await (await fetch(`http://127.0.0.1:${port}/api/v1/alerts/${id}`)).text();
 
     expect([exitCode, stdout]).toEqual([0, `${id}: comment stored\n`]);
-    expect(shown.stdout).toMatch(/^comment +token \(kim\), \S+Z: see hxxps:\/\/login\[\.\]acme\[\.\]example\/a$/m);
+    expect(shown.stdout).toMatch(/^comment +kim \(token\), \S+Z: see hxxps:\/\/login\[\.\]acme\[\.\]example\/a$/m);
     expect(all.comments).toEqual([
       { at: expect.stringMatching(/Z$/), actor: "token", note: "kim", text: "on it", act: "acknowledge" },
       {
@@ -207,7 +207,7 @@ describe("flatline alerts", () => {
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^# fail: `acme`, dead-asset-spike\n\n- Alert: `/);
     expect(stdout).toContain("## Evidence\n\n- `9");
-    expect(stdout).toMatch(/^- \S+Z `token \(kim\)`, acknowledging: `on it`$/m);
+    expect(stdout).toMatch(/^- \S+Z `kim \(token\)`, acknowledging: `on it`$/m);
     expect(stdout).toContain(": `see hxxps://login[.]acme[.]example/a`\n");
     expect(open.status).toBe(401);
     expect([given.status, given.headers.get("content-type")]).toEqual([200, "text/markdown; charset=utf-8"]);
@@ -284,7 +284,7 @@ describe("flatline silence", () => {
     expect(Math.abs(lengthMs - 90 * 60_000)).toBeLessThan(5_000);
     expect(heldBack.silenced).toBe(true);
     expect(listed.stdout).toMatch(/^\(configuration\) +\w+ +calm +0 2 \* \* 6 for 2h \(Europe\/Berlin\) +backup$/m);
-    expect(listed.stdout).toMatch(new RegExp(String.raw`^${made.id} +active +ac\* .* token \(kim\) +migration$`, "m"));
+    expect(listed.stdout).toMatch(new RegExp(String.raw`^${made.id} +active +ac\* .* kim \(token\) +migration$`, "m"));
     expect([ended.exitCode, ended.stdout]).toEqual([0, `${made.id}: ended\n`]);
     expect((await alertOf("acme")).silenced).toBe(false);
     expect([again.exitCode, again.stderr]).toEqual([
@@ -311,7 +311,7 @@ describe("flatline silence", () => {
     expect([past.exitCode, past.stderr]).toEqual([64, expect.stringContaining("endsAt")]);
     expect([nothing.exitCode, nothing.stderr]).toEqual([64, expect.stringContaining("nothing is changed")]);
     expect(listed.stdout).toMatch(
-      new RegExp(`^${id} +active +acme .*2090-01-01T00:00:00Z +token \\(kim\\) +slow one$`, "m"),
+      new RegExp(`^${id} +active +acme .*2090-01-01T00:00:00Z +kim \\(token\\) +slow one$`, "m"),
     );
     expect([ended.exitCode, ended.stderr]).toEqual([1, expect.stringContaining("the silence has ended")]);
   });
@@ -601,19 +601,16 @@ storage: { url: "\${DATABASE_URL}" }
 });
 
 describe("an alert that is over", () => {
-  it("keeps its evidence, on its page and in its report, as of the run when it was at its worst", async () => {
+  it("keeps its evidence in its report, as of the run when it was at its worst", async () => {
     const { id } = await alertOf("acme");
     await folder.configure(configText().replace("  - { slug: acme, labels: { team: trust } }\n", ""));
     const reloaded = await fetch(`http://127.0.0.1:${port}/-/reload`, { method: "POST", headers: bearer });
     expect(reloaded.status).toBe(200);
 
     const { stdout } = await flatline("alerts", "report", id);
-    const page = await (await fetch(`http://127.0.0.1:${port}/alerts/${id}`, { headers: bearer })).text();
 
     expect(stdout).toMatch(/^# ended, fail: `acme`, dead-asset-spike$/m);
     expect(stdout).toMatch(/## Evidence\n\n- As of the run at \S+Z, when it was fail:\n- `9\d deaths/);
     expect(stdout).not.toContain("Do this first");
-    expect(page).toContain("when it was at its worst:");
-    expect(page).toMatch(/<p>9\d deaths in 24/);
   });
 });

@@ -53,7 +53,7 @@ describe("of a running daemon", () => {
 
     const size = /^store +(.*)$/m.exec(stdout)?.[1] ?? "";
     expect(stdout.replaceAll(/\b\d+ (?:s|min)\b/g, "N s").replace(size, "SIZE"))
-      .toBe(`■ 1 of 2 organizations spikes: 1 fail. 1 alert waits for someone.
+      .toBe(`■ acme: 90 deaths in 24 h, 3.0 expected (30.0×). The other one is ok. 1 alert waits for someone.
 
 severity     ■ 1 fail   ○ 1 ok
 alerts       1 firing
