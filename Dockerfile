@@ -5,7 +5,7 @@ COPY package.json package-lock.json .npmrc ./
 # No install scripts in here: the one that is allowed brings a Node of its own, and this image has one.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/build.js scripts/bundle.js scripts/
+COPY scripts/build.js scripts/bundle.js scripts/site.js scripts/
 COPY src src
 RUN node scripts/build.js
 
