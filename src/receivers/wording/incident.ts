@@ -193,8 +193,10 @@ function typeFacts({ assetTypes }: FleetNotice): Message["facts"] {
 // A message is read on a phone: the rest is behind the link.
 const shownLines = 5;
 
-/** The worst by excess; where none is counted, the worst by severity. */
-function worstLines({ worst, organizations: all }: IncidentNotice, notices: readonly AlertNotice[]): string[] {
+/** The worst by excess; where none is counted, the worst by severity, and none where many would all say what the sentence does. */
+function worstLines({ family, worst, organizations: all }: IncidentNotice, notices: readonly AlertNotice[]): string[] {
+  const isSaid = new Set(notices.map(({ error }) => error?.reason)).size === 1 && all > shownLines;
+  if (family === "unreachable" && isSaid) return [];
   const lines =
     worst.length > 0
       ? worst.map(({ slug, excess, count, expected }) => {
