@@ -19,7 +19,7 @@ import { addResource } from "../../resource.ts";
 import type { PageContent } from "../frame.ts";
 import { sentenceOf, type Site } from "../site.ts";
 import { renderConfiguration } from "./configuration.ts";
-import { renderDialog, renderThen } from "./dialogs.ts";
+import { renderDialog, renderThen } from "../dialog.ts";
 import { renderQueue } from "./queue.ts";
 import { renderReceivers } from "./receivers.ts";
 import { addSilencePages } from "./silence-routes.ts";

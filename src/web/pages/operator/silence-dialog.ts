@@ -6,7 +6,7 @@ import { checkNames } from "../../../contract/report.ts";
 import { countOf, formatTime } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { PageSilence } from "../../ports/page.ts";
-import { renderDialog, renderThen } from "./dialogs.ts";
+import { renderDialog, renderThen } from "../dialog.ts";
 import { path } from "./silences.ts";
 
 /** What a form says of a silence. */

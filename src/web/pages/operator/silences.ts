@@ -17,7 +17,7 @@ import {
   withParams,
   type Column,
 } from "../table.ts";
-import { dialogButton } from "./dialogs.ts";
+import { dialogButton } from "../dialog.ts";
 
 /** The page of silences, as one reader may see it. */
 export interface SilencesView {

@@ -1,4 +1,4 @@
-import { html, nothing, type Html } from "../../parts/html.ts";
+import { html, nothing, type Html } from "../parts/html.ts";
 
 /** Renders a button that opens a dialog of the server: over the page where scripts run, else as a page. */
 export function dialogButton(href: string, words: string, isFirst = false): Html {
