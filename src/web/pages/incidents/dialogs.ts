@@ -4,6 +4,7 @@ import type { JudgementVerdict } from "../../../contract/judgement.ts";
 import { countOf, formatShare, formatTime } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
+import { renderDialog, renderThen } from "../dialog.ts";
 import { excessOf, memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
 import { judgementOf } from "./sentences.ts";
 
@@ -85,7 +86,17 @@ const words: Readonly<Record<DialogAct, Words>> = {
   },
 };
 
-export const durations = ["1h", "4h", "1d", "7d"] as const;
+const durations = ["1h", "4h", "1d", "7d"] as const;
+
+/** Renders the choice of how long a silence lasts. */
+export function renderDurations(chosen: string): Html {
+  return html`<fieldset class="who">
+    <legend>For how long</legend>
+    <p class="row">
+      ${durations.map((one) => html`<label class="row"><input type="radio" name="duration" value="${one}" ${one === chosen ? html` checked` : nothing} />${one}</label> `)}
+    </p>
+  </fieldset>`;
+}
 
 /** Renders the dialog of an act; without scripts it is the whole page. */
 export function renderActDialog(dialog: DialogFacts): Html {
@@ -94,29 +105,27 @@ export function renderActDialog(dialog: DialogFacts): Html {
   const action = `/incidents/${facts.incident.number}/${act}`;
   const count = act === "release" ? meant.filter(({ heldSinceMs }) => heldSinceMs !== null).length : meant.length;
   const isPossible = count > 0 || act === "comment";
-  return html`<dialog id="dialog" open aria-labelledby="dialog-title">
-    <form method="post" action="${action}" hx-post="${action}" hx-target="#dialog" hx-swap="outerMorph">
-      <h2 id="dialog-title">${title(count)}</h2>
-      ${renderEvidence(dialog)}${renderWhom(dialog, action)}${renderChoices(dialog)}${
-        comment.label === ""
-          ? nothing
-          : html`<label class="field"
-              >${comment.label}<input
-                type="text"
-                name="comment"
-                maxlength="1000"
-                value="${filled.comment}"
-                ${comment.isNeeded ? html`required` : nothing}
-            /></label>`
-      }
-      <p class="error" role="alert">${problem}</p>
-      <footer>
-        <p>As ${author}. ${foot}</p>
-        <a class="button" href="/incidents/${facts.incident.number}" data-close>Cancel</a>
-        ${isPossible ? html`<button class="primary">${verb(count, filled)}</button>` : nothing}
-      </footer>
-    </form>
-  </dialog>`;
+  const content = html`${renderEvidence(dialog)}${renderWhom(dialog, action)}${renderChoices(dialog)}${
+    comment.label === ""
+      ? nothing
+      : html`<label class="field"
+          >${comment.label}<input
+            type="text"
+            name="comment"
+            maxlength="1000"
+            value="${filled.comment}"
+            ${comment.isNeeded ? html`required` : nothing}
+        /></label>`
+  }`;
+  return renderDialog({
+    action,
+    title: title(count),
+    content,
+    problem,
+    foot: `As ${author}. ${foot}`,
+    ...(isPossible ? { verb: verb(count, filled) } : {}),
+    back: `/incidents/${facts.incident.number}`,
+  });
 }
 
 function renderEvidence({ facts, act, meant }: DialogFacts): Html {
@@ -196,34 +205,19 @@ function renderChoices(dialog: DialogFacts): Html {
               value="${verdict}"
               required${filled.verdict === verdict ? html` checked` : nothing}
             /><span><b>${name}</b><span class="under">${meaning}</span></span
-            >${renderLines(judgeLines(verdict, dialog, foreseen[verdict]))}</label
+            >${renderThen(judgeLines(verdict, dialog, foreseen[verdict]))}</label
           >`,
       )}
     </fieldset>`;
   if (act === "release") return renderRelease(dialog, foreseen.act);
   if (act === "silence")
-    return html`<fieldset class="who">
-        <legend>For how long</legend>
-        <p class="row">
-          ${durations.map((one) => html`<label class="row"><input type="radio" name="duration" value="${one}" ${filled.duration === one ? html` checked` : nothing} />${one}</label> `)}
-        </p>
-      </fieldset>
-      ${renderLines([["Messages", "stop; checks run on, and gates stay as they are"]])}`;
-  if (act === "acknowledge") return renderLines(acknowledgeLines(facts, meant, foreseen.act));
+    return html`${renderDurations(filled.duration)}
+    ${renderThen([["Messages", "stop; checks run on, and gates stay as they are"]])}`;
+  if (act === "acknowledge") return renderThen(acknowledgeLines(facts, meant, foreseen.act));
   return nothing;
 }
 
 type Line = readonly [name: string, text: string];
-
-function renderLines(lines: readonly Line[]): Html {
-  return html`<dl class="then">
-    ${lines.map(
-      ([name, text]) =>
-        html`<dt>${name}</dt>
-          <dd>${text}</dd>`,
-    )}
-  </dl>`;
-}
 
 /** What a verdict does, computed for each organization that is meant and added up. */
 function judgeLines(
@@ -304,7 +298,7 @@ function renderRelease({ meant }: DialogFacts, foreseen: IncidentActResult | und
       <b>${countOf(deaths, "death")} more than expected may be acted on at once</b
       >${held.length > 1 ? `, of ${namesOf(held)}` : ""}.
     </p>
-    ${renderLines([
+    ${renderThen([
       ["Gates", `${formatCount(opened)} open at once`],
       ...(kept > 0 ? [["", `${formatCount(kept)} stay shut: another alert holds them`] as const] : []),
     ])}
@@ -358,20 +352,20 @@ export function doneSentence(act: DialogAct, { done, skipped }: IncidentActResul
 export function renderOutcome(number: number, act: DialogAct, result: IncidentActResult): Html {
   const byReason = [...Map.groupBy(result.skipped, ({ reason }) => reason)];
   const gates = result.gatesOpened.length;
-  return html`<dialog id="dialog" open aria-labelledby="dialog-title">
-    <h2 id="dialog-title">${doneSentence(act, result)}</h2>
-    <p>
-      ${gates === 0 ? nothing : html`${countOf(gates, "gate")} ${gates === 1 ? "is" : "are"} open. `}${byReason.map(
-        ([reason, some]) =>
-          html`${formatCount(some.length)} ${reasonWords[reason] ?? reason}:
-          ${some.slice(0, shownNames).map(({ slug }, index) => html`${index === 0 ? "" : ", "}<a href="/o/${encodeURIComponent(slug)}">${slug}</a>`)}${some.length > shownNames ? ` and ${formatCount(some.length - shownNames)} more` : ""}. `,
-      )}
-    </p>
-    <footer>
-      <p>Nothing is rolled back. Doing it again does only the rest.</p>
-      <a class="button" href="/incidents/${number}" data-close>Close</a>
-    </footer>
-  </dialog>`;
+  const content = html`<p>
+    ${gates === 0 ? nothing : html`${countOf(gates, "gate")} ${gates === 1 ? "is" : "are"} open. `}${byReason.map(
+      ([reason, some]) =>
+        html`${formatCount(some.length)} ${reasonWords[reason] ?? reason}:
+        ${some.slice(0, shownNames).map(({ slug }, index) => html`${index === 0 ? "" : ", "}<a href="/o/${encodeURIComponent(slug)}">${slug}</a>`)}${some.length > shownNames ? ` and ${formatCount(some.length - shownNames)} more` : ""}. `,
+    )}
+  </p>`;
+  return renderDialog({
+    action: null,
+    title: doneSentence(act, result),
+    content,
+    foot: "Nothing is rolled back. Doing it again does only the rest.",
+    back: `/incidents/${number}`,
+  });
 }
 
 /** Returns the act as it is done. */

@@ -2,6 +2,7 @@ import { formatCount, formatPercent } from "../../../base/numbers.ts";
 import { countOf, formatLengthInProse } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { IncidentPage } from "../../read/incident-page.ts";
+import { dialogButton } from "../dialog.ts";
 import { renderHead } from "../frame.ts";
 import { mark, type MarkShape } from "../marks.ts";
 import { renderSection, renderTable } from "../table.ts";
@@ -38,20 +39,10 @@ export function incidentMark({ summary, incident }: Pick<IncidentPage, "summary"
   return mark(`${severity}-ended` as MarkShape, "ended");
 }
 
-/**
- * Renders the button of an act on a whole incident, or on one organization of it: a link to its dialog, which is a page without
- * scripts.
- */
+/** Renders the button of an act on a whole incident, or on one organization of it. */
 export function actButton(number: number, act: DialogAct, words: string, isFirst = false, slug?: string): Html {
   const href = `/incidents/${number}/${act}${slug === undefined ? "" : `?slug=${encodeURIComponent(slug)}`}`;
-  return html`<a
-    class="button${isFirst ? " primary" : ""}"
-    href="${href}"
-    hx-get="${href}"
-    hx-target="#dialog-place"
-    hx-swap="innerHTML"
-    >${words}</a
-  >`;
+  return dialogButton(href, words, isFirst);
 }
 
 /** Renders the page of an incident: its six answers, its chart, whom it is of, and what happened. */

@@ -3,12 +3,13 @@ import { z } from "zod";
 
 import { parseDuration } from "../../../base/durations.ts";
 import { FlatlineError } from "../../../base/errors.ts";
-import { receiveBody, type ByteBudget } from "../../../base/request-body.ts";
+import type { ByteBudget } from "../../../base/request-body.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../../contract/judgement.ts";
 import type { IncidentActResult } from "../../../alerting/acts/incident-acts.ts";
 import { authorOf, readerOf, seesDetails, seesOrganization } from "../../access/identity.ts";
 import type { AccessSettings } from "../../access/settings.ts";
 import { paramsOf } from "../../answer.ts";
+import { receiveForm } from "../../form.ts";
 import { countOf } from "../../parts/figures.ts";
 import { nothing, type Html } from "../../parts/html.ts";
 import { chartOfIncident, readAnswersChart, readDeathsChart } from "../../read/chart.ts";
@@ -183,7 +184,7 @@ export function addIncidentPages(
           handle: (request, reply) => perform(act, request, reply),
         },
       },
-      (request, reply, refusal) => site.refuse(request, reply, refusal),
+      site.refuse,
     );
 
   async function ask(act: DialogAct, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
@@ -195,8 +196,7 @@ export function addIncidentPages(
   async function perform(act: DialogAct, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const page = await find(request);
     if (page === null) return site.sendMissing(request, reply, missingIncident(referenceOf(request)));
-    const body = await receiveBody(request.raw, reply.raw, { mostBytes: mostFormBytes, budget: bodies });
-    const form = new URLSearchParams(body.toString());
+    const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
     try {
       const result = await run(request, act, page, form, false);
       return await sendDone(request, reply, act, page, result);

@@ -4,6 +4,7 @@ import { countOf, formatLengthInProse, formatRatioCell, nbsp } from "../../parts
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { OrganizationFacts } from "../../read/organization.ts";
+import { dialogButton } from "../dialog.ts";
 import { renderHead } from "../frame.ts";
 import type { DialogAct } from "../incidents/dialogs.ts";
 import { actButton } from "../incidents/incident.ts";
@@ -47,17 +48,7 @@ export function renderOrganization(facts: OrganizationFacts, options: Organizati
 }
 
 function renderActs(slug: string): Html {
-  const path = organizationPath(slug);
-  return html`<button form="run">Run now</button>
-    <a
-      class="button"
-      role="button"
-      href="${path}/silence"
-      hx-get="${path}/silence"
-      hx-target="#dialog-place"
-      hx-swap="innerHTML"
-      >Silence&hellip;</a
-    >`;
+  return html`<button form="run">Run now</button> ${dialogButton(`${organizationPath(slug)}/silence`, "Silence…")}`;
 }
 
 /** What people decide of the open incident, of this organization only. */

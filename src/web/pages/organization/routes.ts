@@ -7,10 +7,10 @@ import { FlatlineError } from "../../../base/errors.ts";
 import type { ByteBudget } from "../../../base/request-body.ts";
 import { dayMs } from "../../../base/time.ts";
 import { literalPattern } from "../../../base/text-pattern.ts";
-import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../../access/identity.ts";
+import { authorOf, readerOf, requireOrganization, seesDetails, seesOrganization } from "../../access/identity.ts";
 import type { AccessSettings } from "../../access/settings.ts";
 import { receiveForm } from "../../form.ts";
-import { paramsOf, sendText } from "../../answer.ts";
+import { paramsOf } from "../../answer.ts";
 import { countOf, formatTime } from "../../parts/figures.ts";
 import { html, type Html } from "../../parts/html.ts";
 import type { ChecksPort } from "../../ports/checks.ts";
@@ -24,7 +24,7 @@ import type { ChartAct } from "../chart/data.ts";
 import { renderChart } from "../chart/chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
 import { renderMessage } from "../frame.ts";
-import { wantsPart, type Site } from "../site.ts";
+import type { Site } from "../site.ts";
 import { organizationPath, renderOrganization } from "./organization.ts";
 import { organizationTitle, worstOf } from "./sentences.ts";
 import { renderSilenceDialog, type SilenceForm } from "./silence-dialog.ts";
@@ -76,13 +76,7 @@ export function addOrganizationPages(
     });
   });
 
-  addResource(
-    scope,
-    "/o/:slug/run",
-    settings,
-    { POST: { access: "operate", handle: run } },
-    (request, reply, refusal) => site.refuse(request, reply, refusal),
-  );
+  addResource(scope, "/o/:slug/run", settings, { POST: { access: "operate", handle: run } }, site.refuse);
 
   addResource(
     scope,
@@ -92,7 +86,7 @@ export function addOrganizationPages(
       GET: { access: "operate", isWrite: false, handle: askSilence },
       POST: { access: "operate", handle: silence },
     },
-    (request, reply, refusal) => site.refuse(request, reply, refusal),
+    site.refuse,
   );
 
   function slugOf(request: FastifyRequest): string {
@@ -142,7 +136,9 @@ export function addOrganizationPages(
   }
 
   async function askSilence(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-    return sendSilence(request, reply, { duration: "4h", comment: "", problem: "" });
+    const facts = await find(request);
+    if (facts === null) return sendMissing(request, reply);
+    return sendSilence(request, reply, facts, { duration: "4h", comment: "", problem: "" });
   }
 
   async function silence(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
@@ -153,7 +149,7 @@ export function addOrganizationPages(
     const read = silenceSchema.safeParse(filled);
     if (!read.success) {
       const problem = read.error.issues[0]?.message ?? "The form cannot be read.";
-      return sendSilence(request, reply.code(422), { ...filled, problem });
+      return sendSilence(request, reply.code(422), facts, { ...filled, problem });
     }
     const nowMs = clock.nowMs();
     const endsAtMs = nowMs + read.data.duration;
@@ -163,22 +159,18 @@ export function addOrganizationPages(
     return sendDone(request, reply, `Silenced until ${formatTime(endsAtMs, nowMs)}.`);
   }
 
-  async function sendSilence(request: FastifyRequest, reply: FastifyReply, form: SilenceForm): Promise<unknown> {
-    const facts = await find(request);
-    if (facts === null) return sendMissing(request, reply);
-    const dialog = renderSilenceDialog(facts.slug, request.identity?.name ?? "", form);
-    if (wantsPart(request))
-      return sendText(request, reply.header("cache-control", "no-store"), "text/html", dialog.html);
-    return site.send(request, reply, { title: `Silence ${facts.slug}`, current: "organizations", main: dialog });
+  function sendSilence(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { slug }: OrganizationFacts,
+    form: SilenceForm,
+  ): Promise<FastifyReply> {
+    const dialog = renderSilenceDialog(slug, readerOf(request) ?? "", form);
+    return site.sendDialog(request, reply, dialog, { title: `Silence ${slug}`, current: "organizations" });
   }
 
-  function sendDone(request: FastifyRequest, reply: FastifyReply, did: string): unknown {
-    if (wantsPart(request))
-      return reply
-        .code(204)
-        .header("hx-trigger", JSON.stringify({ done: did.replaceAll("\u00a0", " ") }))
-        .send();
-    return reply.redirect(`${organizationPath(slugOf(request))}?did=${encodeURIComponent(did)}`, 303);
+  function sendDone(request: FastifyRequest, reply: FastifyReply, did: string): FastifyReply {
+    return site.sendDone(request, reply, did, organizationPath(slugOf(request)));
   }
 
   async function chartOf(facts: OrganizationFacts, path: string, params: URLSearchParams): Promise<Html> {
