@@ -1,8 +1,9 @@
 import { formatCount } from "../../base/numbers.ts";
+import type { Severity } from "../../contract/severity.ts";
 import type { FrameFacts } from "../read/frame.ts";
 import { countOf, formatClock, formatDay, formatLengthInProse, formatSeconds } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
-import { symbols, wordmark, type ShownSeverity } from "./marks.ts";
+import { symbols, wordmark } from "./marks.ts";
 
 /** The pages of the masthead. */
 export type PageKey = "organizations" | "incidents" | "silences" | "receivers" | "queue" | "config";
@@ -38,7 +39,7 @@ export interface PageContent {
   readonly current: PageKey | null;
   readonly main: Html;
   /** The mark in the browser's tab [the fleet's worst]. */
-  readonly severity?: ShownSeverity;
+  readonly severity?: Severity;
   /** Drawn in place of the rule under the masthead [a flat line]. */
   readonly trace?: Html;
   /** Whether it is read again when something has changed [no]. */

@@ -1,14 +1,12 @@
+import type { Severity } from "../../contract/severity.ts";
 import { html, type Html } from "../parts/html.ts";
 
-/** What a page knows of an organization: `unknown` before its first run. */
-export type ShownSeverity = "fail" | "warn" | "unknown" | "ok";
-
 /** In the order in which they are counted. */
-export const shownSeverities: readonly ShownSeverity[] = ["fail", "warn", "unknown", "ok"];
+export const shownSeverities: readonly Severity[] = ["fail", "warn", "unknown", "ok"];
 
 /** The shapes of marks: severities, ended ones as outlines, and what happened. */
 export type MarkShape =
-  | ShownSeverity
+  | Severity
   | "fail-ended"
   | "warn-ended"
   | "unknown-ended"
@@ -26,7 +24,7 @@ export function mark(shape: MarkShape, tone: string = shape): Html {
 }
 
 /** Returns a severity as shape, word and colour; of what has ended, its outline. */
-export function severityWord(severity: ShownSeverity, isEnded = false): Html {
+export function severityWord(severity: Severity, isEnded = false): Html {
   if (!isEnded || severity === "ok")
     return html`<span class="severity ${severity}">${mark(severity)}<span class="word">${severity}</span></span>`;
   return html`<span class="severity ended"

@@ -1,4 +1,5 @@
 import { minuteMs } from "../../base/time.ts";
+import { worstSeverity, type Severity } from "../../contract/severity.ts";
 import { reaches, reachesEverything, type Identity } from "../access/identity.ts";
 import type { CheckState } from "../ports/checks.ts";
 import type { Running } from "./running.ts";
@@ -7,7 +8,7 @@ import { readUnfinished } from "./unfinished.ts";
 /** What stands around every page. It is read from the board and three small tables, never from a model of the whole fleet. */
 export interface FrameFacts {
   /** The worst of the last results. */
-  readonly severity: "fail" | "unknown" | "warn" | "ok";
+  readonly severity: Severity;
   readonly openIncidents: number;
   /** Incidents that have ended and wait for somebody to judge them. */
   readonly unfinished: number;
@@ -24,7 +25,6 @@ export interface FrameFacts {
 
 // A late run is one this much after it was due: a busy scheduler is not yet news.
 const lateAfterMs = minuteMs;
-const order = ["fail", "unknown", "warn", "ok"] as const;
 
 /** Reads it for one reader. */
 export async function readFrame(running: Running, identity: Identity | null): Promise<FrameFacts> {
@@ -37,7 +37,7 @@ export async function readFrame(running: Running, identity: Identity | null): Pr
   const totals = reachesEverything(identity) ? await store.outbox.totals() : [];
   const queues = states.filter(({ check }) => check === "review-queue");
   return {
-    severity: worstOf(states),
+    severity: worstSeverity(states.map(({ severity }) => severity ?? "unknown")),
     openIncidents: open.filter(({ number }) => members.get(number)?.some(({ alert }) => sees(alert.slug)) ?? false)
       .length,
     unfinished: (await readUnfinished(running, sees, await store.gate.failures())).incidents.size,
@@ -53,11 +53,6 @@ export async function readFrame(running: Running, identity: Identity | null): Pr
 /** Returns whether its run should have begun by now. */
 export function isLate({ lastRunAtMs, isRunning, nextDueAtMs }: CheckState, nowMs: number): boolean {
   return lastRunAtMs !== null && !isRunning && nextDueAtMs + lateAfterMs < nowMs;
-}
-
-function worstOf(states: readonly CheckState[]): FrameFacts["severity"] {
-  const found = new Set(states.map(({ severity }) => severity ?? "unknown"));
-  return order.find((severity) => found.has(severity)) ?? "ok";
 }
 
 function queuedOf({ lastReport }: CheckState): number {

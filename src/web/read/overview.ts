@@ -1,7 +1,7 @@
 import { heldGates } from "../../alerting/decide/gate.ts";
 import { readAlertingView, type AlertView } from "../../alerting/view.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
-import { compareSeverity, type Severity } from "../../contract/severity.ts";
+import { compareSeverity, worstSeverity, type Severity } from "../../contract/severity.ts";
 import { reaches, type Identity } from "../access/identity.ts";
 import type { CheckState } from "../ports/checks.ts";
 import { isLate } from "./frame.ts";
@@ -160,7 +160,7 @@ function rowsOf(
     return {
       slug,
       labels: rules.targetOf("dead-asset-spike", slug)?.labels ?? {},
-      severity: worse(severity, bad[0]?.severity ?? "ok"),
+      severity: worstSeverity([severity, ...bad.map((other) => other.severity)]),
       isWaiting: state.severity === null,
       count,
       expected,
@@ -180,10 +180,6 @@ function severityOf({ checks }: Running, state: CheckState, nowMs: number): Seve
   if (state.severity === null) return "unknown";
   if (state.severity === "unknown" || state.lastRunAtMs === null) return state.severity;
   return nowMs - state.lastRunAtMs > checks.staleAfterMs(state) ? "unknown" : state.severity;
-}
-
-function worse(left: Severity, right: Severity): Severity {
-  return compareSeverity(right, left) > 0 ? right : left;
 }
 
 function countAlerts(alerts: readonly AlertView[]): Overview["alerts"] {

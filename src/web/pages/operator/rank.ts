@@ -1,5 +1,4 @@
-import { compareSeverity } from "../../../contract/severity.ts";
-import type { ShownSeverity } from "../marks.ts";
+import { compareSeverity, type Severity } from "../../../contract/severity.ts";
 import type { PageProposal, PageQueuedReport } from "../../ports/page.ts";
 
 /** One proposal that waits, with its report; null: the report names no proposal that waits. */
@@ -7,7 +6,7 @@ export interface QueueRow {
   readonly report: PageQueuedReport;
   readonly proposal: PageProposal | null;
   /** By the age of the report and the thresholds of its organization; unknown without a readable age. */
-  readonly severity: ShownSeverity;
+  readonly severity: Severity;
   readonly ageMs: number | null;
   /** Share of the time after which it fails. */
   readonly share: number;
@@ -41,7 +40,7 @@ export function groupQueue(rows: readonly QueueRow[]): QueueGroup[] {
   return [...Map.groupBy(rows, ({ report }) => report.slug)].map(([slug, own]) => ({ slug, rows: own }));
 }
 
-function severityOf({ warnAfterMs, failAfterMs }: PageQueuedReport, ageMs: number | null): ShownSeverity {
+function severityOf({ warnAfterMs, failAfterMs }: PageQueuedReport, ageMs: number | null): Severity {
   if (ageMs === null) return "unknown";
   if (ageMs >= failAfterMs) return "fail";
   return ageMs >= warnAfterMs ? "warn" : "ok";

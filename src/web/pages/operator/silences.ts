@@ -1,6 +1,7 @@
 import { breakAddresses } from "../../../base/broken-address.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { literalOf } from "../../../base/text-pattern.ts";
+import { worstSeverity } from "../../../contract/severity.ts";
 import type { PagePort, PageSilence } from "../../ports/page.ts";
 import { countOf, formatLength, formatLengthInProse } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
@@ -159,8 +160,8 @@ function untilText({ state, startsAtMs, endsAtMs, rule }: PageSilence, nowMs: nu
 function holdsText({ organizations, firing, state }: PageSilence): Html {
   const many = countOf(organizations.length, "organization");
   if (state !== "active") return html`${many}`;
-  const worst = (["fail", "unknown", "warn"] as const).find((severity) => firing.includes(severity));
-  if (worst === undefined) return html`${many}, nothing fires`;
+  const worst = worstSeverity(firing);
+  if (worst === "ok") return html`${many}, nothing fires`;
   return html`${many},
     <span class="said">${mark(worst)}${formatCount(firing.length)} ${firing.length === 1 ? "fires" : "fire"}</span>`;
 }

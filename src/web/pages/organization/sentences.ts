@@ -1,7 +1,7 @@
 import { formatCount, formatExpected } from "../../../base/numbers.ts";
 import { hourMs, minuteMs } from "../../../base/time.ts";
 import { deathWords } from "../../../contract/death-counts.ts";
-import type { Severity } from "../../../contract/severity.ts";
+import { worstSeverity, type Severity } from "../../../contract/severity.ts";
 import { countOf, formatLengthInProse, withPageTimes } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
@@ -32,8 +32,8 @@ export function organizationSentences(facts: OrganizationFacts): readonly Html[]
 
 /** The worst that its healthchecks found; null: none has run. */
 export function worstOf({ checks }: Pick<OrganizationFacts, "checks">): Severity | null {
-  const order = ["fail", "unknown", "warn", "ok"] as const;
-  return order.find((severity) => checks.some((one) => one.severity === severity)) ?? null;
+  const found = checks.flatMap(({ severity }) => severity ?? []);
+  return found.length === 0 ? null : worstSeverity(found);
 }
 
 /** Returns the title of the document: "fail: globex". */

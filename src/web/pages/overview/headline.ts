@@ -1,20 +1,15 @@
 import { formatCount } from "../../../base/numbers.ts";
+import type { Severity } from "../../../contract/severity.ts";
 import { countOf, formatLengthInProse } from "../../parts/figures.ts";
 import type { Overview, OverviewRow } from "../../read/overview.ts";
-import { shownSeverities, type ShownSeverity } from "../marks.ts";
+import { shownSeverities } from "../marks.ts";
 import { incidentSentences, isAlone, listSentence } from "../incidents/sentences.ts";
 
 /** Returns how many organizations have which severity. */
-export function countSeverities(rows: readonly OverviewRow[]): Readonly<Record<ShownSeverity, number>> {
+export function countSeverities(rows: readonly OverviewRow[]): Readonly<Record<Severity, number>> {
   const counts = { fail: 0, warn: 0, unknown: 0, ok: 0 };
   for (const { severity } of rows) counts[severity]++;
   return counts;
-}
-
-/** Returns the worst that the mark in the browser's tab shows. */
-export function worstOf(rows: readonly OverviewRow[]): ShownSeverity {
-  const counts = countSeverities(rows);
-  return (["fail", "unknown", "warn"] as const).find((severity) => counts[severity] > 0) ?? "ok";
 }
 
 /** Returns what holds, in sentences: the first that is true of what is open, else of what is left, else that all is well. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
 import type { Clock } from "../../../base/time.ts";
+import { worstSeverity } from "../../../contract/severity.ts";
 import { seesDetails, seesOrganization } from "../../access/identity.ts";
 import { paramsOf } from "../../answer.ts";
 import type { PagePort } from "../../ports/page.ts";
@@ -12,7 +13,7 @@ import { renderIncidentTable } from "../incidents/list.ts";
 import { incidentSentences, listSentence } from "../incidents/sentences.ts";
 import type { Site } from "../site.ts";
 import { renderBand, renderUnfinished, renderUnwatched } from "./band.ts";
-import { overviewSentences, overviewTitle, worstOf } from "./headline.ts";
+import { overviewSentences, overviewTitle } from "./headline.ts";
 import { renderCounters, renderOrganizations, shownSlugs } from "./table.ts";
 import { renderTrace } from "./trace.ts";
 
@@ -42,7 +43,7 @@ export function addOverviewPage(scope: FastifyInstance, routes: OverviewRoutes):
     return site.send(request, reply, {
       title: overviewTitle(overview),
       current: "organizations",
-      severity: worstOf(overview.rows),
+      severity: worstSeverity(overview.rows.map(({ severity }) => severity)),
       trace: renderTrace(overview),
       isLive: true,
       main,

@@ -1,11 +1,12 @@
 import { formatCompactCount, formatCount, formatExpected, formatRatio } from "../../../base/numbers.ts";
+import { compareSeverity, type Severity } from "../../../contract/severity.ts";
 import type { HourSeries } from "../../../store/runs/hour-series.ts";
 import { countOf, formatLengthInProse, formatRatioCell } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import { readWords, selectByWords, type WordSubject } from "../../parts/words.ts";
 import type { Overview, OverviewRow } from "../../read/overview.ts";
-import { mark, severityWord, shownSeverities, type ShownSeverity } from "../marks.ts";
+import { mark, severityWord, shownSeverities } from "../marks.ts";
 import { renderFilter, pageOf, renderPager, renderTable, withParams, type Column } from "../table.ts";
 import { countSeverities } from "./headline.ts";
 import { renderSpark } from "./spark.ts";
@@ -16,7 +17,7 @@ const shownOfIncident = 8;
 
 /** What the query of the overview asks for. */
 interface Asked {
-  readonly severities: readonly ShownSeverity[];
+  readonly severities: readonly Severity[];
   readonly text: string;
 }
 
@@ -47,7 +48,7 @@ export function renderCounters(rows: readonly OverviewRow[], params: URLSearchPa
     ${renderStrip(counts, rows.length)}`;
 }
 
-function renderStrip(counts: Readonly<Record<ShownSeverity, number>>, total: number): Html {
+function renderStrip(counts: Readonly<Record<Severity, number>>, total: number): Html {
   if (total === 0) return nothing;
   const fills = {
     fail: html`class="f-fail"`,
@@ -192,12 +193,10 @@ function byExcess(left: OverviewRow, right: OverviewRow): number {
   return excess(right) - excess(left) || (left.slug < right.slug ? -1 : 1);
 }
 
-const ranks: Readonly<Record<ShownSeverity, number>> = { fail: 0, unknown: 1, warn: 2, ok: 3 };
-
 /** Worst first, then shut gates, then by ratio. */
 function byUrgency(left: OverviewRow, right: OverviewRow): number {
   return (
-    ranks[left.severity] - ranks[right.severity] ||
+    compareSeverity(right.severity, left.severity) ||
     Number(right.heldSinceMs !== null) - Number(left.heldSinceMs !== null) ||
     (right.ratio ?? 0) - (left.ratio ?? 0) ||
     (left.slug < right.slug ? -1 : 1)
