@@ -39,11 +39,11 @@ export interface IncidentPage extends IncidentFacts {
 export interface IncidentPages {
   /** By number or id; null: unknown, or the reader may see none of its members. */
   read(reference: string, sees: (slug: string) => boolean): Promise<IncidentPage | null>;
-  /** The facts of some incidents, in their order. `failures`: those of the gate that no hand has released [read]. */
+  /** The facts of some incidents, in their order. `failures`: those of the gate that no hand has released. */
   factsOf(
     found: readonly ReadIncident[],
     sees: (slug: string) => boolean,
-    failures?: readonly GateFailure[],
+    failures: readonly GateFailure[],
   ): Promise<readonly IncidentFacts[]>;
 }
 
@@ -61,9 +61,8 @@ export function createIncidentPages(
   async function factsOf(
     found: readonly ReadIncident[],
     sees: (slug: string) => boolean,
-    given?: readonly GateFailure[],
+    failures: readonly GateFailure[],
   ): Promise<readonly IncidentFacts[]> {
-    const failures = given ?? (await store.gate.failures());
     const fleet = checks.all().filter(({ check, slug }) => check === "dead-asset-spike" && sees(slug)).length;
     const nowMs = clock.nowMs();
     const facts: IncidentFacts[] = [];
@@ -87,7 +86,7 @@ export function createIncidentPages(
     read: async (reference, sees) => {
       const found = await incidents.find(reference, sees);
       if (found === null) return null;
-      const [facts] = await factsOf([found], sees);
+      const [facts] = await factsOf([found], sees, await store.gate.failures());
       if (facts === undefined) return null;
       const { incident, members } = found;
       const fromMs = incident.startedAtMs - dayMs;

@@ -1,4 +1,4 @@
-import { releaseOf } from "../../alerting/decide/gate.ts";
+import { holdingFailures } from "../../alerting/decide/gate.ts";
 import { matches } from "../../alerting/decide/matching.ts";
 import { ruleOf, rulesAt, windowAt } from "../../alerting/decide/silences.ts";
 import type { RoutedReceiver } from "../../alerting/settings.ts";
@@ -8,6 +8,7 @@ import { brokenResult, type HealthcheckResult } from "../../contract/healthcheck
 import type { CheckErrorReason, CheckName, ObservedCounts } from "../../contract/report.ts";
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
 import type { AlertJudgement, KeptAlert } from "../../store/alerts/alerts.ts";
+import type { GateFailure } from "../../store/alerts/gate.ts";
 import { viewResult } from "../api/check-view.ts";
 import type { PageOrganization, PagePort } from "../ports/page.ts";
 import type { CheckState } from "../ports/checks.ts";
@@ -125,7 +126,8 @@ export async function readOrganization(
   const kept: KeptAlert[] = live.map((alert) => ({ alert, end: null }));
   for (const { check } of states)
     kept.push(...(await store.alerts.ended({ check, slug, fromMs: nowMs - pastMs, limit: mostEnded })));
-  const { open, incidents } = await readIncidents(sources, kept, slug, reader.sees);
+  const failures = await store.gate.failures();
+  const { open, incidents } = await readIncidents(sources, { kept, failures }, slug, reader.sees);
   const hour = [{ slug, intervals: [{ afterMs: nowMs - hourMs, untilMs: nowMs }] }];
   const [lately = []] = holdsEvents() ? await store.events.deaths(hour) : [];
   const firstEventMs = holdsEvents() ? ((await store.events.firstEvents([slug])).get(slug) ?? null) : null;
@@ -146,9 +148,14 @@ export async function readOrganization(
     open,
     pending: pending === undefined ? null : { firesAtMs: forMs > 0 ? pending.startsAtMs + forMs : null },
     silencedUntilMs: await silencedUntil(running, slug, nowMs),
-    gate: shutGate((await store.gate.failures(slug)).filter((one) => releaseOf(one, rules.gateOf(slug)) === null)),
+    gate: shutGate(
+      holdingFailures(
+        failures.filter(({ alert }) => alert.slug === slug),
+        rules.gateOf(slug),
+      ),
+    ),
     incidents,
-    unfinished: await readUnfinished(running, reader.sees, await store.gate.failures()),
+    unfinished: await readUnfinished(running, reader.sees, failures),
     latestSpike: spikes.toSorted((left, right) => right.alert.startsAtMs - left.alert.startsAtMs)[0]?.alert.id ?? null,
     neighbours: neighboursOf(page.organizations(), slug, reader.sees),
   };
@@ -169,17 +176,17 @@ function configured({ page, running }: OrganizationSources, slug: string, states
 
 async function readIncidents(
   { incidents, pages }: OrganizationSources,
-  kept: readonly KeptAlert[],
+  { kept, failures }: { readonly kept: readonly KeptAlert[]; readonly failures: readonly GateFailure[] },
   slug: string,
   sees: (slug: string) => boolean,
 ): Promise<Pick<OrganizationFacts, "open" | "incidents">> {
   const numbers = [...new Set(kept.flatMap(({ alert }) => alert.incident?.number ?? []))];
-  const all = await pages.factsOf(await incidents.ofNumbers(numbers, sees), sees);
+  const all = await pages.factsOf(await incidents.ofNumbers(numbers, sees), sees, failures);
   const firing = new Set(kept.flatMap(({ alert, end }) => (end === null ? (alert.incident?.number ?? []) : [])));
   const [first] = all.filter(({ incident }) => firing.has(incident.number)).toSorted(byFamily);
   if (first === undefined) return { open: null, incidents: all };
   const isOwn = (one: string): boolean => one === slug;
-  const [own] = await pages.factsOf(await incidents.ofNumbers([first.incident.number], isOwn), isOwn);
+  const [own] = await pages.factsOf(await incidents.ofNumbers([first.incident.number], isOwn), isOwn, failures);
   const organizations = new Set(first.members.map(({ alert }) => alert.slug)).size;
   return { open: own === undefined ? null : { own, organizations }, incidents: all };
 }
@@ -233,7 +240,7 @@ async function silencedUntil({ store, settings }: Running, slug: string, nowMs: 
   return ends.length === 0 ? null : Math.max(...ends);
 }
 
-function shutGate(holding: readonly (KeptAlert & { readonly failedAtMs: number })[]): ShutGate | null {
+function shutGate(holding: readonly GateFailure[]): ShutGate | null {
   const [first] = holding.toSorted((left, right) => left.failedAtMs - right.failedAtMs);
   if (first === undefined) return null;
   const { alert, failedAtMs } = first;

@@ -2,6 +2,7 @@ import { heldGates } from "../../alerting/decide/gate.ts";
 import { readAlertingView, type AlertView } from "../../alerting/view.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
 import { compareSeverity, worstSeverity, type Severity } from "../../contract/severity.ts";
+import type { GateFailure } from "../../store/alerts/gate.ts";
 import { reaches, type Identity } from "../access/identity.ts";
 import type { CheckState } from "../ports/checks.ts";
 import { isLate } from "./frame.ts";
@@ -83,7 +84,7 @@ export async function readOverview(
   const facts = await pages.factsOf(found.incidents, sees, failures);
   const open = facts.filter(({ summary }) => summary.firing > 0).toSorted(byWeight);
   const unfinished = await readUnfinished(running, sees, failures);
-  const toFinish = open.length > 0 ? [] : await readToFinish({ incidents, pages }, unfinished, sees);
+  const toFinish = open.length > 0 ? [] : await readToFinish({ incidents, pages }, { unfinished, failures }, sees);
   const { trace, traceTogether } = await readTrace(running, alerts, sees, nowMs);
   const heldSeen = new Map([...held].filter(([slug]) => sees(slug)));
   const counts = countAlerts(alerts);
@@ -112,7 +113,7 @@ function byWeight(left: IncidentFacts, right: IncidentFacts): number {
 
 async function readToFinish(
   { incidents, pages }: Pick<OverviewSources, "incidents" | "pages">,
-  unfinished: Unfinished,
+  { unfinished, failures }: { readonly unfinished: Unfinished; readonly failures: readonly GateFailure[] },
   sees: (slug: string) => boolean,
 ): Promise<readonly IncidentFacts[]> {
   const numbers = [...unfinished.incidents].toSorted((left, right) => right - left).slice(0, mostOpen);
@@ -120,6 +121,7 @@ async function readToFinish(
   const facts = await pages.factsOf(
     found.filter((one) => one !== null),
     sees,
+    failures,
   );
   return facts.toSorted((left, right) => right.heldSince.size - left.heldSince.size);
 }

@@ -74,7 +74,8 @@ export function addIncidentPages(
     const before = Number(params.get("before"));
     const query = { state: "all", limit: mostListed, sinceMs: clock.nowMs() - ranges[rangeOf(params)] } as const;
     const found = await incidents.list(before > 0 ? { ...query, before } : query, sees);
-    const unfinished = await readUnfinished(running, sees, await running.store.gate.failures());
+    const failures = await running.store.gate.failures();
+    const unfinished = await readUnfinished(running, sees, failures);
     // What waits is listed however old it is.
     const listed = new Set(found.incidents.map(({ incident }) => incident.number));
     const older =
@@ -84,7 +85,7 @@ export function addIncidentPages(
             [...unfinished.incidents].filter((one) => !listed.has(one)),
             sees,
           );
-    const all = await pages.factsOf([...found.incidents, ...older], sees);
+    const all = await pages.factsOf([...found.incidents, ...older], sees, failures);
     const list = {
       nowMs: clock.nowMs(),
       incidents: all,
