@@ -98,7 +98,8 @@ export function incidentUrl(externalUrl: string | null, number: number): string 
   return externalUrl === null ? null : `${externalUrl.replace(/\/$/, "")}/incidents/${number}`;
 }
 
-function slugsOf(members: readonly IncidentMember[]): ReadonlySet<string> {
+/** Returns the organizations that some members are of. */
+export function slugsOf(members: readonly Pick<IncidentMember, "alert">[]): ReadonlySet<string> {
   return new Set(members.map(({ alert }) => alert.slug));
 }
 

@@ -11,6 +11,7 @@ import type { Incident } from "../../store/alerts/incidents.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import { acknowledgeIn } from "../acknowledge.ts";
 import { holdingFailures, isGateAlert, wouldOpen } from "../decide/gate.ts";
+import { slugsOf } from "../incident-summary.ts";
 import { unacknowledgeIn } from "../unacknowledge.ts";
 import { noteActNotice, releasedEntries, type ActEntry, type NoteEntries } from "./act-notice.ts";
 import { commentEntry, keepComment, mostComments } from "./comment.ts";
@@ -187,8 +188,7 @@ async function actOnSome(
   const entries: ActEntry[] = [];
   const note: NoteEntries = async (some) => void entries.push(...some);
   const step = { parts, context, request, incident: found, severity, note };
-  if (isFirst && request.slugs === null)
-    await changeIncident(step, new Set(members.map(({ alert }) => alert.slug)).size);
+  if (isFirst && request.slugs === null) await changeIncident(step, slugsOf(members).size);
   const done: ActedAlert[] = [];
   const skipped: (ActedAlert & { readonly reason: SkipReason })[] = [];
   const opened: string[] = [];
@@ -207,7 +207,7 @@ async function actOnSome(
   const alertIds = act.kind === "comment" ? null : [...doneBefore, ...done].map(({ alertId }) => alertId);
   if (isLast) await keepIncidentComment(step, alertIds);
   const held: string[] = [];
-  for (const slug of new Set(own.map(({ alert }) => alert.slug))) {
+  for (const slug of slugsOf(own)) {
     const failures = await parts.gate.failures(slug);
     if (holdingFailures(failures, context.settings.gateOf(slug)).length > 0) held.push(slug);
   }

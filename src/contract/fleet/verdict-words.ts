@@ -29,8 +29,8 @@ export function spanMs(instants: readonly number[]): number {
   return instants.length === 0 ? 0 : Math.max(...instants) - Math.min(...instants);
 }
 
-/** `10 minutes`, begun ones whole, up to 90; then hours. */
-function withinWords(ms: number): string {
+/** Returns a span in words: `10 minutes`, begun ones whole, up to 90; then hours. */
+export function withinWords(ms: number): string {
   const minutes = Math.max(1, Math.ceil(ms / minuteMs));
   const [count, unit] = minutes <= 90 ? [minutes, "minute"] : [Math.ceil(ms / hourMs), "hour"];
   return `${formatCount(count)} ${unit}${count === 1 ? "" : "s"}`;

@@ -1,6 +1,7 @@
 import { holdingFailures } from "../../alerting/decide/gate.ts";
 import { matches } from "../../alerting/decide/matching.ts";
 import { ruleOf, rulesAt, windowAt } from "../../alerting/decide/silences.ts";
+import { slugsOf } from "../../alerting/incident-summary.ts";
 import type { RoutedReceiver } from "../../alerting/settings.ts";
 import { breakAddresses, ownOrigins } from "../../base/broken-address.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
@@ -187,7 +188,7 @@ async function readIncidents(
   if (first === undefined) return { open: null, incidents: all };
   const isOwn = (one: string): boolean => one === slug;
   const [own] = await pages.factsOf(await incidents.ofNumbers([first.incident.number], isOwn), isOwn, failures);
-  const organizations = new Set(first.members.map(({ alert }) => alert.slug)).size;
+  const organizations = slugsOf(first.members).size;
   return { open: own === undefined ? null : { own, organizations }, incidents: all };
 }
 

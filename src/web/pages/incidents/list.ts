@@ -1,3 +1,4 @@
+import { slugsOf } from "../../../alerting/incident-summary.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { dayMs } from "../../../base/time.ts";
 import { countOf, formatLengthInProse } from "../../parts/figures.ts";
@@ -155,7 +156,7 @@ function renderRow(facts: IncidentFacts, list: Listing): Html {
   const { number, endedAtMs } = incident;
   const excess = Math.round(excessOf(memberFactsOf(facts)));
   const isTodo = endedAtMs === null || isLeft(list, number);
-  const organizations = new Set(members.map(({ alert }) => alert.slug)).size;
+  const organizations = slugsOf(members).size;
   const lasted = formatLengthInProse((endedAtMs ?? nowMs) - incident.startedAtMs);
   return html`<tr id="incident-${number}" class="${isTodo ? "todo" : "done"}">
     <td class="sev">${severityWord(summary.severity, endedAtMs !== null)}</td>

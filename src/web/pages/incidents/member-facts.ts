@@ -1,6 +1,4 @@
 import type { IncidentMember } from "../../../alerting/incident-summary.ts";
-import { minuteMs } from "../../../base/time.ts";
-import { spanMs } from "../../../contract/fleet/verdict-words.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
 
 /** What the pages say of a member, in numbers. */
@@ -56,12 +54,6 @@ export function sharesCause({ share }: Pick<MemberFacts, "share">): boolean {
 /** When its deaths began; where no run could find out, its first run that was not ok. */
 export function beganMsOf({ alert }: Pick<IncidentMember, "alert">): number {
   return alert.onset?.atMs ?? alert.startsAtMs;
-}
-
-/** Within how long the members began to spike, milliseconds: whole minutes, at least one. */
-export function withinMs(members: readonly IncidentMember[]): number {
-  const span = spanMs(members.map(({ alert }) => alert.startsAtMs));
-  return Math.max(1, Math.ceil(span / minuteMs)) * minuteMs;
 }
 
 /** Of its excess deaths, whatever their members. */

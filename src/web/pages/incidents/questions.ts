@@ -1,3 +1,4 @@
+import { slugsOf } from "../../../alerting/incident-summary.ts";
 import { formatCount, formatExpected, formatPercent } from "../../../base/numbers.ts";
 import { minuteMs } from "../../../base/time.ts";
 import { breakAddresses } from "../../../base/broken-address.ts";
@@ -162,7 +163,7 @@ function onItQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOpti
   const open = new Set(
     firing.filter(({ alert, isQuiet }) => alert.acknowledgement === null && !isQuiet).map(({ alert }) => alert.slug),
   ).size;
-  const some = firing.length > 0 && open < new Set(firing.map(({ alert }) => alert.slug)).size;
+  const some = firing.length > 0 && open < slugsOf(firing).size;
   const called =
     escalation === null
       ? html`Whoever takes it stops the reminders.`
@@ -226,10 +227,10 @@ function evidenceOf({ found }: MemberFacts["member"]["alert"]): string | null {
 function gatesQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOptions): Question {
   const { heldSince, members } = facts;
   const question = "May the deaths be acted on?";
-  const all = memberFactsOf(facts);
   if (heldSince.size > 0) {
+    const all = memberFactsOf(facts);
     const held = Math.round(excessOf(all.filter(({ heldSinceMs }) => heldSinceMs !== null)));
-    const rest = new Set(members.map(({ alert }) => alert.slug)).size - heldSince.size;
+    const rest = slugsOf(members).size - heldSince.size;
     const deaths = held === 0 ? "Its deaths are held." : `${countOf(held, "death")} ${held === 1 ? "is" : "are"} held.`;
     const others = rest === 0 ? "" : ` The ${formatCount(rest)} that only warn are not.`;
     const only = heldSince.size === 1;
@@ -297,7 +298,7 @@ function platformJudgement(): Question {
 }
 
 function platformGates({ members, incident }: IncidentFacts): Question {
-  const count = new Set(members.map(({ alert }) => alert.slug)).size;
+  const count = slugsOf(members).size;
   return {
     question: "May the deaths be acted on?",
     answer: html`As the policy says`,

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 
+import { slugsOf } from "../../../alerting/incident-summary.ts";
 import { parseDuration } from "../../../base/durations.ts";
 import { FlatlineError } from "../../../base/errors.ts";
 import type { ByteBudget } from "../../../base/request-body.ts";
@@ -132,7 +133,7 @@ export function addIncidentPages(
   async function chartOf(page: IncidentPage, params: URLSearchParams, request: FastifyRequest): Promise<Html> {
     const { number, family } = page.incident;
     const acts = chartActsOf(page, seesDetails(request));
-    const slugs = [...new Set(page.members.map(({ alert }) => alert.slug))];
+    const slugs = [...slugsOf(page.members)];
     const ask = { ...chartOfIncident(page), path: `/incidents/${number}`, params, acts };
     if (family === "unreachable")
       return renderChart(await readAnswersChart(running, { ...ask, subject: running.source() }, slugs));
@@ -244,7 +245,7 @@ export function addIncidentPages(
       incident: page.incident.number,
       act: what,
       author: authorOf(request),
-      slugs: slugsOf(act, page, form, meant),
+      slugs: meantSlugs(act, page, form, meant),
       reaches: seesOf(request),
       reach: request.identity?.organizations ?? null,
       mayOpenGate: request.identity?.rights.has("gate") ?? false,
@@ -318,7 +319,7 @@ function meantOf(act: DialogAct, page: IncidentPage, form: URLSearchParams): rea
 }
 
 /** null: all that the reader may act on. */
-function slugsOf(
+function meantSlugs(
   act: DialogAct,
   page: IncidentPage,
   form: URLSearchParams,

@@ -1,12 +1,15 @@
+import { slugsOf } from "../../../alerting/incident-summary.ts";
 import { breakAddresses } from "../../../base/broken-address.ts";
 import { formatCount, formatPercent } from "../../../base/numbers.ts";
-import { hourMs, minuteMs } from "../../../base/time.ts";
+import { minuteMs } from "../../../base/time.ts";
+import { describeAuthor } from "../../../contract/actor.ts";
 import { deathWords } from "../../../contract/death-counts.ts";
+import { spanMs, withinWords } from "../../../contract/fleet/verdict-words.ts";
 import type { JudgementVerdict } from "../../../contract/judgement.ts";
 import type { AlertJudgement } from "../../../store/alerts/alerts.ts";
 import { countOf, formatLengthInProse, formatTime, nbsp } from "../../parts/figures.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
-import { stoppedMsOf, withinMs } from "./member-facts.ts";
+import { stoppedMsOf } from "./member-facts.ts";
 
 /** What each verdict says as a sentence of its own. */
 export const verdictSentences: Readonly<Record<JudgementVerdict, string>> = {
@@ -43,7 +46,7 @@ export function incidentSentences(facts: IncidentFacts, withPeople: boolean): re
 export function firstSentence(facts: IncidentFacts): string {
   const { incident, members } = facts;
   const isOver = incident.endedAtMs !== null;
-  const slugs = new Set(members.map(({ alert }) => alert.slug));
+  const slugs = slugsOf(members);
   if (incident.family === "unreachable") return unreachableSentence(facts);
   if (incident.family !== "deaths") {
     const who = slugs.size === 1 ? [...slugs].join("") : countOf(slugs.size, "organization");
@@ -59,7 +62,7 @@ export function firstSentence(facts: IncidentFacts): string {
 
 /** Returns what an incident is, as a list of open and ended ones says it: without the full stop. */
 export function listSentence(facts: IncidentFacts): string {
-  const slugs = new Set(facts.members.map(({ alert }) => alert.slug));
+  const slugs = slugsOf(facts.members);
   const [slug = ""] = slugs;
   const sentence =
     facts.incident.family !== "deaths"
@@ -74,18 +77,12 @@ export function listSentence(facts: IncidentFacts): string {
 function manySentence({ incident, members, fleet }: IncidentFacts, count: number): string {
   const many = `${formatCount(count)} of ${countOf(Math.max(fleet, count), "organization")}`;
   if (incident.verdict?.by === "ratio" && incident.endedAtMs === null) return `${many} spike at once.`;
-  return `${many} began to spike within ${withinWords(withinMs(members))}.`;
+  return `${many} began to spike within ${withinWords(spanMs(members.map(({ alert }) => alert.startsAtMs)))}.`;
 }
 
 /** Returns whether it is of one organization. */
 export function isAlone({ members }: Pick<IncidentFacts, "members">): boolean {
-  return new Set(members.map(({ alert }) => alert.slug)).size <= 1;
-}
-
-/** "10 minutes", up to 90; then hours. */
-function withinWords(ms: number): string {
-  if (ms <= 90 * minuteMs) return countOf(Math.round(ms / minuteMs), "minute");
-  return countOf(Math.ceil(ms / hourMs), "hour");
+  return slugsOf(members).size <= 1;
 }
 
 function aloneSentence({ members }: IncidentFacts): string {
@@ -134,8 +131,7 @@ function unfinishedSentence({ heldSince }: IncidentFacts): string {
 
 /** Who did something, as others read it: "dana (ops)", with the name that a session or a request gave first. */
 export function nameOf({ by, note }: { readonly by: string | null; readonly note?: string | null }): string {
-  if (by === null) return note ?? "somebody";
-  return note === null || note === undefined || note === "" ? by : `${note} (${by})`;
+  return describeAuthor(by, note) || "somebody";
 }
 
 /** For how long the excess lasted, or else the alerts. */
@@ -179,7 +175,7 @@ export function answerOf(members: IncidentFacts["members"]): AnswerWords | null 
 }
 
 function watchedSentence({ incident, members, fleet }: IncidentFacts): string {
-  const count = new Set(members.map(({ alert }) => alert.slug)).size;
+  const count = slugsOf(members).size;
   if (incident.endedAtMs !== null)
     return `${countOf(count, "organization")} ${count === 1 ? "was" : "were"} not watched.`;
   if (count >= fleet) return `None of the ${countOf(fleet, "organization")} is watched.`;

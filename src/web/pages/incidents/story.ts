@@ -1,3 +1,4 @@
+import { slugsOf } from "../../../alerting/incident-summary.ts";
 import { breakAddresses } from "../../../base/broken-address.ts";
 import { countOf, formatClock, formatLengthInProse, formatLongDay } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
@@ -121,7 +122,7 @@ function lifeEvents(page: IncidentPage): Event[] {
     events.push({
       atMs: beganMsOf(last),
       shape: "dot",
-      what: html`<b>${countOf(new Set(members.map(({ alert }) => alert.slug)).size, "organization")}</b> have begun`,
+      what: html`<b>${countOf(slugsOf(members).size, "organization")}</b> have begun`,
       detail: html`the last one: ${last.alert.slug}`,
     });
   const stoppedMs = stoppedMsOf(page);
