@@ -31,6 +31,11 @@ export interface ObservedCounts {
   readonly ratio: number | null;
 }
 
+/** What lists show of a report, and how long its window is. */
+export interface ShownCounts extends Omit<ObservedCounts, "baselineCount"> {
+  readonly windowHours: number | null;
+}
+
 /** The excess of one asset type: its deaths above the expected number. */
 export interface AssetTypeExcess {
   readonly assetType: string;

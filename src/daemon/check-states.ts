@@ -1,12 +1,13 @@
 import type { Clock } from "../base/time.ts";
-import type { CheckName, CheckReport } from "../contract/report.ts";
+import type { CheckName, CheckReport, ShownCounts } from "../contract/report.ts";
 import type { CheckSeriesInput } from "../metrics/metrics.ts";
 import { firstDueAtMs } from "../monitor/due-times.ts";
 import { evenIntervalMs, nextDueAtMs, staleAfterMs } from "../monitor/schedule.ts";
 import type { Scheduler } from "../monitor/scheduler.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { CheckTarget } from "../checks/checks.ts";
-import type { Board } from "../store/runs/board.ts";
+import type { Severity } from "../contract/severity.ts";
+import type { Board, CheckState as StateOnBoard } from "../store/runs/board.ts";
 import type { CheckSnapshot, CheckState } from "../web/ports/checks.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -32,30 +33,60 @@ export interface CheckStatesOptions {
   readonly scheduler: Pick<Scheduler, "nextDueAtMs" | "isRunning">;
 }
 
+/** A page reads those of the whole fleet: reports are built on demand, and then kept. */
+class ShownState implements CheckState {
+  readonly check: CheckName;
+  readonly slug: string;
+  readonly nextDueAtMs: number;
+  readonly isRunning: boolean;
+  readonly #last: StateOnBoard | null;
+  #report: CheckReport | null = null;
+
+  constructor(check: CheckName, slug: string, last: StateOnBoard | null, nextDueAtMs: number, isRunning: boolean) {
+    this.check = check;
+    this.slug = slug;
+    this.nextDueAtMs = nextDueAtMs;
+    this.isRunning = isRunning;
+    this.#last = last;
+  }
+
+  get lastRunAtMs(): number | null {
+    return this.#last?.lastRunAtMs ?? null;
+  }
+
+  get lastSuccessAtMs(): number | null {
+    return this.#last?.lastSuccessAtMs ?? null;
+  }
+
+  get severity(): Severity | null {
+    return this.#last?.severity ?? null;
+  }
+
+  get severitySinceMs(): number | null {
+    return this.#last?.severitySinceMs ?? null;
+  }
+
+  get lastCounts(): ShownCounts | null {
+    return this.#last?.lastCounts ?? null;
+  }
+
+  get lastReport(): CheckReport | null {
+    return (this.#report ??= this.#last?.lastReport ?? null);
+  }
+
+  get lastResultReport(): CheckReport | null {
+    return this.#last?.lastResultReport ?? null;
+  }
+}
+
 /** Over the configuration that holds at each question. */
 export function createCheckStates({ board, runtime, clock, scheduler }: CheckStatesOptions): CheckStates {
   function stateOf(target: CheckTarget): CheckState {
     const { check, slug } = target;
     const last = board.state(check, slug);
-    let report: CheckReport | null = null;
-    return {
-      check,
-      slug,
-      // The checks of other processes have the same rule, and the same last run.
-      nextDueAtMs: scheduler.nextDueAtMs(target) ?? firstDueAtMs(target, last, clock.nowMs()),
-      isRunning: scheduler.isRunning(target),
-      lastRunAtMs: last?.lastRunAtMs ?? null,
-      lastSuccessAtMs: last?.lastSuccessAtMs ?? null,
-      severity: last?.severity ?? null,
-      severitySinceMs: last?.severitySinceMs ?? null,
-      // Built on demand, and then kept.
-      get lastReport() {
-        return (report ??= last?.lastReport ?? null);
-      },
-      get lastResultReport() {
-        return last?.lastResultReport ?? null;
-      },
-    };
+    // The checks of other processes have the same rule, and the same last run.
+    const dueAtMs = scheduler.nextDueAtMs(target) ?? firstDueAtMs(target, last, clock.nowMs());
+    return new ShownState(check, slug, last, dueAtMs, scheduler.isRunning(target));
   }
 
   function staleAfter(state: CheckState): number {

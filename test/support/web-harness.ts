@@ -109,6 +109,7 @@ export function snapshotOf(report: CheckReport | null, changes: Partial<CheckSna
       severity: report?.severity ?? null,
       severitySinceMs: report?.finishedAtMs ?? null,
       lastReport: report,
+      lastCounts: null,
       lastResultReport: null,
       ...changes,
     },

@@ -1,6 +1,6 @@
 import { hourMs } from "../../base/time.ts";
 import { checkKey } from "../../contract/check-key.ts";
-import type { CheckName, CheckReport } from "../../contract/report.ts";
+import type { CheckName, CheckReport, ShownCounts } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { RunPoint } from "./hour-runs.ts";
 import {
@@ -78,6 +78,20 @@ export class CheckState implements CheckKey {
 
   get lastSuccessAtMs(): number | null {
     return this.#lastResult?.finishedAtMs ?? null;
+  }
+
+  /** Returns what the last report counts, without building it; null if it is an error. */
+  get lastCounts(): ShownCounts | null {
+    const { report } = this.#last;
+    const { content } = report.shape;
+    if (content.kind === "error") return null;
+    const { windowHours } = content.result.threshold;
+    return {
+      currentCount: countAmong(report, "currentCount"),
+      expectedCount: countAmong(report, "expectedCount"),
+      ratio: countAmong(report, "ratio"),
+      windowHours: typeof windowHours === "number" ? windowHours : null,
+    };
   }
 
   get lastReport(): CheckReport {

@@ -1,5 +1,5 @@
 import type { Actor } from "../../contract/actor.ts";
-import type { CheckName, CheckReport } from "../../contract/report.ts";
+import type { CheckName, CheckReport, ShownCounts } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertJudgement, AlertState } from "../../store/alerts/alerts.ts";
 
@@ -16,6 +16,8 @@ export interface CheckState {
   readonly severity: Severity | null;
   /** Since when the severity holds. */
   readonly severitySinceMs: number | null;
+  /** What its last report counts; null without one that has a result. */
+  readonly lastCounts: ShownCounts | null;
   readonly lastReport: CheckReport | null;
   /** Report of the last run that gave a result. */
   readonly lastResultReport: CheckReport | null;

@@ -153,11 +153,8 @@ function rowsOf(
       }))
       .filter((other) => other.severity !== "ok")
       .toSorted((left, right) => compareSeverity(right.severity, left.severity));
-    const report = severity === "unknown" ? null : state.lastReport;
-    const result = report?.kind === "result" ? report : null;
-    const [count, expected] = [result?.counts?.currentCount ?? null, result?.counts?.expectedCount ?? null];
-    const known = result?.counts?.ratio ?? null;
-    const windowHours = result?.result.threshold["windowHours"];
+    const counts = severity === "unknown" ? null : state.lastCounts;
+    const [count, expected] = [counts?.currentCount ?? null, counts?.expectedCount ?? null];
     const firing = own.find(({ alert }) => alert.state === "firing" && alert.incident !== undefined);
     return {
       slug,
@@ -166,8 +163,8 @@ function rowsOf(
       isWaiting: state.severity === null,
       count,
       expected,
-      ratio: known ?? (count !== null && expected !== null && expected > 0 ? count / expected : null),
-      windowHours: typeof windowHours === "number" ? windowHours : 24,
+      ratio: counts?.ratio ?? (count !== null && expected !== null && expected > 0 ? count / expected : null),
+      windowHours: counts?.windowHours ?? 24,
       others: bad,
       incident: firing === undefined || firing.isSilenced ? null : (firing.alert.incident?.number ?? null),
       state: stateOf(own),

@@ -14,7 +14,7 @@ import { incidentSentences, listSentence } from "../incidents/sentences.ts";
 import type { Site } from "../site.ts";
 import { renderBand, renderUnfinished, renderUnwatched } from "./band.ts";
 import { overviewSentences, overviewTitle } from "./headline.ts";
-import { renderCounters, renderOrganizations, shownSlugs } from "./table.ts";
+import { layOut, renderCounters, renderOrganizations } from "./table.ts";
 import { renderTrace } from "./trace.ts";
 
 export interface OverviewRoutes extends OverviewSources {
@@ -37,9 +37,14 @@ export function addOverviewPage(scope: FastifyInstance, routes: OverviewRoutes):
     const overview = await readOverview(routes, request.identity);
     const params = paramsOf(request);
     const withPeople = seesDetails(request);
-    await readPast(past, running.clock, shownSlugs(overview, params));
+    const layout = layOut(overview, params);
+    await readPast(
+      past,
+      running.clock,
+      layout.parts.flatMap(({ rows }) => rows.map(({ slug }) => slug)),
+    );
     const main = html`${renderTop(overview, withPeople)}
-    ${overview.rows.length === 0 ? renderEmpty() : html`${renderCounters(overview.rows, params)}${await unwatchedLine(request)}${renderOrganizations(overview, params, (slug) => past.hours(slug))}`}`;
+    ${overview.rows.length === 0 ? renderEmpty() : html`${renderCounters(overview.rows, params)}${await unwatchedLine(request)}${renderOrganizations(overview, params, layout, (slug) => past.hours(slug))}`}`;
     return site.send(request, reply, {
       title: overviewTitle(overview),
       current: "organizations",

@@ -7,7 +7,7 @@ import { renderTime } from "../../parts/time.ts";
 import { readWords, selectByWords, type WordSubject } from "../../parts/words.ts";
 import type { Overview, OverviewRow } from "../../read/overview.ts";
 import { mark, severityWord, shownSeverities } from "../marks.ts";
-import { renderFilter, pageOf, renderPager, renderTable, withParams, type Column } from "../table.ts";
+import { renderFilter, pageOf, renderPager, renderTable, withParams, type Column, type PageOf } from "../table.ts";
 import { countSeverities } from "./headline.ts";
 import { renderSpark } from "./spark.ts";
 
@@ -87,11 +87,6 @@ const columns: readonly Column[] = [
   { name: "Gate", kind: "gate" },
 ];
 
-/** The slugs whose past the table of this query shows. */
-export function shownSlugs(overview: Overview, params: URLSearchParams): readonly string[] {
-  return layoutOf(overview, params).flatMap((part) => part.rows.map(({ slug }) => slug));
-}
-
 /** A part of the table: an incident with its worst, or the others. */
 interface Part {
   readonly head: Html | null;
@@ -99,29 +94,35 @@ interface Part {
   readonly more: Html;
 }
 
+/** Which organizations a query shows. */
+export interface Layout {
+  readonly isFiltered: boolean;
+  /** What is wrong with the filter's words. */
+  readonly problems: readonly string[];
+  /** All that match. */
+  readonly found: readonly OverviewRow[];
+  readonly parts: readonly Part[];
+  /** Those in no incident, or with a filter all that match. */
+  readonly page: PageOf<OverviewRow>;
+}
+
 /** Renders the filter and the table: open incidents with their worst, then the others, shut gates first. */
 export function renderOrganizations(
-  overview: Overview,
+  { rows, nowMs, open }: Overview,
   params: URLSearchParams,
+  { isFiltered, problems, found, parts, page }: Layout,
   hoursOf: (slug: string) => HourSeries | null,
 ): Html {
-  const { rows, nowMs } = overview;
-  const asked = askedOf(params);
-  const found = select(rows, asked);
-  const isFiltered = asked.text !== "" || asked.severities.length > 0;
-  const words = readWords(asked.text, vocabularyOf(rows));
   const counts = countSeverities(found);
   const sums = shownSeverities.filter((one) => counts[one] > 0).map((one) => `${formatCount(counts[one])} ${one}`);
   const say = isFiltered
     ? `${formatCount(found.length)} of ${formatCount(rows.length)} match${sums.length === 0 ? "" : `: ${sums.join(", ")}`}`
-    : `${countOf(rows.length, "organization")}, ${overview.open.length > 0 ? "most excess first" : "shut gates first"}`;
-  const parts = layoutOf(overview, params);
+    : `${countOf(rows.length, "organization")}, ${open.length > 0 ? "most excess first" : "shut gates first"}`;
   const body = parts.flatMap(({ head, rows: own, more }) => [
     ...(head === null ? [] : [head]),
     ...own.map((row) => renderRow(row, hoursOf(row.slug), nowMs)),
     ...(more.html === "" ? [] : [more]),
   ]);
-  const rest = pageOf(restOf(overview, asked), params.get("page"), pageSize);
   const windows = new Set(rows.map(({ windowHours }) => windowHours));
   const [hours] = windows;
   const note = html`deaths in ${windows.size === 1 ? `the last ${hours} h` : "each one's window"} · expected: from the
@@ -133,20 +134,30 @@ export function renderOrganizations(
     kept: ["severity"],
     beside: html`<span>${say}</span>`,
   })}
-  ${words.problems.length === 0 ? nothing : html`<p class="error">${words.problems.join(" ")}</p>`}
+  ${problems.length === 0 ? nothing : html`<p class="error">${problems.join(" ")}</p>`}
   ${
     found.length === 0
       ? html`<p class="second">No organization matches. <a href="/">All organizations</a></p>`
       : renderTable("orgs", columns, body)
   }
-  ${renderPager(rest, (page) => withParams("/", params, { page: page === 1 ? null : String(page) }), note)}`;
+  ${renderPager(page, (to) => withParams("/", params, { page: to === 1 ? null : String(to) }), note)}`;
 }
 
-function layoutOf(overview: Overview, params: URLSearchParams): readonly Part[] {
-  const asked = askedOf(params);
-  const rest = restOf(overview, asked);
+/** Finds and orders what the query asks for. */
+export function layOut(overview: Overview, params: URLSearchParams): Layout {
+  const { severities, text } = askedOf(params);
+  const { rows } = overview;
+  const isFiltered = text !== "" || severities.length > 0;
+  const words = readWords(text, vocabularyOf(rows));
+  const wanted = rows.filter(({ severity }) => severities.length === 0 || severities.includes(severity));
+  const found = text === "" ? wanted : selectByWords(wanted, words, subjectOf);
+  const rest = (isFiltered ? found : outsideIncidents(overview)).toSorted(byUrgency);
   const page = pageOf(rest, params.get("page"), pageSize);
-  if (asked.text !== "" || asked.severities.length > 0) return [{ head: null, rows: page.items, more: nothing }];
+  const parts = isFiltered ? [{ head: null, rows: page.items, more: nothing }] : partsOf(overview, rest, page);
+  return { isFiltered, problems: words.problems, found, parts, page };
+}
+
+function partsOf(overview: Overview, rest: readonly OverviewRow[], page: PageOf<OverviewRow>): readonly Part[] {
   const groups = page.number > 1 ? [] : overview.open.flatMap((facts) => groupOf(overview, facts));
   const head =
     groups.length === 0 ? null : renderGroup(html`<b>No incident</b>, ${countOf(rest.length, "organization")}`, rest);
@@ -178,11 +189,10 @@ function groupOf({ rows }: Overview, { incident }: Overview["open"][number]): Pa
   ];
 }
 
-/** The rows that no group has: with a filter all that match. */
-function restOf({ rows, open }: Overview, asked: Asked): readonly OverviewRow[] {
-  if (asked.text !== "" || asked.severities.length > 0) return select(rows, asked).toSorted(byUrgency);
+/** The rows that no group has. */
+function outsideIncidents({ rows, open }: Overview): readonly OverviewRow[] {
   const numbers = new Set(open.map(({ incident }) => incident.number));
-  return rows.filter(({ incident }) => incident === null || !numbers.has(incident)).toSorted(byUrgency);
+  return rows.filter(({ incident }) => incident === null || !numbers.has(incident));
 }
 
 function excess({ count, expected }: OverviewRow): number {
@@ -208,11 +218,6 @@ const stateNames = ["pending", "silenced", "acknowledged"] as const;
 function vocabularyOf(rows: readonly OverviewRow[]) {
   const labels = new Set(rows.flatMap((row) => Object.keys(row.labels)));
   return { names: [...shownSeverities, ...stateNames], labels: [...labels, "gate"] };
-}
-
-function select(rows: readonly OverviewRow[], { severities, text }: Asked): readonly OverviewRow[] {
-  const wanted = rows.filter(({ severity }) => severities.length === 0 || severities.includes(severity));
-  return text === "" ? wanted : selectByWords(wanted, readWords(text, vocabularyOf(rows)), subjectOf);
 }
 
 function subjectOf({ slug, labels, severity, state, others, heldSinceMs }: OverviewRow): WordSubject {
