@@ -33,8 +33,8 @@ export interface ChangeStreamOptions {
 
 // Changes within are drawn together.
 const togetherMs = 2 * secondMs;
-// All readers read their page again: at most this part of the time goes into it, 1 in 5.
-const mostShare = 5;
+// All readers read their page again: at most this part of the time goes into it, 1 in 10.
+const mostShare = 10;
 // A silent connection looks like a dead one; many proxies cut after 30 s or 60 s.
 const heartbeatMs = 10 * secondMs;
 // What becomes late or stale does so without any change: pages are read again this often.
