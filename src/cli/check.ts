@@ -18,6 +18,7 @@ type SpikeThresholds = Omit<SpikeRequest, "slug">;
 
 interface CheckFlags extends Partial<SpikeThresholds> {
   readonly config?: string;
+  readonly check?: string;
   readonly json?: boolean;
   readonly at?: number;
   readonly baseline?: "mean" | "median";
@@ -30,6 +31,7 @@ export const registerCheck: RegisterCommand = (program: Command, context: CliCon
     .description("evaluate once and print the verdicts, the worst first; no receiver is notified")
     .argument("[slug...]", "organizations to check [all]")
     .option("-c, --config <file>", "configuration file")
+    .option("--check <name>", "only this check [all]")
     .option("--json", "print an array of {slug, check, severity, result, error}, in the order of the configuration")
     .option("--at <time>", "evaluate as of this time (ISO 8601 or epoch ms); local sources only", parseInstant)
     .addOption(new Option("--baseline <kind>", "override the baseline; local sources only").choices(["mean", "median"]))
@@ -45,6 +47,7 @@ export const registerCheck: RegisterCommand = (program: Command, context: CliCon
         slugs,
         atMs: flags.at ?? null,
         thresholds: overrides(flags),
+        ...(flags.check === undefined ? {} : { check: flags.check }),
         ...(flags.baseline === undefined ? {} : { baseline: flags.baseline }),
         signal: context.signal,
         onNoStore: (message) =>
@@ -66,6 +69,7 @@ of the list that the daemon applied last; where none is stored the source is ask
 Examples:
   flatline check                                   every organization
   flatline check acme --json | jq '.[].severity'   one, as JSON
+  flatline check acme --check review-queue         one of its checks
   flatline check acme --at 2026-01-15T12:00:00Z    as of then, over the stored events
   flatline check --fail-multiplier 6               what if
   flatline check acme --baseline median            what if, by another rule

@@ -25,6 +25,8 @@ import { checkTargets } from "../daemon/targets.ts";
 export interface CheckOnceOptions {
   /** Those to check; none: all that are configured. */
   readonly slugs: readonly string[];
+  /** The name of the check that is run; absent: all. */
+  readonly check?: string;
   /** Evaluate as of then; local sources only. */
   readonly atMs: number | null;
   /** Go before what is configured, for every organization. */
@@ -40,7 +42,7 @@ const onRequest = (): void => undefined;
 
 /**
  * Evaluates every chosen check once, at most `source.concurrency` at a time, and answers in the order of the configuration.
- * No receiver is notified and nothing is stored (CONTRACT 3, check). @throws usage for an unknown slug, or `atMs` with a remote source
+ * No receiver is notified and nothing is stored (CONTRACT 3, check). @throws usage for an unknown slug or check, or `atMs` with a remote source
  */
 export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOnceOptions): Promise<CheckReport[]> {
   const config = withBaseline(given, options.baseline);
@@ -152,8 +154,16 @@ function chooseTargets(config: Config, options: CheckOnceOptions): CheckTarget[]
     throw new FlatlineError("usage", `no organization ${names} in ${config.files[0] ?? "the configuration"}${hint}`);
   }
   const wanted = new Set(options.slugs);
-  return checkTargets(config)
-    .filter(({ slug }) => wanted.size === 0 || wanted.has(slug))
+  const targets = checkTargets(config).filter(({ slug }) => wanted.size === 0 || wanted.has(slug));
+  const { check: only } = options;
+  const names: readonly string[] = [...new Set(targets.map(({ check }) => check))];
+  if (only !== undefined && !names.includes(only))
+    throw new FlatlineError(
+      "usage",
+      `no check ${JSON.stringify(only)} is configured${wanted.size === 0 ? "" : " there"}: ${names.join(", ")}${suggest(only, names)}`,
+    );
+  return targets
+    .filter(({ check }) => only === undefined || check === only)
     .filter(({ check }) => options.atMs === null || checkKind(check).canLookBack)
     .map((target) =>
       target.check === "dead-asset-spike"
