@@ -1,8 +1,9 @@
 import { createHttpDispatcher } from "../base/http-dispatcher.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Clock } from "../base/time.ts";
+import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { OperationName } from "../contract/operations.ts";
-import type { CallOptions, PlatformApi } from "../contract/platform-api.ts";
+import type { CallOptions, HealthcheckRequest, PlatformApi } from "../contract/platform-api.ts";
 import type { OwnFilterName, Report, ReportsPage, ReportsQuery } from "../contract/reports.ts";
 import { createConnectedClient } from "./connected-client.ts";
 import type { PauseRegistry } from "./pauses.ts";
@@ -11,7 +12,7 @@ import type { PauseRegistry } from "./pauses.ts";
 export { FlatlineError, type ErrorCode } from "../base/errors.ts";
 export { Secret } from "../base/secret.ts";
 export type { HealthcheckResult } from "../contract/healthcheck.ts";
-export type { CallOptions, PlatformApi, SpikeRequest } from "../contract/platform-api.ts";
+export type { CallOptions, HealthcheckRequest, PlatformApi, SpikeRequest } from "../contract/platform-api.ts";
 export type { Report, ReportsPage, ReportsQuery } from "../contract/reports.ts";
 export type { ReviewDecision, ReviewOutcome, ReviewRequest } from "../contract/review.ts";
 export { PauseRegistry } from "./pauses.ts";
@@ -28,7 +29,7 @@ export interface ClientOptions {
   readonly apiKey: string | Secret;
   /** Timeout of one attempt, milliseconds [30000]. */
   readonly timeoutMs?: number;
-  /** Retries of the healthcheck and the listing after network errors, 429 and 5xx [2]; a review is never retried. */
+  /** Retries of healthchecks and the listing after network errors, 429 and 5xx [2]; a review is never retried. */
   readonly retries?: number;
   /** User-Agent header [flatline/VERSION]. */
   readonly userAgent?: string;
@@ -50,6 +51,8 @@ export interface ClientOptions {
 
 /** A client of API v2. */
 export interface Client extends PlatformApi {
+  /** Runs any healthcheck of the platform. Retried like the other readings. @throws usage for a path that can be none */
+  healthcheck(request: HealthcheckRequest, options?: CallOptions): Promise<HealthcheckResult>;
   /** Returns one page; the first one if the query has no cursor. */
   listReports(query?: ReportsQuery, options?: CallOptions): Promise<ReportsPage>;
   /**

@@ -10,14 +10,15 @@ import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import { healthcheckResultSchema } from "../contract/healthcheck-schemas.ts";
 import { readWith, type SchemaProblem } from "../contract/issues.ts";
 import { operations } from "../contract/operations.ts";
-import type { CallOptions, SpikeRequest } from "../contract/platform-api.ts";
+import { healthcheckPathPattern } from "../contract/platform-healthcheck.ts";
+import type { CallOptions, HealthcheckRequest, SpikeRequest } from "../contract/platform-api.ts";
 import { walkReports } from "../contract/report-pages.ts";
 import { answerBounds, boundResult } from "../contract/result-bounds.ts";
 import type { OwnFilterName, ReportsPage, ReportsQuery } from "../contract/reports.ts";
 import type { ReviewOutcome, ReviewRequest } from "../contract/review.ts";
 import { reviewOutcomeSchema } from "../contract/review-body.ts";
 import type { Client, ClientOptions } from "./client.ts";
-import { Exchange, invalid, outcomeUnknown } from "./exchange.ts";
+import { Exchange, invalid, outcomeUnknown, type ExchangeRequest } from "./exchange.ts";
 import { PauseRegistry } from "./pauses.ts";
 import { applyOwnFilters } from "./report-filters.ts";
 import { quoteUpstream } from "./upstream-text.ts";
@@ -60,14 +61,35 @@ export function createConnectedClient(options: ConnectedClientOptions): Connecte
     const { slug, windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount } = request;
     const operation = operations.deadAssetSpike;
     const body = { slug, windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount };
-    const json = await exchange.repeatable({ operation, path: operation.path, body }, callOptions);
+    const result = await askHealthcheck({ operation, path: operation.path, body }, callOptions);
+    return boundResult(result, answerBounds, options.observedKeys);
+  }
+
+  async function healthcheck(
+    { path, slug, parameters }: HealthcheckRequest,
+    callOptions: CallOptions = {},
+  ): Promise<HealthcheckResult> {
+    if (!healthcheckPathPattern.test(path))
+      throw new FlatlineError("usage", `${JSON.stringify(path)} is no path of a healthcheck: reviewing/backlog is one`);
+    const operation = operations.healthcheck;
+    const body = { ...parameters, slug };
+    const result = await askHealthcheck({ operation, path: operation.path.replace("{path}", path), body }, callOptions);
+    return boundResult(result, answerBounds);
+  }
+
+  async function askHealthcheck(
+    request: ExchangeRequest & { readonly body: { readonly slug: string } },
+    callOptions: CallOptions,
+  ): Promise<HealthcheckResult> {
+    const json = await exchange.repeatable(request, callOptions);
     const read = readWith(healthcheckResultSchema, json);
     if (read.kind === "problems")
       throw invalid(`the answer is not a healthcheck result: ${quoteUpstream(describeFirst(read.problems), apiKey)}`);
+    const { slug } = request.body;
     const answered = read.data.scope.slug;
     if (answered !== null && answered !== slug)
       throw invalid(`the answer is about "${quoteUpstream(answered, apiKey)}", not about "${slug}"`);
-    return boundResult(read.data, answerBounds, options.observedKeys);
+    return read.data;
   }
 
   async function listReports(query: ReportsQuery = {}, callOptions: CallOptions = {}): Promise<ReportsPage> {
@@ -96,6 +118,7 @@ export function createConnectedClient(options: ConnectedClientOptions): Connecte
 
   return {
     deadAssetSpike,
+    healthcheck,
     listReports,
     reviewProposal,
     allReports: (query = {}, callOptions = {}) => walkReports({ listReports }, query, callOptions),

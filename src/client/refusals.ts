@@ -77,7 +77,11 @@ const reviewGuidance: Readonly<Partial<Record<ErrorCode, string>>> = {
   api_bad_request: "the review was not made",
 };
 
+const guidanceByOperation: Readonly<Partial<Record<OperationName, typeof guidance>>> = {
+  review_proposal: reviewGuidance,
+  healthcheck: { api_not_found: "the platform has no healthcheck at this path: check path in healthchecks" },
+};
+
 function guidanceOf(code: ErrorCode, operation: OperationName): string {
-  const ofReview = operation === "review_proposal" ? reviewGuidance[code] : undefined;
-  return ofReview ?? guidance[code] ?? "this answer was not expected";
+  return guidanceByOperation[operation]?.[code] ?? guidance[code] ?? "this answer was not expected";
 }

@@ -8,17 +8,29 @@ export interface SpikeRequest extends SpikeThresholds {
   readonly slug: string;
 }
 
+/** What a healthcheck of the platform may be asked for beside the organization. */
+export type HealthcheckParameters = Readonly<Record<string, number | string | boolean>>;
+
+/** One of the platform's healthchecks, by its path below `/healthchecks/`: `reviewing/backlog`. */
+export interface HealthcheckRequest {
+  readonly path: string;
+  readonly slug: string;
+  readonly parameters: HealthcheckParameters;
+}
+
 export interface CallOptions {
   /** Aborts the call; the promise then rejects with `api_timeout` (or `api_network` if the caller stopped). */
   readonly signal?: AbortSignal;
 }
 
 /**
- * The port of the platform: the three operations of API v2 (CONTRACT 9), over HTTP (client/) or over the store (service/),
+ * The port of the platform: the operations of API v2 (CONTRACT 9 and 17), over HTTP (client/) or over the store (service/),
  * always with one API key. Rejects with a FlatlineError whose code begins with `api_`, or with a code of the store.
  */
 export interface PlatformApi {
   deadAssetSpike(request: SpikeRequest, options?: CallOptions): Promise<HealthcheckResult>;
+  /** Absent: flatline evaluates by itself, and knows no other healthcheck. */
+  healthcheck?(request: HealthcheckRequest, options?: CallOptions): Promise<HealthcheckResult>;
   /** Returns one page. contract/report-pages.ts follows the cursors. */
   listReports(query: ReportsQuery, options?: CallOptions): Promise<ReportsPage>;
   /** Irreversible. Never retried; `api_outcome_unknown` if the answer was lost. */
