@@ -24,6 +24,7 @@ if (process.argv[2] === "flatline") {
   addMetricsRoutes(server, settings, {
     renderMetrics: (format, encoding) => series.render(format, encoding),
     probe: async () => null,
+    checks: { names: () => [] },
   });
   await server.listen({ port: 0, host: "127.0.0.1" });
   console.log((server.server.address() as AddressInfo).port);

@@ -29,6 +29,7 @@ const noFleet = {
   markers: [],
   discovery: [],
   incidents: [],
+  checks: [],
   families: [],
   verdict: null,
 };

@@ -1,8 +1,16 @@
 import type { z } from "zod";
 
-import { checkNames, type CheckName } from "../contract/report.ts";
-import { deadAssetSpike } from "./dead-asset-spike/dead-asset-spike.ts";
+import {
+  checkErrorReasons,
+  checkNames,
+  isOwnCheck,
+  type CheckErrorReason,
+  type CheckName,
+  type OwnCheckName,
+} from "../contract/report.ts";
+import { deadAssetSpike, type SpikeTarget } from "./dead-asset-spike/dead-asset-spike.ts";
 import { eventFlow } from "./event-flow/event-flow.ts";
+import { platformHealthcheck, type HealthcheckSettings } from "./healthcheck/healthcheck.ts";
 import type { CheckedOrganization, CheckKind } from "./kind.ts";
 import { regret } from "./regret/regret.ts";
 import { reviewQueue } from "./review-queue/review-queue.ts";
@@ -10,18 +18,18 @@ import type { CheckSettings } from "./settings.ts";
 import { sentinel } from "./sentinel/sentinel.ts";
 import type { SpikeThresholds } from "./target.ts";
 
-/** All kinds of checks. A new one is a folder, its name in contract/report.ts, and a line here. */
-export const checkKinds = {
+/** The kinds of flatline's own checks. A new one is a folder, its name in contract/report.ts, and a line here. */
+const ownKinds = {
   "dead-asset-spike": deadAssetSpike,
   "review-queue": reviewQueue,
   sentinel,
   "event-flow": eventFlow,
   regret,
-} as const satisfies Readonly<Record<CheckName, CheckKind>>;
+} as const satisfies Readonly<Record<OwnCheckName, CheckKind>>;
 
-type Kinds = typeof checkKinds;
+const kinds = [...Object.values(ownKinds), platformHealthcheck];
 
-type Configured = Extract<Kinds[CheckName], { readonly settings: CheckSettings }>["settings"];
+type Configured = Extract<(typeof kinds)[number], { readonly settings: CheckSettings }>["settings"];
 /** The effective settings of checks, by their keys in the configuration. */
 export type SettingsOfChecks = {
   readonly [Settings in Configured as Settings["key"]]: ReturnType<Settings["resolve"]>;
@@ -29,6 +37,7 @@ export type SettingsOfChecks = {
 /** What the configuration has to say of an organization for any check. */
 export interface OrganizationOfChecks extends CheckedOrganization, SettingsOfChecks {
   readonly thresholds: SpikeThresholds;
+  readonly healthchecks: readonly HealthcheckSettings[];
 }
 /** What the configuration says of them. */
 export type SettingsShape = {
@@ -36,22 +45,33 @@ export type SettingsShape = {
 };
 
 /** One check of one organization, with all that a run of it needs to know. */
-export type CheckTarget = NonNullable<ReturnType<Kinds[CheckName]["targetOf"]>>;
+export type CheckTarget = ReturnType<(typeof kinds)[number]["targetsOf"]>[number];
 
-/** Returns everything that depends on the kind. */
+/** Returns whether it is the check of spikes. */
+export function isSpike(target: CheckTarget): target is SpikeTarget {
+  return target.check === "dead-asset-spike";
+}
+
+/** Returns everything that depends on the kind: what is none of flatline's own checks is a healthcheck of the platform. */
 export function checkKind(name: CheckName): CheckKind {
-  return checkKinds[name];
+  return isOwnCheck(name) ? ownKinds[name] : platformHealthcheck;
+}
+
+/** Returns why a run of a check can have no result: only some have a reason that is their kind's own. */
+export function errorReasonsOf(name: CheckName): readonly CheckErrorReason[] {
+  const own: readonly CheckErrorReason[] = Object.values(checkKind(name).errorReasons ?? {});
+  return checkErrorReasons.filter((reason) => reason !== "not_found" || own.includes(reason));
 }
 
 /** The keys of checks in the configuration. */
-export const checkSettings: readonly (CheckSettings & { readonly key: keyof SettingsOfChecks })[] = Object.values(
-  checkKinds,
-).flatMap((kind) => ("settings" in kind ? [kind.settings] : []));
+export const checkSettings: readonly (CheckSettings & { readonly key: keyof SettingsOfChecks })[] = kinds.flatMap(
+  (kind) => ("settings" in kind ? [kind.settings] : []),
+);
 
 /** The checks whose failures hold the gate. */
-export const gateChecks = checkNames.filter((name) => checkKinds[name].holdsGate);
+export const gateChecks = checkNames.filter((name) => ownKinds[name].holdsGate);
 
 /** Returns what is to be checked of an organization. */
 export function targetsOf(organization: OrganizationOfChecks): CheckTarget[] {
-  return checkNames.flatMap((name) => checkKinds[name].targetOf(organization) ?? []);
+  return kinds.flatMap((kind): readonly CheckTarget[] => kind.targetsOf(organization));
 }

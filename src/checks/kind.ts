@@ -1,6 +1,7 @@
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";
-import type { ObservedCounts, ResultReport } from "../contract/report.ts";
+import type { ErrorCode } from "../base/errors.ts";
+import type { CheckErrorReason, ObservedCounts, ResultReport } from "../contract/report.ts";
 import type { EventReads } from "./event-reads.ts";
 import type { CheckSettings } from "./settings.ts";
 import type { AnyTarget, Schedule, SpikeThresholds, WhenNoEvents } from "./target.ts";
@@ -51,8 +52,8 @@ export interface CheckKind {
   readonly holdsGate: boolean;
   /** Name of the alert in Alertmanager and Prometheus (CONTRACT 7). */
   readonly alertName: string;
-  /** Follows the slug in a title. */
-  readonly subject: string;
+  /** Follows the slug in a title [the check's name]. */
+  readonly subject?: string;
   /** Says why an alert is over, without a claim that something was repaired: no person has looked (CONTRACT 7). */
   readonly back: string;
   /** The same in a message [`back`]. */
@@ -61,6 +62,10 @@ export interface CheckKind {
   readonly isSaidByFinding: boolean;
   /** Whether its findings are for readers with the right to details only (CONTRACT 8). */
   readonly hasClosedFindings?: true;
+  /** Whether `source.observedKeys` say where its result has counts of deaths. */
+  readonly countsDeaths?: true;
+  /** Reasons of its own for errors that end a run [those of every check]. */
+  readonly errorReasons?: Readonly<Partial<Record<ErrorCode, CheckErrorReason>>>;
   /** Whether a run has a result for a time that is past: what it asks for is kept. */
   readonly canLookBack: boolean;
   /** Returns the number that follows the subject in a title; null: none. Absent: the counts of deaths. */
@@ -71,8 +76,8 @@ export interface CheckKind {
   summaryOf?(said: SaidNumbers, durationText: (ms: number) => string): string;
   /** Its own key in the configuration; absent: it has none. */
   readonly settings?: CheckSettings;
-  /** Returns what a run needs to know; null: it is not switched on. */
-  targetOf(organization: CheckedOrganization): AnyTarget | null;
+  /** Returns what each check of this kind is, with what a run of it needs to know; none: it is not switched on. */
+  targetsOf(organization: CheckedOrganization): readonly AnyTarget[];
   /** Runs it once. @throws FlatlineError for every reason for which there is no result */
   run(target: AnyTarget, run: CheckRun): Promise<Evaluated>;
 }

@@ -8,7 +8,7 @@ import type { Config } from "../config/config.ts";
 import { suggest } from "../base/suggestions.ts";
 import type { CheckReport } from "../contract/report.ts";
 import { runCheck } from "../monitor/run-check.ts";
-import { checkKind, type CheckTarget } from "../checks/checks.ts";
+import { checkKind, isSpike, type CheckTarget } from "../checks/checks.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { createTracer } from "../base/trace.ts";
@@ -166,9 +166,7 @@ function chooseTargets(config: Config, options: CheckOnceOptions): CheckTarget[]
     .filter(({ check }) => only === undefined || check === only)
     .filter(({ check }) => options.atMs === null || checkKind(check).canLookBack)
     .map((target) =>
-      target.check === "dead-asset-spike"
-        ? { ...target, thresholds: { ...target.thresholds, ...options.thresholds } }
-        : target,
+      isSpike(target) ? { ...target, thresholds: { ...target.thresholds, ...options.thresholds } } : target,
     );
 }
 

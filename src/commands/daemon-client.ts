@@ -8,7 +8,7 @@ import { parseJson, quoteIssues, quoteUpstream } from "../client/upstream-text.t
 import { userHeader } from "../contract/actor.ts";
 import { readErrorBody } from "../contract/error-body.ts";
 import type { JudgementVerdict } from "../contract/judgement.ts";
-import { checkNames, type CheckName } from "../contract/report.ts";
+import type { CheckName } from "../contract/report.ts";
 import {
   alertDetailSchema,
   alertListSchema,
@@ -19,7 +19,7 @@ import {
   type LiveAlert,
   type LiveAlerts,
 } from "../contract/v1/alerts.ts";
-import { checkDetailSchema } from "../contract/v1/checks.ts";
+import { checkDetailSchema, checkListSchema } from "../contract/v1/checks.ts";
 import { gateListSchema, gateSchema, type Gate, type GateList } from "../contract/v1/gate.ts";
 import { markerSchema, type ListedMarker } from "../contract/v1/markers.ts";
 import { placeListSchema } from "../contract/v1/places.ts";
@@ -198,18 +198,18 @@ function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, acc
     alertsStarting: async (prefix) =>
       read(foundAlertsSchema, await ask("GET", `/api/v1/alerts?id=${encodeURIComponent(prefix)}`)).alerts,
     endedAlerts: async (slug) => {
+      const name = encodeURIComponent(slug);
+      const checks = read(checkListSchema, await ask("GET", `/api/v1/checks?slug=${name}`));
+      if (checks.length === 0) throw new FlatlineError("not_found", `no organization ${slug} is checked`);
       const found = await Promise.all(
-        checkNames.map(async (check) => {
-          const path = `/api/v1/checks/${check}/${encodeURIComponent(slug)}`;
-          const answer = await ask("GET", path).catch(ifMissing);
-          return answer === null
-            ? null
-            : read(checkDetailSchema, answer).endedAlerts.map((alert) => ({ ...alert, check }));
+        checks.map(async ({ check }) => {
+          // A reload may have removed it meanwhile.
+          const answer = await ask("GET", `/api/v1/checks/${check}/${name}`).catch(ifMissing);
+          const ended = answer === null ? [] : read(checkDetailSchema, answer).endedAlerts;
+          return ended.map((alert) => ({ ...alert, check }));
         }),
       );
-      if (found.every((alerts) => alerts === null))
-        throw new FlatlineError("not_found", `no organization ${slug} is checked`);
-      return found.flatMap((alerts) => alerts ?? []).toSorted((left, right) => (left.endsAt < right.endsAt ? 1 : -1));
+      return found.flat().toSorted((left, right) => (left.endsAt < right.endsAt ? 1 : -1));
     },
     acknowledge: async (id, by, comment) => {
       guarded();

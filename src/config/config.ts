@@ -60,6 +60,8 @@ export interface OrganizationConfig
   readonly schedule: Schedule;
   /** All of them, at once, by default; afterMs 0: at once, else an escalation of what was not acknowledged by then. */
   readonly receivers: NonNullable<Settings["receivers"]>;
+  /** Those that run; an `alert` holds before the organization's, field by field. */
+  readonly healthchecks: NonNullable<Settings["healthchecks"]>;
   /** Overrides source.apiKey. */
   readonly apiKey: Secret | null;
   /** The discovery source that lists it; null: a file of the configuration does. */

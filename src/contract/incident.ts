@@ -1,7 +1,7 @@
 import { checkNames, type CheckErrorReason, type CheckName } from "./report.ts";
 
 /** Families of incidents that several checks share; every other check is a family of its own name (CONTRACT 15). */
-const sharedFamilies = ["deaths", "unreachable", "no-events"] as const;
+export const sharedFamilies = ["deaths", "unreachable", "no-events"] as const;
 
 // An alert of kind unknown is about the way to the service, but for these two: there the events are missing.
 const reasonsOfMissingEvents: readonly CheckErrorReason[] = ["no_events", "stream_silent"];

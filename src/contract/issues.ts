@@ -99,6 +99,11 @@ function problemsOf(issue: z.core.$ZodIssue, prefix: SchemaProblem["path"]): Sch
     const [likely] = fitting.toSorted((left, right) => left.length - right.length);
     if (likely !== undefined) return likely.flatMap((nested) => problemsOf(nested, path));
   }
+  // Of a record: what is wrong with the name of a value.
+  if (issue.code === "invalid_key") {
+    const message = issue.issues[0]?.message ?? issue.message;
+    return [{ path, unread: path, message, isAboutKey: true, isAboutType: false }];
+  }
   const isAboutType = ["invalid_type", "invalid_value", "invalid_union"].includes(issue.code);
   const isOfUnknownType = issue.code === "invalid_union" && "discriminator" in issue;
   const unread = isOfUnknownType ? path.slice(0, -1) : path;

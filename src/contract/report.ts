@@ -3,9 +3,16 @@ import { readAssetTypeExcess } from "../spike/findings.ts";
 import type { HealthcheckResult } from "./healthcheck.ts";
 import type { Severity } from "./severity.ts";
 
-/** The names of the checks (CONTRACT 1). All else that depends on the kind is in its folder of checks/. */
+/** The names of flatline's own checks (CONTRACT 1). All else that depends on the kind is in its folder of checks/. */
 export const checkNames = ["dead-asset-spike", "review-queue", "sentinel", "event-flow", "regret"] as const;
-export type CheckName = (typeof checkNames)[number];
+export type OwnCheckName = (typeof checkNames)[number];
+/** One of these, or the name of a healthcheck that the configuration lists (contract/platform-healthcheck.ts). */
+export type CheckName = string;
+
+/** Returns whether a check is flatline's own; the others are healthchecks of the platform. */
+export function isOwnCheck(name: CheckName): name is OwnCheckName {
+  return checkNames.some((own) => own === name);
+}
 
 /** Why a run has no result: the closed set of `flatline_check_errors_total` (CONTRACT 6). */
 export const checkErrorReasons = [
@@ -20,6 +27,7 @@ export const checkErrorReasons = [
   "store",
   "stream_silent",
   "no_events",
+  "not_found",
 ] as const;
 export type CheckErrorReason = (typeof checkErrorReasons)[number];
 

@@ -37,12 +37,13 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
   let known: FleetGauges | null = null;
 
   async function read(nowMs: number): Promise<FleetGauges> {
-    const { settings, config } = runtime.current();
+    const { settings, config, targets, checkNames } = runtime.current();
     const { alerts } = await readAlertingView(store, settings, nowMs);
     const open = await store.incidents.open();
     return {
       incidents: openIncidents(open, alerts, settings),
-      families: familiesOf(runtime.current().targets.map(({ check }) => check)),
+      checks: checkNames,
+      families: familiesOf(targets.map(({ check }) => check)),
       verdict: open.find(({ verdict }) => verdict !== null)?.verdict?.by ?? null,
       alerts: alerts.map(({ alert, isSilenced }) => ({ ...alert, silenced: isSilenced })),
       outbox: await store.outbox.totals(),

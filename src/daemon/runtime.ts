@@ -9,7 +9,7 @@ import type { Logger } from "../base/logger.ts";
 import type { CheckTarget } from "../checks/checks.ts";
 import type { Config, ReceiverConfig } from "../config/config.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { CheckReport } from "../contract/report.ts";
+import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
 import { boundReport } from "../contract/result-bounds.ts";
 import { runCheck } from "../monitor/run-check.ts";
 import { createTogetherRunner, type TogetherRun } from "../monitor/run-together.ts";
@@ -32,6 +32,8 @@ export interface Applied extends Source {
   readonly config: Config;
   readonly targets: readonly CheckTarget[];
   readonly targetByKey: ReadonlyMap<string, CheckTarget>;
+  /** Names of flatline's own checks, then of the healthchecks that are configured. */
+  readonly checkNames: readonly CheckName[];
   /** Slugs of the configured organizations. */
   readonly slugs: ReadonlySet<string>;
   /** By which rule an organization's deaths are expected. */
@@ -112,6 +114,7 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
     config,
     targets,
     targetByKey: new Map(targets.map((target) => [checkKey(target), target])),
+    checkNames: [...new Set([...checkNames, ...targets.map(({ check }) => check)])],
     slugs: new Set(config.organizations.map(({ slug }) => slug)),
     baselineOf: baselineOf(config),
     settings,

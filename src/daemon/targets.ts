@@ -2,6 +2,7 @@ import type { AlertingSettings, AlertTarget } from "../alerting/settings.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
 import type { CheckName } from "../contract/report.ts";
 import { checkKey } from "../contract/check-key.ts";
+import { healthcheckName } from "../contract/platform-healthcheck.ts";
 import { targetsOf, type CheckTarget } from "../checks/checks.ts";
 
 /** Returns what is to be checked by this configuration: one target a (check, slug). */
@@ -15,7 +16,18 @@ export function checkTargets(config: Config): CheckTarget[] {
 /** Returns the part of the configuration that alerting works by. */
 export function alertingSettings(config: Config): AlertingSettings {
   const targets = new Map(config.organizations.map((one) => [one.slug, alertTarget(config, one)]));
+  const ofChecks = new Map(config.organizations.flatMap(healthcheckTargets));
   const watched = new Set(checkTargets(config).map(checkKey));
+
+  /** Only those with alerts of their own differ from their organization. */
+  function healthcheckTargets(one: OrganizationConfig): [key: string, target: AlertTarget][] {
+    return one.healthchecks.flatMap(({ path, alert }) => {
+      if (alert === null) return [];
+      const target = alertTarget(config, { ...one, alert: { ...one.alert, ...alert } });
+      return [[checkKey({ check: healthcheckName(path), slug: one.slug }), target]];
+    });
+  }
+
   const gates = new Map(config.organizations.map(({ slug, gate }) => [slug, gate]));
   return {
     ...config.alerting,
@@ -23,8 +35,10 @@ export function alertingSettings(config: Config): AlertingSettings {
     hasAssets: config.source.holdsEvents,
     receivers: config.receivers,
     silences: config.silences,
-    targetOf: (check: CheckName, slug: string) =>
-      watched.has(checkKey({ check, slug })) ? (targets.get(slug) ?? null) : null,
+    targetOf: (check: CheckName, slug: string) => {
+      const key = checkKey({ check, slug });
+      return watched.has(key) ? (ofChecks.get(key) ?? targets.get(slug) ?? null) : null;
+    },
     gateOf: (slug: string) => gates.get(slug) ?? config.defaults.gate,
   };
 }

@@ -19,7 +19,8 @@ describe("the counters", () => {
 
     const zero = (name: string, labels: Record<string, string>): number | null => seriesValue(families, name, labels);
     for (const check of checkNames) {
-      for (const reason of checkErrorReasons) expect(zero("flatline_check_errors_total", { check, reason })).toBe(0);
+      for (const reason of checkErrorReasons)
+        expect(zero("flatline_check_errors_total", { check, reason })).toBe(reason === "not_found" ? null : 0);
       for (const reason of ["overlap", "late"]) expect(zero("flatline_check_skipped_total", { check, reason })).toBe(0);
       expect(zero("flatline_check_duration_seconds_count", { check })).toBe(0);
     }
@@ -62,6 +63,23 @@ describe("the counters", () => {
     const families = await read(metrics);
     expect(seriesValue(families, "flatline_events_ingested_total", { status: "DETECTED_AS_DEAD" })).toBe(3);
     expect(seriesValue(families, "flatline_events_ingested_total", { status: "other" })).toBe(2);
+  });
+
+  it("of a healthcheck of the platform exist at 0 while it is configured", async () => {
+    const metrics = newMetrics();
+    const labels = { check: "reviewing-backlog", reason: "not_found" };
+
+    const before = await read(metrics, { checks: [...checkNames, "reviewing-backlog"] });
+    const after = await read(metrics);
+
+    expect(seriesValue(before, "flatline_check_errors_total", labels)).toBe(0);
+    expect(seriesValue(before, "flatline_incidents_total", { family: "reviewing-backlog" })).toBe(0);
+    expect(
+      seriesValue(before, "flatline_alerts", { check: "reviewing-backlog", state: "firing", severity: "warn" }),
+    ).toBe(0);
+    expect(seriesValue(after, "flatline_check_errors_total", labels)).toBeNull();
+    expect(seriesValue(after, "flatline_check_skipped_total", { check: "reviewing-backlog" })).toBeNull();
+    expect(seriesValue(after, "flatline_check_errors_total", { check: "regret", reason: "timeout" })).toBe(0);
   });
 
   it("forget a receiver that a reload removed, and keep the others", async () => {

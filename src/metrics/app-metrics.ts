@@ -1,10 +1,10 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 
 import { secondMs } from "../base/time.ts";
-import { incidentFamilies } from "../contract/incident.ts";
+import { familiesOf } from "../contract/incident.ts";
 import { judgementVerdicts } from "../contract/judgement.ts";
-import { gateChecks } from "../checks/checks.ts";
-import { checkErrorReasons, checkNames } from "../contract/report.ts";
+import { errorReasonsOf, gateChecks } from "../checks/checks.ts";
+import { checkErrorReasons, checkNames, type CheckName } from "../contract/report.ts";
 import { failedVias } from "../contract/actor.ts";
 import { operations } from "../contract/operations.ts";
 import { countedInstruments, eventStatuses, skipReasons, type Instrument } from "./catalogue.ts";
@@ -79,12 +79,8 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
   lag.zero({});
   if (withProcess) collectProcessMetrics(registry);
 
-  for (const check of checkNames) {
-    for (const reason of checkErrorReasons) errors.inc({ check, reason }, 0);
-    for (const reason of skipReasons) skipped.inc({ check, reason }, 0);
-    duration.zero({ check });
-  }
-  for (const family of incidentFamilies) incidentsTotal.inc({ family }, 0);
+  const knownChecks = new Set<CheckName>();
+  setChecks(checkNames);
   for (const check of gateChecks) for (const verdict of judgementVerdicts) alertsJudged.inc({ check, verdict }, 0);
   for (const via of failedVias) authFailures.inc({ via }, 0);
   for (const status of eventStatuses) eventsIngested.inc({ status }, 0);
@@ -93,6 +89,23 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
   const knownReceivers = new Set<string>();
   /** Also those of receivers that are gone: deliveries in flight end later. */
   const underWay = new Map<string, number>();
+
+  /** Series of these exist at 0 from here on; those of healthchecks that a reload removed go. */
+  function setChecks(names: readonly CheckName[]): void {
+    for (const check of [...knownChecks].filter((known) => !names.includes(known))) {
+      knownChecks.delete(check);
+      for (const reason of checkErrorReasons) errors.remove({ check, reason });
+      for (const reason of skipReasons) skipped.remove({ check, reason });
+      duration.remove({ check });
+    }
+    for (const check of names.filter((name) => !knownChecks.has(name))) {
+      knownChecks.add(check);
+      for (const reason of errorReasonsOf(check)) errors.inc({ check, reason }, 0);
+      for (const reason of skipReasons) skipped.inc({ check, reason }, 0);
+      duration.zero({ check });
+    }
+    for (const family of familiesOf(names)) incidentsTotal.inc({ family }, 0);
+  }
 
   function countUnderWay(receiver: string, by: number): void {
     const count = (underWay.get(receiver) ?? 0) + by;
@@ -160,6 +173,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
     },
     render: async (format, encoding, gauges) => {
       setReceivers(gauges.receivers);
+      setChecks(gauges.checks);
       const counted = await renderRegistry(registry, format);
       const fleet = renderFleet(gauges, (check) => checks.countFresh(check, gauges.nowMs), format);
       const parts = [

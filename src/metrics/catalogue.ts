@@ -15,6 +15,7 @@ const countedJudgementInstruments = {
     help: "Incidents that this process opened.",
     unit: "1",
     values: { family: incidentFamilies },
+    note: "And a family for each healthcheck of the platform that is configured.",
   },
   alertsJudged: {
     name: "flatline_alerts_judged_total",
@@ -213,6 +214,7 @@ export const countedInstruments = {
     help: "Runs that gave no result, by reason.",
     unit: "1",
     values: { reason: checkErrorReasons },
+    note: "`not_found` is of healthchecks of the platform only (`healthchecks`).",
   },
   skipped: {
     name: "flatline_check_skipped_total",

@@ -1,5 +1,5 @@
 import { secondMs } from "../base/time.ts";
-import { checkNames, type CheckName } from "../contract/report.ts";
+import type { CheckName } from "../contract/report.ts";
 import { alertLabelStates, alertSeverities, fleetInstruments, incidentStates } from "./catalogue.ts";
 import { formatFamily, formatLabels, formatValue, type ExpositionFormat } from "./exposition.ts";
 import type { FleetGauges } from "./metrics.ts";
@@ -13,12 +13,12 @@ export function renderFleet(
   format: ExpositionFormat,
 ): string {
   const samples: Readonly<Record<FleetFamily, readonly Sample[]>> = {
-    alerts: countAlerts(gauges.alerts),
+    alerts: countAlerts(gauges),
     alertFiring: listFiring(gauges.alerts),
     incidentsOpen: countIncidents(gauges),
     verdict: (["chance", "ratio"] as const).map((by) => [{ by }, Number(gauges.verdict === by)]),
-    spiking: checkNames.map((check) => [{ check }, countSpiking(gauges.alerts, check)]),
-    organizations: checkNames.map((check) => [{ check }, countFresh(check)]),
+    spiking: gauges.checks.map((check) => [{ check }, countSpiking(gauges.alerts, check)]),
+    organizations: gauges.checks.map((check) => [{ check }, countFresh(check)]),
     ...outboxSamples(gauges),
     storeBytes: [[{}, gauges.storeBytes]],
     unwatchedSlugs: [[{}, gauges.unwatchedSlugs]],
@@ -45,13 +45,13 @@ export function renderFleet(
 
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
 
-function countAlerts(alerts: FleetGauges["alerts"]): Sample[] {
+function countAlerts({ alerts, checks }: FleetGauges): Sample[] {
   const counts = new Map<string, Sample>();
   const add = (check: string, state: string, severity: string, by: number): void => {
     const id = `${check} ${state} ${severity}`;
     counts.set(id, [{ check, state, severity }, (counts.get(id)?.[1] ?? 0) + by]);
   };
-  for (const check of checkNames) {
+  for (const check of checks) {
     for (const state of alertLabelStates) for (const severity of alertSeverities) add(check, state, severity, 0);
   }
   for (const { check, state, severity, silenced } of alerts) {

@@ -77,6 +77,8 @@ export interface FleetGauges {
     readonly severity: Severity;
     readonly state: "active" | "acknowledged" | "silenced";
   }[];
+  /** Names of flatline's own checks and of the configured healthchecks. */
+  readonly checks: readonly CheckName[];
   /** Families that alerts of the configured checks can have. */
   readonly families: readonly string[];
   /** How the fleet verdict that lasts was found; null: none does. */

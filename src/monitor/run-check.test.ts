@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createScriptedSource, spikeResult } from "../../test/support/far-side/scripted-source.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
-import type { PlatformSource } from "../contract/platform-api.ts";
+import type { PlatformApi, PlatformSource } from "../contract/platform-api.ts";
 import type { ReportsPage } from "../contract/reports.ts";
 import { evaluateSpike } from "../spike/spike.ts";
 import { coverageOfBaseline } from "../checks/dead-asset-spike/dead-asset-spike.ts";
@@ -205,5 +205,48 @@ describe("a run of the review queue check", () => {
     const source = createScriptedSource({ reports: async () => ({ reports: [], cursor: "again" }) });
 
     expect(await runCheck(queue, deps(source), never())).toMatchObject({ error: { reason: "invalid_response" } });
+  });
+});
+
+describe("a run of a healthcheck of the platform", () => {
+  const target: CheckTarget = { ...spike, check: "reviewing-backlog", path: "reviewing/backlog", parameters: { n: 1 } };
+  const source = (healthcheck: PlatformApi["healthcheck"]): PlatformSource => ({
+    forOrganization: (slug) => ({
+      ...createScriptedSource({}).forOrganization(slug),
+      ...(healthcheck && { healthcheck }),
+    }),
+  });
+
+  it("asks by its path, and takes no key of its result for a count of deaths", async () => {
+    const asked: unknown[] = [];
+    const result = spikeResult("acme", { severity: "warn" });
+
+    const report = await runCheck(target, deps(source(async (request) => (asked.push(request), result))), never());
+
+    expect(asked).toEqual([{ path: "reviewing/backlog", slug: "acme", parameters: { n: 1 } }]);
+    const counts = { currentCount: null, baselineCount: null, expectedCount: null, ratio: null };
+    expect(report).toMatchObject({
+      check: "reviewing-backlog",
+      severity: "warn",
+      result,
+      counts,
+      baselineCoverage: null,
+    });
+  });
+
+  it.each([
+    ["api_not_found", "not_found"],
+    ["api_forbidden", "forbidden"],
+    ["api_invalid_response", "invalid_response"],
+  ] as const)("ends by %s as unknown, reason %s", async (code, reason) => {
+    const refused = source(() => Promise.reject(new FlatlineError(code, "no")));
+
+    expect(await runCheck(target, deps(refused), never())).toMatchObject({ severity: "unknown", error: { reason } });
+  });
+
+  it("counts a 404 of any other check as a bad request", async () => {
+    const refused = createScriptedSource({ spike: () => Promise.reject(new FlatlineError("api_not_found", "no")) });
+
+    expect(await runCheck(spike, deps(refused), never())).toMatchObject({ error: { reason: "bad_request" } });
   });
 });

@@ -24,15 +24,16 @@ export interface RunCheckDeps extends Pick<CheckRun, "firstEvents" | "events" | 
 export async function runCheck(target: CheckTarget, deps: RunCheckDeps, signal: AbortSignal): Promise<CheckReport> {
   const startedAtMs = deps.clock.nowMs();
   const version = deps.version === undefined ? {} : { version: deps.version };
+  const kind = checkKind(target.check);
   const base = { check: target.check, slug: target.slug, startedAtMs, ...version };
   try {
     const evaluated = await orAborted(evaluate(target, deps, startedAtMs, signal), signal);
     const { severity } = evaluated.result;
-    const counts = observedCounts(evaluated.result, deps.observedKeys);
+    const counts = kind.countsDeaths === true ? observedCounts(evaluated.result, deps.observedKeys) : noCounts;
     return { ...base, ...evaluated, kind: "result", finishedAtMs: deps.clock.nowMs(), severity, counts };
   } catch (thrown) {
     const error = signal.aborted && !(thrown instanceof FlatlineError) ? endedEarly(signal) : asFlatlineError(thrown);
-    const reason = checkErrorReason(error.code);
+    const reason = kind.errorReasons?.[error.code] ?? checkErrorReason(error.code);
     return {
       ...base,
       kind: "error",
@@ -53,6 +54,8 @@ async function evaluate(
   const api = deps.source.forOrganization(slug);
   return checkKind(target.check).run(target, { ...deps, api, nowMs, signal, appUrl: deps.appUrl?.(slug) ?? null });
 }
+
+const noCounts: ObservedCounts = { currentCount: null, baselineCount: null, expectedCount: null, ratio: null };
 
 /** Returns the counts of a result, where it has them under the configured names. */
 export function observedCounts(result: HealthcheckResult, keys: RunCheckDeps["observedKeys"]): ObservedCounts {

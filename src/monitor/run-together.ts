@@ -6,7 +6,7 @@ import { coverageOfBaseline, type SpikeTarget } from "../checks/dead-asset-spike
 import type { ReadFirstEvents } from "../checks/kind.ts";
 import { noEvents } from "../checks/stored-events.ts";
 import { observedCounts, type RunCheckDeps } from "./run-check.ts";
-import type { CheckTarget } from "../checks/checks.ts";
+import { isSpike, type CheckTarget } from "../checks/checks.ts";
 
 /** A result, and how long it stays the same but for its time; null: it may be another one at any time. */
 export interface TogetherResult {
@@ -113,5 +113,5 @@ export function createTogetherRunner(): (
 
 /** Whose run waits for nothing but its counts. */
 function isFit(target: CheckTarget): target is SpikeTarget {
-  return target.check === "dead-asset-spike" && target.maxSilenceMs === undefined;
+  return isSpike(target) && target.maxSilenceMs === undefined;
 }

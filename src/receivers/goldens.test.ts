@@ -20,7 +20,7 @@ const resendMs = 60_000;
 // An incident of one, one of many, its end, an escalation, and what gives no result: other samples differ in words only.
 const chatForms = ["firing", "group", "fleet-resolved", "lead", "unreachable"];
 // Labels are by check and kind, and an end ends the labels that were sent.
-const alertForms = ["escalated", "fleet", "fleet-resolved", "unknown", "review-queue"];
+const alertForms = ["escalated", "fleet", "fleet-resolved", "unknown", "review-queue", "healthcheck"];
 const payloadForms = ["sample", "fleet", "fleet-resolved", "unknown", "judged-released"];
 
 const bodies: readonly (readonly [string, readonly string[], (notification: Notification) => unknown])[] = [

@@ -293,6 +293,29 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
       findings: [{ kind: "regret", ref: "acme", severity: "fail", message: undoneMessage }],
     },
   };
+  const healthcheck: AlertNotice = {
+    ...firing,
+    ...uncounted,
+    check: "takedowns-stuck",
+    result: {
+      ...result,
+      id: "stuck",
+      title: "Stuck takedowns",
+      category: "takedowns",
+      observed: { stuck: 14, oldestHours: 61, registrar: "example" },
+      threshold: { failAbove: 10 },
+      findings: [
+        {
+          kind: "stuck",
+          ref: null,
+          severity: "fail",
+          message: "14 takedowns wait for a registrar, see https://r.example/7",
+        },
+        { kind: "stuck.one", ref: "takedown 7", severity: "warn", message: "waits for 61 h" },
+      ],
+      suggestedAction: "Call the registrar",
+    },
+  };
   const test: AlertNotice = {
     ...firing,
     id: "test-1",
@@ -353,6 +376,7 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
     sentinel: of([sentinel]),
     "event-flow": of([eventFlow]),
     regret: of([regret]),
+    healthcheck: of([healthcheck]),
     "foreign-keys": of([
       {
         ...firing,

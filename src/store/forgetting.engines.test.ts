@@ -53,29 +53,62 @@ function readFile(path: string): Map<string, string[]> {
   return tables;
 }
 
+/** Gives the checks of acme in a store the name of a healthcheck of the platform. */
+function renameChecks(path: string): void {
+  const database = new DatabaseSync(path);
+  for (const table of ["checks", "alerts", "ended_alerts", "alert_history"])
+    database.exec(
+      `update ${table} set check_name = 'reviewing-backlog' where slug = 'acme' and check_name = 'dead-asset-spike'`,
+    );
+  database.exec(
+    "update outbox_alerts set alert_id = replace(alert_id, 'dead-asset-spike/acme', 'reviewing-backlog/acme')",
+  );
+  database.close();
+}
+
 describe("forgetting an organization", () => {
-  it("leaves nothing of it in any table but its names, its acts, what others share and what is to be delivered", async () => {
-    await using world = await createEventWorld();
-    const path = join(world.folder, "sample.db");
-    await unpackSample(currentVersion, path);
-    const store = await openStore({ path, clock });
-    const before = readTables(path);
+  it.each([
+    ["", () => undefined],
+    [", with the healthchecks of its platform,", renameChecks],
+  ])(
+    "%s leaves nothing of it in any table but its names, its acts, what others share and what is to be delivered",
+    async (_what, change) => {
+      await using world = await createEventWorld();
+      const path = join(world.folder, "sample.db");
+      await unpackSample(currentVersion, path);
+      change(path);
+      const store = await openStore({ path, clock });
+      const before = readTables(path);
 
-    await forget(store, "acme", 3);
-    await store.close();
+      await forget(store, "acme", 3);
+      await store.close();
 
-    const after = readTables(path);
-    const shared = new Set(["audit", "checks", "event_slugs", "event_changes", "outbox", "outbox_alerts", "journal"]);
-    const mentions = [...after].filter(([name, rows]) => !shared.has(name) && rows.some((row) => row.includes("acme")));
-    // Letters to several organizations, and assets, which belong to none.
-    expect(mentions.map(([name]) => name).filter((name) => name !== "deliveries" && name !== "assets")).toEqual([]);
-    for (const table of ["events", "event_minutes", "event_hours", "check_hours", "reports", "proposals", "scans"])
-      expect([table, (after.get(table) ?? []).length < (before.get(table) ?? []).length]).toEqual([table, true]);
-    for (const [name, rows] of before) {
-      const globex = rows.filter((row) => row.includes("globex") && !row.includes("acme"));
-      expect([name, globex.filter((row) => after.get(name)?.includes(row) !== true)]).toEqual([name, []]);
-    }
-  });
+      const after = readTables(path);
+      const shared = new Set(["audit", "checks", "event_slugs", "event_changes", "outbox", "outbox_alerts", "journal"]);
+      const mentions = [...after].filter(
+        ([name, rows]) => !shared.has(name) && rows.some((row) => row.includes("acme")),
+      );
+      // Letters to several organizations, and assets, which belong to none.
+      expect(mentions.map(([name]) => name).filter((name) => name !== "deliveries" && name !== "assets")).toEqual([]);
+      for (const table of [
+        "alerts",
+        "ended_alerts",
+        "alert_history",
+        "events",
+        "event_minutes",
+        "event_hours",
+        "check_hours",
+        "reports",
+        "proposals",
+        "scans",
+      ])
+        expect([table, (after.get(table) ?? []).length < (before.get(table) ?? []).length]).toEqual([table, true]);
+      for (const [name, rows] of before) {
+        const globex = rows.filter((row) => row.includes("globex") && !row.includes("acme"));
+        expect([name, globex.filter((row) => after.get(name)?.includes(row) !== true)]).toEqual([name, []]);
+      }
+    },
+  );
 });
 
 describe.each(storeEngines)("on $engine, forgetting an organization", (engine) => {

@@ -1,6 +1,5 @@
 import { sql, type RawBuilder } from "kysely";
 import { literalPattern } from "../base/text-pattern.ts";
-import { checkNames } from "../contract/report.ts";
 import type { Db } from "./tables.ts";
 
 /** What of an organization was removed, in rows by kind; reports of API v2 are `records`. */
@@ -78,14 +77,20 @@ function stepsFor(slug: string): Step[] {
   const report = sql`report_id IN (SELECT report_id FROM reports WHERE ${organization})`;
   const proposal = sql`proposal_id IN (SELECT proposal_id FROM proposals WHERE ${report})`;
   const rule = sql`rule_id IN (SELECT rule_id FROM legitimacy_rules WHERE ${organization})`;
-  const checks = sql`check_name IN (${sql.join(checkNames)}) AND slug = ${slug}`;
+  const names = sql`SELECT check_name FROM checks WHERE slug = ${slug}`;
+  const checks = sql`check_name IN (${names}) AND slug = ${slug}`;
   const alert = sql`alert_id IN (
     SELECT id FROM alerts WHERE ${ofSlug} UNION SELECT id FROM ended_alerts WHERE ${ofSlug}
     UNION SELECT alert_id FROM alert_changes WHERE ${ofSlug})`;
   // A letter to several organizations stays, and so does what is still to be delivered.
-  const own = checkNames.flatMap((name) => ["verdict", "unknown"].map((kind) => `${name}/${slug}/${kind}`));
-  const letter = sql`state = 'dead' AND seq IN (SELECT seq FROM outbox_alerts WHERE alert_id IN (${sql.join(own)}))
-    AND seq NOT IN (SELECT seq FROM outbox_alerts WHERE alert_id NOT IN (${sql.join(own)}))`;
+  const own = sql.join(
+    ["verdict", "unknown"].map(
+      (kind) => sql`SELECT check_name || ${`/${slug}/${kind}`} FROM checks WHERE slug = ${slug}`,
+    ),
+    sql` UNION ALL `,
+  );
+  const letter = sql`state = 'dead' AND seq IN (SELECT seq FROM outbox_alerts WHERE alert_id IN (${own}))
+    AND seq NOT IN (SELECT seq FROM outbox_alerts WHERE alert_id NOT IN (${own}))`;
   const step = (kind: Step["kind"], table: string, key: string, where: RawBuilder<unknown>): Step => ({
     kind,
     table,

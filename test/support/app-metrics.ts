@@ -1,7 +1,7 @@
 import { createAppMetrics, type AppMetrics } from "../../src/metrics/app-metrics.ts";
 import type { ExpositionFormat } from "../../src/metrics/exposition.ts";
 import type { FleetGauges } from "../../src/metrics/metrics.ts";
-import type { CheckReport } from "../../src/contract/report.ts";
+import { checkNames, type CheckReport } from "../../src/contract/report.ts";
 import { errorReport, resultReport } from "./check-reports.ts";
 import { parseExposition, type ParsedFamily } from "./exposition-parser.ts";
 
@@ -17,6 +17,7 @@ export const noFleet: FleetGauges = {
   markers: [],
   gates: [],
   incidents: [],
+  checks: checkNames,
   families: ["deaths", "unreachable", "no-events"],
   verdict: null,
   discovery: [],

@@ -9,7 +9,7 @@ import type { Logger } from "../../src/base/logger.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { createSystemClock, type Clock } from "../../src/base/time.ts";
 import { allRights } from "../../src/contract/rights.ts";
-import type { CheckReport } from "../../src/contract/report.ts";
+import { checkNames, type CheckReport } from "../../src/contract/report.ts";
 import { encodeParts, textPart } from "../../src/metrics/exposition-body.ts";
 import type { OutboxEntry } from "../../src/store/alerts/outbox-entry.ts";
 import { listedSilence } from "../../src/alerting/silence-book.ts";
@@ -265,6 +265,7 @@ export async function startWeb(
     },
     reload: () => world.reload(),
     checks: {
+      names: () => checkNames,
       list: async () => {
         await world.beforeRead();
         return world.snapshots;

@@ -22,18 +22,21 @@ type SpikeOrganization = CheckedOrganization & {
 export const deadAssetSpike = {
   holdsGate: true,
   isSaidByFinding: false,
+  countsDeaths: true,
   canLookBack: true,
   alertName: "FlatlineDeadAssetSpike",
   subject: "",
   back: "the rate is back under the threshold",
-  targetOf: ({ slug, schedule, thresholds, eventFlow, whenNoEvents }: SpikeOrganization): SpikeTarget => ({
-    check: "dead-asset-spike",
-    slug,
-    schedule,
-    thresholds,
-    ...(eventFlow.enabled ? { maxSilenceMs: eventFlow.maxSilenceMs } : {}),
-    ...(whenNoEvents === null ? {} : { whenNoEvents }),
-  }),
+  targetsOf: ({ slug, schedule, thresholds, eventFlow, whenNoEvents }: SpikeOrganization): [SpikeTarget] => [
+    {
+      check: "dead-asset-spike",
+      slug,
+      schedule,
+      thresholds,
+      ...(eventFlow.enabled ? { maxSilenceMs: eventFlow.maxSilenceMs } : {}),
+      ...(whenNoEvents === null ? {} : { whenNoEvents }),
+    },
+  ],
   run,
 } as const satisfies CheckKind;
 

@@ -27,20 +27,22 @@ export const eventFlow = {
     return typeof silenceSeconds === "number" ? `last event ${durationText(silenceSeconds * secondMs)} ago` : null;
   },
   settings: eventFlowSettings,
-  targetOf: ({
+  targetsOf: ({
     slug,
     whenNoEvents,
     eventFlow: { enabled, schedule, maxSilenceMs, maxCoverageDrop },
-  }: EventFlowOrganization): EventFlowTarget | null =>
+  }: EventFlowOrganization): EventFlowTarget[] =>
     enabled
-      ? {
-          check: "event-flow",
-          slug,
-          schedule,
-          limits: { maxSilenceMs, maxCoverageDrop },
-          ...(whenNoEvents === null ? {} : { whenNoEvents }),
-        }
-      : null,
+      ? [
+          {
+            check: "event-flow",
+            slug,
+            schedule,
+            limits: { maxSilenceMs, maxCoverageDrop },
+            ...(whenNoEvents === null ? {} : { whenNoEvents }),
+          },
+        ]
+      : [],
   run: async (target: EventFlowTarget, run): Promise<Evaluated> => {
     const { check, slug, limits } = target;
     const { maxSilenceMs, maxCoverageDrop } = limits;

@@ -30,10 +30,10 @@ export const regret = {
     return typeof share === "number" ? `${formatPercent(share)} undone` : null;
   },
   settings: regretSettings,
-  targetOf: ({ slug, schedule, whenNoEvents, regret: limits }: RegretOrganization): RegretTarget | null =>
+  targetsOf: ({ slug, schedule, whenNoEvents, regret: limits }: RegretOrganization): RegretTarget[] =>
     limits === null
-      ? null
-      : { check: "regret", slug, schedule, limits, ...(whenNoEvents === null ? {} : { whenNoEvents }) },
+      ? []
+      : [{ check: "regret", slug, schedule, limits, ...(whenNoEvents === null ? {} : { whenNoEvents }) }],
   /** @throws FlatlineError unavailable when there are too many deaths to judge each */
   run: async (target: RegretTarget, run): Promise<Evaluated> => {
     const { slug, limits } = target;

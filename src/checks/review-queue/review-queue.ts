@@ -88,11 +88,11 @@ export const reviewQueue = {
     return ageMs === null ? count : `${count}, the oldest for ${durationText(ageMs)}`;
   },
   settings: reviewQueueSettings,
-  targetOf: ({
+  targetsOf: ({
     slug,
     reviewQueue: { enabled, schedule, warnAfterMs, failAfterMs },
-  }: CheckedOrganization & { readonly reviewQueue: ReviewQueueSettings }): ReviewQueueTarget | null =>
-    enabled ? { check: "review-queue", slug, schedule, thresholds: { warnAfterMs, failAfterMs } } : null,
+  }: CheckedOrganization & { readonly reviewQueue: ReviewQueueSettings }): ReviewQueueTarget[] =>
+    enabled ? [{ check: "review-queue", slug, schedule, thresholds: { warnAfterMs, failAfterMs } }] : [],
   run: async ({ slug, thresholds }: ReviewQueueTarget, { api, nowMs, appUrl, signal }): Promise<Evaluated> => {
     const reports = await listQueue(api, slug, signal);
     return { result: evaluateReviewQueue({ slug, nowMs, thresholds, reports, appUrl }), baselineCoverage: null };

@@ -66,10 +66,10 @@ export const sentinel = {
     return typeof dead === "number" ? `${formatCount(dead)} called dead` : null;
   },
   settings: sentinelSettings,
-  targetOf: ({ slug, whenNoEvents, sentinel: { assets, schedule } }: SentinelOrganization): SentinelTarget | null =>
+  targetsOf: ({ slug, whenNoEvents, sentinel: { assets, schedule } }: SentinelOrganization): SentinelTarget[] =>
     assets.length === 0
-      ? null
-      : { check: "sentinel", slug, schedule, assets, ...(whenNoEvents === null ? {} : { whenNoEvents }) },
+      ? []
+      : [{ check: "sentinel", slug, schedule, assets, ...(whenNoEvents === null ? {} : { whenNoEvents }) }],
   run: async (target: SentinelTarget, run): Promise<Evaluated> => {
     const { slug, assets } = target;
     const { nowMs, appUrl } = run;

@@ -2,13 +2,15 @@ import { oneTokenName } from "../../contract/rights.ts";
 import type { ReceiverKind } from "../../receivers/kind.ts";
 import { receiverKind, receiverTypes } from "../../receivers/receivers.ts";
 import { checkSettings } from "../../checks/checks.ts";
-import { checkNames } from "../../contract/report.ts";
+import { checkNames, type CheckName } from "../../contract/report.ts";
+import { healthcheckName } from "../../contract/platform-healthcheck.ts";
 import { suggest } from "../../base/suggestions.ts";
 import { matchesText } from "../../base/text-pattern.ts";
 import { known, refused } from "../document/accepted.ts";
 import type { ConfigPlaces } from "../document/places.ts";
 import type { Problem } from "../document/problems.ts";
 import { parseInstant } from "../../base/schema/values.ts";
+import { mostHealthchecks } from "../schema/organization.ts";
 import { checkBaselines, checkEventRetention } from "./baseline.ts";
 import { checkTableSource } from "./table-source.ts";
 import {
@@ -22,6 +24,7 @@ import {
   type WrittenConfig,
   type WrittenDiscover,
   type WrittenReceiver,
+  type WrittenSettings,
   type WrittenSilence,
 } from "./written.ts";
 
@@ -32,6 +35,12 @@ import {
 export async function checkRelations(config: WrittenConfig, places: ConfigPlaces): Promise<Problem[]> {
   const receivers = partsOf(config.receivers, ["receivers"]);
   const discover = partsOf(config.discover, ["discover"]);
+  const checks = [
+    ...checkNames,
+    ...settingsOf(config)
+      .flatMap(pathsOf)
+      .map(({ value }) => healthcheckName(value)),
+  ];
   const findings = [
     ...checkPresence(config),
     ...checkDuplicates("organization", slugsOf(config), places),
@@ -46,9 +55,10 @@ export async function checkRelations(config: WrittenConfig, places: ConfigPlaces
     ...checkBaselines(config),
     ...checkTableSource(config),
     ...checkChecks(config),
+    ...checkHealthchecks(config, places),
     ...checkStorage(config),
-    ...partsOf(config.silences, ["silences"]).flatMap(checkSilence),
-    ...(await Promise.all(receivers.map(checkReceiver))).flat(),
+    ...partsOf(config.silences, ["silences"]).flatMap((silence) => checkSilence(silence, checks)),
+    ...(await Promise.all(receivers.map((receiver) => checkReceiver(receiver, checks)))).flat(),
   ];
   return findings.map(({ path, message, part }) => places.problemAt(path, message, part));
 }
@@ -171,8 +181,46 @@ function checkChecks(config: WrittenConfig): Finding[] {
   );
 }
 
-function checkSilence({ path, value: silence }: Part<WrittenSilence>): Finding[] {
-  const findings = checkMatch({ path, value: silence });
+/** The paths of the healthchecks that `defaults` or an organization lists. */
+function pathsOf({ path, value }: Part<WrittenSettings>): Part<string>[] {
+  return partsOf(value.healthchecks, [...path, "healthchecks"]).flatMap((one) =>
+    textOf([...one.path, "path"], one.value.path),
+  );
+}
+
+/** Whose source has them, each path once in a list, and no two of one name: an organization has those of `defaults` too. */
+function checkHealthchecks(config: WrittenConfig, places: ConfigPlaces): Finding[] {
+  const lists = settingsOf(config).filter(({ value }) => (known(value.healthchecks) ?? []).length > 0);
+  const source = writtenKind(config);
+  if (source?.isLocal === true) {
+    const message = `needs the platform's API: with source.type ${source.type} flatline evaluates by itself, and there is none`;
+    return lists.map(({ path }) => ({ path: [...path, "healthchecks"], message, part: "key" }));
+  }
+  const byName = new Map<CheckName, Part<string>>();
+  const alike = lists.flatMap(pathsOf).flatMap((part): Finding[] => {
+    const name = healthcheckName(part.value);
+    const first = byName.get(name) ?? part;
+    byName.set(name, first);
+    if (first.value === part.value) return [];
+    const other = `${JSON.stringify(first.value)} at ${places.lineOf(first.path)}`;
+    return [{ path: part.path, message: `gives its check the name ${JSON.stringify(name)}, as does ${other}` }];
+  });
+  const shared = pathsOf({ path: ["defaults"], value: known(config.defaults) ?? {} });
+  const tooMany = lists.filter((list) => {
+    const left = partsOf(list.value.healthchecks, []).filter(({ value }) => value.enabled === false);
+    const paths = new Set([...shared, ...pathsOf(list)].map(({ value }) => value));
+    return paths.size - left.length > mostHealthchecks;
+  });
+  const message = `must have at most ${mostHealthchecks} items with those of defaults`;
+  return [
+    ...tooMany.map(({ path }): Finding => ({ path: [...path, "healthchecks"], message, part: "key" })),
+    ...lists.flatMap((list) => checkDuplicates("healthcheck", pathsOf(list), places)),
+    ...alike,
+  ];
+}
+
+function checkSilence({ path, value: silence }: Part<WrittenSilence>, checks: readonly CheckName[]): Finding[] {
+  const findings = checkMatch({ path, value: silence }, checks);
   const isRecurring = [silence.schedule, silence.duration, silence.timezone].some((value) => value !== undefined);
   const wanted = isRecurring ? (["schedule", "duration"] as const) : (["startsAt", "endsAt"] as const);
   const kind = isRecurring
@@ -193,15 +241,18 @@ function checkSilence({ path, value: silence }: Part<WrittenSilence>): Finding[]
   return findings;
 }
 
-function checkMatch({ path, value }: Part<Pick<WrittenSilence, "slug" | "check" | "labels">>): Finding[] {
+function checkMatch(
+  { path, value }: Part<Pick<WrittenSilence, "slug" | "check" | "labels">>,
+  checks: readonly CheckName[],
+): Finding[] {
   const { slug, check, labels } = value;
   const findings: Finding[] = [];
   const hasLabels = labels === refused || Object.keys(labels ?? {}).length > 0;
   if (slug === undefined && check === undefined && !hasLabels)
     findings.push({ path, message: 'needs slug, check or labels; slug: "*" matches all' });
   const pattern = known(check);
-  if (pattern !== undefined && !checkNames.some((name) => matchesText(pattern, name))) {
-    const message = `matches no check: ${checkNames.join(", ")}${suggest(pattern, checkNames)}`;
+  if (pattern !== undefined && !checks.some((name) => matchesText(pattern, name))) {
+    const message = `matches no check: ${[...new Set(checks)].join(", ")}${suggest(pattern, checks)}`;
     findings.push({ path: [...path, "check"], message });
   }
   return findings;
@@ -226,9 +277,12 @@ export function labelNameProblem(
   return kinds.map((kind) => kind.checkLabel?.(name) ?? null).find((problem) => problem !== null) ?? null;
 }
 
-async function checkReceiver({ path, value: receiver }: Part<WrittenReceiver>): Promise<Finding[]> {
+async function checkReceiver(
+  { path, value: receiver }: Part<WrittenReceiver>,
+  checks: readonly CheckName[],
+): Promise<Finding[]> {
   const match = known(receiver.match);
-  const findings = match === undefined ? [] : checkMatch({ path: [...path, "match"], value: match });
+  const findings = match === undefined ? [] : checkMatch({ path: [...path, "match"], value: match }, checks);
   const kind = kindOf(receiver);
   const reason = receiver.sendActs === true ? (kind?.withoutActs?.(receiver) ?? null) : null;
   if (reason !== null) {

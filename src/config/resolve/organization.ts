@@ -45,11 +45,19 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
     schedule: scheduleOf(schedule),
     receivers: own.receivers ?? defaults.receivers ?? receiverNames.map((name) => ({ name, afterMs: 0 })),
     ...(Object.fromEntries(checks) as SettingsOfChecks),
+    healthchecks: healthchecksOf(defaults, own),
     apiKey: secrets.of(path, "apiKey")[0] ?? null,
     discoveredBy,
     setAt: { ...defaultsSetAt, ...whereSet(places, path), "": places.lineOf(path) },
   };
 }
+
+/** Returns those that run: of one path what the last layer says. */
+function healthchecksOf(...layers: readonly Settings[]): OrganizationConfig["healthchecks"] {
+  const byPath = new Map(layers.flatMap(({ healthchecks = [] }) => healthchecks.map((one) => [one.path, one])));
+  return [...byPath.values()].filter(({ enabled }) => enabled !== false);
+}
+
 // A loop: every organization of ten thousand is settled.
 const builtIns = Object.entries(builtinSettings).map(([key, value]) => {
   const isNested = typeof value === "object" && !Array.isArray(value);

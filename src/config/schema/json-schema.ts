@@ -25,6 +25,7 @@ export function createJsonSchema(): JsonSchema {
     // What an organization does not say is as in `defaults`: no editor is to offer the built-in value there.
     properties: {
       ...sections,
+      defaults: withHealthchecks(sections["defaults"]),
       organizations: withoutDefaults(sections["organizations"]),
       discover: withTemplate(sections["discover"]),
     },
@@ -102,6 +103,13 @@ function allowReferences(node: unknown): unknown {
     }
   }
   return copy;
+}
+
+/** What a healthcheck's `alert` does not say is as of its organization. */
+function withHealthchecks(node: unknown): unknown {
+  if (!isNode(node) || !isNode(node["properties"])) return node;
+  const { properties } = node;
+  return { ...node, properties: { ...properties, healthchecks: withoutDefaults(properties["healthchecks"]) } };
 }
 
 /** As of an organization, of what those of a discovery source start from. */

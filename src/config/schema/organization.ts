@@ -2,12 +2,21 @@ import { z } from "zod";
 
 import { dayMs, hourMs } from "../../base/time.ts";
 import { checkSettings, type SettingsShape } from "../../checks/checks.ts";
+import {
+  healthcheckPathPattern,
+  healthcheckPathProblem,
+  longestHealthcheckPath,
+} from "../../contract/platform-healthcheck.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import { baselineKinds } from "../../spike/median.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
 import { builtIn, builtInOf, layer, readAs, secretText, section } from "./section.ts";
 import { cronPattern, duration, nameText, secretFile, timezone, wholeNumber } from "../../base/schema/values.ts";
 
+// What a request of a healthcheck takes (CONTRACT 17).
+const mostParameters = 32;
+const longestParameterName = 128;
+export const mostHealthchecks = 50;
 const longMs = 365 * dayMs;
 const multiplier = z.number().positive();
 
@@ -36,7 +45,7 @@ export const thresholdsSchema = layer({
   ),
 }).describe("Thresholds of the check `dead-asset-spike`, under the API's own names.");
 
-const alertSchema = layer({
+const alertShape = {
   for: builtIn(
     duration({ maxMs: longMs }),
     0,
@@ -53,12 +62,46 @@ const alertSchema = layer({
     4 * hourMs,
     "How often a reminder goes out while an alert fires; `0s`: never.",
   ),
+};
+const alertSchema = layer({
+  ...alertShape,
   minBaselineCoverage: builtIn(
     z.number().min(0).max(1),
     0,
     "Local sources: an alert stays pending while less than this share of the baseline lies after the organization's first event.",
   ),
 }).describe("When an alert fires, resolves and reminds.");
+
+const parameterName = nameText(longestParameterName).superRefine((name, context) => {
+  if (name === "slug") context.addIssue("is in every request: the organization's slug");
+});
+const parametersSchema = z
+  .record(parameterName, z.union([z.number(), z.string(), z.boolean()]))
+  .superRefine((parameters, context) => {
+    if (Object.keys(parameters).length > mostParameters) context.addIssue(`must have at most ${mostParameters} names`);
+  })
+  .meta({ maxProperties: mostParameters });
+
+const healthcheckSchema = section({
+  path: z
+    .string()
+    .superRefine((path, context) => {
+      const problem = healthcheckPathProblem(path);
+      if (problem !== null) context.addIssue(problem);
+    })
+    .describe(
+      "What follows `/healthchecks/` in its address: `reviewing/backlog`. The check's name is the path with `-` for `/`: `reviewing-backlog`.",
+    )
+    .meta({ pattern: healthcheckPathPattern.source, maxLength: longestHealthcheckPath }),
+  enabled: z.boolean().optional().describe("`false` leaves out the one of `defaults` with the same path."),
+  schedule: cronPattern()
+    .optional()
+    .describe("Its cron pattern, in the organization's timezone; the organization's schedule when absent."),
+  parameters: parametersSchema
+    .default({})
+    .describe("Sent with the organization's slug: numbers, texts, `true` or `false`, as the platform documents them."),
+  alert: layer(alertShape).optional().describe("Merged into the organization's `alert`, field by field."),
+});
 
 const gateSchema = layer({
   releaseOn: builtIn(
@@ -134,6 +177,13 @@ export const settingsShape = {
   labels: builtIn(z.record(z.string(), z.string()), {}, "Copied to notifications, not to metrics."),
   alert: alertSchema.optional(),
   ...checksShape,
+  healthchecks: z
+    .array(healthcheckSchema)
+    .max(mostHealthchecks)
+    .optional()
+    .describe(
+      "Healthchecks of the platform that run as checks of their own, each by the path of its address. One of an organization replaces the one of `defaults` with the same path. With `source.type: remote` only.",
+    ),
   gate: gateSchema.optional(),
 };
 
@@ -143,7 +193,7 @@ export type BuiltinSettings = typeof builtinSettings;
 
 /** `defaults`: what every organization starts from. */
 export const defaultsSchema = layer(settingsShape).describe(
-  `The settings that every organization starts from. An organization's \`thresholds\`, \`labels\`, \`alert\`, ${checkSettings.map(({ key }) => `\`${key}\``).join(", ")} and \`gate\` are merged into these field by field; all else replaces.`,
+  `The settings that every organization starts from. An organization's \`thresholds\`, \`labels\`, \`alert\`, ${checkSettings.map(({ key }) => `\`${key}\``).join(", ")} and \`gate\` are merged into these field by field, \`healthchecks\` path by path; all else replaces.`,
 );
 
 const keyShape = {

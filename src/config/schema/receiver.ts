@@ -13,7 +13,9 @@ export const matchShape = {
     .string()
     .min(1)
     .optional()
-    .describe(`The name of a check (${checkNames.map((name) => `\`${name}\``).join(", ")}), or a pattern with \`*\`.`),
+    .describe(
+      `The name of a check (${checkNames.map((name) => `\`${name}\``).join(", ")}, or of one in \`healthchecks\`), or a pattern with \`*\`.`,
+    ),
   labels: z
     .record(z.string(), z.string())
     .optional()

@@ -1,3 +1,4 @@
+import { isSpike } from "../../checks/checks.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import { checkKey } from "../../contract/check-key.ts";
@@ -32,7 +33,7 @@ export function createEvidenceParts(options: EvidencePartsOptions): EvidencePart
     ...options,
     windowHoursOf: (slug) => {
       const target = runtime.current().targetByKey.get(checkKey({ check: "dead-asset-spike", slug }));
-      return isOurs() && target?.check === "dead-asset-spike" ? target.thresholds.windowHours : null;
+      return isOurs() && target !== undefined && isSpike(target) ? target.thresholds.windowHours : null;
     },
   });
   return { ...regrets, endedAlerts, alertAssets: createAlertAssets({ ...options, isOurs }) };

@@ -83,7 +83,8 @@ function pageOrganization(
   const setting = ([path, value]: readonly [string, string]): PageSetting => {
     // A list stands where its first entry does, and what an empty object switches on where that stands.
     const above = path.includes(".") ? path.slice(0, path.lastIndexOf(".")) : path;
-    const place = setAt[path] ?? setAt[`${path}[0]`] ?? setAt[`${path}[0].name`] ?? setAt[above];
+    const place =
+      setAt[path] ?? setAt[`${path}[0]`] ?? setAt[`${path}[0].name`] ?? setAt[`${path}[0].path`] ?? setAt[above];
     const isOwn = place !== undefined && isOwnPlace(organization, place);
     const name = path.replace(/^thresholds\./, "");
     return { name, value, setIn: place === undefined ? "default" : shorten(place, folder), isOwn };
@@ -126,7 +127,7 @@ function listText(path: string, entries: readonly unknown[]): string {
   // "pager after 30m"
   const texts = entries.map((entry) =>
     textsOf("", entry)
-      .map(([key, text]) => (key === "" || key === "name" ? text : `${key} ${text}`))
+      .map(([key, text]) => (["", "name", "path"].includes(key) ? text : `${key} ${text}`))
       .join(" "),
   );
   return texts.join(", ") || "none";

@@ -9,6 +9,7 @@ import { alertViewer, readAlertingView, viewFleet, type AlertView } from "../../
 import { secondMs, type Clock } from "../../base/time.ts";
 import { describeConfig } from "../../config/render.ts";
 import type { Actor } from "../../contract/actor.ts";
+import { isSpike } from "../../checks/checks.ts";
 import type { CheckName, ResultReport } from "../../contract/report.ts";
 import type { AppMetrics } from "../../metrics/app-metrics.ts";
 import type { Prober } from "../../monitor/probe.ts";
@@ -110,7 +111,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     holdsEvents: () => current().config.source.holdsEvents,
     thresholdsOf: (slug) => {
       const target = current().targetByKey.get(checkKey({ check: "dead-asset-spike", slug }));
-      return target?.check === "dead-asset-spike" ? target.thresholds : null;
+      return target !== undefined && isSpike(target) ? target.thresholds : null;
     },
     settings: () => current().settings,
     newId: options.newId,
@@ -210,6 +211,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     },
     reload: options.reload,
     checks: {
+      names: () => current().checkNames,
       list: async () => {
         const alerts = await alertsByCheck();
         return states.all().map((state) => snapshot(state, alerts.get(checkKey(state)) ?? []));

@@ -16,7 +16,8 @@ export function isEscalation({ reason }: AlertNotice): boolean {
 /** `fail: acme, 5,119 deaths (459×)`: what one would read on a phone's lock screen; `word` is what happened. */
 export function noticeTitle(notice: AlertNotice, word = eventWord(notice)): string {
   if (notice.event === "test") return "[TEST] test notification";
-  const subject = `${plainText(notice.slug)}${checkKind(notice.check).subject}`;
+  const { subject: ofKind = ` ${notice.check}` } = checkKind(notice.check);
+  const subject = `${plainText(notice.slug)}${ofKind}`;
   if (isActNotice(notice)) return `${marker(notice)}${actTitle(notice, subject)}`;
   const ended = isRemoved(notice) ? "no longer configured" : lastedText(notice);
   const numbers = notice.status === "firing" ? shortNumbers(notice) : ended;
@@ -76,7 +77,11 @@ function firingSentence(notice: AlertNotice, nowMs: number): string {
 
 function firingDetails(notice: AlertNotice): string[] {
   return notice.kind === "unknown"
-    ? ["Nothing is known of this organization until there is a result."]
+    ? [
+        notice.check === "dead-asset-spike"
+          ? "Nothing is known of this organization until there is a result."
+          : `What ${notice.check} looks at is not known until there is a result.`,
+      ]
     : evidenceSentences(notice);
 }
 
@@ -102,13 +107,14 @@ function endedDetails(notice: AlertNotice): string[] {
 
 function stateSentence(notice: AlertNotice): string | null {
   const kind = checkKind(notice.check);
-  if (kind.isSaidByFinding) return `${firstFinding(notice)}.`;
+  if (kind.isSaidByFinding) return firstFinding(notice);
   return kind.sentenceOf === undefined ? countsSentence(notice) : kind.sentenceOf(notice, durationText);
 }
 
-/** The finding that says it all; what follows it names the single ones. */
+/** The finding that says it all, as a sentence; what follows it names the single ones. */
 function firstFinding({ result, check }: AlertNotice): string {
-  return capitalized(plainText(result?.findings[0]?.message ?? `${check} found something`));
+  const sentence = capitalized(plainText(result?.findings[0]?.message ?? `${check} found something`));
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
 function isRemoved({ reason }: AlertNotice): boolean {

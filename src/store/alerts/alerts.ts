@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { type JudgementVerdict, judgementVerdicts } from "../../contract/judgement.ts";
-import { type CheckErrorReason, checkErrorReasons, type CheckName, checkNames } from "../../contract/report.ts";
+import { type CheckErrorReason, checkErrorReasons, type CheckName } from "../../contract/report.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import { type Severity, severities } from "../../contract/severity.ts";
 import { FlatlineError } from "../../base/errors.ts";
@@ -177,7 +177,7 @@ const nullableNumber = z.number().nullable();
 
 const storedAlert = z.object({
   id: z.string(),
-  check: z.enum(checkNames),
+  check: z.string(),
   slug: z.string(),
   kind: z.enum(["verdict", "unknown"]),
   state: z.enum(["pending", "firing"]),
@@ -253,7 +253,7 @@ const storedEnd = z.object({
 
 const storedHistory = z.object({
   alertId: z.string(),
-  check: z.enum(checkNames),
+  check: z.string(),
   slug: z.string(),
   kind: z.enum(["verdict", "unknown"]),
   atMs: z.number(),

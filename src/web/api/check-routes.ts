@@ -4,7 +4,7 @@ import type { Clock } from "../../base/time.ts";
 import type { CheckName } from "../../contract/report.ts";
 import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../access/identity.ts";
 import type { CheckDetailAnswer } from "../../contract/v1/checks.ts";
-import { findCheck, unknownCheck, viewCheck, viewEndedAlert, viewReport } from "./check-view.ts";
+import { unknownCheck, viewCheck, viewEndedAlert, viewReport } from "./check-view.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { ChecksPort } from "../ports/checks.ts";
 import { addResource } from "../resource.ts";
@@ -19,7 +19,10 @@ export function addCheckRoutes(
     GET: {
       access: "public",
       handle: async (request) => {
-        const snapshots = (await checks.list()).filter(({ state }) => seesOrganization(request, state.slug));
+        const { slug } = request.query as { readonly slug?: unknown };
+        const snapshots = (await checks.list()).filter(
+          ({ state }) => (slug === undefined || state.slug === slug) && seesOrganization(request, state.slug),
+        );
         const withDetails = seesDetails(request);
         return snapshots.map((snapshot) => viewCheck(snapshot, clock.nowMs(), withDetails));
       },
@@ -29,10 +32,10 @@ export function addCheckRoutes(
     GET: {
       access: "public",
       handle: async (request): Promise<CheckDetailAnswer> => {
-        const { check, slug } = targetOf(request);
+        const { check, slug } = targetOf(request, checks.names());
         requireOrganization(request, slug);
         const snapshot = await checks.get(check, slug);
-        if (snapshot === null) throw unknownCheck(check, slug);
+        if (snapshot === null) throw unknownCheck(check, slug, checks.names());
         const ended = await checks.ended(check, slug);
         const withDetails = seesDetails(request);
         const endedAlerts = ended.map((alert) => viewEndedAlert(alert, withDetails));
@@ -44,7 +47,7 @@ export function addCheckRoutes(
     POST: {
       access: "operate",
       handle: async (request) => {
-        const { check, slug } = targetOf(request);
+        const { check, slug } = targetOf(request, checks.names());
         requireOrganization(request, slug);
         return viewReport(await checks.runNow(check, slug, authorOf(request)), seesDetails(request));
       },
@@ -52,9 +55,8 @@ export function addCheckRoutes(
   });
 }
 
-function targetOf(request: FastifyRequest): { check: CheckName; slug: string } {
-  const { check: name, slug } = request.params as { readonly check: string; readonly slug: string };
-  const check = findCheck(name);
-  if (check === null) throw unknownCheck(name, slug);
-  return { check, slug };
+function targetOf(request: FastifyRequest, known: readonly CheckName[]): { check: CheckName; slug: string } {
+  const target = request.params as { readonly check: string; readonly slug: string };
+  if (!known.includes(target.check)) throw unknownCheck(target.check, target.slug, known);
+  return target;
 }

@@ -1,7 +1,7 @@
 import { FlatlineError } from "../../base/errors.ts";
 import { suggest } from "../../base/suggestions.ts";
 import { checkKind } from "../../checks/checks.ts";
-import { checkNames, type CheckName, type CheckReport } from "../../contract/report.ts";
+import type { CheckName, CheckReport } from "../../contract/report.ts";
 import { compareSeverity } from "../../contract/severity.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
@@ -13,18 +13,11 @@ import type { CheckSnapshot, EndedAlert } from "../ports/checks.ts";
 
 type Alert = CheckSnapshot["alerts"][number];
 
-/** Returns the check of this name, or null when there is none. */
-export function findCheck(name: string): CheckName | null {
-  return checkNames.find((check) => check === name) ?? null;
-}
-
-/** Returns the refusal of a check that does not exist, or that this organization does not have. */
-export function unknownCheck(name: string, slug: string): FlatlineError {
-  const check = findCheck(name);
-  const message =
-    check === null
-      ? `there is no check ${JSON.stringify(name)}: ${checkNames.join(", ")}${suggest(name, checkNames)}`
-      : `no check ${check} is configured for ${JSON.stringify(slug)}`;
+/** Returns the refusal of a check that is none of `known`, or that this organization does not have. */
+export function unknownCheck(name: string, slug: string, known: readonly CheckName[]): FlatlineError {
+  const message = known.includes(name)
+    ? `no check ${name} is configured for ${JSON.stringify(slug)}`
+    : `there is no check ${JSON.stringify(name)}: ${known.join(", ")}${suggest(name, known)}`;
   return new FlatlineError("not_found", message);
 }
 

@@ -8,9 +8,10 @@ import type { CheckName, CheckReport } from "../../contract/report.ts";
 import { renderReport } from "../../metrics/check-series.ts";
 import { encodeParts, textPart, type ExpositionBody, type ExpositionEncoding } from "../../metrics/exposition-body.ts";
 import { contentTypes, formatEnd, negotiateFormat, type ExpositionFormat } from "../../metrics/exposition.ts";
-import { findCheck, unknownCheck } from "./check-view.ts";
+import { unknownCheck } from "./check-view.ts";
 import { requireOrganization } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
+import type { ChecksPort } from "../ports/checks.ts";
 import { addResource } from "../resource.ts";
 
 const defaultCheck = "dead-asset-spike";
@@ -27,13 +28,14 @@ export interface MetricsRoutesOptions {
    * `timeout` when it does not end within `timeoutMs`. Null: the organization has no such check.
    */
   readonly probe: (check: CheckName, slug: string, timeoutMs: number) => Promise<CheckReport | null>;
+  readonly checks: Pick<ChecksPort, "names">;
 }
 
 /** `/metrics` and `/probe` (CONTRACT 6). */
 export function addMetricsRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { renderMetrics, probe }: MetricsRoutesOptions,
+  { renderMetrics, probe, checks }: MetricsRoutesOptions,
 ): void {
   addResource(scope, "/metrics", settings, {
     GET: {
@@ -54,9 +56,8 @@ export function addMetricsRoutes(
         const { slug, check } = probeQuery(request.query as Readonly<Record<string, unknown>>);
         requireOrganization(request, slug);
         const timeoutMs = probeTimeoutMs(request.headers["x-prometheus-scrape-timeout-seconds"]);
-        const name = findCheck(check);
-        const report = name === null ? null : await probe(name, slug, timeoutMs);
-        if (report === null) throw unknownCheck(check, slug);
+        const report = await probe(check, slug, timeoutMs);
+        if (report === null) throw unknownCheck(check, slug, checks.names());
         const encoding = negotiateEncoding(request.headers["accept-encoding"]);
         const parts = [textPart(renderReport(report, format) + formatEnd(format))];
         return sendExposition(reply, format, encoding, await encodeParts(parts, encoding));

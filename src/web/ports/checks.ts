@@ -53,6 +53,8 @@ export interface EndedAlert {
 }
 
 export interface ChecksPort {
+  /** The names of flatline's own checks, then those of the healthchecks that are configured now. */
+  names(): readonly CheckName[];
   list(): Promise<readonly CheckSnapshot[]>;
   get(check: CheckName, slug: string): Promise<CheckSnapshot | null>;
   /** Alerts of it that ended lately, newest first. */

@@ -11,6 +11,7 @@ import { paramsOf } from "../../answer.ts";
 import type { PagePort, PageQueue } from "../../ports/page.ts";
 import { countOf } from "../../parts/figures.ts";
 import { html } from "../../parts/html.ts";
+import type { ChecksPort } from "../../ports/checks.ts";
 import type { AlertsPort } from "../../ports/alerts.ts";
 import type { OutboxPort, TestedDelivery } from "../../ports/operator.ts";
 import type { SilencesPort } from "../../ports/silences.ts";
@@ -31,6 +32,7 @@ export interface OperatorPageRoutes {
   readonly outbox: OutboxPort;
   readonly alerts: Pick<AlertsPort, "list">;
   readonly silences: SilencesPort;
+  readonly checks: Pick<ChecksPort, "names">;
   readonly reload: (author: Actor) => Promise<void>;
   readonly bodies: ByteBudget;
 }

@@ -2,7 +2,7 @@ import { formatCount } from "../../../base/numbers.ts";
 import { nearestName } from "../../../base/suggestions.ts";
 import { literalOf } from "../../../base/text-pattern.ts";
 import { hourMs, minuteMs } from "../../../base/time.ts";
-import { checkNames } from "../../../contract/report.ts";
+import type { CheckName } from "../../../contract/report.ts";
 import { countOf, formatTime } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { PageSilence } from "../../ports/page.ts";
@@ -34,12 +34,12 @@ const lengths = ["1", "4", "24", "until"] as const;
 const longestComment = 1_000;
 const shownNames = 5;
 
-/** Reads it from the fields of a form or a link. */
-export function readSilenceForm(form: URLSearchParams): SilenceForm {
+/** Reads it from the fields of a form or a link; `checks` are the names that there are. */
+export function readSilenceForm(form: URLSearchParams, checks: readonly CheckName[]): SilenceForm {
   const hours = form.get("hours") ?? "4";
   return {
     slug: (form.get("slug") ?? "").trim(),
-    check: checkNames.find((name) => name === form.get("check")) ?? null,
+    check: checks.find((name) => name === form.get("check")) ?? null,
     hours: lengths.find((one) => one === hours) ?? "4",
     until: form.get("until") ?? "",
     comment: (form.get("comment") ?? "").trim().slice(0, longestComment),
@@ -82,13 +82,14 @@ export interface NewSilenceDialog {
   readonly form: SilenceForm;
   readonly held: HeldBack;
   readonly known: readonly string[];
+  readonly checks: readonly CheckName[];
   readonly problem: string;
   readonly author: string;
   readonly nowMs: number;
 }
 
 /** Renders the dialog that makes a silence, with what it would hold back. */
-export function renderNewSilence({ form, held, known, problem, author, nowMs }: NewSilenceDialog): Html {
+export function renderNewSilence({ form, held, known, checks, problem, author, nowMs }: NewSilenceDialog): Html {
   const { slug, check, hours, comment, isAnyway } = form;
   const action = `${path}/new`;
   const content = html`<p>
@@ -118,7 +119,7 @@ export function renderNewSilence({ form, held, known, problem, author, nowMs }: 
     <label class="field"
       >Which checks<select name="check">
         <option value="">All checks</option>
-        ${checkNames.map((name) => html`<option ${name === check ? html` selected` : nothing}>${name}</option>`)}
+        ${checks.map((name) => html`<option ${name === check ? html` selected` : nothing}>${name}</option>`)}
       </select></label
     >
     ${renderWhy(comment)} ${slug === "" ? nothing : renderThen([["Holds back", heldWords(held)]])}`;

@@ -29,14 +29,14 @@ import { path, renderSilences } from "./silences.ts";
 const mostFormBytes = 16 * 1_024;
 const around = { title: "Silences · flatline", current: "silences" } as const;
 
-type Routes = Pick<OperatorPageRoutes, "site" | "clock" | "page" | "silences" | "alerts" | "bodies">;
+type Routes = Pick<OperatorPageRoutes, "site" | "clock" | "page" | "silences" | "alerts" | "checks" | "bodies">;
 
 /** `/silences`, and the dialogs that make, change and end one. */
 export function addSilencePages(
   scope: FastifyInstance,
   settings: () => AccessSettings,
   addPage: AddPage,
-  { site, clock, page, silences, alerts, bodies }: Routes,
+  { site, clock, page, silences, alerts, checks, bodies }: Routes,
 ): void {
   const seen = async (request: FastifyRequest): Promise<readonly PageSilence[]> =>
     (await page.silences()).filter(({ rule }) => seesPattern(request, rule.slug ?? null));
@@ -80,6 +80,7 @@ export function addSilencePages(
       form,
       held: await heldBack(request, form),
       known: known(request),
+      checks: checks.names(),
       problem,
       author: readerOf(request) ?? "",
       nowMs: clock.nowMs(),
@@ -95,12 +96,12 @@ export function addSilencePages(
       GET: {
         access: "operate",
         isWrite: false,
-        handle: (request, reply) => sendNew(request, reply, readSilenceForm(paramsOf(request)), ""),
+        handle: (request, reply) => sendNew(request, reply, readSilenceForm(paramsOf(request), checks.names()), ""),
       },
       POST: {
         access: "operate",
         handle: async (request, reply) => {
-          const form = readSilenceForm(await read(request, reply));
+          const form = readSilenceForm(await read(request, reply), checks.names());
           const nowMs = clock.nowMs();
           const problem = problemOf(form, known(request), nowMs);
           const endsAtMs = endOf(form, nowMs) ?? 0;
@@ -141,7 +142,7 @@ export function addSilencePages(
           const silence = await find(request);
           if (silence === null) return sendGone(request, reply);
           const params = paramsOf(request);
-          const form = readSilenceForm(params);
+          const form = readSilenceForm(params, checks.names());
           const comment = params.has("comment") ? form.comment : silence.rule.comment;
           return sendChange(request, reply, silence, { ...form, comment }, "");
         },
@@ -151,7 +152,7 @@ export function addSilencePages(
         handle: async (request, reply) => {
           const silence = await find(request);
           if (silence === null || silence.id === null) return sendGone(request, reply);
-          const form = readSilenceForm(await read(request, reply));
+          const form = readSilenceForm(await read(request, reply), checks.names());
           const nowMs = clock.nowMs();
           const problem = problemOfEnd(form, silence.endsAtMs, nowMs);
           if (problem !== null) return sendChange(request, reply.code(422), silence, form, problem);

@@ -1,5 +1,7 @@
-import { formatCount, formatExpected } from "../../../base/numbers.ts";
+import { formatCount, formatExpected, formatNumber } from "../../../base/numbers.ts";
 import { minuteMs } from "../../../base/time.ts";
+import type { HealthcheckMap } from "../../../contract/healthcheck.ts";
+import { isOwnCheck } from "../../../contract/report.ts";
 import { countOf, formatLengthInProse, nbsp, withPageTimes } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
@@ -60,7 +62,20 @@ function saysOf(check: OrganizationCheck, { nowMs, windowHours, isThin }: Organi
       isThin || counts.expectedCount === null ? "" : `, ${formatExpected(counts.expectedCount)} expected`;
     return html`${countOf(counts.currentCount, "death")} in ${windowHours}${nbsp}h${expected}`;
   }
-  return sawOf(result.observed);
+  return isOwnCheck(check.check) ? sawOf(result.observed) : html`${valuesOf(result.observed)}`;
+}
+
+// As many as stand in a line of the table.
+const shownValues = 6;
+
+/** The values of a healthcheck that nothing is known of, under its own names. */
+function valuesOf(observed: HealthcheckMap): string {
+  const entries = Object.entries(observed);
+  const shown = entries
+    .slice(0, shownValues)
+    .map(([name, value]) => `${name} ${typeof value === "number" ? formatNumber(value) : String(value ?? "none")}`);
+  const more = entries.length - shown.length;
+  return [...shown, ...(more === 0 ? [] : [`${formatCount(more)} more`])].join(", ");
 }
 
 function sawOf(observed: Readonly<Record<string, unknown>>): Html {

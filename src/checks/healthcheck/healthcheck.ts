@@ -1,0 +1,48 @@
+import { FlatlineError } from "../../base/errors.ts";
+import type { HealthcheckParameters } from "../../contract/platform-api.ts";
+import { healthcheckName } from "../../contract/platform-healthcheck.ts";
+import type { CheckName } from "../../contract/report.ts";
+import type { CheckedOrganization, CheckKind, Evaluated } from "../kind.ts";
+import type { AnyTarget } from "../target.ts";
+
+/** A healthcheck of the platform as the configuration lists it. */
+export interface HealthcheckSettings {
+  readonly path: string;
+  /** Cron pattern; null: the organization's. */
+  readonly schedule: string | null;
+  readonly parameters: HealthcheckParameters;
+}
+
+export interface HealthcheckTarget extends AnyTarget {
+  readonly check: CheckName;
+  readonly path: string;
+  readonly parameters: HealthcheckParameters;
+}
+
+type Organization = CheckedOrganization & { readonly healthchecks: readonly HealthcheckSettings[] };
+
+/** The healthchecks of the platform that the configuration lists: all that is known of them is the shape of their result. */
+export const platformHealthcheck = {
+  holdsGate: false,
+  isSaidByFinding: true,
+  hasClosedFindings: true,
+  // The platform answers as of now.
+  canLookBack: false,
+  alertName: "FlatlineHealthcheck",
+  back: "the platform finds nothing wrong any more",
+  errorReasons: { api_not_found: "not_found" },
+  numberOf: () => null,
+  targetsOf: ({ slug, schedule, healthchecks }: Organization): HealthcheckTarget[] =>
+    healthchecks.map(({ path, schedule: pattern, parameters }) => ({
+      check: healthcheckName(path),
+      slug,
+      schedule: pattern === null ? schedule : { ...schedule, pattern: pattern.trim() },
+      path,
+      parameters,
+    })),
+  run: async ({ slug, path, parameters }: HealthcheckTarget, { api, signal }): Promise<Evaluated> => {
+    if (api.healthcheck === undefined)
+      throw new FlatlineError("internal", `the healthcheck ${path} needs the platform's API, and this source has none`);
+    return { result: await api.healthcheck({ path, slug, parameters }, { signal }), baselineCoverage: null };
+  },
+} as const satisfies CheckKind;

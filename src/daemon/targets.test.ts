@@ -1,0 +1,79 @@
+import { expect, it } from "vitest";
+
+import { organizationOf, useConfigFolder } from "../../test/support/config-folder.ts";
+import { describeOrganization } from "../config/render.ts";
+import { alertingSettings, checkTargets } from "./targets.ts";
+
+const { load } = useConfigFolder();
+const text = `
+source: { type: remote, baseUrl: "https://security.example.com/api/v2", apiKey: some-long-key }
+defaults:
+  schedule: "*/7 * * * *"
+  alert: { for: 5m, unknownAfter: 4 }
+  healthchecks:
+    - { path: reviewing/backlog, schedule: "0 * * * *", parameters: { warnThreshold: 50 } }
+    - { path: takedowns/registrar/stuck, alert: { for: 1h } }
+organizations:
+  - acme
+  - slug: globex
+    timezone: Europe/Berlin
+    alert: { unknownAfter: 9 }
+    healthchecks:
+      - { path: reviewing/backlog, parameters: { region: eu } }
+      - { path: takedowns/registrar/stuck, enabled: false }
+      - { path: constructor }
+`;
+
+it("has the healthchecks of defaults and of the organization, whose own replace those of the same path", async () => {
+  const targets = checkTargets(await load(text));
+  const of = (slug: string): unknown[] =>
+    targets.flatMap((one) => (one.slug === slug && "path" in one ? [{ ...one, slug: undefined }] : []));
+  const utc = { timezone: "UTC", jitterMs: 0 };
+  const berlin = { timezone: "Europe/Berlin", jitterMs: 0 };
+
+  expect(of("acme")).toEqual([
+    {
+      check: "reviewing-backlog",
+      path: "reviewing/backlog",
+      parameters: { warnThreshold: 50 },
+      schedule: { ...utc, pattern: "0 * * * *" },
+    },
+    {
+      check: "takedowns-registrar-stuck",
+      path: "takedowns/registrar/stuck",
+      parameters: {},
+      schedule: { ...utc, pattern: "*/7 * * * *" },
+    },
+  ]);
+  expect(of("globex")).toEqual([
+    {
+      check: "reviewing-backlog",
+      path: "reviewing/backlog",
+      parameters: { region: "eu" },
+      schedule: { ...berlin, pattern: "*/7 * * * *" },
+    },
+    { check: "constructor", path: "constructor", parameters: {}, schedule: { ...berlin, pattern: "*/7 * * * *" } },
+  ]);
+});
+
+it("alerts on a healthcheck as its organization says, but for what the healthcheck says", async () => {
+  const settings = alertingSettings(await load(text));
+  const policyOf = (check: string, slug: string): unknown => settings.targetOf(check, slug)?.policy;
+
+  expect(policyOf("takedowns-registrar-stuck", "acme")).toMatchObject({ forMs: 3_600_000, unknownAfter: 4 });
+  expect(policyOf("reviewing-backlog", "acme")).toMatchObject({ forMs: 300_000, unknownAfter: 4 });
+  expect(policyOf("reviewing-backlog", "globex")).toMatchObject({ forMs: 300_000, unknownAfter: 9 });
+  expect(policyOf("dead-asset-spike", "acme")).toMatchObject({ forMs: 300_000, unknownAfter: 4 });
+  expect(policyOf("takedowns-registrar-stuck", "globex")).toBeUndefined();
+});
+
+it("is shown as it holds, under the names of the file", async () => {
+  const config = await load(text);
+
+  expect(describeOrganization(organizationOf(config, "acme"))).toMatchObject({
+    healthchecks: [
+      { path: "reviewing/backlog", schedule: "0 * * * *", parameters: { warnThreshold: 50 } },
+      { path: "takedowns/registrar/stuck", parameters: {}, alert: { for: "1h" } },
+    ],
+  });
+});
