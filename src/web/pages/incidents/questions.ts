@@ -8,7 +8,7 @@ import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
 import { excessOf, memberFactsOf, stoppedMsOf, type MemberFacts } from "./member-facts.ts";
-import { answerOf, judgementOf, nameOf, verdictSentences } from "./sentences.ts";
+import { answerOf, judgementOf, nameOf, unwatchedOf, verdictSentences } from "./sentences.ts";
 
 /** A question with its answer, the reason after it, and the act that changes it. */
 export interface Question {
@@ -298,7 +298,14 @@ function platformJudgement(): Question {
 }
 
 function platformGates({ members, incident }: IncidentFacts): Question {
-  const count = slugsOf(members).size;
+  const count = unwatchedOf(members).size;
+  if (count === 0)
+    return {
+      question: "May the deaths be acted on?",
+      answer: html`As before`,
+      why: html`The checks that give no result hold no gate.`,
+      act: nothing,
+    };
   return {
     question: "May the deaths be acted on?",
     answer: html`As the policy says`,

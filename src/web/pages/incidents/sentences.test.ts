@@ -157,6 +157,14 @@ describe("the headline of an incident", () => {
       ["security.example.com answered 503 for 18 min.", "300 organizations were not watched."],
     ],
     [
+      "a healthcheck that the platform does not have",
+      {
+        members: many(3, { ...unknown, check: "reviewing-backlog" }),
+        incident: { family: "unreachable" },
+      },
+      ["security.example.com has answered 503 since 21:41.", "Only reviewing-backlog: deaths are watched."],
+    ],
+    [
       "another check of one organization",
       { members: [memberOf("acme", { check: "event-flow" })], incident: { family: "no-events" } },
       ["The flow of events of acme is not ok since 21:41."],

@@ -174,8 +174,17 @@ export function answerOf(members: IncidentFacts["members"]): AnswerWords | null 
   return { perfect: most, past: most === "not answered" ? "did not answer" : most };
 }
 
+/** Returns the organizations whose deaths are not watched: other checks say nothing of these. */
+export function unwatchedOf(members: IncidentFacts["members"]): ReadonlySet<string> {
+  return slugsOf(members.filter(({ alert }) => alert.check === "dead-asset-spike"));
+}
+
 function watchedSentence({ incident, members, fleet }: IncidentFacts): string {
-  const count = slugsOf(members).size;
+  const count = unwatchedOf(members).size;
+  if (count === 0) {
+    const checks = [...new Set(members.map(({ alert }) => alert.check))].join(", ");
+    return `Only ${checks}: deaths ${incident.endedAtMs === null ? "are" : "were"} watched.`;
+  }
   if (incident.endedAtMs !== null)
     return `${countOf(count, "organization")} ${count === 1 ? "was" : "were"} not watched.`;
   if (count >= fleet) return `None of the ${countOf(fleet, "organization")} is watched.`;
