@@ -158,6 +158,7 @@ describe("deploy/compose", () => {
       "FlatlineSentinelDead",
       "FlatlineEventFlowLow",
       "FlatlineRegretHigh",
+      "FlatlineHealthcheckNotOk",
       "FlatlineIncident",
       "FlatlineFleetSpike",
     ]);

@@ -64,6 +64,7 @@ describe("dashboards/rules", () => {
       "FlatlineSentinelDead",
       "FlatlineEventFlowLow",
       "FlatlineRegretHigh",
+      "FlatlineHealthcheckNotOk",
       "FlatlineGateHeldLong",
       "FlatlineIncident",
       "FlatlineFleetSpike",
