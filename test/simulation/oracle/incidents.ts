@@ -37,6 +37,8 @@ interface Quiet {
 }
 
 const withinMs = 30 * minuteMs;
+// From its verdict on; counted here from the first alert, which is not later.
+const underVerdictMs = dayMs;
 const leastOutgrowing = 10;
 
 /**
@@ -183,7 +185,7 @@ export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" 
     if (newest === undefined || world.clockSetAtMs > newest[1].seenAtMs) return known;
     const sinceMs = firstAtMs - newest[1].firstAtMs;
     const isNewestOpen = this.#firing(newest[0]).some(({ firedAtMs }) => (firedAtMs ?? Infinity) < firstAtMs);
-    if (isNewestOpen && sinceMs >= 0 && (newest[1].hasVerdict || sinceMs <= withinMs))
+    if (isNewestOpen && sinceMs >= 0 && sinceMs <= (newest[1].hasVerdict ? underVerdictMs : withinMs))
       this.#facts.violate(`incident ${number} was opened beside ${newest[0]}, which it is of`);
     return known;
   }
