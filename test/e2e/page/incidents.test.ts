@@ -147,6 +147,21 @@ describe("the page of an incident", () => {
     expect(add(sums)).toBe(add(counts));
   });
 
+  it("copies itself as text for a channel", async () => {
+    const page = await open("/incidents/1", { permissions: ["clipboard-read", "clipboard-write"] });
+
+    await page.click("text=Copy report");
+
+    await page.locator("button:text-is('Copied')").waitFor();
+    const report = await page.evaluate<string>("navigator.clipboard.readText()");
+    expect(report).toMatch(
+      /^5 of 6 organizations .* Suspect the liveness checker\.\n\n- Likely cause The liveness checker\./,
+    );
+    expect(report).toMatch(/\n- May the deaths be acted on\? No: 5 gates are shut\. /);
+    expect(report).toMatch(/\n- umbrella: fail, 9\d deaths, [\d.]+ expected\n/);
+    expect(report.endsWith(`\n\n${url}/incidents/1`)).toBe(true);
+  });
+
   it("keeps what is typed, ticked and open through three refreshes", async () => {
     const page = await open("/incidents/1");
     await page.fill("#comment", "umbrella is mine");

@@ -55,7 +55,8 @@ export function renderIncident(
   const path = `/incidents/${number}`;
   const isSpike = incident.family === "deaths";
   const acts = html`${incident.endedAtMs === null ? actButton(number, "silence", "Silence…") : nothing}
-    <a class="button" href="/api/v1/incidents/${number}" data-report>JSON</a>`;
+    <button type="button" data-copy="report" hidden>Copy report</button>
+    <a class="button" href="/api/v1/incidents/${number}">JSON</a>`;
   const button = (act: DialogAct, words: string, isFirst: boolean): Html => actButton(number, act, words, isFirst);
   const sentences = incidentSentences(page, withPeople).map((sentence) => html`${sentence}`);
   return html`<p class="crumbs">
