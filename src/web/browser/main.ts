@@ -8,12 +8,14 @@ import { startDialogs } from "./dialogs.ts";
 import { startGoTo } from "./go-to.ts";
 import { startKeys } from "./keys.ts";
 import { startLive } from "./live.ts";
+import { startSteady } from "./steady.ts";
 import { startTicks } from "./ticks.ts";
 import { startZone } from "./zone.ts";
 
 startLive();
 startDialogs();
 startTicks();
+startSteady();
 startCharts();
 startCopies();
 startGoTo();

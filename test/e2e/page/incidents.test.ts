@@ -182,6 +182,33 @@ describe("the page of an incident", () => {
     expect(await page.evaluate("document.activeElement.name")).toBe("slug");
   });
 
+  it("keeps rows in their places while one is ticked", async () => {
+    const page = await open("/incidents/1");
+    const rows = (): Promise<string[]> => page.locator("tr[id^=member-] th a").allInnerTexts();
+    const before = await rows();
+    const last = before.at(-1) ?? "";
+    await page.locator(`input[value=${last}]`).check();
+
+    const deaths = Array.from({ length: 200 }, (_, death) =>
+      JSON.stringify({
+        at: new Date(Date.now() - death).toISOString(),
+        slug: last,
+        assetType: "URL",
+        asset: `https://${last}-more-${death}.example/`,
+        status: "DETECTED_AS_DEAD",
+        attributes: { reason: "captcha_page" },
+      }),
+    );
+    await post("/api/v1/events", deaths.join("\n"), "application/x-ndjson");
+    await post(`/api/v1/checks/dead-asset-spike/${last}/run`, "{}");
+    await page.locator(`#member-${last} .count`, { hasText: /2\d\d/ }).waitFor();
+
+    expect(await rows()).toEqual(before);
+    await page.locator(`input[value=${last}]`).uncheck();
+    await page.reload();
+    expect(await rows()).not.toEqual(before);
+  });
+
   it("is not known: a page that says so, and a foreign one too", async () => {
     for (const [path, headers] of [
       ["/incidents/999", bearer],
