@@ -1,3 +1,4 @@
+import type { CountKind } from "../spike/findings.ts";
 import type { JudgedStretch } from "./judgement.ts";
 
 /** The instants after `afterMs`, up to and including `untilMs`; epoch ms. */
@@ -10,6 +11,8 @@ export interface Interval {
 export interface DeathsQuery {
   readonly slug: string;
   readonly intervals: readonly Interval[];
+  /** What is counted [deaths]; `assets`, each one once in an interval, is for stored events only. */
+  readonly count?: CountKind;
 }
 
 /** Deaths of one asset type, one number per interval of the query, in the same order. */

@@ -32,14 +32,15 @@ export function createApiPlugins(deps: ApiPluginDeps): readonly FastifyPluginAsy
   const authenticate = createKeyRing({ store, clock });
   // Made for each request: a reload may have changed what it stands on.
   const apiFor = (identity: KeyIdentity): PlatformApi => {
-    const { config, slugs, baselineOf } = runtime.current();
+    const { config, slugs, ruleOf } = runtime.current();
     return createLocalPlatformApi({
       store,
       counts,
       clock,
       appUrl: config.appUrl,
       identity,
-      baselineOf,
+      // The API's rule counts deaths, whatever the checks count.
+      ruleOf: (slug) => ({ ...ruleOf(slug), count: "deaths" }),
       isConfigured: (slug) => slugs.has(slug),
     });
   };

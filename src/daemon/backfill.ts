@@ -2,8 +2,7 @@ import type { Logger } from "../base/logger.ts";
 import { dayMs, hourMs, type Clock } from "../base/time.ts";
 import { isSilent, type EventFlowLimits } from "../checks/event-flow/evaluate.ts";
 import { silenceLimitMs } from "../checks/event-flow/silence-limit.ts";
-import { evaluateLocally } from "../service/local-evaluation.ts";
-import type { BaselineKind } from "../spike/median.ts";
+import { evaluateLocally, type SpikeRule } from "../service/local-evaluation.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import type { Store } from "../store/store.ts";
 import type { History, PastVerdict } from "../store/runs/history.ts";
@@ -19,10 +18,9 @@ export interface BackfillOptions {
   readonly signal: AbortSignal;
 }
 
-interface PastOrganization {
+interface PastOrganization extends SpikeRule {
   readonly slug: string;
   readonly thresholds: SpikeThresholds;
-  readonly baseline: BaselineKind;
   readonly eventFlow: { readonly enabled: boolean } & Pick<EventFlowLimits, "maxSilenceMs">;
 }
 
@@ -81,7 +79,7 @@ export async function fillPast({
 
 async function evaluatePast(
   { store, history, clock, signal }: Pick<BackfillOptions, "store" | "history" | "clock" | "signal">,
-  { slug, thresholds, baseline, eventFlow }: PastOrganization,
+  { slug, thresholds, baseline, count = "deaths", eventFlow }: PastOrganization,
 ): Promise<PastVerdict[]> {
   const nowMs = clock.nowMs();
   const firstEventAtMs = await store.events.firstEventAtMs(slug);
@@ -100,7 +98,7 @@ async function evaluatePast(
       const limitMs = await silenceLimitMs({ slug, nowMs: atMs, maxSilenceMs }, reads);
       if (isSilent(await store.liveness.lastEventAtMs(slug, atMs), atMs, limitMs)) continue;
     }
-    const evaluation = { slug, thresholds, baseline, appUrl: null, nowMs: atMs };
+    const evaluation = { slug, thresholds, baseline, count, appUrl: null, nowMs: atMs };
     const { severity, observed } = await evaluateLocally(evaluation, store.events, { signal });
     const { currentCount, baselineCount, expectedCount } = observed;
     const baselineFromMs = atMs - thresholds.windowHours * hourMs - baselineMs;

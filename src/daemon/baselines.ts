@@ -2,16 +2,16 @@ import { stretchOf } from "../alerting/decide/stretch.ts";
 import type { Config } from "../config/config.ts";
 import type { JudgedStretch } from "../contract/judgement.ts";
 import type { LivenessCounts } from "../contract/liveness-counts.ts";
-import type { BaselineKind } from "../spike/median.ts";
+import type { SpikeRule } from "../service/local-evaluation.ts";
 import type { Store } from "../store/store.ts";
 
-/** By which rule each organization's deaths are expected: its own, or that of `defaults` where the file does not name it. */
-export function baselineOf({
+/** By which rule each organization is evaluated: its own, or that of `defaults` where the file does not name it. */
+export function ruleOf({
   organizations,
   defaults,
-}: Pick<Config, "organizations" | "defaults">): (slug: string) => BaselineKind {
-  const configured = new Map(organizations.map(({ slug, baseline }) => [slug, baseline]));
-  return (slug) => configured.get(slug) ?? defaults.baseline;
+}: Pick<Config, "organizations" | "defaults">): (slug: string) => SpikeRule {
+  const configured = new Map(organizations.map(({ slug, baseline, count }) => [slug, { baseline, count }]));
+  return (slug) => configured.get(slug) ?? { baseline: defaults.baseline };
 }
 
 /** Returns what leaves the baseline of organizations with `baselineExclude: judged`, by what is judged now; absent: of none. */

@@ -18,10 +18,10 @@ import type { SignLinks } from "../receivers/act-links.ts";
 import type { MessageLink } from "../receivers/wording/message.ts";
 import type { ReceiverDeps } from "../receivers/kind.ts";
 import { createReceiver } from "../receivers/receivers.ts";
+import type { SpikeRule } from "../service/local-evaluation.ts";
 import { evaluateRound } from "../service/local-round.ts";
-import type { BaselineKind } from "../spike/median.ts";
 import type { Board } from "../store/runs/board.ts";
-import { baselineOf } from "./baselines.ts";
+import { ruleOf } from "./baselines.ts";
 import type { Parts } from "./parts.ts";
 import { acknowledgementOpensGate } from "./ports/outside.ts";
 import { createSource, type Source, type SourceDeps } from "./source.ts";
@@ -36,8 +36,8 @@ export interface Applied extends Source {
   readonly checkNames: readonly CheckName[];
   /** Slugs of the configured organizations. */
   readonly slugs: ReadonlySet<string>;
-  /** By which rule an organization's deaths are expected. */
-  readonly baselineOf: (slug: string) => BaselineKind;
+  /** By which rule an organization is evaluated. */
+  readonly ruleOf: (slug: string) => SpikeRule;
   readonly settings: AlertingSettings;
   readonly receivers: readonly OutboxReceiver[];
   readonly receiverByName: ReadonlyMap<string, Receiver>;
@@ -81,14 +81,14 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
     },
     run: async (target, signal) => boundReport(await runCheck(target, applied.checkDeps, signal)),
     runTogether: (targets) => {
-      const { checkDeps, config, baselineOf, counts } = applied;
+      const { checkDeps, config, ruleOf, counts } = applied;
       const { appUrl } = config;
       return runTogether(targets, {
         ...checkDeps,
         firstEvents: (slugs) => events.firstEvents(slugs),
         evaluate: (some, nowMs) =>
           evaluateRound(
-            some.map(({ slug, thresholds }) => ({ slug, thresholds, baseline: baselineOf(slug), appUrl, nowMs })),
+            some.map(({ slug, thresholds }) => ({ ...ruleOf(slug), slug, thresholds, appUrl, nowMs })),
             counts ?? events,
             (queries, nowMs) => events.sums?.holds(queries, nowMs) ?? [],
           ),
@@ -116,7 +116,7 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
     targetByKey: new Map(targets.map((target) => [checkKey(target), target])),
     checkNames: [...new Set([...checkNames, ...targets.map(({ check }) => check)])],
     slugs: new Set(config.organizations.map(({ slug }) => slug)),
-    baselineOf: baselineOf(config),
+    ruleOf: ruleOf(config),
     settings,
     receivers,
     receiverByName: new Map(receivers.map(({ receiver }) => [receiver.name, receiver])),

@@ -18,7 +18,7 @@ import { createTablePlatformSource } from "../service/table-platform-source.ts";
 import type { Store } from "../store/store.ts";
 import { builtinSettings } from "../config/schema/organization.ts";
 import { createSpikeEvidence, type SpikeEvidenceOptions } from "./evidence/spike.ts";
-import { baselineOf, stretchesReader, withStretchesOf } from "./baselines.ts";
+import { ruleOf, stretchesReader, withStretchesOf } from "./baselines.ts";
 import type { TableCountsBook } from "./table-counts.ts";
 
 // An answer has some kilobytes. Larger ones are read one by one: sixteen of 4 MiB at once are most of what a daemon takes.
@@ -103,7 +103,7 @@ function openTable(config: Config, source: TableSourceConfig, deps: SourceDeps):
   const table = deps.tables.of(source, deps.onRequest);
   const counts = withStretchesOf(table, config, deps.store);
   const { clock } = deps;
-  const platform = createTablePlatformSource({ counts, clock, appUrl: config.appUrl, baselineOf: baselineOf(config) });
+  const platform = createTablePlatformSource({ counts, clock, appUrl: config.appUrl, ruleOf: ruleOf(config) });
   const shared = sharedDeps(config, platform, deps);
   const firstEvent = async (slug: string) => [slug, await table.firstEventAtMs(slug)] as const;
   const firstEvents: ReadFirstEvents = async (slugs) => new Map(await Promise.all(slugs.map(firstEvent)));
@@ -143,7 +143,7 @@ export function createEmbeddedSource(
     clock,
     appUrl: config.appUrl,
     organizations: config.organizations.map(({ slug }) => slug),
-    baselineOf: baselineOf(config),
+    ruleOf: ruleOf(config),
     ...(author === undefined ? {} : { author }),
     ...stretchesReader(config, store),
   });

@@ -1,7 +1,8 @@
 import { FlatlineError } from "../base/errors.ts";
 import { stretchesAt, type JudgedStretch } from "../contract/judgement.ts";
-import type { AssetTypeDeaths, Interval, LivenessCounts } from "../contract/liveness-counts.ts";
+import type { AssetTypeDeaths, DeathsQuery, LivenessCounts } from "../contract/liveness-counts.ts";
 import { evaluateSpike, type SpikeResult } from "../spike/evaluate.ts";
+import type { CountKind } from "../spike/findings.ts";
 import { excludedBaseline, type ExcludedBaseline } from "../spike/exclusion.ts";
 import { medianDays, type BaselineKind } from "../spike/median.ts";
 import { SpikeInputError } from "../spike/spike-input-error.ts";
@@ -11,11 +12,17 @@ import { spikeWindow } from "../spike/window.ts";
 /** What an evaluation reads of the counts. */
 export type EvaluationCounts = Pick<LivenessCounts, "deaths" | "firstEventAtMs" | "stretches">;
 
+/** By which rule an organization is evaluated, beside its thresholds. */
+export interface SpikeRule {
+  readonly baseline: BaselineKind;
+  /** What is counted [deaths]. */
+  readonly count?: CountKind;
+}
+
 /** One evaluation of one organization, without its counts. */
-export interface LocalEvaluation {
+export interface LocalEvaluation extends SpikeRule {
   readonly slug: string;
   readonly thresholds: SpikeThresholds;
-  readonly baseline: BaselineKind;
   /** Template with `{slug}` (CONTRACT 4, appUrl). */
   readonly appUrl: string | null;
   /** End of the window. */
@@ -34,8 +41,7 @@ export async function evaluateLocally(
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<SpikeResult> {
   const [evaluation = asked] = await withStretches([asked], counts);
-  const intervals = evaluationIntervals(evaluation);
-  const [deaths = []] = await counts.deaths([{ slug: evaluation.slug, intervals }], options);
+  const [deaths = []] = await counts.deaths([evaluationQuery(evaluation)], options);
   return evaluateDeaths(evaluation, deaths, await firstEventFor(evaluation, counts, options));
 }
 
@@ -68,25 +74,26 @@ export async function firstEventFor(
 }
 
 /**
- * Returns the intervals for `deaths`: the window, the baseline, for a median each of its days, for a mean what is left out of it, in
+ * Returns the query for `deaths`: the window, the baseline, for a median each of its days, for a mean what is left out of it, in
  * this order; for callers that query many organizations at once.
  * @throws api_bad_request
  */
-export function evaluationIntervals(evaluation: LocalEvaluation): Interval[] {
-  const { thresholds, baseline, nowMs } = evaluation;
+export function evaluationQuery(evaluation: LocalEvaluation): DeathsQuery {
+  const { slug, thresholds, baseline, count = "deaths", nowMs } = evaluation;
   return asBadRequest(() => {
     const { baselineStartMs, windowStartMs, endMs } = spikeWindow(nowMs, thresholds);
-    return [
+    const intervals = [
       { afterMs: windowStartMs, untilMs: endMs },
       { afterMs: baselineStartMs, untilMs: windowStartMs },
       ...(baseline === "median" ? medianDays(nowMs, thresholds) : []),
       ...(exclusionOf(evaluation)?.intervals ?? []),
     ];
+    return { slug, intervals, count };
   });
 }
 
 /**
- * Evaluates the deaths in the intervals of {@link evaluationIntervals}, in their order, with {@link firstEventFor}.
+ * Evaluates the deaths in the intervals of {@link evaluationQuery}, in their order, with {@link firstEventFor}.
  * @throws api_bad_request
  */
 export function evaluateDeaths(
@@ -94,7 +101,7 @@ export function evaluateDeaths(
   deaths: readonly AssetTypeDeaths[],
   firstEventAtMs: number | null,
 ): SpikeResult {
-  const { slug, thresholds, baseline, appUrl, nowMs } = evaluation;
+  const { slug, thresholds, baseline, count = "deaths", appUrl, nowMs } = evaluation;
   const assetTypes = countsByType(deaths, baseline);
   const excluded = asBadRequest(() => exclusionOf(evaluation));
   const dayCounts: number[] = baseline === "median" ? Array.from({ length: thresholds.baselineDays }, () => 0) : [];
@@ -111,6 +118,7 @@ export function evaluateDeaths(
       nowMs,
       thresholds,
       baseline,
+      count,
       currentCount,
       baselineCount,
       dayCounts,

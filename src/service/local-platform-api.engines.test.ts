@@ -36,6 +36,13 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       died(hourMs, 90, "URL"),
       died(0, 10, "DOMAIN"),
       died(-1, 1_000, "DOMAIN"),
+      // Two assets that die again and again, one of them under two types, and three deaths without a name.
+      ...[0, 1, 2, 23, 24, 30, 31, 100].flatMap((hours) => [
+        { ...died(hours * hourMs, 5, "URL"), slug: "flaps", asset: "a" },
+        { ...died(hours * hourMs, 1, "PAGE"), slug: "flaps", asset: "a" },
+        { ...died(hours * hourMs, 1, "URL"), slug: "flaps", asset: "b" },
+      ]),
+      { ...died(hourMs, 3, "URL"), slug: "flaps" },
     ]);
   });
 
@@ -72,7 +79,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
         appUrl: null,
         identity: { role: "staff", organizations: ["acme", "quiet"], keyId: "key_1" },
         isConfigured: () => true,
-        baselineOf: (slug) => (slug === "acme" ? "median" : "mean"),
+        ruleOf: (slug) => ({ baseline: slug === "acme" ? "median" : "mean" }),
       });
 
       const result = await api.deadAssetSpike({ slug: "acme", ...defaultThresholds });
@@ -94,6 +101,38 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await expect(
         api.deadAssetSpike({ slug: "acme", ...defaultThresholds, baselineDays: Number.MAX_SAFE_INTEGER }),
       ).rejects.toMatchObject({ code: "api_bad_request", issues: [expect.stringContaining("at most 3650")] });
+    });
+
+    it("counts each asset once in the window and once a day where the organization is configured so", async () => {
+      const source = createLocalPlatformSource({
+        store,
+        clock,
+        appUrl: null,
+        organizations: ["flaps"],
+        ruleOf: () => ({ baseline: "median", count: "assets" }),
+      });
+
+      const ask = { slug: "flaps", ...defaultThresholds, baselineDays: 4, minSpikeCount: 6 };
+      const result = await source.forOrganization("flaps").deadAssetSpike(ask);
+
+      expect(servedHealthcheckSchema.parse(result)).toEqual(result);
+      expect(result.observed).toEqual({
+        currentCount: 6,
+        baselineCount: 3,
+        expectedCount: 0,
+        ratio: null,
+        counting: "assets",
+        // The fourth day begins before the first event.
+        baselineDaysKnown: 3,
+        day1: 3,
+        day2: 0,
+        day3: 0,
+      });
+      expect(result.findings.map(({ message }) => message)).toEqual([
+        "6 dead assets in 24 h, none expected (median of the 3 days that are known of the 4 before: 3, 0, 0)",
+        "5 dead assets of type URL in 24 h, none expected (excess 5.0)",
+        "1 dead asset of type PAGE in 24 h, none expected (excess 1.0)",
+      ]);
     });
 
     it("is ok about a configured organization of which nothing is stored", async () => {

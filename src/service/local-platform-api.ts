@@ -1,10 +1,9 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import type { CallOptions, PlatformApi, SpikeRequest } from "../contract/platform-api.ts";
-import type { BaselineKind } from "../spike/median.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyIdentity } from "./key-identity.ts";
-import { evaluateLocally, type EvaluationCounts } from "./local-evaluation.ts";
+import { evaluateLocally, type EvaluationCounts, type SpikeRule } from "./local-evaluation.ts";
 import { createLocalListing } from "./local-listing.ts";
 import { reviewLocally } from "./local-review.ts";
 import { reaches } from "./organization-access.ts";
@@ -21,8 +20,8 @@ export interface LocalPlatformApiOptions {
   readonly identity: KeyIdentity;
   /** Whether the configuration names the organization: it then exists before any of its data is stored. */
   readonly isConfigured: (slug: string) => boolean;
-  /** Returns the rule for an organization's baseline, which is not part of the request [mean for all]. */
-  readonly baselineOf?: (slug: string) => BaselineKind;
+  /** Returns the rule for an organization, which is not part of the request [the mean of deaths for all]. */
+  readonly ruleOf?: (slug: string) => SpikeRule;
   /** Returns what leaves the baselines, which is not part of the request [nothing does]. */
   readonly stretches?: EvaluationCounts["stretches"];
 }
@@ -54,10 +53,16 @@ export function createLocalPlatformApi(options: LocalPlatformApiOptions): Platfo
 
 async function evaluateStored(
   { slug, ...thresholds }: SpikeRequest,
-  { store, counts, clock, appUrl, baselineOf, stretches }: LocalPlatformApiOptions,
+  { store, counts, clock, appUrl, ruleOf, stretches }: LocalPlatformApiOptions,
   callOptions: CallOptions | undefined,
 ): ReturnType<PlatformApi["deadAssetSpike"]> {
-  const evaluation = { slug, thresholds, baseline: baselineOf?.(slug) ?? "mean", appUrl, nowMs: clock.nowMs() };
+  const evaluation = {
+    ...(ruleOf?.(slug) ?? { baseline: "mean" as const }),
+    slug,
+    thresholds,
+    appUrl,
+    nowMs: clock.nowMs(),
+  };
   const reads: EvaluationCounts = {
     deaths: (queries, asked) => (counts ?? store.events).deaths(queries, asked),
     firstEventAtMs: (of, asked) => store.events.firstEventAtMs(of, asked),

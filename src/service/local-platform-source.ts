@@ -1,10 +1,9 @@
 import type { Actor } from "../contract/actor.ts";
 import type { Clock } from "../base/time.ts";
 import type { PlatformApi, PlatformSource } from "../contract/platform-api.ts";
-import type { BaselineKind } from "../spike/median.ts";
 import type { Store } from "../store/store.ts";
 import { gatherDeaths } from "./gathered-deaths.ts";
-import type { EvaluationCounts } from "./local-evaluation.ts";
+import type { EvaluationCounts, SpikeRule } from "./local-evaluation.ts";
 import { createLocalPlatformApi } from "./local-platform-api.ts";
 
 export interface LocalPlatformSourceOptions {
@@ -14,8 +13,8 @@ export interface LocalPlatformSourceOptions {
   readonly appUrl: string | null;
   /** The configured organizations: they exist before their first event or report is stored. */
   readonly organizations: readonly string[];
-  /** Returns the rule for an organization's baseline [mean]. */
-  readonly baselineOf?: (slug: string) => BaselineKind;
+  /** Returns the rule for an organization [the mean of deaths]. */
+  readonly ruleOf?: (slug: string) => SpikeRule;
   /** The author of reviews, for the audit [flatline itself]. */
   readonly author?: Actor;
   /** Returns what leaves the baselines [nothing does]. */
@@ -24,7 +23,7 @@ export interface LocalPlatformSourceOptions {
 
 /** Creates API v2 in process, for the daemon and the commands, with a customer's key for each slug. */
 export function createLocalPlatformSource(options: LocalPlatformSourceOptions): PlatformSource {
-  const { store, clock, appUrl, baselineOf, stretches, author } = options;
+  const { store, clock, appUrl, ruleOf, stretches, author } = options;
   const configured = new Set(options.organizations);
   const counts = gatherDeaths(store.events);
   const apis = new Map<string, PlatformApi>();
@@ -39,7 +38,7 @@ export function createLocalPlatformSource(options: LocalPlatformSourceOptions): 
         appUrl,
         identity: { role: "customer", organizations: [slug], keyId: null, ...(author === undefined ? {} : { author }) },
         isConfigured: (name) => configured.has(name),
-        ...(baselineOf === undefined ? {} : { baselineOf }),
+        ...(ruleOf === undefined ? {} : { ruleOf }),
         ...(stretches === undefined ? {} : { stretches }),
       });
       apis.set(slug, api);

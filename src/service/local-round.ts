@@ -3,7 +3,7 @@ import type { CountsHold, DeathsQuery } from "../contract/liveness-counts.ts";
 import type { SpikeResult } from "../spike/evaluate.ts";
 import {
   evaluateDeaths,
-  evaluationIntervals,
+  evaluationQuery,
   firstEventFor,
   withStretches,
   type EvaluationCounts,
@@ -30,10 +30,9 @@ export async function evaluateRound(
   readHolds: ReadHolds = () => [],
 ): Promise<(RoundResult | null)[]> {
   const evaluations = await withStretches(asked, counts);
-  const queries = evaluations.map((evaluation) => ({
-    slug: evaluation.slug,
-    intervals: unlessRefused(() => evaluationIntervals(evaluation)) ?? [],
-  }));
+  const queries = evaluations.map(
+    (evaluation) => unlessRefused(() => evaluationQuery(evaluation)) ?? { slug: evaluation.slug, intervals: [] },
+  );
   const holds = readHolds(queries, asked[0]?.nowMs ?? 0);
   const deaths = await counts.deaths(queries);
   const firstEvents: (number | null)[] = [];

@@ -1,8 +1,7 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import type { PlatformApi, PlatformSource } from "../contract/platform-api.ts";
-import type { BaselineKind } from "../spike/median.ts";
-import { evaluateLocally, type EvaluationCounts } from "./local-evaluation.ts";
+import { evaluateLocally, type EvaluationCounts, type SpikeRule } from "./local-evaluation.ts";
 
 export interface TablePlatformSourceOptions {
   /** Counts over the user's own table. */
@@ -10,7 +9,7 @@ export interface TablePlatformSourceOptions {
   readonly clock: Pick<Clock, "nowMs">;
   /** Template with `{slug}` (CONTRACT 4, appUrl). */
   readonly appUrl: string | null;
-  readonly baselineOf: (slug: string) => BaselineKind;
+  readonly ruleOf: (slug: string) => SpikeRule;
 }
 
 /**
@@ -18,14 +17,10 @@ export interface TablePlatformSourceOptions {
  * operator errors.
  */
 export function createTablePlatformSource(options: TablePlatformSourceOptions): PlatformSource {
-  const { counts, clock, appUrl, baselineOf } = options;
+  const { counts, clock, appUrl, ruleOf } = options;
   const api: PlatformApi = {
     deadAssetSpike: ({ slug, ...thresholds }, callOptions) =>
-      evaluateLocally(
-        { slug, thresholds, baseline: baselineOf(slug), appUrl, nowMs: clock.nowMs() },
-        counts,
-        callOptions,
-      ),
+      evaluateLocally({ ...ruleOf(slug), slug, thresholds, appUrl, nowMs: clock.nowMs() }, counts, callOptions),
     listReports: () => Promise.reject(noReports()),
     reviewProposal: () => Promise.reject(noReports()),
   };

@@ -1,7 +1,7 @@
 import { checkAssetTypes, excessByAssetType, type AssetTypeCounts } from "./asset-types.ts";
 import { wholeBaseline, withoutExcluded, type BaselineExclusion, type ExcludedBaseline } from "./exclusion.ts";
 import { expectation } from "./expectation.ts";
-import { spikeFindings, type SpikeFinding } from "./findings.ts";
+import { spikeFindings, type CountKind, type SpikeFinding } from "./findings.ts";
 import { knownDays, type BaselineKind, type DayCounts } from "./median.ts";
 import { SpikeInputError } from "./spike-input-error.ts";
 import { completeThresholds, type PartialThresholds } from "./thresholds.ts";
@@ -18,6 +18,8 @@ export interface SpikeInput {
   readonly thresholds?: PartialThresholds;
   /** From what deaths are expected [mean, the API's rule]. */
   readonly baseline?: BaselineKind;
+  /** What all counts are of [deaths]; `assets` needs a median. */
+  readonly count?: CountKind;
   /** Deaths in the window. */
   readonly currentCount: number;
   /** Deaths in the baseline. */
@@ -55,6 +57,8 @@ export type SpikeResult = {
     readonly ratio: number | null;
     /** Where past incidents may leave the baseline: whether any did. */
     readonly baselineExclusion?: BaselineExclusion;
+    /** Where assets are counted, not deaths. */
+    readonly counting?: "assets";
     /** With a median: how many days are in it. */
     readonly baselineDaysKnown?: number;
     /** With a median: deaths of the same window one day before (`day1`), two days before (`day2`) and so on, of those in it. */
@@ -93,7 +97,9 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
   checkCount("baselineCount", baselineCount);
   const thresholds = completeThresholds(input.thresholds);
 
-  const { baseline = "mean", firstEventAtMs = null } = input;
+  const { baseline = "mean", firstEventAtMs = null, count = "deaths" } = input;
+  if (count === "assets" && baseline !== "median")
+    throw new SpikeInputError("count", "count must be deaths where the baseline is a mean: assets need a median");
   const { excluded } = input;
   const excludedMs = baseline === "mean" ? (excluded?.excludedMs ?? 0) : 0;
   const known = (days: DayCounts): DayCounts =>
@@ -126,6 +132,7 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
       expectedCount,
       ratio,
       ...(excluded === undefined ? {} : { baselineExclusion: excluded.exclusion }),
+      ...(count === "assets" ? { counting: count } : {}),
       ...(baseline === "mean" ? {} : dayKeys(dayCounts)),
     },
     threshold: {
@@ -136,7 +143,17 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
     },
     findings: isOk
       ? []
-      : spikeFindings({ slug, severity, windowHours, currentCount, expectedCount, ratio, dayCounts, assetTypes }),
+      : spikeFindings({
+          slug,
+          severity,
+          windowHours,
+          currentCount,
+          expectedCount,
+          ratio,
+          dayCounts,
+          count,
+          assetTypes,
+        }),
     suggestedAction: isOk ? null : suggestedAction,
     appUrl: organizationUrl(input.appUrl ?? null, slug),
   };

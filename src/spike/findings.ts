@@ -18,6 +18,20 @@ const maxAssetTypes = 5;
 // Two weeks of days show the trend; a year of them would fill a message.
 const maxDays = 14;
 
+/**
+ * What is counted: `deaths`, the API's rule, or `assets`, each one once in the window and once in each slice of a median, so that a
+ * checker that calls the same assets dead again and again counts them once (CONTRACT 2).
+ */
+export const countKinds = ["deaths", "assets"] as const;
+/** One of {@link countKinds}. */
+export type CountKind = (typeof countKinds)[number];
+
+/** Returns `5,119 deaths`, or `1 dead asset` where assets are counted. */
+export function countedWords(count: number, kind: CountKind): string {
+  const noun = kind === "assets" ? "dead asset" : "death";
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** What the findings of a result that is not ok are about. */
 export interface FindingsInput {
   readonly slug: string;
@@ -28,23 +42,24 @@ export interface FindingsInput {
   readonly ratio: number | null;
   /** Deaths on each day of a median's baseline, the latest first; none with a mean. */
   readonly dayCounts: DayCounts;
+  readonly count: CountKind;
   /** Largest first, as excessByAssetType answers. */
   readonly assetTypes: readonly AssetTypeExcess[];
 }
 
 /** Returns the findings of CONTRACT 2: the spike itself, then the asset types that carry its excess. */
 export function spikeFindings(input: FindingsInput): SpikeFinding[] {
-  const { slug, severity, windowHours } = input;
+  const { slug, severity, windowHours, count } = input;
   const { currentCount, expectedCount, ratio, dayCounts } = input;
   const expected = ratio === null ? "none" : formatExpected(expectedCount);
   const notes = [...(ratio === null ? [] : [formatRatio(ratio)]), ...describeDays(dayCounts)].join("; ");
-  const message = `${formatCount(currentCount)} deaths in ${windowHours} h, ${expected} expected${notes === "" ? "" : ` (${notes})`}`;
+  const message = `${countedWords(currentCount, count)} in ${windowHours} h, ${expected} expected${notes === "" ? "" : ` (${notes})`}`;
   const carriers = input.assetTypes.slice(0, maxAssetTypes).map((carrier) => ({
     kind: assetTypeKind,
     ref: carrier.assetType,
     severity,
     message:
-      `${formatCount(carrier.currentCount)} deaths of type ${carrier.assetType} in ${windowHours} h, ` +
+      `${countedWords(carrier.currentCount, count)} of type ${carrier.assetType} in ${windowHours} h, ` +
       `${carrier.expectedCount === 0 ? "none" : formatExpected(carrier.expectedCount)} expected ` +
       `(excess ${formatExpected(carrier.excess)})`,
   }));

@@ -207,6 +207,43 @@ describe("evaluateSpike by the median", () => {
   });
 });
 
+describe("evaluateSpike where assets are counted", () => {
+  const counted = {
+    slug: "acme",
+    nowMs,
+    baseline: "median",
+    count: "assets",
+    baselineCount: 9,
+    dayCounts: [8, 1, 0, 2, 3, 1, 1],
+  } as const;
+
+  it("says so, in observed and in the findings", () => {
+    const assetTypes = [{ assetType: "URL", currentCount: 1, baselineCount: 0, dayCounts: [0, 0, 0, 0, 0, 0, 0] }];
+
+    const result = evaluateSpike({ ...counted, currentCount: 12, assetTypes });
+
+    expect(result.observed).toMatchObject({ counting: "assets", currentCount: 12, expectedCount: 1, day1: 8 });
+    expect(result.findings.map(({ message }) => message)).toEqual([
+      "12 dead assets in 24 h, 1.0 expected (12.0×; median of the 7 days before: 8, 1, 0, 2, 3, 1, 1)",
+      "1 dead asset of type URL in 24 h, none expected (excess 1.0)",
+    ]);
+  });
+
+  it("is the same verdict as of so many deaths", () => {
+    const { observed, ...result } = evaluateSpike({ ...counted, currentCount: 9 });
+    const { counting, ...counts } = observed;
+
+    expect(counting).toBe("assets");
+    expect({ ...result, observed: counts }).toEqual(evaluateSpike({ ...counted, count: "deaths", currentCount: 9 }));
+  });
+
+  it("refuses a mean, which is the API's rule", () => {
+    const run = (): unknown => evaluateSpike({ ...counted, baseline: "mean", currentCount: 12 });
+
+    expect(run).toThrow(expect.objectContaining({ field: "count" }));
+  });
+});
+
 describe("evaluateSpike by the median, laws", () => {
   it("the order of events does not matter", () => {
     fc.assert(

@@ -10,7 +10,7 @@ export {
 } from "./exclusion.ts";
 export { countEvents, type CountedEvent, type EventCounts } from "./events.ts";
 export { baselineKinds, medianDays, type BaselineKind, type DayCounts, type DayWindow } from "./median.ts";
-export { readAssetTypeExcess, type SpikeFinding } from "./findings.ts";
+export { countKinds, readAssetTypeExcess, type CountKind, type SpikeFinding } from "./findings.ts";
 export { SpikeInputError } from "./spike-input-error.ts";
 export { completeThresholds, defaultThresholds, type PartialThresholds, type SpikeThresholds } from "./thresholds.ts";
 export type { SpikeCounts, SpikeSeverity } from "./verdict.ts";

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { hourMs, minuteMs } from "../../src/base/time.ts";
-import type { AssetTypeDeaths, DeathsQuery, LivenessCounts } from "../../src/contract/liveness-counts.ts";
-import { evaluateLocally, evaluationIntervals } from "../../src/service/local-evaluation.ts";
+import type { AssetTypeDeaths, LivenessCounts } from "../../src/contract/liveness-counts.ts";
+import { evaluateLocally, evaluationQuery } from "../../src/service/local-evaluation.ts";
 import type { Store } from "../../src/store/store.ts";
 import { readGoldens, readRecordEvents, type TableEvent } from "../support/store/record-events.ts";
 import { openTemporaryStore } from "../support/store/temporary.ts";
@@ -104,10 +104,7 @@ for (const { name, note, start, isMissing } of tableEngines) {
                 appUrl: null,
                 nowMs: nowMs + lateMs,
               }));
-              const queries: DeathsQuery[] = asked.map((one) => ({
-                slug: one.slug,
-                intervals: evaluationIntervals(one),
-              }));
+              const queries = asked.map(evaluationQuery);
               const askAll = (from: LivenessCounts) =>
                 Promise.all([
                   // In which order the types come is nobody's promise.

@@ -95,7 +95,7 @@ beforeAll(async () => {
       clock,
       appUrl: null,
       organizations: watched.map(({ slug }) => slug),
-      baselineOf: (slug) => baselines.get(slug) ?? "mean",
+      ruleOf: (slug) => ({ baseline: baselines.get(slug) ?? "mean" }),
     }),
     clock,
     observedKeys: {

@@ -19,6 +19,27 @@ export function checkBaselines(config: WrittenConfig): Finding[] {
   ]);
 }
 
+/** `count: assets` where assets have no names, or are counted against a mean. */
+export function checkCounting(config: WrittenConfig): Finding[] {
+  const source = writtenKind(config);
+  const defaults = known(config.defaults) ?? {};
+  return settingsOf(config).flatMap(({ path, value }): Finding[] => {
+    if ((value.count ?? defaults.count) !== "assets") return [];
+    // What only the defaults say is reported there.
+    const isOwn = value.count !== undefined;
+    if (isOwn && source !== null && !source.holdsEvents) {
+      const message = `assets needs the liveness events in flatline's own store: with source.type ${source.type} no asset has a name here; leave count out, or import the events with source.type: embedded`;
+      return [{ path: [...path, "count"], message }];
+    }
+    const baseline = value.baseline ?? defaults.baseline ?? builtinSettings.baseline;
+    if (baseline !== "mean" || (!isOwn && value.baseline === undefined)) return [];
+    const message = isOwn
+      ? "assets needs baseline: median beside it: the mean is the API's rule, which counts deaths"
+      : "mean counts deaths, and defaults.count says assets: leave this out, or set count: deaths beside it";
+    return [{ path: [...path, isOwn ? "count" : "baseline"], message }];
+  });
+}
+
 /** `storage.eventRetention` that forgets what an evaluation looks back on. */
 export function checkEventRetention(config: WrittenConfig): Finding[] {
   const retentionMs = parseDuration(known(known(config.storage)?.eventRetention) ?? "0s") ?? 0;

@@ -11,7 +11,7 @@ import type { ConfigPlaces } from "../document/places.ts";
 import type { Problem } from "../document/problems.ts";
 import { parseInstant } from "../../base/schema/values.ts";
 import { mostHealthchecks } from "../schema/organization.ts";
-import { checkBaselines, checkEventRetention } from "./baseline.ts";
+import { checkBaselines, checkCounting, checkEventRetention } from "./baseline.ts";
 import { checkTableSource } from "./table-source.ts";
 import {
   kindOf,
@@ -53,6 +53,7 @@ export async function checkRelations(config: WrittenConfig, places: ConfigPlaces
     ...checkLabels(config, receivers),
     ...checkEventRetention(config),
     ...checkBaselines(config),
+    ...checkCounting(config),
     ...checkTableSource(config),
     ...checkChecks(config),
     ...checkHealthchecks(config, places),

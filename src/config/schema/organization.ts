@@ -8,6 +8,7 @@ import {
   longestHealthcheckPath,
 } from "../../contract/platform-healthcheck.ts";
 import { longestSlug } from "../../contract/slug.ts";
+import { countKinds } from "../../spike/findings.ts";
 import { baselineKinds } from "../../spike/median.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
 import { builtIn, builtInOf, layer, readAs, secretText, section } from "./section.ts";
@@ -151,6 +152,11 @@ export const settingsShape = {
     z.enum(baselineKinds),
     "mean",
     "From what deaths are expected: `mean` of the baseline, the API's rule, or `median` of the same window on each of its days, which one bad day does not move. `median` with local sources only.",
+  ),
+  count: builtIn(
+    z.enum(countKinds),
+    "deaths",
+    "What is counted: `deaths`, the API's rule, or `assets`, each one once in the window and once on each day of a median, so that a checker that calls the same assets dead again and again counts them once. `assets` with `baseline: median` and `source.type: embedded` only.",
   ),
   baselineExclude: builtIn(
     z.enum(["none", "judged"]),

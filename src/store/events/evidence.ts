@@ -15,6 +15,7 @@ import {
   type EventFacts,
   type NewestDeathsQuery,
 } from "./asset-events.ts";
+import { countEvents } from "./counted-events.ts";
 import { deadStatusId, directImportId } from "./sqlite/writer.ts";
 import type { PlainDb } from "../schema.ts";
 
@@ -116,7 +117,7 @@ export function createEvidenceStore(db: PlainDb) {
       knownAtMs: number,
     ): Promise<readonly (readonly AssetTypeDeaths[])[]> => {
       const answers: AssetTypeDeaths[][] = [];
-      for (const query of queries) answers.push(await deathsKnownAt(db, query, knownAtMs));
+      for (const query of queries) answers.push(await countEvents(db, query, { knownAtMs }));
       return answers;
     },
     /**
@@ -254,26 +255,4 @@ async function valuesOf(
     }
   }
   return [...values.values()];
-}
-
-async function deathsKnownAt(
-  db: PlainDb,
-  { slug, intervals }: DeathsQuery,
-  knownAtMs: number,
-): Promise<AssetTypeDeaths[]> {
-  const byType = new Map<string | null, number[]>();
-  for (const [index, { afterMs, untilMs }] of intervals.entries()) {
-    const { rows } = await sql<{ asset_type: string | null; deaths: number }>`
-      SELECT asset_type, CAST(sum(count) AS BIGINT) AS deaths
-      FROM events LEFT JOIN event_asset_types ON event_asset_types.type_id = events.type_id
-      WHERE slug_id = ${slugId(slug)} AND at_ms > ${afterMs} AND at_ms <= ${untilMs} AND status_id = ${deadStatusId}
-        AND ${isKnownAt(knownAtMs)}
-      GROUP BY asset_type HAVING sum(count) > 0 ORDER BY asset_type`.execute(db);
-    for (const { asset_type, deaths } of rows) {
-      const known = byType.get(asset_type) ?? intervals.map(() => 0);
-      known[index] = deaths;
-      byType.set(asset_type, known);
-    }
-  }
-  return [...byType].map(([assetType, deaths]) => ({ assetType, deaths }));
 }

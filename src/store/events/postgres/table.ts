@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { hourMs } from "../../../base/time.ts";
 import { readHistory } from "../sqlite/history.ts";
+import { withAssetCounts } from "../counted-events.ts";
 import { forgetEvents } from "../forgetting.ts";
 import { addEventsInPostgres } from "./adding.ts";
 import { deathsInPostgres } from "./counts.ts";
@@ -14,7 +15,7 @@ import type { PlainDb } from "../../schema.ts";
 export function createPostgresEventStore(db: PlainDb): EventStore {
   return {
     sums: null,
-    deaths: (queries) => deathsInPostgres(db, queries),
+    deaths: withAssetCounts(db, (queries) => deathsInPostgres(db, queries)),
     firstEventAtMs: async (slug) => {
       const { rows } = await sql<{ at_ms: number }>`
         SELECT at_ms FROM events WHERE slug_id = (SELECT slug_id FROM event_slugs WHERE slug = ${slug})

@@ -1,6 +1,7 @@
 import { CompiledQuery } from "kysely";
 import { hourMs } from "../../../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery } from "../../../contract/liveness-counts.ts";
+import { withAssetCounts } from "../counted-events.ts";
 import { forgetEvents } from "../forgetting.ts";
 import { addEvents } from "./adding.ts";
 import { hashId } from "./block.ts";
@@ -22,10 +23,10 @@ import type { PlainDb } from "../../schema.ts";
 export function createEventStore(db: PlainDb, sums: EventSums | null = null): EventStore {
   return {
     sums,
-    deaths: async (queries) => {
+    deaths: withAssetCounts(db, async (queries) => {
       const known = sums === null ? [] : await sums.deaths(queries);
       return Promise.all(queries.map(async (query, index) => known[index] ?? (await deathsInSql(db, query))));
-    },
+    }),
     firstEventAtMs: async (slug) => {
       const rows = await read<{ at_ms: number }>(db, firstEventSql, [slug]);
       return rows[0]?.at_ms ?? null;

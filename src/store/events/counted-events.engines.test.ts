@@ -1,0 +1,83 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { createWorldOn, death } from "../../../test/support/store/event-store.ts";
+import { storeEngines } from "../../../test/support/store/engines.ts";
+import { hourMs } from "../../base/time.ts";
+import type { Interval } from "../../contract/liveness-counts.ts";
+import { countKinds, type CountKind } from "../../spike/findings.ts";
+import type { LivenessEvent } from "./events.ts";
+
+const nowMs = Date.UTC(2026, 0, 15, 12);
+// Few instants, so that events lie on the bounds of intervals.
+const instant = fc.integer({ min: -8, max: 1 }).map((hours) => nowMs + hours * hourMs);
+
+/** Few names, so that assets die again, in another type, and without one. */
+const someEvents = fc.array(
+  fc
+    .record({
+      atMs: instant,
+      slug: fc.constantFrom("acme", "acme", "globex"),
+      assetType: fc.constantFrom("PAGE", "URL", null),
+      asset: fc.constantFrom("a", "b", "É", null),
+      status: fc.constantFrom("DETECTED_AS_DEAD", "DETECTED_AS_DEAD", "DETECTED_AS_ALIVE", "CHECKED"),
+      count: fc.constantFrom(0, 1, 1, 7),
+    })
+    .map(({ atMs, slug, ...rest }) => death(atMs, slug, rest)),
+  { maxLength: 60 },
+);
+const someQueries = fc.array(
+  fc.record({
+    slug: fc.constantFrom("acme", "globex", "nobody"),
+    intervals: fc.array(
+      fc.tuple(instant, instant).map(([afterMs, untilMs]): Interval => ({ afterMs, untilMs })),
+      { maxLength: 4 },
+    ),
+    count: fc.constantFrom(...countKinds),
+  }),
+  { maxLength: 4 },
+);
+
+/** The numbers by type and interval, one event after the other. */
+function countOneByOne(
+  events: readonly LivenessEvent[],
+  { slug, intervals, count }: { slug: string; intervals: readonly Interval[]; count: CountKind },
+): Record<string, readonly number[]> {
+  const types = [...new Set(events.map(({ assetType }) => assetType))];
+  const counts = types.map((assetType) => {
+    const deaths = intervals.map(({ afterMs, untilMs }) => {
+      const seen = new Set<string>();
+      let sum = 0;
+      for (const event of events) {
+        if (event.slug !== slug || event.assetType !== assetType || event.status !== "DETECTED_AS_DEAD") continue;
+        if (event.atMs <= afterMs || event.atMs > untilMs || event.count === 0) continue;
+        if (count === "assets" && event.asset !== null) seen.add(event.asset);
+        else sum += event.count;
+      }
+      return sum + seen.size;
+    });
+    return [String(assetType), deaths] as const;
+  });
+  return Object.fromEntries(counts.filter(([, deaths]) => deaths.some((number) => number > 0)));
+}
+
+describe.each(storeEngines)("on $engine, deaths and the assets that died", (engine) => {
+  it("are those of counting one event after the other, now and as they were known once", async () => {
+    await fc.assert(
+      fc.asyncProperty(someEvents, someEvents, someQueries, async (early, late, queries) => {
+        await using world = await createWorldOn(engine);
+        await world.store.events.add(early, nowMs);
+        await world.store.events.add(late, nowMs + 1);
+        const byName = (types: readonly { assetType: string | null; deaths: readonly number[] }[]) =>
+          Object.fromEntries(types.map(({ assetType, deaths }) => [String(assetType), deaths]));
+
+        const found = await world.store.events.deaths(queries);
+        const known = await world.store.evidence.deathsKnownAt(queries, nowMs);
+
+        expect(found.map(byName)).toEqual(queries.map((query) => countOneByOne([...early, ...late], query)));
+        expect(known.map(byName)).toEqual(queries.map((query) => countOneByOne(early, query)));
+      }),
+      { numRuns: engine.engine === "SQLite" ? 30 : 10 },
+    );
+  });
+});
