@@ -76,6 +76,7 @@ function busyHours(
   return { busyDeaths, lastAtMs };
 }
 
-function sumOf(buckets: readonly DeathBucket[]): number {
+/** Returns the deaths of all buckets. */
+export function sumOf(buckets: readonly DeathBucket[]): number {
   return buckets.reduce((sum, { deaths }) => sum + deaths, 0);
 }

@@ -7,14 +7,16 @@ import type { Interval } from "../../contract/liveness-counts.ts";
 import { assetTypeAttribute, type ValueCounts } from "../../evidence/attribution.ts";
 import { withEvidence, type SpikeEvidence } from "../../evidence/enrichment.ts";
 import { markerBefore, markerReachMs, onsetMinuteMs } from "../../evidence/marker.ts";
-import { excessOf, longestPauseOf } from "../../evidence/excess.ts";
+import { excessOf, longestPauseOf, sumOf } from "../../evidence/excess.ts";
 import { onsetAtMs } from "../../evidence/onset.ts";
 import { attributionSlices, quietSlices, unjudgedSlices } from "../../evidence/quiet-days.ts";
 import type { RunCheckDeps } from "../../monitor/run-check.ts";
 import { spikeWindow } from "../../spike/window.ts";
+import type { CountKind } from "../../spike/findings.ts";
 import type { SpikeThresholds } from "../../spike/thresholds.ts";
 import type { AssetTypeCounts } from "../../spike/asset-types.ts";
 import type { Board } from "../../store/runs/board.ts";
+import type { EvidenceStore } from "../../store/events/evidence.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { Store } from "../../store/store.ts";
 import { createFleetEvidence, type FleetEvidenceOptions } from "./fleet.ts";
@@ -53,12 +55,13 @@ export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
       const nowMs = Date.parse(result.generatedAt);
       const { windowStartMs, endMs } = spikeWindow(nowMs, thresholds);
       const interval = { afterMs: windowStartMs, untilMs: endMs };
-      const ask = { slug, window: interval, thresholds, attributionDays: attributionDaysOf(slug), nowMs };
+      const count: CountKind = result.observed["counting"] === "assets" ? "assets" : "deaths";
+      const ask = { slug, window: interval, thresholds, attributionDays: attributionDaysOf(slug), nowMs, count };
       const counts = await readCounts(store, ask, bounded);
       const regret = await readRegret(store.evidence, { slug, deaths: interval, untilMs: nowMs }, bounded);
-      const found = await findOnset(store, result, slug, interval);
+      const found = await findOnset(store, result, { slug, interval, count });
       const onset = board === null ? found : keptOnset(board, slug, windowStartMs, found);
-      const excess = await findExcess(store, result, { slug, interval, thresholds, onsetAtMs: onset, nowMs });
+      const excess = await findExcess(store, result, { slug, interval, count, thresholds, onsetAtMs: onset, nowMs });
       const evidence: SpikeEvidence = {
         counts,
         regret,
@@ -83,12 +86,13 @@ interface CountsAsk {
   readonly thresholds: SpikeThresholds;
   readonly attributionDays: number;
   readonly nowMs: number;
+  readonly count: CountKind;
 }
 
 /** Deaths by asset type and attribute, of the window and of the quiet days before; asset types from the sums alone. */
 async function readCounts(
   { events, evidence, judgements }: Pick<StoreParts, "events" | "evidence" | "judgements">,
-  { slug, window, thresholds, attributionDays, nowMs }: CountsAsk,
+  { slug, window, thresholds, attributionDays, nowMs, count }: CountsAsk,
   signal: AbortSignal,
 ): Promise<SpikeEvidence["counts"]> {
   const judged = (await judgements.judgedChecker(slug)).flatMap(
@@ -96,7 +100,7 @@ async function readCounts(
   );
   // Independent of baselineExclude: no verdict depends on it, and the deaths of a broken checker are never the usual ones.
   const slices = unjudgedSlices(attributionSlices(window.afterMs, attributionDays), stretchesAt(judged, nowMs));
-  const [types = []] = await events.deaths([{ slug, intervals: [window, ...slices] }], { signal });
+  const [types = []] = await events.deaths([{ slug, intervals: [window, ...slices], count }], { signal });
   const deaths = slices.map((_, index) => types.reduce((sum, one) => sum + (one.deaths[index + 1] ?? 0), 0));
   const firstEventAtMs = await events.firstEventAtMs(slug);
   const baseline = quietSlices(slices, deaths, { thresholds, firstEventAtMs });
@@ -109,7 +113,7 @@ async function readCounts(
   const total = (key: "currentCount" | "baselineCount"): number => byType.reduce((sum, one) => sum + one[key], 0);
   const totals = { currentCount: total("currentCount"), baselineCount: total("baselineCount") };
   if (!(await evidence.hasAttributes())) return { ...totals, attributedCount: 0, values: typeValues(byType) };
-  const counts = await evidence.attributeCounts({ slug, window, baseline }, { signal });
+  const counts = await evidence.attributeCounts({ slug, window, baseline, count }, { signal });
   if (counts === null) return null;
   return { ...totals, attributedCount: counts.attributedCount, values: [...typeValues(byType), ...counts.values] };
 }
@@ -120,41 +124,60 @@ function typeValues(types: readonly AssetTypeCounts[]): ValueCounts[] {
   );
 }
 
-async function findOnset(
-  { evidence }: Pick<StoreParts, "evidence">,
-  { observed }: HealthcheckResult,
-  slug: string,
-  interval: { readonly afterMs: number; readonly untilMs: number },
-): Promise<number | null> {
-  const windowMs = interval.untilMs - interval.afterMs;
-  const bucketMinutes = Math.max(1, Math.ceil(windowMs / minuteMs / mostBuckets));
-  const buckets = await evidence.deathBuckets({ slug, interval, bucketMinutes });
-  const { expectedCount } = observed;
-  return onsetAtMs({ buckets, windowMs, expectedCount: typeof expectedCount === "number" ? expectedCount : 0 });
-}
-
-interface ExcessAsk {
+interface BucketsAsk {
   readonly slug: string;
   readonly interval: Interval;
+  readonly count: CountKind;
+}
+
+/** Deaths, or the assets that newly died: those that die every day would put a burst at the beginning of every window. */
+function readBuckets(
+  { evidence }: Pick<StoreParts, "evidence">,
+  { slug, interval, count }: BucketsAsk,
+  bucketMinutes: number,
+): ReturnType<EvidenceStore["deathBuckets"]> {
+  const ask = { slug, interval, bucketMinutes };
+  return count === "assets" ? evidence.newlyDeadBuckets(ask) : evidence.deathBuckets(ask);
+}
+
+async function findOnset(
+  store: Pick<StoreParts, "evidence">,
+  { observed }: HealthcheckResult,
+  ask: BucketsAsk,
+): Promise<number | null> {
+  const { interval, count } = ask;
+  const windowMs = interval.untilMs - interval.afterMs;
+  const bucketMinutes = Math.max(1, Math.ceil(windowMs / minuteMs / mostBuckets));
+  const buckets = await readBuckets(store, ask, bucketMinutes);
+  const expectedCount = typeof observed["expectedCount"] === "number" ? observed["expectedCount"] : 0;
+  if (count === "deaths") return onsetAtMs({ buckets, windowMs, expectedCount });
+  // Of the assets that are expected most may have died the day before, too.
+  const before = { afterMs: interval.afterMs - windowMs, untilMs: interval.afterMs };
+  const newBefore = sumOf(await readBuckets(store, { ...ask, interval: before }, bucketMinutes));
+  return onsetAtMs({ buckets, windowMs, expectedCount: Math.min(expectedCount, newBefore) });
+}
+
+interface ExcessAsk extends BucketsAsk {
   readonly thresholds: SpikeThresholds;
   readonly onsetAtMs: number | null;
   readonly nowMs: number;
 }
 
 async function findExcess(
-  { evidence }: Pick<StoreParts, "evidence">,
+  store: Pick<StoreParts, "evidence">,
   { observed }: HealthcheckResult,
-  { slug, interval, thresholds, onsetAtMs: onset, nowMs }: ExcessAsk,
+  ask: ExcessAsk,
 ): Promise<SpikeEvidence["excess"]> {
+  const { slug, interval, thresholds, onsetAtMs: onset, nowMs } = ask;
   const windowMs = interval.untilMs - interval.afterMs;
   const { expectedCount } = observed;
   const before = { afterMs: (onset ?? interval.afterMs) - pausesMs, untilMs: onset ?? interval.afterMs };
   const excess = excessOf({
-    buckets: await evidence.deathBuckets({ slug, interval, bucketMinutes: 1 }),
+    buckets: await readBuckets(store, ask, 1),
     windowMs,
     expectedCount: typeof expectedCount === "number" ? expectedCount : 0,
     warnMultiplier: thresholds.warnMultiplier,
-    longestPauseMs: longestPauseOf(await evidence.deathBuckets({ slug, interval: before, bucketMinutes: 1 })),
+    longestPauseMs: longestPauseOf(await store.evidence.deathBuckets({ slug, interval: before, bucketMinutes: 1 })),
     nowMs,
   });
   return { ...excess, expectedEndAtMs: excess.stoppedAtMs === null ? null : excess.stoppedAtMs + windowMs };

@@ -85,6 +85,71 @@ describe.each(storeEngines)("on $engine", (engine) => {
       );
     });
 
+    it("where assets are counted are those of each asset's last death, and newly dead is what did not die before", async () => {
+      // Few instants and names: assets die again in the window, at one instant, and a window later to the millisecond.
+      const event = fc.record({
+        atMs: fc.integer({ min: -60, max: 4 }).map((steps) => nowMs + steps * 6 * hourMs),
+        assetType: fc.constantFrom("URL", null),
+        asset: fc.constantFrom("a", "b", "c", null),
+        count: fc.integer({ min: 0, max: 3 }),
+        reason: fc.constantFrom("tls", "dns", null),
+        status: fc.constantFrom("DETECTED_AS_DEAD", "DETECTED_AS_DEAD", "DETECTED_AS_ALIVE"),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(event, { maxLength: 60 }), async (some) => {
+          await using world = await createWorldOn(engine);
+          const events = some.map(({ reason, ...rest }) =>
+            death(rest.atMs, "acme", { ...rest, ...(reason === null ? {} : { attributes: { reason } }) }),
+          );
+          await world.store.events.add(events);
+          const dead = some
+            .filter(({ status, count }) => status === "DETECTED_AS_DEAD" && count > 0)
+            .toSorted((left, right) => left.atMs - right.atMs);
+          const isSame = (left: (typeof dead)[number], right: (typeof dead)[number]): boolean =>
+            left.asset !== null && left.asset === right.asset && left.assetType === right.assetType;
+          const weight = ({ asset, count }: (typeof dead)[number]): number => (asset === null ? count : 1);
+          const lastOf = ({ afterMs, untilMs }: typeof window) =>
+            dead
+              .filter(({ atMs }) => atMs > afterMs && atMs <= untilMs)
+              .filter((one, index, all) => !all.slice(index + 1).some((later) => isSame(later, one)));
+          const sum = (of: typeof dead): number => of.reduce((all, one) => all + weight(one), 0);
+
+          const counts = await world.store.evidence.attributeCounts({ ...query, count: "assets" }, { signal });
+          const buckets = await world.store.evidence.newlyDeadBuckets({
+            slug: "acme",
+            interval: window,
+            bucketMinutes: 12 * 60,
+          });
+
+          expect(counts).toMatchObject({
+            currentCount: sum(lastOf(window)),
+            baselineCount: sum(lastOf(before)),
+            attributedCount: sum(lastOf(window).filter(({ reason }) => reason !== null)),
+          });
+          for (const value of ["tls", "dns"]) {
+            const found = counts?.values.find((one) => one.value === value);
+            expect(found?.currentCount ?? 0).toBe(sum(lastOf(window).filter(({ reason }) => reason === value)));
+            expect(found?.baselineCount ?? 0).toBe(sum(lastOf(before).filter(({ reason }) => reason === value)));
+          }
+          const newlyDead = dead.filter(
+            (one, index) =>
+              one.atMs > window.afterMs &&
+              one.atMs <= window.untilMs &&
+              !dead.slice(0, index).some((earlier) => isSame(earlier, one) && earlier.atMs > one.atMs - dayMs),
+          );
+          const bucketMs = 12 * hourMs;
+          const starts = [...new Set(newlyDead.map(({ atMs }) => Math.floor(atMs / bucketMs) * bucketMs))];
+          expect(buckets).toEqual(
+            starts.map((atMs) => ({
+              atMs,
+              deaths: sum(newlyDead.filter((one) => Math.floor(one.atMs / bucketMs) * bucketMs === atMs)),
+            })),
+          );
+        }),
+        { numRuns: engine.engine === "SQLite" ? 25 : 8 },
+      );
+    });
+
     it("end with their signal", async () => {
       await using world = await createWorldOn(engine);
       await world.store.events.add([death(nowMs, "acme")]);

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { noType } from "../../contract/assets.ts";
 import type { AssetTypeDeaths, DeathsQuery, Interval } from "../../contract/liveness-counts.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
+import type { CountKind } from "../../spike/findings.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import {
   assetEvents,
@@ -32,6 +33,15 @@ export interface AttributeQuery {
   readonly slug: string;
   readonly window: Interval;
   readonly baseline: readonly Interval[];
+  /** [deaths]; `assets`: each one once in an interval, with the attributes of its last death there. */
+  readonly count?: CountKind;
+}
+
+/** In which buckets of an interval deaths are counted. */
+export interface BucketQuery {
+  readonly slug: string;
+  readonly interval: Interval;
+  readonly bucketMinutes: number;
 }
 
 /** Attributes of the deaths in a window and its baseline. */
@@ -77,16 +87,12 @@ export function createEvidenceStore(db: PlainDb) {
     /** Returns deaths by asset type and attribute; null if they have too many distinct sets of attributes. */
     attributeCounts: (query: AttributeQuery, options: EvidenceOptions): Promise<AttributeCounts | null> =>
       attributeCounts(db, query, options),
-    /** Returns deaths in buckets of `minutes`, in the order of time; empty buckets are omitted. */
+    /** Returns deaths in buckets of `bucketMinutes`, in the order of time; empty buckets are omitted. */
     deathBuckets: async ({
       slug,
       interval,
       bucketMinutes,
-    }: {
-      readonly slug: string;
-      readonly interval: Interval;
-      readonly bucketMinutes: number;
-    }): Promise<readonly { readonly atMs: number; readonly deaths: number }[]> => {
+    }: BucketQuery): Promise<readonly { readonly atMs: number; readonly deaths: number }[]> => {
       const from = Math.floor((interval.afterMs + 1) / minuteMs);
       const to = Math.floor(interval.untilMs / minuteMs);
       const { rows } = await sql<{ bucket: number; deaths: number }>`
@@ -94,6 +100,29 @@ export function createEvidenceStore(db: PlainDb) {
         WHERE slug_id = ${slugId(slug)} AND minute >= ${from} AND minute <= ${to}
         GROUP BY 1 ORDER BY 1`.execute(db);
       return rows.map(({ bucket, deaths }) => ({ atMs: bucket * minuteMs, deaths: deaths }));
+    },
+    /**
+     * Returns the same of the assets that newly died: which had not died in a stretch of the interval's length before. What dies every
+     * day is left out, whatever the interval begins with; deaths without a name all count.
+     */
+    newlyDeadBuckets: async ({
+      slug,
+      interval: { afterMs, untilMs },
+      bucketMinutes,
+    }: BucketQuery): Promise<readonly { readonly atMs: number; readonly deaths: number }[]> => {
+      const lengthMs = untilMs - afterMs;
+      const { rows } = await sql<{ bucket: number; deaths: number }>`
+        SELECT at_ms - at_ms % ${bucketMinutes * minuteMs} AS bucket,
+          CAST(sum(CASE WHEN asset IS NULL THEN count ELSE 1 END) AS BIGINT) AS deaths
+        FROM (
+          SELECT at_ms, asset, count,
+            lag(at_ms) OVER (PARTITION BY type_id, asset ORDER BY at_ms, import_id, ordinal) AS before_ms
+          FROM events
+          WHERE slug_id = ${slugId(slug)} AND at_ms > ${afterMs - lengthMs} AND at_ms <= ${untilMs}
+            AND status_id = ${deadStatusId} AND count > 0) AS dead
+        WHERE at_ms > ${afterMs} AND (asset IS NULL OR before_ms IS NULL OR before_ms <= at_ms - ${lengthMs})
+        GROUP BY 1 ORDER BY 1`.execute(db);
+      return rows.map(({ bucket, deaths }) => ({ atMs: bucket, deaths }));
     },
     /**
      * Returns the next events of known assets in the interval, dead or alive, in the order of time; fewer than
@@ -157,7 +186,7 @@ type Column = keyof Sums;
 
 async function attributeCounts(
   db: PlainDb,
-  { slug, window, baseline }: AttributeQuery,
+  { slug, window, baseline, count }: AttributeQuery,
   { signal }: EvidenceOptions,
 ): Promise<AttributeCounts | null> {
   const types = new Map<number, Sums>();
@@ -170,8 +199,9 @@ async function attributeCounts(
   for (const { column, afterMs, untilMs } of stretches) {
     for (let fromMs = afterMs; fromMs < untilMs;) {
       signal.throwIfAborted();
-      const toMs = Math.min(fromMs + sliceMs, untilMs);
-      const rows = await setsOf(db, slug, fromMs, toMs);
+      // An asset that died in two slices is one.
+      const toMs = count === "assets" ? untilMs : Math.min(fromMs + sliceMs, untilMs);
+      const rows = await (count === "assets" ? setsOfAssets : setsOf)(db, slug, fromMs, toMs);
       let events = 0;
       for (const row of rows) {
         events += row.events;
@@ -204,6 +234,21 @@ async function setsOf(db: PlainDb, slug: string, afterMs: number, untilMs: numbe
     FROM events
     WHERE slug_id = ${slugId(slug)} AND at_ms > ${afterMs} AND at_ms <= ${untilMs}
     GROUP BY type_id, attribute_set_id`.execute(db);
+  return rows;
+}
+
+/** The same of the last death of each asset, and of all deaths without a name. */
+async function setsOfAssets(db: PlainDb, slug: string, afterMs: number, untilMs: number): Promise<readonly SetRow[]> {
+  const { rows } = await sql<SetRow>`
+    SELECT type_id, attribute_set_id, count(*) AS events,
+      CAST(sum(CASE WHEN asset IS NULL THEN count ELSE 1 END) AS BIGINT) AS deaths
+    FROM (
+      SELECT type_id, attribute_set_id, asset, count,
+        row_number() OVER (PARTITION BY type_id, asset ORDER BY at_ms DESC, import_id DESC, ordinal DESC) AS place
+      FROM events
+      WHERE slug_id = ${slugId(slug)} AND at_ms > ${afterMs} AND at_ms <= ${untilMs}
+        AND status_id = ${deadStatusId} AND count > 0) AS ranked
+    WHERE asset IS NULL OR place = 1 GROUP BY type_id, attribute_set_id`.execute(db);
   return rows;
 }
 
