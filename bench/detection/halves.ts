@@ -79,7 +79,7 @@ async function measure(options: HalvesOptions, tuned: Half, judged: Half): Promi
   const { warn } = choice;
   const { baseline, thresholds } = warn;
   const proposal = { baseline, thresholds: { ...thresholds, failMultiplier: thresholds.warnMultiplier } };
-  const report = await backtest(askOf(options, judged), depsOf(options), [proposal, { thresholds: {} }]);
+  const report = await backtest(askOf(options, judged), depsOf(options), () => [proposal, { thresholds: {} }]);
   const [here, byDefault] = report.candidates.map(({ levels }) => scoreOf(levels.warn.score));
   if (here === undefined || byDefault === undefined) throw new Error(`nothing was replayed on ${judged.name}`);
   const names = { tunedOn: tuned.name, judgedOn: judged.name, proposed: warn.name };

@@ -8,6 +8,8 @@ export interface EventRecord {
   readonly deathAtMs: Float64Array;
   /** Deaths before the one with that index; one entry more than there are instants. */
   readonly deathsBefore: Float64Array;
+  /** The number of the asset of each death; -1: it names none. */
+  readonly deathAsset: Int32Array;
   /** When the asset of each death was found alive again; NaN: never. */
   readonly revivedAtMs: Float64Array;
   /** Instants of events of any status, ascending. */
@@ -60,6 +62,7 @@ export class EventRecorder {
     const seenAtMs = new Float64Array(this.#length);
     const deathAtMs: number[] = [];
     const deathsBefore: number[] = [0];
+    const deathAsset: number[] = [];
     const revivedAtMs: number[] = [];
     // Deaths of each asset since it was last found alive, as a chain from the latest one.
     const latestDeath = new AssetBook<number>();
@@ -68,12 +71,14 @@ export class EventRecorder {
       const index = order?.[place] ?? place;
       const atMs = this.#at[index] ?? 0;
       const count = this.#count[index] ?? 0;
-      const name = this.#names[this.#asset[index] ?? -1];
+      const asset = this.#asset[index] ?? -1;
+      const name = this.#names[asset];
       seenAtMs[place] = atMs;
       if (this.#kind[index] === deadKind && count > 0) {
         const death = deathAtMs.length;
         deathAtMs.push(atMs);
         deathsBefore.push((deathsBefore[death] ?? 0) + count);
+        deathAsset.push(asset);
         revivedAtMs.push(Number.NaN);
         earlierDeath.push(name === undefined ? -1 : (latestDeath.get(name) ?? -1));
         if (name !== undefined) latestDeath.set(name, death);
@@ -88,6 +93,7 @@ export class EventRecorder {
       slug: this.#slug,
       deathAtMs: Float64Array.from(deathAtMs),
       deathsBefore: Float64Array.from(deathsBefore),
+      deathAsset: Int32Array.from(deathAsset),
       revivedAtMs: Float64Array.from(revivedAtMs),
       seenAtMs,
       assets: this.#names.length,

@@ -90,9 +90,9 @@ function describe(point: TuningPoint): string {
   return `${describeSettings(point)}: ${formatShare(recall)} found, ${groundlessAWeek.toFixed(2)} false alarms a week (${falseAlarmsAWeek.toFixed(2)} with those on real mass deaths)`;
 }
 
-function describeSettings({ baseline, thresholds }: TuningPoint): string {
+function describeSettings({ baseline, count, thresholds }: TuningPoint): string {
   const { windowHours, baselineDays, warnMultiplier, minSpikeCount } = thresholds;
-  return `${baseline} ×${warnMultiplier}, min ${minSpikeCount}, ${windowHours} h of ${baselineDays} d`;
+  return `${baseline}${count === "assets" ? " of assets" : ""} ×${warnMultiplier}, min ${minSpikeCount}, ${windowHours} h of ${baselineDays} d`;
 }
 
 function formatShare(recall: number | null): string {

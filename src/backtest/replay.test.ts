@@ -23,12 +23,23 @@ function recordOf(events: readonly Partial<HistoryEvent>[]): EventRecord {
 }
 
 const someEvents = fc.array(
-  fc.record({
-    atMs: fc.integer({ min: startMs, max: startMs + 20 * dayMs }),
-    count: fc.nat(40),
-    status: fc.constantFrom("DETECTED_AS_DEAD", "DETECTED_AS_DEAD", "DETECTED_AS_ALIVE", "SEEN"),
-  }),
+  fc
+    .record({
+      atMs: fc.integer({ min: startMs, max: startMs + 20 * dayMs }),
+      count: fc.nat(40),
+      status: fc.constantFrom("DETECTED_AS_DEAD", "DETECTED_AS_DEAD", "DETECTED_AS_ALIVE", "SEEN"),
+      typeId: fc.constantFrom(noType, 1),
+      assetType: fc.constant<string | null>(null),
+      // Few names, so that assets die again and again.
+      asset: fc.constantFrom("a", "b", "c", null),
+    })
+    .map((one) => ({ ...one, assetType: one.typeId === noType ? null : "URL" })),
   { maxLength: 80 },
+);
+const someRules = fc.constantFrom(
+  { baseline: "mean", count: "deaths" } as const,
+  { baseline: "median", count: "deaths" } as const,
+  { baseline: "median", count: "assets" } as const,
 );
 const someThresholds = fc.record({
   windowHours: fc.integer({ min: 1, max: 50 }),
@@ -78,25 +89,19 @@ describe("SlidingCounts", () => {
   it("counts what countEvents counts, at any instants, also when time goes back", () => {
     const instants = fc.array(fc.integer({ min: startMs, max: startMs + 25 * dayMs }), { minLength: 1, maxLength: 8 });
     fc.assert(
-      fc.property(
-        someEvents,
-        instants,
-        someThresholds,
-        fc.constantFrom("mean", "median"),
-        (events, at, given, kind) => {
-          const counts = new SlidingCounts(recordOf(events), given, kind);
+      fc.property(someEvents, instants, someThresholds, someRules, (events, at, given, { baseline, count }) => {
+        const counts = new SlidingCounts(recordOf(events), given, baseline, count);
 
-          for (const nowMs of at) {
-            const days = kind === "median" ? medianDays(nowMs, given) : [];
-            const {
-              currentCount,
-              baselineCount,
-              dayCounts = [],
-            } = countEvents(events, spikeWindow(nowMs, given), days);
-            expect(counts.at(nowMs)).toEqual({ currentCount, baselineCount, dayCounts });
-          }
-        },
-      ),
+        for (const nowMs of at) {
+          const days = baseline === "median" ? medianDays(nowMs, given) : [];
+          const {
+            currentCount,
+            baselineCount,
+            dayCounts = [],
+          } = countEvents(events, spikeWindow(nowMs, given), days, count);
+          expect(counts.at(nowMs)).toEqual({ currentCount, baselineCount, dayCounts });
+        }
+      }),
     );
   });
 });
@@ -104,9 +109,9 @@ describe("SlidingCounts", () => {
 describe("Replay", () => {
   it("gives the verdicts of evaluateSpike, for every candidate of a group", () => {
     fc.assert(
-      fc.property(someEvents, someThresholds, fc.constantFrom("mean", "median"), (events, given, baseline) => {
+      fc.property(someEvents, someThresholds, someRules, (events, given, rule) => {
         const multipliers = [given, { ...given, warnMultiplier: 1.5, minSpikeCount: 3 }];
-        const candidates = multipliers.map((thresholds) => ({ thresholds, baseline, policy, maxSilenceMs: null }));
+        const candidates = multipliers.map((thresholds) => ({ ...rule, thresholds, policy, maxSilenceMs: null }));
         const verdicts: (ReplayedVerdict & { candidate: number })[] = [];
         const replay = new Replay(recordOf(events), candidates, (candidate, verdict) =>
           verdicts.push({ ...verdict, candidate }),
@@ -116,14 +121,14 @@ describe("Replay", () => {
 
         for (const { candidate, atMs, severity, expectedCount, currentCount } of verdicts) {
           const thresholds = multipliers[candidate] ?? given;
-          const counts = countEvents(events, spikeWindow(atMs, thresholds), medianDays(atMs, thresholds));
+          const counts = countEvents(events, spikeWindow(atMs, thresholds), medianDays(atMs, thresholds), rule.count);
           const seen = events.map((one) => one.atMs).filter((one) => one <= atMs);
           const firstEventAtMs = seen.length === 0 ? null : Math.min(...seen);
           const result = evaluateSpike({
             slug: "acme",
             nowMs: atMs,
             thresholds,
-            baseline,
+            ...rule,
             firstEventAtMs,
             ...counts,
           });

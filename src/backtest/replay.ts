@@ -4,6 +4,7 @@ import type { Severity } from "../contract/severity.ts";
 import { stretchesAt, type JudgedStretch } from "../contract/judgement.ts";
 import { isSilent, type EventFlowLimits } from "../checks/event-flow/evaluate.ts";
 import { excludedBaseline, withoutExcluded } from "../spike/exclusion.ts";
+import type { CountKind } from "../spike/findings.ts";
 import { expectation, type Expectation } from "../spike/expectation.ts";
 import { knownDays, type BaselineKind, type DayCounts } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
@@ -19,6 +20,8 @@ import { SlidingCounts, type SlidingCount } from "./sliding-counts.ts";
 export interface ReplayCandidate {
   readonly thresholds: SpikeThresholds;
   readonly baseline: BaselineKind;
+  /** What is counted [deaths]. */
+  readonly count?: CountKind;
   /** Past incidents that leave the baseline once they are judged [none]; all candidates of a replay have the same. */
   readonly stretches?: readonly JudgedStretch[];
   readonly policy: AlertPolicy;
@@ -99,7 +102,7 @@ export class Replay {
     const groups = new Map<string, Group>();
     this.#watches = candidates.map((candidate) => {
       const { windowHours, baselineDays } = candidate.thresholds;
-      const key = `${windowHours} ${baselineDays} ${candidate.baseline}`;
+      const key = `${windowHours} ${baselineDays} ${candidate.baseline} ${candidate.count ?? "deaths"}`;
       const group = groups.get(key) ?? createGroup(record, candidate);
       groups.set(key, group);
       const evaluations = { ok: 0, warn: 0, fail: 0, unknown: 0 };
@@ -142,8 +145,8 @@ export class Replay {
 }
 
 function createGroup(record: EventRecord, candidate: ReplayCandidate): Group {
-  const { thresholds, baseline } = candidate;
-  const counts = new SlidingCounts(record, thresholds, baseline);
+  const { thresholds, baseline, count: counted } = candidate;
+  const counts = new SlidingCounts(record, thresholds, baseline, counted);
   const count = { currentCount: 0, baselineCount: 0, dayCounts: [] };
   return {
     candidate,

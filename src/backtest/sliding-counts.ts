@@ -1,3 +1,4 @@
+import type { CountKind } from "../spike/findings.ts";
 import { type BaselineKind, type DayWindow, medianDays } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeWindow } from "../spike/window.ts";
@@ -15,6 +16,15 @@ interface Bound {
   readonly offsetMs: number;
   /** How many instants of the record lie at or before the bound. */
   passed: number;
+  /** The same at the last instant. */
+  passedLast: number;
+}
+
+interface SlidingInterval {
+  readonly after: Bound;
+  readonly until: Bound;
+  /** Different assets in it, and deaths without a name. */
+  assets: number;
 }
 
 /**
@@ -23,17 +33,21 @@ interface Bound {
  */
 export class SlidingCounts {
   readonly #record: EventRecord;
-  readonly #bounds: Bound[];
-  /** Indexes of the bounds of each interval: the window, the baseline, then the days. */
-  readonly #intervals: readonly (readonly [after: number, until: number])[];
+  readonly #bounds: readonly Bound[];
+  /** The window, the baseline, then the days. */
+  readonly #intervals: readonly SlidingInterval[];
+  /** By the index of a death the index of the one of the same asset before it and after it; null: deaths are counted. */
+  readonly #same: { readonly before: Int32Array; readonly after: Int32Array } | null;
   #lastMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     record: EventRecord,
     thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
     baseline: BaselineKind,
+    count: CountKind = "deaths",
   ) {
     this.#record = record;
+    this.#same = count === "assets" ? sameAssets(record) : null;
     // The windows of instant 0: those of any other are the same, shifted.
     const { baselineStartMs, windowStartMs, endMs } = spikeWindow(0, thresholds);
     const intervals = [
@@ -41,9 +55,18 @@ export class SlidingCounts {
       { afterMs: baselineStartMs, untilMs: windowStartMs },
       ...(baseline === "median" ? medianDays(0, thresholds) : []),
     ];
-    const offsets = [...new Set(intervals.flatMap(({ afterMs, untilMs }) => [afterMs, untilMs]))];
-    this.#bounds = offsets.map((offsetMs) => ({ offsetMs, passed: 0 }));
-    this.#intervals = intervals.map(({ afterMs, untilMs }) => [offsets.indexOf(afterMs), offsets.indexOf(untilMs)]);
+    const bounds = new Map<number, Bound>();
+    const boundAt = (offsetMs: number): Bound => {
+      const bound = bounds.get(offsetMs) ?? { offsetMs, passed: 0, passedLast: 0 };
+      bounds.set(offsetMs, bound);
+      return bound;
+    };
+    this.#intervals = intervals.map(({ afterMs, untilMs }) => ({
+      after: boundAt(afterMs),
+      until: boundAt(untilMs),
+      assets: 0,
+    }));
+    this.#bounds = [...bounds.values()];
   }
 
   /** The counts at `nowMs`. An earlier instant than the last one starts over. */
@@ -54,11 +77,13 @@ export class SlidingCounts {
     for (const bound of this.#bounds) {
       const boundMs = nowMs + bound.offsetMs;
       let passed = isBack ? 0 : bound.passed;
+      bound.passedLast = passed;
       while (passed < deathAtMs.length && (deathAtMs[passed] ?? 0) <= boundMs) passed++;
       bound.passed = passed;
     }
-    const [currentCount = 0, baselineCount = 0, ...dayCounts] = this.#intervals.map(
-      ([after, until]) => this.#deathsUpTo(until) - this.#deathsUpTo(after),
+    if (isBack) for (const interval of this.#intervals) interval.assets = 0;
+    const [currentCount = 0, baselineCount = 0, ...dayCounts] = this.#intervals.map((interval) =>
+      this.#same === null ? this.#deathsUpTo(interval.until) - this.#deathsUpTo(interval.after) : this.#slide(interval),
     );
     return { currentCount, baselineCount, dayCounts };
   }
@@ -69,9 +94,39 @@ export class SlidingCounts {
     return intervals.reduce((sum, { afterMs, untilMs }) => sum + upTo(untilMs) - upTo(afterMs), 0);
   }
 
-  #deathsUpTo(bound: number): number {
-    return this.#record.deathsBefore[this.#bounds[bound]?.passed ?? 0] ?? 0;
+  #deathsUpTo({ passed }: Bound): number {
+    return this.#record.deathsBefore[passed] ?? 0;
   }
+
+  /** Takes in the deaths that came into the interval, and out those that left it: an asset comes with its first and goes with its last. */
+  #slide(interval: SlidingInterval): number {
+    const { after, until } = interval;
+    for (let death = until.passedLast; death < until.passed; death++)
+      if ((this.#same?.before[death] ?? -1) < after.passedLast) interval.assets += this.#weight(death);
+    for (let death = after.passedLast; death < after.passed; death++)
+      if ((this.#same?.after[death] ?? Infinity) >= until.passed) interval.assets -= this.#weight(death);
+    return interval.assets;
+  }
+
+  #weight(death: number): number {
+    const { deathAsset, deathsBefore } = this.#record;
+    if ((deathAsset[death] ?? -1) >= 0) return 1;
+    return (deathsBefore[death + 1] ?? 0) - (deathsBefore[death] ?? 0);
+  }
+}
+
+function sameAssets({ deathAsset, assets }: EventRecord): { before: Int32Array; after: Int32Array } {
+  const latest = new Int32Array(assets).fill(-1);
+  const before = new Int32Array(deathAsset.length).fill(-1);
+  const after = new Int32Array(deathAsset.length).fill(deathAsset.length);
+  for (const [death, asset] of deathAsset.entries()) {
+    if (asset < 0) continue;
+    const last = latest[asset] ?? -1;
+    before[death] = last;
+    if (last >= 0) after[last] = death;
+    latest[asset] = death;
+  }
+  return { before, after };
 }
 
 /** How many of the ascending instants lie at or before `atMs`. */

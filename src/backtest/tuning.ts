@@ -1,3 +1,4 @@
+import type { CountKind } from "../spike/findings.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import type { Score } from "./score.ts";
@@ -5,6 +6,8 @@ import type { Score } from "./score.ts";
 /** One candidate of a search, with fail where warn begins, and how it did. */
 export interface TuningPoint {
   readonly baseline: BaselineKind;
+  /** What is counted [deaths]. */
+  readonly count?: CountKind;
   readonly thresholds: SpikeThresholds;
   readonly score: Score;
 }
@@ -66,7 +69,7 @@ export function chooseCandidate<Point extends TuningPoint>(
   return { warn, fail, adviceAsGood };
 }
 
-/** Returns whether it is the advice, whatever the window is. */
+/** Returns whether it is the advice, whatever the window is and whatever is counted. */
 export function isAdvice({ baseline, thresholds }: TuningPoint): boolean {
   return baseline === advice.baseline && advisedSettings.every((name) => thresholds[name] === advice.thresholds[name]);
 }
@@ -76,6 +79,7 @@ const advisedSettings = ["baselineDays", "warnMultiplier", "minSpikeCount"] as c
 function isSameBut(left: TuningPoint, right: TuningPoint): boolean {
   return (
     left.baseline === right.baseline &&
+    left.count === right.count &&
     left.thresholds.windowHours === right.thresholds.windowHours &&
     left.thresholds.baselineDays === right.thresholds.baselineDays &&
     left.thresholds.minSpikeCount === right.thresholds.minSpikeCount
@@ -92,11 +96,17 @@ function byAdvice(left: TuningPoint, right: TuningPoint): number {
   return here.differing - there.differing || here.distance - there.distance;
 }
 
-function fromAdvice({ baseline, thresholds }: TuningPoint): { readonly differing: number; readonly distance: number } {
+function fromAdvice({ baseline, count = "deaths", thresholds }: TuningPoint): {
+  readonly differing: number;
+  readonly distance: number;
+} {
   const names = [...advisedSettings, "windowHours"] as const;
   const distances = names.map((name) => Math.abs(Math.log(thresholds[name] / advice.thresholds[name])));
   return {
-    differing: distances.filter((distance) => distance > 0).length + Number(baseline !== advice.baseline),
+    differing:
+      distances.filter((distance) => distance > 0).length +
+      Number(baseline !== advice.baseline) +
+      Number(count !== "deaths"),
     distance: distances.reduce((sum, distance) => sum + distance, 0),
   };
 }

@@ -142,6 +142,13 @@ function withBaseline(config: Config, baseline: BaselineKind | undefined): Confi
   if (!config.source.isLocal && baseline !== "mean") {
     throw new FlatlineError("usage", "--baseline median needs a local source: the platform's API knows the mean only");
   }
+  const counting = config.organizations.find(({ count }) => count === "assets");
+  if (baseline === "mean" && counting !== undefined) {
+    throw new FlatlineError(
+      "usage",
+      `--baseline mean counts deaths, and ${counting.slug} is configured with count: assets, which needs the median`,
+    );
+  }
   return { ...config, organizations: config.organizations.map((organization) => ({ ...organization, baseline })) };
 }
 

@@ -1,4 +1,5 @@
 import type { AssetTypeCounts } from "./asset-types.ts";
+import type { CountKind } from "./findings.ts";
 import { type SpikeCounts, checkCount } from "./verdict.ts";
 import type { DayWindow } from "./median.ts";
 import { checkInstant, type SpikeWindow } from "./window.ts";
@@ -12,6 +13,8 @@ export interface CountedEvent {
   /** [DETECTED_AS_DEAD]; any other status is no death. */
   readonly status?: string;
   readonly assetType?: string | null;
+  /** Only where assets are counted. */
+  readonly asset?: string | null;
 }
 
 /** Deaths in the window and in the baseline, in all and by asset type (null: events without one), by name. */
@@ -24,62 +27,46 @@ export interface EventCounts extends SpikeCounts {
 /**
  * Counts deaths by the bounds of CONTRACT 2: an event exactly at the end is in the window, one exactly at the window's start
  * in the baseline. The order of events does not matter. Types without a death in any are left out. With `days` (medianDays) the
- * deaths of each are counted too.
+ * deaths of each are counted too. Where assets are counted, each (assetType, asset) counts once in each of these, and an event without
+ * an asset as many times as it says.
  * @throws SpikeInputError for an instant or count that is out of range
  */
 export function countEvents(
   events: Iterable<CountedEvent>,
-  window: SpikeWindow,
+  { baselineStartMs, windowStartMs, endMs }: SpikeWindow,
   days: readonly DayWindow[] = [],
+  counting: CountKind = "deaths",
 ): EventCounts {
-  const byType = new Map<string | null, MutableCounts>();
-  const all = noCounts(days);
-  const startMs = Math.min(window.baselineStartMs, days.at(-1)?.afterMs ?? window.baselineStartMs);
-  for (const { atMs, count = 1, status = "DETECTED_AS_DEAD", assetType = null } of events) {
+  const intervals = [
+    { afterMs: windowStartMs, untilMs: endMs },
+    { afterMs: baselineStartMs, untilMs: windowStartMs },
+    ...days,
+  ];
+  const all = intervals.map(() => 0);
+  const byType = new Map<string | null, number[]>();
+  const seen = new Set<string>();
+  for (const { atMs, count = 1, status = "DETECTED_AS_DEAD", assetType = null, asset = null } of events) {
     checkInstant("atMs", atMs);
     checkCount("count", count);
     if (status !== "DETECTED_AS_DEAD" || count === 0) continue;
-    if (atMs <= startMs || atMs > window.endMs) continue;
-    const ofType = byType.get(assetType) ?? noCounts(days);
-    byType.set(assetType, ofType);
-    add(all, atMs, count, window, days);
-    add(ofType, atMs, count, window, days);
+    const isAsset = counting === "assets" && asset !== null;
+    for (const [index, { afterMs, untilMs }] of intervals.entries()) {
+      if (atMs <= afterMs || atMs > untilMs) continue;
+      const name = isAsset ? JSON.stringify([index, assetType, asset]) : "";
+      if (isAsset && seen.has(name)) continue;
+      if (isAsset) seen.add(name);
+      const ofType = byType.get(assetType) ?? intervals.map(() => 0);
+      byType.set(assetType, ofType);
+      for (const counts of [all, ofType]) counts[index] = (counts[index] ?? 0) + (isAsset ? 1 : count);
+    }
   }
-  const isSeen = ({ currentCount, baselineCount, dayCounts }: MutableCounts): boolean =>
-    currentCount + baselineCount > 0 || dayCounts.some((deaths) => deaths > 0);
+  const named = ([currentCount = 0, baselineCount = 0, ...dayCounts]: readonly number[]) => ({
+    currentCount,
+    baselineCount,
+    ...(days.length === 0 ? {} : { dayCounts }),
+  });
   const assetTypes = [...byType]
-    .filter(([, counts]) => isSeen(counts))
-    .map(([assetType, counts]) => ({ assetType, ...withDays(counts) }));
-  assetTypes.sort((left, right) => ((left.assetType ?? "") < (right.assetType ?? "") ? -1 : 1));
-  return { ...withDays(all), assetTypes };
-}
-
-interface MutableCounts {
-  currentCount: number;
-  baselineCount: number;
-  readonly dayCounts: number[];
-}
-
-function noCounts(days: readonly DayWindow[]): MutableCounts {
-  return { currentCount: 0, baselineCount: 0, dayCounts: days.map(() => 0) };
-}
-
-function add(
-  counts: MutableCounts,
-  atMs: number,
-  count: number,
-  window: SpikeWindow,
-  days: readonly DayWindow[],
-): void {
-  if (atMs > window.windowStartMs) counts.currentCount += count;
-  else if (atMs > window.baselineStartMs) counts.baselineCount += count;
-  for (const [index, { afterMs, untilMs }] of days.entries()) {
-    if (atMs > afterMs && atMs <= untilMs) counts.dayCounts[index] = (counts.dayCounts[index] ?? 0) + count;
-  }
-}
-
-function withDays({ currentCount, baselineCount, dayCounts }: MutableCounts): SpikeCounts & {
-  readonly dayCounts?: readonly number[];
-} {
-  return { currentCount, baselineCount, ...(dayCounts.length === 0 ? {} : { dayCounts }) };
+    .map(([assetType, counts]) => ({ assetType, ...named(counts) }))
+    .toSorted((left, right) => ((left.assetType ?? "") < (right.assetType ?? "") ? -1 : 1));
+  return { ...named(all), assetTypes };
 }

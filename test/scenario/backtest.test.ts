@@ -7,6 +7,7 @@ import type { EventRecord } from "../../src/backtest/event-record.ts";
 import { createEventReads } from "../../src/checks/event-reads.ts";
 import { runCheck } from "../../src/monitor/run-check.ts";
 import { createLocalPlatformSource } from "../../src/service/local-platform-source.ts";
+import type { SpikeRule } from "../../src/service/local-evaluation.ts";
 import { defaultThresholds } from "../../src/spike/spike.ts";
 import type { LivenessEvent } from "../../src/store/events/events.ts";
 import { createAlertingWorld, type AlertingWorld } from "../support/alerting-world.ts";
@@ -29,6 +30,14 @@ const watched = [
   { slug: "risk-median", from: "riskhosts", day: "2019-10-22", baseline: "median", historyDays: 30 },
   { slug: "light-mean", from: "lightswitch", day: "2019-10-18", baseline: "mean", historyDays: 30 },
   { slug: "light-median", from: "lightswitch", day: "2019-10-18", baseline: "median", historyDays: 30 },
+  {
+    slug: "light-assets",
+    from: "lightswitch",
+    day: "2019-10-18",
+    baseline: "median",
+    historyDays: 30,
+    count: "assets",
+  },
   // Its first event is a few days old: the alert has to wait until enough of the baseline is covered.
   { slug: "light-young", from: "lightswitch", day: "2019-10-18", baseline: "median", historyDays: 7.5 },
   {
@@ -49,27 +58,35 @@ const watched = [
   },
 ] as const;
 
+function ruleOf(one: (typeof watched)[number]): SpikeRule {
+  return { baseline: one.baseline, count: "count" in one ? one.count : "deaths" };
+}
+
 let world: AlertingWorld;
 let startMs: number;
 const live = new Map<string, Pick<ReplayedVerdict, "atMs" | "severity" | "currentCount" | "expectedCount">[]>();
 
 function eventsOf(record: EventRecord, one: (typeof watched)[number]): LivenessEvent[] {
   const dayStartMs = Date.parse(`${one.day}T00:00:00Z`);
-  const event = (atMs: number, status: string): LivenessEvent => ({
+  const event = (atMs: number, status: string, asset: string | null = null): LivenessEvent => ({
     atMs: atMs - dayStartMs + startMs,
     slug: one.slug,
     assetType: null,
-    asset: null,
+    asset,
     status,
     id: null,
     count: 1,
   });
   const isNear = (atMs: number): boolean => atMs > dayStartMs - one.historyDays * dayMs && atMs <= dayStartMs + dayMs;
-  const deaths = [...record.deathAtMs].filter(isNear);
-  const dead = new Set(deaths);
+  // So few assets that each of them dies again and again.
+  const assetOf = (death: number): string => `asset-${(record.deathAsset[death] ?? 0) % 400}`;
+  const deaths = [...record.deathAtMs]
+    .map((atMs, index) => ({ atMs, asset: "count" in one ? assetOf(index) : null }))
+    .filter(({ atMs }) => isNear(atMs));
+  const dead = new Set(deaths.map(({ atMs }) => atMs));
   const others = [...record.seenAtMs].filter((atMs) => isNear(atMs) && !dead.has(atMs));
   return [
-    ...deaths.map((atMs) => event(atMs, "DETECTED_AS_DEAD")),
+    ...deaths.map(({ atMs, asset }) => event(atMs, "DETECTED_AS_DEAD", asset)),
     ...others.map((atMs) => event(atMs, "DETECTED_AS_ALIVE")),
   ].toSorted((left, right) => left.atMs - right.atMs);
 }
@@ -87,7 +104,7 @@ beforeAll(async () => {
     signal,
     onProgress: () => undefined,
   });
-  const baselines = new Map<string, "mean" | "median">(watched.map(({ slug, baseline }) => [slug, baseline]));
+  const rules = new Map(watched.map((one) => [one.slug as string, ruleOf(one)]));
   const firstEventAtMs = (slug: string): Promise<number | null> => store.events.firstEventAtMs(slug);
   const deps = {
     source: createLocalPlatformSource({
@@ -95,7 +112,7 @@ beforeAll(async () => {
       clock,
       appUrl: null,
       organizations: watched.map(({ slug }) => slug),
-      ruleOf: (slug) => ({ baseline: baselines.get(slug) ?? "mean" }),
+      ruleOf: (slug) => rules.get(slug) ?? { baseline: "mean" },
     }),
     clock,
     observedKeys: {
@@ -153,7 +170,7 @@ describe("a day that was run live, and its backtest", () => {
     const record = await readStoredRecord(world.store.events, one.slug, { signal, onProgress: () => undefined });
     const candidate: ReplayCandidate = {
       thresholds: defaultThresholds,
-      baseline: one.baseline,
+      ...ruleOf(one),
       policy,
       maxSilenceMs: "maxSilenceMs" in one ? one.maxSilenceMs : null,
     };
@@ -186,5 +203,9 @@ describe("a day that was run live, and its backtest", () => {
     expect(world.sent("light-mean").flat()).toEqual(["firing light-mean warn", "escalated light-mean fail"]);
     expect(world.sent("risk-silent").flat()).toContain("unknown risk-silent unknown");
     expect(live.get("light-young")?.some(({ severity }) => severity === "fail")).toBe(true);
+    const mostOf = (slug: string): number =>
+      Math.max(...(live.get(slug) ?? []).map(({ currentCount }) => currentCount));
+    expect(mostOf("light-median")).toBeGreaterThan(4_000);
+    expect(mostOf("light-assets")).toBe(400);
   });
 });

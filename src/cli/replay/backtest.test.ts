@@ -176,6 +176,68 @@ describe("backtest over the store", () => {
   });
 });
 
+describe("where assets are counted", () => {
+  beforeAll(async () => {
+    const assets =
+      "source: { type: embedded }\norganizations: [{ slug: flaps, baseline: median, count: assets }]\nstorage: { path: flatline.db }\n";
+    await writeFile(join(folder, "flaps.yaml"), assets);
+    const { rows, breakAtMs } = flappingChecker();
+    await writeFile(join(folder, "flaps.csv"), `at,slug,asset,status\n${rows.join("\n")}\n`);
+    const from = new Date(breakAtMs).toISOString();
+    await writeFile(join(folder, "flaps.json"), JSON.stringify({ flaps: { incidents: [{ from, to: from }] } }));
+    await run(["import", "events", "-c", "flaps.yaml", "flaps.csv"]);
+  });
+
+  it("backtest finds what deaths hide, and check says the same", async () => {
+    const line = ["--events", "flaps.csv", "--labels", "flaps.json", "--step", "1h", "--baseline", "median"];
+
+    const { candidates } = await report([...line, "--count", "deaths,assets"]);
+    const stored = await report(["-c", "flaps.yaml", "--labels", "flaps.json", "--step", "1h"]);
+    const [firing] = stored.candidates[0]?.organizations[0]?.notices ?? [];
+    const { stdout } = await run(["check", "-c", "flaps.yaml", "--at", firing?.at ?? "", "--json"]);
+
+    expect(candidates.map(({ name, warn }) => [name, warn.found, warn.episodes])).toEqual([
+      ["median of deaths", 0, 0],
+      ["median of assets", 1, 1],
+    ]);
+    expect(stored.candidates[0]?.organizations).toMatchObject([{ count: "assets" }]);
+    expect(stored.candidates[0]?.warn).toEqual(candidates[1]?.warn);
+    expect(JSON.parse(stdout)).toMatchObject([{ severity: "warn", result: { observed: { counting: "assets" } } }]);
+  });
+
+  it("tune leaves the mean out, says so in the YAML, and tries the advice of it", async () => {
+    const line = ["tune", "--events", "flaps.csv", "--labels", "flaps.json", "--count", "assets", "--json"];
+
+    const { exitCode, stdout, stderr } = await run(line);
+
+    expect([exitCode, stderr.includes("Expected")]).toEqual([0, false]);
+    const tuned = JSON.parse(stdout) as { yaml: string; adviceAsGood: boolean; candidates: { baseline: string }[] };
+    expect(parse(tuned.yaml)).toMatchObject({ defaults: { baseline: "median", count: "assets" } });
+    expect(tuned.adviceAsGood).toBe(true);
+    expect(new Set(tuned.candidates.map(({ baseline }) => baseline))).toEqual(new Set(["median"]));
+    const configured = await run(["tune", "-c", "flaps.yaml", "--labels", "flaps.json", "--json"]);
+    expect(JSON.parse(configured.stdout)).toMatchObject({ chosen: { baseline: "median", count: "assets" } });
+  });
+});
+
+/** Five weeks in which the same 30 assets die each hour and live again; then 50 others die within an hour, and stay dead. */
+function flappingChecker(): { rows: string[]; breakAtMs: number } {
+  const hourMs = 3_600_000;
+  const startMs = Date.UTC(2026, 0, 1);
+  const hours = 36 * 24;
+  const breakHour = 33 * 24 + 10;
+  const rows: string[] = [];
+  for (let hour = 0; hour < hours; hour++) {
+    const at = (minutes: number): string => new Date(startMs + hour * hourMs + minutes * 60_000).toISOString();
+    for (let index = 0; index < 30; index++) {
+      rows.push(`${at(5)},flaps,flaps-${index},DETECTED_AS_DEAD`, `${at(35)},flaps,flaps-${index},DETECTED_AS_ALIVE`);
+    }
+    if (hour !== breakHour) continue;
+    for (let index = 0; index < 50; index++) rows.push(`${at(index)},flaps,broken-${index},DETECTED_AS_DEAD`);
+  }
+  return { rows, breakAtMs: startMs + breakHour * hourMs };
+}
+
 describe("check over what was backtested", () => {
   const at = ["check", "riskhosts", "--at", "2019-10-22T18:00:00Z", "--json"];
   const verdictOf = async (line: readonly string[]): Promise<unknown> => {
@@ -333,6 +395,15 @@ const refusals: readonly (readonly [string, string, number, string])[] = [
   ["a file that is not there", "backtest --events none.csv", 66, "none.csv: no such file"],
   ["a grid that is none", "backtest --events riskhosts.csv.gz --warn-multiplier 2,x", 64, "Expected a number above 0"],
   ["a baseline that is none", "backtest --events riskhosts.csv.gz --baseline mode", 64, "Expected mean, median"],
+  ["a count that is none", "backtest --events riskhosts.csv.gz --count names", 64, "Expected deaths, assets or"],
+  ["--count assets with the mean", "backtest --events riskhosts.csv.gz --count assets", 64, "give --baseline median"],
+  [
+    "tune --count assets with the mean",
+    "tune --events riskhosts.csv.gz --count assets --baseline mean,median",
+    64,
+    "riskhosts cannot be replayed with count assets and baseline mean",
+  ],
+  ["check --baseline mean of counted assets", "check -c assets.yaml --baseline mean", 64, "count: assets"],
   ["tune without an incident", "tune --events quiet.csv --baseline-days 7", 64, "no incident to tune by"],
   [
     "tune with too few days for the advice",
@@ -353,6 +424,9 @@ describe("backtest, tune and check refuse", () => {
     await writeFile(join(folder, "others.yaml"), "source: { type: embedded }\norganizations: [globex]\n");
     const remote = "source: { baseUrl: https://a.example/api/v2, apiKey: k }\norganizations: [riskhosts]\n";
     await writeFile(join(folder, "remote.yaml"), remote);
+    const assets =
+      "source: { type: embedded }\norganizations: [{ slug: riskhosts, baseline: median, count: assets }]\n";
+    await writeFile(join(folder, "assets.yaml"), assets);
   });
 
   it.each(refusals)("%s", async (_what, line, code, message) => {

@@ -14,6 +14,7 @@ export interface ReplayFlags {
   readonly to?: number;
   readonly step?: number;
   readonly baseline?: NonNullable<Grid["baseline"]>;
+  readonly count?: NonNullable<Grid["count"]>;
   readonly windowHours?: readonly number[];
   readonly baselineDays?: readonly number[];
   readonly warnMultiplier?: readonly number[];
@@ -36,7 +37,12 @@ export function addReplayFlags(command: Command): Command {
     .option("--from <time>", "first evaluation (ISO 8601 or epoch ms) [when the baseline is full]", parseInstant)
     .option("--to <time>", "last evaluation [the last event]", parseInstant)
     .option("--step <duration>", "evaluate every so often, such as 1h", parseDurationMs)
-    .option("--baseline <list>", "mean, median or both: mean,median", parseBaselines)
+    .option("--baseline <list>", "mean, median or both: mean,median", parseKinds("mean", "median"))
+    .option(
+      "--count <list>",
+      "what is counted: deaths, assets (with the median) or both",
+      parseKinds("deaths", "assets"),
+    )
     .option("--window-hours <list>", "values to try, such as 12,24", parseNumbers("int"))
     .option("--baseline-days <list>", "values to try", parseNumbers("int"))
     .option("--warn-multiplier <list>", "values to try, such as 2,3,4", parseNumbers("positive"))
@@ -46,8 +52,8 @@ export function addReplayFlags(command: Command): Command {
 
 /** Returns what was asked for, in the words of the replay. */
 export function askOf(slugs: readonly string[], flags: ReplayFlags): BacktestAsk {
-  const { baseline, windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount } = flags;
-  const given = { baseline, windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount };
+  const { baseline, count, windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount } = flags;
+  const given = { baseline, count, windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount };
   return {
     slugs,
     configFiles: flags.config,
@@ -70,10 +76,12 @@ function parseTruth(text: string): string {
   throw new InvalidArgumentError("Expected labels, regret or judged.");
 }
 
-function parseBaselines(text: string): string[] {
-  const kinds = text.split(",").map((kind) => kind.trim());
-  if (kinds.every((kind) => kind === "mean" || kind === "median")) return [...new Set(kinds)];
-  throw new InvalidArgumentError("Expected mean, median or mean,median.");
+function parseKinds(...known: readonly string[]): (text: string) => string[] {
+  return (text) => {
+    const kinds = text.split(",").map((kind) => kind.trim());
+    if (kinds.every((kind) => known.includes(kind))) return [...new Set(kinds)];
+    throw new InvalidArgumentError(`Expected ${known.join(", ")} or ${known.join(",")}.`);
+  };
 }
 
 function parseNumbers(kind: "int" | "positive"): (text: string) => number[] {

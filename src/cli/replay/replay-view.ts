@@ -132,13 +132,18 @@ export function describeCandidate({ name, point, levels: atLevel, organizations 
   };
   return {
     name,
-    settings: { ...(point.baseline === undefined ? {} : { baseline: point.baseline }), ...point.thresholds },
+    settings: {
+      ...(point.baseline === undefined ? {} : { baseline: point.baseline }),
+      ...(point.count === undefined ? {} : { count: point.count }),
+      ...point.thresholds,
+    },
     warn: level("warn"),
     fail: level("fail"),
     organizations: organizations.map(
-      ({ slug, baseline, thresholds, fromMs, toMs, evaluations, notices, episodes }) => ({
+      ({ slug, baseline, count, thresholds, fromMs, toMs, evaluations, notices, episodes }) => ({
         slug,
         baseline,
+        count,
         thresholds,
         from: iso(fromMs),
         to: iso(toMs),

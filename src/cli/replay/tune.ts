@@ -54,6 +54,7 @@ the judgements of alerts (--truth judged), or against regret: days on which many
   --baseline mean,median --baseline-days 7,28 --warn-multiplier 1.5,2,3,4,6,8,12 --min-spike-count 5,10,20,30,50
 and the advice of config init: the median of 28 days, ×2.5, at least 20. All are replayed over the same stretch, which begins
 when the longest baseline is full: --baseline-days 7 is for events of few weeks, and leaves the advice out.
+With --count assets, or where assets are configured to be counted, the mean is left out.
 Each is evaluated with fail where warn begins. An alert that is about no incident is a false alarm; FALSE A WEEK leaves out
 those on days on which many assets really died, as far as the truth knows them, WITH MASS DEATHS has them too. Chosen is
 what finds most with at most --max-false-alarms, those on mass deaths left out; of equals the nearest to the advice, not the
@@ -109,6 +110,7 @@ function renderJson({ report, candidates, choice, settings, front }: TuneReport)
     return {
       name: candidate.name,
       baseline: candidate.baseline,
+      count: candidate.count,
       thresholds: candidate.thresholds,
       ...rest,
       delaySeconds: medianDelayMs === null ? null : medianDelayMs / secondMs,
@@ -118,6 +120,7 @@ function renderJson({ report, candidates, choice, settings, front }: TuneReport)
   const chosen = {
     name: choice.warn.name,
     baseline: choice.warn.baseline,
+    count: choice.warn.count,
     thresholds: { ...choice.warn.thresholds, failMultiplier: choice.failMultiplier },
   };
   return `${JSON.stringify({ truth: report.truth, chosen, adviceAsGood: choice.adviceAsGood, failMultiplier: choice.failMultiplier, yaml: toYaml(settings), candidates: candidates.map(describe) }, null, 2)}\n`;

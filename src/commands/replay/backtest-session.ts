@@ -50,7 +50,7 @@ export interface BacktestReport {
 export async function backtest(
   ask: BacktestAsk,
   deps: BacktestDeps,
-  points: readonly GridPoint[] = gridPoints(ask.grid),
+  pointsFor: (variants: readonly BacktestVariant[]) => readonly GridPoint[] = () => gridPoints(ask.grid),
 ): Promise<BacktestReport> {
   const truth = ask.truth ?? (ask.labels === null ? null : "labels");
   const configs = await readConfigs(ask, deps);
@@ -64,7 +64,7 @@ export async function backtest(
   const known = place === null ? null : await readTruth(place, found, deps);
   const outcome = await runBacktest({
     ...ask,
-    points,
+    points: pointsFor(variants),
     variants,
     records,
     truths: known?.truths ?? null,
@@ -169,11 +169,12 @@ function variantsOf(
 }
 
 function settingsOf(organization: OrganizationConfig): BacktestSettings {
-  const { slug, thresholds, baseline, baselineExclude, alert: policy, schedule, eventFlow } = organization;
+  const { slug, thresholds, baseline, count, baselineExclude, alert: policy, schedule, eventFlow } = organization;
   return {
     slug,
     thresholds,
     baseline,
+    count,
     ...(baselineExclude === "judged" ? { stretches: [] } : {}),
     policy,
     schedule,
@@ -182,11 +183,12 @@ function settingsOf(organization: OrganizationConfig): BacktestSettings {
 }
 
 function builtinOrganization(slug: string): BacktestSettings {
-  const { thresholds, baseline, alert, schedule: pattern, timezone, jitterMs } = builtinSettings;
+  const { thresholds, baseline, count, alert, schedule: pattern, timezone, jitterMs } = builtinSettings;
   return {
     slug,
     thresholds,
     baseline,
+    count,
     policy: alert,
     schedule: { pattern, timezone, jitterMs },
     maxSilenceMs: null,

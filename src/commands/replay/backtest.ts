@@ -10,6 +10,7 @@ import type { Severity } from "../../contract/severity.ts";
 import type { JudgedStretch } from "../../contract/judgement.ts";
 import type { Schedule } from "../../checks/target.ts";
 import { nextDueAtMs } from "../../monitor/schedule.ts";
+import type { CountKind } from "../../spike/findings.ts";
 import type { BaselineKind } from "../../spike/median.ts";
 import type { SpikeThresholds } from "../../spike/thresholds.ts";
 
@@ -18,6 +19,7 @@ export interface BacktestSettings {
   readonly slug: string;
   readonly thresholds: SpikeThresholds;
   readonly baseline: BaselineKind;
+  readonly count: CountKind;
   /** What leaves the baseline with baselineExclude: judged [nothing]. */
   readonly stretches?: readonly JudgedStretch[];
   readonly policy: ReplayCandidate["policy"];
@@ -52,7 +54,7 @@ export interface BacktestOptions {
 }
 
 /** What came of one candidate for one organization. */
-export interface BacktestOrganization extends Pick<BacktestSettings, "slug" | "thresholds" | "baseline"> {
+export interface BacktestOrganization extends Pick<BacktestSettings, "slug" | "thresholds" | "baseline" | "count"> {
   readonly fromMs: number;
   readonly toMs: number;
   readonly evaluations: Readonly<Record<Severity, number>>;
@@ -151,10 +153,19 @@ async function replayOrganization(
   }
 }
 
-function settle(settings: BacktestSettings, { baseline, thresholds }: GridPoint): BacktestSettings {
+/** Returns the settings of an organization at a point of the grid. @throws usage where assets are to be counted against a mean */
+function settle(settings: BacktestSettings, { thresholds, ...point }: GridPoint): BacktestSettings {
+  const { baseline, count } = { ...settings, ...point };
+  if (count === "assets" && baseline === "mean") {
+    throw new FlatlineError(
+      "usage",
+      `${settings.slug} cannot be replayed with count assets and baseline mean: the mean is the API's rule, which counts deaths; give --baseline median, or --count deaths`,
+    );
+  }
   return {
     ...settings,
-    baseline: baseline ?? settings.baseline,
+    baseline,
+    count,
     thresholds: { ...settings.thresholds, ...thresholds },
   };
 }
@@ -207,10 +218,10 @@ function resultOf(
   fromMs: number,
   toMs: number,
 ): BacktestOrganization {
-  const { slug, thresholds, baseline } = settings;
+  const { slug, thresholds, baseline, count } = settings;
   const { evaluations, notices } = outcome;
   const episodes = { warn: episodesAt("warn", outcome), fail: episodesAt("fail", outcome) };
-  return { slug, thresholds, baseline, fromMs, toMs, evaluations, notices, episodes };
+  return { slug, thresholds, baseline, count, fromMs, toMs, evaluations, notices, episodes };
 }
 
 function levelsOf(

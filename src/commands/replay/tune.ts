@@ -11,7 +11,7 @@ import {
 import { FlatlineError } from "../../base/errors.ts";
 import { hourMs } from "../../base/time.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
-import type { BacktestCandidate } from "./backtest.ts";
+import type { BacktestCandidate, BacktestVariant } from "./backtest.ts";
 import { backtest, type BacktestAsk, type BacktestDeps, type BacktestReport } from "./backtest-session.ts";
 import type { TruthKind } from "./truth.ts";
 
@@ -67,8 +67,9 @@ export async function tune(ask: BacktestAsk, mostAWeek: number, deps: BacktestDe
     throw new FlatlineError("usage", "--fail-multiplier is what tune proposes: give values for --warn-multiplier");
   if (ask.configFiles.length > 1) throw new FlatlineError("usage", "tune takes one --config: it searches the rest");
   const truth = ask.truth ?? (ask.labels === null ? "regret" : null);
-  const candidates = withAdvice({ ...usualGrid, ...grid }).map(withFailAtWarn);
-  const report = await backtest({ ...ask, truth, stepMs: ask.stepMs ?? usualStepMs }, deps, candidates);
+  const pointsFor = (variants: readonly BacktestVariant[]): GridPoint[] =>
+    withAdvice({ ...usualGrid, ...baselinesFor(variants, grid), ...grid }).map(withFailAtWarn);
+  const report = await backtest({ ...ask, truth, stepMs: ask.stepMs ?? usualStepMs }, deps, pointsFor);
   const points = report.candidates.map(pointOf);
   const chosen = chooseCandidate(points, mostAWeek);
   if (chosen === null || chosen.warn.score.incidents === 0) {
@@ -87,9 +88,15 @@ export async function tune(ask: BacktestAsk, mostAWeek: number, deps: BacktestDe
     front: paretoFront(points),
     choice,
     advised: points.find(isAdvice) ?? null,
-    settings: settingsOf(choice, slugs, ask.slugs.length > 0),
+    settings: settingsOf(choice, ask, slugs),
     plot: (kind) => (kind === "svg" ? plotTradeOff(points, warn) : plotPage(points, warn)),
   };
+}
+
+/** The mean is left out where assets are counted, unless it is asked for. */
+function baselinesFor(variants: readonly BacktestVariant[], { count }: Grid): Pick<Grid, "baseline"> {
+  const counted = count ?? variants.flatMap(({ organizations }) => organizations.map((one) => one.count));
+  return counted.includes("assets") ? { baseline: ["median"] } : {};
 }
 
 /**
@@ -104,7 +111,8 @@ function withAdvice(grid: Grid): GridPoint[] {
   const isThere =
     grid.warnMultiplier?.includes(warnMultiplier) === true && grid.minSpikeCount?.includes(minSpikeCount) === true;
   if (!isWanted || isThere) return points;
-  return [...points, { baseline: advice.baseline, thresholds: { baselineDays, warnMultiplier, minSpikeCount } }];
+  const advised = { baseline: advice.baseline, thresholds: { baselineDays, warnMultiplier, minSpikeCount } };
+  return [...points, ...(grid.count?.map((count) => ({ ...advised, count })) ?? [advised])];
 }
 
 function withFailAtWarn(point: GridPoint): GridPoint {
@@ -120,13 +128,17 @@ function pointOf({ name, point, organizations, levels }: BacktestCandidate): Tun
   return {
     name,
     baseline: point.baseline ?? first.baseline,
+    count: point.count ?? first.count,
     thresholds: { ...defaultThresholds, ...first.thresholds, ...point.thresholds },
     score,
   };
 }
 
-function settingsOf({ warn, failMultiplier }: TuneChoice, slugs: readonly string[], isForSlugs: boolean): object {
-  const { baseline, thresholds } = warn;
-  const settings = { baseline, thresholds: { ...thresholds, failMultiplier } };
-  return isForSlugs ? { organizations: slugs.map((slug) => ({ slug, ...settings })) } : { defaults: settings };
+function settingsOf({ warn, failMultiplier }: TuneChoice, ask: BacktestAsk, slugs: readonly string[]): object {
+  const { baseline, count, thresholds } = warn;
+  const counted = count === "assets" || ask.grid.count !== undefined ? { count } : {};
+  const settings = { baseline, ...counted, thresholds: { ...thresholds, failMultiplier } };
+  return ask.slugs.length > 0
+    ? { organizations: slugs.map((slug) => ({ slug, ...settings })) }
+    : { defaults: settings };
 }
