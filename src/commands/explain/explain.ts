@@ -149,6 +149,8 @@ async function explainVerdict(
   const thresholds = known === null ? (organization?.thresholds ?? null) : thresholdsOf(known.result.threshold);
   const days = known?.result.observed["baselineDaysKnown"];
   const baseline = known === null ? (organization?.baseline ?? "mean") : days === undefined ? "mean" : "median";
+  const counting = known?.result.observed["counting"];
+  const count = known === null ? (organization?.count ?? "deaths") : counting === "assets" ? "assets" : "deaths";
   const stored = storedCounts(point, own);
   const base = {
     id: `${slug}@${new Date(atMs).toISOString()}`,
@@ -158,7 +160,8 @@ async function explainVerdict(
     computedAtMs,
     version: computedAtMs === null ? (report?.version ?? null) : null,
     baseline,
-    settings: thresholds === null ? [] : settingsOf(thresholds, baseline, organization),
+    count,
+    settings: thresholds === null ? [] : settingsOf(thresholds, { baseline, count }, organization),
     stored,
   } as const;
   const cannot = (note: string, evaluatedAtMs: number | null = null): VerdictExplanation => ({
@@ -193,7 +196,7 @@ async function explainVerdict(
   const { evaluatedAtMs } = point;
   const judged = await judgedBy(store, slug, evaluatedAtMs);
   const stretches = isExcluding ? stretchesOf(judged, thresholds.windowHours) : null;
-  const evaluation = { slug, thresholds, baseline, appUrl: null, ...(stretches === null ? {} : { stretches }) };
+  const evaluation = { slug, thresholds, baseline, count, appUrl: null, ...(stretches === null ? {} : { stretches }) };
   const then = {
     deaths: (queries: readonly DeathsQuery[]) => store.evidence.deathsKnownAt(queries, knownAtMs),
     firstEventAtMs: () => store.evidence.firstEventKnownAt(slug, knownAtMs),
@@ -321,7 +324,7 @@ function thresholdsOf(threshold: Readonly<Record<string, unknown>>): SpikeThresh
 /** Returns the settings of a verdict, each with where the configuration sets it now. */
 function settingsOf(
   thresholds: SpikeThresholds,
-  baseline: string,
+  { baseline, count }: Pick<VerdictExplanation, "baseline" | "count">,
   organization: OrganizationConfig | null,
 ): ExplainedSetting[] {
   const setting = (name: string, path: string, value: number | string, now: number | string | undefined) => ({
@@ -335,5 +338,6 @@ function settingsOf(
       setting(name, `thresholds.${name}`, thresholds[name], organization?.thresholds[name]),
     ),
     setting("baseline", "baseline", baseline, organization?.baseline),
+    setting("count", "count", count, organization?.count),
   ];
 }

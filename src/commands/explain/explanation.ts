@@ -3,6 +3,7 @@ import type { Severity } from "../../contract/severity.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { BaselineExclusion, ExcludedStretch } from "../../spike/exclusion.ts";
+import type { CountKind } from "../../spike/findings.ts";
 import type { BaselineKind } from "../../spike/median.ts";
 
 /** Counts and what follows from them. */
@@ -11,7 +12,7 @@ export interface ExplainedCounts {
   readonly currentCount: number | null;
   readonly baselineCount: number | null;
   readonly expectedCount: number | null;
-  /** With a median baseline the deaths of each of its days, the latest first. */
+  /** With a median baseline the counts of each of its days, the latest first. */
   readonly days: readonly number[];
   /** Deaths of the window whose asset was found alive again by the end of it; null: not read, or not kept. */
   readonly revivedCount: number | null;
@@ -64,6 +65,8 @@ export interface VerdictExplanation {
   /** The flatline that ran it; null: not recorded. */
   readonly version: string | null;
   readonly baseline: BaselineKind;
+  /** What all counts are of. */
+  readonly count: CountKind;
   readonly window: { readonly afterMs: number; readonly untilMs: number } | null;
   readonly baselineSpan: { readonly afterMs: number; readonly untilMs: number } | null;
   /** What had been said by then of alerts whose deaths lie in the window or the baseline. */

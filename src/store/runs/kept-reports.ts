@@ -24,16 +24,24 @@ export const chosenThresholds: readonly string[] = [
 /** The parts of a report that its digest is made of. */
 type DigestedContent =
   | Pick<ErrorReport, "kind" | "severity" | "error">
-  | (Pick<ResultReport, "kind" | "severity"> & { readonly result: Pick<HealthcheckResult, "threshold" | "findings"> });
+  | (Pick<ResultReport, "kind" | "severity"> & {
+      readonly result: Pick<HealthcheckResult, "threshold" | "findings"> & {
+        readonly observed: Readonly<Record<string, unknown>>;
+      };
+    });
 
 /**
- * Returns a digest of severity and thresholds, and one of the kinds and refs of the findings; order and messages change with
+ * Returns a digest of severity, thresholds and what is counted, and one of the kinds and refs of the findings; order and messages change with
  * the numbers. An operator considers two runs different if the first part differs.
  */
 export function digestOf(content: DigestedContent): string {
   if (content.kind === "error") return `${content.severity} ${content.error.reason}`;
-  const { threshold, findings } = content.result;
-  const thresholds = chosenThresholds.map((name) => threshold[name] ?? null);
+  const { threshold, findings, observed } = content.result;
+  const { counting } = observed;
+  const thresholds = [
+    ...chosenThresholds.map((name) => threshold[name] ?? null),
+    ...(counting === undefined ? [] : [counting]),
+  ];
   const names = findings.map(({ kind, ref, severity }) => JSON.stringify([kind, ref, severity])).sort();
   return `${content.severity}/${shortHash(thresholds)} ${names.length === 0 ? "" : shortHash(names)}`;
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dayMs, hourMs, minuteMs } from "../../../src/base/time.ts";
 import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
 import { freePort } from "../../support/free-port.ts";
+import { death } from "../../support/store/event-store.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
@@ -26,12 +27,18 @@ organizations:
   - { slug: initech, sentinel: { assets: [login] } }
   - { slug: hooli, baselineExclude: judged }
   - { slug: globex, baseline: median, thresholds: { minSpikeCount: 5 } }
+  - { slug: umbrella, baseline: median, count: assets, thresholds: { minSpikeCount: 5 } }
 alerting: { groupWait: 0s, fleet: false }
 server: { listen: "127.0.0.1:${port}", token: a-token-of-the-tests }
 storage: { path: flatline.db }
 `);
   await folder.addDeaths("acme", { lastHour: 90, perDay: 3 });
   await folder.addDeaths("globex", { lastHour: 3, perDay: 3 });
+  // One asset that dies each hour of five days.
+  const flaps = Array.from({ length: 120 }, (_, hour) =>
+    death(Date.now() - hour * hourMs - minuteMs, "umbrella", { asset: "flaps" }),
+  );
+  await folder.withStore(({ events }) => events.add(flaps));
   await folder.start();
   alertId = await eventually(async () => {
     const { alerts } = (await (await fetch(`${url}/api/v1/alerts`)).json()) as {
@@ -56,6 +63,7 @@ interface Verdict {
   readonly note: string | null;
   readonly version: string | null;
   readonly baseline: string;
+  readonly count: string;
   readonly stored: Counts;
   readonly asKnownThen: Counts;
   readonly asKnownNow: Counts;
@@ -102,6 +110,7 @@ describe("flatline explain", () => {
       ["failMultiplier", "flatline.yaml:5"],
       ["minSpikeCount", "default"],
       ["baseline", "default"],
+      ["count", "default"],
     ]);
   });
 
@@ -146,6 +155,26 @@ describe("flatline explain", () => {
     expect(verdict.asKnownNow).toMatchObject({ severity: "fail", currentCount: 43 });
     // The seventh begins before the first event.
     expect(verdict.asKnownNow.days).toHaveLength(6);
+  });
+
+  it("counts assets where the verdict did", async () => {
+    const at = now();
+    const late = { at: new Date(Date.now() - 2 * hourMs).toISOString(), slug: "umbrella" };
+    await post("events", [
+      ...Array.from({ length: 40 }, () => ({ ...late, asset: "flaps" })),
+      { ...late, asset: "a" },
+      { ...late, asset: "b", count: 9 },
+      { ...late, count: 7 },
+    ]);
+
+    const verdict = await verdictOf(`umbrella@${at}`);
+    const { stdout } = await flatline("explain", `umbrella@${at}`);
+
+    expect(verdict).toMatchObject({ match: "same", baseline: "median", count: "assets" });
+    expect(verdict.stored).toMatchObject({ severity: "ok", currentCount: 1, baselineCount: 1 });
+    expect(verdict.asKnownThen).toMatchObject({ severity: "ok", currentCount: 1, days: [1, 1, 1] });
+    expect(verdict.asKnownNow).toMatchObject({ severity: "fail", currentCount: 10, days: [1, 1, 1] });
+    expect(stdout).toMatch(/^count +assets +flatline\.yaml:11 *$/m);
   });
 
   it("shows the judgements, the revivals and the stretches left out that stood at a run, not the later ones", async () => {
