@@ -70,10 +70,12 @@ function foundIn(report: CheckReport): AlertFound {
   }
   const { counts, result } = report;
   const { currentCount, expectedCount } = counts;
-  const { likelyCause } = result.observed;
+  const { likelyCause, counting } = result.observed;
   const isCounted = currentCount !== null && expectedCount !== null;
   return {
-    deaths: isCounted ? { count: currentCount, expected: expectedCount } : null,
+    deaths: isCounted
+      ? { count: currentCount, expected: expectedCount, ...(counting === "assets" ? { counting } : {}) }
+      : null,
     carriers: result.findings.flatMap((finding) => readCarrier(finding) ?? []),
     revived: revivedIn(result.observed, currentCount),
     cause: typeof likelyCause === "string" ? likelyCause : null,

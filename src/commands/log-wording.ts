@@ -181,9 +181,8 @@ function resultText(entry: LogEntry): string {
 
 function deathsOf(entry: LogEntry, count: string, expected: string): string {
   const [currentCount, expectedCount, ratio] = [count, expected, "ratio"].map((fact) => numberOf(entry, fact));
-  return (
-    deathWords({ currentCount: currentCount ?? null, expectedCount: expectedCount ?? null, ratio: ratio ?? null }) ?? ""
-  );
+  const counts = { currentCount: currentCount ?? null, expectedCount: expectedCount ?? null, ratio: ratio ?? null };
+  return deathWords({ ...counts, counting: entry["counting"] === "assets" ? "assets" : "deaths" }) ?? "";
 }
 
 const alertReasons: Readonly<Record<string, string>> = {

@@ -8,6 +8,7 @@ describe("deaths in words", () => {
     [{ currentCount: 22, expectedCount: 0, ratio: null }, "22 deaths, none expected"],
     [{ currentCount: 1, expectedCount: 0.04 }, "1 death, <0.1 expected (25.0×)"],
     [{ currentCount: 12, expectedCount: null, ratio: null }, "12 deaths"],
+    [{ currentCount: 1, expectedCount: null, counting: "assets" as const }, "1 dead asset"],
     [{ currentCount: 12, expectedCount: null, ratio: 3 }, "12 deaths (3.0×)"],
     [{ currentCount: null, expectedCount: 4 }, null],
   ])("%j are %s", (counts, text) => {

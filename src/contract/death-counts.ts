@@ -1,10 +1,18 @@
-import { formatCount, formatExpected, formatRatio } from "../base/numbers.ts";
+import { formatExpected, formatRatio } from "../base/numbers.ts";
+import { countedWords, type CountKind } from "../spike/findings.ts";
 
 /** The counts of a spike check; null for values that its source does not provide. */
 export interface DeathCounts {
   readonly currentCount: number | null;
   readonly expectedCount: number | null;
   readonly ratio?: number | null;
+  /** What is counted [deaths]. */
+  readonly counting?: CountKind;
+}
+
+/** Returns what the counts of a result are of. */
+export function countingOf(result: { readonly observed: Readonly<Record<string, unknown>> } | null): CountKind {
+  return result?.observed["counting"] === "assets" ? "assets" : "deaths";
 }
 
 /** Returns `459×`; "none expected" if the ratio would be infinite; null if it is unknown. */
@@ -20,12 +28,17 @@ export function timesWords(ratio: number): string {
   return `${formatExpected(ratio)} times as many`;
 }
 
+/** `5,119 deaths`, `1 dead asset` of a result that counts assets. */
+export function countText(count: number, result: Parameters<typeof countingOf>[0]): string {
+  return countedWords(count, countingOf(result));
+}
+
 /** `5,119 deaths, 11.1 expected (459×)`, `22 deaths in 24 h, none expected`; as much of it as is known. */
 export function deathWords(counts: DeathCounts, windowHours: number | null = null): string | null {
-  const { currentCount, expectedCount } = counts;
+  const { currentCount, expectedCount, counting = "deaths" } = counts;
   if (currentCount === null) return null;
   const window = windowHours === null ? "" : ` in ${windowHours} h`;
-  const deaths = `${formatCount(currentCount)} ${currentCount === 1 ? "death" : "deaths"}${window}`;
+  const deaths = `${countedWords(currentCount, counting)}${window}`;
   const ratio = ratioWords(counts);
   if (expectedCount === null) return ratio === null ? deaths : `${deaths} (${ratio})`;
   if (expectedCount === 0) return `${deaths}, none expected`;

@@ -134,7 +134,7 @@ export const checkInstruments = {
     labels: check,
     help: "Deaths in the window of the last result.",
     unit: "1",
-    note: "Where the result has it under the name of `source.observedKeys.currentCount`.",
+    note: "Where the result has it under the name of `source.observedKeys.currentCount`. With `count: assets` the assets that died, each once.",
   },
   expectedDeaths: {
     name: "flatline_check_expected_deaths",
@@ -142,7 +142,7 @@ export const checkInstruments = {
     labels: check,
     help: "Deaths that the baseline of the last result leads to expect in the window.",
     unit: "1",
-    note: "Where the result has it under the name of `source.observedKeys.expectedCount`.",
+    note: "Where the result has it under the name of `source.observedKeys.expectedCount`. With `count: assets` assets, too.",
   },
   assetTypeExcess: {
     name: "flatline_check_asset_type_excess",

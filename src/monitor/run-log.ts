@@ -1,4 +1,5 @@
 import type { Logger } from "../base/logger.ts";
+import { countingOf } from "../contract/death-counts.ts";
 import type { CheckReport } from "../contract/report.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { Metrics } from "../metrics/metrics.ts";
@@ -23,7 +24,9 @@ export function logRun(
   if (skipped.overlap > 0) metrics.runSkipped(check, "overlap", skipped.overlap);
   metrics.checkRan(report, durationSeconds);
   const facts =
-    report.kind === "error" ? { reason: report.error.reason, message: report.error.message } : report.counts;
+    report.kind === "error"
+      ? { reason: report.error.reason, message: report.error.message }
+      : { ...report.counts, ...(countingOf(report.result) === "assets" ? { counting: "assets" } : {}) };
   logger.debug({ check, slug, severity, durationSeconds, ...skipped, ...facts }, "check ran");
   if (previousSeverity !== severity)
     logger.info({ check, slug, severity, previousSeverity, ...facts }, "severity changed");

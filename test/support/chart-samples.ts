@@ -5,6 +5,7 @@ import { chooseSpan } from "../../src/web/pages/chart/span.ts";
 
 const nothing = {
   kind: "deaths",
+  counting: "deaths",
   expected: [],
   warn: [],
   fail: [],

@@ -148,6 +148,7 @@ function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["r
     source: () => "embedded",
     holdsEvents: () => true,
     thresholdsOf: () => null,
+    countsAssets: () => false,
     settings: () => quietSettings,
     newId: () => "new-id",
     onAct: () => undefined,

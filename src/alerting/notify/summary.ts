@@ -1,6 +1,6 @@
 import { checkKind } from "../../checks/checks.ts";
 import { compareSeverity } from "../../contract/severity.ts";
-import { deathWords } from "../../contract/death-counts.ts";
+import { countingOf, countText, deathWords } from "../../contract/death-counts.ts";
 import { withoutFraction } from "../../base/instant.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
@@ -113,14 +113,15 @@ function describeState(notice: AlertNotice): string {
   const kind = checkKind(notice.check);
   if (kind.isSaidByFinding) return `, ${notice.result?.findings[0]?.message ?? notice.check}`;
   if (kind.summaryOf !== undefined) return `, ${kind.summaryOf(notice, describeDuration)}`;
-  return `, ${(notice.counts === null ? null : deathWords(notice.counts)) ?? notice.check}`;
+  const { counts, result } = notice;
+  return `, ${(counts === null ? null : deathWords({ ...counts, counting: countingOf(result) })) ?? notice.check}`;
 }
 
 /** Says that the rate is back, never that something was repaired: no person has looked (CONTRACT 7). */
 function describeResolved(notice: AlertNotice): string {
-  const { slug, check, peak, reason } = notice;
+  const { slug, check, peak, reason, result } = notice;
   const lasted = `lasted ${describeLength(notice)}`;
-  const count = peak === null || peak.currentCount === null ? "" : ` with ${formatCount(peak.currentCount)} deaths`;
+  const count = peak === null || peak.currentCount === null ? "" : ` with ${countText(peak.currentCount, result)}`;
   const worst = peak === null ? "" : `, peak ${peak.severity}${check === "dead-asset-spike" ? count : ""}`;
   if (reason === "organization_removed") return `${slug}: no longer watched, ${lasted}${worst}`;
   if (reason === "check_removed") return `${slug}: ${check} is switched off, ${lasted}${worst}`;

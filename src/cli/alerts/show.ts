@@ -5,6 +5,7 @@ import { formatCount } from "../../base/numbers.ts";
 import { readShownAlert, type ShownAlert } from "../../commands/alerts/shown.ts";
 import { withDaemon } from "../../commands/daemon-client.ts";
 import { describeAuthor } from "../../contract/actor.ts";
+import { countText } from "../../contract/death-counts.ts";
 import { brokenResult } from "../../contract/healthcheck.ts";
 import type { CliContext } from "../context.ts";
 import { daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, findDaemon, type DaemonFlags } from "../daemon-flags.ts";
@@ -44,10 +45,10 @@ function renderAlert(shown: ShownAlert, own: readonly string[], context: CliCont
 
 type Row = readonly [name: string, text: string];
 
-function alertRows({ alert, assets }: ShownAlert): Row[] {
+function alertRows({ alert, assets, result }: ShownAlert): Row[] {
   const { slug, check, kind, state, severity, startsAt, notifiedAt, endsAt, onsetAt, marker, peak, labels } = alert;
   const after = marker === null ? "" : `, after «${breakAddresses(marker.text)}»`;
-  const count = peak.currentCount === null ? "" : `, ${formatCount(peak.currentCount)} deaths`;
+  const count = peak.currentCount === null ? "" : `, ${countText(peak.currentCount, result)}`;
   const { acknowledgement, judgement } = alert;
   return [
     ["organization", slug],

@@ -8,7 +8,7 @@ import type { Clock } from "../../base/time.ts";
 import type { Config } from "../../config/config.ts";
 import { isSigned, readIncidentEvent } from "../../receivers/pagerduty/incident.ts";
 import { worstSeverity } from "../../contract/severity.ts";
-import { deathWords } from "../../contract/death-counts.ts";
+import { countingOf, deathWords } from "../../contract/death-counts.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { Store } from "../../store/store.ts";
 import type { HooksPort, LinkAnswer, LinkParts, LinksPort, LinkView } from "../../web/ports/outside.ts";
@@ -80,8 +80,8 @@ export function createOutsidePorts(options: OutsidePortsOptions): {
 
   async function wordsOf({ id, check }: AlertState): Promise<string> {
     const text = await store.notices.lastSnapshot(id);
-    const counts = text === null ? null : readSnapshot(text).counts;
-    return (counts === null ? null : deathWords(counts)) ?? check;
+    const { counts, result } = text === null ? { counts: null, result: null } : readSnapshot(text);
+    return (counts === null ? null : deathWords({ ...counts, counting: countingOf(result) })) ?? check;
   }
 
   function webhookSecretOf(name: string): Secret | null {

@@ -113,6 +113,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
       const target = current().targetByKey.get(checkKey({ check: "dead-asset-spike", slug }));
       return target !== undefined && isSpike(target) ? target.thresholds : null;
     },
+    countsAssets: (slug) => current().ruleOf(slug).count === "assets",
     settings: () => current().settings,
     newId: options.newId,
     onAct: options.onAct,

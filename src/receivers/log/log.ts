@@ -3,6 +3,7 @@ import { formatCount } from "../../base/numbers.ts";
 import { breakAddress, breakAddresses } from "../../base/broken-address.ts";
 import type { AlertNotice, FleetNotice, Notification } from "../../alerting/notify/notification.ts";
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
+import { countingOf } from "../../contract/death-counts.ts";
 import { isoTime } from "../payload.ts";
 import { originsOf } from "../wording/broken.ts";
 import type { ReceiverKind } from "../kind.ts";
@@ -80,6 +81,7 @@ function logNotice(logger: Logger, notice: AlertNotice, base: object, own: reado
     slug,
     severity,
     ...(counts === null ? {} : { count: counts.currentCount, expected: counts.expectedCount, ratio: counts.ratio }),
+    ...(countingOf(notice.result) === "assets" ? { counting: "assets" } : {}),
     // Where the service's keys are unknown: what it said, as it is.
     ...(counts !== null && counts.currentCount === null && notice.result !== null
       ? { observed: notice.result.observed }

@@ -1,5 +1,5 @@
 import type { AlertNotice, NoticeEvent } from "../../alerting/notify/notification.ts";
-import { formatCount } from "../../base/numbers.ts";
+import { countText } from "../../contract/death-counts.ts";
 import { judgementMeanings } from "../../contract/judgement.ts";
 import { capitalized, plainText } from "./text.ts";
 
@@ -18,12 +18,12 @@ export function isActNotice({ event }: AlertNotice): boolean {
 
 /** `judged checker: acme, 5,119 deaths`: what was done, of which alert. */
 export function actTitle(notice: AlertNotice, subject: string): string {
-  const { event, reason, judgement, peak, check } = notice;
+  const { event, reason, judgement, peak, check, result } = notice;
   const verdict = judgement === undefined ? "judgement withdrawn" : `judged ${judgement.verdict}`;
   const opened = reason === "released_by_judgement" ? `${verdict}, gate open` : "gate open";
   if (event === "acknowledged" || event === "unacknowledged" || event === "commented") return `${event}: ${subject}`;
   const count = check === "dead-asset-spike" ? (peak?.currentCount ?? null) : null;
-  const deaths = count === null ? "" : `, ${formatCount(count)} ${count === 1 ? "death" : "deaths"}`;
+  const deaths = count === null ? "" : `, ${countText(count, result)}`;
   return `${event === "judged" ? verdict : opened}: ${subject}${deaths}`;
 }
 

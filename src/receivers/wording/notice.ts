@@ -3,8 +3,8 @@ import { checkKind } from "../../checks/checks.ts";
 import { minuteMs } from "../../base/time.ts";
 import { actSentence, actTitle, isActNotice } from "./acts.ts";
 import { evidenceSentences } from "./evidence.ts";
-import { formatCount, formatExpected } from "../../base/numbers.ts";
-import { ratioWords, timesWords } from "../../contract/death-counts.ts";
+import { formatExpected } from "../../base/numbers.ts";
+import { countText, ratioWords, timesWords } from "../../contract/death-counts.ts";
 import { durationText, hoursText, instantText } from "./numbers.ts";
 import { capitalized, plainText } from "./text.ts";
 
@@ -56,7 +56,7 @@ function countsText({ counts, result }: AlertNotice): string | null {
   const { currentCount, expectedCount } = counts;
   const windowHours = result?.threshold["windowHours"];
   const window = typeof windowHours === "number" ? ` in ${hoursText(windowHours)}` : "";
-  const deaths = `${formatCount(currentCount)} ${currentCount === 1 ? "death" : "deaths"}${window}`;
+  const deaths = `${countText(currentCount, result)}${window}`;
   if (expectedCount === null) return deaths;
   return `${deaths}, ${expectedCount === 0 ? "none" : formatExpected(expectedCount)} expected`;
 }
@@ -125,9 +125,9 @@ function firedText({ startsAtMs, endsAtMs }: AlertNotice): string {
   return endsAtMs === null ? "" : ` The alert had lasted for ${durationText(endsAtMs - startsAtMs)}.`;
 }
 
-function peakSentence({ peak }: AlertNotice, nowMs: number): string {
+function peakSentence({ peak, result }: AlertNotice, nowMs: number): string {
   if (peak === null) return "";
-  const deaths = peak.currentCount === null ? "" : ` with ${formatCount(peak.currentCount)} deaths`;
+  const deaths = peak.currentCount === null ? "" : ` with ${countText(peak.currentCount, result)}`;
   return ` Its peak was ${peak.severity}${deaths}, ${instantText(peak.atMs, nowMs)}.`;
 }
 
@@ -138,7 +138,7 @@ function shortNumbers(notice: AlertNotice): string | null {
   const currentCount = notice.counts?.currentCount ?? null;
   if (currentCount === null) return null;
   const ratio = notice.counts === null ? null : ratioWords(notice.counts);
-  return `${formatCount(currentCount)} ${currentCount === 1 ? "death" : "deaths"}${ratio === null ? "" : ` (${ratio})`}`;
+  return `${countText(currentCount, notice.result)}${ratio === null ? "" : ` (${ratio})`}`;
 }
 
 function lastedText({ startsAtMs, endsAtMs }: AlertNotice): string | null {

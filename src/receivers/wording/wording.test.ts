@@ -47,6 +47,16 @@ describe("sentences", () => {
     expect(sentence("firing", { counts })).toContain("22 deaths in 24 h, none expected.");
   });
 
+  it("say dead assets where assets are counted: title, sentence and peak", () => {
+    const { result } = noticeOf("firing");
+    const counted = result === null ? null : { ...result, observed: { ...result.observed, counting: "assets" } };
+    const notice = { ...noticeOf("firing"), result: counted };
+
+    expect(messageOf({ ...sample("firing"), alerts: [notice] }).title).toContain("5,119 dead assets (459×)");
+    expect(sentence("firing", notice)).toMatch(/^5,119 dead assets in 24 h, 11\.1 expected: /);
+    expect(sentence("resolved", { result: counted })).toContain("Its peak was fail with 5,119 dead assets,");
+  });
+
   it("of a resolved spike: back under the threshold, how long, the peak; never that something was mended", () => {
     const text = sentence("resolved");
 

@@ -45,8 +45,8 @@ export interface AlertJudgement {
 
 /** What a run found of an alert, as far as an incident sums it up. */
 export interface AlertFound {
-  /** null: the result does not say. */
-  readonly deaths: { readonly count: number; readonly expected: number } | null;
+  /** null: the result does not say. `counting`: they are of assets, each once. */
+  readonly deaths: { readonly count: number; readonly expected: number; readonly counting?: "assets" } | null;
   /** Values that its deaths share, with their shares (0–1) in the window and usually; the surest first. */
   readonly carriers: readonly AlertCarrier[];
   /** Deaths whose asset is known, and those of them that were found alive again; null: no events say. */
@@ -215,7 +215,9 @@ const storedAlert = z.object({
   incident: z.object({ id: z.string(), number: z.number() }).exactOptional(),
   found: z
     .object({
-      deaths: z.object({ count: z.number(), expected: z.number() }).nullable(),
+      deaths: z
+        .object({ count: z.number(), expected: z.number(), counting: z.literal("assets").exactOptional() })
+        .nullable(),
       carriers: z.array(z.object({ key: z.string(), value: z.string(), share: z.number(), usualShare: z.number() })),
       revived: z.object({ judged: z.number(), count: z.number() }).nullable(),
       cause: z.string().nullable(),

@@ -3,7 +3,10 @@ import type { Span } from "../pages/chart/span.ts";
 import type { Running } from "./running.ts";
 
 /** What a chart is read from. */
-export type ChartSource = Pick<Running, "store" | "clock" | "history" | "holdsEvents" | "thresholdsOf">;
+export type ChartSource = Pick<
+  Running,
+  "store" | "clock" | "history" | "holdsEvents" | "thresholdsOf" | "countsAssets"
+>;
 
 /** An organization whose deaths are in a chart. */
 export interface ChartMember {

@@ -64,6 +64,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       history: own.history,
       holdsEvents: () => holdsEvents,
       thresholdsOf: () => defaultThresholds,
+      countsAssets: (slug) => slug === "flaps",
     };
   });
   afterEach(() => opened.close());
@@ -121,6 +122,17 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       );
       expect(chart.at.length).toBeLessThanOrEqual(302);
       expect(chart.bars?.from.length).toBeLessThanOrEqual(302);
+    });
+
+    it("holds what the runs counted against what they expected where assets are counted", async () => {
+      await opened.store.events.add([...routine("flaps"), ...spike("flaps", 50)]);
+      await own.record(run("flaps", nowMs - 10 * minuteMs, 12));
+
+      const chart = await readDeathsChart(running, ask([member("flaps")], "range=24h", { incident: null }));
+
+      expect(chart).toMatchObject({ counting: "assets", usualPerHour: null, lately: null });
+      expect([chart.count.at(-1), chart.expected.at(-1)]).toEqual([12, 3]);
+      expect(sum(chart.bars?.deaths ?? [])).toBeGreaterThanOrEqual(50);
     });
 
     it("adds windows of different lengths", async () => {

@@ -78,6 +78,7 @@ export async function readDeathsChart(running: ChartSource, ask: ChartAsk): Prom
   const own = alone === undefined ? null : await readOwn(running, alone.slug, grid);
   const series = await seriesOf(running, members, grid, own);
   const knownFromMs = knownMs !== null && knownMs > grid.fromMs ? knownMs : null;
+  const counted = members.map(({ slug }) => running.countsAssets(slug));
   const expected = isThin ? [] : (own?.expected ?? expectedOf(members, grid.at));
   return {
     kind: "deaths",
@@ -86,10 +87,13 @@ export async function readDeathsChart(running: ChartSource, ask: ChartAsk): Prom
     expected,
     warn: isThin || own === null ? [] : own.warn,
     fail: isThin || own === null ? [] : own.fail,
+    counting: counted.length > 0 && counted.every(Boolean) ? "assets" : "deaths",
     windowHours,
     bars: series.bars,
     lately: await latelyOf(series, grid, incident),
-    usualPerHour: isThin ? null : usualPerHour(members, own === null ? null : (expected.at(-1) ?? null)),
+    // The bars are of deaths: how many of them are usual nobody has counted.
+    usualPerHour:
+      isThin || counted.some(Boolean) ? null : usualPerHour(members, own === null ? null : (expected.at(-1) ?? null)),
     began: alone === undefined ? members.map(({ beganMs }) => beganMs).toSorted((left, right) => left - right) : null,
     states: own?.states ?? null,
     knownFromMs,
@@ -104,14 +108,16 @@ function partsOf({ subject, incident, acts }: Omit<ChartAsk, "members">, { fromM
 
 type OwnRuns = Awaited<ReturnType<typeof readOwn>>;
 
-function seriesOf(
+async function seriesOf(
   running: ChartSource,
   members: readonly ChartMember[],
   grid: Grid,
   own: OwnRuns | null,
-): Promise<DeathSeries> | DeathSeries {
-  if (running.holdsEvents()) return eventCounts(running, members, grid);
-  return own === null ? runCounts(running, members, grid) : { count: own.count, bars: null, deathsSince: null };
+): Promise<DeathSeries> {
+  const ofEvents = running.holdsEvents() ? await eventCounts(running, members, grid) : null;
+  if (ofEvents !== null && !members.some(({ slug }) => running.countsAssets(slug))) return ofEvents;
+  const { count } = own ?? (await runCounts(running, members, grid));
+  return { count, bars: ofEvents?.bars ?? null, deathsSince: null };
 }
 
 /** Since the excess stopped, of one that stopped within a day; else of the last hour. */
@@ -227,6 +233,7 @@ export async function readAnswersChart(
     expected: asked === null ? [] : grid.at.map(() => asked),
     warn: [],
     fail: [],
+    counting: "deaths",
     windowHours: null,
     bars: null,
     lately: null,

@@ -30,6 +30,8 @@ export interface Running {
   readonly holdsEvents: () => boolean;
   /** What the spike check of an organization is held to now; null: it is not, or no longer, checked. */
   readonly thresholdsOf: (slug: string) => SpikeThresholds | null;
+  /** Whether its spike check counts assets, each once, and not deaths. */
+  readonly countsAssets: (slug: string) => boolean;
   /** Those that hold now. */
   readonly settings: () => AlertingSettings;
   /** Ids, unique over all time. */

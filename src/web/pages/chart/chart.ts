@@ -1,4 +1,5 @@
 import { formatCount, formatExpected } from "../../../base/numbers.ts";
+import { deathWords } from "../../../contract/death-counts.ts";
 import { formatLengthInProse } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { drawBars, drawCount, formatInstant, formatUsual, goodSince, lengthName, windowWords } from "./counts.ts";
@@ -143,7 +144,7 @@ function describeDeaths(data: ChartData): string {
   const facts = [
     count === null
       ? "no count is known"
-      : `${formatCount(count)} deaths ${window}${expected === null ? "" : `, ${formatExpected(expected)} expected`}`,
+      : `${deathWords({ currentCount: count, expectedCount: null, counting: data.counting }) ?? ""} ${window}${expected === null ? "" : `, ${formatExpected(expected)} expected`}`,
     incident === null && known.length > 0
       ? `between ${formatCount(Math.min(...known))} and ${formatCount(Math.max(...known))} over ${formatLengthInProse(toMs - fromMs)}`
       : null,

@@ -17,6 +17,8 @@ export interface ChartData {
   readonly expected: readonly (number | null)[];
   readonly warn: readonly (number | null)[];
   readonly fail: readonly (number | null)[];
+  /** What `count`, `expected` and the lines are of; bars are of deaths. */
+  readonly counting: "deaths" | "assets";
   /** Length of the window; null: the organizations' differ. */
   readonly windowHours: number | null;
   /** null: single deaths are not known. */

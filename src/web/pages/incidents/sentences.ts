@@ -90,8 +90,8 @@ function aloneSentence({ members }: IncidentFacts): string {
   if (member === undefined) return "Nothing of it is left.";
   const { slug, found, windowHours = 24, peak, check } = member.alert;
   if (check === "sentinel") return `${slug}: a sentinel is dead.`;
-  const { count, expected } = found?.deaths ?? { count: peak.currentCount, expected: null };
-  const words = deathWords({ currentCount: count, expectedCount: expected }, windowHours);
+  const { count, expected, ...rest } = found?.deaths ?? { count: peak.currentCount, expected: null };
+  const words = deathWords({ ...rest, currentCount: count, expectedCount: expected }, windowHours);
   return `${slug}: ${words === null ? "it spikes" : words}.`;
 }
 

@@ -2,6 +2,7 @@ import { formatCount, formatExpected, formatNumber } from "../../../base/numbers
 import { minuteMs } from "../../../base/time.ts";
 import type { HealthcheckMap } from "../../../contract/healthcheck.ts";
 import { isOwnCheck } from "../../../contract/report.ts";
+import { countText } from "../../../contract/death-counts.ts";
 import { countOf, formatLengthInProse, nbsp, withPageTimes } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
@@ -60,7 +61,7 @@ function saysOf(check: OrganizationCheck, { nowMs, windowHours, isThin }: Organi
     if (counts?.currentCount === null || counts === null) return nothing;
     const expected =
       isThin || counts.expectedCount === null ? "" : `, ${formatExpected(counts.expectedCount)} expected`;
-    return html`${countOf(counts.currentCount, "death")} in ${windowHours}${nbsp}h${expected}`;
+    return html`${countText(counts.currentCount, result)} in ${windowHours}${nbsp}h${expected}`;
   }
   return isOwnCheck(check.check) ? sawOf(result.observed) : html`${valuesOf(result.observed)}`;
 }
@@ -105,7 +106,7 @@ function messagesOf(
   if (result === null) return [];
   const { findings, suggestedAction, findingsOmitted = 0 } = result;
   const count = counts?.currentCount ?? null;
-  const said = count === null ? null : `${countOf(count, "death")} in ${windowHours} h`;
+  const said = count === null ? null : `${countText(count, result)} in ${windowHours} h`;
   return [
     ...findings
       .filter(({ message }) => said === null || !message.startsWith(`${said},`))

@@ -26,6 +26,12 @@ const check = (changes: Partial<OrganizationCheck> = {}): OrganizationCheck => (
   ...changes,
 });
 
+const countingAssets = {
+  severity: "ok",
+  observed: { counting: "assets" },
+  findings: [],
+} as unknown as OrganizationCheck["result"];
+
 const spiking = check({
   severity: "warn",
   sinceMs: at(1),
@@ -94,6 +100,11 @@ const rows: readonly (readonly [state: string, sentences: readonly string[], cha
     "ok, nothing expected",
     ["acme is ok: 1 death in 24 h, none expected.", "Nothing has been wrong for 12 d 4 h."],
     { checks: [check({ counts: { currentCount: 1, baselineCount: 0, expectedCount: 0, ratio: null } })] },
+  ],
+  [
+    "ok, where assets are counted",
+    ["acme is ok: 61 dead assets in 24 h, 58.3 expected.", "Nothing has been wrong for 12 d 4 h."],
+    { checks: [check({ result: countingAssets })] },
   ],
   [
     "ok, of a service without counts, since this minute",

@@ -1,6 +1,6 @@
-import { formatCount, formatExpected } from "../../../base/numbers.ts";
+import { formatExpected } from "../../../base/numbers.ts";
 import { hourMs, minuteMs } from "../../../base/time.ts";
-import { deathWords } from "../../../contract/death-counts.ts";
+import { countingOf, countText, deathWords } from "../../../contract/death-counts.ts";
 import { worstSeverity, type Severity } from "../../../contract/severity.ts";
 import { countOf, formatLengthInProse, withPageTimes } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
@@ -74,7 +74,8 @@ function spikingSentences(facts: OrganizationFacts, open: OpenPart): Html[] {
       : html`It began with ${incidentLink(open, countOf(others, "other"))} at ${began}.`;
   const deaths = open.own.members.flatMap(({ alert }) => alert.found?.deaths ?? [])[0];
   if (!isThin || deaths === undefined) return [html`${firstSentence(open.own)}`, since];
-  const first = html`${slug}: ${countOf(deaths.count, "death")} in ${facts.windowHours} h.`;
+  const first = html`${slug}:
+  ${deathWords({ ...deaths, currentCount: deaths.count, expectedCount: null }, facts.windowHours) ?? ""}.`;
   return [first, html`${thinSentence(facts)}`, since];
 }
 
@@ -122,12 +123,16 @@ function incidentLink({ own }: OpenPart, words: string | null): Html {
 }
 
 /** ": 61 deaths in 24 h, 58.3 expected", as much of it as is known. */
-function deathsText({ windowHours, isThin }: OrganizationFacts, { counts, severity }: OrganizationCheck): string {
+function deathsText(
+  { windowHours, isThin }: OrganizationFacts,
+  { counts, severity, result }: OrganizationCheck,
+): string {
   if (counts?.currentCount === null || counts === null) return "";
   const { currentCount, expectedCount } = counts;
   const expected = isThin ? null : expectedCount;
-  if (severity !== "ok") return `: ${deathWords({ currentCount, expectedCount: expected }, windowHours) ?? ""}`;
+  if (severity !== "ok")
+    return `: ${deathWords({ currentCount, expectedCount: expected, counting: countingOf(result) }, windowHours) ?? ""}`;
   const usual =
     expected === null ? "" : `, ${expected === 0 ? "none expected" : `${formatExpected(expected)} expected`}`;
-  return `: ${formatCount(currentCount)} ${currentCount === 1 ? "death" : "deaths"} in ${windowHours} h${usual}`;
+  return `: ${countText(currentCount, result)} in ${windowHours} h${usual}`;
 }
