@@ -85,7 +85,8 @@ export class SlidingCounts {
     const [currentCount = 0, baselineCount = 0, ...dayCounts] = this.#intervals.map((interval) =>
       this.#same === null ? this.#deathsUpTo(interval.until) - this.#deathsUpTo(interval.after) : this.#slide(interval),
     );
-    return { currentCount, baselineCount, dayCounts };
+    if (this.#same === null) return { currentCount, baselineCount, dayCounts };
+    return { currentCount, baselineCount: dayCounts.reduce((sum, count) => sum + count, 0), dayCounts };
   }
 
   /** Deaths in these intervals, which no bound follows. */

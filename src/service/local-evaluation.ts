@@ -74,7 +74,7 @@ export async function firstEventFor(
 }
 
 /**
- * Returns the query for `deaths`: the window, the baseline, for a median each of its days, for a mean what is left out of it, in
+ * Returns the query for `deaths`: the window, the baseline (unless assets are counted), for a median each of its days, for a mean what is left out of it, in
  * this order; for callers that query many organizations at once.
  * @throws api_bad_request
  */
@@ -84,7 +84,8 @@ export function evaluationQuery(evaluation: LocalEvaluation): DeathsQuery {
     const { baselineStartMs, windowStartMs, endMs } = spikeWindow(nowMs, thresholds);
     const intervals = [
       { afterMs: windowStartMs, untilMs: endMs },
-      { afterMs: baselineStartMs, untilMs: windowStartMs },
+      // Of assets the baseline is its days: a statement over all of it would hold the event loop.
+      ...(count === "assets" ? [] : [{ afterMs: baselineStartMs, untilMs: windowStartMs }]),
       ...(baseline === "median" ? medianDays(nowMs, thresholds) : []),
       ...(exclusionOf(evaluation)?.intervals ?? []),
     ];
@@ -102,7 +103,7 @@ export function evaluateDeaths(
   firstEventAtMs: number | null,
 ): SpikeResult {
   const { slug, thresholds, baseline, count = "deaths", appUrl, nowMs } = evaluation;
-  const assetTypes = countsByType(deaths, baseline);
+  const assetTypes = countsByType(deaths, { baseline, count });
   const excluded = asBadRequest(() => exclusionOf(evaluation));
   const dayCounts: number[] = baseline === "median" ? Array.from({ length: thresholds.baselineDays }, () => 0) : [];
   let currentCount = 0;
@@ -132,7 +133,7 @@ export function evaluateDeaths(
 
 function countsByType(
   deaths: readonly AssetTypeDeaths[],
-  baseline: BaselineKind,
+  { baseline, count }: SpikeRule,
 ): {
   readonly assetType: string | null;
   readonly currentCount: number;
@@ -140,12 +141,18 @@ function countsByType(
   readonly dayCounts: readonly number[];
 }[] {
   return deaths.map((ofType) => {
-    const [currentCount = 0, wholeCount = 0, ...others] = ofType.deaths;
+    const [currentCount = 0, ...before] = ofType.deaths;
+    if (count === "assets")
+      return { assetType: ofType.assetType, currentCount, baselineCount: sumOf(before), dayCounts: before };
+    const [wholeCount = 0, ...others] = before;
     if (baseline === "median")
       return { assetType: ofType.assetType, currentCount, baselineCount: wholeCount, dayCounts: others };
-    const excludedCount = others.reduce((sum, count) => sum + count, 0);
-    return { assetType: ofType.assetType, currentCount, baselineCount: wholeCount - excludedCount, dayCounts: [] };
+    return { assetType: ofType.assetType, currentCount, baselineCount: wholeCount - sumOf(others), dayCounts: [] };
   });
+}
+
+function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 function asBadRequest<Result>(work: () => Result): Result {

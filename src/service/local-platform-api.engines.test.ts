@@ -118,7 +118,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(servedHealthcheckSchema.parse(result)).toEqual(result);
       expect(result.observed).toEqual({
         currentCount: 6,
-        baselineCount: 3,
+        baselineCount: 6,
         expectedCount: 0,
         ratio: null,
         counting: "assets",

@@ -27,8 +27,8 @@ export interface EventCounts extends SpikeCounts {
 /**
  * Counts deaths by the bounds of CONTRACT 2: an event exactly at the end is in the window, one exactly at the window's start
  * in the baseline. The order of events does not matter. Types without a death in any are left out. With `days` (medianDays) the
- * deaths of each are counted too. Where assets are counted, each (assetType, asset) counts once in each of these, and an event without
- * an asset as many times as it says.
+ * deaths of each are counted too. Where assets are counted, each (assetType, asset) counts once in the window and once in each day,
+ * an event without an asset as many times as it says, and baselineCount is the sum of the days.
  * @throws SpikeInputError for an instant or count that is out of range
  */
 export function countEvents(
@@ -39,7 +39,7 @@ export function countEvents(
 ): EventCounts {
   const intervals = [
     { afterMs: windowStartMs, untilMs: endMs },
-    { afterMs: baselineStartMs, untilMs: windowStartMs },
+    { afterMs: counting === "assets" ? windowStartMs : baselineStartMs, untilMs: windowStartMs },
     ...days,
   ];
   const all = intervals.map(() => 0);
@@ -62,7 +62,7 @@ export function countEvents(
   }
   const named = ([currentCount = 0, baselineCount = 0, ...dayCounts]: readonly number[]) => ({
     currentCount,
-    baselineCount,
+    baselineCount: counting === "assets" ? dayCounts.reduce((sum, count) => sum + count, 0) : baselineCount,
     ...(days.length === 0 ? {} : { dayCounts }),
   });
   const assetTypes = [...byType]

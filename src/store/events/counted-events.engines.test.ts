@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
@@ -5,9 +8,19 @@ import { createWorldOn, death } from "../../../test/support/store/event-store.ts
 import { storeEngines } from "../../../test/support/store/engines.ts";
 import { hourMs } from "../../base/time.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
-import { countKinds, type CountKind } from "../../spike/findings.ts";
+import { evaluateLocally } from "../../service/local-evaluation.ts";
+import {
+  countEvents,
+  countKinds,
+  defaultThresholds,
+  evaluateSpike,
+  medianDays,
+  spikeWindow,
+} from "../../spike/spike.ts";
+import type { CountKind } from "../../spike/findings.ts";
 import type { LivenessEvent } from "./events.ts";
 
+const record = fileURLToPath(new URL("../../../examples/records/riskhosts.csv.gz", import.meta.url));
 const nowMs = Date.UTC(2026, 0, 15, 12);
 // Few instants, so that events lie on the bounds of intervals.
 const instant = fc.integer({ min: -8, max: 1 }).map((hours) => nowMs + hours * hourMs);
@@ -79,5 +92,32 @@ describe.each(storeEngines)("on $engine, deaths and the assets that died", (engi
       }),
       { numRuns: engine.engine === "SQLite" ? 30 : 10 },
     );
+  });
+
+  it("give the verdicts of one event after the other over a real record", async () => {
+    await using world = await createWorldOn(engine);
+    await world.import([record]);
+    const [, ...lines] = gunzipSync(readFileSync(record)).toString().trim().split("\n");
+    const events = lines.map((line) => {
+      const [at = "", , assetType, asset, status = ""] = line.split(",");
+      return { atMs: Date.parse(at), assetType: assetType ?? null, asset: asset ?? null, status };
+    });
+    const firstEventAtMs = Math.min(...events.map(({ atMs }) => atMs));
+    const verdicts = new Set<string>();
+
+    for (let nowAtMs = Date.UTC(2019, 8, 20, 5); nowAtMs < Date.UTC(2019, 10, 20); nowAtMs += 30 * hourMs) {
+      for (const windowHours of [6, 24, 96]) {
+        const thresholds = { ...defaultThresholds, windowHours, baselineDays: 14 };
+        const rule = { slug: "riskhosts", thresholds, baseline: "median", count: "assets", nowMs: nowAtMs } as const;
+        const window = spikeWindow(nowAtMs, thresholds);
+        const counts = countEvents(events, window, medianDays(nowAtMs, thresholds), "assets");
+
+        const found = await evaluateLocally({ ...rule, appUrl: null }, world.store.events);
+
+        expect(found).toEqual(evaluateSpike({ ...rule, ...counts, firstEventAtMs }));
+        verdicts.add(found.severity);
+      }
+    }
+    expect([...verdicts].toSorted()).toEqual(["fail", "ok", "warn"]);
   });
 });

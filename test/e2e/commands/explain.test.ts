@@ -171,7 +171,7 @@ describe("flatline explain", () => {
     const { stdout } = await flatline("explain", `umbrella@${at}`);
 
     expect(verdict).toMatchObject({ match: "same", baseline: "median", count: "assets" });
-    expect(verdict.stored).toMatchObject({ severity: "ok", currentCount: 1, baselineCount: 1 });
+    expect(verdict.stored).toMatchObject({ severity: "ok", currentCount: 1, baselineCount: 4 });
     expect(verdict.asKnownThen).toMatchObject({ severity: "ok", currentCount: 1, days: [1, 1, 1] });
     expect(verdict.asKnownNow).toMatchObject({ severity: "fail", currentCount: 10, days: [1, 1, 1] });
     expect(stdout).toMatch(/^count +assets +flatline\.yaml:11 *$/m);
