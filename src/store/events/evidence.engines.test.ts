@@ -146,7 +146,7 @@ describe.each(storeEngines)("on $engine", (engine) => {
             })),
           );
         }),
-        { numRuns: engine.engine === "SQLite" ? 25 : 8 },
+        { numRuns: engine.engine === "SQLite" ? 12 : 8 },
       );
     });
 
