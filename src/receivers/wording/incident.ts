@@ -123,7 +123,9 @@ function unreachableIntro(
   const last = errors.at(-1);
   const said = last === undefined ? "" : ` The last error: ${plainText(last.message)}.`;
   const they = firing === 1 ? "It has" : "They have";
-  return `${they} not been watched since ${instantText(startedAtMs, nowMs)}${what}.${said}`;
+  // Where only other checks got no answer, deaths are watched.
+  const isWatched = notices.length > 0 && notices.every(({ check }) => check !== "dead-asset-spike");
+  return `${they} ${isWatched ? "given no result" : "not been watched"} since ${instantText(startedAtMs, nowMs)}${what}.${said}`;
 }
 
 /** Says that the rates are back, never that something was mended: no person has looked (CONTRACT 7). */

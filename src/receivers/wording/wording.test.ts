@@ -74,6 +74,14 @@ describe("sentences", () => {
     expect(sentence("unknown")).toContain("forbidden (the service answered 403");
   });
 
+  it("of organizations of which only another check got no answer do not say that their deaths are not watched", () => {
+    const some = sample("unreachable");
+    const alerts = some.alerts.map((alert) => ({ ...alert, check: "reviewing-backlog" }));
+
+    expect(messageOf({ ...some, alerts }).intro).toMatch(/^They have given no result since /);
+    expect(messageOf(some).intro).toMatch(/^They have not been watched since /);
+  });
+
   it("are followed by findings, each with what it is about unless that is nothing or in its message", () => {
     const { result } = noticeOf("firing");
     if (result === null) throw new Error("the sample has no result");
