@@ -41,7 +41,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     "metrics",
     "web",
   ],
-  commands: [
+  cli: [
     "daemon",
     "base",
     "spike",
@@ -61,7 +61,6 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     "metrics",
     "web",
   ],
-  cli: ["commands", "daemon", "config", "client", "contract", "base"],
 };
 
 /** Packages that belong to one part of the program, so that they can be exchanged there. */

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { readEventFiles } from "../src/commands/replay/event-records.ts";
+import { readEventFiles } from "../src/cli/replay/event-records.ts";
 import type { EventRecord } from "../src/backtest/event-record.ts";
 import { scoreEpisodes } from "../src/backtest/score.ts";
 import { readLabels, regretTruth, type Truth } from "../src/backtest/truth.ts";

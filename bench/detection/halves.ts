@@ -1,5 +1,5 @@
-import { backtest } from "../../src/commands/replay/backtest-session.ts";
-import { tune, type TuneCandidate } from "../../src/commands/replay/tune.ts";
+import { backtest } from "../../src/cli/replay/session.ts";
+import { tune, type TuneCandidate } from "../../src/cli/replay/tune.ts";
 import type { Score } from "../../src/backtest/score.ts";
 import type { Truth } from "../../src/backtest/truth.ts";
 import { createSystemClock, hourMs } from "../../src/base/time.ts";

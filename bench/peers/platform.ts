@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { EventRecord } from "../../src/backtest/event-record.ts";
 import { SlidingCounts } from "../../src/backtest/sliding-counts.ts";
 import { hourMs, minuteMs } from "../../src/base/time.ts";
-import { readEventFiles } from "../../src/commands/replay/event-records.ts";
+import { readEventFiles } from "../../src/cli/replay/event-records.ts";
 import { defaultThresholds, evaluateSpike, type SpikeResult } from "../../src/spike/spike.ts";
 
 /** The path of the healthcheck on the platform. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
-import { readEventFiles } from "../commands/replay/event-records.ts";
+import { readEventFiles } from "../cli/replay/event-records.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { EventRecorder } from "./event-record.ts";
 import { describePoint, gridPoints } from "./grid.ts";

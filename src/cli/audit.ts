@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { withoutFraction } from "../base/instant.ts";
 import { breakAddresses } from "../base/broken-address.ts";
-import { withStore } from "../commands/with-store.ts";
+import { withStore } from "./with-store.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";

@@ -1,5 +1,5 @@
 import { Option, type Command } from "commander";
-import { checkOnce } from "../commands/check-once.ts";
+import { checkOnce } from "./check-once.ts";
 import { breakAddresses, ownOrigins } from "../base/broken-address.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { formatCount, formatExpected, none } from "../base/numbers.ts";

@@ -1,4 +1,4 @@
-import { createTerminalLog } from "../commands/terminal-log.ts";
+import { createTerminalLog } from "./terminal-log.ts";
 import { createLogger, type LoggerLook, type RootLogger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import { hasColour, type CliContext } from "./context.ts";

@@ -1,19 +1,20 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
+
 import { InvalidArgumentError, Option, type Command } from "commander";
 
-import { configNotes } from "../commands/config-check.ts";
-import { renderStarter, starterSources, type StarterSource } from "../commands/config-starter.ts";
 import { FlatlineError } from "../base/errors.ts";
+import { suggest } from "../base/suggestions.ts";
+import { renderStarter, starterSources, type StarterSource } from "./config-starter.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
-import { renderJsonSchema } from "../config/schema/json-schema.ts";
 import { loadConfig, findConfigPath } from "../config/load.ts";
 import { describeConfig, renderConfig } from "../config/render.ts";
-import { suggest } from "../base/suggestions.ts";
+import { renderJsonSchema } from "../config/schema/json-schema.ts";
 import type { CheckName } from "../contract/report.ts";
+import { checkTargets } from "../daemon/targets.ts";
+import { receiverKind } from "../receivers/receivers.ts";
 import { loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { checkTargets } from "../daemon/targets.ts";
 import { formatLocalTime } from "./local-time.ts";
 
 interface FileOption {
@@ -163,14 +164,16 @@ function addSchedule(parent: Command, context: CliContext): void {
       const { config } = await loadFleetConfig(options.config, context);
       const nowMs = context.clock.nowMs();
       // With the library of cron patterns, which no other command of these needs.
-      const { nextRuns } = await import("../commands/next-runs.ts");
+      const { nextDueAtMs } = await import("../monitor/schedule.ts");
       const targets = checkTargets({ ...config, organizations: pickOrganizations(config, slugs) });
       const planned = targets.map(({ slug, check, schedule }) => ({
         slug,
         check,
         schedule: schedule.pattern,
         timezone: schedule.timezone,
-        next: nextRuns(schedule, slug, nowMs, options.next).map((atMs) => formatLocalTime(atMs, schedule.timezone)),
+        next: runsAfter(nowMs, options.next, (atMs) => nextDueAtMs(schedule, slug, atMs)).map((atMs) =>
+          formatLocalTime(atMs, schedule.timezone),
+        ),
       }));
       context.stdout.write(options.json === true ? `${JSON.stringify(planned, null, 2)}\n` : renderPlan(planned));
     })
@@ -216,4 +219,25 @@ async function load(context: CliContext, flag: string | undefined): Promise<{ pa
 
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Returns notes on what is valid and probably not wanted: a sentence each. */
+function configNotes({ alerting, receivers, server }: Config): string[] {
+  const names = receivers.filter(({ type }) => receiverKind(type).hasLinks).map(({ name }) => name);
+  if (alerting.externalUrl !== null) return [];
+  const unused = "server.linkSecret signs no links while alerting.externalUrl is not set.";
+  if (names.length === 0) return server.linkSecret === null ? [] : [unused];
+  return [
+    `alerting.externalUrl is not set: messages to ${names.join(", ")} have no link to the alert. Set it to the address by which people reach flatline.`,
+  ];
+}
+
+/** Returns the next `count` times after `fromMs`, epoch ms; `next` gives the one after another. */
+function runsAfter(fromMs: number, count: number, next: (atMs: number) => number): number[] {
+  const times: number[] = [];
+  for (let atMs = fromMs; times.length < count;) {
+    atMs = next(atMs);
+    times.push(atMs);
+  }
+  return times;
 }

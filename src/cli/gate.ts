@@ -4,7 +4,7 @@ import type { Gate, GateList } from "../contract/v1/gate.ts";
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import { formatCount } from "../base/numbers.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { withDaemon } from "../commands/daemon-client.ts";
+import { withDaemon } from "./daemon-client.ts";
 import { daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, findDaemon, type DaemonFlags } from "./daemon-flags.ts";
 import { askYesNo } from "./platform/confirmation.ts";
 import { renderTable } from "./table.ts";

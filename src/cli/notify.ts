@@ -1,8 +1,16 @@
+import { randomUUID } from "node:crypto";
+
 import type { Command } from "commander";
-import { endReceiverPause } from "../commands/outbox.ts";
-import { sendTest } from "../commands/test-delivery.ts";
-import { asFlatlineError } from "../base/errors.ts";
+
+import { deliverTest, type TestDelivery } from "../alerting/deliver/test-delivery.ts";
+import { asFlatlineError, FlatlineError } from "../base/errors.ts";
+import { createHttpDispatcher } from "../base/http-dispatcher.ts";
+import type { Logger } from "../base/logger.ts";
+import { suggest } from "../base/suggestions.ts";
+import { endReceiverPause } from "./outbox.ts";
 import type { Config } from "../config/config.ts";
+import type { PartsDeps } from "../daemon/parts.ts";
+import { createReceiver } from "../receivers/receivers.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import { createCommandLogger } from "./command-logger.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
@@ -31,8 +39,6 @@ export const registerNotify: RegisterCommand = (program: Command, context: CliCo
     });
 };
 
-type TestDelivery = Awaited<ReturnType<typeof sendTest>>[number];
-
 function renderLines(sent: readonly TestDelivery[]): string {
   const lines = sent.map(({ name, outcome, detail }) => {
     const word = outcome === "accepted" ? "accepted" : "not accepted";
@@ -58,5 +64,33 @@ async function endPause(config: Config, context: CliContext, receiver: string): 
     const { fault, message } = asFlatlineError(error);
     if (fault === "bug") throw error;
     context.stderr.write(`a pause of ${receiver}, if it has one, could not be ended: ${message}\n`);
+  }
+}
+
+/**
+ * Sends a test notification to each recipient of one receiver, bypassing the outbox, and returns the answers (CONTRACT 3,
+ * notify test).
+ * @throws usage if no receiver has this name
+ */
+async function sendTest(
+  config: Config,
+  deps: PartsDeps & { readonly logger: Logger; readonly signal: AbortSignal },
+  name: string,
+): Promise<readonly TestDelivery[]> {
+  const receiver = config.receivers.find((candidate) => candidate.name === name);
+  if (receiver === undefined) {
+    const known = config.receivers.map((candidate) => candidate.name);
+    const hint =
+      suggest(name, known) || (known.length === 0 ? "; none is configured" : `; the receivers are ${known.join(", ")}`);
+    throw new FlatlineError("usage", `no receiver has the name ${JSON.stringify(name)}${hint}`);
+  }
+  const dispatcher = createHttpDispatcher({ env: deps.env });
+  try {
+    const created = createReceiver(receiver, { dispatcher, logger: deps.logger });
+    const { timeoutMs } = receiver;
+    const { externalUrl } = config.alerting;
+    return await deliverTest(created, { ...deps, newId: randomUUID, timeoutMs, externalUrl });
+  } finally {
+    await dispatcher.destroy();
   }
 }

@@ -1,7 +1,7 @@
 import { Option, type Command } from "commander";
 import { createApp } from "../daemon/create-app.ts";
-import { daemonUrl } from "../commands/daemon-address.ts";
-import { describeWork, firstLine } from "../commands/terminal-log.ts";
+import { daemonUrl } from "./daemon-address.ts";
+import { describeWork, firstLine } from "./terminal-log.ts";
 import { errorKinds } from "../base/errors.ts";
 import { createLogger, type Logger, type LoggerLook } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";

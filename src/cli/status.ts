@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { withDaemon } from "../commands/daemon-client.ts";
-import { renderStatus } from "../commands/status-screen.ts";
+import { withDaemon } from "./daemon-client.ts";
+import { renderStatus } from "./status-screen.ts";
 import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
 import { daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, findDaemon, type DaemonFlags } from "./daemon-flags.ts";
 import { severityExitCodes } from "./severity-exit-codes.ts";

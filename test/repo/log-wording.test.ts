@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 
-import { wordings } from "../../src/commands/log-wording.ts";
+import { wordings } from "../../src/cli/log-wording.ts";
 import { readFiles } from "./project-files.ts";
 
 const texts = readFiles("src", { tests: false }).flatMap(({ path, text }) =>
-  path === "src/commands/log-wording.ts" ? [] : [text],
+  path === "src/cli/log-wording.ts" ? [] : [text],
 );
 
 it.each(Object.keys(wordings))("the words for people are of a message that is logged: %s", (message) => {

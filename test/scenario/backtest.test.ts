@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { readEventFiles, readStoredRecord } from "../../src/commands/replay/event-records.ts";
+import { readEventFiles, readStoredRecord } from "../../src/cli/replay/event-records.ts";
 import { Replay, type ReplayCandidate, type ReplayedVerdict } from "../../src/backtest/replay.ts";
 import type { EventRecord } from "../../src/backtest/event-record.ts";
 import { createEventReads } from "../../src/checks/event-reads.ts";

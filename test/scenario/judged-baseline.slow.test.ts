@@ -6,7 +6,7 @@ import { decideGate, type GatePolicy } from "../../src/alerting/decide/gate.ts";
 import type { AlertingSettings } from "../../src/alerting/settings.ts";
 import { Replay } from "../../src/backtest/replay.ts";
 import { hourMs, minuteMs } from "../../src/base/time.ts";
-import { readStoredRecord } from "../../src/commands/replay/event-records.ts";
+import { readStoredRecord } from "../../src/cli/replay/event-records.ts";
 import type { Config } from "../../src/config/config.ts";
 import { actor } from "../../src/contract/actor.ts";
 import { stretchesReader } from "../../src/daemon/baselines.ts";

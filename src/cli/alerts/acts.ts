@@ -1,6 +1,6 @@
 import { Argument, type Command } from "commander";
-import { findAlertId } from "../../commands/alerts/alert-id.ts";
-import type { DaemonClient } from "../../commands/daemon-client.ts";
+import { findAlertId } from "./alert-id.ts";
+import type { DaemonClient } from "../daemon-client.ts";
 import { judgementMeanings, judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
 import type { CliContext } from "../context.ts";
 import { askDaemon, daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, type DaemonFlags } from "../daemon-flags.ts";

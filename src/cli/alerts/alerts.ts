@@ -1,20 +1,20 @@
 import type { Command } from "commander";
 
-import { withoutFraction } from "../../base/instant.ts";
 import { breakAddresses } from "../../base/broken-address.ts";
+import { withoutFraction } from "../../base/instant.ts";
 import { formatCount, formatPercent } from "../../base/numbers.ts";
-import type { EndedAlertRow } from "../../commands/daemon-client.ts";
-import { lastedText, whoText } from "../../commands/alerts/live-alert.ts";
-import type { LiveAlert, LiveAlerts } from "../../contract/v1/alerts.ts";
-import { addAck, addComment, addJudge, addUnack, withAlertId } from "./acts.ts";
-import { addAlertAssets } from "./assets.ts";
-import { addAlertShow } from "./show.ts";
+import type { EndedAlertRow } from "../daemon-client.ts";
 import { describeAuthor } from "../../contract/actor.ts";
 import { ratioWords } from "../../contract/death-counts.ts";
 import { compareSeverity, severities } from "../../contract/severity.ts";
+import type { LiveAlert, LiveAlerts } from "../../contract/v1/alerts.ts";
+import { formatLength } from "../../web/parts/figures.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
 import { askDaemon, daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, type DaemonFlags } from "../daemon-flags.ts";
 import { renderTable } from "../table.ts";
+import { addAck, addComment, addJudge, addUnack, withAlertId } from "./acts.ts";
+import { addAlertAssets } from "./assets.ts";
+import { addAlertShow } from "./show.ts";
 
 interface ListFlags extends DaemonFlags {
   readonly ended?: string;
@@ -170,4 +170,16 @@ function addReport(parent: Command, context: CliContext): void {
       );
       context.stdout.write(text);
     });
+}
+
+/** Returns how long an alert lasts, from the begin of its excess: as on the page. */
+export function lastedText({ beganAt, startsAt }: LiveAlert, nowMs: number): string {
+  return formatLength(nowMs - Date.parse(beganAt ?? startsAt));
+}
+
+/** Returns the author of the last act; empty where there is none, or the reader has no right to it. */
+function whoText({ judgement, acknowledgement }: LiveAlert): string {
+  const isJudged = judgement !== null && Date.parse(judgement.at) >= Date.parse(acknowledgement?.at ?? judgement.at);
+  const act = isJudged ? judgement : acknowledgement;
+  return describeAuthor(act?.by ?? null, act?.note);
 }

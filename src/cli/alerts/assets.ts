@@ -1,10 +1,10 @@
 import { Option, type Command } from "commander";
-import { withoutFraction } from "../../base/instant.ts";
-import { readAlertAssets, readAlertAssetsCsv } from "../../commands/alerts/assets.ts";
-import type { DeadAsset } from "../../contract/v1/dead-assets.ts";
-import type { DaemonClient } from "../../commands/daemon-client.ts";
+
 import { breakAddress } from "../../base/broken-address.ts";
+import { withoutFraction } from "../../base/instant.ts";
 import { formatCount } from "../../base/numbers.ts";
+import type { DaemonClient } from "../daemon-client.ts";
+import { type DeadAsset, deadAssetPageSchema, type DeadAssetPage } from "../../contract/v1/dead-assets.ts";
 import type { CliContext } from "../context.ts";
 import { askDaemon, daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, type DaemonFlags } from "../daemon-flags.ts";
 import { renderTable } from "../table.ts";
@@ -68,4 +68,40 @@ function renderAssets(assets: readonly DeadAsset[], summary: string, context: Cl
     breakAddress(asset),
   ]);
   return `${renderTable(["DEAD SINCE", "TYPE", "ALIVE AGAIN", "ASSET"], rows, { context })}\n${summary}\n`;
+}
+
+// As many as a page may have.
+const pageLimit = "1000";
+
+/** Reads all pages of the assets that died in an alert, newest first. */
+async function* readAlertAssets(
+  daemon: Pick<DaemonClient, "read">,
+  id: string,
+  { stillDead }: { readonly stillDead: boolean },
+): AsyncGenerator<DeadAssetPage> {
+  let cursor: string | undefined;
+  do {
+    const query = new URLSearchParams({ limit: pageLimit, ...filterOf(stillDead) });
+    if (cursor !== undefined) query.set("cursor", cursor);
+    const page = await daemon.read(`${pathOf(id)}?${query.toString()}`, deadAssetPageSchema);
+    yield page;
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+}
+
+/** Reads the same as CSV, as one text. */
+function readAlertAssetsCsv(
+  daemon: Pick<DaemonClient, "readText">,
+  id: string,
+  { stillDead }: { readonly stillDead: boolean },
+): Promise<string> {
+  return daemon.readText(`${pathOf(id)}?${new URLSearchParams({ format: "csv", ...filterOf(stillDead) }).toString()}`);
+}
+
+function filterOf(stillDead: boolean): Record<string, string> {
+  return stillDead ? { stillDead: "true" } : {};
+}
+
+function pathOf(id: string): string {
+  return `/api/v1/alerts/${encodeURIComponent(id)}/assets`;
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from "commander";
 
-import { openPlatformAccess } from "../../commands/platform-access.ts";
+import { openPlatformAccess } from "./access.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { PlatformApi } from "../../contract/platform-api.ts";
 import { choicesText } from "../../contract/issues.ts";

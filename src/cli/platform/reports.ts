@@ -1,6 +1,6 @@
 import { formatCount } from "../../base/numbers.ts";
 import { Option, type Command } from "commander";
-import { openPlatformAccess } from "../../commands/platform-access.ts";
+import { openPlatformAccess } from "./access.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { assetTypes } from "../../contract/asset-types.ts";
 import type { PlatformApi } from "../../contract/platform-api.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { backtest } from "../../commands/replay/backtest-session.ts";
+import { backtest } from "./session.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
 import { addReplayFlags, askOf, type ReplayFlags } from "./replay-flags.ts";
 import { createReplayProgress, describeReport, renderCandidates, renderEpisodes, summarize } from "./replay-view.ts";

@@ -14,7 +14,7 @@ import { Replay } from "../../backtest/replay.ts";
 import { scoreEpisodes } from "../../backtest/score.ts";
 import { readLabels, type Truth } from "../../backtest/truth.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../../base/time.ts";
-import { readEventFiles } from "../../commands/replay/event-records.ts";
+import { readEventFiles } from "./event-records.ts";
 import { actor } from "../../contract/actor.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import { onsetAtMs } from "../../evidence/onset.ts";

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from "commander";
-import type { BacktestAsk } from "../../commands/replay/backtest-session.ts";
+import type { BacktestAsk } from "./session.ts";
 import { parseDurationMs, parseInstant, parseNumber } from "../values.ts";
 
 type Grid = BacktestAsk["grid"];

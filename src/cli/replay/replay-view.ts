@@ -1,5 +1,5 @@
-import type { BacktestCandidate } from "../../commands/replay/backtest.ts";
-import type { BacktestReport } from "../../commands/replay/backtest-session.ts";
+import type { BacktestCandidate } from "./run-backtest.ts";
+import type { BacktestReport } from "./session.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
 import type { CliContext } from "../context.ts";

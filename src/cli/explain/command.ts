@@ -1,12 +1,7 @@
 import type { Command } from "commander";
 import { breakAddresses } from "../../base/broken-address.ts";
-import { explain } from "../../commands/explain/explain.ts";
-import type {
-  DecisionExplanation,
-  ExplainedCounts,
-  Explanation,
-  VerdictExplanation,
-} from "../../commands/explain/explanation.ts";
+import { explain } from "./explain.ts";
+import type { DecisionExplanation, ExplainedCounts, Explanation, VerdictExplanation } from "./explanation.ts";
 import { loadFleetConfig } from "../command-config.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
 import { renderTable } from "../table.ts";

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
-import { runDrill, type DrillReport } from "../commands/drill/drill.ts";
-import { formatCount } from "../base/numbers.ts";
-import { secondMs } from "../base/time.ts";
-import { loadCommandConfig } from "./command-config.ts";
-import { createCommandLogger } from "./command-logger.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
-import { renderTable } from "./table.ts";
-import { parseDurationMs } from "./values.ts";
+import { runDrill, type DrillReport } from "./drill.ts";
+import { formatCount } from "../../base/numbers.ts";
+import { secondMs } from "../../base/time.ts";
+import { loadCommandConfig } from "../command-config.ts";
+import { createCommandLogger } from "../command-logger.ts";
+import type { CliContext, RegisterCommand } from "../context.ts";
+import { renderTable } from "../table.ts";
+import { parseDurationMs } from "../values.ts";
 
 interface DrillFlags {
   readonly config?: string;

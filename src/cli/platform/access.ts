@@ -1,13 +1,13 @@
-import { actor } from "../contract/actor.ts";
-import { createHttpDispatcher } from "../base/http-dispatcher.ts";
-import { FlatlineError } from "../base/errors.ts";
-import { ReleaseGroup } from "../base/lifecycle.ts";
-import { createSilentLogger } from "../base/logger.ts";
-import type { Config, RemoteSourceConfig } from "../config/config.ts";
-import type { PlatformApi } from "../contract/platform-api.ts";
-import { closeWithinMs, type ActDeps } from "./with-store.ts";
-import { openStoreParts } from "../daemon/parts.ts";
-import { createEmbeddedSource, createRemoteSource, type RemoteSourceDeps } from "../daemon/source.ts";
+import { actor } from "../../contract/actor.ts";
+import { createHttpDispatcher } from "../../base/http-dispatcher.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { ReleaseGroup } from "../../base/lifecycle.ts";
+import { createSilentLogger } from "../../base/logger.ts";
+import type { Config, RemoteSourceConfig } from "../../config/config.ts";
+import type { PlatformApi } from "../../contract/platform-api.ts";
+import { closeWithinMs, type ActDeps } from "../with-store.ts";
+import { openStoreParts } from "../../daemon/parts.ts";
+import { createEmbeddedSource, createRemoteSource, type RemoteSourceDeps } from "../../daemon/source.ts";
 
 /** API v2 for a command, as the holder of one key. */
 export interface PlatformAccess {

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { acceptHeld, listSources, readHeld, type HeldView, type SourceView } from "../commands/discovery/sources.ts";
-import { loadCommandConfig } from "./command-config.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
-import { askYesNo } from "./platform/confirmation.ts";
-import { printable, renderTable } from "./table.ts";
+import { acceptHeld, listSources, readHeld, type HeldView, type SourceView } from "./sources.ts";
+import { loadCommandConfig } from "../command-config.ts";
+import type { CliContext, RegisterCommand } from "../context.ts";
+import { askYesNo } from "../platform/confirmation.ts";
+import { printable, renderTable } from "../table.ts";
 
 interface Flags {
   readonly config?: string;

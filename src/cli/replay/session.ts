@@ -11,7 +11,7 @@ import { readEventFiles, readStoredRecord } from "./event-records.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
 import { withStore } from "../with-store.ts";
 import { readTruth, truthPlace, type JudgedCounts, type TruthKind } from "./truth.ts";
-import { runBacktest, type BacktestCandidate, type BacktestSettings, type BacktestVariant } from "./backtest.ts";
+import { runBacktest, type BacktestCandidate, type BacktestSettings, type BacktestVariant } from "./run-backtest.ts";
 
 /** What a command asks for. */
 export interface BacktestAsk {
