@@ -5,11 +5,10 @@ import { compareSeverity, type Severity } from "../contract/severity.ts";
 import type { AlertState, KeptAlert } from "../store/alerts/alerts.ts";
 import type { FleetVerdict, Incident } from "../store/alerts/incidents.ts";
 import type { StoreParts } from "../store/store-parts.ts";
-import { fleetBound } from "./decide/fleet-bound.ts";
 import { incidentToJoin } from "./decide/membership.ts";
 import type { Transition } from "./decide/transition.ts";
 import { countTogether, isBeyondChance, rateDays, usualNumber, type Begun } from "./decide/verdict.ts";
-import type { AlertingSettings } from "./settings.ts";
+import type { AlertingSettings, FleetBounds } from "./settings.ts";
 
 /** A step of the alerts of one check, and the report that made it; null: no run did. */
 export interface ReportedStep {
@@ -366,4 +365,13 @@ function family({ check, kind }: AlertState, report: CheckReport | null): string
 function carrierOf(report: CheckReport | null): string | null {
   const carrier = report?.kind === "result" ? report.result.observed["carrier"] : undefined;
   return typeof carrier === "string" ? carrier : null;
+}
+
+/**
+ * Answers how many of so many organizations must fire for a fleet verdict by ratio (CONTRACT 7): both bounds in one number. Null
+ * where no number decides.
+ */
+function fleetBound(bounds: FleetBounds | null, organizations: number): number | null {
+  if (bounds === null || bounds.ratio === "auto") return null;
+  return Math.max(bounds.minOrganizations, Math.ceil(bounds.ratio * organizations), 1);
 }

@@ -6,7 +6,7 @@ import { noType } from "../contract/assets.ts";
 import type { HistoryEvent } from "../store/events/events.ts";
 import { EventRecorder, type EventRecord } from "./event-record.ts";
 import { episodesAt } from "./episodes.ts";
-import { SilenceLimits } from "./silence-limits.ts";
+import { SilenceLimits } from "./replay.ts";
 import { Replay, type ReplayCandidate, type ReplayedVerdict } from "./replay.ts";
 import { SlidingCounts } from "./sliding-counts.ts";
 

@@ -1,11 +1,17 @@
-import type { AlertPolicy } from "../alerting/settings.ts";
 import { transition, type TransitionReport } from "../alerting/decide/transition.ts";
-import type { Severity } from "../contract/severity.ts";
+import type { AlertPolicy } from "../alerting/settings.ts";
+import {
+  isSilent,
+  type EventFlowLimits,
+  autoSilenceMs,
+  silenceDaysMs,
+  unnoticedGapMs,
+} from "../checks/event-flow/evaluate.ts";
 import { stretchesAt, type JudgedStretch } from "../contract/judgement.ts";
-import { isSilent, type EventFlowLimits } from "../checks/event-flow/evaluate.ts";
+import type { Severity } from "../contract/severity.ts";
 import { excludedBaseline, withoutExcluded } from "../spike/exclusion.ts";
-import type { CountKind } from "../spike/findings.ts";
 import { expectation, type Expectation } from "../spike/expectation.ts";
+import type { CountKind } from "../spike/findings.ts";
 import { knownDays, type BaselineKind, type DayCounts } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeSeverity } from "../spike/verdict.ts";
@@ -13,7 +19,6 @@ import { spikeWindow, windowCoverage } from "../spike/window.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
 import type { ChangeEvent } from "../store/alerts/notices.ts";
 import type { EventRecord } from "./event-record.ts";
-import { SilenceLimits } from "./silence-limits.ts";
 import { SlidingCounts, type SlidingCount } from "./sliding-counts.ts";
 
 /** One way to watch an organization. */
@@ -205,4 +210,36 @@ function statesAfter(
   for (const { id } of gone) states.delete(id);
   for (const state of live) states.set(state.id, state);
   return [...states.values()];
+}
+
+/** How long a recorded stream may be silent, at one instant after the other; instants must ascend. */
+export class SilenceLimits {
+  readonly #firstMs: number;
+  /** The gaps that the limit may depend on, in the order of time. */
+  readonly #gaps: readonly { readonly fromMs: number; readonly toMs: number }[];
+  #passed = 0;
+
+  constructor(seenAtMs: Float64Array) {
+    this.#firstMs = seenAtMs[0] ?? Number.POSITIVE_INFINITY;
+    const gaps = [];
+    for (let index = 1; index < seenAtMs.length; index++) {
+      const [fromMs = 0, toMs = 0] = seenAtMs.subarray(index - 1, index + 1);
+      if (toMs - fromMs > unnoticedGapMs) gaps.push({ fromMs, toMs });
+    }
+    this.#gaps = gaps;
+  }
+
+  /** Milliseconds, as the daemon would have taken them then (checks/event-flow/silence-limit.ts). */
+  at(nowMs: number, maxSilenceMs: EventFlowLimits["maxSilenceMs"]): number {
+    if (maxSilenceMs !== "auto") return maxSilenceMs;
+    const afterMs = nowMs - silenceDaysMs;
+    if (this.#firstMs > afterMs) return autoSilenceMs(null);
+    while ((this.#gaps[this.#passed]?.toMs ?? Number.POSITIVE_INFINITY) <= afterMs) this.#passed++;
+    let longestMs = 0;
+    for (let index = this.#passed; (this.#gaps[index]?.toMs ?? Number.POSITIVE_INFINITY) <= nowMs; index++) {
+      const { fromMs, toMs } = this.#gaps[index] ?? { fromMs: nowMs, toMs: nowMs };
+      longestMs = Math.max(longestMs, toMs - Math.max(fromMs, afterMs));
+    }
+    return autoSilenceMs(longestMs);
+  }
 }

@@ -1,23 +1,25 @@
 import { access, glob } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 
+import type { z } from "zod";
+
 import { FlatlineError } from "../base/errors.ts";
 import { isLoopbackHost } from "../base/loopback-host.ts";
+import { listenProblem, parseListen } from "../base/schema/values.ts";
 import type { Secret } from "../base/secret.ts";
+import { readWith, type SchemaProblem } from "../contract/issues.ts";
+import { checkRelations } from "./check/relations.ts";
+import type { WrittenConfig } from "./check/written.ts";
 import type { Config } from "./config.ts";
-import { known, refused } from "./document/accepted.ts";
+import { known, refused, type Accepted } from "./document/accepted.ts";
 import { readDocument, type ConfigDocument } from "./document/document.ts";
 import { maxConfigBytes, readInputFile, readRegularFile } from "./document/files.ts";
-import type { Environment } from "./document/interpolation.ts";
+import { type Environment, readCoreScalar } from "./document/interpolation.ts";
 import { joinPlaces } from "./document/places.ts";
-import { formatProblem, sortProblems, type Problem, type YamlPath } from "./document/problems.ts";
-import { checkRelations } from "./check/relations.ts";
+import { formatProblem, sortProblems, type Problem, type YamlPath, valueAt } from "./document/problems.ts";
 import { listenOf, resolveConfig } from "./resolve/resolve.ts";
-import { listenProblem, parseListen } from "../base/schema/values.ts";
-import { includeSchema, rootSchema } from "./schema/schema.ts";
 import { readSecrets } from "./resolve/secrets.ts";
-import { validateDocument } from "./check/validation.ts";
-import type { WrittenConfig } from "./check/written.ts";
+import { includeSchema, rootSchema } from "./schema/schema.ts";
 
 export interface LoadOptions {
   /** As the user named it; relative to `cwd`, and shown like that in messages. */
@@ -243,4 +245,54 @@ export function noConfigFile(instead: string): FlatlineError {
     "invalid_config",
     `no configuration file: neither ./${localFile} nor ${systemFile} exists; name one with -c FILE or $FLATLINE_CONFIG${instead}`,
   );
+}
+
+interface Validation<Output, Input> {
+  /** Null when there are problems. */
+  readonly data: Output | null;
+  readonly accepted: Accepted<Input>;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Checks a document against its schema and says everything that is wrong in flatline's words, each with its place. In
+ * `document.value` what is wrong becomes `refused`; where a number or boolean is wanted and an unquoted `${…}` stands alone,
+ * its text is read as YAML would.
+ */
+function validateDocument<Output, Input>(
+  schema: z.ZodType<Output, Input>,
+  document: ConfigDocument,
+): Validation<Output, Input> {
+  if (!document.isReadable) return { data: null, accepted: refused, problems: [] };
+  let read = readWith(schema, document.value);
+  if (read.kind === "problems" && rereadReferences(read.problems, document)) read = readWith(schema, document.value);
+  if (read.kind === "data") return { data: read.data, accepted: document.value as Accepted<Input>, problems: [] };
+  const problems = read.problems.filter(({ path }) => valueAt(document.value, path) !== refused);
+  for (const { unread } of problems) if (unread.length > 0) setAt(document, unread, refused);
+  return {
+    data: null,
+    accepted: problems.some(({ unread }) => unread.length === 0) ? refused : (document.value as Accepted<Input>),
+    problems: problems.map(({ path, message, isAboutKey }) =>
+      document.problemAt(path, message, isAboutKey ? "key" : "value"),
+    ),
+  };
+}
+
+function rereadReferences(problems: readonly SchemaProblem[], document: ConfigDocument): boolean {
+  let hasChanged = false;
+  for (const { path, isAboutType } of problems) {
+    const text = isAboutType ? document.wholeReferenceAt(path) : null;
+    const value = text === null ? null : readCoreScalar(text);
+    if (value === null) continue;
+    setAt(document, path, value);
+    hasChanged = true;
+  }
+  return hasChanged;
+}
+
+/** Sets what is at `path`; not where the object that should have it was refused itself. */
+function setAt(document: ConfigDocument, path: YamlPath, value: unknown): void {
+  const parent = valueAt(document.value, path.slice(0, -1));
+  if (typeof parent === "object" && parent !== null)
+    (parent as Record<string | number, unknown>)[path.at(-1) ?? ""] = value;
 }

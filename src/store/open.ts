@@ -1,21 +1,23 @@
+import { randomInt } from "node:crypto";
 import { mkdir, open, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+
 import { Kysely, sql } from "kysely";
+
 import { FlatlineError } from "../base/errors.ts";
 import { createSystemClock, type Clock } from "../base/time.ts";
-import type { EventStore } from "./events/events.ts";
-import { createEventStore } from "./events/sqlite/table.ts";
-import { EventSums } from "./events/sums/event-sums.ts";
 import type { LeaseClock } from "./engine/dialect.ts";
 import { eventsPathOf, noStore, type StoreLocation } from "./engine/location.ts";
 import { migrate } from "./engine/migrations/migrations.ts";
 import { checkForDamage, decidingTables } from "./engine/sqlite-damage.ts";
-import { pair, readPairId, requireEvents } from "./engine/sqlite-pair.ts";
-import { SqliteHealth } from "./engine/sqlite-health.ts";
-import type { PlainDb, PlainTables } from "./schema.ts";
-import { openDatabase, type connectSqlite } from "./engine/sqlite-file.ts";
 import { createSqliteDialect, type SqliteDialect } from "./engine/sqlite-driver.ts";
+import { openDatabase, type connectSqlite } from "./engine/sqlite-file.ts";
+import { SqliteHealth } from "./engine/sqlite-health.ts";
+import type { EventStore } from "./events/events.ts";
+import { createEventStore } from "./events/sqlite/table.ts";
+import { EventSums } from "./events/sums/event-sums.ts";
 import { takeOwnerLock } from "./runs/owner-lock.ts";
+import type { PlainDb, PlainTables } from "./schema.ts";
 import { createParts } from "./store-parts.ts";
 import type { Store } from "./store.ts";
 
@@ -204,3 +206,53 @@ async function bytesOf({ db, path }: OpenFile): Promise<number> {
   const wal = await stat(`${path}-wal`).catch(() => null);
   return (pages.rows[0]?.bytes ?? 0) + (wal?.size ?? 0);
 }
+
+/** An open file of a store. */
+interface PairedFile<Tables> {
+  readonly path: string;
+  readonly db: Kysely<Tables>;
+}
+
+// user_version has 31 bits: enough to notice files that were mixed up.
+const mostPairId = 2 ** 31 - 1;
+
+/** Returns the number that both files of a store have; 0: none yet. */
+async function readPairId<Tables>(db: Kysely<Tables>): Promise<number> {
+  const { rows } = await sql<{ user_version: number }>`pragma user_version`.execute(db);
+  return rows[0]?.user_version ?? 0;
+}
+
+/** Requires the events of a store that had some before. @throws store_unusable */
+export async function requireEvents(path: string, eventsPath: string): Promise<void> {
+  const status = await stat(eventsPath).catch(() => null);
+  if (status?.isFile() === true && status.size > 0) return;
+  throw new FlatlineError(
+    "store_unusable",
+    `the store ${path} cannot be used: its events are missing: ${eventsPath}; ${remedy}`,
+  );
+}
+
+/**
+ * Makes two files one store, by a number in both. State without a number takes that of the events, so that a start that was
+ * cut off goes on. @throws store_unusable for files of different stores
+ */
+async function pair<Tables>(state: PairedFile<Tables>, events: PairedFile<Tables>): Promise<void> {
+  const eventsId = await readPairId(events.db);
+  if (eventsId !== 0 && eventsId === (await readPairId(state.db))) return;
+  // The state's write lock: of two processes that make a store, one numbers both files.
+  await state.db.transaction().execute(async (transaction) => {
+    const id = await readPairId(transaction);
+    const known = await readPairId(events.db);
+    if (id !== 0 && id !== known) {
+      throw new FlatlineError(
+        "store_unusable",
+        `the store ${state.path} cannot be used: ${events.path} holds the events of another store; ${remedy}`,
+      );
+    }
+    const paired = known === 0 ? randomInt(1, mostPairId) : known;
+    if (known === 0) await sql.raw(`pragma user_version = ${paired}`).execute(events.db);
+    await sql.raw(`pragma user_version = ${paired}`).execute(transaction);
+  });
+}
+
+const remedy = "restore both from one backup, or move both away to start with an empty store";

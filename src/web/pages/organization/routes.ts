@@ -5,12 +5,12 @@ import { breakAddresses } from "../../../base/broken-address.ts";
 import { parseDuration } from "../../../base/durations.ts";
 import { FlatlineError } from "../../../base/errors.ts";
 import type { ByteBudget } from "../../../base/request-body.ts";
-import { dayMs } from "../../../base/time.ts";
 import { literalPattern } from "../../../base/text-pattern.ts";
+import { dayMs } from "../../../base/time.ts";
 import { authorOf, readerOf, requireOrganization, seesDetails, seesOrganization } from "../../access/identity.ts";
 import type { AccessSettings } from "../../access/settings.ts";
-import { receiveForm } from "../../form.ts";
 import { paramsOf } from "../../answer.ts";
+import { receiveForm } from "../../form.ts";
 import { countOf, formatTime } from "../../parts/figures.ts";
 import { html, type Html } from "../../parts/html.ts";
 import type { ChecksPort } from "../../ports/checks.ts";
@@ -18,16 +18,17 @@ import type { SilencesPort } from "../../ports/silences.ts";
 import { chartOfIncident, readDeathsChart } from "../../read/chart.ts";
 import { readAsk, type DeadAssetReading } from "../../read/dead-assets.ts";
 import { readOrganization, type OrganizationFacts, type OrganizationSources } from "../../read/organization.ts";
-import { wantsHtml } from "../../sign-in/lead.ts";
 import { addResource } from "../../resource.ts";
-import type { ChartAct } from "../chart/data.ts";
+import { wantsHtml } from "../../sign-in/lead.ts";
 import { renderChart } from "../chart/chart.ts";
+import type { ChartAct } from "../chart/data.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
+import { renderDialog, renderThen } from "../dialog.ts";
 import { renderMessage } from "../frame.ts";
+import { renderDurations } from "../incidents/dialogs.ts";
 import type { Site } from "../site.ts";
 import { organizationPath, renderOrganization } from "./organization.ts";
 import { organizationTitle, worstOf } from "./sentences.ts";
-import { renderSilenceDialog, type SilenceForm } from "./silence-dialog.ts";
 
 export interface OrganizationPageRoutes extends OrganizationSources {
   readonly site: Site;
@@ -217,3 +218,30 @@ const silenceSchema = z.object({
     .transform((text) => parseDuration(text) ?? 0)
     .refine((ms) => ms > 0 && ms <= longestSilenceMs, "Choose for how long."),
 });
+
+/** What has been filled in, and why it was not done; `problem` empty: it was not tried. */
+interface SilenceForm {
+  readonly duration: string;
+  readonly comment: string;
+  readonly problem: string;
+}
+
+/** Renders the dialog that silences an organization; without scripts it is the whole page. */
+function renderSilenceDialog(slug: string, author: string, { duration, comment, problem }: SilenceForm): Html {
+  const path = organizationPath(slug);
+  const content = html`${renderDurations(duration)}${renderThen([
+      ["Messages", "of all its checks stop; checks run on, and its gate stays as it is"],
+    ])}<label class="field"
+      >Why? (kept with your name)<input type="text" name="comment" maxlength="1000" value="${comment}" required
+    /></label>`;
+  const foot = `As ${author}. Can be ended at any time.`;
+  return renderDialog({
+    action: `${path}/silence`,
+    title: `Silence ${slug}?`,
+    content,
+    problem,
+    foot,
+    verb: "Silence",
+    back: path,
+  });
+}
