@@ -129,7 +129,7 @@ export function renderDocument(frame: Frame, content: PageContent): string {
           id="main"
           tabindex="-1"
           data-severity="${severity}"
-          ${isLive ? html`data-live hx-get="${frame.here}" hx-trigger="refresh" hx-select="#main" hx-select-oob="#pages:outerMorph,#clock:outerMorph" hx-swap="outerMorph" hx-sync="this:replace"` : nothing}
+          ${isLive ? html`data-live hx-get="${frame.here}" hx-trigger="refresh" hx-select="#main" hx-select-oob="#pages:outerMorph,#clock:outerMorph${trace === undefined ? "" : ",#trace:outerMorph"}" hx-swap="outerMorph" hx-sync="this:replace"` : nothing}
         >
           ${main}
         </main>

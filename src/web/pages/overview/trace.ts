@@ -22,7 +22,7 @@ export function renderTrace({ trace, traceTogether, rows }: Overview): Html {
     last = at;
   }
   const words = "organizations that spike, last 7 days";
-  return html`<figure class="trace">
+  return html`<figure class="trace" id="trace">
     <svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${words}">
       <path class="c-ink" stroke-width="1.6" vector-effect="non-scaling-stroke" d="${line.join("")}" />
       ${hot.length === 0 ? nothing : html`<path class="c-fail" stroke-width="2.4" vector-effect="non-scaling-stroke" d="${hot.join("")}" />`}
