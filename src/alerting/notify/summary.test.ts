@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { hourMs, minuteMs } from "../../base/time.ts";
 import { resultReport } from "../../../test/support/reports.ts";
-import type { AlertNotice, FleetNotice } from "./notification.ts";
+import type { AlertNotice, FleetNotice, Notification } from "./notification.ts";
 import { describeDuration, summarize } from "./summary.ts";
 
 const startsAtMs = Date.parse("2026-11-02T08:00:00.000Z");
@@ -142,6 +142,13 @@ describe("summarize", () => {
     expect(
       summarize([...last.values()].includes("firing") ? "firing" : "resolved", alerts, { fleet, incident: null }),
     ).toBe(expected);
+  });
+
+  it("of a fleet verdict names the incident's first carrier before any asset type", () => {
+    const carriers = [{ key: "reason", value: "captcha_page", share: 0.92, usualShare: 0.004 }];
+    const incident = { carriers } as unknown as Notification["incident"];
+
+    expect(summarize("firing", [notice()], { fleet, incident })).toContain("; carried by reason=captcha_page 92 %; 1");
   });
 
   it("of the review queue says how many wait and for how long", () => {

@@ -2,7 +2,7 @@ import { checkKind } from "../../checks/checks.ts";
 import { compareSeverity } from "../../contract/severity.ts";
 import { countingOf, countText, deathWords } from "../../contract/death-counts.ts";
 import { withoutFraction } from "../../base/instant.ts";
-import { formatCount } from "../../base/numbers.ts";
+import { formatCount, formatPercent } from "../../base/numbers.ts";
 import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
 import { verdictWords } from "../../contract/fleet/verdict-words.ts";
 import type { AlertNotice, FleetNotice, NoticeEvent, Notification } from "./notification.ts";
@@ -19,7 +19,7 @@ export function summarize(
   const isDrill = alerts.length > 0 && alerts.every((alert) => alert.isDrill);
   const text =
     fleet !== null
-      ? summarizeFleet(status, alerts, fleet)
+      ? summarizeFleet(status, alerts, fleet, incident)
       : incident?.family === "unreachable" && alerts.length > 1
         ? summarizeUnreachable(status, alerts)
         : summarizeAlerts(alerts);
@@ -148,16 +148,26 @@ function summarizeAlerts(alerts: readonly AlertNotice[]): string {
   return parts.join("; ");
 }
 
-function summarizeFleet(status: "firing" | "resolved", alerts: readonly AlertNotice[], fleet: FleetNotice): string {
+function summarizeFleet(
+  status: "firing" | "resolved",
+  alerts: readonly AlertNotice[],
+  fleet: FleetNotice,
+  incident: Notification["incident"],
+): string {
   if (status === "resolved") {
     const peak = fleet.peakSpiking === undefined ? "" : `, at most ${formatCount(fleet.peakSpiking)} organizations`;
     return `Fleet-wide spike of dead assets is over: the rates are back under their thresholds${peak}`;
   }
   const joined = alerts.filter(({ event }) => event === "firing").length;
-  const carriers = fleet.assetTypes
-    .slice(0, namedOrganizations)
-    .map(({ assetType, share }) => `${assetType} ${Math.round(share * 100)} %`)
-    .join(", ");
+  const [carrier] = incident?.carriers ?? [];
+  // An asset type says less than an attribute: most organizations have one that nearly all of their assets are of.
+  const carriers =
+    carrier !== undefined
+      ? `${carrier.key}=${carrier.value} ${formatPercent(carrier.share)}`
+      : fleet.assetTypes
+          .slice(0, namedOrganizations)
+          .map(({ assetType, share }) => `${assetType} ${formatPercent(share)}`)
+          .join(", ");
   return `${verdictWords(fleet)}${carriers === "" ? "" : `; carried by ${carriers}`}${joined === 0 ? "" : `; ${joined} new here`}`;
 }
 
