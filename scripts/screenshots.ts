@@ -1,4 +1,4 @@
-// Writes docs/images: the real page over invented events, and over a real case, in a real browser. `node scripts/screenshots.ts` after a build.
+// Writes docs/images: the real page over invented events in a real browser. `node scripts/screenshots.ts` after a build.
 import { loadConfig } from "../src/config/load.ts";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,7 +11,6 @@ import { createSystemClock, hourMs, secondMs } from "../src/base/time.ts";
 import { startBrowser } from "../test/support/browser.ts";
 
 const images = fileURLToPath(new URL("../docs/images/", import.meta.url));
-const example = fileURLToPath(new URL("../examples/risk-hosts-median.csv.gz", import.meta.url));
 const clock = createSystemClock();
 
 /** Deaths an hour, and since how many hours the checker of its asset types is broken; 0: it is well. */
@@ -132,16 +131,4 @@ await takePictures(folder, [
   { name: "incident", path: "/incidents/1", colorScheme: "light", height: 1_900 },
 ]);
 
-// The real case of the README: riskhosts on 2019-10-22, as `npm start` has it.
-await writeFile(
-  join(folder, "flatline.yaml"),
-  `source: { type: embedded, preload: [{ events: ${JSON.stringify(example)}, rebase: true }] }
-organizations: [{ slug: risk-hosts-median, baseline: median }]
-alerting: { groupWait: 1s }
-storage: { path: real.db }
-${rest}`,
-);
-await takePictures(folder, [
-  { name: "organization", path: "/o/risk-hosts-median?range=7d", colorScheme: "light", height: 1_330 },
-]);
 await rm(folder, { recursive: true });

@@ -53,7 +53,7 @@ async function preloadOne(
   const { received, slugs } = await importEvents({
     location,
     files: [entry.events],
-    rebaseToMs: entry.rebase ? clock.nowMs() : null,
+    rebaseToMs: entry.rebase === false ? null : clock.nowMs() + (entry.rebase === true ? 0 : entry.rebase),
     again: true,
     signal,
     clock,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { minuteMs } from "../../base/time.ts";
+import { dayMs, minuteMs } from "../../base/time.ts";
 import { clickhouseSourceSchema, postgresSourceSchema } from "./table-source.ts";
 import { secretText, section } from "./section.ts";
 import { checkHttpUrl, duration, filePath, nameText, secretFile, wholeNumber } from "../../base/schema/values.ts";
@@ -58,9 +58,11 @@ const preloadSchema = z.union([
       "A file of liveness events (CSV or NDJSON, `.gz` too); relative to the folder of this file.",
     ),
     rebase: z
-      .boolean()
-      .default(false)
-      .describe("Shifts the events in time so that the newest is at the moment of import."),
+      .union([z.boolean(), duration({ maxMs: dayMs })])
+      .prefault(false)
+      .describe(
+        "Shifts the events in time so that the newest is at the moment of import; a duration: this long after it, so that what comes last is counted as time goes on.",
+      ),
   }),
   section({
     fixture: filePath().describe(

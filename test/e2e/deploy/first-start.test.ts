@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,59 +7,133 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 
+import { secondMs } from "../../../src/base/time.ts";
 import { parseExposition } from "../../support/exposition-parser.ts";
+import { freePort } from "../../support/free-port.ts";
 import {
   eventually,
   promtool,
   readText,
   runProgram,
   startProgram,
+  stopProgram,
   type Program,
 } from "../../support/program/program.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const example = await readFile(join(root, "config.example.yaml"), "utf8");
 
-/** The example as it is, but for the port, in a folder of its own with the sample beside it. */
+const readers = { authorization: "Bearer example-token" };
+
+/** The example as it is, but for the port, in a folder of its own with what it reads beside it. */
 let folder: string;
 let program: Program;
 let url: string;
-let metrics: string;
+
+/** What the page tells of the incident, by its API. */
+interface Told {
+  readonly organizations: number;
+  readonly family: string;
+  readonly likelyCause: string;
+  readonly carriers: readonly { readonly key: string; readonly value: string; readonly share: number }[];
+  readonly fleet: { readonly by: string; readonly together: number } | null;
+}
 
 /** Which severity each organization has, by the series that is 1. */
-function severities(exposition: string): Record<string, string> {
-  const samples = parseExposition(exposition, "text").get("flatline_check_severity")?.samples ?? [];
+async function severities(): Promise<Record<string, string>> {
+  const samples =
+    parseExposition(await readText(`${url}/metrics`), "text").get("flatline_check_severity")?.samples ?? [];
   return Object.fromEntries(
     samples.filter(({ value }) => value === 1).map(({ labels }) => [labels["slug"] ?? "", labels["severity"] ?? ""]),
   );
 }
 
+async function readJson(path: string): Promise<unknown> {
+  const response = await fetch(`${url}${path}`, { headers: readers });
+  expect(response.status).toBe(200);
+  return response.json();
+}
+
+/** The two commands of `npm start`. */
+async function start(): Promise<void> {
+  execFileSync(process.execPath, [join(folder, "scripts/clean-example.js")]);
+  program = startProgram(["run", "-c", "config.example.yaml"], { cwd: folder });
+  url = String((await program.untilLogged("flatline started"))["url"]);
+}
+
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "flatline-first-start-"));
   await symlink(join(root, "examples"), join(folder, "examples"));
-  await writeFile(join(folder, "flatline.yaml"), example.replace("127.0.0.1:9640", "127.0.0.1:0"));
-  program = startProgram(["run", "-c", "flatline.yaml"], { cwd: folder });
-  url = String((await program.untilLogged("flatline started"))["url"]);
-  metrics = await eventually(async () => {
-    const text = await readText(`${url}/metrics`);
-    return Object.keys(severities(text)).length === 5 ? text : null;
-  });
-  await program.untilLogged("alert firing", { slug: "ads-hosts", receiver: "console" });
-  await program.untilLogged("alert firing", { slug: "adware-hosts", receiver: "console" });
-  await program.untilLogged("alert firing", { slug: "risk-hosts-median", receiver: "console" });
+  await mkdir(join(folder, "scripts"));
+  const port = String(await freePort());
+  for (const name of ["config.example.yaml", "scripts/clean-example.js"]) {
+    const text = await readFile(join(root, name), "utf8");
+    await writeFile(join(folder, name), text.replace("9640", port));
+  }
 });
 afterAll(async () => {
   await program.kill();
   await rm(folder, { recursive: true });
 });
 
-describe("the first start", () => {
-  it("shows fail, warn and ok of real events, and what the mean hides and the median shows", () => {
-    expect(severities(metrics)).toEqual({
+describe.each(["the first start", "a second start"])("%s", () => {
+  beforeAll(start);
+
+  it("has an organization that is ok, one that warns and one that fails within seconds", async () => {
+    const found = await eventually(async () => {
+      const all = await severities();
+      return new Set(Object.values(all)).size === 3 ? all : null;
+    });
+
+    expect(found).toMatchObject({ "adware-hosts": "warn", "risk-hosts": "fail", "tracker-hosts": "ok" });
+  });
+
+  it("opens one incident of at least three organizations within a minute, with its cause, while one stays ok", async () => {
+    const incidents = await eventually(async () => {
+      const { incidents: open } = (await readJson("/api/v1/incidents")) as { incidents: readonly Told[] };
+      return open.some(({ organizations }) => organizations === 4) ? open : null;
+    }, 60 * secondMs);
+
+    expect(incidents).toMatchObject([
+      {
+        family: "deaths",
+        likelyCause: "checker",
+        fleet: { by: "chance", together: expect.toSatisfy((together: number) => together >= 3) },
+        carriers: [{ key: "reason", value: "captcha_page", share: expect.toSatisfy((share: number) => share > 0.8) }],
+      },
+    ]);
+    expect((await severities())["tracker-hosts"]).toBe("ok");
+  });
+
+  it("names the dead assets on the incident's page, and asks what it was", async () => {
+    const page = await (await fetch(`${url}/incidents/1`, { headers: readers })).text();
+
+    expect(page).toMatch(/captcha_page/);
+    expect(page).toMatch(/\w+\[\.\]\w+-[0-9a-f]{6}\[\.\]example/);
+    expect(page).toContain('href="/incidents/1/judge"');
+  });
+
+  it("ends as that night did", async () => {
+    const ended = {
+      "adware-hosts": 131,
+      "ads-hosts": 2_012,
+      "popup-hosts": 1_047,
+      "risk-hosts": 89,
+      "tracker-hosts": 7,
+    };
+
+    const counts = async (): Promise<Record<string, number>> =>
+      Object.fromEntries(
+        (parseExposition(await readText(`${url}/metrics`), "text").get("flatline_check_deaths")?.samples ?? []).map(
+          ({ labels, value }) => [labels["slug"] ?? "", value],
+        ),
+      );
+    await expect.poll(counts).toEqual(ended);
+    expect(await severities()).toEqual({
       "ads-hosts": "fail",
       "adware-hosts": "warn",
-      "risk-hosts": "ok",
-      "risk-hosts-median": "fail",
+      "popup-hosts": "fail",
+      "risk-hosts": "fail",
       "tracker-hosts": "ok",
     });
   });
@@ -72,31 +147,61 @@ describe("the first start", () => {
   });
 
   it("writes the delivered notifications, with their severities, into the log", () => {
-    const told = program.log().filter(({ msg }) => msg === "alert firing");
+    const told = program.log().filter(({ msg, event }) => msg === "alert firing" && event === "firing");
 
-    expect(told.map(({ slug, severity, event, level }) => ({ slug, severity, event, level }))).toEqual(
+    expect(told.map(({ slug, severity, level }) => ({ slug, severity, level }))).toEqual(
       expect.arrayContaining([
-        { slug: "ads-hosts", severity: "fail", event: "firing", level: "error" },
-        { slug: "adware-hosts", severity: "warn", event: "firing", level: "warn" },
-        { slug: "risk-hosts-median", severity: "fail", event: "firing", level: "error" },
+        { slug: "adware-hosts", severity: "warn", level: "warn" },
+        { slug: "risk-hosts", severity: "fail", level: "error" },
+        { slug: "ads-hosts", severity: "fail", level: "error" },
       ]),
     );
-    expect(told).toHaveLength(3);
   });
 
-  it("counts them as delivered", async () => {
-    const exposition = await readText(`${url}/metrics`);
+  const config = ["-c", "config.example.yaml"];
 
-    expect(exposition).toMatch(/^flatline_notifications_total\{receiver="console",outcome="delivered"\} [123]$/m);
+  it("names the assets of its alert: as many lines of CSV as different assets are known", async () => {
+    const listed = await runProgram(["alerts", "list", "--json", ...config], { cwd: folder });
+    const { alerts } = JSON.parse(listed.stdout) as { alerts: { id: string; slug: string }[] };
+    const id = alerts.find(({ slug }) => slug === "ads-hosts")?.id ?? "";
+    const answer = await fetch(`${url}/api/v1/alerts/${id}/assets?limit=1`, {
+      headers: { authorization: "Bearer example-token" },
+    });
+    const { count, knownCount } = (await answer.json()) as { count: number; knownCount: number };
+
+    const csv = await runProgram(["alerts", "assets", id, "--csv", ...config], { cwd: folder });
+    const json = await runProgram(["alerts", "assets", id, "--json", ...config], { cwd: folder });
+    const shown = await runProgram(["alerts", "assets", id, ...config], { cwd: folder });
+    const unknown = await runProgram(["alerts", "assets", "nobody", ...config], { cwd: folder });
+    const alert = await runProgram(["alerts", "show", id, ...config], { cwd: folder });
+    const nobody = await runProgram(["alerts", "show", "nobody", ...config], { cwd: folder });
+
+    expect(alert.stdout).toMatch(/^detected +\d{4}-\d\d-\d\dT[\d:]+Z$/m);
+    expect(alert.stdout).toMatch(/^notified +\d{4}/m);
+    expect(alert.stdout).toMatch(/^finding +2,012 deaths/m);
+    expect(alert.stdout).toContain(`flatline alerts assets ${id}`);
+    expect(nobody).toMatchObject({ exitCode: 64, stdout: "" });
+
+    const [header, ...rows] = csv.stdout.trimEnd().split("\n");
+    expect(header).toBe("deadAt,assetType,asset,revivedAt,attr.reason");
+    expect(count).toBe(2_012);
+    expect(rows).toHaveLength(knownCount);
+    expect(json.stdout.trimEnd().split("\n")).toHaveLength(knownCount);
+    expect(shown.stdout).toContain(`2,012 deaths, ${knownCount.toLocaleString("en")} different assets known`);
+    expect(unknown).toMatchObject({ exitCode: 64, stdout: "" });
+    expect(unknown.stderr).toContain("no such alert of a spike over stored events: it has no assets");
   });
 
   it.skipIf(promtool.skipReason !== null)(`leaves promtool nothing to say`, async () => {
     expect(promtool.complaints(await readText(`${url}/metrics`))).toBe("");
   });
 
-  it("says only what is no trouble", () => {
-    expect(program.log().filter(({ level, msg }) => level !== "info" && msg !== "alert firing")).toEqual([]);
-    expect(program.stdout()).toBe("");
+  it("says only what is no trouble, and stops", async () => {
+    const said = program.log().filter(({ level, receiver }) => level !== "info" && receiver === undefined);
+    const end = await stopProgram(program);
+
+    expect(said).toEqual([]);
+    expect(end).toMatchObject({ exitCode: 0, stdout: "" });
   });
 });
 
@@ -112,38 +217,5 @@ describe("config.example.yaml", () => {
     expect(source.type).toBe("embedded");
     expect(receivers.map(({ type }) => type)).toEqual(["log"]);
     expect(example).not.toContain("${");
-    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-  });
-
-  it("names the assets of its alert: as many lines of CSV as different assets are known", async () => {
-    const listed = await runProgram(["alerts", "list", "--json", "--url", url], { cwd: folder });
-    const { alerts } = JSON.parse(listed.stdout) as { alerts: { id: string; slug: string }[] };
-    const id = alerts.find(({ slug }) => slug === "ads-hosts")?.id ?? "";
-    const answer = await fetch(`${url}/api/v1/alerts/${id}/assets?limit=1`, {
-      headers: { authorization: "Bearer example-token" },
-    });
-    const { count, knownCount } = (await answer.json()) as { count: number; knownCount: number };
-
-    const csv = await runProgram(["alerts", "assets", id, "--csv", "--url", url], { cwd: folder });
-    const json = await runProgram(["alerts", "assets", id, "--json", "--url", url], { cwd: folder });
-    const shown = await runProgram(["alerts", "assets", id, "--url", url], { cwd: folder });
-    const unknown = await runProgram(["alerts", "assets", "nobody", "--url", url], { cwd: folder });
-    const alert = await runProgram(["alerts", "show", id, "--url", url], { cwd: folder });
-    const nobody = await runProgram(["alerts", "show", "nobody", "--url", url], { cwd: folder });
-
-    expect(alert.stdout).toMatch(/^detected +\d{4}-\d\d-\d\dT[\d:]+Z$/m);
-    expect(alert.stdout).toMatch(/^notified +\d{4}/m);
-    expect(alert.stdout).toMatch(/^finding +5,119 deaths/m);
-    expect(alert.stdout).toContain(`flatline alerts assets ${id}`);
-    expect(nobody).toMatchObject({ exitCode: 64, stdout: "" });
-
-    const [header, ...rows] = csv.stdout.trimEnd().split("\n");
-    expect(header).toBe("deadAt,assetType,asset,revivedAt");
-    expect(count).toBe(5_119);
-    expect(rows).toHaveLength(knownCount);
-    expect(json.stdout.trimEnd().split("\n")).toHaveLength(knownCount);
-    expect(shown.stdout).toContain(`5,119 deaths, ${knownCount.toLocaleString("en")} different assets known`);
-    expect(unknown).toMatchObject({ exitCode: 64, stdout: "" });
-    expect(unknown.stderr).toContain("no such alert of a spike over stored events: it has no assets");
   });
 });

@@ -30,5 +30,5 @@ it("npm install flatline node@24 works in an empty folder, whatever Node.js the 
 
   expect(installing.status, installing.stderr).toBe(0);
   expect([version.status, version.stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
-  expect([check.status, check.stdout]).toEqual([2, expect.stringContaining("ads-hosts")]);
+  expect([check.status, check.stdout]).toEqual([0, expect.stringContaining("ads-hosts")]);
 }, 300_000);

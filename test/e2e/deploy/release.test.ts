@@ -69,7 +69,7 @@ describe("the dry run of a release", () => {
     const checkRun = await runProgram(["check", "-c", "node_modules/flatline/config.example.yaml"], options);
 
     expect(versionRun).toMatchObject({ exitCode: 0, stdout: `${version}\n`, stderr: "" });
-    expect([checkRun.exitCode, checkRun.stdout]).toEqual([2, expect.stringContaining("ads-hosts")]);
+    expect([checkRun.exitCode, checkRun.stdout]).toEqual([0, expect.stringContaining("ads-hosts")]);
   });
 
   it.skipIf(helm.isMissing)(`makes a chart of the image that is published${helm.note}`, async () => {
