@@ -95,7 +95,8 @@ function renderJson(reports: readonly CheckReport[]): string {
   return `${JSON.stringify(rows, null, 2)}\n`;
 }
 
-function renderReports(reports: readonly CheckReport[], own: readonly string[], context: CliContext): string {
+/** Renders reports as a table, the worst first; `own` are addresses that stay links. */
+export function renderReports(reports: readonly CheckReport[], own: readonly string[], context: CliContext): string {
   const checks = new Set(reports.map(({ check }) => check));
   const rows = reports
     .toSorted(byWorst)

@@ -1,11 +1,7 @@
-import { writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
-
-import { InvalidArgumentError, Option, type Command } from "commander";
+import { InvalidArgumentError, type Command } from "commander";
 
 import { FlatlineError } from "../base/errors.ts";
 import { suggest } from "../base/suggestions.ts";
-import { renderStarter, starterSources, type StarterSource } from "./config-starter.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
 import { loadConfig, findConfigPath } from "../config/load.ts";
 import { describeConfig, renderConfig } from "../config/render.ts";
@@ -15,6 +11,7 @@ import { checkTargets } from "../daemon/targets.ts";
 import { receiverKind } from "../receivers/receivers.ts";
 import { loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
+import { addInit } from "./init.ts";
 import { formatLocalTime } from "./local-time.ts";
 
 interface FileOption {
@@ -39,40 +36,6 @@ Examples:
 `,
   );
 };
-
-const starterFile = "flatline.yaml";
-
-function addInit(parent: Command, context: CliContext): void {
-  parent
-    .command("init")
-    .description("write a commented configuration to begin with")
-    .addOption(
-      new Option("--source <type>", "where verdicts come from").choices(starterSources).default(starterSources[0]),
-    )
-    .option("-c, --config <file>", "the file to write, - is standard output", starterFile)
-    .action(async ({ source, config: file }: { readonly source: StarterSource; readonly config: string }) => {
-      const text = renderStarter(source);
-      if (file === "-") {
-        context.stdout.write(text);
-        return;
-      }
-      await writeFile(resolve(context.cwd, file), text, { flag: "wx" }).catch((error: NodeJS.ErrnoException) => {
-        const why = error.code === "EEXIST" ? "exists already; name another with -c, or remove it" : String(error);
-        throw new FlatlineError("usage", `${file}: ${why}`, { cause: error });
-      });
-      context.stdout.write(`${file}: written, for source.type ${source}; next: flatline config check -c ${file}\n`);
-    })
-    .addHelpText(
-      "after",
-      `
-A file that exists is left alone, exit 64.
-
-Examples:
-  flatline config init                          over flatline's own store of events
-  flatline config init --source remote -c -     against a platform's API, to standard output
-`,
-    );
-}
 
 function addCheck(parent: Command, context: CliContext): void {
   parent

@@ -91,6 +91,7 @@ The configuration file is -c FILE, else $FLATLINE_CONFIG, else ./flatline.yaml, 
 Commands that ask the daemon need no file with --url or $FLATLINE_URL, and --token-file or $FLATLINE_TOKEN.
 
 Examples:
+  flatline init                        write a first configuration
   flatline run -c flatline.yaml        run the daemon
   flatline check                       evaluate every organization once; exit 0 ok, 1 warn, 2 fail, 3 unknown
   flatline config check                validate the configuration
@@ -132,6 +133,7 @@ type LoadCommands = () => Promise<readonly RegisterCommand[]>;
  */
 const loaders: Readonly<Record<string, LoadCommands>> = {
   run: async () => [(await import("./run.ts")).registerRun],
+  init: async () => [(await import("./init.ts")).registerInit],
   check: async () => [(await import("./check.ts")).registerCheck],
   status: async () => [(await import("./status.ts")).registerStatus],
   config: async () => [(await import("./config.ts")).registerConfig],

@@ -1,0 +1,62 @@
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
+
+import { FlatlineError } from "../base/errors.ts";
+import type { CliContext } from "./context.ts";
+
+/** Asks on stderr and reads lines of the terminal. */
+export interface Questions extends Disposable {
+  /**
+   * Returns what was typed, without blanks around it; an empty line is `fallback`. Asks again while `problemOf` has one.
+   * @throws unavailable at the end of the input and at Ctrl-C
+   */
+  ask(question: string, options?: QuestionOptions): Promise<string>;
+}
+
+export interface QuestionOptions {
+  /** Answer of an empty line [""]. */
+  readonly fallback?: string;
+  /** Whether what is typed is not shown [it is]. */
+  readonly isSecret?: boolean;
+  /** What is wrong with an answer, as "must be …"; null: nothing [nothing]. */
+  readonly problemOf?: (answer: string) => string | null;
+}
+
+/** Opens the terminal for a dialogue of several questions. */
+export function openQuestions({ stdin, stderr, signal }: Pick<CliContext, "stdin" | "stderr" | "signal">): Questions {
+  let isShown = false;
+  const echo = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      if (isShown) stderr.write(chunk.toString());
+      done();
+    },
+  });
+  // As a terminal, so that a secret need not be shown; it reads Ctrl-C itself then.
+  const lines = createInterface({ input: stdin, output: echo, terminal: true, historySize: 0 });
+  const close = (): void => lines.close();
+  lines.on("SIGINT", close);
+  // What is pasted ahead of its question may be the answer to one that is not shown.
+  lines.on("line", () => (isShown = false));
+  signal.addEventListener("abort", close, { once: true });
+  const typed = lines[Symbol.asyncIterator]();
+
+  return {
+    ask: async (question, { fallback = "", isSecret = false, problemOf = () => null } = {}) => {
+      for (;;) {
+        stderr.write(question);
+        isShown = !isSecret;
+        const { value, done } = await typed.next();
+        if (isSecret || done === true) stderr.write("\n");
+        if (done === true) throw new FlatlineError("unavailable", "stopped: nothing was written");
+        const answer = value.trim() === "" ? fallback : value.trim();
+        const problem = problemOf(answer);
+        if (problem === null) return answer;
+        stderr.write(`  It ${problem}.\n`);
+      }
+    },
+    [Symbol.dispose]: () => {
+      signal.removeEventListener("abort", close);
+      lines.close();
+    },
+  };
+}
