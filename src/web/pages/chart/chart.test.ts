@@ -115,7 +115,7 @@ describe("the chart of one organization", () => {
     const data = organizationChart();
 
     expect(wordsOf(data)).toEqual(
-      expect.arrayContaining(["233 fail above", "117 warn above", "58.3 expected", "3 in the last hour, usually 2.4"]),
+      expect.arrayContaining(["233 fail above", "117 warn above", "58.3 expected", "3 in 1 h, usually 2.4"]),
     );
     expect(wordsOf(data)).toContain("ok since 22 Nov 07:07");
     expect(numbersOf(data).lines.map(({ name }) => name)).toEqual(["in 24 h", "expected", "warn above", "fail above"]);

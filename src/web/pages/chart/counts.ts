@@ -166,7 +166,7 @@ function barEnds(
     {
       y: Math.min(y(lately.deaths * Math.min(1, bars.lengthMs / Math.max(lengthMs, minuteMs))), foot - 5),
       figure: formatCount(lately.deaths),
-      words: `${since ? "in the last hour" : `since ${formatInstant(lately.sinceMs, data.nowMs)}`}${usual === null ? "" : `, usually ${formatUsual(usual)}`}`,
+      words: `${since ? "in 1 h" : `since ${formatInstant(lately.sinceMs, data.nowMs)}`}${usual === null ? "" : `, usually ${formatUsual(usual)}`}`,
     },
   ];
   if (before !== null) ends.push({ y: foot - 5, figure: formatUsual(before), words: "an hour before it" });
