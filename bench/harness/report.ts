@@ -1,4 +1,4 @@
-// Writes the measured values into README.md, docs/performance.md and docs/benchmarks.md, between their markers:
+// Writes the measured values into docs/performance.md and docs/benchmarks.md, between their markers:
 // node bench/harness/report.ts
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -12,8 +12,8 @@ import { peersMessages, peersTable, type PeersResult } from "../peers/report.ts"
 import { soakPage, type SoakResult } from "../soak/report.ts";
 import { formatBound, formatMet, formatMetric, formatRatio } from "./table.ts";
 
-/** The pages with measured values: the comparison, the summary for users and the benchmarks themselves. */
-export const reportFiles = ["README", "docs/performance", "docs/benchmarks"].map((name) =>
+/** The pages with measured values: the summary for users and the benchmarks themselves. */
+const reportFiles = ["docs/performance", "docs/benchmarks"].map((name) =>
   fileURLToPath(new URL(`../../${name}.md`, import.meta.url)),
 );
 
@@ -43,17 +43,15 @@ function readResult<Result>(name: string): Result | null {
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Result) : null;
 }
 
-/** Rewrites everything from `<!-- peers -->`, `<!-- costs -->`, `<!-- summary -->` or `<!-- measured NAME -->` to `<!-- end -->`. */
+/** Rewrites everything from `<!-- costs -->`, `<!-- summary -->` or `<!-- measured NAME -->` to `<!-- end -->`. */
 export async function reportPage(page: string, { results, soak, peers }: Measured): Promise<string> {
   const blocks: Record<string, string> = { costs: costs(results), summary: await summary(results, soak) };
-  if (peers !== null) {
-    blocks["peers"] = `${peersTable(peers)}\n\n${where(peers)}`;
-    blocks["measured peers"] = `${peersMessages(peers)}\n\nOne run; ${where(peers)}`;
-  }
+  if (peers !== null)
+    blocks["measured peers"] = `${peersTable(peers)}\n\n${peersMessages(peers)}\n\nOne run; ${where(peers)}`;
   if (soak !== null) blocks["measured soak"] = `${soakPage(soak)}\n\nOne run; ${where(soak)}`;
   for (const result of results) blocks[`measured ${result.name}`] = details(result);
   const written = page.replaceAll(
-    /<!-- (peers|costs|summary|measured [a-z-]+) -->[^]*?<!-- end -->/g,
+    /<!-- (costs|summary|measured [a-z-]+) -->[^]*?<!-- end -->/g,
     (_, key: string) => `<!-- ${key} -->\n\n${blocks[key] ?? "Not measured yet."}\n\n<!-- end -->`,
   );
   return format(written, { ...(await resolveConfig(import.meta.filename)), parser: "markdown" });

@@ -92,7 +92,7 @@ export function sideReport(
   };
 }
 
-/** Returns the table of the README. */
+/** Returns the table of both sides. */
 export function peersTable({ flatline, peer, pace }: PeersResult): string {
   const row = (title: string, cell: (side: SideReport) => string): string =>
     `| ${[title, cell(flatline), cell(peer)].join(" | ")} |`;

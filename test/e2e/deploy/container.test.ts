@@ -186,7 +186,7 @@ describe.skipIf(storage === "")(`the README's docker run${reason}`, { timeout: m
   it("runs the configuration beside it", async () => {
     const readme = await readFile(`${root}README.md`, "utf8");
     const [, command = ""] = /```sh\ndocker build [^\n]*\n(docker run [^`]+)```/.exec(readme) ?? [];
-    const [, yaml = ""] = /```yaml\n(source: \{ type: embedded \}\n[^`]+)```/.exec(readme) ?? [];
+    const [, yaml = ""] = /<<'END'\n([^]+?\n)END\n/.exec(readme) ?? [];
     await using place = await makeProgramFolder(yaml);
     await runOrThrow("chmod", ["-R", "a+rX", place.path]);
     const name = `${container}-readme`;
@@ -197,7 +197,11 @@ describe.skipIf(storage === "")(`the README's docker run${reason}`, { timeout: m
       .replace(" -p 127.0.0.1:9640:9640", "")
       .replace(" -v flatline:/data", ` -v ${name}:/data`)
       .replace(/ flatline\n$/, ` ${image}\n`);
-    const shell = { FLATLINE_API_KEY: "a-key", SLACK_WEBHOOK_URL: "https://hooks.slack.com/services/a" };
+    const shell = {
+      FLATLINE_API_KEY: "a-key",
+      FLATLINE_TOKEN: "a-token-of-the-tests",
+      SLACK_WEBHOOK_URL: "https://hooks.slack.com/services/a",
+    };
     onTestFinished(async () => {
       await run("podman", ["rm", "--force", "--time", "0", name]);
       await run("podman", ["volume", "rm", "--force", name]);
