@@ -69,8 +69,10 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
       if (act === "judge") said.judgement.await(saying, saying.verdict);
       if (act === "withdraw") said.judgement.await(saying, null);
       if (act === "acknowledge") said.acknowledgement.await(saying, this.#acknowledgement(saying, alert));
-      if (act === "unacknowledge") said.acknowledgement.await(saying, null);
-      if (act === "unacknowledge") said.isTakenBack = true;
+      if (act !== "unacknowledge") continue;
+      // One that is quiet by its incident's acknowledgement only has none to take back.
+      if (said.acknowledgement.values(saying).some((one) => one !== null)) said.isTakenBack = true;
+      said.acknowledgement.await(saying, null);
     }
   }
 

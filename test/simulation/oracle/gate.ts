@@ -110,18 +110,27 @@ export class GateOracle implements Pick<PeopleObserver, "saying" | "said"> {
   wouldOpen(saying: Saying, episode: Episode, change: "acknowledge" | Verdict): boolean[] {
     const failure = this.#failures.get(episode);
     if (failure === undefined) return [false];
-    const others = [...this.#failures.keys()]
-      .filter((other) => other !== episode && other.slug === episode.slug)
-      .map((other) => this.holds(other, saying));
-    const state = this.#stateOf(episode, failure, saying);
-    const changed =
-      change === "acknowledge" ? { ...state, isAcknowledged: ["alone" as const] } : { ...state, judgements: [change] };
-    const isHeldAfter = heldBy(episode, changed, this.#releaseOn(episode.slug));
+    const together = new Set(this.#episodesOf(saying));
+    // An act on an incident is done to one alert after the other: those before it may hold nothing any more.
+    const others = [...this.#failures]
+      .filter(([other]) => other !== episode && other.slug === episode.slug)
+      .map(([other, one]) => {
+        const held = this.holds(other, saying);
+        return together.has(other) ? new Set([...held, ...this.#heldAfter(saying, other, one, change)]) : held;
+      });
+    const isHeldAfter = this.#heldAfter(saying, episode, failure, change);
     const mayOpen =
       this.holds(episode, saying).has(true) && isHeldAfter.has(false) && others.every((held) => held.has(false));
     const mustOpen =
       !this.holds(episode, saying).has(false) && !isHeldAfter.has(true) && others.every((held) => !held.has(true));
     return mustOpen ? [true] : mayOpen ? [true, false] : [false];
+  }
+
+  #heldAfter(saying: Saying, episode: Episode, failure: Failure, change: "acknowledge" | Verdict): Set<boolean> {
+    const state = this.#stateOf(episode, failure, saying);
+    const changed =
+      change === "acknowledge" ? { ...state, isAcknowledged: ["alone" as const] } : { ...state, judgements: [change] };
+    return heldBy(episode, changed, this.#releaseOn(episode.slug));
   }
 
   /** What comes of a release of the hold of this alert. */
