@@ -22,6 +22,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   backtest: ["base", "contract", "spike", "checks", "alerting", "monitor", "store (types)"],
   discovery: ["base", "contract", "config", "store"],
   web: ["base", "contract", "checks", "alerting", "store", "metrics", "service"],
+  look: ["base", "contract", "store", "metrics"],
   daemon: [
     "base",
     "spike",
@@ -39,6 +40,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     "alerting",
     "receivers",
     "metrics",
+    "look",
     "web",
   ],
   cli: [
@@ -59,6 +61,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     "alerting",
     "receivers",
     "metrics",
+    "look",
     "web",
   ],
 };

@@ -1,0 +1,55 @@
+/** What controls say of a look: its shares of right answers, both between 0 and 1 without the bounds. */
+export interface Accuracy {
+  /** Share of the living that show life. */
+  readonly sensitivity: number;
+  /** Share of the dead that do not. */
+  readonly specificity: number;
+}
+
+/** How many of some controls were asked, and how many of these showed life. */
+export interface ControlCount {
+  readonly asked: number;
+  readonly alive: number;
+}
+
+// Fewer controls say less than a careful guess (CONTRACT 16).
+const leastControls = 10;
+const assumed: Accuracy = { sensitivity: 0.8, specificity: 0.9 };
+
+/** Returns how far a look can be trusted, from controls that were looked at in the same minutes and the same way. */
+export function accuracyOf(living: ControlCount, dead: ControlCount): Accuracy {
+  const share = ({ asked, alive }: ControlCount): number => (alive + 0.5) / (asked + 1);
+  return {
+    sensitivity: living.asked < leastControls ? assumed.sensitivity : share(living),
+    specificity: dead.asked < leastControls ? assumed.specificity : 1 - share(dead),
+  };
+}
+
+/**
+ * Returns the posterior probability that more than half of all are alive, when `alive` of `asked` showed life: their share a has
+ * the prior Beta(½, ½), and `alive` is binomially distributed with `asked` and p(a) = a·s + (1 − a)(1 − c).
+ *
+ * With a = sin²θ the prior is uniform over θ in [0, π/2], and the likelihood p^k (1 − p)^(n−k) a polynomial of degree n in cos 2θ,
+ * that is Σ cₘ cos 2mθ with m ≤ n. Its n + 1 coefficients are exact sums over n + 1 points (the discrete cosine transform), its
+ * integral over [π/4, π/2] is c₀π/4 − Σ cₘ sin(mπ/2) / 2m, that over all c₀π/2. So nothing is approximated but by rounding.
+ */
+export function posteriorOfMostAlive(alive: number, asked: number, { sensitivity, specificity }: Accuracy): number {
+  const points = asked + 1;
+  const angles = Array.from({ length: points }, (_, index) => ((index + 0.5) * Math.PI) / (2 * points));
+  const logs = angles.map((angle) => {
+    const share = Math.sin(angle) ** 2;
+    const shown = share * sensitivity + (1 - share) * (1 - specificity);
+    return alive * Math.log(shown) + (asked - alive) * Math.log1p(-shown);
+  });
+  // Only their ratios count: without their largest they would vanish.
+  const largest = Math.max(...logs);
+  const likelihoods = logs.map((log) => Math.exp(log - largest));
+  const coefficient = (order: number): number =>
+    (2 / points) * likelihoods.reduce((sum, value, at) => sum + value * Math.cos(2 * order * (angles[at] ?? 0)), 0);
+  let upper = 0;
+  // Even orders have no part in it.
+  for (let order = 1; order <= asked; order += 2)
+    upper -= (coefficient(order) * (order % 4 === 1 ? 1 : -1)) / (2 * order);
+  const mean = coefficient(0) / 2;
+  return Math.min(1, Math.max(0, 0.5 + upper / (mean * (Math.PI / 2))));
+}
