@@ -22,7 +22,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   backtest: ["base", "contract", "spike", "checks", "alerting", "monitor", "store (types)"],
   discovery: ["base", "contract", "config", "store"],
   web: ["base", "contract", "checks", "alerting", "store", "metrics", "service"],
-  look: ["base", "contract", "store", "metrics"],
+  look: ["base", "contract", "evidence", "store", "metrics"],
   daemon: [
     "base",
     "spike",

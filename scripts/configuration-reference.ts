@@ -36,7 +36,7 @@ export function renderReference(schema: JsonSchema): string {
     "### `silences`",
     "A list. Each is fixed (`startsAt`, `endsAt`) or recurring (`schedule`, `duration`, `timezone`), and has at least one of `slug`, `check` and `labels`; all that it has must match.",
     table(rowsOf(items(section("silences")))),
-    ...["server", "storage", "heartbeat", "log"].flatMap((key) => [
+    ...["server", "storage", "heartbeat", "secondOpinion", "log"].flatMap((key) => [
       `### \`${key}\``,
       text(section(key)),
       table(rowsOf(section(key))),

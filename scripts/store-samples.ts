@@ -163,7 +163,8 @@ async function addWhatTakesDays(path: string): Promise<void> {
   await store.alerts.end(ended, { atMs: clock.nowMs(), isByRun: true, baselineExclusion: "none" });
   const said = { alertId: ended.id, check, slug, atMs: clock.nowMs(), comment: "a sample", by: "token", note: "kim" };
   await store.judgements.append({ ...said, verdict: "checker" });
-  await store.comments.append({ ...said, text: said.comment, act: "judgement" });
+  const { check: _check, comment: text, ...comment } = said;
+  await store.comments.append({ ...comment, text, act: "judgement" });
   const board = new Board();
   await board.reload(() => store.runs.load());
   const [owner] = (await store.runs.load()).journal;

@@ -75,6 +75,7 @@ export async function startSoakWorld(organizations: number): Promise<SoakWorld> 
     random: Math.random,
     version: "0.0.0",
     nodeVersion: process.versions.node,
+    nodePath: process.execPath,
     logger: counted.logger,
     readConfig: () => loadConfig(load),
   });

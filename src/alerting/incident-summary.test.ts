@@ -17,6 +17,7 @@ const incident: Incident = {
   acknowledgement: null,
   outlived: 0,
   outgrownAtMs: null,
+  secondOpinion: null,
 };
 const nothingFound: AlertFound = { deaths: null, carriers: [], revived: null, cause: null, error: null };
 

@@ -2,7 +2,7 @@ import { speaksForChecker } from "../contract/judgement.ts";
 import { worstSeverity, type Severity } from "../contract/severity.ts";
 import type { WorstMember } from "./notify/notification.ts";
 import type { AlertCarrier, AlertState, KeptAlert } from "../store/alerts/alerts.ts";
-import type { Incident } from "../store/alerts/incidents.ts";
+import type { Incident, SecondOpinion } from "../store/alerts/incidents.ts";
 
 /** An alert of an incident, as it stands now. */
 export interface IncidentMember extends KeptAlert {
@@ -39,6 +39,8 @@ export interface IncidentSummary {
   readonly likelyCause: IncidentCause;
   /** Over all its excess deaths; at most 3, the largest share first. */
   readonly carriers: readonly AlertCarrier[];
+  /** What flatline's own look says; null: it has not looked. */
+  readonly secondOpinion: SecondOpinion | null;
   readonly acknowledgedBy: string | null;
   /** Gates that its alerts hold. */
   readonly held: number;
@@ -76,6 +78,7 @@ export function summarizeIncident(
     excessStoppedAtMs: excessStoppedAtMs(firing.map(({ alert }) => alert)),
     likelyCause: causeOf(incident, shown, carriers),
     carriers: carriers.slice(0, mostCarriers),
+    secondOpinion: incident.secondOpinion,
     acknowledgedBy: acknowledgedBy(incident, members),
     held: slugsOf(members.filter(({ holdsGate }) => holdsGate)).size,
   };
@@ -155,13 +158,15 @@ function sharedCarriers(members: readonly IncidentMember[]): AlertCarrier[] {
     );
 }
 
-/** Revivals speak before a verdict by ratio, and both before what the deaths share (CONTRACT 15, Fleet verdict). */
+/** A second opinion speaks first, then revivals, a verdict by ratio, and what the deaths share (CONTRACT 15, Fleet verdict). */
 function causeOf(
-  { family, verdict }: Incident,
+  { family, verdict, secondOpinion }: Incident,
   members: readonly IncidentMember[],
   carriers: readonly AlertCarrier[],
 ): IncidentCause {
   if (family !== "deaths") return "unclear";
+  if (secondOpinion?.verdict === "refuted") return "checker";
+  if (secondOpinion?.verdict === "confirmed") return "assets";
   const revived = members.flatMap(({ alert }) => alert.found?.revived ?? []);
   const judged = revived.reduce((sum, one) => sum + one.judged, 0);
   const revivedCount = revived.reduce((sum, { count }) => sum + count, 0);

@@ -150,6 +150,7 @@ class OpenBook implements IncidentBook {
         acknowledgement: null,
         outlived: 0,
         outgrownAtMs: null,
+        secondOpinion: null,
       }));
     if (known === null) {
       this.#open = [incident, ...this.#open];

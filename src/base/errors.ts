@@ -29,6 +29,7 @@ export const errorKinds = {
   forbidden: { fault: "operator", httpStatus: 403, exitCode: 77 },
   too_large: { fault: "operator", httpStatus: 413, exitCode: 65 },
   conflict: { fault: "operator", httpStatus: 409, exitCode: 1 },
+  too_many: { fault: "operator", httpStatus: 429, exitCode: 75 },
   api_timeout: { fault: "upstream", httpStatus: 504, exitCode: 75 },
   api_network: { fault: "upstream", httpStatus: 502, exitCode: 75 },
   api_bad_request: { fault: "operator", httpStatus: 400, exitCode: 1 },

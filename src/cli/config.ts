@@ -49,6 +49,8 @@ function addCheck(parent: Command, context: CliContext): void {
       const discover = config.discover.length;
       const sources = discover === 0 ? "" : `, ${counted(discover, "discovery source")}`;
       context.stdout.write(`${path}: ok, ${organizations}${sources}, ${receivers}\n`);
+      const contacts = secondOpinionContacts(config);
+      if (contacts !== null) context.stdout.write(`${path}: ${contacts}\n`);
       for (const note of configNotes(config)) context.stderr.write(`note: ${note}\n`);
     })
     .addHelpText(
@@ -182,6 +184,22 @@ async function load(context: CliContext, flag: string | undefined): Promise<{ pa
 
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Returns what a second opinion will contact, as a sentence without secrets; null: none is configured. */
+function secondOpinionContacts({ secondOpinion }: Pick<Config, "secondOpinion">): string | null {
+  if (secondOpinion === null) return null;
+  const { dns, http, verifier } = secondOpinion;
+  const servers = dns?.servers ?? null;
+  const resolvers = servers === null ? "the system's DNS servers" : `the DNS servers ${servers.join(", ")}`;
+  const contacts = [
+    ...(dns === null && http === null ? [] : [resolvers]),
+    ...(http === null ? [] : [`the proxy ${new URL(http.proxy.reveal()).host}`]),
+    ...(verifier === null ? [] : [`the verifier ${new URL(verifier.url.reveal()).host}`]),
+  ];
+  const allowed = http?.allow ?? [];
+  const warning = allowed.length === 0 ? "" : `, and may reach ${allowed.join(", ")}, which is for tests`;
+  return `a second opinion contacts ${contacts.join(" and ")}${warning}`;
 }
 
 /** Returns notes on what is valid and probably not wanted: a sentence each. */

@@ -301,6 +301,7 @@ const refusals: Readonly<Record<number, ErrorCode>> = {
   409: "conflict",
   413: "usage",
   421: "usage",
+  429: "too_many",
   503: "unavailable",
 };
 

@@ -11,6 +11,7 @@ import {
   incidentActSchema,
   incidentDetailSchema,
   incidentListSchema,
+  lookSchema,
   type IncidentActAnswer,
   type IncidentAnswer,
   type IncidentDetailAnswer,
@@ -45,7 +46,7 @@ interface Act {
   readonly mayOpen: boolean;
 }
 
-/** `flatline incidents list|show|ack|judge|release|silence|comment`, through the running daemon's HTTP API (CONTRACT 15). */
+/** `flatline incidents list|show|ack|judge|release|silence|look|comment`, through the running daemon's HTTP API (CONTRACT 15). */
 export const registerIncidents: RegisterCommand = (program: Command, context: CliContext): void => {
   const incidents = program
     .command("incidents")
@@ -103,6 +104,7 @@ export const registerIncidents: RegisterCommand = (program: Command, context: Cl
       const body = { ...said(flags), endsAt: new Date(context.clock.nowMs() + flags.duration).toISOString() };
       await run(id, flags, context, { method: "POST", path: "silence", body, word: "silenced", mayOpen: false });
     });
+  addLook(incidents, context);
   addAct(
     incidents,
     "comment",
@@ -186,6 +188,30 @@ function addAct(
     .option("--yes", "open gates without asking")
     .option("--json", "print {done, skipped, gatesOpened, gatesHeld}")
     .addHelpText("after", `\nExample:\n  flatline incidents ${name} ${example}\n`);
+}
+
+function addLook(parent: Command, context: CliContext): void {
+  withDaemonFlags(
+    parent
+      .command("look")
+      .description("look at some of its dead assets now, for a second opinion")
+      .argument("<id>", "its number or id"),
+  )
+    .option("--by <name>", "who [$USER]")
+    .option("--json", "print {look}")
+    .addHelpText(
+      "after",
+      "\nIt takes a minute or two; `flatline incidents show` then has it.\n\nExample:\n  flatline incidents look 41\n",
+    )
+    .action(async (id: string, flags: DaemonFlags & { readonly by?: string }) => {
+      const by = flags.by ?? context.env["USER"] ?? "";
+      const body = by === "" ? {} : { by };
+      const result = await askDaemon(flags, context, (daemon) =>
+        daemon.send("POST", `${pathOf(id)}/second-opinion`, body, lookSchema),
+      );
+      const text = `look ${result.look} has begun; see it with: flatline incidents show ${id}\n`;
+      context.stdout.write(flags.json === true ? `${JSON.stringify(result, null, 2)}\n` : text);
+    });
 }
 
 function said({ comment, slug }: ActFlags): Readonly<Record<string, unknown>> {
@@ -301,6 +327,7 @@ function renderIncident(incident: IncidentDetailAnswer, context: CliContext): st
     ...(incident.deaths === null ? [] : [deathsText(incident)]),
     ...(fleet === null ? [] : [verdictText(fleet, alerts)]),
     ...(family === "deaths" ? [`likely cause: ${incident.likelyCause}`] : []),
+    ...(incident.secondOpinion === null ? [] : [`second opinion: ${incident.secondOpinion.finding}`]),
     ...carriers.map(
       ({ key, value, share, usualShare }) =>
         `${formatPercent(share)} ${breakAddresses(`${key}=${value}`)}, usually ${formatPercent(usualShare)}`,

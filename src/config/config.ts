@@ -10,7 +10,7 @@ import type { ReceiverKeys } from "./schema/receiver.ts";
 import type { RootInput } from "./schema/schema.ts";
 import type { sourceKinds, SourceType } from "./schema/source-kinds.ts";
 
-type Own = "source" | "include" | "organizations" | "discover" | "receivers" | "server";
+type Own = "secondOpinion" | "source" | "include" | "organizations" | "discover" | "receivers" | "server";
 
 /**
  * The validated configuration (CONTRACT 4), frozen. Its keys are those of the schema: durations in milliseconds, null for what is
@@ -29,6 +29,7 @@ export interface Config extends Omit<RootInput, Own> {
   readonly receivers: readonly ReceiverConfig[];
   readonly server: ServerConfig;
   readonly heartbeat: HeartbeatConfig | null;
+  readonly secondOpinion: SecondOpinionConfig | null;
 }
 
 type Written = RootInput["source"];
@@ -112,4 +113,12 @@ export type StorageConfig = RootInput["storage"];
 
 export interface HeartbeatConfig extends NonNullable<RootInput["heartbeat"]> {
   readonly url: Secret;
+}
+
+type SecondOpinionInput = NonNullable<RootInput["secondOpinion"]>;
+
+/** How flatline looks at dead assets by itself (CONTRACT 16). */
+export interface SecondOpinionConfig extends Omit<SecondOpinionInput, "http" | "verifier"> {
+  readonly http: (NonNullable<SecondOpinionInput["http"]> & { readonly proxy: Secret }) | null;
+  readonly verifier: (NonNullable<SecondOpinionInput["verifier"]> & { readonly url: Secret }) | null;
 }

@@ -59,6 +59,7 @@ export const actions = [
   "judgement.withdraw",
   "comment",
   "release",
+  "look",
   "marker.create",
   "marker.delete",
   "run",

@@ -19,3 +19,29 @@ export function showsLife(answer: LookAnswer): boolean {
 export function showsDeath(answer: LookAnswer): boolean {
   return answer === "gone" || answer === "parked";
 }
+
+/** A second opinion without names, as far as it is said in words. */
+export interface OpinionCounts {
+  readonly asked: number;
+  readonly alive: number;
+  readonly gone: number;
+  readonly verdict: OpinionVerdict;
+  readonly controls: Readonly<Record<"alive" | "dead", { readonly asked: number; readonly alive: number }>>;
+}
+
+/** Returns what was found, without a full stop: "14 of 20 still answer; of 20 known to be alive 19 do, of 20 long dead 1". */
+export function opinionWords({ asked, alive, gone, verdict, controls }: OpinionCounts): string {
+  const found =
+    verdict === "refuted"
+      ? `${alive} of ${asked} still answer`
+      : verdict === "confirmed"
+        ? `${gone} of ${asked} are gone`
+        : `of ${asked} looked at ${alive} still answer and ${gone} are gone, which decides nothing`;
+  const known = [
+    ...(controls.alive.asked === 0 ? [] : [`of ${controls.alive.asked} known to be alive ${controls.alive.alive} do`]),
+    ...(controls.dead.asked === 0 ? [] : [`of ${controls.dead.asked} long dead ${controls.dead.alive}`]),
+  ];
+  const [first, ...rest] =
+    verdict === "refuted" ? known : known.map((one) => one.replace(/(\d+)(?: do)?$/, "$1 answer"));
+  return first === undefined ? found : `${found}; ${[first, ...rest].join(", ")}`;
+}

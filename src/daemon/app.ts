@@ -13,6 +13,7 @@ import type { Actor } from "../contract/actor.ts";
 import type { Config } from "../config/config.ts";
 import { createAppMetrics } from "../metrics/app-metrics.ts";
 import { createProber } from "../monitor/probe.ts";
+import { createLooks } from "../look/looks.ts";
 import type { OpenPosts } from "../store/events/ingest-answers.ts";
 import { createFailureNotes } from "../web/access/failures.ts";
 import { createWeb, type WebAddress, type WebTransport } from "../web/web.ts";
@@ -44,6 +45,8 @@ import { createWebPorts } from "./ports/web.ts";
 export interface AppDeps extends PartsDeps {
   /** Version of Node.js, without a leading v. */
   readonly nodeVersion: string;
+  /** Path of Node.js. */
+  readonly nodePath: string;
   readonly logger: Logger;
   /** Reads the configuration again, for a reload. Rejects with invalid_config. */
   readonly readConfig: () => Promise<Config>;
@@ -200,6 +203,18 @@ export async function startApp(
   });
 
   const evidence = createEvidenceParts({ store, runtime, clock, logger, metrics });
+  const looks = createLooks({
+    store,
+    clock,
+    logger,
+    dispatcher,
+    metrics,
+    program: deps,
+    newId,
+    diedIn: (alertId) => evidence.alertAssets.diedIn(alertId),
+    settings: () => runtime.current().looks,
+    onChange: wake,
+  });
   const unwatched = createUnwatched({ store, runtime, clock, logger });
   const storeProblem = (): string | null => fleet.storeProblem();
   const gate = createGatePort({ store, states, runtime, clock, logger, storeProblem, onAct: wake });
@@ -229,6 +244,7 @@ export async function startApp(
       ingest,
       unwatched,
       alertAssets: evidence.alertAssets,
+      look: (incident) => looks.ask(incident),
       endedAlerts: evidence.endedAlerts,
       fleet,
       discovered,
@@ -277,6 +293,7 @@ export async function startApp(
   stop.work.add("notifier", () => notices.stop(), { stores: true });
   stop.work.add("view of the fleet", () => fleet.stop());
   stop.work.add("maintenance", () => maintenance.stop());
+  stop.work.add("second opinions", () => looks.stop());
   stop.work.add("evidence", () => evidence.stop());
   stop.work.add("unwatched slugs", () => unwatched.stop());
 
@@ -295,6 +312,7 @@ export async function startApp(
   notices.start();
   maintenance.start();
   evidence.start();
+  looks.start();
   unwatched.start();
   heartbeat.start();
   discovered.start();
@@ -314,6 +332,9 @@ export async function startApp(
     stop.work.add("past of the organizations", () => filling.stop());
   }
   isStarted = true;
+  const allowed = runtime.current().looks?.http?.allow ?? [];
+  if (allowed.length > 0)
+    logger.warn({ allow: allowed }, "second opinions may reach addresses that are not public, which is for tests");
   logger.info(
     { url: address.url, organizations: config.organizations.length, source: config.source.type },
     "flatline started",

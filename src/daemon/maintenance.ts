@@ -73,6 +73,7 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     await store.transaction(({ incidents }) =>
       incidents.tidy({ beforeDay: Math.floor(nowMs / dayMs) - spikeDays, nowMs }),
     );
+    await store.transaction(({ looks }) => looks.tidy(nowMs));
     await inSlices(() => store.alerts.pruneHistory(pastRetention));
     let crowdedOut = 0;
     await inSlices(async () => {

@@ -7,6 +7,7 @@ import { opensGate } from "../alerting/outside-acts.ts";
 import type { AlertingSettings } from "../alerting/settings.ts";
 import type { Logger } from "../base/logger.ts";
 import type { CheckTarget } from "../checks/checks.ts";
+import type { LookSettings } from "../look/settings.ts";
 import type { Config, ReceiverConfig } from "../config/config.ts";
 import { checkKey } from "../contract/check-key.ts";
 import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
@@ -26,6 +27,7 @@ import type { Parts } from "./parts.ts";
 import { acknowledgementOpensGate } from "./ports/outside.ts";
 import { createSource, type Source, type SourceDeps } from "./source.ts";
 import { alertingSettings, checkTargets } from "./targets.ts";
+import { lookSettingsOf } from "./look-settings.ts";
 
 /** Everything that is made from one configuration; a reload replaces it as a whole. */
 export interface Applied extends Source {
@@ -39,6 +41,8 @@ export interface Applied extends Source {
   /** By which rule an organization is evaluated. */
   readonly ruleOf: (slug: string) => SpikeRule;
   readonly settings: AlertingSettings;
+  /** What second opinions are made with; null: none is configured. */
+  readonly looks: LookSettings | null;
   readonly receivers: readonly OutboxReceiver[];
   readonly receiverByName: ReadonlyMap<string, Receiver>;
 }
@@ -118,6 +122,7 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
     slugs: new Set(config.organizations.map(({ slug }) => slug)),
     ruleOf: ruleOf(config),
     settings,
+    looks: lookSettingsOf(config),
     receivers,
     receiverByName: new Map(receivers.map(({ receiver }) => [receiver.name, receiver])),
     ...createSource(config, { ...deps, ...parts }),

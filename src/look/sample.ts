@@ -25,7 +25,8 @@ export function* drawAssets<T>(organizations: readonly DrawnFrom<T>[], random: (
     if (chosen === undefined) return;
     const { assets } = chosen;
     const index = Math.floor(random() * assets.length);
-    const [drawn] = assets.splice(index, 1);
+    const [drawn, last] = [assets[index], assets.pop()];
+    if (index < assets.length && last !== undefined) assets[index] = last;
     if (drawn !== undefined) yield drawn;
   }
 }

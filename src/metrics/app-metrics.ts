@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 
 import { secondMs } from "../base/time.ts";
 import { familiesOf } from "../contract/incident.ts";
+import { lookAnswers, opinionVerdicts as opinionVerdictNames } from "../contract/second-opinion.ts";
 import { judgementVerdicts } from "../contract/judgement.ts";
 import { errorReasonsOf, gateChecks } from "../checks/checks.ts";
 import { checkErrorReasons, checkNames, type CheckName } from "../contract/report.ts";
@@ -74,6 +75,8 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
   const authFailures = counter(countedInstruments.authFailures);
   const eventsIngested = counter(countedInstruments.eventsIngested);
   const alertsJudged = counter(countedInstruments.alertsJudged);
+  const opinionAnswers = counter(countedInstruments.opinionAnswers);
+  const opinionVerdicts = counter(countedInstruments.opinionVerdicts);
   const incidentsTotal = counter(countedInstruments.incidentsTotal);
   const falseDeathRatio = createKeptGauge(countedInstruments.falseDeathRatio);
   lag.zero({});
@@ -82,6 +85,8 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
   const knownChecks = new Set<CheckName>();
   setChecks(checkNames);
   for (const check of gateChecks) for (const verdict of judgementVerdicts) alertsJudged.inc({ check, verdict }, 0);
+  for (const answer of lookAnswers) opinionAnswers.inc({ answer }, 0);
+  for (const verdict of opinionVerdictNames) opinionVerdicts.inc({ verdict }, 0);
   for (const via of failedVias) authFailures.inc({ via }, 0);
   for (const status of eventStatuses) eventsIngested.inc({ status }, 0);
 
@@ -166,6 +171,8 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
     },
     falseDeathRatio: (check, slug, ratio) => falseDeathRatio.set(check, slug, ratio),
     incidentOpened: (family) => incidentsTotal.inc({ family }),
+    assetLookedAt: (answer) => opinionAnswers.inc({ answer }),
+    opinionGiven: (verdict) => opinionVerdicts.inc({ verdict }),
     alertJudged: (check, verdict) => alertsJudged.inc({ check, verdict }),
     configReloaded: (ok, nowMs) => {
       reloadSuccessful.set(ok ? 1 : 0);

@@ -1,5 +1,6 @@
 import { failedVias } from "../contract/actor.ts";
 import { checkErrorReasons } from "../contract/report.ts";
+import { lookAnswers, opinionVerdicts } from "../contract/second-opinion.ts";
 import { severities } from "../contract/severity.ts";
 import { countedReceiverInstruments, storedReceiverInstruments } from "./receiver-instruments.ts";
 import { incidentFamilies } from "../contract/incident.ts";
@@ -16,6 +17,22 @@ const countedJudgementInstruments = {
     unit: "1",
     values: { family: incidentFamilies },
     note: "And a family for each healthcheck of the platform that is configured.",
+  },
+  opinionAnswers: {
+    name: "flatline_second_opinion_answers_total",
+    type: "counter",
+    labels: ["answer"],
+    help: "Assets that this process looked at for second opinions, controls too, by what they said.",
+    unit: "1",
+    values: { answer: lookAnswers },
+  },
+  opinionVerdicts: {
+    name: "flatline_second_opinion_verdicts_total",
+    type: "counter",
+    labels: ["verdict"],
+    help: "Second opinions of this process on incidents.",
+    unit: "1",
+    values: { verdict: opinionVerdicts },
   },
   alertsJudged: {
     name: "flatline_alerts_judged_total",

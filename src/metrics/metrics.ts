@@ -1,6 +1,7 @@
 import type { FailedVia } from "../contract/actor.ts";
 import type { JudgementVerdict } from "../contract/judgement.ts";
 import type { CheckErrorReason, CheckName, CheckReport } from "../contract/report.ts";
+import type { LookAnswer, OpinionVerdict } from "../contract/second-opinion.ts";
 import type { Severity } from "../contract/severity.ts";
 
 export type DeliveryOutcomeLabel = "delivered" | "retried" | "dead_lettered";
@@ -30,6 +31,9 @@ export interface Metrics {
   falseDeathRatio(check: CheckName, slug: string, ratio: number | null): void;
   alertJudged(check: CheckName, verdict: JudgementVerdict): void;
   incidentOpened(family: string): void;
+  /** One asset was looked at for a second opinion. */
+  assetLookedAt(answer: LookAnswer): void;
+  opinionGiven(verdict: OpinionVerdict): void;
   configReloaded(ok: boolean, nowMs: number): void;
 }
 

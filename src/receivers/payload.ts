@@ -44,15 +44,19 @@ function fleetPayload({ evidence, sample = [], withinMs, ...fleet }: FleetNotice
 /** Totals of all that is not silenced, without names (CONTRACT 15). */
 function incidentPayload({ worst: _worst, outlived: _outlived, ...incident }: IncidentNotice) {
   const { excess: _excess, lastedMs: _lastedMs, unjudged: _unjudged, ...summary } = incident;
-  const { startedAtMs, endedAtMs, onsetAtMs, excessStoppedAtMs, ...rest } = summary;
+  const { startedAtMs, endedAtMs, onsetAtMs, excessStoppedAtMs, secondOpinion, ...rest } = summary;
   return {
     ...rest,
     startedAt: isoTime(startedAtMs),
     endedAt: endedAtMs === null ? null : isoTime(endedAtMs),
     onsetAt: onsetAtMs === null ? null : isoTime(onsetAtMs),
     excessStoppedAt: excessStoppedAtMs === null ? null : isoTime(excessStoppedAtMs),
-    secondOpinion: null,
+    secondOpinion: secondOpinion === null ? null : opinionPayload(secondOpinion),
   };
+}
+
+function opinionPayload({ asked, alive, gone, verdict }: NonNullable<IncidentNotice["secondOpinion"]>) {
+  return { asked, alive, gone, verdict };
 }
 
 function alertPayload(notice: AlertNotice) {

@@ -182,6 +182,15 @@ const incident: IncidentNotice = {
   excessStoppedAtMs: null,
   likelyCause: "checker",
   carriers: [{ key: "reason", value: "captcha_page", share: 0.85, usualShare: 0.005 }],
+  secondOpinion: {
+    asked: 20,
+    alive: 14,
+    gone: 5,
+    verdict: "refuted",
+    controls: { alive: { asked: 20, alive: 19 }, dead: { asked: 20, alive: 1 } },
+    atMs: startsAtMs + 4 * 60_000,
+    look: 1,
+  },
   acknowledgedBy: null,
   held: 8,
   worst: [

@@ -112,6 +112,7 @@ function stepsFor(slug: string): Step[] {
     step(null, "alert_history", "entry_id", checks),
     step(null, "alert_changes", "seq", ofSlug),
     step(null, "act_notices", "seq", ofSlug),
+    step(null, "look_answers", "incident_number, number, ordinal", ofSlug),
     step(null, "spike_days", "day, slug", ofSlug),
     step(null, "outbox", "seq", letter),
     step(null, "delivery_slugs", "slug, at_ms, notification_id", ofSlug),

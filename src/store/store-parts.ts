@@ -11,6 +11,7 @@ import { createGateStore } from "./alerts/gate.ts";
 import { createIncidentStore } from "./alerts/incidents.ts";
 import { createJudgementStore } from "./alerts/judgements.ts";
 import { createLivenessStore } from "./events/liveness.ts";
+import { createLookStore } from "./alerts/looks.ts";
 import { createMarkerStore } from "./alerts/markers.ts";
 import { createDiscoveryStore } from "./discovery/discovered-lists.ts";
 import { createForgettingStore } from "./forgetting.ts";
@@ -49,6 +50,7 @@ export function createParts(plain: PlainDb, { leaseClock, events = plain, create
     owners: createOwnerStore(plain, leaseClock),
     alerts: createAlertStore(db),
     incidents: createIncidentStore(db),
+    looks: createLookStore(db),
     outbox: createOutboxStore(db, leaseClock),
     notices: createNoticeStore(db),
     silences: createSilenceStore(db),

@@ -8,6 +8,7 @@ import type { DeliveryTables } from "./alerts/deliveries.ts";
 import type { GateTables } from "./alerts/gate.ts";
 import type { IncidentTables } from "./alerts/incidents.ts";
 import type { JudgementTables } from "./alerts/judgements.ts";
+import type { LookTables } from "./alerts/looks.ts";
 import type { Marker } from "./alerts/markers.ts";
 import type { NoticeTables } from "./alerts/notices.ts";
 import type { OutboxTables } from "./alerts/outbox-entry.ts";
@@ -33,6 +34,7 @@ export interface Tables
     GateTables,
     IncidentTables,
     JudgementTables,
+    LookTables,
     NoticeTables,
     OutboxTables,
     SilenceTables,

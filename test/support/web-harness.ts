@@ -152,6 +152,7 @@ function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["r
     settings: () => quietSettings,
     newId: () => "new-id",
     onAct: () => undefined,
+    look: () => Promise.reject(new Error("nobody looks")),
     onJudged: () => undefined,
   };
 }
@@ -242,6 +243,7 @@ export async function startWeb(
       list: async () => ({ incidents: [], next: null }),
       find: async () => null,
       ofNumbers: async () => [],
+      look: () => Promise.reject(new Error("nobody looks")),
       act: async () => ({ done: [], skipped: [], gatesOpened: [], gatesHeld: [] }),
     },
     // Tested over a real store, too (e2e/api/sign-in).
@@ -354,7 +356,11 @@ export async function startWeb(
         },
       ],
     },
-    alertAssets: { of: async (alertId) => world.assets.get(alertId) ?? null, costOf: async () => null },
+    alertAssets: {
+      of: async (alertId) => world.assets.get(alertId) ?? null,
+      costOf: async () => null,
+      diedIn: async () => null,
+    },
     unwatched: {
       count: async () => world.unwatched.length,
       slugs: async (sees) => ({ items: world.unwatched.map(({ slug }) => slug).filter(sees), more: 0 }),

@@ -58,6 +58,7 @@ export async function checkRelations(config: WrittenConfig, places: ConfigPlaces
     ...checkChecks(config),
     ...checkHealthchecks(config, places),
     ...checkStorage(config),
+    ...checkSecondOpinion(config),
     ...partsOf(config.silences, ["silences"]).flatMap((silence) => checkSilence(silence, checks)),
     ...(await Promise.all(receivers.map((receiver) => checkReceiver(receiver, checks)))).flat(),
   ];
@@ -150,6 +151,17 @@ function checkDiscover({ path, value }: Part<WrittenDiscover>): Finding[] {
     return hasUrl ? [] : [{ path, message: "needs url, urlFile or file: where the list of organizations is" }];
   const foreign = (["url", "urlFile", "headers", "headersFile"] as const).filter((key) => value[key] !== undefined);
   return foreign.map((key) => ({ path: [...path, key], message: "does not go with file", part: "key" }));
+}
+
+/** It looks at names of stored events, in at least one way. */
+function checkSecondOpinion(config: WrittenConfig): Finding[] {
+  const opinion = known(config.secondOpinion);
+  if (opinion === undefined) return [];
+  const path = ["secondOpinion"];
+  if (writtenKind(config)?.holdsEvents === false)
+    return [{ path, message: "needs stored events with the names of assets: source.type: embedded", part: "key" }];
+  const isEmpty = opinion.dns === undefined && opinion.http === undefined && opinion.verifier === undefined;
+  return isEmpty ? [{ path, message: "needs dns, http or verifier: how it looks", part: "key" }] : [];
 }
 
 /** A file, or a PostgreSQL. */

@@ -6,7 +6,14 @@ import { allRights, oneTokenName } from "../../contract/rights.ts";
 import type { TableSource } from "../../contract/table-source.ts";
 import { parseListen } from "../../base/schema/values.ts";
 import { receiverKind, type ReceiverOptions } from "../../receivers/receivers.ts";
-import type { Config, DiscoverConfig, ReceiverConfig, ServerTokenConfig, SourceConfig } from "../config.ts";
+import type {
+  Config,
+  DiscoverConfig,
+  ReceiverConfig,
+  SecondOpinionConfig,
+  ServerTokenConfig,
+  SourceConfig,
+} from "../config.ts";
 import type { ConfigPlaces } from "../document/places.ts";
 import type { DiscoverInput } from "../schema/discover.ts";
 import { receiverShape, type ReceiverInput } from "../schema/receiver.ts";
@@ -53,8 +60,30 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
       linkSecret: secret("server", "linkSecret"),
     },
     storage: { ...data.storage, url: secret("storage", "url") },
+    secondOpinion: resolveSecondOpinion(data, secrets),
     heartbeat: data.heartbeat === null ? null : { ...data.heartbeat, url: secrets.one(["heartbeat"], "url") },
   });
+}
+
+function resolveSecondOpinion({ secondOpinion }: RootInput, secrets: SecretBook): SecondOpinionConfig | null {
+  if (secondOpinion === null) return null;
+  const { http, verifier, ...rest } = secondOpinion;
+  const [httpPath, verifierPath] = [
+    ["secondOpinion", "http"],
+    ["secondOpinion", "verifier"],
+  ] as const;
+  return {
+    ...rest,
+    http: http === null ? null : { ...http, proxy: secrets.one(httpPath, "proxy") },
+    verifier:
+      verifier === null
+        ? null
+        : {
+            ...verifier,
+            url: secrets.one(verifierPath, "url"),
+            secret: secrets.of(verifierPath, "secret")[0] ?? null,
+          },
+  };
 }
 
 /** The one that may do everything, then those with a name. */

@@ -82,6 +82,7 @@ function slotsOf(config: WrittenConfig): SecretSlot[] {
   const slots = (path: YamlPath, holder: unknown, rules: readonly SecretRule[]): SecretSlot[] =>
     isObject(holder) ? rules.map((rule) => ({ ...rule, path, holder })) : [];
   const source = known(config.source);
+  const opinion = known(config.secondOpinion);
   return [
     ...slots(["source"], source, sourceSecrets[typeof source?.type === "string" ? source.type : "remote"]),
     ...partsOf(config.organizations, ["organizations"]).flatMap(({ path, value }) =>
@@ -98,6 +99,11 @@ function slotsOf(config: WrittenConfig): SecretSlot[] {
     ...slots(["server"], config.server, [{ key: "linkSecret", check: checkSigningSecret }]),
     ...slots(["storage"], config.storage, [{ key: "url", check: checkPostgresUrl }]),
     ...slots(["heartbeat"], config.heartbeat, [requiredUrl]),
+    ...slots(["secondOpinion", "http"], opinion?.http, [{ ...requiredUrl, key: "proxy" }]),
+    ...slots(["secondOpinion", "verifier"], opinion?.verifier, [
+      requiredUrl,
+      { key: "secret", check: checkSigningSecret },
+    ]),
     ...partsOf(config.receivers, ["receivers"]).flatMap(({ path, value }) =>
       slots(path, value, kindOf(value)?.secrets ?? []),
     ),

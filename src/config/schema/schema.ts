@@ -7,6 +7,7 @@ import { rights } from "../../contract/rights.ts";
 import { defaultsSchema, organizationSchema, settingsShape } from "./organization.ts";
 import { matchShape, receiverSchema } from "./receiver.ts";
 import { layer, readAs, secretText, section } from "./section.ts";
+import { secondOpinionSchema } from "./second-opinion.ts";
 import { sourceSchema } from "./source.ts";
 import {
   addressRange,
@@ -249,6 +250,7 @@ export const rootShape = {
   server: section(serverShape).prefault({}).describe("The HTTP server."),
   storage: section(storageShape).prefault({}).describe("The store."),
   heartbeat: heartbeatSchema.optional(),
+  secondOpinion: secondOpinionSchema.optional(),
   log: logSchema,
 };
 

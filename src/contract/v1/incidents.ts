@@ -1,9 +1,21 @@
 import { z } from "zod";
 
+import { lookAnswers, lookRoles, opinionVerdicts } from "../second-opinion.ts";
 import { severities } from "../severity.ts";
 import { costSchema } from "./cost.ts";
 import { alertSchema, commentSchema } from "./alerts.ts";
 import { instantSchema } from "./instant.ts";
+
+/** What flatline's own look at some of its dead assets says (CONTRACT 16). */
+const opinionSchema = z.object({
+  /** Dead assets that count, and how many of them showed life and death. */
+  asked: z.number(),
+  alive: z.number(),
+  gone: z.number(),
+  verdict: z.enum(opinionVerdicts),
+  /** It in words. */
+  finding: z.string(),
+});
 
 /** What began together (CONTRACT 15): totals over its members, as far as the reader may see them. */
 export const incidentSchema = z.object({
@@ -23,7 +35,7 @@ export const incidentSchema = z.object({
   excessStoppedAt: instantSchema.nullable(),
   likelyCause: z.string(),
   carriers: z.array(z.object({ key: z.string(), value: z.string(), share: z.number(), usualShare: z.number() })),
-  secondOpinion: z.null(),
+  secondOpinion: opinionSchema.nullable(),
   /** Only for readers with that right. */
   acknowledgedBy: z.string().nullable().optional(),
   held: z.number(),
@@ -48,6 +60,24 @@ export type IncidentListAnswer = z.infer<typeof incidentListSchema>;
 
 /** An incident with its alerts and what people said of it. */
 export const incidentDetailSchema = incidentSchema.extend({
+  secondOpinion: opinionSchema
+    .extend({
+      /** Only for readers with that right. */
+      answers: z
+        .array(
+          z.object({
+            asset: z.string(),
+            assetType: z.string().nullable(),
+            role: z.enum(lookRoles),
+            answer: z.enum(lookAnswers),
+            status: z.number().nullable(),
+            title: z.string().nullable(),
+            bytes: z.number().nullable(),
+          }),
+        )
+        .optional(),
+    })
+    .nullable(),
   alerts: z.array(alertSchema.extend({ endsAt: instantSchema.nullable() })),
   /** How many alerts have each verdict; comments, with the organization of those on one alert. Only for readers with that right. */
   judgements: z.record(z.string(), z.number()).optional(),
@@ -67,3 +97,10 @@ export const incidentActSchema = z.object({
   gatesHeld: z.array(z.string()),
 });
 export type IncidentActAnswer = z.infer<typeof incidentActSchema>;
+
+/** A look that was asked for, and has begun. */
+export const lookSchema = z.object({
+  /** Counts from 1 in its incident. */
+  look: z.number(),
+});
+export type LookAnswer = z.infer<typeof lookSchema>;

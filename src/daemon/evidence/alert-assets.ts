@@ -161,6 +161,20 @@ export function createAlertAssets({ store, clock, isOurs }: AlertAssetsOptions):
       const kept = await keptWithAssets(alertId);
       return kept === null ? null : assetsOf(kept, kept.windowHours);
     },
+    diedIn: async (alertId) => {
+      const kept = await keptWithAssets(alertId);
+      if (kept === null) return null;
+      const { alert, end, windowHours } = kept;
+      const deaths = { afterMs: countedFromMs(alert, windowHours), untilMs: end?.atMs ?? clock.nowMs() };
+      const assets = await read(alert.slug, deaths);
+      const typeIds = [...new Set(assets.map(({ death }) => death.typeId))];
+      const { assetTypes } = await store.evidence.factsOf(typeIds.map((typeId) => ({ typeId, attributeSetId: null })));
+      return assets.map(({ death: { asset, typeId }, revivedAtMs }) => ({
+        asset,
+        assetType: assetTypes.get(typeId) ?? null,
+        isUndone: revivedAtMs !== null,
+      }));
+    },
     costOf: async (alertId) => {
       const known = costs.get(alertId);
       if (known !== undefined && clock.nowMs() - known.atMs < rememberMs) return known.cost;

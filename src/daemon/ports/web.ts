@@ -54,6 +54,8 @@ export interface WebPortsOptions {
   readonly ingest: EventsPort | null;
   readonly unwatched: UnwatchedPort;
   readonly alertAssets: AlertAssetsPort;
+  /** Begins a look at an incident. */
+  readonly look: Running["look"];
   readonly endedAlerts: WebPorts["checks"]["ended"];
   /** What has stalled, in words; empty: all is well. */
   readonly health: () => readonly string[];
@@ -115,6 +117,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     },
     countsAssets: (slug) => current().ruleOf(slug).count === "assets",
     settings: () => current().settings,
+    look: options.look,
     newId: options.newId,
     onAct: options.onAct,
     onJudged: (check, verdict) => metrics.alertJudged(check, verdict),

@@ -16,9 +16,9 @@ function proberOf(world: LookWorld): AsyncDisposable & ReturnType<typeof createP
   const prober = createProber({
     nodePath,
     nodeVersion,
-    readable: [sources],
     settings: world.settings,
     clock: createSystemClock(),
+    onFailure: () => undefined,
   });
   return { ...prober, [Symbol.asyncDispose]: () => prober.stop() };
 }
@@ -63,6 +63,7 @@ describe("the prober", () => {
       nodeVersion,
       settings: world.settings,
       clock: createSystemClock(),
+      onFailure: () => undefined,
     });
 
     expect(await prober.probe({ urls: ["http://a.example/"], isDnsOnly: false })).toMatchObject({

@@ -11,13 +11,13 @@ export interface ProberProgram {
   readonly nodePath: string;
   /** Of Node.js: 25 and later ask for the right to the network, too. */
   readonly nodeVersion: string;
-  /** What the prober may read beside its own file: the sources of a clone [nothing]. */
-  readonly readable?: readonly string[];
 }
 
 export interface ProberOptions extends ProberProgram {
   readonly settings: ProberSettings;
   readonly clock: Clock;
+  /** Called when the process ended by itself or had to be ended, with how many assets it was asked about. */
+  readonly onFailure: (waiting: number) => void;
 }
 
 /** A child process that looks at assets. */
@@ -36,20 +36,22 @@ const failed: ProbeResult = { answer: "undecided", status: null, title: null, by
  * no right but to read its own program, an empty environment and a small heap: who takes it over by a page finds nothing in it.
  */
 export function createProber(options: ProberOptions): Prober {
-  const { nodePath, nodeVersion, readable = [], settings, clock } = options;
+  const { nodePath, nodeVersion, settings, clock, onFailure } = options;
   const waiting = new Map<number, (result: ProbeResult) => void>();
   let nextId = 0;
   let child: ChildProcess | null = null;
-  // Works in src and dist: tsc rewrites imports, but not URLs.
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-  const program = fileURLToPath(new URL(`./prober-process.${extension}`, import.meta.url));
+  let isStopping = false;
+  // One file in dist; in src it is read with what it imports.
+  const isSource = import.meta.url.endsWith(".ts");
+  const program = fileURLToPath(new URL(`./prober-process.${isSource ? "ts" : "js"}`, import.meta.url));
+  const readable = isSource ? fileURLToPath(new URL("../../..", import.meta.url)) : program;
   // Of each URL: the request, and names that no server answers.
   const withinMs = 4 * (settings.http?.timeoutMs ?? 10 * secondMs) + 5 * secondMs;
 
   function start(): ChildProcess {
     const flags = [
       "--permission",
-      ...[program, ...readable].map((path) => `--allow-fs-read=${path}`),
+      `--allow-fs-read=${readable}`,
       ...(Number.parseInt(nodeVersion, 10) >= 25 ? ["--allow-net"] : []),
       `--max-old-space-size=${heapMiB}`,
     ];
@@ -80,11 +82,13 @@ export function createProber(options: ProberOptions): Prober {
     ended.kill("SIGKILL");
     if (child !== ended) return;
     child = null;
+    if (!isStopping) onFailure(waiting.size);
     for (const resolve of waiting.values()) resolve(failed);
   }
 
   return {
     probe: async (request) => {
+      isStopping = false;
       child ??= start();
       const [asked, id] = [child, nextId++];
       const { promise, resolve } = Promise.withResolvers<ProbeResult>();
@@ -102,6 +106,7 @@ export function createProber(options: ProberOptions): Prober {
     stop: async () => {
       const running = child;
       if (running === null) return;
+      isStopping = true;
       const hasEnded = running.exitCode === null && running.signalCode === null ? once(running, "exit") : null;
       end(running);
       await hasEnded;

@@ -1,6 +1,7 @@
 import { sql, type Selectable } from "kysely";
 import { z } from "zod";
 
+import { opinionVerdicts, type OpinionVerdict } from "../../contract/second-opinion.ts";
 import { severities, type Severity } from "../../contract/severity.ts";
 import { inChunks } from "../engine/chunks.ts";
 import { dialectOf } from "../engine/dialect.ts";
@@ -38,6 +39,20 @@ export interface IncidentAcknowledgement {
   readonly reach: readonly string[] | null;
 }
 
+/** What a look at some of an incident's dead assets said (CONTRACT 16), without names. */
+export interface SecondOpinion {
+  /** Dead assets that count, and how many of them showed life and death. */
+  readonly asked: number;
+  readonly alive: number;
+  readonly gone: number;
+  readonly verdict: OpinionVerdict;
+  /** Controls that count, and how many of them showed life. */
+  readonly controls: Readonly<Record<"alive" | "dead", { readonly asked: number; readonly alive: number }>>;
+  readonly atMs: number;
+  /** Number of the look. */
+  readonly look: number;
+}
+
 /** What began together and is dealt with together (CONTRACT 15). */
 export interface Incident {
   /** Counts from 1 over all families; never given twice. */
@@ -58,6 +73,8 @@ export interface Incident {
   readonly outlived: number;
   /** When it last outgrew an acknowledgement; null: it never did. */
   readonly outgrownAtMs: number | null;
+  /** Of the last look that has ended; null: none has. */
+  readonly secondOpinion: SecondOpinion | null;
 }
 
 /** What decides which incidents a listing has. */
@@ -90,6 +107,7 @@ export interface IncidentMessage {
   readonly message: string;
 }
 
+const controlSchema = z.object({ asked: z.number(), alive: z.number() });
 const bodySchema = z.object({
   firstFiredAtMs: z.number(),
   carrier: z.string().nullable(),
@@ -117,6 +135,17 @@ const bodySchema = z.object({
     .nullable(),
   outlived: z.number(),
   outgrownAtMs: z.number().nullable(),
+  secondOpinion: z
+    .object({
+      asked: z.number(),
+      alive: z.number(),
+      gone: z.number(),
+      verdict: z.enum(opinionVerdicts),
+      controls: z.object({ alive: controlSchema, dead: controlSchema }),
+      atMs: z.number(),
+      look: z.number(),
+    })
+    .nullable(),
 });
 
 /** Incidents over the tables `incidents`, `incident_turns`, `spike_days` and `receiver_messages`; their members are the alerts with their number. */
@@ -289,9 +318,7 @@ export function createIncidentStore(db: Db) {
 }
 
 function rowOf({ id, family, startedAtMs, endedAtMs, ...rest }: Omit<Incident, "number">) {
-  const { firstFiredAtMs, carrier, verdict, acknowledgement, outlived, outgrownAtMs } = rest;
-  const body = JSON.stringify({ firstFiredAtMs, carrier, verdict, acknowledgement, outlived, outgrownAtMs });
-  return { id, family, startedAtMs, endedAtMs, body };
+  return { id, family, startedAtMs, endedAtMs, body: JSON.stringify(bodySchema.parse(rest)) };
 }
 
 function incidentOf({ body, ...row }: Selectable<IncidentTables["incidents"]>): Incident {

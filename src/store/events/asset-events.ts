@@ -106,14 +106,11 @@ export async function factsOf(
 export async function newestDeaths(db: PlainDb, query: NewestDeathsQuery): Promise<readonly AssetEventRow[]> {
   const { slug, interval, assetTypes, limit } = query;
   if (limit <= 0) return [];
-  const ofTypes =
-    assetTypes.length === 0
-      ? sql``
-      : sql`AND type_id IN (SELECT type_id FROM event_asset_types WHERE asset_type IN (${sql.join(assetTypes)}))`;
+  const ofThese = ofTypes(assetTypes);
   const { rows: minutes } = await sql<{ minute: number }>`
     SELECT DISTINCT minute FROM event_minutes
     WHERE slug_id = ${slugId(slug)} AND minute >= ${Math.floor((interval.afterMs + 1) / minuteMs)}
-      AND minute <= ${Math.floor(interval.untilMs / minuteMs)} ${ofTypes}
+      AND minute <= ${Math.floor(interval.untilMs / minuteMs)} ${ofThese}
     ORDER BY minute DESC LIMIT ${mostMinutes}`.execute(db);
   const newest = new AssetBook<AssetEventRow>();
   for (const { minute } of minutes) {
@@ -128,7 +125,7 @@ export async function newestDeaths(db: PlainDb, query: NewestDeathsQuery): Promi
         SELECT ${columns} FROM events
         WHERE slug_id = ${slugId(slug)} AND at_ms >= ${fromMs} AND at_ms <= ${before.atMs}
           AND (at_ms, import_id, ordinal) < (${before.atMs}, ${before.importId}, ${before.ordinal})
-          AND status_id = ${deadStatusId} AND count > 0 AND asset IS NOT NULL ${ofTypes}
+          AND status_id = ${deadStatusId} AND count > 0 AND asset IS NOT NULL ${ofThese}
         ORDER BY at_ms DESC, import_id DESC, ordinal DESC LIMIT ${newestAPage}`.execute(db);
       for (const event of rows.map(assetEvent)) {
         if (newest.get(event) === undefined) newest.set(event, event);
@@ -139,6 +136,24 @@ export async function newestDeaths(db: PlainDb, query: NewestDeathsQuery): Promi
     }
   }
   return [...newest.values()];
+}
+
+/** Reads EvidenceStore.newestAlive. */
+export async function newestAlive(db: PlainDb, query: NewestDeathsQuery): Promise<readonly AssetEventRow[]> {
+  const { slug, interval, assetTypes, limit } = query;
+  const { rows } = await sql<AssetRow>`
+    SELECT ${columns} FROM events
+    WHERE slug_id = ${slugId(slug)} AND at_ms > ${interval.afterMs} AND at_ms <= ${interval.untilMs}
+      AND status_id = (SELECT status_id FROM event_statuses WHERE status = ${aliveStatus}) AND asset IS NOT NULL
+      ${ofTypes(assetTypes)}
+    ORDER BY at_ms DESC, import_id DESC, ordinal DESC LIMIT ${limit}`.execute(db);
+  return rows.map(assetEvent);
+}
+
+function ofTypes(assetTypes: readonly string[]): RawBuilder<unknown> {
+  return assetTypes.length === 0
+    ? sql``
+    : sql`AND type_id IN (SELECT type_id FROM event_asset_types WHERE asset_type IN (${sql.join(assetTypes)}))`;
 }
 
 function assetEvent(row: AssetRow): AssetEventRow {

@@ -9,6 +9,7 @@ import {
   assetEvents,
   factsOf,
   isKnownAt,
+  newestAlive,
   newestDeaths,
   slugId,
   type AssetEventRow,
@@ -137,6 +138,8 @@ export function createEvidenceStore(db: PlainDb) {
      * 2,000 of them at most, so that an alert does not wait for it.
      */
     newestDeaths: (query: NewestDeathsQuery): Promise<readonly AssetEventRow[]> => newestDeaths(db, query),
+    /** The last events that found an asset alive, newest first; an asset may be there more than once. */
+    newestAlive: (query: NewestDeathsQuery): Promise<readonly AssetEventRow[]> => newestAlive(db, query),
     /**
      * Returns deaths like LivenessCounts, of events that had arrived by `knownAtMs`. Events without a recorded arrival count
      * as known; deleted ones are missing.

@@ -8,12 +8,14 @@ import type { ByteBudget } from "../../base/request-body.ts";
 import type { Clock } from "../../base/time.ts";
 import { familiesOf } from "../../contract/incident.ts";
 import { judgementVerdicts } from "../../contract/judgement.ts";
+import { opinionWords } from "../../contract/second-opinion.ts";
 import { longestSlug } from "../../contract/slug.ts";
 import type {
   IncidentActAnswer,
   IncidentAnswer,
   IncidentDetailAnswer,
   IncidentListAnswer,
+  LookAnswer,
 } from "../../contract/v1/incidents.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import { authorOf, seesDetails, seesOrganization } from "../access/identity.ts";
@@ -22,6 +24,7 @@ import type { AlertsPort } from "../ports/alerts.ts";
 import type { ChecksPort } from "../ports/checks.ts";
 import type { AlertAssetsPort } from "../ports/dead-assets.ts";
 import type { IncidentReading, ReadIncident, ReadIncidentDetail } from "../read/incidents.ts";
+import type { LookedAt } from "../../store/alerts/looks.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 import { viewAlert, viewComment } from "./alert-routes.ts";
 import { costOf } from "./cost-view.ts";
@@ -87,6 +90,7 @@ const bodies = {
   comment: z.strictObject({ ...common, comment: why }),
 };
 
+const lookBody = z.strictObject({ by: z.string().max(longestName).optional() });
 const actQuerySchema = z.strictObject({ dryRun: z.enum(["true", "false"], "must be true or false").optional() });
 
 export interface IncidentRoutesOptions {
@@ -97,6 +101,8 @@ export interface IncidentRoutesOptions {
   readonly clock: Pick<Clock, "nowMs">;
   readonly bodies: ByteBudget;
 }
+
+type ListedLook = NonNullable<NonNullable<IncidentDetailAnswer["secondOpinion"]>["answers"]>[number];
 
 function noFamily(families: readonly string[]): FlatlineError {
   return new FlatlineError("invalid_data", notListing, {
@@ -179,6 +185,7 @@ export function addIncidentRoutes(
         const found = await find(request);
         const withPeople = seesDetails(request);
         const snapshots = await alerts.snapshots(found.members);
+        const summaryOpinion = viewOpinion(found.summary);
         return {
           ...viewIncident(found, withPeople),
           alerts: found.members.flatMap(({ end }, index) => {
@@ -188,6 +195,14 @@ export function addIncidentRoutes(
             return [{ ...viewAlert(snapshot, withPeople), ...ended, endsAt: iso(end?.atMs ?? null) }];
           }),
           ...(withPeople ? { judgements: countJudgements(found), comments: viewComments(found) } : {}),
+          ...(summaryOpinion === null
+            ? {}
+            : {
+                secondOpinion: {
+                  ...summaryOpinion,
+                  ...(withPeople ? { answers: found.look.answers.map(viewLooked) } : {}),
+                },
+              }),
           cost: await costOf(
             alertAssets,
             found.members.map(({ alert }) => alert),
@@ -229,6 +244,19 @@ export function addIncidentRoutes(
       })),
     },
   });
+  addResource(scope, "/api/v1/incidents/:id/second-opinion", settings, {
+    POST: {
+      access: "operate",
+      handle: async (request, reply): Promise<LookAnswer> => {
+        const { by } = readInput(lookBody, request.body ?? {}, "no request for a look");
+        const { incident } = await find(request);
+        const { number } = await incidents.look(incident, authorOf(request, by));
+        // It goes on for a minute or more.
+        reply.code(202);
+        return { look: number };
+      },
+    },
+  });
   addResource(scope, "/api/v1/incidents/:id/comments", settings, {
     POST: {
       access: "operate",
@@ -250,7 +278,7 @@ function viewIncident({ incident, summary, members }: ReadIncident, withPeople: 
     onsetAt: iso(onsetAtMs),
     excessStoppedAt: iso(excessStoppedAtMs),
     carriers: [...summary.carriers],
-    secondOpinion: null,
+    secondOpinion: viewOpinion(summary),
     ...(withPeople ? { acknowledgedBy } : {}),
     fleet:
       verdict === null
@@ -267,6 +295,16 @@ function viewIncident({ incident, summary, members }: ReadIncident, withPeople: 
             probability: verdict.probability,
           },
   };
+}
+
+function viewOpinion({ secondOpinion }: ReadIncident["summary"]): IncidentAnswer["secondOpinion"] {
+  if (secondOpinion === null) return null;
+  const { asked, alive, gone, verdict } = secondOpinion;
+  return { asked, alive, gone, verdict, finding: opinionWords(secondOpinion) };
+}
+
+function viewLooked({ asset, assetType, role, answer, status, title, bytes }: LookedAt): ListedLook {
+  return { asset, assetType, role, answer, status, title, bytes };
 }
 
 function countJudgements({ members }: ReadIncident): Record<string, number> {

@@ -59,6 +59,12 @@ export interface AlertAssets {
 export interface AlertAssetsPort {
   /** null: as in `of`. @throws as page */
   costOf(alertId: string): Promise<AlertCost | null>;
+  /** Those that died in the alert, from its onset on where one is known; null: as in `of`. @throws as page */
+  diedIn(
+    alertId: string,
+  ): Promise<
+    readonly { readonly asset: string; readonly assetType: string | null; readonly isUndone: boolean }[] | null
+  >;
   /** null: no such alert, or one that has no assets. */
   of(alertId: string): Promise<AlertAssets | null>;
 }

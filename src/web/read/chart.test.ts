@@ -42,6 +42,7 @@ const incident: Incident = {
   acknowledgement: null,
   outlived: 0,
   outgrownAtMs: null,
+  secondOpinion: null,
 };
 
 it("takes from an incident each organization once, since the earliest onset, and when all its excess had stopped", () => {

@@ -1,8 +1,11 @@
 import { actOnIncident, type IncidentActRequest, type IncidentActResult } from "../../alerting/acts/incident-acts.ts";
 import { memberViewer } from "../../alerting/incident-members.ts";
 import { summarizeIncident, type IncidentMember, type IncidentSummary } from "../../alerting/incident-summary.ts";
+import type { Actor } from "../../contract/actor.ts";
+import { showsDeath, showsLife } from "../../contract/second-opinion.ts";
 import type { AlertComment } from "../../store/alerts/comments.ts";
 import type { Incident, IncidentQuery } from "../../store/alerts/incidents.ts";
+import type { Look, LookedAt } from "../../store/alerts/looks.ts";
 import type { Running } from "./running.ts";
 
 /** An incident as one reader may see it. */
@@ -13,8 +16,17 @@ export interface ReadIncident {
   readonly members: readonly IncidentMember[];
 }
 
+/** What flatline's own looks say of an incident, asset by asset. */
+export interface ReadLook {
+  /** Of the last look that has ended, else of the one that goes on; only of organizations that the reader may see. */
+  readonly answers: readonly LookedAt[];
+  /** The look that goes on, with how many of its dead assets have answered; null: none does. */
+  readonly running: { readonly answered: number; readonly planned: number } | null;
+}
+
 /** An incident with what people said of it. */
 export interface ReadIncidentDetail extends ReadIncident {
+  readonly look: ReadLook;
   /** Of the incident, and of its alerts that the reader may see; oldest first. */
   readonly comments: readonly AlertComment[];
 }
@@ -32,6 +44,8 @@ export interface IncidentReading {
   find(reference: string, sees: Sees): Promise<ReadIncidentDetail | null>;
   /** Those of these numbers of which the reader may see a member, newest first. */
   ofNumbers(numbers: readonly number[], sees: Sees): Promise<readonly ReadIncident[]>;
+  /** Begins a look at the incident as an act of `author`. @throws FlatlineError usage, too_many */
+  look(incident: Incident, author: Actor): Promise<Look>;
   /** @throws FlatlineError as actOnIncident */
   act(request: IncidentActRequest): Promise<IncidentActResult>;
 }
@@ -44,12 +58,41 @@ export function createIncidentReading(running: Running): IncidentReading {
     const kept = await store.incidents.members(incidents.map(({ number }) => number));
     const { externalUrl } = settings();
     const view = await memberViewer(store, settings(), clock.nowMs());
-    return incidents.flatMap((incident) => {
-      const all = kept.get(incident.number) ?? [];
-      const members = all.filter(({ alert }) => sees(alert.slug)).map((one) => view(incident, one));
-      if (members.length === 0) return [];
-      return [{ incident, members, summary: summarizeIncident(incident, members, { externalUrl }) }];
-    });
+    const found: ReadIncident[] = [];
+    for (const one of incidents) {
+      const all = kept.get(one.number) ?? [];
+      const members = all.filter(({ alert }) => sees(alert.slug)).map((member) => view(one, member));
+      if (members.length === 0) continue;
+      const incident = await opinionFor(one, members.length === all.length, sees);
+      found.push({ incident, members, summary: summarizeIncident(incident, members, { externalUrl }) });
+    }
+    return found;
+  }
+
+  /** Counts of a reader who may not see every member are of those that it may see. */
+  async function opinionFor(incident: Incident, isWhole: boolean, sees: Sees): Promise<Incident> {
+    const { secondOpinion, number } = incident;
+    if (secondOpinion === null || isWhole) return incident;
+    const all = await store.looks.answersOf({ incidentNumber: number, number: secondOpinion.look });
+    // Where nothing but DNS was asked, all of it counts (CONTRACT 16).
+    const isDnsOnly = all.every(({ isAsked }) => !isAsked);
+    const counted = all.filter(({ slug, isAsked, role }) => role === "sample" && (isAsked || isDnsOnly) && sees(slug));
+    const alive = counted.filter(({ answer }) => showsLife(answer)).length;
+    const gone = counted.filter(({ answer }) => showsDeath(answer)).length;
+    return { ...incident, secondOpinion: { ...secondOpinion, asked: counted.length, alive, gone } };
+  }
+
+  async function readLook(incidentNumber: number, sees: Sees): Promise<ReadLook> {
+    const looks = await store.looks.of(incidentNumber);
+    const last = looks.at(-1);
+    const goingOn = last?.endedAtMs === null ? last : undefined;
+    const shown = looks.findLast(({ endedAtMs, planned }) => endedAtMs !== null && planned > 0) ?? goingOn;
+    const answersOf = async (look: Look | undefined): Promise<readonly LookedAt[]> =>
+      look === undefined ? [] : (await store.looks.answersOf(look)).filter(({ slug }) => sees(slug));
+    const answers = await answersOf(shown);
+    const own = shown === goingOn ? answers : await answersOf(goingOn);
+    const answered = own.filter(({ role }) => role === "sample").length;
+    return { answers, running: goingOn === undefined ? null : { answered, planned: goingOn.planned } };
   }
 
   return {
@@ -76,7 +119,7 @@ export function createIncidentReading(running: Running): IncidentReading {
         ({ alertId, incident: of }) =>
           (alertId === null || ids.has(alertId)) && (of?.alertIds?.some((id) => ids.has(id)) ?? true),
       );
-      return { ...found, comments };
+      return { ...found, comments, look: await readLook(found.incident.number, sees) };
     },
     ofNumbers: async (numbers, sees) => {
       const found = await store.incidents.byNumbers(numbers);
@@ -84,6 +127,14 @@ export function createIncidentReading(running: Running): IncidentReading {
         found.toSorted((left, right) => right.number - left.number),
         sees,
       );
+    },
+    look: async (incident, author) => {
+      const look = await running.look(incident);
+      const detail = { look: look.number };
+      const act = { action: "look", slug: null, subject: incident.id, detail } as const;
+      await store.audit.append({ atMs: clock.nowMs(), actor: author, ...act });
+      running.onAct();
+      return look;
     },
     act: async (request) => {
       const { act, isDryRun } = request;

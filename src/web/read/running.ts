@@ -4,6 +4,8 @@ import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { SpikeThresholds } from "../../checks/target.ts";
 import type { History } from "../../store/runs/history.ts";
+import type { Incident } from "../../store/alerts/incidents.ts";
+import type { Look } from "../../store/alerts/looks.ts";
 import type { Store } from "../../store/store.ts";
 import type { CheckState } from "../ports/checks.ts";
 
@@ -34,6 +36,8 @@ export interface Running {
   readonly countsAssets: (slug: string) => boolean;
   /** Those that hold now. */
   readonly settings: () => AlertingSettings;
+  /** Begins a look at an incident (CONTRACT 16). @throws FlatlineError usage, too_many */
+  readonly look: (incident: Incident) => Promise<Look>;
   /** Ids, unique over all time. */
   readonly newId: () => string;
   /** Called after an act: receivers may have to be notified. */

@@ -12,6 +12,7 @@ export async function createTestApp(folder: string, given: Partial<AppDeps> & Pi
     random: () => 0.5,
     version: "0.0.0",
     nodeVersion: "24.0.0",
+    nodePath: process.execPath,
     logger: createSilentLogger(),
     readConfig,
     withProcessMetrics: false,

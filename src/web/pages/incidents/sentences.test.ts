@@ -31,6 +31,7 @@ function factsOf({ members = [], incident: over = {}, facts = {} }: Given): Inci
     acknowledgement: null,
     outlived: 0,
     outgrownAtMs: null,
+    secondOpinion: null,
     ...over,
   };
   return {

@@ -1,0 +1,165 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { dayMs, hourMs, minuteMs } from "../../../src/base/time.ts";
+import { freePort } from "../../support/free-port.ts";
+import { startLookWorld, type LookWorld } from "../../support/look/look-world.ts";
+import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
+import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
+import { eventually } from "../../support/program/program.ts";
+
+let folder: DaemonFolder;
+let url: string;
+let world: LookWorld;
+
+beforeAll(async () => {
+  folder = await makeDaemonFolder();
+  world = await startLookWorld({ pages: (host) => (host.startsWith("up") ? "<title>Sign in</title>" : undefined) });
+  const port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+  await folder.configure(`
+source: { type: embedded }
+defaults: { schedule: "@yearly" }
+organizations: [acme, globex]
+alerting: { fleet: false }
+secondOpinion:
+  sample: 4
+  control: 0
+  dns: { servers: ["${world.dns.address}"] }
+  http: { proxy: "${world.proxy.url}" }
+server:
+  listen: "127.0.0.1:${port}"
+  token: root-secret-of-the-tests
+  tokens:
+    - { name: partner, token: partner-secret-of-tests, may: [read, operate], organizations: [globex] }
+    - { name: reader, token: reader-secret-of-tests, may: [read] }
+storage: { path: flatline.db }
+`);
+  const nowMs = Date.now();
+  const common = { assetType: "URL", status: "DETECTED_AS_DEAD", id: null, count: 1 };
+  const deaths = ["acme", "globex"].flatMap((slug) => [
+    ...Array.from({ length: 7 }, (_, day) => ({
+      ...common,
+      slug,
+      asset: null,
+      atMs: nowMs - (day + 1) * dayMs - hourMs,
+    })),
+    ...Array.from({ length: 60 }, (_, index) => ({
+      ...common,
+      slug,
+      asset: `https://up-${slug}-${index}.example/`,
+      atMs: nowMs - minuteMs,
+    })),
+  ]);
+  await folder.withStore((store) => store.transaction(({ events }) => events.add(deaths)));
+  await folder.start();
+  await eventually(async () => ((await ask("/api/v1/incidents/1", root)).body["secondOpinion"] ? true : null));
+});
+afterAll(async () => {
+  await folder.close();
+  await world[Symbol.asyncDispose]();
+});
+
+async function ask(
+  path: string,
+  token: string | null,
+  method = "GET",
+): Promise<{ status: number; body: Record<string, unknown> }> {
+  const headers = token === null ? {} : { authorization: `Bearer ${token}` };
+  const answer = await fetch(`${url}${path}`, { method, headers });
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+}
+
+const root = "root-secret-of-the-tests";
+const partner = "partner-secret-of-tests";
+const flatline = (...args: string[]): Promise<CliOutcome> => runCli(args, { cwd: folder.path, env: { USER: "kim" } });
+
+describe("the second opinion", () => {
+  it("is of the incident that has opened, with its assets only for who may read them", async () => {
+    const { body } = await ask("/api/v1/incidents/1", root);
+
+    const opinion = { asked: 4, alive: 4, gone: 0, verdict: "undecided" };
+    expect(body["secondOpinion"]).toMatchObject({
+      ...opinion,
+      finding: "of 4 looked at 4 still answer and 0 are gone, which decides nothing",
+    });
+    const { answers } = body["secondOpinion"] as { readonly answers: readonly object[] };
+    expect(answers).toHaveLength(4);
+    expect(answers[0]).toStrictEqual({
+      asset: expect.stringMatching(/^https:\/\/up-/),
+      assetType: "URL",
+      role: "sample",
+      answer: "answers",
+      status: 200,
+      title: "Sign in",
+      bytes: 22,
+    });
+    const { body: open } = await ask("/api/v1/incidents/1", null);
+    expect(open["secondOpinion"]).toMatchObject(opinion);
+    expect(open["secondOpinion"]).not.toHaveProperty("answers");
+  });
+
+  it("counts for a token with organizations what it may see", async () => {
+    const { body } = await ask("/api/v1/incidents/1", partner);
+    const { asked, answers } = body["secondOpinion"] as {
+      readonly asked: number;
+      readonly answers: readonly { readonly asset: string }[];
+    };
+
+    expect(asked).toBe(answers.length);
+    expect(JSON.stringify(body)).not.toContain("acme");
+    const { body: list } = await ask("/api/v1/incidents", partner);
+    expect(list).toMatchObject({ incidents: [{ secondOpinion: { asked } }] });
+  });
+
+  it("is asked for by who may operate, and not again within a minute", async () => {
+    const path = "/api/v1/incidents/1/second-opinion";
+
+    expect((await ask(path, null, "POST")).status).toBe(401);
+    expect((await ask(path, "reader-secret-of-tests", "POST")).status).toBe(403);
+    expect((await ask(path, root, "POST")).status).toBe(429);
+    expect((await ask("/api/v1/incidents/9/second-opinion", root, "POST")).status).toBe(404);
+    expect(await flatline("incidents", "look", "1")).toMatchObject({
+      exitCode: 75,
+      stderr: expect.stringContaining("ask again in a minute"),
+    });
+  });
+
+  it("is shown by the command, and counted", async () => {
+    expect((await flatline("incidents", "show", "1")).stdout).toContain(
+      "second opinion: of 4 looked at 4 still answer",
+    );
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toContain('flatline_second_opinion_answers_total{answer="answers"} 4');
+    expect(metrics).toContain('flatline_second_opinion_verdicts_total{verdict="undecided"} 1');
+  });
+
+  it("is named by config check with what it contacts", async () => {
+    const { host } = new URL(world.proxy.url);
+
+    expect((await flatline("config", "check")).stdout).toContain(
+      `flatline.yaml: a second opinion contacts the DNS servers ${world.dns.address} and the proxy ${host}\n`,
+    );
+  });
+});
+
+describe("the built prober", () => {
+  it("is one file, and needs the right to read no other", async () => {
+    const program = fileURLToPath(new URL("../../../dist/program/prober-process.js", import.meta.url));
+    const child = spawn(
+      process.execPath,
+      ["--permission", `--allow-fs-read=${program}`, "--max-old-space-size=64", program],
+      { cwd: "/", env: {} },
+    );
+    child.stdin.write(`${JSON.stringify(world.settings)}\n{"id":7,"urls":["https://up.example/"],"isDnsOnly":false}\n`);
+    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    child.stdin.end();
+    const [code] = (await once(child, "exit")) as [number];
+
+    expect(JSON.parse(line.toString())).toMatchObject({ id: 7, answer: "answers", title: "Sign in" });
+    expect(code).toBe(0);
+  });
+});
