@@ -118,6 +118,7 @@ function causeOf(
     baselineCount: before.all,
     attributedShare: 1,
     isFleet: false,
+    opinion: null,
     judgedCount: current.all,
     revivedCount: 0,
   }).cause;

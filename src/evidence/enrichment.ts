@@ -1,4 +1,5 @@
 import { attributeKind } from "../contract/carrier-finding.ts";
+import { opinionWords, type OpinionCounts } from "../contract/second-opinion.ts";
 import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
 import {
   assetTypeAttribute,
@@ -14,6 +15,8 @@ import { markerText, type OnsetMarker } from "./marker.ts";
 import { onsetText } from "./onset.ts";
 import type { Regret } from "./regret.ts";
 
+/** The kind of the finding that says what flatline's own look found. */
+const opinionKind = "second-opinion";
 // As many as there are asset types in a result: it stays small whatever the attributes are.
 const mostFindings = 5;
 
@@ -33,6 +36,8 @@ export interface SpikeEvidence {
   /** What people did before it began (evidence/marker.ts); null where nothing is marked. */
   readonly marker: OnsetMarker | null;
   readonly isFleet: boolean;
+  /** What flatline's own look at the incident's dead assets found; null: it has not looked. */
+  readonly opinion: OpinionCounts | null;
   /** Whether the excess goes on, and when by its end at the latest the window is without it. */
   readonly excess: (Excess & { readonly expectedEndAtMs: number | null }) | null;
 }
@@ -42,7 +47,7 @@ export interface SpikeEvidence {
  * from. Verdict, counts and thresholds stay as they are.
  */
 export function withEvidence(result: HealthcheckResult, evidence: SpikeEvidence): HealthcheckResult {
-  const { counts, regret, onsetAtMs, marker, isFleet, excess } = evidence;
+  const { counts, regret, onsetAtMs, marker, isFleet, excess, opinion } = evidence;
   const carriers = counts === null ? [] : rankCarriers(counts.values, counts);
   const { cause, reason } = likelyCause({
     carriers,
@@ -50,6 +55,7 @@ export function withEvidence(result: HealthcheckResult, evidence: SpikeEvidence)
     baselineCount: counts?.baselineCount ?? null,
     attributedShare: counts === null || counts.currentCount === 0 ? 0 : counts.attributedCount / counts.currentCount,
     isFleet,
+    opinion,
     judgedCount: regret?.judgedCount ?? 0,
     revivedCount: regret?.revivedCount ?? 0,
   });
@@ -77,7 +83,13 @@ export function withEvidence(result: HealthcheckResult, evidence: SpikeEvidence)
   return {
     ...result,
     observed: { ...result.observed, ...observed },
-    findings: [...withOnset(result, onsetAtMs, marker), ...carrierFindings(carriers, result.severity)],
+    findings: [
+      ...withOnset(result, onsetAtMs, marker),
+      ...carrierFindings(carriers, result.severity),
+      ...(opinion === null
+        ? []
+        : [{ kind: opinionKind, ref: null, severity: result.severity, message: opinionWords(opinion) }]),
+    ],
   };
 }
 

@@ -19,6 +19,14 @@ const value = (name: string, currentCount: number, baselineCount: number): Value
   baselineCount,
 });
 
+const refuted = {
+  asked: 20,
+  alive: 14,
+  gone: 5,
+  verdict: "refuted",
+  controls: { alive: { asked: 20, alive: 19 }, dead: { asked: 20, alive: 1 } },
+} as const;
+
 describe("the bounds of a share", () => {
   it.each([
     ["of nothing are everything", 0, 0, 0, 1],
@@ -134,12 +142,31 @@ describe("the likely cause", () => {
     baselineCount: 100,
     attributedShare: 0,
     isFleet: false,
+    opinion: null,
     judgedCount: 0,
     revivedCount: 0,
   };
 
   const ofType: Carrier = { ...carrier, attribute: "assetType", value: "URL" };
   it.each<[string, Partial<CauseEvidence>, string, RegExp | null]>([
+    [
+      "a second opinion that most are alive, before a fleet verdict",
+      { opinion: refuted, isFleet: true },
+      "checker",
+      /14 of 20 still answer/,
+    ],
+    [
+      "a second opinion that most are gone, before revivals",
+      { opinion: { ...refuted, verdict: "confirmed", gone: 17 }, judgedCount: 100, revivedCount: 90 },
+      "assets",
+      /17 of 20 are gone; of 20 known to be alive 19 answer, of 20 long dead 1 answer/,
+    ],
+    [
+      "a fleet verdict before a second opinion that decides nothing",
+      { opinion: { ...refuted, verdict: "undecided" }, isFleet: true },
+      "checker",
+      /Many organizations/,
+    ],
     ["a fleet verdict", { isFleet: true, carriers: [carrier] }, "checker", /Many organizations/],
     ["half of the deaths undone", { judgedCount: 20, revivedCount: 10 }, "checker", /10 of 20 dead assets \(50 %\)/],
     ["fewer than half", { judgedCount: 21, revivedCount: 10 }, "unclear", null],
@@ -351,6 +378,7 @@ describe("a result with evidence", () => {
     onsetAtMs: null,
     marker: null,
     isFleet: false,
+    opinion: null,
     excess: null,
   };
 

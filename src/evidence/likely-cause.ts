@@ -1,3 +1,4 @@
+import { opinionWords, type OpinionCounts } from "../contract/second-opinion.ts";
 import { formatPercent } from "../base/numbers.ts";
 import { speaksForChecker } from "../contract/judgement.ts";
 import { assetTypeAttribute, carrierText, type Carrier } from "./attribution.ts";
@@ -25,6 +26,8 @@ export interface CauseEvidence extends Regret {
   readonly attributedShare: number;
   /** Whether the fleet verdict holds. */
   readonly isFleet: boolean;
+  /** What flatline's own look at the incident's dead assets found; null: it has not looked. */
+  readonly opinion: OpinionCounts | null;
 }
 
 // Most of the deaths share the value, and at the cautious end of the interval still more of them than usually do.
@@ -37,7 +40,11 @@ const mostRise = 0.35;
 
 /** Returns the likely cause with a sentence that says why; the strongest reason first. */
 export function likelyCause(evidence: CauseEvidence): CauseText {
-  const { isFleet, judgedCount, revivedCount, attributedShare, largestRise } = evidence;
+  const { opinion, isFleet, judgedCount, revivedCount, attributedShare, largestRise } = evidence;
+  if (opinion !== null && opinion.verdict !== "undecided") {
+    const cause = opinion.verdict === "refuted" ? "checker" : "assets";
+    return { cause, reason: `Of dead assets that were looked at, ${opinionWords(opinion)}.` };
+  }
   if (isFleet) return { cause: "checker", reason: "Many organizations spike at once, which attackers do not arrange." };
   const revived = causeByRevivals(evidence);
   if (revived !== null) return revived;

@@ -152,6 +152,7 @@ function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["r
     settings: () => quietSettings,
     newId: () => "new-id",
     onAct: () => undefined,
+    canLook: () => false,
     look: () => Promise.reject(new Error("nobody looks")),
     onJudged: () => undefined,
   };

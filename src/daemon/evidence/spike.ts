@@ -69,6 +69,7 @@ export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
         marker: onset === null ? null : await findMarker(store, slug, onset),
         excess,
         isFleet: await isFleet(slug),
+        opinion: await findOpinion(store, slug),
       };
       return withEvidence(result, evidence);
     } catch (error) {
@@ -181,6 +182,17 @@ async function findExcess(
     nowMs,
   });
   return { ...excess, expectedEndAtMs: excess.stoppedAtMs === null ? null : excess.stoppedAtMs + windowMs };
+}
+
+/** Of the open incident that the organization's spike belongs to. */
+async function findOpinion(
+  { incidents }: Pick<StoreParts, "incidents">,
+  slug: string,
+): Promise<SpikeEvidence["opinion"]> {
+  const firing = (await incidents.spiking()).find((one) => one.slug === slug);
+  if (firing === undefined) return null;
+  const [incident] = await incidents.byNumbers([firing.incident]);
+  return incident?.secondOpinion ?? null;
 }
 
 async function findMarker(

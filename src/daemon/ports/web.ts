@@ -117,6 +117,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
     },
     countsAssets: (slug) => current().ruleOf(slug).count === "assets",
     settings: () => current().settings,
+    canLook: () => current().looks !== null,
     look: options.look,
     newId: options.newId,
     onAct: options.onAct,

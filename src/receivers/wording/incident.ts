@@ -1,6 +1,7 @@
 import type { AlertNotice, FleetNotice, IncidentNotice, Notification } from "../../alerting/notify/notification.ts";
 import { minuteMs } from "../../base/time.ts";
 import { formatCount, formatExpected, formatPercent } from "../../base/numbers.ts";
+import { opinionWords } from "../../contract/second-opinion.ts";
 import { ratioWords } from "../../contract/death-counts.ts";
 import { verdictWords } from "../../contract/fleet/verdict-words.ts";
 import { sampleLines } from "./broken.ts";
@@ -65,6 +66,19 @@ function endedTitle(incident: IncidentNotice, notices: readonly AlertNotice[]): 
   return gates === "" ? spiked : `${spiked}: ${gates}`;
 }
 
+/** Returns what flatline's own look found, as a sentence; empty where it has not looked. */
+export function opinionSentence({ secondOpinion }: Pick<IncidentNotice, "secondOpinion">): string {
+  if (secondOpinion === null) return "";
+  const words = opinionWords(secondOpinion);
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+}
+
+/** The same as a fact. */
+export function opinionFacts(incident: Pick<IncidentNotice, "secondOpinion">): Message["facts"] {
+  const value = opinionSentence(incident).replace(/\.$/, "");
+  return value === "" ? [] : [{ name: "Second opinion", value }];
+}
+
 const causeSentences = {
   checker: "Likely cause: the liveness checker.",
   assets: "Likely cause: the assets did die.",
@@ -87,7 +101,7 @@ function firingIntro(
   const sentences = [
     notices.some(isEscalation) ? `${organizations(firing)} for ${durationText(generatedAtMs - startedAtMs)}.` : "",
     fleet?.by === "chance" ? "By chance that does not happen." : "",
-    family === "deaths" ? causeSentences[likelyCause] : "",
+    ...(family === "deaths" ? [causeSentences[likelyCause], opinionSentence(incident)] : []),
     shared,
     family === "unreachable" ? unreachableIntro(incident, notices, generatedAtMs) : "",
     joined > 0 && joined < firing ? `${formatCount(joined)} new here.` : "",

@@ -122,7 +122,7 @@ describe("sentences", () => {
 
     expect(title).toBe("12 organizations began within 10 minutes: one cause");
     expect(intro).toBe(
-      "By chance that does not happen. Likely cause: the liveness checker. 85 % of the excess has reason=captcha_page, usually <1 %. 2 new here.",
+      "By chance that does not happen. Likely cause: the liveness checker. 14 of 20 still answer; of 20 known to be alive 19 do, of 20 long dead 1. 85 % of the excess has reason=captcha_page, usually <1 %. 2 new here.",
     );
     expect(lines).toEqual([
       "acme: 5,108 more deaths than usual (459×)",

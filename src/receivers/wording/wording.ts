@@ -3,7 +3,7 @@ import { compareSeverity } from "../../contract/severity.ts";
 import { ownOrigins } from "../../base/broken-address.ts";
 import { actSentence, isActNotice } from "./acts.ts";
 import { brokenMessage, brokenSection, originsOf, sampleLines } from "./broken.ts";
-import { firstLines, incidentMessage, overFacts } from "./incident.ts";
+import { firstLines, incidentMessage, opinionFacts, overFacts } from "./incident.ts";
 import type { Message, MessageLink, MessageSection } from "./message.ts";
 import { noticeCarriers, noticeFacts } from "./notice-facts.ts";
 import { isEscalation, noticeDetails, noticeSentence, noticeTitle } from "./notice.ts";
@@ -37,7 +37,7 @@ export function stateMessageOf(
   const message = brokenMessage(wordedMessage(notification, { acts, maxLinkLength, isWhole }), originsOf(notification));
   if (isWhole || incident === null) return message;
   const { acknowledgedBy } = incident;
-  const facts = [...message.facts, ...overFacts(incident, generatedAtMs)];
+  const facts = [...message.facts, ...overFacts(incident, generatedAtMs), ...opinionFacts(incident)];
   return { ...message, facts, intro: acknowledgedBy === null ? message.intro : `${plainText(acknowledgedBy)} has it.` };
 }
 

@@ -6,7 +6,7 @@ import type { Marker } from "../../store/alerts/markers.ts";
 import type { WaitingEntry } from "../../store/alerts/outbox-entry.ts";
 import { costOf } from "../api/cost-view.ts";
 import type { AlertAssetsPort } from "../ports/dead-assets.ts";
-import type { IncidentReading, ReadIncident, ReadIncidentDetail } from "./incidents.ts";
+import type { IncidentReading, ReadIncident, ReadIncidentDetail, ReadLook } from "./incidents.ts";
 import type { Running } from "./running.ts";
 
 /** An incident with what its headline and its answers are made of, as one reader may see it. */
@@ -20,6 +20,10 @@ export interface IncidentFacts extends ReadIncident {
   readonly heldSince: ReadonlyMap<string, number>;
   /** When each receiver first accepted something of it, the first one first. */
   readonly notified: readonly { readonly receiver: string; readonly atMs: number }[];
+  /** Whether flatline looks at its dead assets by itself. */
+  readonly canLook: boolean;
+  /** Its look that goes on; null: none does, or it was not asked for. */
+  readonly looking: ReadLook["running"];
   /** Who is called next if nobody takes it; null: nobody. */
   readonly escalation: { readonly receiver: string; readonly atMs: number } | null;
 }
@@ -27,6 +31,8 @@ export interface IncidentFacts extends ReadIncident {
 /** An incident with everything that its page shows. */
 export interface IncidentPage extends IncidentFacts {
   readonly comments: ReadIncidentDetail["comments"];
+  /** What each asset said to its last look. */
+  readonly answers: ReadLook["answers"];
   /** Notifications of it that wait for their receiver. */
   readonly waiting: readonly WaitingEntry[];
   /** Oldest first, from a day before it began. */
@@ -75,6 +81,8 @@ export function createIncidentPages(
         fleet,
         heldSince: heldGates(own, (slug) => settings().gateOf(slug)),
         notified: await store.deliveries.firstByReceiver(one.members.map(({ alert }) => alert.id)),
+        canLook: running.canLook(),
+        looking: null,
         escalation: nextEscalation(running, one, nowMs),
       });
     }
@@ -101,6 +109,8 @@ export function createIncidentPages(
       const [before] = await store.incidents.list({ state: "all", before: incident.number, limit: 1 });
       return {
         ...facts,
+        looking: found.look.running,
+        answers: found.look.answers,
         comments: found.comments,
         waiting: [...new Map(waiting.map((entry) => [entry.receiver, entry])).values()],
         markers: markers.filter(({ slug }) => slug === null || members.some(({ alert }) => alert.slug === slug)),

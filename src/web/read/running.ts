@@ -36,6 +36,8 @@ export interface Running {
   readonly countsAssets: (slug: string) => boolean;
   /** Those that hold now. */
   readonly settings: () => AlertingSettings;
+  /** Whether flatline looks at dead assets by itself. */
+  readonly canLook: () => boolean;
   /** Begins a look at an incident (CONTRACT 16). @throws FlatlineError usage, too_many */
   readonly look: (incident: Incident) => Promise<Look>;
   /** Ids, unique over all time. */

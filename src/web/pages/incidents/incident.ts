@@ -10,6 +10,7 @@ import type { DialogAct } from "./dialogs.ts";
 import { renderInstants } from "./instants.ts";
 import { excessOf, memberFactsOf } from "./member-facts.ts";
 import { renderMembers } from "./members.ts";
+import { renderOpinion } from "./opinion.ts";
 import { decidedQuestions, knownQuestions, renderQuestions } from "./questions.ts";
 import { firstSentence, incidentSentences, isAlone } from "./sentences.ts";
 import { renderStory } from "./story.ts";
@@ -72,7 +73,7 @@ export function renderIncident(
       <div>${isSpike ? renderCarriers(page) : nothing}${renderCost(page)}${organization}</div>
       ${renderSection("What happened", html`${incidentComment(number)}${renderStory(page, withPeople)}`)}
     </div>
-    ${deadAssets}`;
+    ${withPeople ? renderOpinion(page) : nothing}${deadAssets}`;
 }
 
 function incidentComment(number: number): Html {

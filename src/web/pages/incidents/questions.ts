@@ -48,7 +48,10 @@ export function renderQuestions(questions: readonly Question[], isActs = false):
 /** What flatline knows. */
 export function knownQuestions(facts: IncidentFacts): readonly Question[] {
   if (facts.incident.family === "unreachable") return platformQuestions(facts);
-  return [...(facts.incident.family === "deaths" ? [causeQuestion(facts)] : []), overQuestion(facts)];
+  return [
+    ...(facts.incident.family === "deaths" ? [causeQuestion(facts), opinionQuestion(facts)] : []),
+    overQuestion(facts),
+  ];
 }
 
 /** What people decide. */
@@ -84,6 +87,38 @@ function causeQuestion({ summary, members }: IncidentFacts): Question {
     why: html`${shared} ${marker}`,
     act: nothing,
   };
+}
+
+function opinionQuestion({ summary, incident, looking, canLook, nowMs }: IncidentFacts): Question {
+  const question = "Second opinion";
+  const { secondOpinion: opinion } = summary;
+  if (looking !== null) {
+    const { answered, planned } = looking;
+    const answer = planned === 0 ? html`Looking` : html`Looking, ${formatCount(answered)} of ${formatCount(planned)}`;
+    return { question, answer, why: html`No verdict before the last one.`, act: nothing };
+  }
+  if (opinion === null) {
+    const why = !canLook
+      ? html`flatline does not look by itself: <code>secondOpinion</code> is not configured.`
+      : incident.endedAtMs === null
+        ? html`It has not looked yet, or none of its dead assets can be looked at.`
+        : html`It has not looked at it.`;
+    return { question, answer: html`None`, why, act: nothing };
+  }
+  const { asked, alive, gone, verdict, controls, atMs } = opinion;
+  const of = (count: number): string => `${formatCount(count)} of ${formatCount(asked)}`;
+  const answers = {
+    refuted: html`${of(alive)} still answer`,
+    confirmed: html`${of(gone)} are gone`,
+    undecided: html`Undecided`,
+  };
+  const found = verdict === "undecided" ? html`${of(alive)} still answer, ${formatCount(gone)} are gone. ` : nothing;
+  const known =
+    controls.alive.asked === 0
+      ? nothing
+      : html`Of ${formatCount(controls.alive.asked)} known to be alive ${formatCount(controls.alive.alive)} do, of
+        ${formatCount(controls.dead.asked)} long dead ${formatCount(controls.dead.alive)}. `;
+  return { question, answer: answers[verdict], why: html`${found}${known}${renderTime(atMs, nowMs)}.`, act: nothing };
 }
 
 function overQuestion(facts: IncidentFacts): Question {

@@ -43,6 +43,8 @@ function factsOf({ members = [], incident: over = {}, facts = {} }: Given): Inci
     fleet: 300,
     heldSince: new Map(),
     notified: [],
+    canLook: false,
+    looking: null,
     escalation: null,
     ...facts,
   };

@@ -96,6 +96,11 @@ function aloneSentence({ members }: IncidentFacts): string {
 }
 
 function causeSentence({ incident, summary }: IncidentFacts): string {
+  const { secondOpinion: opinion } = summary;
+  if (opinion?.verdict === "confirmed")
+    return `They did die: ${formatCount(opinion.gone)} of ${formatCount(opinion.asked)} are gone.`;
+  if (opinion?.verdict === "refuted")
+    return `Suspect the liveness checker: ${formatCount(opinion.alive)} of ${formatCount(opinion.asked)} still answer.`;
   const byChance = incident.verdict?.by === "chance" ? "By chance that does not happen. " : "";
   // Without a verdict nothing says that there is one cause.
   if (summary.likelyCause === "unclear" && incident.verdict === null) return "";
