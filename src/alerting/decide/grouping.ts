@@ -159,8 +159,9 @@ function planIncident(
   const isBroad = incident.verdict !== null || incident.family === "unreachable";
   const changes = isBroad ? planBroad(part) : planSeparate(part);
   // What else there is to say goes first.
-  const stopped = route.hasThreads === true && changes.items.length === 0 ? stopNews(part, alerts) : null;
-  const news = stopped === null ? changes : { ...changes, items: stopped.items };
+  const isQuiet = route.hasThreads === true && changes.items.length === 0;
+  const found = isQuiet ? (stopNews(part, alerts) ?? opinionNews(part)) : null;
+  const news = found === null ? changes : { ...changes, items: found.items };
   const going = new Set(news.items.map(({ alert }) => alert.id));
   const unsaid = items.flatMap(({ alert: { id: alertId, live }, open }) =>
     open.kind === "due" && !going.has(alertId) && news.unannounced?.has(alertId) !== true
@@ -187,7 +188,7 @@ function planIncident(
       ...items.flatMap(({ open }) => (open.kind === "ended-unsent" ? [open.sent] : [])),
     ],
     known:
-      stopped?.known ?? (news.items.length === 0 ? null : knownAfter(part, news, { receiver, isBroad, isOfVerdict })),
+      found?.known ?? (news.items.length === 0 ? null : knownAfter(part, news, { receiver, isBroad, isOfVerdict })),
     waiting: [
       ...items.flatMap(({ alert, open }) => (open.kind === "held" ? [alert.id] : [])),
       ...items.flatMap(({ alert, open }) =>
@@ -236,6 +237,7 @@ function knownAfter(
     members: members.length,
     knowsVerdict: isOfVerdict || known?.knowsVerdict === true,
     knowsStop: known?.knowsStop === true,
+    knownLook: known?.knownLook ?? 0,
     outgrownAtMs: incident.outgrownAtMs,
   };
 }
@@ -385,15 +387,32 @@ function repeatedNow({ nowMs, incident, known, items }: Part): News {
  * The excess of an incident that the receiver knows has stopped, which it was not notified of: with all that fires of what it was
  * notified of, also where somebody has it. Reminders are due when they were. null: nothing of it.
  */
-function stopNews({ nowMs, known, members }: Part, alerts: readonly TrackedAlert[]) {
+function stopNews(part: Part, alerts: readonly TrackedAlert[]) {
+  const { known } = part;
   if (known === null || known.knowsStop) return null;
   if (excessStoppedAtMs(alerts.flatMap(({ live, isSilenced }) => (isSilenced ? [] : (live ?? [])))) === null)
     return null;
+  return newsOfAll(part, "excess_stopped", { ...known, knowsStop: true });
+}
+
+/** A look of flatline's own at the incident that the receiver was not notified of (CONTRACT 18). null: as above. */
+function opinionNews(part: Part) {
+  const { known, incident } = part;
+  const look = incident.secondOpinion?.look ?? 0;
+  if (known === null || look <= known.knownLook) return null;
+  return newsOfAll(part, "second_opinion", { ...known, knownLook: look });
+}
+
+function newsOfAll(
+  { nowMs, members }: Part,
+  reason: "excess_stopped" | "second_opinion",
+  known: ReceiverIncident,
+): { readonly items: readonly DueItem[]; readonly known: ReceiverIncident } | null {
   const items = members.flatMap(({ alert }) => {
     const sent = alert.live === null ? undefined : alert.sent.get(known.receiver);
-    return sent === undefined ? [] : [{ ...remind(alert, sent, nowMs, "excess_stopped"), sent }];
+    return sent === undefined ? [] : [{ ...remind(alert, sent, nowMs, reason), sent }];
   });
-  return items.length === 0 ? null : { items, known: { ...known, knowsStop: true } };
+  return items.length === 0 ? null : { items, known };
 }
 
 function dueItem(alert: TrackedAlert, { notices, sent, isNew }: DueOpen): DueItem {
@@ -405,7 +424,7 @@ function remind(
   alert: TrackedAlert,
   sent: SentState,
   nowMs: number,
-  reason: "repeat_interval" | "fleet_began" | "acknowledgement_outgrown" | "excess_stopped",
+  reason: "repeat_interval" | "fleet_began" | "acknowledgement_outgrown" | "excess_stopped" | "second_opinion",
 ): DueItem {
   const { severity } = sent;
   const event = reason === "acknowledgement_outgrown" ? "escalated" : "reminder";

@@ -123,6 +123,20 @@ describe("a bot of Slack", () => {
     });
   });
 
+  it("says a second opinion in a reply, and in the message", async () => {
+    await posted();
+    const { alerts, ...reminder } = sample("reminder", { organizations: 3 });
+
+    await deliver({ ...reminder, alerts: alerts.map((alert) => ({ ...alert, reason: "second_opinion" })) });
+
+    const [edit, reply] = calls();
+    expect(JSON.stringify(edit)).toContain("14 of 20 still answer");
+    expect(reply).toMatchObject({
+      text: "Second opinion: 14 of 20 still answer; of 20 known to be alive 19 do, of 20 long dead 1.",
+      thread_ts: "17000.1",
+    });
+  });
+
   it("says the end of the excess by the reader's clock, and in the message", async () => {
     await posted();
     const { incident, alerts, ...reminder } = sample("reminder", { organizations: 3 });

@@ -10,7 +10,7 @@ import {
   type MessageLink,
   type MessagePart,
 } from "../wording/message.ts";
-import { overFacts } from "../wording/incident.ts";
+import { opinionSentence, overFacts } from "../wording/incident.ts";
 import { messageOf, stateMessageOf } from "../wording/wording.ts";
 
 // docs.slack.dev/reference/block-kit/blocks: header 150, section text 3,000, fields 10 of 2,000, 50 blocks a message.
@@ -57,6 +57,8 @@ export function slackReply(notification: Notification): { readonly text: string;
       text: `The excess stopped ${datedValue(stopped)}. No more deaths than usual since.${leaves}`,
       mrkdwn: true,
     };
+  if (incident !== null && alerts.length > 0 && alerts.every(({ reason }) => reason === "second_opinion"))
+    return { text: `Second opinion: ${escapeText(opinionSentence(incident))}`, mrkdwn: false };
   return { text: escapeText(previewOf(messageOf(notification)).join("\n")), mrkdwn: false };
 }
 

@@ -67,6 +67,8 @@ export interface ReceiverIncident {
   readonly knowsVerdict: boolean;
   /** It was notified that the excess has stopped. */
   readonly knowsStop: boolean;
+  /** The last look of flatline's own that it was notified of; 0: none. */
+  readonly knownLook: number;
   /** The instant of the outgrown acknowledgement that it was last notified of; null: of none. */
   readonly outgrownAtMs: number | null;
 }
