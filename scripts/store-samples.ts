@@ -165,6 +165,12 @@ async function addWhatTakesDays(path: string): Promise<void> {
   await store.judgements.append({ ...said, verdict: "checker" });
   const { check: _check, comment: text, ...comment } = said;
   await store.comments.append({ ...comment, text, act: "judgement" });
+  const look = { incidentNumber: firing.incident?.number ?? 1, number: 1, startedAtMs: clock.nowMs(), planned: 1 };
+  await store.looks.claim({ ...look, leaseUntilMs: look.startedAtMs, isByHand: false });
+  const [asset, host] = ["https://acme-login.example", "acme-login.example"];
+  const page = { status: 200, title: "a sample", bytes: 1, isAsked: true };
+  await store.looks.addAnswer(look, 0, { slug, asset, assetType: "URL", role: "sample", answer: "answers", ...page });
+  await store.looks.takeHost(host, look.startedAtMs);
   const board = new Board();
   await board.reload(() => store.runs.load());
   const [owner] = (await store.runs.load()).journal;
