@@ -167,7 +167,8 @@ async function addWhatTakesDays(path: string): Promise<void> {
   await store.comments.append({ ...comment, text, act: "judgement" });
   const look = { incidentNumber: firing.incident?.number ?? 1, number: 1, startedAtMs: clock.nowMs(), planned: 1 };
   await store.looks.claim({ ...look, leaseUntilMs: look.startedAtMs, isByHand: false });
-  const [asset, host] = ["https://acme-login.example", "acme-login.example"];
+  // A host is of no organization: its name has none here.
+  const [asset, host] = ["https://login.example", "login.example"];
   const page = { status: 200, title: "a sample", bytes: 1, isAsked: true };
   await store.looks.addAnswer(look, 0, { slug, asset, assetType: "URL", role: "sample", answer: "answers", ...page });
   await store.looks.takeHost(host, look.startedAtMs);
