@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 // Layers decide what overrules what; the first sheet names them.
-const sheets = ["tokens", "base", "frame", "parts", "chart", "cursor", "pages"];
+const sheets = ["base", "frame", "parts", "tables", "chart", "pages"];
 
 /** `root` ends with a slash; `assets` is the folder of what the pages load. Returns the folders of libraries inside. */
 export async function buildSite(root, assets) {

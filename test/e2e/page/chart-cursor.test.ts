@@ -12,7 +12,7 @@ import { axeViolations, startBrowser, type TestBrowser } from "../../support/bro
 import { incidentChart } from "../../support/chart-samples.ts";
 
 const data = incidentChart();
-const style = readFileSync("src/web/browser/style/cursor.css", "utf8");
+const style = readFileSync("src/web/browser/style/chart.css", "utf8");
 const page = `<!doctype html><html lang="en"><title>Chart</title><link rel="stylesheet" href="/style.css">
 <script type="module" src="/start.js"></script><main><h1>Incident 41</h1>${renderChart(data).html}</main></html>`;
 const start = `import { startCharts } from "/chart.js"; startCharts();`;
