@@ -53,6 +53,8 @@ export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" 
   readonly #incidentOf = new Map<string, number>();
   readonly #known = new Map<number, Known>();
   readonly #quiet = new Map<string, readonly Quiet[]>();
+  /** When each last became a failure, by the monotonic clock. */
+  readonly #failedAtMs = new Map<Episode, number>();
   /** Those that last, as far as anybody knows. */
   readonly #quietNow = new Map<string, Quiet>();
 
@@ -151,6 +153,7 @@ export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" 
 
   /** An alert became a failure. */
   failed(episode: Episode): void {
+    this.#failedAtMs.set(episode, this.#facts.monotonicMs);
     for (const [id, number] of this.#incidentOf)
       if (this.#episodes.named(id) === episode) {
         this.#louden(id);
@@ -161,6 +164,16 @@ export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" 
   /** Whether an acknowledgement, its own or its incident's, kept an alert quiet at that time of the monotonic clock. */
   wasQuiet(id: string, atMs: number): boolean {
     return this.#quiet.get(id)?.some(({ fromMs, untilMs }) => fromMs + minuteMs < atMs && atMs < untilMs) === true;
+  }
+
+  /** Whether an acknowledgement kept an alert quiet within `withinMs` of the instant at which it became a failure. */
+  failedQuietly(episode: Episode, withinMs: number): boolean {
+    const failedAtMs = this.#failedAtMs.get(episode) ?? Infinity;
+    return [...this.#quiet].some(
+      ([id, times]) =>
+        this.#episodes.named(id) === episode &&
+        times.some(({ fromMs, untilMs }) => fromMs < failedAtMs + withinMs && failedAtMs - withinMs < untilMs),
+    );
   }
 
   #of(number: number): Known {

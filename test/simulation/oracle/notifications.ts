@@ -278,6 +278,8 @@ export class NotificationOracle {
     if (isRemoved || firedAtMs === null || firedMonotonicMs === null || endsAtMs === null) return false;
     if ((this.#routedSince.get(`${slug} ${name}`) ?? Infinity) > firedMonotonicMs) return false;
     if (name === "pager" && (kind === "unknown" || !severities.includes("fail"))) return false;
+    // It may have failed under an acknowledgement of an incident that failed already: that is quiet, and so is its end.
+    if (name === "pager" && this.#incidents.failedQuietly(episode, 2 * formingMs)) return false;
     // Who joins when the platform is not reachable is told when the incident has doubled, and its end with the incident's.
     if (kind === "unknown" && this.#joinsUnknown(episode, firedAtMs)) return false;
     // Short ones may end before a group is formed; silenced ones, and what ends within a fleet verdict, are not promised.
