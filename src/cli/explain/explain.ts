@@ -272,8 +272,6 @@ function resultOf(report: CheckReport | undefined): ResultReport | null {
 
 function storedCounts(point: RunPoint, own: CheckReport | null): ExplainedCounts {
   const observed = own?.kind === "result" ? own.result.observed : {};
-  const days: number[] = [];
-  for (let day = 1; typeof observed[`day${day}`] === "number"; day++) days.push(Number(observed[`day${day}`]));
   const { severity, currentCount, baselineCount, expectedCount } = point;
   const { revivedCount } = observed;
   return {
@@ -281,24 +279,28 @@ function storedCounts(point: RunPoint, own: CheckReport | null): ExplainedCounts
     currentCount,
     baselineCount,
     expectedCount,
-    days,
+    days: daysOf(observed),
     revivedCount: typeof revivedCount === "number" ? revivedCount : null,
   };
 }
 
 function countsOf({ severity, observed }: SpikeResult, revivals: Regret | null): ExplainedCounts {
   const { currentCount, baselineCount, expectedCount } = observed;
-  const days: number[] = [];
-  const all: Readonly<Record<string, unknown>> = observed;
-  for (let day = 1; typeof all[`day${day}`] === "number"; day++) days.push(Number(all[`day${day}`]));
   return {
     severity,
     currentCount,
     baselineCount,
     expectedCount,
-    days,
+    days: daysOf({ ...observed }),
     revivedCount: revivals?.revivedCount ?? null,
   };
+}
+
+/** The counts of the days before the window, the last day first. */
+function daysOf(observed: Readonly<Record<string, unknown>>): number[] {
+  const days: number[] = [];
+  for (let day = 1; typeof observed[`day${day}`] === "number"; day++) days.push(Number(observed[`day${day}`]));
+  return days;
 }
 
 /** The days decide nothing that the expected count does not, and revivals nothing; they are kept with whole reports only. */

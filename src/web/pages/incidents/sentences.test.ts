@@ -6,7 +6,7 @@ import { hourMs, minuteMs } from "../../../base/time.ts";
 import type { AlertState } from "../../../store/alerts/alerts.ts";
 import type { Incident } from "../../../store/alerts/incidents.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
-import { firingAlert } from "../../../../test/support/firing-alert.ts";
+import { firingAlert, openIncident } from "../../../../test/support/firing-alert.ts";
 import { causeLine, incidentSentences, listSentence } from "./sentences.ts";
 
 const startMs = Date.UTC(2026, 10, 23, 21, 41);
@@ -19,21 +19,7 @@ interface Given {
 }
 
 function factsOf({ members = [], incident: over = {}, facts = {} }: Given): IncidentFacts {
-  const incident: Incident = {
-    number: 41,
-    id: "incident-41",
-    family: "deaths",
-    startedAtMs: startMs,
-    firstFiredAtMs: startMs,
-    endedAtMs: null,
-    carrier: null,
-    verdict: null,
-    acknowledgement: null,
-    outlived: 0,
-    outgrownAtMs: null,
-    secondOpinion: null,
-    ...over,
-  };
+  const incident: Incident = openIncident(startMs, { id: "incident-41", ...over });
   return {
     incident,
     members,

@@ -10,6 +10,7 @@ import {
   renderFilter,
   renderNoMatch,
   renderPager,
+  renderSearch,
   renderSection,
   renderTable,
   withParams,
@@ -143,19 +144,9 @@ function renderLookUp({ organizations, params }: ConfigurationView): Html {
   const q = params.get("q");
   return renderSection(
     "Look one up",
-    html`<form
-        class="tools"
-        role="search"
-        action="${path}"
-        hx-get="${path}"
-        hx-trigger="input delay:150ms, submit"
-        hx-target="#main"
-        hx-select="#main"
-        hx-swap="outerMorph"
-        hx-replace-url="true"
-        hx-sync="this:replace"
-      >
-        <label
+    html`${renderSearch(
+      path,
+      html`<label
           ><span class="sr">${words}</span
           ><input
             id="look-up"
@@ -165,9 +156,9 @@ function renderLookUp({ organizations, params }: ConfigurationView): Html {
             value="${asked}"
             autocomplete="off"
             spellcheck="false" /></label
-        >${q === null ? nothing : html`<input type="hidden" name="q" value="${q}" />`}
-      </form>
-      ${answer}`,
+        >${q === null ? nothing : html`<input type="hidden" name="q" value="${q}" />`}`,
+    )}
+    ${answer}`,
     { id: "one" },
   );
 }
