@@ -1,24 +1,11 @@
 import { describe, expect, it } from "vitest";
 
-import { firingAlert } from "../../test/support/firing-alert.ts";
+import { firingAlert, openIncident } from "../../test/support/firing-alert.ts";
 import type { AlertFound, AlertState } from "../store/alerts/alerts.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 import { summarizeIncident, type IncidentMember } from "./incident-summary.ts";
 
-const incident: Incident = {
-  number: 41,
-  id: "i1",
-  family: "deaths",
-  startedAtMs: 1_000,
-  firstFiredAtMs: 1_000,
-  endedAtMs: null,
-  carrier: null,
-  verdict: null,
-  acknowledgement: null,
-  outlived: 0,
-  outgrownAtMs: null,
-  secondOpinion: null,
-};
+const incident: Incident = openIncident(1_000, { id: "i1" });
 const nothingFound: AlertFound = { deaths: null, carriers: [], revived: null, cause: null, error: null };
 
 function member(alert: Partial<AlertState>, how: Partial<IncidentMember> = {}): IncidentMember {

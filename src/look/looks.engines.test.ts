@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { startHttpSink, type HttpSink } from "../../test/support/far-side/http-sink.ts";
-import { firingAlert } from "../../test/support/firing-alert.ts";
+import { firingAlert, openIncident } from "../../test/support/firing-alert.ts";
 import { startLookWorld, type LookWorld } from "../../test/support/look/look-world.ts";
 import { storeEngines, type OpenedStore, type StoreEngineCase } from "../../test/support/store/engines.ts";
 import { createHttpDispatcher } from "../base/http-dispatcher.ts";
@@ -69,19 +69,8 @@ async function anIncident(
     ...urlsOf(alive).map((asset) => eventOf(asset, nowMs - 2 * hourMs, "DETECTED_AS_ALIVE")),
     ...[...urlsOf(dead), ...more].map((asset) => eventOf(asset, startedAtMs - minuteMs)),
   ]);
-  const { secondOpinion: _none, ...incident } = await store.incidents.add({
-    id: "the-incident",
-    family: "deaths",
-    startedAtMs,
-    firstFiredAtMs: startedAtMs,
-    endedAtMs: null,
-    carrier: null,
-    verdict: null,
-    acknowledgement: null,
-    outlived: 0,
-    outgrownAtMs: null,
-    secondOpinion: null,
-  });
+  const { number: _given, ...begun } = openIncident(startedAtMs);
+  const { secondOpinion: _none, ...incident } = await store.incidents.add(begun);
   await store.alerts.save(
     firingAlert("a", startedAtMs, { windowHours: 24, incident: { id: incident.id, number: incident.number } }),
   );

@@ -95,3 +95,22 @@ export async function axeViolations(page: Page): Promise<string[]> {
   );
   return found as string[];
 }
+
+/** Returns the words of the first element that a selector finds, as a person reads them. */
+export async function textAt(page: Page, selector: string): Promise<string> {
+  return (await page.locator(selector).first().innerText()).replaceAll(/[\s\u00a0]+/g, " ").trim();
+}
+
+/** Sends a form as a browser without scripts does; what it leads to is not followed. */
+export async function sendForm(
+  url: string,
+  fields: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>>,
+): Promise<Response> {
+  return fetch(url, {
+    method: "POST",
+    headers: { ...headers, accept: "text/html", "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams(fields).toString(),
+    redirect: "manual",
+  });
+}

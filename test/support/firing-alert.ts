@@ -1,4 +1,5 @@
 import type { AlertState } from "../../src/store/alerts/alerts.ts";
+import type { Incident } from "../../src/store/alerts/incidents.ts";
 
 /** Returns the alert of a failing spike of acme that fires since it began. */
 export function firingAlert(id: string, startsAtMs: number, given: Partial<AlertState> = {}): AlertState {
@@ -16,6 +17,25 @@ export function firingAlert(id: string, startsAtMs: number, given: Partial<Alert
     peak: { severity: "fail", currentCount: 90, atMs: startsAtMs },
     acknowledgement: null,
     reason: "not_ok",
+    ...given,
+  };
+}
+
+/** Returns an incident of deaths that is open since its first alert, without a verdict and without any act. */
+export function openIncident(startedAtMs: number, given: Partial<Incident> = {}): Incident {
+  return {
+    number: 41,
+    id: "the-incident",
+    family: "deaths",
+    startedAtMs,
+    firstFiredAtMs: startedAtMs,
+    endedAtMs: null,
+    carrier: null,
+    verdict: null,
+    acknowledgement: null,
+    outlived: 0,
+    outgrownAtMs: null,
+    secondOpinion: null,
     ...given,
   };
 }

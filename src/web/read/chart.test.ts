@@ -1,10 +1,9 @@
 import { expect, it } from "vitest";
 
-import { firingAlert } from "../../../test/support/firing-alert.ts";
+import { firingAlert, openIncident } from "../../../test/support/firing-alert.ts";
 import { summarizeIncident } from "../../alerting/incident-summary.ts";
 import { hourMs, minuteMs } from "../../base/time.ts";
 import type { AlertFound } from "../../store/alerts/alerts.ts";
-import type { Incident } from "../../store/alerts/incidents.ts";
 import { chartOfIncident, isThinPast } from "./chart.ts";
 
 const startedAtMs = Date.UTC(2026, 10, 23, 21, 41);
@@ -22,14 +21,7 @@ const found: AlertFound = {
   cause: null,
   error: null,
 };
-const incident: Incident = {
-  number: 41,
-  id: "i",
-  family: "deaths",
-  startedAtMs,
-  firstFiredAtMs: startedAtMs,
-  endedAtMs: null,
-  carrier: null,
+const incident = openIncident(startedAtMs, {
   verdict: {
     by: "chance",
     startsAtMs: startedAtMs,
@@ -39,11 +31,7 @@ const incident: Incident = {
     peakSpiking: 2,
     organizations: 3,
   },
-  acknowledgement: null,
-  outlived: 0,
-  outgrownAtMs: null,
-  secondOpinion: null,
-};
+});
 
 it("takes from an incident each organization once, since the earliest onset, and when all its excess had stopped", () => {
   const alerts = [

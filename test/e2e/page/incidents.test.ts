@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
-import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { axeViolations, sendForm, startBrowser, type TestBrowser, textAt } from "../../support/browser.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
@@ -44,19 +44,14 @@ function events(): string {
 const post = (path: string, body: string, type = "application/json"): Promise<Response> =>
   fetch(`${url}${path}`, { method: "POST", headers: { ...bearer, "content-type": type }, body });
 
-const form = (path: string, fields: Readonly<Record<string, string>>, headers: object = bearer): Promise<Response> =>
-  fetch(`${url}${path}`, {
-    method: "POST",
-    headers: { ...headers, accept: "text/html", "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams(fields).toString(),
-    redirect: "manual",
-  });
-
-const text = async (page: Page, selector: string): Promise<string> =>
-  (await page.locator(selector).first().innerText()).replaceAll(/[\s\u00a0]+/g, " ");
+const form = (
+  path: string,
+  fields: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = bearer,
+) => sendForm(url + path, fields, headers);
 
 const answerTo = (page: Page, question: string): Promise<string> =>
-  text(page, `.asked section:has(h2:text-is("${question}")) .answer`);
+  textAt(page, `.asked section:has(h2:text-is("${question}")) .answer`);
 
 const open = (path: string, options: object = {}): Promise<Page> =>
   browser.open(url + path, { extraHTTPHeaders: bearer, ...options });
@@ -94,12 +89,12 @@ describe("the list of incidents", () => {
   it("says what waits, its cause, and the next act", async () => {
     const page = await open("/incidents");
 
-    expect(await text(page, "h1")).toBe("1 incident is open, and nobody is on it.");
-    expect(await text(page, "tr.todo th a")).toMatch(/^5 of 6 organizations began to spike within \d minutes?$/);
-    expect(await text(page, "tr.todo th .under")).toMatch(
+    expect(await textAt(page, "h1")).toBe("1 incident is open, and nobody is on it.");
+    expect(await textAt(page, "tr.todo th a")).toMatch(/^5 of 6 organizations began to spike within \d minutes?$/);
+    expect(await textAt(page, "tr.todo th .under")).toMatch(
       /^Likely the liveness checker: 7\d % has reason=captcha_page\.$/,
     );
-    expect(await text(page, "tr.todo .act")).toBe("Acknowledge 5…");
+    expect(await textAt(page, "tr.todo .act")).toBe("Acknowledge 5…");
   });
 
   it("filters while one types, and keeps the text in the address", async () => {
@@ -117,7 +112,7 @@ describe("the page of an incident", () => {
   it("answers what flatline knows and what people decide", async () => {
     const page = await open("/incidents/1");
 
-    expect(await text(page, "h1")).toMatch(/^5 of 6 organizations .* Suspect the liveness checker\.$/);
+    expect(await textAt(page, "h1")).toMatch(/^5 of 6 organizations .* Suspect the liveness checker\.$/);
     expect(await answerTo(page, "Likely cause")).toBe("The liveness checker");
     expect(await answerTo(page, "Is it over?")).toBe("No, it is still going on");
     expect(await answerTo(page, "Who is on it?")).toBe("Nobody");
@@ -178,7 +173,7 @@ describe("the page of an incident", () => {
 
     expect(await page.locator("#comment").inputValue()).toBe("umbrella is mine");
     expect(await page.locator("input[value=globex]").isChecked()).toBe(true);
-    expect(await text(page, ".bulk")).toContain("1 of 5 ticked");
+    expect(await textAt(page, ".bulk")).toContain("1 of 5 ticked");
     expect(await page.evaluate("document.activeElement.name")).toBe("slug");
   });
 
@@ -253,8 +248,8 @@ describe("acts on an incident", () => {
 
     await page.click("text=Acknowledge 5…");
     await page.locator("dialog:modal").waitFor();
-    expect(await text(page, "dialog h2")).toBe("Take these 5 alerts?");
-    expect(await text(page, "dialog dl")).toMatch(/Reminders stop.*Not called lead, due at/);
+    expect(await textAt(page, "dialog h2")).toBe("Take these 5 alerts?");
+    expect(await textAt(page, "dialog dl")).toMatch(/Reminders stop.*Not called lead, due at/);
     await page.click("dialog button.primary");
 
     await page.locator("#did:has-text('5 acknowledged.')").waitFor();
@@ -285,7 +280,7 @@ describe("acts on an incident", () => {
     await page.locator("input[value=globex]").check();
     await page.click(".bulk >> text=Judge…");
     await page.locator("dialog:modal").waitFor();
-    expect(await text(page, "dialog h2")).toBe("What was it?");
+    expect(await textAt(page, "dialog h2")).toBe("What was it?");
     await page.check("dialog input[value=real]");
     await page.click("dialog button.primary");
 
@@ -302,14 +297,14 @@ describe("acts on an incident", () => {
     const page = await open("/incidents/1", { javaScriptEnabled: false });
 
     await page.click("text=/^Judge 4…$/");
-    expect(await text(page, "dialog h2")).toBe("What were these 3 alerts?");
+    expect(await textAt(page, "dialog h2")).toBe("What were these 3 alerts?");
     await page.check("input[value=checker]");
     await page.fill("input[name=comment]", "Captcha page in eu-1");
     await page.click("button.primary");
 
     expect(new URL(page.url()).pathname).toBe("/incidents/1");
-    expect(await text(page, "#did")).toBe("3 judged.");
-    expect(await text(page, "h1")).toContain("The checker was wrong, says dana: «Captcha page in eu-1»");
+    expect(await textAt(page, "#did")).toBe("3 judged.");
+    expect(await textAt(page, "h1")).toContain("The checker was wrong, says dana: «Captcha page in eu-1»");
   });
 
   it("ask to type how many gates they open, and say what is missing", async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
-import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { axeViolations, sendForm, startBrowser, type TestBrowser, textAt } from "../../support/browser.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 
 const bearer = { authorization: "Bearer let-me-in-of-the-tests" };
@@ -73,17 +73,14 @@ const thinEvents = (nowMs: number): string =>
 const send = (path: string, body: string, type = "application/json", headers: object = bearer): Promise<Response> =>
   fetch(`${url}${path}`, { method: "POST", headers: { ...headers, "content-type": type }, body, redirect: "manual" });
 
-const form = (path: string, fields: Readonly<Record<string, string>>, headers: object = bearer): Promise<Response> =>
-  send(path, new URLSearchParams(fields).toString(), "application/x-www-form-urlencoded", {
-    ...headers,
-    accept: "text/html",
-  });
+const form = (
+  path: string,
+  fields: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = bearer,
+) => sendForm(url + path, fields, headers);
 
 const get = (path: string, headers: object = bearer): Promise<Response> =>
   fetch(url + path, { headers: { ...headers, accept: "text/html" }, redirect: "manual" });
-
-const text = async (page: Page, selector: string): Promise<string> =>
-  (await page.locator(selector).first().innerText()).replaceAll(/[\s\u00a0]+/g, " ").trim();
 
 const open = (path: string, options: object = {}): Promise<Page> =>
   browser.open(url + path, { extraHTTPHeaders: bearer, ...options });
@@ -132,7 +129,7 @@ describe("the page of an organization", () => {
   it("says that it is well, and since when", async () => {
     const page = await open("/o/acme");
 
-    expect(await text(page, "h1")).toMatch(/^acme is ok: [34] deaths in 24 h, 4\.\d expected\./);
+    expect(await textAt(page, "h1")).toMatch(/^acme is ok: [34] deaths in 24 h, 4\.\d expected\./);
     expect((await page.locator(".figures dt").allInnerTexts()).map((one) => one.replaceAll("\u00a0", " "))).toEqual([
       "Deaths, 24 h",
       "Expected",
@@ -150,7 +147,7 @@ describe("the page of an organization", () => {
   it("says with how many it began, and asks for the acts on it alone", async () => {
     const page = await open("/o/globex");
 
-    expect(await text(page, "h1")).toMatch(
+    expect(await textAt(page, "h1")).toMatch(
       /^globex: 12\d deaths in 24 h, 4\.\d expected \(\d\d\.\d×\)\. It began with 3 others at [\w :]+\.$/,
     );
     expect(await page.locator("h1 a").getAttribute("href")).toBe("/incidents/1");
@@ -159,22 +156,24 @@ describe("the page of an organization", () => {
       "What was it?",
       "May the deaths be acted on?",
     ]);
-    expect(await text(page, ".asked section:last-child .answer")).toBe("No: its gate is shut");
+    expect(await textAt(page, ".asked section:last-child .answer")).toBe("No: its gate is shut");
     expect(await page.locator("a:text-is('for all 4')").getAttribute("href")).toBe("/incidents/1");
   });
 
   it("has the settings that differ and where they were set, and who is told", async () => {
     const page = await open("/o/globex");
 
-    expect(await text(page, "tr:has(code:text-is('minSpikeCount'))")).toMatch(/^minSpikeCount 12 flatline\.yaml:\d+$/);
-    expect(await text(page, "#about dd:last-child")).toBe("ops; lead after 30 min");
-    expect(await text(page, "#about")).toContain("team fraud");
+    expect(await textAt(page, "tr:has(code:text-is('minSpikeCount'))")).toMatch(
+      /^minSpikeCount 12 flatline\.yaml:\d+$/,
+    );
+    expect(await textAt(page, "#about dd:last-child")).toBe("ops; lead after 30 min");
+    expect(await textAt(page, "#about")).toContain("team fraud");
   });
 
   it("says why it is unknown, and which incident that is", async () => {
     const page = await open("/o/hooli");
 
-    expect(await text(page, "h1")).toMatch(
+    expect(await textAt(page, "h1")).toMatch(
       /^hooli could not be checked since [\w :]+: no liveness event .* \(no_events\)\. It has never had a result\. That is incident 2\.$/,
     );
   });
@@ -205,7 +204,7 @@ describe("dead assets", () => {
   it("are listed with broken addresses that lead nowhere, for who may read", async () => {
     const page = await open("/o/globex");
 
-    expect(await text(page, "#assets td.address")).toMatch(/^hxxps:\/\/globex-login-\d+\[\.\]example\/$/);
+    expect(await textAt(page, "#assets td.address")).toMatch(/^hxxps:\/\/globex-login-\d+\[\.\]example\/$/);
     expect(await page.locator("#assets td a").count()).toBe(0);
     expect(await page.locator("#assets tbody tr").count()).toBe(100);
     expect(await (await get("/o/globex", {})).text()).not.toContain("hxxps");
@@ -254,14 +253,14 @@ describe("acts on an organization", () => {
     const plain = await open("/o/acme", { javaScriptEnabled: false });
     await plain.click("text=Run now");
     expect(new URL(plain.url()).pathname).toBe("/o/acme");
-    expect(await text(plain, "#did")).toBe("1 healthcheck ran.");
+    expect(await textAt(plain, "#did")).toBe("1 healthcheck ran.");
   });
 
   it("are of it only, though it began with others", async () => {
     const page = await open("/o/globex");
     await page.click("text=Judge…");
     await page.locator("dialog:modal").waitFor();
-    expect(await text(page, "dialog h2")).toBe("What was it?");
+    expect(await textAt(page, "dialog h2")).toBe("What was it?");
     await page.check("dialog input[value=real]");
     await page.click("dialog button.primary");
 
@@ -282,8 +281,8 @@ describe("acts on an organization", () => {
     await plain.click("text=Silence…");
     await plain.fill("input[name=comment]", "a move");
     await plain.click("button.primary");
-    expect(await text(plain, "#did")).toMatch(/^Silenced until [\w :]+\.$/);
-    expect(await text(plain, "h1")).toMatch(/^acme is ok: .* It is silenced until [\w :]+\.$/);
+    expect(await textAt(plain, "#did")).toMatch(/^Silenced until [\w :]+\.$/);
+    expect(await textAt(plain, "h1")).toMatch(/^acme is ok: .* It is silenced until [\w :]+\.$/);
 
     const page = await open("/o/stark");
     await page.click("text=Silence…");
@@ -324,9 +323,9 @@ describe("an incident of one organization", () => {
     await send("/api/v1/checks/dead-asset-spike/hooli/run", "");
 
     const page = await open("/o/hooli");
-    expect(await text(page, ".figures")).toContain("Expected not known Ratio –");
-    expect(await text(page, "h1")).toContain("Nothing before them is known, so what is usual cannot be said.");
-    expect(await text(page, "#healthchecks tbody tr")).not.toContain("expected");
+    expect(await textAt(page, ".figures")).toContain("Expected not known Ratio –");
+    expect(await textAt(page, "h1")).toContain("Nothing before them is known, so what is usual cannot be said.");
+    expect(await textAt(page, "#healthchecks tbody tr")).not.toContain("expected");
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
-import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { axeViolations, startBrowser, type TestBrowser, textAt } from "../../support/browser.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
@@ -16,9 +16,6 @@ let url: string;
 
 const open = (path = "/", options: object = {}): Promise<Page> =>
   browser.open(url + path, { extraHTTPHeaders: bearer, ...options });
-
-const text = async (page: Page, selector: string): Promise<string> =>
-  (await page.locator(selector).first().innerText()).replaceAll(/[\s\u00a0]+/g, " ");
 
 beforeAll(async () => {
   folder = await makeDaemonFolder();
@@ -58,11 +55,11 @@ describe("the overview", () => {
   it("leads with the incident, its answers and its acts", async () => {
     const page = await open();
 
-    expect(await text(page, "h1")).toMatch(/^11 of 15 organizations began to spike within \d minutes?\.$/);
-    expect(await text(page, ".incident .do .row")).toBe("Acknowledge 11… Judge 11… Release 11…");
+    expect(await textAt(page, "h1")).toMatch(/^11 of 15 organizations began to spike within \d minutes?\.$/);
+    expect(await textAt(page, ".incident .do .row")).toBe("Acknowledge 11… Judge 11… Release 11…");
     expect(await page.title()).toMatch(/^fail: 11 of 15 organizations/);
-    expect(await text(page, ".trace figcaption")).toBe("organizations that spike, last 7 days 11 now");
-    expect(await text(page, ".counters")).toBe("11 fail 0 warn 1 unknown 3 ok");
+    expect(await textAt(page, ".trace figcaption")).toBe("organizations that spike, last 7 days 11 now");
+    expect(await textAt(page, ".counters")).toBe("11 fail 0 warn 1 unknown 3 ok");
     expect(await page.locator("#favicon").getAttribute("href")).toBe("/assets/fail.svg");
   });
 
@@ -70,7 +67,7 @@ describe("the overview", () => {
     const page = await open();
 
     expect(await page.locator("tr.group .sev").first().innerText()).toContain("Incident 1, 11 organizations");
-    expect(await text(page, "tr.more")).toBe("3 more of incident 1");
+    expect(await textAt(page, "tr.more")).toBe("3 more of incident 1");
     const rows = await page.locator("tbody tr[id^=org-] th a").allInnerTexts();
     expect(rows.slice(0, 3)).toEqual(["soylent", "bluth", "oscorp"]);
     expect(rows).toHaveLength(8 + 4);
@@ -90,7 +87,7 @@ describe("the overview", () => {
   });
 
   it("names what sends events and is not watched, to who may read that", async () => {
-    expect(await text(await open(), ".unfinished")).toBe(
+    expect(await textAt(await open(), ".unfinished")).toBe(
       "Not watched: 1 slug sends events and nothing checks it: stranger 8 events.",
     );
     const anybody = await browser.open(url);
@@ -105,8 +102,8 @@ describe("the overview", () => {
     });
     expect(answer.status).toBe(200);
 
-    expect(await text(await open(), ".incident .do > p")).toContain("dana is on it.");
-    expect(await text(await browser.open(url), ".incident .do > p")).toContain("Somebody is on it.");
+    expect(await textAt(await open(), ".incident .do > p")).toContain("dana is on it.");
+    expect(await textAt(await browser.open(url), ".incident .do > p")).toContain("Somebody is on it.");
   });
 
   it.each([320, 390, 820, 1_024, 1_440])("fits a width of %i pixels, and readers of text", async (width) => {

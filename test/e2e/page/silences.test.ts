@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Page } from "playwright-core";
 
-import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { axeViolations, startBrowser, type TestBrowser, textAt } from "../../support/browser.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 
 const token = "let-me-in";
@@ -22,9 +21,6 @@ async function silence(body: Record<string, string>): Promise<void> {
   });
   expect(answer.status).toBe(201);
 }
-
-const text = async (page: Page, selector: string): Promise<string> =>
-  (await page.locator(selector).first().innerText()).replaceAll(/[\s\u00a0]+/g, " ").trim();
 
 beforeAll(async () => {
   folder = await makeDaemonFolder();
@@ -56,12 +52,12 @@ describe("the page of silences", () => {
   it("says what is held back, and lists by what holds, comes and is over", async () => {
     const page = await browser.open(`${url}/silences`, authorized);
 
-    expect(await text(page, "h1")).toBe(
+    expect(await textAt(page, "h1")).toBe(
       "1 silence holds back the messages of 2 organizations. No alert fires under it.",
     );
     const groups = await page.locator("tr.group").allInnerTexts();
     expect(groups.map((one) => one.trim())).toEqual(["Active 1", "To come 2"]);
-    expect(await text(page, "tr.active")).toContain("2 organizations, nothing fires");
+    expect(await textAt(page, "tr.active")).toContain("2 organizations, nothing fires");
     expect(await page.locator("tr.pending", { hasText: "database maintenance" }).innerText()).toContain(
       "change it in the file",
     );
@@ -126,14 +122,14 @@ describe("the page of silences", () => {
     await page.locator("[name=slug]").fill("globax");
     await page.locator("[name=comment]").fill("by hand");
     await page.locator("button.primary").click();
-    expect(await text(page, ".error")).toBe("No organization is called globax. Did you mean globex?");
+    expect(await textAt(page, ".error")).toBe("No organization is called globax. Did you mean globex?");
     await page.getByLabel("Silence it all the same").check();
     await page.locator("button.primary").click();
 
-    expect(await text(page, "#did")).toMatch(/^Silenced until .*\.$/);
+    expect(await textAt(page, "#did")).toMatch(/^Silenced until .*\.$/);
     const row = page.locator("tr.active", { hasText: "by hand" });
     await row.getByRole("button", { name: "End now" }).click();
-    expect(await text(page, "#did")).toBe("The silence has ended.");
+    expect(await textAt(page, "#did")).toBe("The silence has ended.");
     browser.forgive(0);
   });
 
