@@ -61,7 +61,7 @@ export async function acknowledgeIn(
   const { opened } = await changeGate(parts, { slug, settings, by: author.name, comment, nowMs }, async () => {
     await parts.alerts.change(acknowledged);
     const entry = { alertId, check, slug, kind, atMs: nowMs, severity };
-    await parts.alerts.appendHistory({ ...entry, event: "acknowledged", reason: "acknowledged" });
+    await parts.alertHistory.append({ ...entry, event: "acknowledged", reason: "acknowledged" });
   });
   if (!mayOpenGate) requireMayOpen(slug, opened);
   if (comment !== null && incident === undefined)

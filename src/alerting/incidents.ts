@@ -213,7 +213,7 @@ class OpenBook implements IncidentBook {
       await this.#parts.alerts.change({ ...alert, acknowledgement: null });
       const { id: alertId, check, slug, kind, severity } = alert;
       const entry = { alertId, check, slug, kind, atMs: nowMs, severity };
-      await this.#parts.alerts.appendHistory({ ...entry, event: "unacknowledged", reason });
+      await this.#parts.alertHistory.append({ ...entry, event: "unacknowledged", reason });
     }
   }
 

@@ -121,7 +121,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   ): Promise<void> {
     const atMs = clock.nowMs();
     await writeStates(parts, step, report, atMs);
-    for (const entry of step.history) await parts.alerts.appendHistory(entry);
+    for (const entry of step.history) await parts.alertHistory.append(entry);
     for (const { event, alert, endsAtMs, reason } of step.changes) {
       // While acknowledged it is quiet until it gets worse, which ends the acknowledgement, or ends: then receivers are notified of the end only.
       if (alert.acknowledgement !== null && endsAtMs === null) continue;

@@ -43,7 +43,7 @@ export async function unacknowledgeIn(
   const open: AlertState = { ...alert, acknowledgement: null, isTakenBack: true };
   await parts.alerts.change(open);
   const entry = { alertId, check, slug, kind, atMs: nowMs, severity };
-  await parts.alerts.appendHistory({ ...entry, event: "unacknowledged", reason: "unacknowledged" });
+  await parts.alertHistory.append({ ...entry, event: "unacknowledged", reason: "unacknowledged" });
   const detail = { check, kind, severity, ...facts };
   await parts.audit.append({ atMs: nowMs, actor: author, action: "unacknowledge", slug, subject: alertId, detail });
   const said = { by: author.name, comment: null };

@@ -74,7 +74,7 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
       incidents.tidy({ beforeDay: Math.floor(nowMs / dayMs) - spikeDays, nowMs }),
     );
     await store.transaction(({ looks }) => looks.tidy(nowMs));
-    await inSlices(() => store.alerts.pruneHistory(pastRetention));
+    await inSlices(() => store.alertHistory.prune(pastRetention));
     let crowdedOut = 0;
     await inSlices(async () => {
       const slice = await store.outbox.pruneDeadLetters({ ...pastRetention, mostBytes: mostDeadLetterBytes });

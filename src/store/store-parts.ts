@@ -1,6 +1,7 @@
 import { createAuditStore } from "./acts/audit.ts";
 import { createOutsideActStore } from "./acts/outside-acts.ts";
 import { createSessionStore } from "./acts/sessions.ts";
+import { createAlertHistoryStore } from "./alerts/alert-history.ts";
 import { createAlertStore } from "./alerts/alerts.ts";
 import { createCommentStore } from "./alerts/comments.ts";
 import { createDeliveryStore } from "./alerts/deliveries.ts";
@@ -49,6 +50,7 @@ export function createParts(plain: PlainDb, { leaseClock, events = plain, create
     runs: createRunStore(plain),
     owners: createOwnerStore(plain, leaseClock),
     alerts: createAlertStore(db),
+    alertHistory: createAlertHistoryStore(db),
     incidents: createIncidentStore(db),
     looks: createLookStore(db),
     outbox: createOutboxStore(db, leaseClock),

@@ -87,7 +87,7 @@ describe.each(storeEngines)("transactions on $engine", ({ makePlace }) => {
       store.transaction(async (parts) => {
         const appended = await parts.runs.append(owner, { ...row, seq });
         if (appended === "appended")
-          await parts.alerts.appendHistory({ ...alert, alertId: `${seq}`, atMs: nowMs, event: "firing" });
+          await parts.alertHistory.append({ ...alert, alertId: `${seq}`, atMs: nowMs, event: "firing" });
         return appended;
       });
 
@@ -101,7 +101,7 @@ describe.each(storeEngines)("transactions on $engine", ({ makePlace }) => {
     expect(first).toEqual(["appended", "present"]);
     expect(["appended", "fenced"]).toContain(meeting[0]);
     expect(later).toBe("fenced");
-    const history = await one().alerts.history({ check: alert.check, slug: "acme", fromMs: 0, limit: 9 });
+    const history = await one().alertHistory.since({ check: alert.check, slug: "acme", fromMs: 0, limit: 9 });
     expect(history).toHaveLength(meeting[0] === "appended" ? 2 : 1);
     expect((await one().runs.load()).journal).toHaveLength(history.length);
   });

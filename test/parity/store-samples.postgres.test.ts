@@ -59,7 +59,11 @@ const readings: readonly {
     read: (store) => store.runs.reports({ ...spike, fromMs: 0, toMs: endMs, limit: 9 }),
   },
   { since: 1, name: "alerts", read: (store) => store.alerts.allLive() },
-  { since: 1, name: "history of alerts", read: (store) => store.alerts.history({ ...spike, fromMs: 0, limit: 99 }) },
+  {
+    since: 1,
+    name: "history of alerts",
+    read: (store) => store.alertHistory.since({ ...spike, fromMs: 0, limit: 99 }),
+  },
   { since: 1, name: "outbox", read: (store) => store.outbox.list() },
   { since: 1, name: "silences", read: (store) => store.silences.endingAfter(0) },
   { since: 1, name: "sent", read: (store) => store.notices.sent() },

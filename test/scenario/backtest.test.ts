@@ -185,7 +185,7 @@ describe("a day that was run live, and its backtest", () => {
     const [outcome] = replay.outcomes();
     const told = world.sent(one.slug).flat();
     expect(outcome?.notices.map(({ event, severity }) => `${event} ${one.slug} ${severity}`)).toEqual(told);
-    const history = await world.store.alerts.history({
+    const history = await world.store.alertHistory.since({
       check: "dead-asset-spike",
       slug: one.slug,
       fromMs: startMs,

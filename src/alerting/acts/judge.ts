@@ -68,7 +68,7 @@ export async function judgeIn(
     await parts.judgements.append({ alertId, check, slug, atMs: nowMs, verdict, comment, by, note });
     await parts.alerts.change(judged);
     const event = verdict === null ? "judgement_withdrawn" : "judged";
-    await parts.alerts.appendHistory({ alertId, check, slug, kind, atMs: nowMs, event, severity, reason });
+    await parts.alertHistory.append({ alertId, check, slug, kind, atMs: nowMs, event, severity, reason });
   });
   if (!mayOpenGate) requireMayOpen(slug, opened);
   if (comment !== null && incidentId === undefined)

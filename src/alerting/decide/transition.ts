@@ -1,7 +1,8 @@
 import type { ErrorReport, ResultReport } from "../../contract/report.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
-import type { AlertFound, AlertHistoryEntry, AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
+import type { AlertHistoryEntry } from "../../store/alerts/alert-history.ts";
+import type { AlertFound, AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
 import type { ChangeEvent } from "../../store/alerts/notices.ts";
 import type { Reason } from "./reasons.ts";
 import type { AlertPolicy } from "../settings.ts";

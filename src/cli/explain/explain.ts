@@ -1,6 +1,6 @@
 import { breakAddresses } from "../../base/broken-address.ts";
 import { mostStartingAlike } from "../../contract/alert-id.ts";
-import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
+import type { AlertHistoryEntry } from "../../store/alerts/alert-history.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { readInstant } from "../../base/instant.ts";
 import { suggest } from "../../base/suggestions.ts";
@@ -64,7 +64,7 @@ async function whichAreKept({ organizations }: Config, { history }: ExplainStore
 
 async function explainAlert(config: Config, store: ExplainStore, given: string): Promise<Explanation> {
   const id = await findAlertId(given, (prefix) => readIdentified(store, prefix));
-  const history = await store.alerts.historyOf(id);
+  const history = await store.alertHistory.of(id);
   if (history.length === 0) throw new FlatlineError("usage", `no alert ${id} is kept${hint}`);
   const decisions: DecisionExplanation[] = [];
   for (const entry of history) decisions.push({ entry, verdict: await explainDecision(config, store, entry) });
@@ -120,7 +120,7 @@ function withHistory<Result>(
   });
 }
 
-type ExplainStore = Pick<Store, "alerts" | "events" | "evidence" | "judgements"> & {
+type ExplainStore = Pick<Store, "alerts" | "alertHistory" | "events" | "evidence" | "judgements"> & {
   readonly history: History;
   readonly signal: AbortSignal;
 };

@@ -1,4 +1,4 @@
-import type { AlertHistoryEntry } from "../../store/alerts/alerts.ts";
+import type { AlertHistoryEntry } from "../../store/alerts/alert-history.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";

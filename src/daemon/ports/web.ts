@@ -183,7 +183,7 @@ export function createWebPorts(options: WebPortsOptions): WebPorts {
       judgements: await store.judgements.of(alertId),
       comments: await store.comments.of(alert),
       worstResult: await readStoredResult(store.runs, kept),
-      history: await store.alerts.historyOf(alertId),
+      history: await store.alertHistory.of(alertId),
     };
   }
 

@@ -2,13 +2,16 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
-import type { AlertHistoryEntry, AlertState, AlertStore } from "./alerts.ts";
+import type { AlertHistoryEntry } from "./alert-history.ts";
+import type { Store } from "../store.ts";
+import type { AlertState, AlertStore } from "./alerts.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const nowMs = Date.UTC(2026, 5, 1);
 
 let opened: OpenedStore;
 let alerts: AlertStore;
+let alertHistory: Store["alertHistory"];
 
 function alert(id: string, over: Partial<AlertState> = {}): AlertState {
   const peak = { severity: "warn", currentCount: 30, atMs: nowMs } as const;
@@ -25,6 +28,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
   beforeEach(async () => {
     opened = await openTemporary(createVirtualClock({ startMs: nowMs }));
     alerts = opened.store.alerts;
+    alertHistory = opened.store.alertHistory;
   });
   afterEach(() => opened.close());
 
@@ -224,21 +228,21 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
     it("is that of one check and organization from an instant on, the last entries of it, oldest first", async () => {
       const entries = [entry(1), entry(2), entry(3), entry(3, { event: "resolved" })];
       for (const one of [...entries, entry(4, { slug: "globex" }), entry(5, { check: "review-queue" })])
-        await alerts.appendHistory(one);
+        await alertHistory.append(one);
 
       const query = { check: "dead-asset-spike", slug: "acme" } as const;
-      expect(await alerts.history({ ...query, fromMs: 2, limit: 9 })).toEqual(entries.slice(1));
-      expect(await alerts.history({ ...query, fromMs: 0, limit: 2 })).toEqual(entries.slice(2));
+      expect(await alertHistory.since({ ...query, fromMs: 2, limit: 9 })).toEqual(entries.slice(1));
+      expect(await alertHistory.since({ ...query, fromMs: 0, limit: 2 })).toEqual(entries.slice(2));
     });
 
     it("loses what is old, in slices", async () => {
-      for (let atMs = 1; atMs <= 5; atMs++) await alerts.appendHistory(entry(atMs));
+      for (let atMs = 1; atMs <= 5; atMs++) await alertHistory.append(entry(atMs));
       const limits = { beforeMs: 3, maxRows: 2 };
 
-      expect(await alerts.pruneHistory(limits)).toEqual({ hasMore: true });
-      expect(await alerts.pruneHistory(limits)).toEqual({ hasMore: false });
+      expect(await alertHistory.prune(limits)).toEqual({ hasMore: true });
+      expect(await alertHistory.prune(limits)).toEqual({ hasMore: false });
 
-      const left = await alerts.history({ check: "dead-asset-spike", slug: "acme", fromMs: 0, limit: 9 });
+      const left = await alertHistory.since({ check: "dead-asset-spike", slug: "acme", fromMs: 0, limit: 9 });
       expect(left.map(({ atMs }) => atMs)).toEqual([4, 5]);
     });
   });

@@ -6,7 +6,7 @@ import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import { type Severity, severities } from "../../contract/severity.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { rowStatement } from "../engine/row-statement.ts";
-import type { Db, RowId } from "../tables.ts";
+import type { Db } from "../tables.ts";
 import type { PruneLimits, Pruned } from "../prune-limits.ts";
 
 export type AlertKind = "verdict" | "unknown";
@@ -142,18 +142,6 @@ export interface KeptAlert {
   readonly end: AlertEnd | null;
 }
 
-/** One line of an alert's life, for the page, `alerts list` and `explain`. */
-export interface AlertHistoryEntry {
-  readonly alertId: string;
-  readonly check: CheckName;
-  readonly slug: string;
-  readonly kind: AlertKind;
-  readonly atMs: number;
-  readonly event: string;
-  readonly severity: Severity;
-  readonly reason: string;
-}
-
 export interface AlertTables {
   readonly alerts: Pick<AlertState, "id" | "slug" | "kind" | "state"> & {
     readonly checkName: CheckName;
@@ -165,10 +153,6 @@ export interface AlertTables {
     readonly endsAtMs: number;
     /** The AlertEnd as JSON. */
     readonly endBody: string;
-  };
-  readonly alert_history: Omit<AlertHistoryEntry, "check"> & {
-    readonly entryId: RowId;
-    readonly checkName: CheckName;
   };
 }
 
@@ -253,34 +237,13 @@ const storedEnd = z.object({
   baselineExclusion: z.enum(["none", "applied", "too_much"]).nullable(),
 }) satisfies z.ZodType<AlertEnd>;
 
-const storedHistory = z.object({
-  alertId: z.string(),
-  check: z.string(),
-  slug: z.string(),
-  kind: z.enum(["verdict", "unknown"]),
-  atMs: z.number(),
-  event: z.string(),
-  severity,
-  reason: z.string(),
-}) satisfies z.ZodType<AlertHistoryEntry>;
-const historyColumns = [
-  "alertId",
-  "checkName as check",
-  "slug",
-  "kind",
-  "atMs",
-  "event",
-  "severity",
-  "reason",
-] as const;
-
 const selectBodies = rowStatement<{ readonly body: string }>(
   ["text", "text"],
   (values) => `select body from alerts where (check_name, slug) in (${values})`,
 );
 
 /** The past of one check, from an instant on. */
-interface PastQuery {
+export interface PastQuery {
   readonly check: CheckName;
   readonly slug: string;
   readonly fromMs: number;
@@ -289,7 +252,7 @@ interface PastQuery {
 
 export type AlertStore = ReturnType<typeof createAlertStore>;
 
-/** Live alerts and their history over the tables `alerts` and `alert_history`. */
+/** Alerts that live and that have ended, over the tables `alerts` and `ended_alerts`. */
 export function createAlertStore(db: Db) {
   const bodies = () => db.selectFrom("alerts").select("body");
   const endedSince = (fromMs: number, limit: number) =>
@@ -368,37 +331,6 @@ export function createAlertStore(db: Db) {
     allEnded: async ({ fromMs, limit }: { fromMs: number; limit: number }): Promise<readonly KeptAlert[]> => {
       return (await endedSince(fromMs, limit).execute()).map(keptAlert);
     },
-    appendHistory: async (entry: AlertHistoryEntry): Promise<void> => {
-      const { alertId, check, slug, kind, atMs, event, severity, reason } = entry;
-      await db
-        .insertInto("alert_history")
-        .values({ alertId, checkName: check, slug, kind, atMs, event, severity, reason })
-        .execute();
-    },
-    history: async ({ check, slug, fromMs, limit }: PastQuery): Promise<readonly AlertHistoryEntry[]> => {
-      const rows = await db
-        .selectFrom("alert_history")
-        .select(historyColumns)
-        .where("checkName", "=", check)
-        .where("slug", "=", slug)
-        .where("atMs", ">=", fromMs)
-        .orderBy("atMs", "desc")
-        .orderBy("entryId", "desc")
-        .limit(limit)
-        .execute();
-      return rows.map((row) => storedHistory.parse(row)).toReversed();
-    },
-    /** The whole life of one alert as far as it is kept, oldest first. */
-    historyOf: async (alertId: string): Promise<readonly AlertHistoryEntry[]> => {
-      const rows = await db
-        .selectFrom("alert_history")
-        .select(historyColumns)
-        .where("alertId", "=", alertId)
-        .orderBy("atMs")
-        .orderBy("entryId")
-        .execute();
-      return rows.map((row) => storedHistory.parse(row));
-    },
     /**
      * Deletes alerts that ended at or before `beforeMs`, with their judgements and comments, at most `maxRows` at a time: not
      * those of the gate's failures, which the gate prunes first, and those judged `checker` only where they ended by `checkersBeforeMs`.
@@ -425,18 +357,6 @@ export function createAlertStore(db: Db) {
       await db.deleteFrom("comments").where("alertId", "in", ids).execute();
       await db.deleteFrom("ended_alerts").where("id", "in", ids).execute();
       return { hasMore: ids.length >= maxRows };
-    },
-    /** Deletes history at or before `beforeMs` but that of the gate's failures, at most `maxRows` at a time. */
-    pruneHistory: async ({ beforeMs, maxRows }: PruneLimits): Promise<Pruned> => {
-      const failures = db.selectFrom("gate_failures").select("alertId");
-      const old = db
-        .selectFrom("alert_history")
-        .select("entryId")
-        .where("atMs", "<=", beforeMs)
-        .where("alertId", "not in", failures)
-        .limit(maxRows);
-      const { numDeletedRows } = await db.deleteFrom("alert_history").where("entryId", "in", old).executeTakeFirst();
-      return { hasMore: numDeletedRows >= BigInt(maxRows) };
     },
   };
 }

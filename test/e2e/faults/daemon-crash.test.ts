@@ -77,7 +77,7 @@ async function expectWhole(path: string): Promise<void> {
       const state = board.state(check, slug);
       const points = await createHistory(store.runs, board).runs({ ...whole, slug });
       const live = await store.alerts.live(check, slug);
-      const history = await store.alerts.history({ check, slug, fromMs: 0, limit: 100_000 });
+      const history = await store.alertHistory.since({ check, slug, fromMs: 0, limit: 100_000 });
 
       expect(points.at(-1)?.atMs ?? null, `${slug}: last point of the history`).toBe(
         state?.lastReport?.finishedAtMs ?? null,
@@ -145,7 +145,7 @@ it(
     const told = readSentAlerts(sink.requests);
     const happened = await withStore(path, async (store) => {
       const histories = await Promise.all(
-        slugs.map((slug) => store.alerts.history({ check, slug, fromMs: 0, limit: 100_000 })),
+        slugs.map((slug) => store.alertHistory.since({ check, slug, fromMs: 0, limit: 100_000 })),
       );
       return Map.groupBy(histories.flat(), ({ alertId }) => alertId);
     });

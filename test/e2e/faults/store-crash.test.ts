@@ -59,7 +59,7 @@ async function expectWhole(path: string, said: Said): Promise<void> {
       const query = { check, slug, fromMs: 0, toMs: Number.MAX_SAFE_INTEGER } as const;
       const points = await kept.runs(query);
       const alert = await store.alerts.byId(alertIdOf(slug));
-      const history = await store.alerts.history({ check, slug, fromMs: 0, limit: 1 });
+      const history = await store.alertHistory.since({ check, slug, fromMs: 0, limit: 1 });
       const numbers = waiting.flatMap(({ id }) => (id.startsWith(`${slug}-`) ? [Number(id.split("-")[1])] : []));
 
       expect(last, `${slug}: what was said to be recorded`).toBeGreaterThanOrEqual(said.recorded[slug] ?? 0);

@@ -60,7 +60,7 @@ async function record({ board, journal }: Part, slug: string): Promise<number> {
       acknowledgement: null,
     });
     const change = { alertId: alert.id, check, slug, kind: "verdict", atMs, severity, reason: "test" } as const;
-    await parts.alerts.appendHistory({ ...change, event: "firing" });
+    await parts.alertHistory.append({ ...change, event: "firing" });
     await parts.notices.appendChange({ ...change, event: "firing", incident: 1, snapshot: String(number) });
     const id = `${slug}-${number}`;
     const due = { createdAtMs: nowMs, notBeforeMs: nowMs };
