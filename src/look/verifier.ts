@@ -4,6 +4,7 @@ import { FlatlineError } from "../base/errors.ts";
 import { sendRequest } from "../base/http.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import type { Clock } from "../base/time.ts";
+import { parseJson } from "../base/json.ts";
 import { lookAnswers, type LookAnswer } from "../contract/second-opinion.ts";
 import type { VerifierSettings } from "./settings.ts";
 
@@ -49,15 +50,7 @@ export async function askVerifier(
     maxBodyBytes: maxAnswerBytes,
   });
   if (status < 200 || status >= 300) throw new FlatlineError("api_server_error", `the verifier answered ${status}`);
-  const read = answerSchema.safeParse(jsonOf(text));
+  const read = answerSchema.safeParse(parseJson(text));
   if (!read.success) throw new FlatlineError("api_invalid_response", "the verifier's answer has no list of results");
   return new Map(read.data.results.map(({ asset, answer }) => [asset, answer]));
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

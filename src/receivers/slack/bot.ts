@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
 import { parseRetryAfter, sendRequest } from "../../base/http.ts";
 import type { Secret } from "../../base/secret.ts";
+import { parseJson } from "../../base/json.ts";
 import { actLinks, linkSecrets } from "../act-links.ts";
 import { failureOutcome, maxAnswerBytes, responseOutcome, shown, type DeliveryContext } from "../delivery.ts";
 import type { ReceiverDeps } from "../kind.ts";
@@ -146,12 +147,4 @@ function refusal(said: string, error: string, retryAfterMs: number | null): Deli
     error: what === undefined ? said : `${said}: ${what}`,
     ...(tooLong.has(error) ? { isTooLarge: true as const } : {}),
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return null;
-  }
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseJson } from "../../base/json.ts";
 
 /** Rows of a listing that is asked for without `limit`. */
 export const defaultLimit = 100;
@@ -25,12 +26,4 @@ export function cursorSchema<Place>(placeSchema: z.ZodType<Place>): z.ZodType<Pl
     context.addIssue({ code: "custom", message: "is none that this listing gave; begin again without it" });
     return z.NEVER;
   });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
