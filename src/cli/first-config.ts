@@ -129,7 +129,11 @@ export async function refuseExisting(file: string, cwd: string): Promise<void> {
       () => true,
       () => false,
     );
-    if (isThere)
-      throw new FlatlineError("usage", `${shown}: exists already; --force replaces it, -c FILE names another place`);
+    if (isThere) throw existsAlready(shown ?? file);
   }
+}
+
+/** Says of a file that it would be replaced. */
+export function existsAlready(file: string): FlatlineError {
+  return new FlatlineError("usage", `${file}: exists already; --force replaces it, -c FILE names another place`);
 }

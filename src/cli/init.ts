@@ -1,11 +1,20 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Option, type Command } from "commander";
 
 import { FlatlineError } from "../base/errors.ts";
 import { checkHttpUrl } from "../base/schema/values.ts";
+import { readInputFile } from "../config/document/files.ts";
+import { maxSecretBytes, secretText } from "../config/resolve/secrets.ts";
 import { renderStarter, starterSources, type StarterSource } from "./config-starter.ts";
-import { refuseExisting, slackReceiver, tryFirst, writeFirst, type FirstAnswers } from "./first-config.ts";
+import {
+  existsAlready,
+  refuseExisting,
+  slackReceiver,
+  tryFirst,
+  writeFirst,
+  type FirstAnswers,
+} from "./first-config.ts";
 import { longestSlug } from "../contract/slug.ts";
 import { renderReports } from "./check.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
@@ -77,8 +86,9 @@ async function writeStarter(source: StarterSource, flags: InitFlags, context: Cl
   }
   await writeFile(resolve(context.cwd, file), text, { flag: flags.force === true ? "w" : "wx" }).catch(
     (error: NodeJS.ErrnoException) => {
-      const why = error.code === "EEXIST" ? "exists already; --force replaces it, -c FILE names another place" : null;
-      throw new FlatlineError("usage", `${file}: ${why ?? String(error)}`, { cause: error });
+      throw error.code === "EEXIST"
+        ? existsAlready(file)
+        : new FlatlineError("usage", `${file}: ${String(error)}`, { cause: error });
     },
   );
   context.stdout.write(`${file}: written, for source.type ${source}; next: flatline config check -c ${file}\n`);
@@ -89,12 +99,12 @@ type Given = Partial<FirstAnswers> & Pick<FirstAnswers, "externalUrl">;
 /** What the flags and the environment say. */
 async function readGiven(flags: InitFlags, { env, cwd }: CliContext): Promise<Given> {
   const { baseUrl, slug: slugs, externalUrl } = flags;
-  refuse("--external-url", urlProblem(externalUrl));
-  if (baseUrl !== undefined) refuse("--base-url", urlProblem(baseUrl));
+  refuse("--external-url", checkHttpUrl(externalUrl));
+  if (baseUrl !== undefined) refuse("--base-url", checkHttpUrl(baseUrl));
   for (const slug of slugs ?? []) refuse(`--slug ${JSON.stringify(slug)}`, slugProblem(slug));
   const apiKey = await readSecret("--api-key-file", flags.apiKeyFile, env["FLATLINE_API_KEY"], cwd);
   const slackUrl = await readSecret("--slack-url-file", flags.slackUrlFile, env["SLACK_WEBHOOK_URL"], cwd);
-  if (slackUrl !== undefined) refuse("the Slack URL", urlProblem(slackUrl));
+  if (slackUrl !== undefined) refuse("the Slack URL", checkHttpUrl(slackUrl));
   return {
     externalUrl,
     ...(baseUrl === undefined ? {} : { baseUrl }),
@@ -111,11 +121,12 @@ async function readSecret(
   cwd: string,
 ): Promise<string | undefined> {
   if (file === undefined) return variable === "" ? undefined : variable;
-  const text = await readFile(resolve(cwd, file), "utf8").catch((error: unknown) => {
-    throw new FlatlineError("no_input", `${flag} ${file}: cannot be read: ${String(error)}`, { cause: error });
-  });
-  if (text.trim() === "") throw new FlatlineError("usage", `${flag} ${file}: is empty`);
-  return text.trim();
+  const content = await readInputFile(resolve(cwd, file), maxSecretBytes);
+  if (content.kind !== "content")
+    throw new FlatlineError("no_input", `${flag} ${file}: cannot be read: ${content.reason}`);
+  const text = secretText(content.bytes).trim();
+  if (text === "") throw new FlatlineError("usage", `${flag} ${file}: is empty`);
+  return text;
 }
 
 /** @throws usage naming every flag that is missing where nobody can be asked */
@@ -136,7 +147,7 @@ function complete({ baseUrl, apiKey, slugs, slackUrl = null, externalUrl }: Give
 async function askMissing(given: Given, questions: Questions, { stderr }: CliContext): Promise<FirstAnswers> {
   const ask = questions.ask.bind(questions);
   const baseUrl =
-    given.baseUrl ?? (await ask("Address of the platform's API (https://…/api/v2): ", { problemOf: urlProblem }));
+    given.baseUrl ?? (await ask("Address of the platform's API (https://…/api/v2): ", { problemOf: checkHttpUrl }));
   const apiKey =
     given.apiKey ?? (await ask("API key (is not shown): ", { isSecret: true, problemOf: (key) => emptyProblem(key) }));
   const slugs =
@@ -145,11 +156,11 @@ async function askMissing(given: Given, questions: Questions, { stderr }: CliCon
     given.slackUrl ??
     (await ask("URL of a Slack webhook (is not shown; empty: notify the log): ", {
       isSecret: true,
-      problemOf: (url) => (url === "" ? null : urlProblem(url)),
+      problemOf: (url) => (url === "" ? null : checkHttpUrl(url)),
     }));
   const externalUrl =
     given.externalUrl === localUrl
-      ? await ask(`Where people open flatline [${localUrl}]: `, { fallback: localUrl, problemOf: urlProblem })
+      ? await ask(`Where people open flatline [${localUrl}]: `, { fallback: localUrl, problemOf: checkHttpUrl })
       : given.externalUrl;
   stderr.write("\n");
   return { baseUrl, apiKey, slugs, slackUrl: slackUrl === "" ? null : slackUrl, externalUrl };
@@ -191,10 +202,6 @@ async function isWanted(questions: Questions | null): Promise<boolean> {
 
 function refuse(what: string, problem: string | null): void {
   if (problem !== null) throw new FlatlineError("usage", `${what} ${problem}`);
-}
-
-function urlProblem(text: string): string | null {
-  return checkHttpUrl(text);
 }
 
 function emptyProblem(text: string): string | null {
