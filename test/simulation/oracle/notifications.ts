@@ -196,6 +196,9 @@ export class NotificationOracle {
 
   #isReminderDue(name: string, { id, slug, event }: SentAlert, { formedAtMs }: Accepted): boolean {
     const before = this.#lastEvent.get(`${name} ${id}`);
+    // Its first message was refused and is a dead letter: reminders count from it, and nobody saw when it was formed.
+    const isRefused = this.#facts.world.receivers.get(name)?.refusedAlerts.has(id) === true;
+    if (event === "reminder" && before === undefined && isRefused) return true;
     const repeatIntervalMs = this.#facts.organizations.get(slug)?.alert.repeatIntervalMs ?? 0;
     return (
       event === "reminder" && before !== undefined && formedAtMs - before.formedAtMs >= repeatIntervalMs - minuteMs
