@@ -89,11 +89,13 @@ function showKeys(): boolean {
         <button>Close</button><button value="turn">Turn them ${isOff ? "on" : "off"}</button>
       </footer>
     </form>`.html;
-  dialog.addEventListener("close", () => {
-    if (dialog.returnValue === "turn" && isOff) localStorage.removeItem(offKey);
-    else if (dialog.returnValue === "turn") localStorage.setItem(offKey, "off");
-    dialog.remove();
+  // At once, not with the dialog's "close", which comes after keys that are pressed meanwhile.
+  dialog.addEventListener("submit", ({ submitter }) => {
+    if (!(submitter instanceof HTMLButtonElement) || submitter.value !== "turn") return;
+    if (isOff) localStorage.removeItem(offKey);
+    else localStorage.setItem(offKey, "off");
   });
+  dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
   return true;

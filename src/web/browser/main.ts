@@ -1,6 +1,6 @@
 // What the browser adds to pages that work without it: they stay live, dialogs open on the page, rows can be ticked together,
 // charts have a cursor, times are the reader's, and keys lead and open what acts.
-import "htmx.org";
+import htmx from "htmx.org";
 
 import { startCharts } from "./chart.ts";
 import { startCopies } from "./copy.ts";
@@ -12,6 +12,8 @@ import { startSteady } from "./steady.ts";
 import { startTicks } from "./ticks.ts";
 import { startZone } from "./zone.ts";
 
+// By itself htmx begins a turn later; a key or click in that turn would follow the link in place of opening its dialog.
+htmx.process(document.body);
 startLive();
 startDialogs();
 startTicks();
