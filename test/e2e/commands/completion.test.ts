@@ -1,12 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { runCli } from "../../../test/support/program/cli-run.ts";
-import { debianTool } from "../../../test/support/debian-tool.ts";
+import { runCli } from "../../support/program/cli-run.ts";
+import { debianTool } from "../../support/debian-tool.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "flatline-completion-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -18,7 +19,11 @@ beforeAll(async () => {
     writeFileSync(join(folder, `script.${shell}`), stdout);
   }
   writeFileSync(join(folder, "other name.yaml"), "");
+  symlinkSync(fileURLToPath(new URL("../../../bin/flatline.js", import.meta.url)), join(folder, "flatline"));
 });
+
+// The program as a person has it, with the Node.js of this process.
+const path = [folder, dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter);
 
 const scripts = {
   // What readline does at the key Tab, with the words as bash divides them.
@@ -40,7 +45,7 @@ function complete(shell: keyof typeof scripts, line: string): string[] {
   const { stdout, stderr, error } = spawnSync(shell, sorted, {
     cwd: folder,
     encoding: "utf8",
-    env: { PATH: process.env["PATH"] ?? "", HOME: folder },
+    env: { PATH: path, HOME: folder },
   });
   expect({ stderr, error }).toEqual({ stderr: "", error: undefined });
   return stdout
@@ -50,23 +55,39 @@ function complete(shell: keyof typeof scripts, line: string): string[] {
 }
 
 const cases = [
+  ["flatline ba", ["backtest", "backup"]],
+  ["flatline config ", ["check", "help", "init", "schedule", "schema", "show"]],
+  ["flatline check --baseline", ["--baseline", "--baseline-days"]],
+  ["flatline run --log-format ", ["auto", "json", "pretty"]],
+  ["flatline run --watch --log-format j", ["json"]],
+  ["flatline run --log-format=p", ["--log-format=pretty"]],
+  ["flatline gate rel", ["release"]],
+  ["flatline alerts judge 0199b1c0 ", ["checker", "expected", "none", "real"]],
+  ["flatline completion ", ["bash", "fish", "zsh"]],
+  ["flatline alerts list --ended ", []],
+  ["flatline check -c other", [":file"]],
+  ["flatline __com", []],
+] as const;
+
+it.each(cases)("`flatline __complete` offers after %s: %s", async (line, offers) => {
+  const { stdout, stderr, exitCode } = await runCli(["__complete", "--", ...line.split(" ").slice(1)], { cwd: "/" });
+
+  expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+  const words = stdout.split("\n").flatMap((each) => (each === "" ? [] : [each.split("\t")[0] ?? ""]));
+  expect(words.toSorted((left, right) => left.localeCompare(right))).toEqual(offers);
+});
+
+const typed = [
   { line: "flatline ba", offers: ["backtest", "backup"] },
-  { line: "flatline config ", offers: ["check", "help", "init", "schedule", "schema", "show"] },
-  { line: "flatline check --baseline", offers: ["--baseline", "--baseline-days"] },
-  { line: "flatline run --log-format ", offers: ["auto", "json", "pretty"] },
-  { line: "flatline run --watch --log-format j", offers: ["json"] },
-  { line: "flatline gate rel", offers: ["release"] },
-  { line: "flatline alerts judge 0199b1c0 ", offers: ["checker", "expected", "none", "real"] },
-  { line: "flatline completion ", offers: ["bash", "fish", "zsh"] },
+  { line: "flatline run --watch --log-format ", offers: ["auto", "json", "pretty"] },
   { line: "flatline alerts list --ended ", offers: [] },
   { line: "flatline check -c other", offers: ["other name.yaml"] },
-  { line: "flatline import events other", offers: ["other name.yaml"] },
 ];
 
 describe.each(["bash", "zsh", "fish"] as const)("completion in %s", (shell) => {
   const tool = debianTool(shell, shell);
 
-  it.skipIf(tool.isMissing).each(cases)(`offers $offers after "$line"${tool.note}`, ({ line, offers }) => {
+  it.skipIf(tool.isMissing).each(typed)(`offers $offers after "$line"${tool.note}`, ({ line, offers }) => {
     const found = complete(shell, line).map((word) => word.replaceAll("\\ ", " "));
 
     expect(found).toEqual(offers);
@@ -81,13 +102,13 @@ describe("completion in bash", () => {
   const script = debianTool("script", "bsdutils");
   it.skipIf(script.isMissing)(`completes what a person types at a prompt${script.note}`, () => {
     const typed =
-      'source ./script.bash; flatline() { echo "ran<$*>"; }\nflatline comp\tba\t\nflatline check -c oth\t\nexit\n';
+      'source ./script.bash; flatline() { if [[ $1 == __complete ]]; then command flatline "$@"; else echo "ran<$*>"; fi; }\nflatline comp\tba\t\nflatline check -c oth\t\nexit\n';
 
     const { stdout } = spawnSync("script", ["-qefc", "bash --norc --noprofile -i", "/dev/null"], {
       cwd: folder,
       encoding: "utf8",
       input: typed,
-      env: { PATH: process.env["PATH"] ?? "", HOME: folder, TERM: "dumb", INPUTRC: "/dev/null" },
+      env: { PATH: path, HOME: folder, TERM: "dumb", INPUTRC: "/dev/null" },
       timeout: 20_000,
     });
 
