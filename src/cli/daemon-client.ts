@@ -7,95 +7,26 @@ import { secondMs, type Clock } from "../base/time.ts";
 import { parseJson, quoteIssues, quoteUpstream } from "../client/upstream-text.ts";
 import { userHeader } from "../contract/actor.ts";
 import { readErrorBody } from "../contract/error-body.ts";
-import type { JudgementVerdict } from "../contract/judgement.ts";
-import type { CheckName } from "../contract/report.ts";
-import {
-  alertDetailSchema,
-  alertListSchema,
-  alertSchema,
-  foundAlertsSchema,
-  type AlertDetailAnswer,
-  type EndedAlertAnswer,
-  type LiveAlert,
-  type LiveAlerts,
-} from "../contract/v1/alerts.ts";
-import { checkDetailSchema, checkListSchema } from "../contract/v1/checks.ts";
-import { gateListSchema, gateSchema, type Gate, type GateList } from "../contract/v1/gate.ts";
-import { markerSchema, type ListedMarker } from "../contract/v1/markers.ts";
-import { placeListSchema } from "../contract/v1/places.ts";
-import { silenceSchema, type Silence } from "../contract/v1/silences.ts";
-import { statusSchema, type DaemonStatus } from "../contract/v1/status.ts";
 import { isLoopback } from "./daemon-address.ts";
-
-/** An alert that ended, and the check that it is of. */
-export type EndedAlertRow = EndedAlertAnswer & { readonly check: CheckName };
-
-/** A marker to be made; an absent time is now, an absent slug means all organizations. */
-export interface MarkerRequest {
-  readonly text: string;
-  readonly atMs?: number;
-  readonly slug?: string;
-  readonly createdBy?: string;
-}
-
-/** A silence to be made; times are epoch ms, an absent start is now. */
-export interface SilenceRequest {
-  readonly slug: string;
-  readonly check?: string;
-  readonly startsAtMs?: number;
-  readonly endsAtMs: number;
-  readonly comment: string;
-  readonly createdBy?: string;
-}
 
 /**
  * The HTTP API of the running daemon. Rejects with unavailable without an answer, unauthorized or forbidden when the
  * token is wrong or missing, not_found and conflict as the API says, usage for what it finds wrong with a request.
  */
 export interface DaemonClient {
+  /** Reads a route that may be open to everybody, as JSON of this schema. */
+  readPublic<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.infer<Schema>>;
   /** Reads a route that needs the token, as JSON of this schema. */
   read<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.infer<Schema>>;
-  /** Sends an act with its body, and reads the answer as JSON of this schema. */
-  send<Schema extends z.ZodType>(
-    method: "POST" | "DELETE",
-    path: string,
-    body: object,
-    schema: Schema,
-  ): Promise<z.infer<Schema>>;
   /** Reads a route that needs the token, as text of any length. */
   readText(path: string): Promise<string>;
-  status(): Promise<DaemonStatus>;
-  alerts(): Promise<LiveAlerts>;
-  /** Those that live, or ended and are kept, whose id begins so. */
-  alertsStarting(prefix: string): Promise<readonly AlertDetailAnswer[]>;
-  /** Returns those of one organization over all its checks, newest first. */
-  endedAlerts(slug: string): Promise<readonly EndedAlertRow[]>;
-  acknowledge(id: string, by: string | null, comment: string | null): Promise<LiveAlert>;
-  /** Takes an acknowledgement back. */
-  unacknowledge(id: string): Promise<LiveAlert>;
-  /** Adds a comment to an alert. */
-  comment(id: string, by: string | null, text: string): Promise<void>;
-  /** Says what an alert was; verdict null takes that back. */
-  judge(
-    id: string,
-    verdict: JudgementVerdict | null,
-    said: { readonly by: string | null; readonly comment: string | null },
-  ): Promise<AlertDetailAnswer>;
-  gate(slug: string): Promise<Gate>;
-  /** Those that hold, worst first, and how many others are open. */
-  gates(): Promise<GateList>;
-  releaseGate(slug: string, by: string | null, comment: string): Promise<Gate>;
-  /** The organizations that it checks, as far as the token may see them. */
-  slugs(): Promise<readonly string[]>;
-  silences(): Promise<readonly Silence[]>;
-  addSilence(silence: SilenceRequest): Promise<Silence>;
-  /** Changes the end of a silence, its comment or both. */
-  changeSilence(id: string, change: { readonly endsAtMs?: number; readonly comment?: string }): Promise<Silence>;
-  expireSilence(id: string): Promise<void>;
-  /** Returns those of the last 30 days, or since `fromMs`. */
-  markers(fromMs: number | null): Promise<readonly ListedMarker[]>;
-  addMarker(marker: MarkerRequest): Promise<ListedMarker>;
-  removeMarker(id: string): Promise<void>;
+  /** Sends an act with its body, of which undefined fields are left out, and reads the answer as JSON of this schema. */
+  send<Schema extends z.ZodType>(
+    method: "POST" | "PATCH" | "DELETE",
+    path: string,
+    body: object | undefined,
+    schema: Schema,
+  ): Promise<z.infer<Schema>>;
 }
 
 export interface DaemonDeps {
@@ -181,6 +112,7 @@ function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, acc
     throw unexpected(access.url, "an answer that this version does not know");
   }
   return {
+    readPublic: async (path, schema) => read(schema, await ask("GET", path)),
     read: async (path, schema) => {
       guarded();
       return read(schema, await ask("GET", path));
@@ -192,97 +124,6 @@ function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, acc
     readText: async (path) => {
       guarded();
       return read(z.string(), await askText(path));
-    },
-    status: async () => read(statusSchema, await ask("GET", "/api/v1/status")),
-    alerts: async () => read(alertListSchema, await ask("GET", "/api/v1/alerts")),
-    alertsStarting: async (prefix) =>
-      read(foundAlertsSchema, await ask("GET", `/api/v1/alerts?id=${encodeURIComponent(prefix)}`)).alerts,
-    endedAlerts: async (slug) => {
-      const name = encodeURIComponent(slug);
-      const checks = read(checkListSchema, await ask("GET", `/api/v1/checks?slug=${name}`));
-      if (checks.length === 0) throw new FlatlineError("not_found", `no organization ${slug} is checked`);
-      const found = await Promise.all(
-        checks.map(async ({ check }) => {
-          // A reload may have removed it meanwhile.
-          const answer = await ask("GET", `/api/v1/checks/${check}/${name}`).catch(ifMissing);
-          const ended = answer === null ? [] : read(checkDetailSchema, answer).endedAlerts;
-          return ended.map((alert) => ({ ...alert, check }));
-        }),
-      );
-      return found.flat().toSorted((left, right) => (left.endsAt < right.endsAt ? 1 : -1));
-    },
-    acknowledge: async (id, by, comment) => {
-      guarded();
-      const body = { ...(by === null ? {} : { by }), ...(comment === null ? {} : { comment }) };
-      return read(alertSchema, await ask("POST", `/api/v1/alerts/${encodeURIComponent(id)}/ack`, body));
-    },
-    unacknowledge: async (id) => {
-      guarded();
-      return read(alertSchema, await ask("DELETE", `/api/v1/alerts/${encodeURIComponent(id)}/ack`));
-    },
-    comment: async (id, by, comment) => {
-      guarded();
-      await ask("POST", `/api/v1/alerts/${encodeURIComponent(id)}/comments`, {
-        comment,
-        ...(by === null ? {} : { by }),
-      });
-    },
-    judge: async (id, verdict, { by, comment }) => {
-      guarded();
-      const path = `/api/v1/alerts/${encodeURIComponent(id)}/judgement`;
-      if (verdict === null) return read(alertDetailSchema, await ask("DELETE", path));
-      const body = { verdict, ...(by === null ? {} : { by }), ...(comment === null ? {} : { comment }) };
-      return read(alertDetailSchema, await ask("POST", path, body));
-    },
-    gate: async (slug) => read(gateSchema, await ask("GET", `/api/v1/gate/${encodeURIComponent(slug)}`)),
-    gates: async () => read(gateListSchema, await ask("GET", "/api/v1/gate")),
-    releaseGate: async (slug, by, comment) => {
-      guarded();
-      const body = { ...(by === null ? {} : { by }), comment };
-      return read(gateSchema, await ask("POST", `/api/v1/gate/${encodeURIComponent(slug)}/release`, body));
-    },
-    slugs: async () => {
-      guarded();
-      const { places } = read(placeListSchema, await ask("GET", "/places.json"));
-      return places.flatMap(({ kind, name }) => (kind === "organization" ? [name] : []));
-    },
-    silences: async () => {
-      guarded();
-      return read(z.array(silenceSchema), await ask("GET", "/api/v1/silences"));
-    },
-    addSilence: async ({ startsAtMs, endsAtMs, ...silence }) => {
-      guarded();
-      const body = {
-        ...silence,
-        ...(startsAtMs === undefined ? {} : { startsAt: new Date(startsAtMs).toISOString() }),
-        endsAt: new Date(endsAtMs).toISOString(),
-      };
-      return read(silenceSchema, await ask("POST", "/api/v1/silences", body));
-    },
-    changeSilence: async (id, { endsAtMs, comment }) => {
-      guarded();
-      const body = {
-        ...(endsAtMs === undefined ? {} : { endsAt: new Date(endsAtMs).toISOString() }),
-        ...(comment === undefined ? {} : { comment }),
-      };
-      return read(silenceSchema, await ask("PATCH", `/api/v1/silences/${encodeURIComponent(id)}`, body));
-    },
-    expireSilence: async (id) => {
-      guarded();
-      await ask("DELETE", `/api/v1/silences/${encodeURIComponent(id)}`);
-    },
-    markers: async (fromMs) => {
-      const range = fromMs === null ? "" : `?from=${encodeURIComponent(new Date(fromMs).toISOString())}`;
-      return read(z.array(markerSchema), await ask("GET", `/api/v1/markers${range}`));
-    },
-    addMarker: async ({ atMs, ...marker }) => {
-      guarded();
-      const body = { ...marker, ...(atMs === undefined ? {} : { at: new Date(atMs).toISOString() }) };
-      return read(markerSchema, await ask("POST", "/api/v1/markers", body));
-    },
-    removeMarker: async (id) => {
-      guarded();
-      await ask("DELETE", `/api/v1/markers/${encodeURIComponent(id)}`);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 
-import { Option } from "commander";
+import type { Command } from "commander";
 
 import { FlatlineError } from "../base/errors.ts";
 import { checkKey } from "../base/schema/secret-rules.ts";
@@ -20,19 +20,52 @@ export interface DaemonFlags {
   readonly json?: boolean;
 }
 
-/** Returns `--config`, where it only says how the daemon is reached. */
-export function daemonConfigFlag(): Option {
-  return new Option("-c, --config <file>", "configuration file, for server.listen and server.token");
+/** Adds the flags that say how the daemon is reached, and `--json` where `json` says what it prints. */
+export function withDaemonFlags(command: Command, json?: string): Command {
+  command
+    .option("-c, --config <file>", "configuration file, for server.listen and server.token")
+    .option("--url <url>", "address of the daemon [$FLATLINE_URL, else server.listen]")
+    .option("--token-file <file>", "file that holds a token [$FLATLINE_TOKEN, else server.token]");
+  return json === undefined ? command : command.option("--json", json);
 }
 
-/** Returns `--url`. */
-export function daemonUrlFlag(): Option {
-  return new Option("--url <url>", "address of the daemon [$FLATLINE_URL, else server.listen]");
+/** A command that asks the running daemon once, and prints what it answers. */
+export interface DaemonCommand<Flags extends DaemonFlags, Words extends readonly unknown[], Answer> {
+  /** What `--json` prints, for the help; without it there is no such flag. */
+  readonly json?: string;
+  /** What the help says after the flags. */
+  readonly help: string;
+  /** Asks for the answer; `words` are the command's arguments in their order. */
+  readonly ask: (daemon: DaemonClient, flags: Flags, ...words: Words) => Promise<Answer>;
+  /** Puts the answer for people, with the end of its last line. */
+  readonly say: (answer: Answer) => string;
 }
 
-/** Returns `--token-file`. */
-export function daemonTokenFlag(): Option {
-  return new Option("--token-file <file>", "file that holds a token [$FLATLINE_TOKEN, else server.token]");
+/** Completes a command that has its name, arguments and own flags: with those of the daemon, its help and what it does. */
+export function daemonCommand<Flags extends DaemonFlags, Words extends readonly unknown[], Answer>(
+  command: Command,
+  context: CliContext,
+  { json, help, ask, say }: DaemonCommand<Flags, Words, Answer>,
+): void {
+  withDaemonFlags(command, json)
+    .addHelpText("after", help)
+    .action(async (...given: unknown[]) => {
+      // commander gives the arguments, then the flags, then the command.
+      const words = given.slice(0, -2) as unknown as Words;
+      const flags = given.at(-2) as Flags;
+      const answer = await askDaemon(flags, context, (daemon) => ask(daemon, flags, ...words));
+      context.stdout.write(flags.json === true ? asJson(answer) : say(answer));
+    });
+}
+
+/** JSON as every command prints it. */
+export function asJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** Who acts by a command: `--by`, else the user of the shell; undefined: nobody is known. */
+export function authorOf(by: string | undefined, { env }: CliContext): string | undefined {
+  return (by ?? env["USER"]) || undefined;
 }
 
 /** How the daemon is reached, and which addresses in its answers are not foreign. */

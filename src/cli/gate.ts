@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { withoutFraction } from "../base/instant.ts";
-import type { Gate, GateList } from "../contract/v1/gate.ts";
+import { gateListSchema, gateSchema, type Gate, type GateList } from "../contract/v1/gate.ts";
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import { formatCount } from "../base/numbers.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { withDaemon } from "./daemon-client.ts";
-import { daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, findDaemon, type DaemonFlags } from "./daemon-flags.ts";
+import { withDaemon, type DaemonClient } from "./daemon-client.ts";
+import { asJson, authorOf, findDaemon, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
 import { askYesNo } from "./platform/confirmation.ts";
 import { renderTable } from "./table.ts";
 
@@ -21,26 +21,25 @@ export const registerGate: RegisterCommand = (program: Command, context: CliCont
   const gate = program
     .command("gate")
     .description("whether deaths may be acted on, and releasing them")
-    .argument("[slug]", "an organization [all, the worst first]")
-    .addOption(daemonConfigFlag())
-    .addOption(daemonUrlFlag())
-    .addOption(daemonTokenFlag())
-    .option(
-      "--json",
-      "print {slug, decision, reason, message, opens, check, alertId, since, suspectFrom, releases}; of all {gates, open}",
-    )
+    .argument("[slug]", "an organization [all, the worst first]");
+  withDaemonFlags(
+    gate,
+    "print {slug, decision, reason, message, opens, check, alertId, since, suspectFrom, releases}; of all {gates, open}",
+  )
     .addHelpText("after", gateHelp)
     .action(async (slug: string | undefined, flags: DaemonFlags) => {
       // What is wrong with the configuration is said as everywhere, and not as a gate that did not answer.
       const access = await findDaemon(flags, context);
       if (slug === undefined) {
-        const all = await withDaemon(access, context, (daemon) => daemon.gates()).catch(refuseUnanswered);
-        context.stdout.write(flags.json === true ? `${JSON.stringify(all, null, 2)}\n` : renderAll(all, context));
+        const all = await withDaemon(access, context, readGates).catch(refuseUnanswered);
+        context.stdout.write(flags.json === true ? asJson(all) : renderAll(all, context));
         context.setExitCode(all.gates.length === 0 ? 0 : 1);
         return;
       }
-      const found = await withDaemon(access, context, (daemon) => daemon.gate(slug)).catch(refuseUnanswered);
-      context.stdout.write(flags.json === true ? `${JSON.stringify(found, null, 2)}\n` : render(found));
+      const found = await withDaemon(access, context, (daemon) =>
+        daemon.readPublic(`/api/v1/gate/${encodeURIComponent(slug)}`, gateSchema),
+      ).catch(refuseUnanswered);
+      context.stdout.write(flags.json === true ? asJson(found) : render(found));
       context.setExitCode(found.decision === "allow" ? 0 : 1);
     });
   addRelease(gate, context);
@@ -57,18 +56,15 @@ Examples:
 `;
 
 function addRelease(parent: Command, context: CliContext): void {
-  parent
+  const command = parent
     .command("release")
     .description("let deaths be acted on again, by hand: covers what has failed until now")
     .argument("[slugs...]", "organizations")
     .requiredOption("--comment <text>", "why; shown with the release")
     .option("--all", "every organization whose gate is held; asks before")
     .option("--yes", "release all without asking")
-    .option("--by <name>", "who [$USER]")
-    .addOption(daemonConfigFlag())
-    .addOption(daemonUrlFlag())
-    .addOption(daemonTokenFlag())
-    .option("--json", "print an array of the gates")
+    .option("--by <name>", "who [$USER]");
+  withDaemonFlags(command, "print an array of the gates")
     .addHelpText("after", '\nExample:\n  flatline gate release acme globex --comment "ten opened by hand, all gone"\n')
     .action(async (slugs: string[], flags: ReleaseFlags) => {
       if (slugs.length > 0 === (flags.all === true))
@@ -79,12 +75,12 @@ function addRelease(parent: Command, context: CliContext): void {
           "usage",
           "there is no terminal to ask on: nothing was released; --yes releases without asking",
         );
-      const by = flags.by ?? context.env["USER"] ?? null;
+      const body = { by: authorOf(flags.by, context), comment: flags.comment };
       const released: Gate[] = [];
       let isRefused = false;
       const access = await findDaemon(flags, context);
       await withDaemon(access, context, async (daemon) => {
-        const wanted = flags.all === true ? heldByFailure(await daemon.gates()) : slugs;
+        const wanted = flags.all === true ? heldByFailure(await readGates(daemon)) : slugs;
         if (isAsked && wanted.length > 0 && !(await isReleaseWanted(wanted, context))) {
           context.stderr.write("nothing was released\n");
           context.setExitCode(1);
@@ -93,7 +89,9 @@ function addRelease(parent: Command, context: CliContext): void {
         }
         for (const slug of wanted) {
           try {
-            released.push(await daemon.releaseGate(slug, by, flags.comment));
+            released.push(
+              await daemon.send("POST", `/api/v1/gate/${encodeURIComponent(slug)}/release`, body, gateSchema),
+            );
           } catch (error) {
             // The others are released all the same.
             if (!(error instanceof FlatlineError) || error.code !== "not_found") throw error;
@@ -103,9 +101,13 @@ function addRelease(parent: Command, context: CliContext): void {
         }
       }).catch(refuseUnanswered);
       if (isRefused) return;
-      if (flags.json === true) context.stdout.write(`${JSON.stringify(released, null, 2)}\n`);
+      if (flags.json === true) context.stdout.write(asJson(released));
       else context.stdout.write(released.length === 0 ? "no gate is released\n" : released.map(render).join(""));
     });
+}
+
+function readGates(daemon: DaemonClient): Promise<GateList> {
+  return daemon.readPublic("/api/v1/gate", gateListSchema);
 }
 
 // A question has to be read; `flatline gate` lists all of them.

@@ -17,7 +17,7 @@ import {
   type IncidentDetailAnswer,
 } from "../contract/v1/incidents.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { askDaemon, daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, type DaemonFlags } from "./daemon-flags.ts";
+import { askDaemon, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
 import { askYesNo } from "./platform/confirmation.ts";
 import { renderTable } from "./table.ts";
 import { parseDurationMs } from "./values.ts";
@@ -116,10 +116,6 @@ export const registerIncidents: RegisterCommand = (program: Command, context: Cl
     await run(id, flags, context, { method: "POST", path: "comments", body, word: "commented on", mayOpen: false });
   });
 };
-
-function withDaemonFlags(command: Command): Command {
-  return command.addOption(daemonConfigFlag()).addOption(daemonUrlFlag()).addOption(daemonTokenFlag());
-}
 
 function addList(parent: Command, context: CliContext): void {
   withDaemonFlags(

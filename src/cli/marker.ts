@@ -1,9 +1,11 @@
 import type { Command } from "commander";
-import type { ListedMarker } from "../contract/v1/markers.ts";
+import { z } from "zod";
+
+import { markerSchema, type ListedMarker } from "../contract/v1/markers.ts";
 import { breakAddresses } from "../base/broken-address.ts";
 import { describeAuthor } from "../contract/actor.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { askDaemon, daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, type DaemonFlags } from "./daemon-flags.ts";
+import { authorOf, daemonCommand, type DaemonFlags } from "./daemon-flags.ts";
 import { renderTable } from "./table.ts";
 import { parseInstant } from "./values.ts";
 
@@ -24,26 +26,23 @@ export const registerMarker: RegisterCommand = (program: Command, context: CliCo
 };
 
 function addAdd(parent: Command, context: CliContext): void {
-  withAddress(parent.command("add"))
+  const command = parent
+    .command("add")
     .description("mark what was done, and when")
     .argument("<text>", "what was done, in a few words")
     .option("--at <time>", "when (ISO 8601 or epoch ms) [now]", parseInstant)
     .option("--slug <slug>", "the organization that it is about [all]")
-    .option("--created-by <name>", "who [$USER]")
-    .option("--json", "print the marker as JSON")
-    .addHelpText("after", addHelp)
-    .action(async (text: string, flags: AddFlags) => {
-      const createdBy = flags.createdBy ?? context.env["USER"];
-      const made = await askDaemon(flags, context, (daemon) =>
-        daemon.addMarker({
-          text,
-          ...(flags.at === undefined ? {} : { atMs: flags.at }),
-          ...(flags.slug === undefined ? {} : { slug: flags.slug }),
-          ...(createdBy === undefined || createdBy === "" ? {} : { createdBy }),
-        }),
-      );
-      context.stdout.write(flags.json === true ? json(made) : `${made.id}: «${made.text}» at ${made.at}\n`);
-    });
+    .option("--created-by <name>", "who [$USER]");
+  daemonCommand(command, context, {
+    json: "print the marker as JSON",
+    help: addHelp,
+    ask: (daemon, { at, slug, createdBy }: AddFlags, text: string) => {
+      const atText = at === undefined ? undefined : new Date(at).toISOString();
+      const body = { text, at: atText, slug, createdBy: authorOf(createdBy, context) };
+      return daemon.send("POST", "/api/v1/markers", body, markerSchema);
+    },
+    say: ({ id, text, at }) => `${id}: «${text}» at ${at}\n`,
+  });
 }
 
 const addHelp = `
@@ -55,32 +54,34 @@ Examples:
 `;
 
 function addList(parent: Command, context: CliContext): void {
-  withAddress(parent.command("list"))
+  const command = parent
+    .command("list")
     .description("list markers of the last 30 days, oldest first")
-    .option("--from <time>", "from when on (ISO 8601 or epoch ms)", parseInstant)
-    .option("--json", "print an array of {id, at, text, slug, createdBy, createdAt}")
-    .addHelpText("after", "\nExample:\n  flatline marker list --json | jq -r '.[].text'\n")
-    .action(async (flags: DaemonFlags & { readonly from?: number }) => {
-      const markers = await askDaemon(flags, context, (daemon) => daemon.markers(flags.from ?? null));
-      if (flags.json === true) context.stdout.write(json(markers));
-      else if (markers.length === 0) context.stdout.write("there are no markers\n");
-      else context.stdout.write(renderMarkers(markers, context));
-    });
+    .option("--from <time>", "from when on (ISO 8601 or epoch ms)", parseInstant);
+  daemonCommand(command, context, {
+    json: "print an array of {id, at, text, slug, createdBy, createdAt}",
+    help: "\nExample:\n  flatline marker list --json | jq -r '.[].text'\n",
+    ask: (daemon, { from }: DaemonFlags & { readonly from?: number }) => {
+      const range = from === undefined ? "" : `?from=${encodeURIComponent(new Date(from).toISOString())}`;
+      return daemon.readPublic(`/api/v1/markers${range}`, z.array(markerSchema));
+    },
+    say: (markers) => (markers.length === 0 ? "there are no markers\n" : renderMarkers(markers, context)),
+  });
 }
 
 function addRemove(parent: Command, context: CliContext): void {
-  withAddress(parent.command("remove"))
+  const command = parent
+    .command("remove")
     .description("delete a marker")
-    .argument("<id>", "id that `marker list` shows")
-    .addHelpText("after", "\nExample:\n  flatline marker remove 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n")
-    .action(async (id: string, flags: DaemonFlags) => {
-      await askDaemon(flags, context, (daemon) => daemon.removeMarker(id));
-      context.stdout.write(`${id}: deleted\n`);
-    });
-}
-
-function withAddress(command: Command): Command {
-  return command.addOption(daemonConfigFlag()).addOption(daemonUrlFlag()).addOption(daemonTokenFlag());
+    .argument("<id>", "id that `marker list` shows");
+  daemonCommand(command, context, {
+    help: "\nExample:\n  flatline marker remove 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n",
+    ask: async (daemon, _flags, id: string) => {
+      await daemon.send("DELETE", `/api/v1/markers/${encodeURIComponent(id)}`, undefined, z.unknown());
+      return id;
+    },
+    say: (id: string) => `${id}: deleted\n`,
+  });
 }
 
 function renderMarkers(markers: readonly ListedMarker[], context: CliContext): string {
@@ -92,8 +93,4 @@ function renderMarkers(markers: readonly ListedMarker[], context: CliContext): s
     id,
   ]);
   return renderTable(["AT", "ORGANIZATION", "WHAT", "BY", "ID"], rows, { context });
-}
-
-function json(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
 }

@@ -1,6 +1,9 @@
 import type { Command } from "commander";
+import { z } from "zod";
+
 import { withoutFraction, latestInstantMs } from "../base/instant.ts";
-import type { Silence } from "../contract/v1/silences.ts";
+import { placeListSchema } from "../contract/v1/places.ts";
+import { silenceSchema, type Silence } from "../contract/v1/silences.ts";
 import { breakAddresses } from "../base/broken-address.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { literalOf, matchesText } from "../base/text-pattern.ts";
@@ -8,7 +11,8 @@ import { hourMs } from "../base/time.ts";
 import { suggest } from "../base/suggestions.ts";
 import { describeAuthor } from "../contract/actor.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { askDaemon, daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, type DaemonFlags } from "./daemon-flags.ts";
+import type { DaemonClient } from "./daemon-client.ts";
+import { askDaemon, authorOf, daemonCommand, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
 import { renderTable } from "./table.ts";
 import { parseDurationMs, parseInstant } from "./values.ts";
 
@@ -37,7 +41,7 @@ export const registerSilence: RegisterCommand = (program: Command, context: CliC
 };
 
 function addAdd(parent: Command, context: CliContext): void {
-  parent
+  const command = parent
     .command("add")
     .description("silence organizations; it ends by itself")
     .argument("<slug>", 'an organization, or a pattern with *; "*" matches all, "\\*" is a star')
@@ -50,33 +54,36 @@ function addAdd(parent: Command, context: CliContext): void {
     .option(
       "--allow-unknown",
       "also where the daemon checks no organization that <slug> matches, for one that is to come",
-    )
-    .addOption(daemonConfigFlag())
-    .addOption(daemonUrlFlag())
-    .addOption(daemonTokenFlag())
-    .option("--json", "print the silence as JSON")
-    .addHelpText("after", addHelp)
-    .action(async (slug: string, flags: AddFlags) => {
-      if (flags.duration !== undefined && flags.until !== undefined) {
-        throw new FlatlineError("usage", "--duration and --until both say when it ends: give one of them");
-      }
+    );
+  daemonCommand(command, context, {
+    json: "print the silence as JSON",
+    help: addHelp,
+    ask: async (daemon, flags: AddFlags, slug: string) => {
       const startsAtMs = flags.startsAt ?? context.clock.nowMs();
-      const endsAtMs = flags.until ?? startsAtMs + (flags.duration ?? defaultDurationMs);
-      if (endsAtMs > latestInstantMs) throw new FlatlineError("usage", "--duration ends after the year 9999");
-      const createdBy = flags.createdBy ?? context.env["USER"];
-      const made = await askDaemon(flags, context, async (daemon) => {
-        if (flags.allowUnknown !== true) requireKnown(slug, await daemon.slugs());
-        return daemon.addSilence({
-          slug,
-          ...(flags.check === undefined ? {} : { check: flags.check }),
-          ...(flags.startsAt === undefined ? {} : { startsAtMs }),
-          endsAtMs,
-          comment: flags.comment,
-          ...(createdBy === undefined || createdBy === "" ? {} : { createdBy }),
-        });
-      });
-      context.stdout.write(flags.json === true ? json(made) : `${made.id ?? "–"}: ${describe(made)}\n`);
-    });
+      const endsAtMs = endOf(flags, startsAtMs) ?? startsAtMs + defaultDurationMs;
+      if (flags.allowUnknown !== true) requireKnown(slug, await readSlugs(daemon));
+      const { check, comment } = flags;
+      const startsAt = flags.startsAt === undefined ? undefined : new Date(startsAtMs).toISOString();
+      const endsAt = new Date(endsAtMs).toISOString();
+      const body = { slug, check, startsAt, endsAt, comment, createdBy: authorOf(flags.createdBy, context) };
+      return daemon.send("POST", "/api/v1/silences", body, silenceSchema);
+    },
+    say,
+  });
+}
+
+/** When a silence ends that begins so, epoch ms; undefined: the flags do not say it. @throws FlatlineError usage */
+function endOf({ duration, until }: Pick<AddFlags, "duration" | "until">, startsAtMs: number): number | undefined {
+  if (duration !== undefined && until !== undefined)
+    throw new FlatlineError("usage", "--duration and --until both say when it ends: give one of them");
+  if (duration !== undefined && startsAtMs + duration > latestInstantMs)
+    throw new FlatlineError("usage", "--duration ends after the year 9999");
+  return until ?? (duration === undefined ? undefined : startsAtMs + duration);
+}
+
+async function readSlugs(daemon: DaemonClient): Promise<readonly string[]> {
+  const { places } = await daemon.read("/places.json", placeListSchema);
+  return places.flatMap(({ kind, name }) => (kind === "organization" ? [name] : []));
 }
 
 /** A silence without an organization looks effective, and is nearly always a typo. */
@@ -98,20 +105,15 @@ Examples:
 `;
 
 function addList(parent: Command, context: CliContext): void {
-  parent
+  const command = parent
     .command("list")
-    .description("list silences of the configuration and those made at run time that have not ended")
-    .addOption(daemonConfigFlag())
-    .addOption(daemonUrlFlag())
-    .addOption(daemonTokenFlag())
-    .option("--json", "print an array of {id, origin, state, slug, check, startsAt, endsAt, comment, …}")
-    .addHelpText("after", "\nExample:\n  flatline silence list --json | jq '.[] | select(.state == \"active\")'\n")
-    .action(async (flags: DaemonFlags) => {
-      const silences = await askDaemon(flags, context, (daemon) => daemon.silences());
-      if (flags.json === true) context.stdout.write(json(silences));
-      else if (silences.length === 0) context.stdout.write("there are no silences\n");
-      else context.stdout.write(renderSilences(silences, context));
-    });
+    .description("list silences of the configuration and those made at run time that have not ended");
+  daemonCommand(command, context, {
+    json: "print an array of {id, origin, state, slug, check, startsAt, endsAt, comment, …}",
+    help: "\nExample:\n  flatline silence list --json | jq '.[] | select(.state == \"active\")'\n",
+    ask: (daemon) => daemon.read("/api/v1/silences", z.array(silenceSchema)),
+    say: (silences) => (silences.length === 0 ? "there are no silences\n" : renderSilences(silences, context)),
+  });
 }
 
 interface ChangeFlags extends DaemonFlags {
@@ -121,50 +123,45 @@ interface ChangeFlags extends DaemonFlags {
 }
 
 function addChange(parent: Command, context: CliContext): void {
-  parent
+  const command = parent
     .command("change")
     .description("give a silence that was made at run time another end, or another comment")
     .argument("<id>", "id that `silence list` shows")
     .option("--duration <duration>", "how long from now on, such as 90m", parseDurationMs)
     .option("--until <time>", "until when, in place of --duration (ISO 8601 or epoch ms)", parseInstant)
-    .option("--comment <text>", "why")
-    .addOption(daemonConfigFlag())
-    .addOption(daemonUrlFlag())
-    .addOption(daemonTokenFlag())
-    .option("--json", "print the silence as JSON")
-    .addHelpText("after", "\nExample:\n  flatline silence change 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e --duration 4h\n")
-    .action(async (id: string, flags: ChangeFlags) => {
-      const { duration, until, comment } = flags;
-      if (duration !== undefined && until !== undefined)
-        throw new FlatlineError("usage", "--duration and --until both say when it ends: give one of them");
-      if (duration === undefined && until === undefined && comment === undefined)
+    .option("--comment <text>", "why");
+  daemonCommand(command, context, {
+    json: "print the silence as JSON",
+    help: "\nExample:\n  flatline silence change 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e --duration 4h\n",
+    ask: async (daemon, flags: ChangeFlags, id: string) => {
+      const endsAtMs = endOf(flags, context.clock.nowMs());
+      const { comment } = flags;
+      if (endsAtMs === undefined && comment === undefined)
         throw new FlatlineError("usage", "nothing is changed: give --duration, --until or --comment");
-      const endsAtMs = until ?? (duration === undefined ? undefined : context.clock.nowMs() + duration);
-      if (endsAtMs !== undefined && endsAtMs > latestInstantMs)
-        throw new FlatlineError("usage", "--duration ends after the year 9999");
-      const change = {
-        ...(endsAtMs === undefined ? {} : { endsAtMs }),
-        ...(comment === undefined ? {} : { comment }),
-      };
-      const changed = await askDaemon(flags, context, (daemon) => daemon.changeSilence(id, change));
-      context.stdout.write(flags.json === true ? json(changed) : `${changed.id ?? "–"}: ${describe(changed)}\n`);
-    });
+      const endsAt = endsAtMs === undefined ? undefined : new Date(endsAtMs).toISOString();
+      return daemon.send("PATCH", pathOf(id), { endsAt, comment }, silenceSchema);
+    },
+    say,
+  });
+}
+
+function pathOf(id: string): string {
+  return `/api/v1/silences/${encodeURIComponent(id)}`;
 }
 
 function addExpire(parent: Command, context: CliContext): void {
-  parent
-    .command("expire")
-    .description("end silences that were made at run time, now")
-    .argument("<id...>", "ids that `silence list` shows")
-    .addOption(daemonConfigFlag())
-    .addOption(daemonUrlFlag())
-    .addOption(daemonTokenFlag())
+  withDaemonFlags(
+    parent
+      .command("expire")
+      .description("end silences that were made at run time, now")
+      .argument("<id...>", "ids that `silence list` shows"),
+  )
     .addHelpText("after", "\nExample:\n  flatline silence expire 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n")
     .action(async (ids: string[], flags: DaemonFlags) => {
       await askDaemon(flags, context, async (daemon) => {
         for (const id of ids) {
           try {
-            await daemon.expireSilence(id);
+            await daemon.send("DELETE", pathOf(id), undefined, z.unknown());
             context.stdout.write(`${id}: ended\n`);
           } catch (error) {
             if (!(error instanceof FlatlineError) || error.code !== "not_found") throw error;
@@ -188,8 +185,8 @@ function renderSilences(silences: readonly Silence[], context: CliContext): stri
   return renderTable(["ID", "STATE", "MATCHES", "WHEN", "BY", "COMMENT"], rows, { context });
 }
 
-function describe(silence: Silence): string {
-  return `${subject(silence)} is silenced ${span(silence)}`;
+function say(silence: Silence): string {
+  return `${silence.id ?? "–"}: ${subject(silence)} is silenced ${span(silence)}\n`;
 }
 
 function subject({ slug, check, labels }: Silence): string {
@@ -209,8 +206,4 @@ function span({ startsAt, endsAt, schedule, duration, timezone }: Silence): stri
 /** Without the fraction of the second. */
 function seconds(instant: string | null): string {
   return instant === null ? "?" : withoutFraction(instant);
-}
-
-function json(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
 }

@@ -1,9 +1,12 @@
 import { Argument, type Command } from "commander";
+import { z } from "zod";
+
 import { findAlertId } from "./alert-id.ts";
 import type { DaemonClient } from "../daemon-client.ts";
 import { judgementMeanings, judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
+import { alertDetailSchema, alertSchema, foundAlertsSchema } from "../../contract/v1/alerts.ts";
 import type { CliContext } from "../context.ts";
-import { askDaemon, daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, type DaemonFlags } from "../daemon-flags.ts";
+import { asJson, askDaemon, authorOf, daemonCommand, withDaemonFlags, type DaemonFlags } from "../daemon-flags.ts";
 
 interface ActFlags extends DaemonFlags {
   readonly by?: string;
@@ -12,83 +15,61 @@ interface ActFlags extends DaemonFlags {
 
 /** `flatline alerts ack ID` */
 export function addAck(parent: Command, context: CliContext): void {
-  parent
+  const command = parent
     .command("ack")
     .description("acknowledge an alert: it is quiet until it is resolved, or worse than now")
     .argument("<id>", "id that `alerts list` shows, or its first digits")
     .option("--comment <text>", "what you know, or do about it")
-    .option("--by <name>", "who [$USER]")
-    .addOption(daemonConfigFlag())
-    .addOption(daemonUrlFlag())
-    .addOption(daemonTokenFlag())
-    .option("--json", "print the alert as JSON")
-    .addHelpText(
-      "after",
-      '\nExample:\n  flatline alerts ack 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e --comment "the checker is being repaired"\n',
-    )
-    .action(async (id: string, flags: ActFlags) => {
-      const by = flags.by ?? context.env["USER"] ?? null;
-      const alert = await askDaemon(flags, context, (daemon) =>
-        withAlertId(daemon, id, (found) => daemon.acknowledge(found, by, flags.comment ?? null)),
-      );
-      const text = `${alert.id}: ${alert.slug} ${alert.check} is quiet until it is resolved, or worse than ${alert.severity}`;
-      context.stdout.write(`${flags.json === true ? JSON.stringify(alert, null, 2) : text}\n`);
-    });
+    .option("--by <name>", "who [$USER]");
+  daemonCommand(command, context, {
+    json: "print the alert as JSON",
+    help: '\nExample:\n  flatline alerts ack 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e --comment "the checker is being repaired"\n',
+    ask: async (daemon, { by, comment }: ActFlags, id: string) => {
+      const body = { by: authorOf(by, context), comment };
+      return daemon.send("POST", `${await alertPath(daemon, id)}/ack`, body, alertSchema);
+    },
+    say: ({ id, slug, check, severity }) =>
+      `${id}: ${slug} ${check} is quiet until it is resolved, or worse than ${severity}\n`,
+  });
 }
 
 /** `flatline alerts unack ID` */
 export function addUnack(parent: Command, context: CliContext): void {
-  parent
+  const command = parent
     .command("unack")
     .description("take an acknowledgement back: reminders and escalation go on")
-    .argument("<id>", "id that `alerts list` shows, or its first digits")
-    .addOption(daemonConfigFlag())
-    .addOption(daemonUrlFlag())
-    .addOption(daemonTokenFlag())
-    .option("--json", "print the alert as JSON")
-    .addHelpText(
-      "after",
-      "\nWith `acknowledged` in gate.releaseOn its deaths are held again.\n\nExample:\n  flatline alerts unack 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n",
-    )
-    .action(async (id: string, flags: ActFlags) => {
-      const alert = await askDaemon(flags, context, (daemon) =>
-        withAlertId(daemon, id, (found) => daemon.unacknowledge(found)),
-      );
-      const text = `${alert.id}: ${alert.slug} ${alert.check} is no longer acknowledged`;
-      context.stdout.write(`${flags.json === true ? JSON.stringify(alert, null, 2) : text}\n`);
-    });
+    .argument("<id>", "id that `alerts list` shows, or its first digits");
+  daemonCommand(command, context, {
+    json: "print the alert as JSON",
+    help: "\nWith `acknowledged` in gate.releaseOn its deaths are held again.\n\nExample:\n  flatline alerts unack 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n",
+    ask: async (daemon, _flags, id: string) =>
+      daemon.send("DELETE", `${await alertPath(daemon, id)}/ack`, undefined, alertSchema),
+    say: ({ id, slug, check }) => `${id}: ${slug} ${check} is no longer acknowledged\n`,
+  });
 }
 
 /** `flatline alerts comment ID TEXT` */
 export function addComment(parent: Command, context: CliContext): void {
-  parent
+  const command = parent
     .command("comment")
     .description("comment on an alert, for its next reader; no receiver is notified")
     .argument("<id>", "id of an alert that lives or has ended, or its first digits")
     .argument("<text>", "what you know")
-    .option("--by <name>", "who [$USER]")
-    .addOption(daemonConfigFlag())
-    .addOption(daemonUrlFlag())
-    .addOption(daemonTokenFlag())
-    .addHelpText(
-      "after",
-      '\nExample:\n  flatline alerts comment 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e "opened ten by hand, nine load"\n',
-    )
-    .action(async (id: string, text: string, flags: ActFlags) => {
-      const by = flags.by ?? context.env["USER"] ?? null;
-      const commented = await askDaemon(flags, context, (daemon) =>
-        withAlertId(daemon, id, async (found) => {
-          await daemon.comment(found, by, text);
-          return found;
-        }),
-      );
-      context.stdout.write(`${commented}: comment stored\n`);
-    });
+    .option("--by <name>", "who [$USER]");
+  daemonCommand(command, context, {
+    help: '\nExample:\n  flatline alerts comment 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e "opened ten by hand, nine load"\n',
+    ask: async (daemon, { by }: ActFlags, given: string, comment: string) => {
+      const id = await alertId(daemon, given);
+      await daemon.send("POST", `${pathOf(id)}/comments`, { comment, by: authorOf(by, context) }, z.unknown());
+      return id;
+    },
+    say: (id: string) => `${id}: comment stored\n`,
+  });
 }
 
 /** `flatline alerts judge ID VERDICT` */
 export function addJudge(parent: Command, context: CliContext): void {
-  parent
+  const command = parent
     .command("judge")
     .description("say what an alert was, so that the gate, the baseline and `tune` learn from it")
     .argument("<id>", "id of an alert that fires or has ended, or its first digits")
@@ -96,20 +77,19 @@ export function addJudge(parent: Command, context: CliContext): void {
       new Argument("<verdict>", "what it was; none takes back what was said").choices([...judgementVerdicts, "none"]),
     )
     .option("--comment <text>", "what you saw")
-    .option("--by <name>", "who [$USER]")
-    .addOption(daemonConfigFlag())
-    .addOption(daemonUrlFlag())
-    .addOption(daemonTokenFlag())
-    .option("--json", "print the alert as JSON")
+    .option("--by <name>", "who [$USER]");
+  withDaemonFlags(command, "print the alert as JSON")
     .addHelpText("after", judgeHelp)
-    .action(async (id: string, verdict: JudgementVerdict | "none", flags: ActFlags) => {
-      const said = { by: flags.by ?? context.env["USER"] ?? null, comment: flags.comment ?? null };
-      const alert = await askDaemon(flags, context, (daemon) =>
-        withAlertId(daemon, id, (found) => daemon.judge(found, verdict === "none" ? null : verdict, said)),
-      );
+    .action(async (given: string, verdict: JudgementVerdict | "none", flags: ActFlags) => {
+      const { by, comment } = flags;
+      const alert = await askDaemon(flags, context, async (daemon) => {
+        const path = `${await alertPath(daemon, given)}/judgement`;
+        if (verdict === "none") return daemon.send("DELETE", path, undefined, alertDetailSchema);
+        return daemon.send("POST", path, { verdict, by: authorOf(by, context), comment }, alertDetailSchema);
+      });
       const what = verdict === "none" ? "is no longer judged" : `is judged ${verdict}: ${judgementMeanings[verdict]}`;
-      const text = `${alert.id}: ${alert.slug} ${alert.check} ${what}`;
-      context.stdout.write(`${flags.json === true ? JSON.stringify(alert, null, 2) : text}\n`);
+      const text = `${alert.id}: ${alert.slug} ${alert.check} ${what}\n`;
+      context.stdout.write(flags.json === true ? asJson(alert) : text);
     });
 }
 
@@ -126,11 +106,19 @@ Example:
   flatline alerts judge 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e checker --comment "captcha page in front of the hosts"
 `;
 
-/** Does `work` with the alert that a person named by the first digits of its id, or all of them. */
-export function withAlertId<Result>(
-  daemon: Pick<DaemonClient, "alertsStarting">,
-  given: string,
-  work: (id: string) => Promise<Result>,
-): Promise<Result> {
-  return findAlertId(given, (prefix) => daemon.alertsStarting(prefix)).then(work);
+/** Returns the id of the alert that a person named by the first digits of it, or all of them. @throws as findAlertId */
+export function alertId(daemon: Pick<DaemonClient, "readPublic">, given: string): Promise<string> {
+  return findAlertId(given, async (prefix) => {
+    const path = `/api/v1/alerts?id=${encodeURIComponent(prefix)}`;
+    return (await daemon.readPublic(path, foundAlertsSchema)).alerts;
+  });
+}
+
+/** Returns the path of the alert that a person named so. */
+export async function alertPath(daemon: Pick<DaemonClient, "readPublic">, given: string): Promise<string> {
+  return pathOf(await alertId(daemon, given));
+}
+
+function pathOf(id: string): string {
+  return `/api/v1/alerts/${encodeURIComponent(id)}`;
 }

@@ -3,16 +3,19 @@ import type { Command } from "commander";
 import { breakAddresses } from "../../base/broken-address.ts";
 import { withoutFraction } from "../../base/instant.ts";
 import { formatCount, formatPercent } from "../../base/numbers.ts";
-import type { EndedAlertRow } from "../daemon-client.ts";
+import { ifMissing, type DaemonClient } from "../daemon-client.ts";
 import { describeAuthor } from "../../contract/actor.ts";
 import { ratioWords } from "../../contract/death-counts.ts";
 import { compareSeverity, severities } from "../../contract/severity.ts";
-import type { LiveAlert, LiveAlerts } from "../../contract/v1/alerts.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import type { CheckName } from "../../contract/report.ts";
+import { alertListSchema, type EndedAlertAnswer, type LiveAlert, type LiveAlerts } from "../../contract/v1/alerts.ts";
+import { checkDetailSchema, checkListSchema } from "../../contract/v1/checks.ts";
 import { formatLength } from "../../web/parts/figures.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
-import { askDaemon, daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, type DaemonFlags } from "../daemon-flags.ts";
+import { asJson, askDaemon, daemonCommand, withDaemonFlags, type DaemonFlags } from "../daemon-flags.ts";
 import { renderTable } from "../table.ts";
-import { addAck, addComment, addJudge, addUnack, withAlertId } from "./acts.ts";
+import { addAck, addComment, addJudge, addUnack, alertPath } from "./acts.ts";
 import { addAlertAssets } from "./assets.ts";
 import { addAlertShow } from "./show.ts";
 
@@ -34,25 +37,43 @@ export const registerAlerts: RegisterCommand = (program: Command, context: CliCo
 };
 
 function addList(parent: Command, context: CliContext): void {
-  parent
+  const command = parent
     .command("list")
     .description("list live alerts, firing before pending, then the worst first")
-    .option("--ended <slug>", "those of one organization that ended in the last 90 days, with undone deaths")
-    .addOption(daemonConfigFlag())
-    .addOption(daemonUrlFlag())
-    .addOption(daemonTokenFlag())
-    .option("--json", "print {alerts: [{id, check, slug, kind, state, severity, …}], fleet}; with --ended an array")
+    .option("--ended <slug>", "those of one organization that ended in the last 90 days, with undone deaths");
+  withDaemonFlags(
+    command,
+    "print {alerts: [{id, check, slug, kind, state, severity, …}], fleet}; with --ended an array",
+  )
     .addHelpText("after", listHelp)
     .action(async (flags: ListFlags) => {
-      const { ended: slug } = flags;
+      const { ended: slug, json } = flags;
       if (slug !== undefined) {
-        const ended = await askDaemon(flags, context, (daemon) => daemon.endedAlerts(slug));
-        context.stdout.write(flags.json === true ? `${JSON.stringify(ended, null, 2)}\n` : renderEnded(ended, context));
+        const ended = await askDaemon(flags, context, (daemon) => readEnded(daemon, slug));
+        context.stdout.write(json === true ? asJson(ended) : renderEnded(ended, context));
         return;
       }
-      const live = await askDaemon(flags, context, (daemon) => daemon.alerts());
-      context.stdout.write(flags.json === true ? `${JSON.stringify(live, null, 2)}\n` : renderAlerts(live, context));
+      const live = await askDaemon(flags, context, (daemon) => daemon.readPublic("/api/v1/alerts", alertListSchema));
+      context.stdout.write(json === true ? asJson(live) : renderAlerts(live, context));
     });
+}
+
+/** An alert that ended, and the check that it is of. */
+type EndedAlertRow = EndedAlertAnswer & { readonly check: CheckName };
+
+/** Reads those of one organization over all its checks, newest first. @throws not_found */
+async function readEnded(daemon: DaemonClient, slug: string): Promise<readonly EndedAlertRow[]> {
+  const name = encodeURIComponent(slug);
+  const checks = await daemon.readPublic(`/api/v1/checks?slug=${name}`, checkListSchema);
+  if (checks.length === 0) throw new FlatlineError("not_found", `no organization ${slug} is checked`);
+  const found = await Promise.all(
+    checks.map(async ({ check }) => {
+      // A reload may have removed it meanwhile.
+      const answer = await daemon.readPublic(`/api/v1/checks/${check}/${name}`, checkDetailSchema).catch(ifMissing);
+      return (answer?.endedAlerts ?? []).map((alert) => ({ ...alert, check }));
+    }),
+  );
+  return found.flat().toSorted((left, right) => (left.endsAt < right.endsAt ? 1 : -1));
 }
 
 const worstFirst: readonly string[] = severities.toSorted((left, right) => compareSeverity(right, left));
@@ -156,20 +177,15 @@ function shortId(id: string): string {
 
 /** `flatline alerts report ID` */
 function addReport(parent: Command, context: CliContext): void {
-  parent
+  const command = parent
     .command("report")
     .description("print an alert as Markdown, for pasting into an incident channel or ticket")
-    .argument("<id>", "id of an alert that lives or has ended, or its first digits")
-    .addOption(daemonConfigFlag())
-    .addOption(daemonUrlFlag())
-    .addOption(daemonTokenFlag())
-    .addHelpText("after", "\nExample:\n  flatline alerts report 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e > incident.md\n")
-    .action(async (id: string, flags: DaemonFlags) => {
-      const text = await askDaemon(flags, context, (daemon) =>
-        withAlertId(daemon, id, (found) => daemon.readText(`/api/v1/alerts/${encodeURIComponent(found)}/report`)),
-      );
-      context.stdout.write(text);
-    });
+    .argument("<id>", "id of an alert that lives or has ended, or its first digits");
+  daemonCommand(command, context, {
+    help: "\nExample:\n  flatline alerts report 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e > incident.md\n",
+    ask: async (daemon, _flags, id: string) => daemon.readText(`${await alertPath(daemon, id)}/report`),
+    say: (text) => text,
+  });
 }
 
 /** Returns how long an alert lasts, from the begin of its excess: as on the page. */

@@ -6,9 +6,9 @@ import { formatCount } from "../../base/numbers.ts";
 import type { DaemonClient } from "../daemon-client.ts";
 import { type DeadAsset, deadAssetPageSchema, type DeadAssetPage } from "../../contract/v1/dead-assets.ts";
 import type { CliContext } from "../context.ts";
-import { askDaemon, daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, type DaemonFlags } from "../daemon-flags.ts";
+import { askDaemon, withDaemonFlags, type DaemonFlags } from "../daemon-flags.ts";
 import { renderTable } from "../table.ts";
-import { withAlertId } from "./acts.ts";
+import { alertPath } from "./acts.ts";
 
 interface AssetsFlags extends DaemonFlags {
   readonly stillDead?: boolean;
@@ -17,27 +17,25 @@ interface AssetsFlags extends DaemonFlags {
 
 /** `flatline alerts assets ID` */
 export function addAlertAssets(parent: Command, context: CliContext): void {
-  parent
+  const command = parent
     .command("assets")
     .description("list the assets that died in an alert, newest first")
     .argument("<id>", "id that `alerts list` shows, live or ended, or its first digits")
     .option("--still-dead", "without those that were found alive since")
     .addOption(new Option("--csv", "print all as CSV, with the attributes of the events").conflicts("json"))
-    .option("--json", "print one JSON object a line: {asset, assetType, deadAt, attributes, revivedAt}")
-    .addOption(daemonConfigFlag())
-    .addOption(daemonUrlFlag())
-    .addOption(daemonTokenFlag())
+    .option("--json", "print one JSON object a line: {asset, assetType, deadAt, attributes, revivedAt}");
+  withDaemonFlags(command)
     .addHelpText("after", help)
     .action(async (given: string, flags: AssetsFlags) => {
       const filter = { stillDead: flags.stillDead === true };
-      const read = async (daemon: DaemonClient, id: string): Promise<void> => {
+      const read = async (daemon: DaemonClient, path: string): Promise<void> => {
         if (flags.csv === true) {
-          context.stdout.write(await readAlertAssetsCsv(daemon, id, filter));
+          context.stdout.write(await readAlertAssetsCsv(daemon, path, filter));
           return;
         }
         const assets: DeadAsset[] = [];
         let summary = "";
-        for await (const page of readAlertAssets(daemon, id, filter)) {
+        for await (const page of readAlertAssets(daemon, path, filter)) {
           if (flags.json === true) {
             context.stdout.write(page.assets.map((asset) => `${JSON.stringify(asset)}\n`).join(""));
             continue;
@@ -47,7 +45,7 @@ export function addAlertAssets(parent: Command, context: CliContext): void {
         }
         if (flags.json !== true) context.stdout.write(renderAssets(assets, summary, context));
       };
-      await askDaemon(flags, context, (daemon) => withAlertId(daemon, given, (id) => read(daemon, id)));
+      await askDaemon(flags, context, async (daemon) => read(daemon, `${await alertPath(daemon, given)}/assets`));
     });
 }
 
@@ -76,14 +74,14 @@ const pageLimit = "1000";
 /** Reads all pages of the assets that died in an alert, newest first. */
 async function* readAlertAssets(
   daemon: Pick<DaemonClient, "read">,
-  id: string,
+  path: string,
   { stillDead }: { readonly stillDead: boolean },
 ): AsyncGenerator<DeadAssetPage> {
   let cursor: string | undefined;
   do {
     const query = new URLSearchParams({ limit: pageLimit, ...filterOf(stillDead) });
     if (cursor !== undefined) query.set("cursor", cursor);
-    const page = await daemon.read(`${pathOf(id)}?${query.toString()}`, deadAssetPageSchema);
+    const page = await daemon.read(`${path}?${query.toString()}`, deadAssetPageSchema);
     yield page;
     cursor = page.cursor;
   } while (cursor !== undefined);
@@ -92,16 +90,12 @@ async function* readAlertAssets(
 /** Reads the same as CSV, as one text. */
 function readAlertAssetsCsv(
   daemon: Pick<DaemonClient, "readText">,
-  id: string,
+  path: string,
   { stillDead }: { readonly stillDead: boolean },
 ): Promise<string> {
-  return daemon.readText(`${pathOf(id)}?${new URLSearchParams({ format: "csv", ...filterOf(stillDead) }).toString()}`);
+  return daemon.readText(`${path}?${new URLSearchParams({ format: "csv", ...filterOf(stillDead) }).toString()}`);
 }
 
 function filterOf(stillDead: boolean): Record<string, string> {
   return stillDead ? { stillDead: "true" } : {};
-}
-
-function pathOf(id: string): string {
-  return `/api/v1/alerts/${encodeURIComponent(id)}/assets`;
 }

@@ -11,33 +11,28 @@ import { alertDetailSchema, type AlertDetailAnswer } from "../../contract/v1/ale
 import { checkDetailSchema, type CheckDetailAnswer } from "../../contract/v1/checks.ts";
 import { deadAssetPageSchema, type DeadAssetPage } from "../../contract/v1/dead-assets.ts";
 import type { CliContext } from "../context.ts";
-import { daemonConfigFlag, daemonTokenFlag, daemonUrlFlag, findDaemon, type DaemonFlags } from "../daemon-flags.ts";
+import { asJson, findDaemon, withDaemonFlags, type DaemonFlags } from "../daemon-flags.ts";
 import { renderTable } from "../table.ts";
-import { withAlertId } from "./acts.ts";
+import { alertPath } from "./acts.ts";
 
 /** `flatline alerts show ID` */
 export function addAlertShow(parent: Command, context: CliContext): void {
-  parent
+  const command = parent
     .command("show")
     .description("show an alert with its evidence and what people said of it")
-    .argument("<id>", "id that `alerts list` shows, live or ended, or its first digits")
-    .addOption(daemonConfigFlag())
-    .addOption(daemonUrlFlag())
-    .addOption(daemonTokenFlag())
-    .option(
-      "--json",
-      "print {alert, result, resultAt, undone, assets}; of an alert that has ended, result is that of its worst run",
-    )
+    .argument("<id>", "id that `alerts list` shows, live or ended, or its first digits");
+  withDaemonFlags(
+    command,
+    "print {alert, result, resultAt, undone, assets}; of an alert that has ended, result is that of its worst run",
+  )
     .addHelpText("after", "\nExample:\n  flatline alerts show 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n")
     .action(async (id: string, flags: DaemonFlags) => {
       const access = await findDaemon(flags, context);
-      const shown = await withDaemon(access, context, (daemon) =>
-        withAlertId(daemon, id, (found) => readShownAlert(daemon, found)),
+      const shown = await withDaemon(access, context, async (daemon) =>
+        readShownAlert(daemon, await alertPath(daemon, id)),
       );
       const own = ownOrigins(...access.ownAddresses);
-      context.stdout.write(
-        flags.json === true ? `${JSON.stringify(shown, null, 2)}\n` : renderAlert(shown, own, context),
-      );
+      context.stdout.write(flags.json === true ? asJson(shown) : renderAlert(shown, own, context));
     });
 }
 
@@ -144,8 +139,7 @@ interface ShownAlert {
 }
 
 /** Reads an alert that lives or has ended. @throws not_found */
-async function readShownAlert(daemon: Pick<DaemonClient, "read">, id: string): Promise<ShownAlert> {
-  const path = `/api/v1/alerts/${encodeURIComponent(id)}`;
+async function readShownAlert(daemon: Pick<DaemonClient, "read">, path: string): Promise<ShownAlert> {
   const { result, resultAt, ...alert } = await daemon.read(path, alertDetailSchema);
   const isOver = alert.endsAt !== null;
   const checkPath = `/api/v1/checks/${encodeURIComponent(alert.check)}/${encodeURIComponent(alert.slug)}`;
