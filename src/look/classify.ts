@@ -156,7 +156,7 @@ const marks: readonly Mark[] = [
   },
 ];
 
-// Published sinkholes: Shadowserver, CERT Polska, Microsoft's Digital Crimes Unit.
+// Published sinkholes: Shadowserver, Spamhaus, CERT Polska, Microsoft's Digital Crimes Unit.
 const sinkholes = rangesOf(["184.105.192.2/32", "216.218.185.162/32", "148.81.111.111/32", "199.2.137.0/24"]);
 
 /** Returns whether an address is of a known sinkhole, so that its name is dead without a request. */
