@@ -2,7 +2,7 @@ import { dayMs, minuteMs, type Clock } from "../base/time.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { AssetBook } from "../contract/assets.ts";
 import { DeadAssetLedger } from "../evidence/dead-assets.ts";
-import { assetEventsAPage, type AssetEventRow, type EventPlace } from "../store/events/asset-events.ts";
+import { assetEventPages, type AssetEventRow } from "../store/events/asset-events.ts";
 import type { EvidenceStore } from "../store/events/evidence.ts";
 
 /** An asset of an organization. */
@@ -42,13 +42,9 @@ export function createControls(
   async function* eventsAfter(slug: string, afterMs: number): AsyncGenerator<AssetEventRow> {
     const signal = clock.timeout(withinMs);
     const interval = { afterMs, untilMs: clock.nowMs() };
-    let after: EventPlace | null = null;
-    for (;;) {
+    for await (const page of assetEventPages(evidence, { slug, interval })) {
       if (signal.aborted) throw new FlatlineError("unavailable", "the events could not be read in time");
-      const page: readonly AssetEventRow[] = await evidence.assetEvents({ slug, interval, after });
       yield* page;
-      after = page.at(-1) ?? null;
-      if (page.length < assetEventsAPage) return;
     }
   }
 

@@ -4,7 +4,7 @@ import type { Logger } from "../../base/logger.ts";
 import { DeadAssetLedger, type DeadAsset } from "../../evidence/dead-assets.ts";
 import type { AlertCost, KeptAlert } from "../../store/alerts/alerts.ts";
 import {
-  assetEventsAPage,
+  assetEventPages,
   type AssetEventRow,
   type EventFacts,
   type EventPlace,
@@ -37,15 +37,11 @@ export function createAlertAssets({ store, clock, isOurs }: AlertAssetsOptions):
     const ledger = new DeadAssetLedger<AssetEventRow>({ deaths, mostAssets });
     const signal = clock.timeout(withinMs);
     const interval = { afterMs: deaths.afterMs, untilMs: lastInstantMs };
-    let after: EventPlace | null = null;
-    for (;;) {
+    for await (const page of assetEventPages(store.evidence, { slug, interval })) {
       if (signal.aborted) throw new FlatlineError("unavailable", "the events of this alert could not be read in time");
-      const page: readonly AssetEventRow[] = await store.evidence.assetEvents({ slug, interval, after });
       for (const event of page) if (!ledger.add(event)) throw tooMany();
-      after = page.at(-1) ?? null;
-      if (page.length < assetEventsAPage)
-        return ledger.assets().toSorted((left, right) => -comparePlaces(left.death, right.death));
     }
+    return ledger.assets().toSorted((left, right) => -comparePlaces(left.death, right.death));
   }
 
   function assetsOf({ alert, end }: KeptAlert, windowHours: number): AlertAssets {

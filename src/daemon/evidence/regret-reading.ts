@@ -1,5 +1,5 @@
 import { RegretCounter, type Regret } from "../../evidence/regret.ts";
-import { assetEventsAPage, type EventPlace } from "../../store/events/asset-events.ts";
+import { assetEventPages } from "../../store/events/asset-events.ts";
 import type { EvidenceStore } from "../../store/events/evidence.ts";
 
 /** Whose deaths of which time, and until when an asset may be found alive again. */
@@ -20,19 +20,15 @@ export async function readRegret(
   store: Pick<EvidenceStore, "assetEvents">,
   { slug, deaths, untilMs }: RegretQuery,
   signal: AbortSignal,
-  pause: () => Promise<void> = () => Promise.resolve(),
+  pause?: () => Promise<void>,
 ): Promise<Regret | null> {
   const counter = new RegretCounter(mostAssets);
-  let after: EventPlace | null = null;
-  for (;;) {
+  for await (const page of assetEventPages(store, { slug, interval: { afterMs: deaths.afterMs, untilMs } }, pause)) {
     signal.throwIfAborted();
-    const page = await store.assetEvents({ slug, interval: { afterMs: deaths.afterMs, untilMs }, after });
     for (const event of page) {
       if (event.isDeath && event.atMs > deaths.untilMs) continue;
       if (!counter.add(event)) return null;
     }
-    if (page.length < assetEventsAPage) return counter.regret;
-    after = page.at(-1) ?? null;
-    await pause();
   }
+  return counter.regret;
 }

@@ -45,7 +45,7 @@ export interface NewestDeathsQuery {
 }
 
 /** Some thousand rows, which take a few milliseconds. */
-export const assetEventsAPage = 4_096;
+const assetEventsAPage = 4_096;
 
 const newestAPage = 256;
 // Most minutes that one look for the newest deaths reads.
@@ -76,6 +76,22 @@ export async function assetEvents(db: PlainDb, query: AssetEventsQuery): Promise
       AND status_id IN (${deadStatusId}, (SELECT status_id FROM event_statuses WHERE status = ${aliveStatus}))
     ORDER BY at_ms, import_id, ordinal LIMIT ${assetEventsAPage}`.execute(db);
   return rows.map(assetEvent);
+}
+
+/** Yields all pages of `EvidenceStore.assetEvents`; the last one may be empty. `pause` is awaited between two [not at all]. */
+export async function* assetEventPages(
+  evidence: { readonly assetEvents: (query: AssetEventsQuery) => Promise<readonly AssetEventRow[]> },
+  query: Pick<AssetEventsQuery, "slug" | "interval">,
+  pause: () => Promise<void> = () => Promise.resolve(),
+): AsyncGenerator<readonly AssetEventRow[]> {
+  let after: EventPlace | null = null;
+  for (;;) {
+    const page: readonly AssetEventRow[] = await evidence.assetEvents({ ...query, after });
+    yield page;
+    if (page.length < assetEventsAPage) return;
+    after = page.at(-1) ?? null;
+    await pause();
+  }
 }
 
 /** Reads EvidenceStore.factsOf. */

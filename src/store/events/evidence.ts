@@ -126,8 +126,7 @@ export function createEvidenceStore(db: PlainDb) {
       return rows.map(({ bucket, deaths }) => ({ atMs: bucket, deaths }));
     },
     /**
-     * Returns the next events of known assets in the interval, dead or alive, in the order of time; fewer than
-     * `assetEventsAPage` at the end.
+     * Returns the next events of known assets in the interval, dead or alive, in the order of time; `assetEventPages` has them all.
      */
     assetEvents: (query: AssetEventsQuery): Promise<readonly AssetEventRow[]> => assetEvents(db, query),
     /** The names of asset types and the attributes of these rows. */
