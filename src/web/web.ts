@@ -11,7 +11,7 @@ import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import type { Tracer } from "../base/trace.ts";
 import { escapeUnseen } from "../base/unseen-text.ts";
-import { addAlertAssetRoutes } from "./api/alert-asset-routes.ts";
+import { addDeadAssetRoutes } from "./api/dead-asset-routes.ts";
 import { addAlertRoutes } from "./api/alert-routes.ts";
 import { addAuditRoutes } from "./api/audit-routes.ts";
 import { addCheckRoutes } from "./api/check-routes.ts";
@@ -307,7 +307,7 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   void server.register(async (scope) => addCheckRoutes(scope, access, options));
   void server.register(async (scope) => addAlertRoutes(scope, access, withBodies));
   void server.register(async (scope) => addIncidentRoutes(scope, access, withBodies));
-  void server.register(async (scope) => addAlertAssetRoutes(scope, access, options));
+  void server.register(async (scope) => addDeadAssetRoutes(scope, access, options));
   void server.register(async (scope) => addReportRoutes(scope, access, options));
   void server.register(async (scope) => addSilenceRoutes(scope, access, withBodies));
   void server.register(async (scope) => addMarkerRoutes(scope, access, withBodies));

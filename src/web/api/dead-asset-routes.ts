@@ -31,7 +31,7 @@ const pageSchema = z.strictObject({
 const csvSchema = z.strictObject({ ...filterShape, format: z.literal("csv") });
 
 /** `/api/v1/alerts/{id}/assets`: which assets died in an alert (CONTRACT 12). */
-export function addAlertAssetRoutes(
+export function addDeadAssetRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
   { alerts, alertAssets }: { readonly alerts: Pick<AlertsPort, "slugOf">; readonly alertAssets: AlertAssetsPort },
