@@ -16,6 +16,7 @@ import {
   type IncidentAnswer,
   type IncidentDetailAnswer,
 } from "../contract/v1/incidents.ts";
+import { addIncidentAssets } from "./alerts/assets.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { askDaemon, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
 import { askYesNo } from "./platform/confirmation.ts";
@@ -46,7 +47,7 @@ interface Act {
   readonly mayOpen: boolean;
 }
 
-/** `flatline incidents list|show|ack|judge|release|silence|look|comment`, through the running daemon's HTTP API (CONTRACT 15). */
+/** `flatline incidents list|show|ack|judge|release|silence|look|assets|comment`, through the running daemon's HTTP API (CONTRACT 15). */
 export const registerIncidents: RegisterCommand = (program: Command, context: CliContext): void => {
   const incidents = program
     .command("incidents")
@@ -105,6 +106,7 @@ export const registerIncidents: RegisterCommand = (program: Command, context: Cl
       await run(id, flags, context, { method: "POST", path: "silence", body, word: "silenced", mayOpen: false });
     });
   addLook(incidents, context);
+  addIncidentAssets(incidents, context);
   addAct(
     incidents,
     "comment",

@@ -89,6 +89,7 @@ function alertPayload(notice: AlertNotice) {
     isDrill: notice.isDrill,
     judgement: judgement === undefined ? null : judgementPayload(judgement),
     assetsUrl: notice.assetsUrl ?? null,
+    restoreUrl: notice.restoreUrl ?? null,
     /** Who judged or released it, and why; null for other events. */
     act: act === undefined ? null : { by: act.by, comment: act.comment, at: isoTime(act.atMs) },
     /** Some of the assets that died, the newest ones. */

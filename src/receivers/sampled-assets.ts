@@ -56,10 +56,18 @@ export function actsOn(firing: AlertNotice, resolved: AlertNotice, nowMs: number
   const comment = "the captcha page of https://evil.example/login";
   const said = { by: "kim", comment, atMs: nowMs };
   const assetsUrl = `https://flatline.example.com/api/v1/alerts/${firing.id}/assets`;
+  const restoreUrl = "https://flatline.example.com/api/v1/incidents/41/assets?toRestore=true";
   const common = { result: null, counts: null, previousSeverity: "fail", assetsUrl, act: said } as const;
   const checker = { ...said, verdict: "checker", note: null } as const;
   const real = { ...said, verdict: "real", note: null } as const;
-  const judged: AlertNotice = { ...firing, ...common, event: "judged", reason: "judged_checker", judgement: checker };
+  const judged: AlertNotice = {
+    ...firing,
+    ...common,
+    event: "judged",
+    reason: "judged_checker",
+    judgement: checker,
+    restoreUrl,
+  };
   const over: AlertNotice = { ...resolved, ...common, event: "judged", reason: "judged_real", judgement: real };
   const withdrawn: AlertNotice = { ...firing, ...common, event: "judged", reason: "judgement_withdrawn" };
   const opened: AlertNotice = { ...over, event: "released", reason: "released_by_judgement" };

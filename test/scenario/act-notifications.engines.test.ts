@@ -70,6 +70,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
           judgement: { verdict: "checker", by: "kim", comment: "captcha page" },
           act: { by: "kim", comment: "captcha page" },
           assetsUrl: `https://flatline.example.com/api/v1/alerts/${id}/assets`,
+          restoreUrl: "https://flatline.example.com/api/v1/incidents/1/assets?toRestore=true",
           result: { severity: "fail" },
         },
       ]);

@@ -22,7 +22,7 @@ import type { AccessSettings, TokenAccess } from "../../src/web/access/settings.
 import type { AlertDetail, AlertsSnapshot } from "../../src/web/ports/alerts.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { CheckSnapshot, CheckState, EndedAlert } from "../../src/web/ports/checks.ts";
-import type { AlertAssets } from "../../src/web/ports/dead-assets.ts";
+import type { DeadAssets } from "../../src/web/ports/dead-assets.ts";
 import type { EventsPort, UnwatchedSlug } from "../../src/web/ports/events.ts";
 import { createWeb, type WebOptions } from "../../src/web/web.ts";
 import { resultReport } from "./check-reports.ts";
@@ -83,7 +83,7 @@ export interface WebWorld {
   subscribers: Set<() => void>;
   unwatched: UnwatchedSlug[];
   /** By alert. */
-  assets: Map<string, AlertAssets>;
+  assets: Map<string, DeadAssets>;
   logged: { fields: object; message: string }[];
 }
 
@@ -359,6 +359,7 @@ export async function startWeb(
     },
     alertAssets: {
       of: async (alertId) => world.assets.get(alertId) ?? null,
+      ofIncident: async () => null,
       costOf: async () => null,
       diedIn: async () => null,
     },

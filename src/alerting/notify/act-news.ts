@@ -5,7 +5,7 @@ import { readActEntries, wantsAct, type ActEntry } from "../acts/act-notice.ts";
 import type { Plan } from "../decide/grouping.ts";
 import { isRouted, type TrackedAlert } from "../decide/outstanding.ts";
 import type { AlertingSettings, ReceiverRoute } from "../settings.ts";
-import { assetsUrlOf, composeActNotice } from "./compose.ts";
+import { assetsUrlOf, composeActNotice, restoreUrlOf } from "./compose.ts";
 import type { AlertNotice } from "./notification.ts";
 import { reportFor, snapshotOf } from "./snapshot.ts";
 
@@ -117,8 +117,8 @@ async function composeEntries(
     const context = settings.targetOf(check, slug) ?? { labels: {}, url: null, isDrill: false };
     const snapshot = snapshotOf(entry.alert, report, context, endsAtMs);
     const notifiedAtMs = notified.get(id);
-    const assetsUrl = assetsUrlOf(settings, snapshot);
-    const facts = notifiedAtMs === undefined ? { assetsUrl, atMs } : { assetsUrl, atMs, notifiedAtMs };
+    const urls = { assetsUrl: assetsUrlOf(settings, snapshot), restoreUrl: restoreUrlOf(settings, snapshot) };
+    const facts = notifiedAtMs === undefined ? { ...urls, atMs } : { ...urls, atMs, notifiedAtMs };
     notices.set(entry, composeActNotice(entry, snapshot, facts));
   }
   return notices;

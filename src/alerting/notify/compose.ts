@@ -70,6 +70,8 @@ export interface NoticeFacts {
   readonly notifiedAtMs?: number;
   /** null: its dead assets cannot be asked for. */
   readonly assetsUrl?: string | null;
+  /** null: it is not judged `checker`, or as above. */
+  readonly restoreUrl?: string | null;
 }
 
 /** Returns where the dead assets of an alert can be asked for (CONTRACT 12); null where they cannot. */
@@ -82,11 +84,21 @@ export function assetsUrlOf(
   return `${externalUrl.replace(/\/$/, "")}/api/v1/alerts/${encodeURIComponent(id)}/assets`;
 }
 
+/** Returns where what its incident has to bring back can be asked for (CONTRACT 18); null: it is not judged `checker`, or as above. */
+export function restoreUrlOf(
+  settings: Pick<AlertingSettings, "externalUrl" | "hasAssets">,
+  snapshot: Pick<AlertSnapshot, "id" | "check" | "kind" | "isDrill" | "judgement" | "incident">,
+): string | null {
+  const { judgement, incident } = snapshot;
+  const assetsUrl = judgement?.verdict === "checker" && incident !== undefined ? assetsUrlOf(settings, snapshot) : null;
+  return assetsUrl && new URL(`../../incidents/${incident?.number}/assets?toRestore=true`, assetsUrl).href;
+}
+
 /** One act with what it shows of its alert (CONTRACT 12). */
 export function composeActNotice(
   { event, reason, by, comment }: ActEntry,
   { sample: _sample, ...snapshot }: AlertSnapshot,
-  { notifiedAtMs, assetsUrl, atMs }: NoticeFacts & { readonly atMs: number },
+  { notifiedAtMs, assetsUrl, restoreUrl, atMs }: NoticeFacts & { readonly atMs: number },
 ): AlertNotice {
   return {
     ...snapshot,
@@ -96,6 +108,7 @@ export function composeActNotice(
     reason,
     ...(notifiedAtMs === undefined ? {} : { notifiedAtMs }),
     ...(assetsUrl === null || assetsUrl === undefined ? {} : { assetsUrl }),
+    ...(restoreUrl === null || restoreUrl === undefined ? {} : { restoreUrl }),
     act: { by, comment, atMs },
   };
 }

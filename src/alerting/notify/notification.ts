@@ -70,6 +70,8 @@ export interface AlertNotice {
   readonly judgement?: AlertJudgement;
   /** Where the dead assets of the alert can be asked for; absent where they cannot. */
   readonly assetsUrl?: string;
+  /** Where what its incident has to bring back can be asked for; absent but in a judgement as `checker`. */
+  readonly restoreUrl?: string;
   /** The author of an act; absent in others. */
   readonly act?: NotifiedAct;
   /** Assets that died, in a `firing` or `escalated` one of a spike over stored events; absent: none. */

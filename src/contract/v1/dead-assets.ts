@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { lookAnswers } from "../second-opinion.ts";
 import { instantSchema } from "./instant.ts";
 
 /** An asset that died in an alert. */
@@ -23,3 +24,22 @@ export const deadAssetPageSchema = z.object({
   cursor: z.string().optional(),
 });
 export type DeadAssetPage = z.infer<typeof deadAssetPageSchema>;
+
+/** An asset that died in an incident. */
+export const incidentAssetSchema = deadAssetSchema.extend({
+  slug: z.string(),
+  /** What it said when flatline looked at it; null: nothing. */
+  answer: z.enum(lookAnswers).nullable(),
+});
+export type IncidentAsset = z.infer<typeof incidentAssetSchema>;
+
+/** A page of the assets that died in an incident; the counts are of all that are listed, whatever the filters are. */
+export const incidentAssetPageSchema = deadAssetPageSchema.omit({ alertId: true }).extend({
+  incidentId: z.string(),
+  number: z.number(),
+  /** How many answered when flatline looked at them, and how many events found alive since. */
+  seenAliveCount: z.number(),
+  revivedCount: z.number(),
+  assets: z.array(incidentAssetSchema),
+});
+export type IncidentAssetPage = z.infer<typeof incidentAssetPageSchema>;

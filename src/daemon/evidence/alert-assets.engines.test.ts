@@ -13,7 +13,7 @@ import { actor } from "../../contract/actor.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { LivenessEvent } from "../../store/events/events.ts";
 import { costOf } from "../../web/api/cost-view.ts";
-import type { AlertAssets, AssetCursor, AssetFilter, AssetPage, ListedAsset } from "../../web/ports/dead-assets.ts";
+import type { AssetCursor, AssetFilter, AssetPage, DeadAssets, ListedAsset } from "../../web/ports/dead-assets.ts";
 import { createAlertAssets, keepCosts } from "./alert-assets.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 
@@ -36,13 +36,13 @@ function alertOf(id: string, slug: string, startsAtMs: number): AlertState {
 
 const portOf = ({ store }: EventWorld) => createAlertAssets({ store, clock, isOurs: () => true });
 
-async function find(world: EventWorld, id: string): Promise<AlertAssets> {
+async function find(world: EventWorld, id: string): Promise<DeadAssets> {
   const assets = await portOf(world).of(id);
   if (assets === null) throw new Error(`no assets of ${id}`);
   return assets;
 }
 
-async function readPages(assets: AlertAssets, filter: AssetFilter & { limit: number }): Promise<AssetPage[]> {
+async function readPages(assets: DeadAssets, filter: AssetFilter & { limit: number }): Promise<AssetPage[]> {
   const pages: AssetPage[] = [];
   for (let cursor: AssetCursor | undefined; ;) {
     const page = await assets.page({ ...filter, ...(cursor === undefined ? {} : { cursor }) });
@@ -52,7 +52,7 @@ async function readPages(assets: AlertAssets, filter: AssetFilter & { limit: num
   }
 }
 
-async function readAll(assets: AlertAssets, filter: AssetFilter = {}): Promise<ListedAsset[]> {
+async function readAll(assets: DeadAssets, filter: AssetFilter = {}): Promise<ListedAsset[]> {
   const listed: ListedAsset[] = [];
   for await (const piece of (await assets.all(filter, kim)).pieces) listed.push(...piece);
   return listed;
@@ -77,7 +77,7 @@ function bruteForce(events: readonly LivenessEvent[], { slug, fromMs, toMs }: In
       .map((one) => one.atMs)
       .filter((one) => one > atMs);
     const revivedAtMs = later.length === 0 ? null : later.reduce((first, one) => Math.min(first, one));
-    listed.set(key, { asset, assetType, deadAtMs: atMs, attributes, revivedAtMs });
+    listed.set(key, { slug, asset, assetType, deadAtMs: atMs, attributes, revivedAtMs, answer: null });
   }
   return listed;
 }
@@ -257,7 +257,48 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
     expect(await Promise.all(["other", "unknown", "nobody"].map((id) => port.of(id)))).toEqual([null, null, null]);
     const remote = createAlertAssets({ store: world.store, clock, isOurs: () => false });
     expect(await remote.of("one")).toBeNull();
-    expect((await port.of("one"))?.slug).toBe("acme");
+    expect(await port.of("one")).not.toBeNull();
+  });
+
+  it("of an incident are by what the look and events say, each of an organization once", async () => {
+    await using world = await createWorldOn(engine);
+    const { store } = world;
+    const alive = { status: "DETECTED_AS_ALIVE", assetType: "URL" };
+    await store.events.add([
+      ...["a", "b", "c", "d"].map((asset, index) => death(nowMs - index, "acme", { asset, assetType: "URL" })),
+      death(nowMs + hourMs, "acme", { asset: "c", ...alive }),
+      death(nowMs + 3 * hourMs, "acme", { asset: "a", assetType: "URL" }),
+      death(nowMs - 9, "globex", { asset: "a", assetType: "URL" }),
+    ]);
+    const [one, other] = [alertOf("one", "acme", nowMs), alertOf("other", "globex", nowMs)];
+    await store.alerts.end(one, { atMs: nowMs + hourMs, isByRun: true, baselineExclusion: null });
+    const again = alertOf("again", "acme", nowMs + 3 * hourMs);
+    for (const alert of [again, other])
+      await store.alerts.end(alert, { atMs: nowMs + 4 * hourMs, isByRun: true, baselineExclusion: null });
+    const looks = ["undecided", "answers", "undecided"] as const;
+    for (const [index, answer] of looks.entries()) {
+      const look = { incidentNumber: 1, number: index + 1, startedAtMs: nowMs, leaseUntilMs: 0, planned: 1 };
+      await store.looks.claim({ ...look, isByHand: false });
+      const said = { assetType: "URL", status: null, title: null, bytes: null, isAsked: true } as const;
+      await store.looks.addAnswer(look, 0, { ...said, slug: "acme", asset: "d", role: "sample", answer });
+    }
+
+    const list = await portOf(world).ofIncident({ number: 1, id: "i" }, ["one", "again", "other", "gone"]);
+    const pages = list === null ? [] : await readPages(list, { limit: 2 });
+
+    const said = pages.flatMap((page) => page.assets.map(({ slug, asset, answer }) => [slug, asset, answer]));
+    expect(said).toEqual([
+      ["acme", "d", "answers"],
+      ["acme", "c", null],
+      ["acme", "a", null],
+      ["acme", "b", null],
+      ["globex", "a", null],
+    ]);
+    expect(pages[0]).toMatchObject({ knownCount: 5, seenAliveCount: 1, revivedCount: 1 });
+    expect(pages[0]?.assets).toMatchObject([{ deadAtMs: nowMs - 3 }, { revivedAtMs: nowMs + hourMs }]);
+    expect(pages[1]?.assets[0]).toMatchObject({ deadAtMs: nowMs + 3 * hourMs });
+    const remote = createAlertAssets({ store, clock, isOurs: () => false });
+    expect(await remote.ofIncident({ number: 1, id: "i" }, ["one"])).toBeNull();
   });
 
   it("cost what they cost after the events have gone, and what is left where they are judged later", async () => {

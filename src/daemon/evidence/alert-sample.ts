@@ -1,7 +1,7 @@
 import type { RecorderOptions } from "../../alerting/record.ts";
 import { hourMs } from "../../base/time.ts";
 import type { Config } from "../../config/config.ts";
-import { describeDeath } from "./alert-assets.ts";
+import { describeDeath } from "./asset-list.ts";
 
 /**
  * Reads the assets that the notifications of an alert's change name: the newest ones of the asset types that carry the excess

@@ -2,28 +2,30 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { basic, harnessNowMs, oneToken, token, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
 import type { AlertSnapshot } from "../ports/alerts.ts";
-import type { AlertAssets, AssetCursor, ListedAsset } from "../ports/dead-assets.ts";
+import type { DeadAssets, AssetCursor, ListedAsset } from "../ports/dead-assets.ts";
 
 let web: RunningWeb;
 let asked: object[];
 
 const listed = (asset: string, changes: Partial<ListedAsset> = {}): ListedAsset => ({
+  slug: "acme",
   asset,
   assetType: "URL",
   deadAtMs: harnessNowMs,
   attributes: {},
   revivedAtMs: null,
+  answer: null,
   ...changes,
 });
 
-function assetsOf(assets: readonly ListedAsset[], next: AssetCursor | null = null): AlertAssets {
-  const sums = { alertId: "one", fromMs: harnessNowMs - 1_000, toMs: harnessNowMs, count: 7, knownCount: 5 };
+function assetsOf(assets: readonly ListedAsset[], next: AssetCursor | null = null): DeadAssets {
+  const none = { seenAliveCount: 0, revivedCount: 0 };
+  const sums = { ...none, fromMs: harnessNowMs - 1_000, toMs: harnessNowMs, count: 7, knownCount: 5 };
   async function* pieces(): AsyncGenerator<readonly ListedAsset[]> {
     yield assets.slice(0, 1);
     yield assets.slice(1);
   }
   return {
-    slug: "acme",
     page: async (query) => {
       asked.push(query);
       return { ...sums, assets, next };
@@ -77,7 +79,7 @@ describe("the assets of an alert", () => {
     web.world.access = { ...web.world.access, tokens: [{ ...oneToken(token), organizations: ["acme"] }] };
     const live = (id: string, slug: string): AlertSnapshot => ({ ...snapshot, state: { ...snapshot.state, id, slug } });
     web.world.live = { alerts: [live("one", "globex"), live("two", "globex"), live("own", "acme")], fleet: null };
-    web.world.assets.set("one", { ...assetsOf([]), slug: "globex" });
+    web.world.assets.set("one", { ...assetsOf([]) });
 
     const statuses = await Promise.all(["one", "two", "own", "none"].map(async (id) => (await get("", id)).status));
 
@@ -85,7 +87,7 @@ describe("the assets of an alert", () => {
   });
 
   it("are a page of a hundred with the counts of all, and where the next one begins", async () => {
-    const next = { toMs: harnessNowMs, after: { atMs: harnessNowMs - 3, importId: 2, ordinal: 9 } };
+    const next = { toMs: harnessNowMs, rank: 0, after: { atMs: harnessNowMs - 3, importId: 2, ordinal: 9 } };
     web.world.assets.set("one", assetsOf([listed("a", { revivedAtMs: harnessNowMs + 5 })], next));
 
     const answer = (await (await get("")).json()) as { cursor: string };

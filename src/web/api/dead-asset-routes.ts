@@ -3,15 +3,15 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
-import type { Actor } from "../../contract/actor.ts";
-import { authorOf, requireOrganization } from "../access/identity.ts";
+import { authorOf, requireOrganization, seesOrganization } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { AlertsPort } from "../ports/alerts.ts";
-import type { AlertAssets, AlertAssetsPort, AssetCursor, ListedAsset } from "../ports/dead-assets.ts";
+import type { AlertAssetsPort, AssetFilter, AssetPage, DeadAssets, ListedAsset } from "../ports/dead-assets.ts";
+import type { IncidentReading } from "../read/incidents.ts";
 import { addResource } from "../resource.ts";
-import type { DeadAsset, DeadAssetPage } from "../../contract/v1/dead-assets.ts";
+import type { DeadAsset, DeadAssetPage, IncidentAssetPage } from "../../contract/v1/dead-assets.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
+import { assetCursorSchema, defaultLimit, limitSchema, writeAssetCursor } from "./paging.ts";
 import { readInput } from "./read-input.ts";
 
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
@@ -22,19 +22,28 @@ const filterShape = {
     .regex(/^[A-Z0-9_]{1,64}$/, "must be an asset type: upper-case letters, digits and underscores")
     .optional(),
 };
-const pageSchema = z.strictObject({
+const pageShape = {
   ...filterShape,
   format: z.enum(["json"], "must be json or csv").optional(),
   limit: limitSchema.optional(),
-  cursor: cursorSchema(z.tuple([z.int(), z.int(), z.int(), z.int()])).optional(),
-});
-const csvSchema = z.strictObject({ ...filterShape, format: z.literal("csv") });
+  cursor: assetCursorSchema.optional(),
+};
+const csvShape = { ...filterShape, format: z.literal("csv") };
+const [pageSchema, csvSchema] = [z.strictObject(pageShape), z.strictObject(csvShape)];
+const ofIncident = { toRestore: flag.optional() };
+const [incidentPageSchema, incidentCsvSchema] = [pageSchema.extend(ofIncident), csvSchema.extend(ofIncident)];
 
-/** `/api/v1/alerts/{id}/assets`: which assets died in an alert (CONTRACT 12). */
+export interface DeadAssetRoutesOptions {
+  readonly alerts: Pick<AlertsPort, "slugOf">;
+  readonly incidents: Pick<IncidentReading, "find">;
+  readonly alertAssets: AlertAssetsPort;
+}
+
+/** `/api/v1/alerts/{id}/assets` and `/api/v1/incidents/{id}/assets`: which assets died (CONTRACT 12 and 18). */
 export function addDeadAssetRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { alerts, alertAssets }: { readonly alerts: Pick<AlertsPort, "slugOf">; readonly alertAssets: AlertAssetsPort },
+  { alerts, incidents, alertAssets }: DeadAssetRoutesOptions,
 ): void {
   addResource(scope, "/api/v1/alerts/:id/assets", settings, {
     GET: {
@@ -48,65 +57,100 @@ export function addDeadAssetRoutes(
         const assets = await alertAssets.of(id);
         if (assets === null)
           throw new FlatlineError("not_found", "no such alert of a spike over stored events: it has no assets");
-        if (query["format"] === "csv")
-          return sendCsv(reply, id, assets, { ...read(csvSchema, query), author: authorOf(request) });
-        return answerPage(assets, read(pageSchema, query));
+        if (query["format"] === "csv") {
+          const all = await assets.all(filterOf(read(csvSchema, query)), authorOf(request));
+          return sendCsv(reply, id, csvLines(all, ownColumns));
+        }
+        const page = await readPage(assets, read(pageSchema, query));
+        return { alertId: id, ...viewPage(page), assets: page.assets.map(viewAsset) } satisfies DeadAssetPage;
+      },
+    },
+  });
+  addResource(scope, "/api/v1/incidents/:id/assets", settings, {
+    GET: {
+      access: "read",
+      handle: async (request, reply) => {
+        const { id } = request.params as { readonly id: string };
+        const query = request.query as Readonly<Record<string, unknown>>;
+        const found = await incidents.find(id, (slug) => seesOrganization(request, slug));
+        if (found === null) throw new FlatlineError("not_found", "no incident has this number or id");
+        const isCsv = query["format"] === "csv";
+        const asked = isCsv ? read(incidentCsvSchema, query) : read(incidentPageSchema, query);
+        const { toRestore = false } = asked;
+        const alertIds = found.members.flatMap(({ alert }) =>
+          toRestore && alert.judgement?.verdict !== "checker" ? [] : [alert.id],
+        );
+        const { incident } = found;
+        const assets = incident.family === "deaths" ? await alertAssets.ofIncident(incident, alertIds) : null;
+        if (assets === null)
+          throw new FlatlineError("not_found", "no such incident of deaths over stored events: it has no assets");
+        const name = `incident-${incident.number}${toRestore ? "-to-restore" : ""}`;
+        if (asked.format === "csv") {
+          const all = await assets.all({ ...filterOf(asked), ...(toRestore ? { toRestore } : {}) }, authorOf(request));
+          return sendCsv(reply, name, csvLines(all, incidentColumns));
+        }
+        const page = await readPage(assets, asked);
+        const { seenAliveCount, revivedCount } = page;
+        return {
+          incidentId: incident.id,
+          number: incident.number,
+          ...viewPage(page),
+          seenAliveCount,
+          revivedCount,
+          assets: page.assets.map((one) => ({ slug: one.slug, ...viewAsset(one), answer: one.answer })),
+        } satisfies IncidentAssetPage;
       },
     },
   });
 }
 
-async function answerPage(assets: AlertAssets, query: z.output<typeof pageSchema>): Promise<DeadAssetPage> {
-  const { stillDead, assetType, cursor, limit = defaultLimit } = query;
-  const page = await assets.page({
-    limit,
+function filterOf({ stillDead, assetType }: z.output<typeof pageSchema | typeof csvSchema>): AssetFilter {
+  return {
     ...(stillDead === undefined ? {} : { stillDead }),
     ...(assetType === undefined ? {} : { assetType }),
-    ...(cursor === undefined ? {} : { cursor: placeOf(cursor) }),
-  });
-  const { alertId, fromMs, toMs, count, knownCount, next } = page;
-  return {
-    alertId,
-    fromAt: iso(fromMs),
-    toAt: iso(toMs),
-    count,
-    knownCount,
-    assets: page.assets.map(viewAsset),
-    ...(next === null ? {} : { cursor: cursorOf(next) }),
   };
+}
+
+function readPage(assets: DeadAssets, query: z.output<typeof pageSchema>): Promise<AssetPage> {
+  const { cursor, limit = defaultLimit } = query;
+  return assets.page({ limit, ...filterOf(query), ...(cursor === undefined ? {} : { cursor }) });
+}
+
+function viewPage({ fromMs, toMs, count, knownCount, next }: AssetPage) {
+  const cursor = next === null ? {} : { cursor: writeAssetCursor(next) };
+  return { fromAt: iso(fromMs), toAt: iso(toMs), count, knownCount, ...cursor };
 }
 
 function viewAsset({ asset, assetType, deadAtMs, attributes, revivedAtMs }: ListedAsset): DeadAsset {
   return { asset, assetType, deadAt: iso(deadAtMs), attributes, revivedAt: iso(revivedAtMs) };
 }
 
-async function sendCsv(
-  reply: FastifyReply,
-  id: string,
-  assets: AlertAssets,
-  { stillDead, assetType, author }: z.output<typeof csvSchema> & { readonly author: Actor },
-): Promise<FastifyReply> {
-  const filter = {
-    ...(stillDead === undefined ? {} : { stillDead }),
-    ...(assetType === undefined ? {} : { assetType }),
-  };
-  const { attributes, pieces } = await assets.all(filter, author);
-  const name = id.replaceAll(/[^\w-]/g, "");
+function sendCsv(reply: FastifyReply, name: string, lines: AsyncIterable<string>): FastifyReply {
   return reply
     .type("text/csv; charset=utf-8")
-    .header("content-disposition", `attachment; filename="assets-${name}.csv"`)
-    .send(Readable.from(csvLines(attributes, pieces)));
+    .header("content-disposition", `attachment; filename="assets-${name.replaceAll(/[^\w-]/g, "")}.csv"`)
+    .send(Readable.from(lines));
 }
 
+type Columns = Readonly<Record<string, (asset: ListedAsset) => string | null>>;
+const ownColumns: Columns = {
+  deadAt: ({ deadAtMs }) => iso(deadAtMs),
+  assetType: ({ assetType }) => assetType,
+  asset: ({ asset }) => asset,
+  revivedAt: ({ revivedAtMs }) => iso(revivedAtMs),
+};
+const incidentColumns: Columns = { slug: ({ slug }) => slug, ...ownColumns, answer: ({ answer }) => answer };
+
 async function* csvLines(
-  attributes: readonly string[],
-  pieces: AsyncIterable<readonly ListedAsset[]>,
+  { attributes, pieces }: Awaited<ReturnType<DeadAssets["all"]>>,
+  columns: Columns,
 ): AsyncGenerator<string> {
-  yield csvLine(["deadAt", "assetType", "asset", "revivedAt", ...attributes.map((name) => `attr.${name}`)]);
+  yield csvLine([...Object.keys(columns), ...attributes.map((name) => `attr.${name}`)]);
   for await (const piece of pieces) {
-    const lines = piece.map(({ asset, assetType, deadAtMs, revivedAtMs, attributes: own }) => {
+    const lines = piece.map((one) => {
+      const { attributes: own } = one;
       const values = attributes.map((name) => (Object.hasOwn(own, name) ? (own[name] ?? "") : ""));
-      return csvLine([iso(deadAtMs) ?? "", assetType ?? "", asset, iso(revivedAtMs) ?? "", ...values]);
+      return csvLine([...Object.values(columns).map((cell) => cell(one) ?? ""), ...values]);
     });
     yield lines.join("");
   }
@@ -119,14 +163,6 @@ function csvLine(cells: readonly string[]): string {
     return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
   });
   return `${texts.join(",")}\n`;
-}
-
-function placeOf([toMs, atMs, importId, ordinal]: readonly [number, number, number, number]): AssetCursor {
-  return { toMs, after: { atMs, importId, ordinal } };
-}
-
-function cursorOf({ toMs, after }: AssetCursor): string {
-  return writeCursor([toMs, after.atMs, after.importId, after.ordinal]);
 }
 
 function read<Output>(schema: z.ZodType<Output>, query: unknown): Output {

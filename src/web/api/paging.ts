@@ -1,5 +1,7 @@
 import { z } from "zod";
+
 import { parseJson } from "../../base/json.ts";
+import type { AssetCursor } from "../ports/dead-assets.ts";
 
 /** Rows of a listing that is asked for without `limit`. */
 export const defaultLimit = 100;
@@ -26,4 +28,14 @@ export function cursorSchema<Place>(placeSchema: z.ZodType<Place>): z.ZodType<Pl
     context.addIssue({ code: "custom", message: "is none that this listing gave; begin again without it" });
     return z.NEVER;
   });
+}
+
+/** A cursor of a list of dead assets. */
+export const assetCursorSchema = cursorSchema(z.tuple([z.int(), z.int(), z.int(), z.int(), z.int()])).transform(
+  ([toMs, rank, atMs, importId, ordinal]): AssetCursor => ({ toMs, rank, after: { atMs, importId, ordinal } }),
+);
+
+/** Writes a cursor of a list of dead assets. */
+export function writeAssetCursor({ toMs, rank, after }: AssetCursor): string {
+  return writeCursor([toMs, rank, after.atMs, after.importId, after.ordinal]);
 }

@@ -4,8 +4,8 @@ import { FlatlineError } from "../../base/errors.ts";
 import { hourMs, secondMs } from "../../base/time.ts";
 import type { AlertEnd, AlertState } from "../../store/alerts/alerts.ts";
 import type { AssetEventRow } from "../../store/events/asset-events.ts";
-import { cursorSchema, writeCursor } from "../api/paging.ts";
-import type { AlertAssetsPort, AssetCursor, ListedAsset } from "../ports/dead-assets.ts";
+import { assetCursorSchema, cursorSchema, writeAssetCursor, writeCursor } from "../api/paging.ts";
+import type { AlertAssetsPort, ListedAsset } from "../ports/dead-assets.ts";
 import type { Running } from "./running.ts";
 
 export const assetStates = ["all", "dead", "alive"] as const;
@@ -21,7 +21,7 @@ export interface DeadAssetList {
   readonly known: number | null;
   readonly fromMs: number;
   readonly state: AssetState;
-  readonly assets: readonly (ListedAsset & { readonly slug: string })[];
+  readonly assets: readonly ListedAsset[];
   /** Where the next page begins; null: that was all. */
   readonly next: string | null;
   /** Why there is nothing to see; null: there is. */
@@ -52,7 +52,6 @@ const freshMs = 10 * secondMs;
 const mostFresh = 100;
 // Until when deaths are looked for, and how many of that very instant were on the pages before.
 const mergedPlace = z.tuple([z.int(), z.int().min(0)]);
-const alertPlace = z.tuple([z.int(), z.int(), z.int(), z.int()]);
 
 /** Returns what an address asks for. */
 export function readAsk(params: URLSearchParams): DeadAssetAsk {
@@ -68,7 +67,7 @@ export function createDeadAssetReading(running: Running, alertAssets: AlertAsset
   async function readAlert(alertId: string, { state, after }: DeadAssetAsk): Promise<DeadAssetList | null> {
     const assets = await alertAssets.of(alertId);
     if (assets === null) return null;
-    const cursor = after === null ? null : readAlertCursor(after);
+    const cursor = after === null ? null : (assetCursorSchema.safeParse(after).data ?? null);
     const common = { alertId, state };
     try {
       const page = await assets.page({
@@ -78,10 +77,8 @@ export function createDeadAssetReading(running: Running, alertAssets: AlertAsset
         ...(cursor === null ? {} : { cursor }),
       });
       const { count, knownCount, fromMs, next } = page;
-      const listed = page.assets.map((one) => ({ ...one, slug: assets.slug }));
-      const more =
-        next === null ? null : writeCursor([next.toMs, next.after.atMs, next.after.importId, next.after.ordinal]);
-      return { ...common, count, known: knownCount, fromMs, assets: listed, next: more, problem: null };
+      const more = next === null ? null : writeAssetCursor(next);
+      return { ...common, count, known: knownCount, fromMs, assets: page.assets, next: more, problem: null };
     } catch (error) {
       if (!(error instanceof FlatlineError) || (error.code !== "too_large" && error.code !== "unavailable"))
         throw error;
@@ -130,6 +127,7 @@ export function createDeadAssetReading(running: Running, alertAssets: AlertAsset
           deadAtMs: death.atMs,
           attributes: death.attributeSetId === null ? {} : (facts.attributeSets.get(death.attributeSetId) ?? {}),
           revivedAtMs: null,
+          answer: null,
         })),
         next: deaths.length > skip + pageSize ? writeCursor(next) : null,
         problem: null,
@@ -186,11 +184,4 @@ function byTime({ death: left, slug: one }: Death, { death: right, slug: other }
 function readPlace<Place>(schema: z.ZodType<Place>, text: string): Place | null {
   const read = cursorSchema(schema).safeParse(text);
   return read.success ? read.data : null;
-}
-
-function readAlertCursor(text: string): AssetCursor | null {
-  const place = readPlace(alertPlace, text);
-  if (place === null) return null;
-  const [toMs, atMs, importId, ordinal] = place;
-  return { toMs, after: { atMs, importId, ordinal } };
 }

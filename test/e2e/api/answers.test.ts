@@ -4,7 +4,7 @@ import { z } from "zod";
 import { hourMs } from "../../../src/base/time.ts";
 import { alertDetailSchema, alertListSchema, foundAlertsSchema } from "../../../src/contract/v1/alerts.ts";
 import { checkDetailSchema, checkSchema, runReportSchema } from "../../../src/contract/v1/checks.ts";
-import { deadAssetPageSchema } from "../../../src/contract/v1/dead-assets.ts";
+import { deadAssetPageSchema, incidentAssetPageSchema } from "../../../src/contract/v1/dead-assets.ts";
 import { gateListSchema, gateSchema } from "../../../src/contract/v1/gate.ts";
 import { markerSchema } from "../../../src/contract/v1/markers.ts";
 import {
@@ -82,6 +82,7 @@ const routes: readonly (readonly [route: string, schema: z.ZodType, body?: objec
 const closedRoutes: typeof routes = [
   ["POST /api/v1/checks/dead-asset-spike/quiet/run", runReportSchema],
   ["GET /api/v1/alerts/:id/assets?limit=1", deadAssetPageSchema],
+  ["GET /api/v1/incidents/1/assets?limit=1", incidentAssetPageSchema],
   [
     "POST /api/v1/silences",
     silenceSchema,

@@ -53,6 +53,7 @@ storage: { path: flatline.db }
       asset: `https://up-${slug}-${index}.example/`,
       atMs: nowMs - minuteMs,
     })),
+    { ...common, slug, asset: `=of ${slug}`, atMs: nowMs - 2 * minuteMs },
   ]);
   await folder.withStore((store) => store.transaction(({ events }) => events.add(deaths)));
   await folder.start();
@@ -146,6 +147,59 @@ describe("the second opinion", () => {
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(metrics).toContain('flatline_second_opinion_answers_total{answer="answers"} 4');
     expect(metrics).toContain('flatline_second_opinion_verdicts_total{verdict="undecided"} 1');
+  });
+
+  it("puts what it saw alive first in the list of what is to be brought back", async () => {
+    const path = "/api/v1/incidents/1/assets";
+    const toRestore = `${path}?toRestore=true`;
+    expect((await ask(path, null)).status).toBe(401);
+    expect((await ask(`${path}?toRestore=yes`, root)).status).toBe(400);
+    expect((await ask("/api/v1/incidents/9/assets", root)).status).toBe(404);
+    expect((await ask(toRestore, root)).body).toMatchObject({ count: 0, knownCount: 0, assets: [] });
+
+    await flatline("incidents", "judge", "1", "checker", "--slug", "globex");
+    const revived = { assetType: "URL", status: "DETECTED_AS_ALIVE", id: null, count: 1, atMs: Date.now() };
+    const events = ["=of globex", "=of acme"].map((asset) => ({ ...revived, slug: asset.slice(4), asset }));
+    await folder.withStore((store) => store.transaction((parts) => parts.events.add(events)));
+
+    const { body } = await ask(`${toRestore}&limit=1000`, root);
+    const assets = body["assets"] as { slug: string; asset: string; answer: string | null; revivedAt: string | null }[];
+    const seen = assets.filter(({ answer }) => answer === "answers");
+    expect(body).toMatchObject({ number: 1, knownCount: 61, seenAliveCount: seen.length, revivedCount: 1 });
+    expect(new Set(assets.map(({ slug }) => slug))).toStrictEqual(new Set(["globex"]));
+    expect(assets.slice(0, seen.length)).toStrictEqual(seen);
+    expect(assets[seen.length]).toMatchObject({ asset: "=of globex", answer: null, revivedAt: expect.any(String) });
+    expect(assets).toHaveLength(61);
+
+    const paged: unknown[] = [];
+    for (let next = ""; paged.length < 61;) {
+      const { body: page } = await ask(`${toRestore}&limit=20${next}`, root);
+      paged.push(...(page["assets"] as unknown[]));
+      next = `&cursor=${String(page["cursor"])}`;
+    }
+    expect(paged).toStrictEqual(assets);
+    expect((await ask(`${toRestore}&stillDead=true`, root)).body).toMatchObject({ revivedCount: 1, knownCount: 61 });
+    expect((await ask(`${path}?limit=1`, root)).body).toMatchObject({ knownCount: 122, seenAliveCount: 4 });
+    expect((await ask(`${path}?limit=1`, partner)).body).toMatchObject({ knownCount: 61, seenAliveCount: seen.length });
+  });
+
+  it("is a list for spreadsheets and for the terminal, whose making is an act", async () => {
+    const csv = await flatline("incidents", "assets", "1", "--to-restore", "--csv");
+    const [head, ...rows] = csv.stdout.trimEnd().split("\n");
+    expect(head).toBe("slug,deadAt,assetType,asset,revivedAt,answer");
+    expect(rows).toHaveLength(61);
+    expect(rows.find((row) => row.includes("=of"))).toMatch(/^globex,[^,]+,URL,'=of globex,20[^,]+,$/);
+    const still = await flatline("incidents", "assets", "1", "--to-restore", "--still-dead", "--json");
+    expect(still.stdout.trimEnd().split("\n")).toHaveLength(60);
+    const shown = await flatline("incidents", "assets", "1", "--to-restore");
+    expect(shown.stdout).toMatch(/DEAD SINCE +TYPE +ALIVE AGAIN +ANSWER +ORGANIZATION +ASSET/);
+    expect(shown.stdout).toMatch(/61 deaths, 61 different assets known; \d answered flatline, 1 is alive again\n$/);
+    expect(shown.stdout).not.toContain("https://up-");
+    expect((await ask("/api/v1/audit?limit=1", root)).body).toMatchObject({
+      entries: [{ action: "assets.csv", slug: null, detail: { toRestore: true, assets: 61 } }],
+    });
+    const page = await (await fetch(`${url}/incidents/1`, { headers: { authorization: `Bearer ${root}` } })).text();
+    expect(page).toContain('href="/api/v1/incidents/1/assets?toRestore=true&#38;format=csv"');
   });
 
   it("is named by config check with what it contacts", async () => {

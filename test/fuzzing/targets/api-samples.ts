@@ -30,6 +30,7 @@ export function apiSamples({ alertIds }: FuzzedDaemon): readonly ApiSample[] {
     get(`${own}/alerts/${acme}`),
     get(`${own}/alerts/${acme}/assets`, { stillDead: "true", assetType: "URL", limit: "10", cursor: "abc" }),
     get(`${own}/alerts/${acme}/assets`, { format: "csv", limit: "2" }),
+    get(`${own}/incidents/1/assets`, { toRestore: "true", limit: "2" }),
     get(`${own}/alerts/${acme}/report`),
     act("POST", `${own}/alerts/${acme}/ack`, { by: "kim", comment: "on it" }),
     act("DELETE", `${own}/alerts/${acme}/ack`),

@@ -70,7 +70,7 @@ export function renderIncident(
     </div>
     ${chart}${isAlone(page) ? nothing : renderMembers(page, params, path)}
     <div class="two">
-      <div>${isSpike ? renderCarriers(page) : nothing}${renderCost(page)}${organization}</div>
+      <div>${isSpike ? renderCarriers(page) : nothing}${renderCost(page, withPeople)}${organization}</div>
       ${renderSection("What happened", html`${incidentComment(number)}${renderStory(page, withPeople)}`)}
     </div>
     ${withPeople ? renderOpinion(page) : nothing}${deadAssets}`;
@@ -134,12 +134,13 @@ function renderBar(share: number, usual: number): Html {
   </svg>`;
 }
 
-function renderCost({ cost, incident }: IncidentPage): Html {
+function renderCost({ cost, incident }: IncidentPage, mayRead: boolean): Html {
   if (cost === null) return nothing;
   const closed =
     cost.medianClosedSeconds === null
       ? ""
       : `, closed for ${formatLengthInProse(cost.medianClosedSeconds * 1_000)} in the median`;
+  const restore = `/api/v1/incidents/${incident.number}/assets?toRestore=true`;
   const facts = html`<dl class="facts cost">
     <dt>Deaths</dt>
     <dd>${formatCount(cost.deaths)}</dd>
@@ -147,6 +148,15 @@ function renderCost({ cost, incident }: IncidentPage): Html {
     <dd>${formatCount(cost.revived)}${closed}</dd>
     <dt>Not looked at since</dt>
     <dd>${formatCount(cost.stillDead)}</dd>
+    ${
+      mayRead
+        ? html`<dt>To bring back</dt>
+            <dd>
+              <a href="${`${restore}&format=csv`}" download>CSV</a>, <a href="${restore}">JSON</a>, what still answers
+              first
+            </dd>`
+        : nothing
+    }
   </dl>`;
   return renderSection(incident.endedAtMs === null ? "What it cost so far" : "What it cost", facts);
 }

@@ -1,0 +1,223 @@
+import { minuteMs, type Clock } from "../../base/time.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { AssetBook } from "../../contract/assets.ts";
+import { showsLife, type LookAnswer } from "../../contract/second-opinion.ts";
+import { DeadAssetLedger, type DeadAsset } from "../../evidence/dead-assets.ts";
+import {
+  assetEventPages,
+  type AssetEventRow,
+  type EventFacts,
+  type EventPlace,
+} from "../../store/events/asset-events.ts";
+import type { Store } from "../../store/store.ts";
+import type { AssetFilter, DeadAssets, ListedAsset } from "../../web/ports/dead-assets.ts";
+
+export interface AssetListOptions {
+  readonly store: Pick<Store, "audit" | "events" | "evidence">;
+  readonly clock: Clock;
+}
+
+/** The deaths of one alert: those of (afterMs, endMs]. */
+export interface AssetSpan {
+  readonly slug: string;
+  readonly afterMs: number;
+  /** null: the alert lives, so that they go on. */
+  readonly endMs: number | null;
+}
+
+/** What a list is of. */
+export interface ListedSpans {
+  /** In the order in which the alerts began; of one organization they end one after the other. */
+  readonly spans: readonly AssetSpan[];
+  /** Id of the alert or incident, and its organization, for the audit; null: of several. */
+  readonly subject: string;
+  readonly slug: string | null;
+  /** What assets said to flatline's own looks; null: the list is by time alone, else what is alive comes first. */
+  readonly answers: ((slug: string, asset: string) => LookAnswer | null) | null;
+}
+
+interface Interval {
+  readonly afterMs: number;
+  readonly untilMs: number;
+}
+
+interface Listed extends DeadAsset<AssetEventRow> {
+  readonly slug: string;
+  readonly answer: LookAnswer | null;
+  /** What comes first in the list: 0. */
+  readonly rank: number;
+}
+
+// Some 200 MB of names: more assets than an organization has.
+const mostAssets = 1_000_000;
+const withinMs = minuteMs;
+const rowsAPiece = 500;
+// The last instant that a Date knows: an asset may be found alive at any time.
+const lastInstantMs = 8_640_000_000_000_000;
+
+/**
+ * Reads the assets that died in an interval, in no order.
+ * @throws FlatlineError too_large, unavailable (when the signal aborts)
+ */
+export async function readDeadAssets(
+  evidence: Pick<Store["evidence"], "assetEvents">,
+  slug: string,
+  deaths: Interval,
+  signal: AbortSignal,
+): Promise<DeadAsset<AssetEventRow>[]> {
+  const ledger = new DeadAssetLedger<AssetEventRow>({ deaths, mostAssets });
+  const interval = { afterMs: deaths.afterMs, untilMs: lastInstantMs };
+  for await (const page of assetEventPages(evidence, { slug, interval })) {
+    if (signal.aborted) throw new FlatlineError("unavailable", "the events of this alert could not be read in time");
+    for (const event of page) if (!ledger.add(event)) throw tooMany();
+  }
+  return ledger.assets();
+}
+
+/** How long dead assets may be read for one answer. */
+export function readingDeadline(clock: Clock): AbortSignal {
+  return clock.timeout(withinMs);
+}
+
+/** Creates the list of the assets that died in some alerts, each of an organization once, with its last death there. */
+export function createAssetList({ store, clock }: AssetListOptions, of: ListedSpans): DeadAssets {
+  const { spans, subject, slug: only, answers } = of;
+
+  async function readAll(toMs: number): Promise<Listed[]> {
+    const signal = readingDeadline(clock);
+    const listed: Listed[] = [];
+    for (const [slug, own] of Map.groupBy(spans, (span) => span.slug)) {
+      const found = new AssetBook<DeadAsset<AssetEventRow>>();
+      for (const { afterMs, endMs } of own) {
+        const deaths = { afterMs, untilMs: Math.min(endMs ?? toMs, toMs) };
+        for (const one of await readDeadAssets(store.evidence, slug, deaths, signal)) found.set(one.death, one);
+      }
+      for (const { death, revivedAtMs } of found.values()) {
+        const answer = answers?.(slug, death.asset) ?? null;
+        const rank = answers === null || (answer !== null && showsLife(answer)) ? 0 : revivedAtMs === null ? 2 : 1;
+        listed.push({ slug, death, revivedAtMs, answer, rank });
+      }
+      if (listed.length > mostAssets) throw tooMany();
+    }
+    return listed.toSorted(inOrder);
+  }
+
+  function latestMs(): number {
+    const nowMs = clock.nowMs();
+    return spans.length === 0 ? nowMs : Math.max(...spans.map(({ endMs }) => endMs ?? nowMs));
+  }
+
+  async function filtered(
+    assets: readonly Listed[],
+    { stillDead = false, aliveAgain = false, assetType }: AssetFilter,
+  ): Promise<readonly Listed[]> {
+    const dead = assets.filter(
+      ({ revivedAtMs }) => (!stillDead || revivedAtMs === null) && (!aliveAgain || revivedAtMs !== null),
+    );
+    if (assetType === undefined) return dead;
+    const typeIds = [...new Set(dead.map(({ death }) => death.typeId))];
+    const facts = await store.evidence.factsOf(typeIds.map((typeId) => ({ typeId, attributeSetId: null })));
+    return dead.filter(({ death }) => facts.assetTypes.get(death.typeId) === assetType);
+  }
+
+  async function described(assets: readonly Listed[]): Promise<ListedAsset[]> {
+    const facts = await store.evidence.factsOf(assets.map(({ death }) => death));
+    return assets.map(({ slug, death, revivedAtMs, answer }) => ({
+      slug,
+      ...describeDeath(death, facts),
+      revivedAtMs,
+      answer,
+    }));
+  }
+
+  async function* pieces(assets: readonly Listed[]): AsyncGenerator<readonly ListedAsset[]> {
+    for (let start = 0; start < assets.length; start += rowsAPiece)
+      yield await described(assets.slice(start, start + rowsAPiece));
+  }
+
+  async function attributeNames(assets: readonly Listed[]): Promise<string[]> {
+    const names = new Set<string>();
+    const setIds = [...new Set(assets.flatMap(({ death }) => death.attributeSetId ?? []))];
+    for (let start = 0; start < setIds.length; start += rowsAPiece) {
+      const some = setIds.slice(start, start + rowsAPiece).map((attributeSetId) => ({ typeId: 0, attributeSetId }));
+      for (const set of (await store.evidence.factsOf(some)).attributeSets.values())
+        for (const name of Object.keys(set)) names.add(name);
+    }
+    return [...names].toSorted();
+  }
+
+  return {
+    page: async ({ limit, cursor, ...filter }) => {
+      const toMs = cursor?.toMs ?? latestMs();
+      const all = await readAll(toMs);
+      const matching = await filtered(all, filter);
+      const rest =
+        cursor === undefined
+          ? matching
+          : matching.filter((one) => inOrder(one, { rank: cursor.rank, death: cursor.after }) > 0);
+      const shown = rest.slice(0, limit);
+      const counted = await store.events.deaths(
+        spans.map(({ slug, afterMs, endMs }) => ({
+          slug,
+          intervals: [{ afterMs, untilMs: Math.min(endMs ?? toMs, toMs) }],
+        })),
+      );
+      const last = shown.at(-1);
+      return {
+        fromMs: Math.min(toMs, ...spans.map(({ afterMs }) => afterMs)),
+        toMs,
+        count: counted.flat().reduce((sum, { deaths }) => sum + (deaths[0] ?? 0), 0),
+        knownCount: all.length,
+        seenAliveCount: all.filter(({ answer }) => answer !== null && showsLife(answer)).length,
+        revivedCount: all.filter(({ revivedAtMs }) => revivedAtMs !== null).length,
+        assets: await described(shown),
+        next:
+          last === undefined || rest.length === shown.length
+            ? null
+            : { toMs, rank: last.rank, after: placeOf(last.death) },
+      };
+    },
+    all: async (filter, author) => {
+      const matching = await filtered(await readAll(latestMs()), filter);
+      const detail = { ...filter, assets: matching.length };
+      const act = { action: "assets.csv", slug: only, subject, detail } as const;
+      await store.audit.append({ atMs: clock.nowMs(), actor: author, ...act });
+      return { attributes: await attributeNames(matching), pieces: pieces(matching) };
+    },
+  };
+}
+
+/** Returns what is shown of the death of an asset. */
+export function describeDeath(
+  death: AssetEventRow,
+  facts: EventFacts,
+): Pick<ListedAsset, "asset" | "assetType" | "deadAtMs" | "attributes"> {
+  const { asset, typeId, attributeSetId, atMs } = death;
+  return {
+    asset,
+    assetType: facts.assetTypes.get(typeId) ?? null,
+    deadAtMs: atMs,
+    attributes: attributeSetId === null ? {} : (facts.attributeSets.get(attributeSetId) ?? {}),
+  };
+}
+
+function placeOf({ atMs, importId, ordinal }: EventPlace): EventPlace {
+  return { atMs, importId, ordinal };
+}
+
+/** The newest first of those of a rank. */
+function inOrder(
+  left: { readonly rank: number; readonly death: EventPlace },
+  right: { readonly rank: number; readonly death: EventPlace },
+): number {
+  return (
+    left.rank - right.rank ||
+    right.death.atMs - left.death.atMs ||
+    right.death.importId - left.death.importId ||
+    right.death.ordinal - left.death.ordinal
+  );
+}
+
+function tooMany(): FlatlineError {
+  return new FlatlineError("too_large", `more than ${mostAssets.toLocaleString("en")} assets died in it`);
+}
