@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { dayMs, hourMs, minuteMs } from "../../../src/base/time.ts";
+import { firingAlert, openIncident } from "../../support/firing-alert.ts";
 import { freePort } from "../../support/free-port.ts";
 import { startLookWorld, type LookWorld } from "../../support/look/look-world.ts";
 import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
@@ -200,6 +201,50 @@ describe("the second opinion", () => {
     });
     const page = await (await fetch(`${url}/incidents/1`, { headers: { authorization: `Bearer ${root}` } })).text();
     expect(page).toContain('href="/api/v1/incidents/1/assets?toRestore=true&#38;format=csv"');
+  });
+
+  it("is asked for on the page, without scripts, by who may operate", async () => {
+    let path = "/incidents/1/look";
+    const send = (token: string, init: RequestInit = {}): Promise<Response> =>
+      fetch(url + path, {
+        redirect: "manual",
+        headers: { authorization: `Bearer ${token}`, accept: "text/html" },
+        ...init,
+      });
+    const page = await (await fetch(`${url}/incidents/1`)).text();
+    expect(page).toMatch(/<a\s+class="button"\s+href="\/incidents\/1\/look"/);
+    expect((await send("reader-secret-of-tests")).status).toBe(403);
+    expect((await send("reader-secret-of-tests", { method: "POST" })).status).toBe(403);
+    const asked = await (await send(partner)).text();
+    expect(asked).toContain('<form method="post" action="/incidents/1/look"');
+    expect(asked).toContain("As partner.");
+
+    const early = await send(root, { method: "POST" });
+
+    expect(early.status).toBe(429);
+    expect(await early.text()).toContain("ask again in a minute.");
+
+    // One that nobody has looked at, as it has ended.
+    const number = await folder.withStore(async ({ incidents, alerts }) => {
+      const [endedAtMs, startedAtMs] = [Date.now() - minuteMs / 2, Date.now() - minuteMs];
+      const { number: _given, ...begun } = openIncident(startedAtMs);
+      const incident = await incidents.add({ ...begun, id: "ended" });
+      await incidents.save({ ...incident, endedAtMs });
+      const alert = firingAlert("old", startedAtMs, { windowHours: 24, incident });
+      await alerts.end(alert, { atMs: endedAtMs, isByRun: true, baselineExclusion: null });
+      return incident.number;
+    });
+    path = `/incidents/${number}/look`;
+    const began = await send(root, { method: "POST" });
+
+    expect(began.status).toBe(303);
+    expect(began.headers.get("location")).toMatch(/^\/incidents\/2\?did=flatline%20looks/);
+    expect((await ask("/api/v1/audit?limit=1", root)).body).toMatchObject({
+      entries: [{ action: "look", subject: "ended", detail: { look: 1 } }],
+    });
+    await eventually(async () =>
+      (await ask(`/api/v1/incidents/${number}`, root)).body["secondOpinion"] ? true : null,
+    );
   });
 
   it("is named by config check with what it contacts", async () => {

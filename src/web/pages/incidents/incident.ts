@@ -59,6 +59,7 @@ export function renderIncident(
     <button type="button" data-copy="report" hidden>Copy report</button>
     <a class="button" href="/api/v1/incidents/${number}">JSON</a>`;
   const button = (act: DialogAct, words: string, isFirst: boolean): Html => actButton(number, act, words, isFirst);
+  const lookButton = dialogButton(`${path}/look`, page.summary.secondOpinion === null ? "Look…" : "Look again…");
   const sentences = incidentSentences(page, withPeople).map((sentence) => html`${sentence}`);
   return html`<p class="crumbs">
       <span><a href="/incidents">Incidents</a> / ${number}</span
@@ -66,7 +67,7 @@ export function renderIncident(
     </p>
     ${renderHead(sentences, { shape: incidentMark(page), acts })} ${renderInstants(page, withPeople)}
     <div class="asked">
-      ${renderQuestions(knownQuestions(page))}${renderQuestions(decidedQuestions(page, { withPeople, button }), true)}
+      ${renderQuestions(knownQuestions(page, lookButton))}${renderQuestions(decidedQuestions(page, { withPeople, button }), true)}
     </div>
     ${chart}${isAlone(page) ? nothing : renderMembers(page, params, path)}
     <div class="two">

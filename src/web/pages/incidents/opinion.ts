@@ -1,4 +1,7 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+
 import { breakAddress } from "../../../base/broken-address.ts";
+import { FlatlineError } from "../../../base/errors.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import {
   lookAnswers,
@@ -7,9 +10,15 @@ import {
   type LookAnswer,
   type LookRole,
 } from "../../../contract/second-opinion.ts";
+import { authorOf, readerOf, seesOrganization } from "../../access/identity.ts";
+import type { AccessSettings } from "../../access/settings.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { IncidentPage } from "../../read/incident-page.ts";
+import type { IncidentReading } from "../../read/incidents.ts";
+import { addResource } from "../../resource.ts";
+import { renderDialog } from "../dialog.ts";
 import { mark, type MarkShape } from "../marks.ts";
+import { missingIncident, sentenceOf, type Site } from "../site.ts";
 import { renderSection, renderTable, type Column } from "../table.ts";
 
 // Looks are marks in ink: full what answers, half what stands before a page, a dash where nothing is clear, empty what is gone.
@@ -62,4 +71,54 @@ export function renderOpinion({ summary, answers }: IncidentPage): Html {
     beside,
     id: "said",
   });
+}
+
+/** `/incidents/N/look`: the dialog that asks for a look at its dead assets, and its form. */
+export function addLookDialog(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  { site, incidents }: { readonly site: Site; readonly incidents: Pick<IncidentReading, "find" | "look"> },
+): void {
+  async function handle(request: FastifyRequest, reply: FastifyReply, isAsking: boolean): Promise<unknown> {
+    const { id } = request.params as { readonly id: string };
+    const found = await incidents.find(id, (slug) => seesOrganization(request, slug));
+    if (found === null) return site.sendMissing(request, reply, missingIncident(id));
+    const path = `/incidents/${found.incident.number}`;
+    let problem = "";
+    try {
+      if (!isAsking) {
+        await incidents.look(found.incident, authorOf(request));
+        return await site.sendDone(request, reply, "flatline looks at its dead assets.", path);
+      }
+    } catch (error) {
+      if (!(error instanceof FlatlineError) || error.fault === "bug") throw error;
+      problem = sentenceOf(error.message);
+      reply.code(error.httpStatus);
+    }
+    const dialog = renderDialog({
+      action: `${path}/look`,
+      title: "Look at its dead assets?",
+      content: html`<p>
+        Some of them are asked whether they still answer, and beside them assets of which that is known. Other hosts are
+        drawn than within the last hour. It takes a minute or two.
+      </p>`,
+      problem,
+      foot: `As ${readerOf(request) ?? ""}. The owners of these pages see that somebody asked.`,
+      verb: "Look",
+      back: path,
+    });
+    const around = { title: `Incident ${found.incident.number} · flatline`, current: "incidents" } as const;
+    return site.sendDialog(request, reply, dialog, around);
+  }
+
+  addResource(
+    scope,
+    "/incidents/:id/look",
+    settings,
+    {
+      GET: { access: "operate", isWrite: false, handle: (request, reply) => handle(request, reply, true) },
+      POST: { access: "operate", handle: (request, reply) => handle(request, reply, false) },
+    },
+    site.refuse,
+  );
 }

@@ -45,11 +45,13 @@ export function renderQuestions(questions: readonly Question[], isActs = false):
   </div>`;
 }
 
-/** What flatline knows. */
-export function knownQuestions(facts: IncidentFacts): readonly Question[] {
+/** What flatline knows. `lookButton` asks for another look [none]. */
+export function knownQuestions(facts: IncidentFacts, lookButton: Html = nothing): readonly Question[] {
   if (facts.incident.family === "unreachable") return platformQuestions(facts);
   return [
-    ...(facts.incident.family === "deaths" ? [causeQuestion(facts), opinionQuestion(facts)] : []),
+    ...(facts.incident.family === "deaths"
+      ? [causeQuestion(facts), opinionQuestion(facts, facts.canLook ? lookButton : nothing)]
+      : []),
     overQuestion(facts),
   ];
 }
@@ -89,7 +91,7 @@ function causeQuestion({ summary, members }: IncidentFacts): Question {
   };
 }
 
-function opinionQuestion({ summary, incident, looking, canLook, nowMs }: IncidentFacts): Question {
+function opinionQuestion({ summary, incident, looking, canLook, nowMs }: IncidentFacts, act: Html): Question {
   const question = "Second opinion";
   const { secondOpinion: opinion } = summary;
   if (looking !== null) {
@@ -103,7 +105,7 @@ function opinionQuestion({ summary, incident, looking, canLook, nowMs }: Inciden
       : incident.endedAtMs === null
         ? html`It has not looked yet, or none of its dead assets can be looked at.`
         : html`It has not looked at it.`;
-    return { question, answer: html`None`, why, act: nothing };
+    return { question, answer: html`None`, why, act };
   }
   const { asked, alive, gone, verdict, controls, atMs } = opinion;
   const of = (count: number): string => `${formatCount(count)} of ${formatCount(asked)}`;
@@ -118,7 +120,7 @@ function opinionQuestion({ summary, incident, looking, canLook, nowMs }: Inciden
       ? nothing
       : html`Of ${formatCount(controls.alive.asked)} known to be alive ${formatCount(controls.alive.alive)} do, of
         ${formatCount(controls.dead.asked)} long dead ${formatCount(controls.dead.alive)}. `;
-  return { question, answer: answers[verdict], why: html`${found}${known}${renderTime(atMs, nowMs)}.`, act: nothing };
+  return { question, answer: answers[verdict], why: html`${found}${known}${renderTime(atMs, nowMs)}.`, act };
 }
 
 function overQuestion(facts: IncidentFacts): Question {

@@ -40,6 +40,7 @@ import {
 import { incidentTitle, renderIncident } from "./incident.ts";
 import { rangeOf, ranges, renderIncidents } from "./list.ts";
 import { memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
+import { addLookDialog } from "./opinion.ts";
 import { isAlone } from "./sentences.ts";
 
 export interface IncidentPageRoutes extends OrganizationSources {
@@ -188,6 +189,8 @@ export function addIncidentPages(
       },
       site.refuse,
     );
+
+  addLookDialog(scope, settings, routes);
 
   async function ask(act: DialogAct, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const page = await find(request);
