@@ -21,7 +21,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   monitor: ["base", "contract", "checks", "alerting", "store", "metrics"],
   backtest: ["base", "contract", "spike", "checks", "alerting", "monitor", "store (types)"],
   discovery: ["base", "contract", "config", "store"],
-  web: ["base", "contract", "checks", "alerting", "store", "metrics", "service"],
+  web: ["base", "spike", "contract", "config", "checks", "alerting", "store", "metrics", "service"],
   look: ["base", "contract", "evidence", "store", "metrics"],
   daemon: [
     "base",

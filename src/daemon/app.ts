@@ -22,7 +22,6 @@ import { startFilling } from "./backfill.ts";
 import { connectionLimits } from "./connection-limits.ts";
 import { createChecking } from "./checking.ts";
 import { createDeliveryLog } from "./delivery-log.ts";
-import { createGatePort } from "./ports/gate.ts";
 import { keepCosts } from "./evidence/alert-assets.ts";
 import { createEvidenceParts } from "./evidence/parts.ts";
 import { createDiscoveredFleet } from "./applied/discovered-fleet.ts";
@@ -30,17 +29,15 @@ import { createHeartbeat } from "./heartbeat.ts";
 import { createHourBook } from "./hour-book.ts";
 import { openIngest } from "./ingest.ts";
 import { createMaintenance } from "./maintenance.ts";
-import { createMarkerPort } from "./ports/marker.ts";
-import { createUnwatched } from "./ports/unwatched.ts";
-import { createPagePort } from "./ports/page.ts";
+import { createUnwatched } from "../web/read/unwatched.ts";
 import { openParts, type PartsDeps } from "./parts.ts";
 import { createPublisher } from "./publisher.ts";
 import { createReloading } from "./applied/reloading.ts";
 import { createRuntime } from "./runtime.ts";
 import { requireStore } from "./store-watch.ts";
 import { drainOf, type StopSequence } from "./stop-sequence.ts";
-import { createOutsidePorts } from "./ports/outside.ts";
-import { createWebPorts } from "./ports/web.ts";
+import { createOutsidePorts } from "./outside.ts";
+import { createWebParts } from "./web-parts.ts";
 
 export interface AppDeps extends PartsDeps {
   /** Version of Node.js, without a leading v. */
@@ -215,9 +212,10 @@ export async function startApp(
     settings: () => runtime.current().looks,
     onChange: wake,
   });
-  const unwatched = createUnwatched({ store, runtime, clock, logger });
-  const storeProblem = (): string | null => fleet.storeProblem();
-  const gate = createGatePort({ store, states, runtime, clock, logger, storeProblem, onAct: wake });
+  const unwatched = createUnwatched({ store, clock, logger }, () => {
+    const { config: now, slugs } = runtime.current();
+    return { holdsEvents: now.source.holdsEvents, slugs };
+  });
   const noteFailure = createFailureNotes({ metrics, logger, clock });
   const web = createWeb({
     version: deps.version,
@@ -229,18 +227,17 @@ export async function startApp(
     limits: await connectionLimits(),
     plugins: (bodies) => createApiPlugins({ ...deps, store, runtime, metrics, noteFailure, bodies }),
     noteFailure,
-    ...createWebPorts({
+    ...createWebParts({
       store,
       states,
       runtime,
       history,
       clock,
+      logger,
       metrics,
       prober,
       scheduler,
       silences,
-      markers: createMarkerPort({ store, clock, newId, onChange: () => publisher.publish() }),
-      gate,
       ingest,
       unwatched,
       alertAssets: evidence.alertAssets,
@@ -254,19 +251,15 @@ export async function startApp(
       onAct: wake,
       newId,
       onOutboxChanged: () => outbox.wake(),
+      publish: () => publisher.publish(),
+      page: {
+        hours,
+        flushDeliveries: () => deliveries.flush(),
+        subscribe: (listener) => publisher.subscribe(listener),
+        reloads: () => reloading.reloads(),
+      },
     }),
     ...createOutsidePorts({ store, runtime, clock, logger, newId, onChange: wake }),
-    page: createPagePort({
-      store,
-      runtime,
-      clock,
-      hours,
-      deliveries,
-      subscribe: (listener) => publisher.subscribe(listener),
-      publish: () => publisher.publish(),
-      storeProblem,
-      reloads: () => reloading.reloads(),
-    }),
   });
   const heartbeat = createHeartbeat({
     clock,

@@ -8,7 +8,8 @@ import { checkKey } from "../contract/check-key.ts";
 import type { CheckTarget } from "../checks/checks.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { Board, CheckState as StateOnBoard } from "../store/runs/board.ts";
-import type { CheckSnapshot, CheckState } from "../web/ports/checks.ts";
+import type { CheckSnapshot } from "../web/read/checks.ts";
+import type { CheckState } from "../web/read/running.ts";
 import type { Runtime } from "./runtime.ts";
 
 /** The configured checks as metrics, page and API show them: the board, with what the schedule says. */

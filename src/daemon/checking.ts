@@ -13,7 +13,7 @@ import { createCheckStates, type CheckStates } from "./check-states.ts";
 import { createFleetView, type FleetView } from "./fleet-view.ts";
 import { createFold } from "./fold.ts";
 import type { HourBook } from "./hour-book.ts";
-import { runNowMarginMs } from "./ports/web.ts";
+import { runNowMarginMs } from "./web-parts.ts";
 import type { Publisher } from "./publisher.ts";
 import { createRunRequests } from "../monitor/run-requests.ts";
 import type { Runtime } from "./runtime.ts";

@@ -2,7 +2,7 @@ import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { Severity } from "../contract/severity.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { CheckState } from "../web/ports/checks.ts";
+import type { CheckState } from "../web/read/running.ts";
 
 /** Says once, when every check that was due at the start has run, how all of them are. */
 export interface FirstRound {

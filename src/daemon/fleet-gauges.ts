@@ -9,7 +9,7 @@ import { worstSeverity } from "../contract/severity.ts";
 import type { FleetGauges } from "../metrics/metrics.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 import type { Store } from "../store/store.ts";
-import type { UnwatchedPort } from "../web/ports/events.ts";
+import type { UnwatchedReading } from "../web/read/unwatched.ts";
 import type { DiscoveredFleet } from "./applied/discovered-fleet.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -17,7 +17,7 @@ export interface FleetGaugesOptions {
   readonly store: Store;
   readonly runtime: Runtime;
   readonly clock: Clock;
-  readonly unwatched: Pick<UnwatchedPort, "count">;
+  readonly unwatched: Pick<UnwatchedReading, "count">;
   readonly discovered: Pick<DiscoveredFleet, "gauges">;
   readonly isStoreAway: () => boolean;
 }

@@ -24,7 +24,7 @@ import { evaluateRound } from "../service/local-round.ts";
 import type { Board } from "../store/runs/board.ts";
 import { ruleOf } from "./baselines.ts";
 import type { Parts } from "./parts.ts";
-import { acknowledgementOpensGate } from "./ports/outside.ts";
+import { acknowledgementOpensGate } from "./outside.ts";
 import { createSource, type Source, type SourceDeps } from "./source.ts";
 import { alertingSettings, checkTargets } from "./targets.ts";
 import { lookSettingsOf } from "./look-settings.ts";

@@ -6,8 +6,9 @@ import type { AlertingSettings } from "../../src/alerting/settings.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";
 import { hourMs, minuteMs } from "../../src/base/time.ts";
 import { actor } from "../../src/contract/actor.ts";
-import { createGatePort } from "../../src/daemon/ports/gate.ts";
-import type { Runtime } from "../../src/daemon/runtime.ts";
+import { createGateReading } from "../../src/web/read/gate.ts";
+import type { Config } from "../../src/config/config.ts";
+import type { RunningChecks } from "../../src/web/read/running.ts";
 import { createAlertingWorld, type AlertingWorld } from "../support/alerting-world.ts";
 
 const policy: GatePolicy = { releaseOn: ["acknowledged"], whenUnknown: "allow" };
@@ -33,14 +34,15 @@ async function decisionAfter(steps: readonly Step[]): Promise<string | undefined
       await step(world);
     }
     const organizations = [{ slug: "acme", thresholds: { windowHours: 24 } }];
-    const port = createGatePort({
+    const port = createGateReading({
       store: world.store,
       // Nothing but failures decides here.
-      states: {
+      checks: {
         of: () => ({ lastReport: { kind: "result" }, lastRunAtMs: world.clock.nowMs() }) as never,
         staleAfterMs: () => minuteMs,
-      },
-      runtime: { current: () => ({ config: { organizations }, settings }) } as unknown as Runtime,
+      } as unknown as RunningChecks,
+      config: () => ({ organizations }) as unknown as Config,
+      settings: () => settings,
       clock: world.clock,
       logger: createSilentLogger(),
       storeProblem: () => null,

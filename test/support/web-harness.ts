@@ -5,7 +5,7 @@ import { connect } from "node:net";
 
 import { FlatlineError } from "../../src/base/errors.ts";
 import type { Actor } from "../../src/contract/actor.ts";
-import type { Logger } from "../../src/base/logger.ts";
+import { createSilentLogger, type Logger } from "../../src/base/logger.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { createSystemClock, type Clock } from "../../src/base/time.ts";
 import { allRights } from "../../src/contract/rights.ts";
@@ -19,11 +19,13 @@ import type { StoredSession } from "../../src/store/acts/sessions.ts";
 import type { StoredSilence } from "../../src/store/alerts/silences.ts";
 import { HourSeries } from "../../src/store/runs/hour-series.ts";
 import type { AccessSettings, TokenAccess } from "../../src/web/access/settings.ts";
-import type { AlertDetail, AlertsSnapshot } from "../../src/web/ports/alerts.ts";
+import type { AlertDetail, AlertsSnapshot } from "../../src/web/read/alerts.ts";
 import type { Store } from "../../src/store/store.ts";
-import type { CheckSnapshot, CheckState, EndedAlert } from "../../src/web/ports/checks.ts";
+import type { CheckSnapshot, EndedAlert } from "../../src/web/read/checks.ts";
+import type { CheckState } from "../../src/web/read/running.ts";
 import type { DeadAssets } from "../../src/web/ports/dead-assets.ts";
-import type { EventsPort, UnwatchedSlug } from "../../src/web/ports/events.ts";
+import type { EventsPort } from "../../src/web/ports/events.ts";
+import type { UnwatchedSlug } from "../../src/web/read/unwatched.ts";
 import { createWeb, type WebOptions } from "../../src/web/web.ts";
 import { resultReport } from "./check-reports.ts";
 import { quietSettings } from "./quiet-settings.ts";
@@ -143,8 +145,18 @@ function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["r
       of: (check, slug) =>
         world.snapshots.find(({ state }) => state.check === check && state.slug === slug)?.state ?? null,
       intervalMs: (state) => snapshotFor(state)?.intervalMs ?? null,
+      paceOf: (state) => snapshotFor(state) ?? { intervalMs: null, secondDueAtMs: Infinity },
       staleAfterMs: (state) => snapshotFor(state)?.staleAfterMs ?? Infinity,
     },
+    logger: createSilentLogger(),
+    storeProblem: () => null,
+    config: () => neverAsked("configuration"),
+    checkNames: () => checkNames,
+    platform: () => neverAsked("platform"),
+    receivers: () => [],
+    runNow: () => neverAsked("scheduler"),
+    publish: () => undefined,
+    onOutboxChanged: () => undefined,
     source: () => "embedded",
     holdsEvents: () => true,
     thresholdsOf: () => null,
@@ -156,6 +168,10 @@ function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["r
     look: () => Promise.reject(new Error("nobody looks")),
     onJudged: () => undefined,
   };
+}
+
+function neverAsked(part: string): never {
+  throw new Error(`the harness has no ${part}`);
 }
 
 /** The real server of web/ over doubles, listening on 127.0.0.1 and a free port unless told others. */

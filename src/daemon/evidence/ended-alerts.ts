@@ -5,7 +5,7 @@ import { causeByRevivals } from "../../evidence/likely-cause.ts";
 import type { Regret } from "../../evidence/regret.ts";
 import type { KeptAlert } from "../../store/alerts/alerts.ts";
 import type { Store } from "../../store/store.ts";
-import type { EndedAlert } from "../../web/ports/checks.ts";
+import type { EndedAlert } from "../../web/read/checks.ts";
 import { readRegret } from "./regret-reading.ts";
 
 export interface EndedAlertsOptions {

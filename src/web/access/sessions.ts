@@ -3,8 +3,10 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypt
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { minuteMs, type Clock } from "../../base/time.ts";
+import type { Action } from "../../contract/actor.ts";
+import type { AuditAct } from "../../store/acts/audit.ts";
 import type { StoredSession } from "../../store/acts/sessions.ts";
-import type { SessionsPort } from "../ports/sessions.ts";
+import type { Store } from "../../store/store.ts";
 import { isHostOf } from "./own-page.ts";
 import type { AccessSettings, TokenAccess } from "./settings.ts";
 
@@ -31,8 +33,42 @@ export function signedInAs({
 /** Begins, finds and ends sessions. */
 export type Sessions = ReturnType<typeof createSessions>;
 
+/** The sessions of who signed in on the page, in the store that all replicas share. */
+export interface SessionStorage {
+  /** null: there is none of this SHA-256. */
+  find(sha256: string): Promise<StoredSession | null>;
+  /** Notes that it was used. */
+  touch(sha256: string, atMs: number): Promise<void>;
+  /** Stores it, with its row of the audit. */
+  begin(session: StoredSession): Promise<void>;
+  /** Deletes it, with its row of the audit; nothing where it had ended before. */
+  end(session: StoredSession, atMs: number): Promise<void>;
+}
+
+/** Returns the sessions in the store; each begins and ends with its row of the audit. */
+export function storedSessions(store: Pick<Store, "sessions" | "transaction">): SessionStorage {
+  return {
+    find: (sha256) => store.sessions.bySha256(sha256),
+    touch: (sha256, atMs) => store.sessions.touch(sha256, atMs),
+    begin: (session) =>
+      store.transaction(async ({ sessions, audit }) => {
+        await sessions.add(session);
+        await audit.append(actOf(session, "sign_in", session.createdAtMs));
+      }),
+    end: (session, atMs) =>
+      store.transaction(async ({ sessions, audit }) => {
+        if (await sessions.remove(session.sha256)) await audit.append(actOf(session, "sign_out", atMs));
+      }),
+  };
+}
+
+function actOf({ tokenName, personName }: StoredSession, action: Action, atMs: number): AuditAct {
+  const author = { name: tokenName, via: "session", user: null, note: personName } as const;
+  return { atMs, actor: author, action, slug: null, subject: null };
+}
+
 export interface SessionsOptions {
-  readonly sessions: SessionsPort;
+  readonly sessions: SessionStorage;
   readonly clock: Pick<Clock, "nowMs">;
   readonly access: () => AccessSettings;
   /** Called with what went wrong when a use could not be noted: the session holds all the same. */

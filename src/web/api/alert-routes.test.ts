@@ -6,7 +6,7 @@ import { actor } from "../../contract/actor.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckName, ObservedCounts } from "../../contract/report.ts";
-import type { AlertDetail, AlertSnapshot } from "../ports/alerts.ts";
+import type { AlertDetail, AlertSnapshot } from "../read/alerts.ts";
 
 let web: RunningWeb;
 

@@ -22,7 +22,7 @@ import { costOf } from "./cost-view.ts";
 import { viewJudgement, viewOnsetMarker, viewResult } from "./check-view.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { AlertAssetsPort } from "../ports/dead-assets.ts";
-import type { AlertDetail, AlertSnapshot, AlertsPort, FleetSnapshot } from "../ports/alerts.ts";
+import type { AlertDetail, AlertReading, AlertSnapshot, FleetSnapshot } from "../read/alerts.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 import { nonBlank, readInput } from "./read-input.ts";
 
@@ -61,7 +61,7 @@ export function addAlertRoutes(
     alertAssets,
     bodies,
   }: {
-    readonly alerts: AlertsPort;
+    readonly alerts: AlertReading;
     readonly alertAssets: Pick<AlertAssetsPort, "costOf">;
     readonly bodies: ByteBudget;
   },

@@ -9,7 +9,7 @@ import {
   startWeb,
   type RunningWeb,
 } from "../../../test/support/web-harness.ts";
-import type { CheckSnapshot } from "../ports/checks.ts";
+import type { CheckSnapshot } from "../read/checks.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 let web: RunningWeb | null = null;

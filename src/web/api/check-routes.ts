@@ -6,14 +6,14 @@ import { authorOf, requireOrganization, seesDetails, seesOrganization } from "..
 import type { CheckDetailAnswer } from "../../contract/v1/checks.ts";
 import { unknownCheck, viewCheck, viewEndedAlert, viewReport } from "./check-view.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { ChecksPort } from "../ports/checks.ts";
+import type { CheckReading } from "../read/checks.ts";
 import { addResource } from "../resource.ts";
 
 /** `/api/v1/checks…`: what is known, and a run now (CONTRACT 8). */
 export function addCheckRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { checks, clock }: { readonly checks: ChecksPort; readonly clock: Clock },
+  { checks, clock }: { readonly checks: CheckReading; readonly clock: Clock },
 ): void {
   addResource(scope, "/api/v1/checks", settings, {
     GET: {

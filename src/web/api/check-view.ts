@@ -9,7 +9,7 @@ import type { AlertJudgement } from "../../store/alerts/alerts.ts";
 import type { AlertJudgementAnswer, EndedAlertAnswer, LiveAlert } from "../../contract/v1/alerts.ts";
 import type { CheckAlertAnswer, CheckAnswer, RunReportAnswer } from "../../contract/v1/checks.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import type { CheckSnapshot, EndedAlert } from "../ports/checks.ts";
+import type { CheckSnapshot, EndedAlert } from "../read/checks.ts";
 
 type Alert = CheckSnapshot["alerts"][number];
 

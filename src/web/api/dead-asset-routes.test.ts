@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { basic, harnessNowMs, oneToken, token, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
-import type { AlertSnapshot } from "../ports/alerts.ts";
+import type { AlertSnapshot } from "../read/alerts.ts";
 import type { DeadAssets, AssetCursor, ListedAsset } from "../ports/dead-assets.ts";
 
 let web: RunningWeb;

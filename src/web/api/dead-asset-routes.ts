@@ -5,7 +5,7 @@ import { z } from "zod";
 import { FlatlineError } from "../../base/errors.ts";
 import { authorOf, requireOrganization, seesOrganization } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { AlertsPort } from "../ports/alerts.ts";
+import type { AlertReading } from "../read/alerts.ts";
 import type { AlertAssetsPort, AssetFilter, AssetPage, DeadAssets, ListedAsset } from "../ports/dead-assets.ts";
 import type { IncidentReading } from "../read/incidents.ts";
 import { addResource } from "../resource.ts";
@@ -34,7 +34,7 @@ const ofIncident = { toRestore: flag.optional() };
 const [incidentPageSchema, incidentCsvSchema] = [pageSchema.extend(ofIncident), csvSchema.extend(ofIncident)];
 
 export interface DeadAssetRoutesOptions {
-  readonly alerts: Pick<AlertsPort, "slugOf">;
+  readonly alerts: Pick<AlertReading, "slugOf">;
   readonly incidents: Pick<IncidentReading, "find">;
   readonly alertAssets: AlertAssetsPort;
 }

@@ -7,7 +7,7 @@ import { authorOf, requireOrganization, seesDetails, seesOrganization } from "..
 import type { Gate, GateList } from "../../contract/v1/gate.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { GatePort, GateView } from "../ports/gate.ts";
+import type { GateReading, GateView } from "../read/gate.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 import { readInput } from "./read-input.ts";
 
@@ -27,7 +27,7 @@ const releaseSchema = z.strictObject({
 export function addGateRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { gate, bodies }: { readonly gate: GatePort; readonly bodies: ByteBudget },
+  { gate, bodies }: { readonly gate: GateReading; readonly bodies: ByteBudget },
 ): void {
   takeJsonBodies(scope, bodies);
   addResource(scope, "/api/v1/gate", settings, {

@@ -3,9 +3,21 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Actor } from "../../contract/actor.ts";
 import { authorOf } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { HealthPort, HealthVerdict } from "../ports/health.ts";
 import { sendProblem } from "../problem.ts";
 import { addResource } from "../resource.ts";
+
+/** Whether all is well; the reasons are for people. */
+export interface HealthVerdict {
+  readonly ok: boolean;
+  readonly reasons: readonly string[];
+}
+
+export interface HealthPort {
+  /** The scheduler and the outbox tick. */
+  isHealthy(): HealthVerdict;
+  /** The store is open, the configuration is applied, and the process is not stopping. */
+  isReady(): HealthVerdict;
+}
 
 export interface HealthRoutesOptions {
   readonly health: HealthPort;

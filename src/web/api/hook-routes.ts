@@ -3,9 +3,23 @@ import type { FastifyInstance } from "fastify";
 import { type ByteBudget, receiveBody } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { HooksPort } from "../ports/outside.ts";
 import { sendProblem } from "../problem.ts";
 import { addResource } from "../resource.ts";
+
+/** What another service says of the incidents that alerts opened there. */
+export interface Hooks {
+  /** Returns whether a receiver of PagerDuty has this name and a secret with which webhooks are signed. */
+  isSigning(receiver: string): boolean;
+  /**
+   * Applies a webhook of PagerDuty. `unsigned`: it is not of that receiver's secret; `ignored`: it is about nothing that
+   * changes an alert; else what became of it. @throws FlatlineError invalid_data for a signed body that is no webhook
+   */
+  pagerduty(webhook: {
+    readonly receiver: string;
+    readonly body: Uint8Array;
+    readonly signature: string;
+  }): Promise<"unsigned" | "ignored" | "applied" | "repeated" | "late" | "no_alert" | "unchanged" | "opens_gate">;
+}
 
 // A webhook of PagerDuty has some kilobytes.
 const mostHookBytes = 64 * 1_024;
@@ -14,7 +28,7 @@ const mostHookBytes = 64 * 1_024;
 export function addHookRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { hooks, bodies }: { readonly hooks: HooksPort; readonly bodies: ByteBudget },
+  { hooks, bodies }: { readonly hooks: Hooks; readonly bodies: ByteBudget },
 ): void {
   addResource(scope, "/api/v1/hooks/pagerduty/:receiver", settings, {
     POST: {

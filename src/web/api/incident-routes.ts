@@ -20,8 +20,8 @@ import type {
 import { iso } from "../../contract/v1/instant.ts";
 import { authorOf, seesDetails, seesOrganization } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { AlertsPort } from "../ports/alerts.ts";
-import type { ChecksPort } from "../ports/checks.ts";
+import type { AlertReading } from "../read/alerts.ts";
+import type { CheckReading } from "../read/checks.ts";
 import type { AlertAssetsPort } from "../ports/dead-assets.ts";
 import type { IncidentReading, ReadIncident, ReadIncidentDetail } from "../read/incidents.ts";
 import type { LookedAt } from "../../store/alerts/looks.ts";
@@ -94,9 +94,9 @@ const lookBody = z.strictObject({ by: z.string().max(longestName).optional() });
 const actQuerySchema = z.strictObject({ dryRun: z.enum(["true", "false"], "must be true or false").optional() });
 
 export interface IncidentRoutesOptions {
-  readonly checks: Pick<ChecksPort, "names">;
+  readonly checks: Pick<CheckReading, "names">;
   readonly incidents: IncidentReading;
-  readonly alerts: Pick<AlertsPort, "snapshots">;
+  readonly alerts: Pick<AlertReading, "snapshots">;
   readonly alertAssets: Pick<AlertAssetsPort, "costOf">;
   readonly clock: Pick<Clock, "nowMs">;
   readonly bodies: ByteBudget;

@@ -10,7 +10,7 @@ import { authorOf, requireEverything, requireOrganization, seesDetails, seesOrga
 import { iso } from "../../contract/v1/instant.ts";
 import type { ListedMarker } from "../../contract/v1/markers.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { MarkersPort } from "../ports/markers.ts";
+import type { MarkerReading } from "../read/markers.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 import { readInput } from "./read-input.ts";
 
@@ -43,7 +43,7 @@ const rangeSchema = z.strictObject({
 export function addMarkerRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { markers, clock, bodies }: { readonly markers: MarkersPort; readonly clock: Clock; readonly bodies: ByteBudget },
+  { markers, clock, bodies }: { readonly markers: MarkerReading; readonly clock: Clock; readonly bodies: ByteBudget },
 ): void {
   void scope.register(async (withBodies) => {
     takeJsonBodies(withBodies, bodies);

@@ -11,7 +11,7 @@ import { contentTypes, formatEnd, negotiateFormat, type ExpositionFormat } from 
 import { unknownCheck } from "./check-view.ts";
 import { requireOrganization } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { ChecksPort } from "../ports/checks.ts";
+import type { CheckReading } from "../read/checks.ts";
 import { addResource } from "../resource.ts";
 
 const defaultCheck = "dead-asset-spike";
@@ -28,7 +28,7 @@ export interface MetricsRoutesOptions {
    * `timeout` when it does not end within `timeoutMs`. Null: the organization has no such check.
    */
   readonly probe: (check: CheckName, slug: string, timeoutMs: number) => Promise<CheckReport | null>;
-  readonly checks: Pick<ChecksPort, "names">;
+  readonly checks: Pick<CheckReading, "names">;
 }
 
 /** `/metrics` and `/probe` (CONTRACT 6). */

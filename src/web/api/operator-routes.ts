@@ -11,15 +11,19 @@ import type {
   UnwatchedAnswer,
 } from "../../contract/v1/operator.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { UnwatchedPort } from "../ports/events.ts";
-import type { OutboxPort } from "../ports/operator.ts";
+import type { UnwatchedReading } from "../read/unwatched.ts";
+import type { OutboxReading } from "../read/outbox.ts";
 import { addResource } from "../resource.ts";
 
 /** Registers the routes that only an operator sees: outbox, receivers, configuration and slugs that nothing checks (CONTRACT 8 and 11). */
 export function addOperatorRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  ports: { readonly outbox: OutboxPort; readonly showConfiguration: () => unknown; readonly unwatched: UnwatchedPort },
+  ports: {
+    readonly outbox: OutboxReading;
+    readonly showConfiguration: () => unknown;
+    readonly unwatched: UnwatchedReading;
+  },
 ): void {
   const { outbox, showConfiguration, unwatched } = ports;
   addResource(scope, "/api/v1/outbox", settings, {

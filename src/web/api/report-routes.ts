@@ -4,17 +4,17 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
 import { requireOrganization } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { AlertsPort } from "../ports/alerts.ts";
-import type { ChecksPort } from "../ports/checks.ts";
+import type { AlertReading } from "../read/alerts.ts";
+import type { CheckReading } from "../read/checks.ts";
 import type { AlertAssetsPort, AssetPage } from "../ports/dead-assets.ts";
-import type { GatePort } from "../ports/gate.ts";
+import type { GateReading } from "../read/gate.ts";
 import { renderAlertReport } from "../report/alert-report.ts";
 import { addResource } from "../resource.ts";
 
 export interface ReportRoutesOptions {
-  readonly alerts: AlertsPort;
-  readonly checks: ChecksPort;
-  readonly gate: GatePort;
+  readonly alerts: AlertReading;
+  readonly checks: CheckReading;
+  readonly gate: GateReading;
   readonly alertAssets: AlertAssetsPort;
   readonly clock: Clock;
 }

@@ -14,8 +14,8 @@ import type { ListedSilence } from "../../contract/silence.ts";
 import type { NewSilence, SilenceChange } from "../../store/alerts/silences.ts";
 import { authorOf, requirePattern, seesPattern } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { ChecksPort } from "../ports/checks.ts";
-import type { SilencesPort } from "../ports/silences.ts";
+import type { CheckReading } from "../read/checks.ts";
+import type { SilenceBook } from "../../alerting/silence-book.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 import { readInput } from "./read-input.ts";
 
@@ -49,8 +49,8 @@ const changeSchema = z
   );
 
 export interface SilenceRoutesOptions {
-  readonly silences: SilencesPort;
-  readonly checks: Pick<ChecksPort, "names">;
+  readonly silences: SilenceBook;
+  readonly checks: Pick<CheckReading, "names">;
   readonly clock: Clock;
   readonly bodies: ByteBudget;
 }

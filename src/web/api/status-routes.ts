@@ -5,10 +5,10 @@ import type { AccessSettings } from "../access/settings.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { DaemonStatus } from "../../contract/v1/status.ts";
 import { worstSeverity } from "../../contract/severity.ts";
-import type { PagePort } from "../ports/page.ts";
+import type { PageReading } from "../read/page.ts";
 import { countSeverities, overviewSentences } from "../pages/overview/headline.ts";
-import type { UnwatchedPort } from "../ports/events.ts";
-import type { OutboxPort } from "../ports/operator.ts";
+import type { UnwatchedReading } from "../read/unwatched.ts";
+import type { OutboxReading } from "../read/outbox.ts";
 import { isLate } from "../read/frame.ts";
 import { readOverview, type OverviewSources } from "../read/overview.ts";
 import { readReceiverRows, receiverState } from "../read/receivers.ts";
@@ -16,9 +16,9 @@ import { addResource } from "../resource.ts";
 
 export interface StatusOptions extends OverviewSources {
   readonly version: string;
-  readonly outbox: OutboxPort;
-  readonly unwatched: Pick<UnwatchedPort, "slugs">;
-  readonly page: Pick<PagePort, "lastDelivery" | "storeBytes" | "storeProblem">;
+  readonly outbox: OutboxReading;
+  readonly unwatched: Pick<UnwatchedReading, "slugs">;
+  readonly page: Pick<PageReading, "lastDelivery" | "storeBytes" | "storeProblem">;
 }
 
 /** `GET /api/v1/status`: the whole daemon on one screen, for `flatline status`; it says the same as the pages. */

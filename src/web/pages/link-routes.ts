@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ByteBudget } from "../../base/request-body.ts";
 import type { Clock } from "../../base/time.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { LinkAnswer, LinkParts, LinksPort } from "../ports/outside.ts";
+import type { LinkAnswer, LinkParts, Links } from "./link.ts";
 import { personNameOf, receiveForm } from "../form.ts";
 import { sendText } from "../answer.ts";
 import { addResource } from "../resource.ts";
@@ -12,7 +12,7 @@ import { renderSheet } from "./sheet.ts";
 import { themeOf } from "./site.ts";
 
 export interface LinkRoutes {
-  readonly links: LinksPort;
+  readonly links: Links;
   readonly clock: Clock;
   readonly bodies: ByteBudget;
 }

@@ -1,7 +1,39 @@
-import type { LinkAnswer, LinkView } from "../ports/outside.ts";
+import type { Severity } from "../../contract/severity.ts";
 import { formatTime, nbsp } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark } from "./marks.ts";
+
+/** The parts of a link of a message, as they came. */
+export interface LinkParts {
+  readonly act: string;
+  readonly alertId: string;
+  readonly receiver: string;
+  readonly until: string;
+  readonly signature: string;
+}
+
+/** A link that holds: what following it does, or did. */
+export interface LinkView {
+  readonly kind: "known";
+  readonly act: "acknowledge" | "silence";
+  readonly alertId: string;
+  readonly receiver: string;
+  readonly expiresAtMs: number;
+  readonly outcome: "applied" | "repeated" | "late" | "no_alert" | "unchanged" | "opens_gate";
+  /** What it is of, an alert or an incident; null once that has ended. */
+  readonly alert: { readonly slug: string; readonly severity: Severity; readonly words: string } | null;
+  /** Whether the alert may hold the gate. */
+  readonly holdsGate: boolean;
+}
+
+export type LinkAnswer = LinkView | { readonly kind: "refused"; readonly reason: "altered" | "expired" };
+
+export interface Links {
+  /** What the link would do; changes nothing. */
+  look(link: LinkParts): Promise<LinkAnswer>;
+  /** Does it, once; `name` is what who follows it says to be called, null: nothing. */
+  follow(link: LinkParts, name: string | null): Promise<LinkAnswer>;
+}
 
 /** A page that anybody may see who has the link. */
 export interface LinkPage {

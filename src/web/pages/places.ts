@@ -6,7 +6,7 @@ import type { Place, PlaceList } from "../../contract/v1/places.ts";
 import { reaches } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import { sendText } from "../answer.ts";
-import type { PagePort } from "../ports/page.ts";
+import type { PageReading } from "../read/page.ts";
 import type { IncidentReading } from "../read/incidents.ts";
 import type { Running } from "../read/running.ts";
 import { addResource } from "../resource.ts";
@@ -14,7 +14,7 @@ import { navPages } from "./frame.ts";
 
 export interface PlacesRoute {
   readonly running: Pick<Running, "checks">;
-  readonly page: Pick<PagePort, "organizations">;
+  readonly page: Pick<PageReading, "organizations">;
   readonly incidents: Pick<IncidentReading, "list">;
 }
 

@@ -1,7 +1,7 @@
 import { minuteMs } from "../../base/time.ts";
 import { worstSeverity, type Severity } from "../../contract/severity.ts";
 import { reaches, reachesEverything, type Identity } from "../access/identity.ts";
-import type { CheckState } from "../ports/checks.ts";
+import type { CheckState } from "./running.ts";
 import type { Running } from "./running.ts";
 import { readUnfinished } from "./unfinished.ts";
 

@@ -11,8 +11,8 @@ import { compareSeverity, type Severity } from "../../contract/severity.ts";
 import type { AlertJudgement, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 import { viewResult } from "../api/check-view.ts";
-import type { PageOrganization, PagePort } from "../ports/page.ts";
-import type { CheckState } from "../ports/checks.ts";
+import type { PageOrganization, PageReading } from "./page.ts";
+import type { CheckState } from "./running.ts";
 import { isThinPast } from "./chart.ts";
 import { isLate } from "./frame.ts";
 import type { IncidentFacts, IncidentPages } from "./incident-page.ts";
@@ -95,7 +95,7 @@ export interface OrganizationSources {
   readonly running: Running;
   readonly incidents: Pick<IncidentReading, "ofNumbers">;
   readonly pages: Pick<IncidentPages, "factsOf">;
-  readonly page: Pick<PagePort, "organizations">;
+  readonly page: Pick<PageReading, "organizations">;
 }
 
 /** What of an organization the reader may see. */

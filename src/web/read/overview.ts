@@ -4,7 +4,7 @@ import { dayMs, hourMs } from "../../base/time.ts";
 import { compareSeverity, worstSeverity, type Severity } from "../../contract/severity.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 import { reaches, type Identity } from "../access/identity.ts";
-import type { CheckState } from "../ports/checks.ts";
+import type { CheckState } from "./running.ts";
 import { isLate } from "./frame.ts";
 import type { IncidentFacts, IncidentPages } from "./incident-page.ts";
 import type { IncidentReading } from "./incidents.ts";

@@ -1,7 +1,7 @@
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import { deliveryName, slugOfSubject, type OutboxEntry } from "../../store/alerts/outbox-entry.ts";
-import type { PagePort } from "../ports/page.ts";
-import type { OutboxPort } from "../ports/operator.ts";
+import type { PageReading } from "./page.ts";
+import type { OutboxReading } from "./outbox.ts";
 
 /** One receiver with what it has accepted and refused. Times are epoch ms. */
 export interface ReceiverRow {
@@ -46,8 +46,8 @@ export async function readReceiverRows({
   page,
   entries,
 }: {
-  readonly outbox: OutboxPort;
-  readonly page: Pick<PagePort, "lastDelivery">;
+  readonly outbox: OutboxReading;
+  readonly page: Pick<PageReading, "lastDelivery">;
   readonly entries: readonly OutboxEntry[];
 }): Promise<ReceiverRow[]> {
   const rows: ReceiverRow[] = [];

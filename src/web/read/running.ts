@@ -1,3 +1,9 @@
+import type { OutboxReceiver } from "../../alerting/deliver/attempt.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Config } from "../../config/config.ts";
+import type { PlatformSource } from "../../contract/platform-api.ts";
+import type { CheckReport, ShownCounts } from "../../contract/report.ts";
+import type { Severity } from "../../contract/severity.ts";
 import type { AlertingSettings } from "../../alerting/settings.ts";
 import type { Clock } from "../../base/time.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
@@ -7,7 +13,26 @@ import type { History } from "../../store/runs/history.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
 import type { Look } from "../../store/alerts/looks.ts";
 import type { Store } from "../../store/store.ts";
-import type { CheckState } from "../ports/checks.ts";
+
+/** The last state of a configured check, and when it is due again. */
+export interface CheckState {
+  readonly check: CheckName;
+  readonly slug: string;
+  readonly nextDueAtMs: number;
+  /** By this process, just now. */
+  readonly isRunning: boolean;
+  readonly lastRunAtMs: number | null;
+  readonly lastSuccessAtMs: number | null;
+  /** Severity of the last run; null before the first. */
+  readonly severity: Severity | null;
+  /** Since when the severity holds. */
+  readonly severitySinceMs: number | null;
+  /** What its last report counts; null without one that has a result. */
+  readonly lastCounts: ShownCounts | null;
+  readonly lastReport: CheckReport | null;
+  /** Report of the last run that gave a result. */
+  readonly lastResultReport: CheckReport | null;
+}
 
 /** The configured checks, as the board and the schedule know them now. */
 export interface RunningChecks {
@@ -16,6 +41,8 @@ export interface RunningChecks {
   of(check: CheckName, slug: string): CheckState | null;
   /** How far apart the ticks of its schedule are, milliseconds; null where they are uneven. */
   intervalMs(state: CheckState): number | null;
+  /** The same, and the tick after the one at which its next run is due: with neither run it has missed an interval. */
+  paceOf(state: CheckState): { readonly intervalMs: number | null; readonly secondDueAtMs: number };
   /** Beyond this age a verdict is shown as after a failed run. */
   staleAfterMs(state: CheckState): number;
 }
@@ -24,12 +51,25 @@ export interface RunningChecks {
 export interface Running {
   readonly store: Store;
   readonly clock: Clock;
+  readonly logger: Logger;
+  /** What is wrong with the store, in words, beginning in lower case; null when nothing is. */
+  readonly storeProblem: () => string | null;
   readonly history: Pick<History, "points" | "reports" | "firstAtMs" | "runsOfHours">;
   readonly checks: RunningChecks;
+  /** The configuration that holds now. */
+  readonly config: () => Config;
+  /** The names of flatline's own checks, then those of the healthchecks that are configured now. */
+  readonly checkNames: () => readonly CheckName[];
+  /** API v2 of the source, with the key of an organization. */
+  readonly platform: () => PlatformSource;
   /** `embedded`, or the host of the remote source. */
   readonly source: () => string;
   /** Whether single events are stored: the source is an embedded one. */
   readonly holdsEvents: () => boolean;
+  /** Those that are configured now, connected. */
+  readonly receivers: () => readonly OutboxReceiver[];
+  /** Runs a check like a scheduled run. @throws FlatlineError not_found, conflict (runs elsewhere), unavailable (stopping) */
+  readonly runNow: (check: CheckName, slug: string) => Promise<CheckReport>;
   /** What the spike check of an organization is held to now; null: it is not, or no longer, checked. */
   readonly thresholdsOf: (slug: string) => SpikeThresholds | null;
   /** Whether its spike check counts assets, each once, and not deaths. */
@@ -44,6 +84,10 @@ export interface Running {
   readonly newId: () => string;
   /** Called after an act: receivers may have to be notified. */
   readonly onAct: () => void;
+  /** Calls those who look at a page: what it shows has changed. */
+  readonly publish: () => void;
+  /** Called after an entry of the outbox may be delivered again. */
+  readonly onOutboxChanged: () => void;
   /** Called for each alert that was judged. */
   readonly onJudged: (check: CheckName, verdict: JudgementVerdict) => void;
 }

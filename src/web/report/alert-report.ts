@@ -5,9 +5,9 @@ import { describeAuthor } from "../../contract/actor.ts";
 import { deathWords } from "../../contract/death-counts.ts";
 import { brokenResult, type HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { AlertAcknowledgement } from "../../store/alerts/alerts.ts";
-import type { AlertDetail } from "../ports/alerts.ts";
+import type { AlertDetail } from "../read/alerts.ts";
 import type { AssetPage } from "../ports/dead-assets.ts";
-import type { GateView } from "../ports/gate.ts";
+import type { GateView } from "../read/gate.ts";
 import { escapeControls } from "../../base/unseen-text.ts";
 
 /** Everything that the report of one alert says. */

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { beginOfAlertId } from "../../../contract/alert-id.ts";
 import { requireOrganization, seesOrganization } from "../../access/identity.ts";
 import { html } from "../../parts/html.ts";
-import type { AlertsPort } from "../../ports/alerts.ts";
+import type { AlertReading } from "../../read/alerts.ts";
 import type { Running } from "../../read/running.ts";
 import { renderMessage } from "../frame.ts";
 import { organizationPath } from "../organization/organization.ts";
@@ -12,7 +12,7 @@ import type { Site } from "../site.ts";
 export interface AlertRedirects {
   readonly site: Site;
   readonly running: Pick<Running, "store">;
-  readonly alerts: Pick<AlertsPort, "startingWith">;
+  readonly alerts: Pick<AlertReading, "startingWith">;
 }
 
 /** `/alerts` and `/alerts/ID` lead to the incidents that alerts belong to; one that is pending has none yet (CONTRACT 15). */

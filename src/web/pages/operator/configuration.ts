@@ -1,5 +1,5 @@
 import { formatCount } from "../../../base/numbers.ts";
-import type { PageConfiguration, PageOrganization } from "../../ports/page.ts";
+import type { PageConfiguration, PageOrganization } from "../../read/page.ts";
 import { countOf, formatLengthInProse } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";

@@ -1,4 +1,4 @@
-import type { PageOrganization, PageSetting } from "../../ports/page.ts";
+import type { PageOrganization, PageSetting } from "../../read/page.ts";
 
 /** A setting that one organization or several have in common, and all others have not. */
 export interface Difference {

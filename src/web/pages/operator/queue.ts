@@ -1,7 +1,7 @@
 import { breakAddress, breakAddresses } from "../../../base/broken-address.ts";
 import { none } from "../../../base/numbers.ts";
 import { hourMs } from "../../../base/time.ts";
-import type { PageProposal, PageQueue, PageQueuedReport } from "../../ports/page.ts";
+import type { PageProposal, PageQueue, PageQueuedReport } from "../../read/queue.ts";
 import { countOf, formatLength, formatLengthInProse, nbsp, withPageTimes } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { PageQueuedReport } from "../../ports/page.ts";
+import type { PageQueuedReport } from "../../read/queue.ts";
 import { groupQueue, rankQueue } from "./rank.ts";
 
 const hourMs = 3_600_000;

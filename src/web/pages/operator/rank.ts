@@ -1,5 +1,5 @@
 import { compareSeverity, type Severity } from "../../../contract/severity.ts";
-import type { PageProposal, PageQueuedReport } from "../../ports/page.ts";
+import type { PageProposal, PageQueuedReport } from "../../read/queue.ts";
 
 /** One proposal that waits, with its report; null: the report names no proposal that waits. */
 export interface QueueRow {

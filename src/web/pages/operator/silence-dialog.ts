@@ -5,7 +5,7 @@ import { hourMs, minuteMs } from "../../../base/time.ts";
 import type { CheckName } from "../../../contract/report.ts";
 import { countOf, formatTime } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
-import type { PageSilence } from "../../ports/page.ts";
+import type { PageSilence } from "../../read/page.ts";
 import { renderDialog, renderThen } from "../dialog.ts";
 import { path } from "./silences.ts";
 

@@ -6,7 +6,7 @@ import { authorOf, readerOf, requirePattern, seesOrganization, seesPattern } fro
 import type { AccessSettings } from "../../access/settings.ts";
 import { receiveForm } from "../../form.ts";
 import { paramsOf } from "../../answer.ts";
-import type { PageSilence } from "../../ports/page.ts";
+import type { PageSilence } from "../../read/page.ts";
 import { formatTime } from "../../parts/figures.ts";
 import { html } from "../../parts/html.ts";
 import { addResource } from "../../resource.ts";

@@ -2,7 +2,7 @@ import { breakAddresses } from "../../../base/broken-address.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { literalOf } from "../../../base/text-pattern.ts";
 import { worstSeverity } from "../../../contract/severity.ts";
-import type { PagePort, PageSilence } from "../../ports/page.ts";
+import type { PageReading, PageSilence } from "../../read/page.ts";
 import { countOf, formatLength, formatLengthInProse } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
@@ -24,7 +24,7 @@ import { dialogButton } from "../dialog.ts";
 export interface SilencesView {
   readonly silences: readonly PageSilence[];
   readonly params: URLSearchParams;
-  readonly retentionMs: ReturnType<PagePort["retentionMs"]>;
+  readonly retentionMs: ReturnType<PageReading["retentionMs"]>;
   readonly nowMs: number;
 }
 

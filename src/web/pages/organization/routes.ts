@@ -13,8 +13,8 @@ import { paramsOf } from "../../answer.ts";
 import { receiveForm } from "../../form.ts";
 import { countOf, formatTime } from "../../parts/figures.ts";
 import { html, type Html } from "../../parts/html.ts";
-import type { ChecksPort } from "../../ports/checks.ts";
-import type { SilencesPort } from "../../ports/silences.ts";
+import type { CheckReading } from "../../read/checks.ts";
+import type { SilenceBook } from "../../../alerting/silence-book.ts";
 import { chartOfIncident, readDeathsChart } from "../../read/chart.ts";
 import { readAsk, type DeadAssetReading } from "../../read/dead-assets.ts";
 import { readOrganization, type OrganizationFacts, type OrganizationSources } from "../../read/organization.ts";
@@ -33,8 +33,8 @@ import { organizationTitle, worstOf } from "./sentences.ts";
 export interface OrganizationPageRoutes extends OrganizationSources {
   readonly site: Site;
   readonly deadAssets: DeadAssetReading;
-  readonly checks: Pick<ChecksPort, "runNow">;
-  readonly silences: Pick<SilencesPort, "add">;
+  readonly checks: Pick<CheckReading, "runNow">;
+  readonly silences: Pick<SilenceBook, "add">;
   readonly bodies: ByteBudget;
 }
 

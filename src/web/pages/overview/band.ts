@@ -1,7 +1,7 @@
 import { formatCount } from "../../../base/numbers.ts";
 import { countOf, formatTime } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
-import type { Bounded, UnwatchedSlug } from "../../ports/events.ts";
+import type { Bounded, UnwatchedSlug } from "../../read/unwatched.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
 import { renderHead } from "../frame.ts";
 import { actButton, incidentMark } from "../incidents/incident.ts";

@@ -4,9 +4,9 @@ import type { Clock } from "../../../base/time.ts";
 import { worstSeverity } from "../../../contract/severity.ts";
 import { seesDetails, seesOrganization } from "../../access/identity.ts";
 import { paramsOf } from "../../answer.ts";
-import type { PagePort } from "../../ports/page.ts";
+import type { PageReading } from "../../read/page.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
-import type { UnwatchedPort } from "../../ports/events.ts";
+import type { UnwatchedReading } from "../../read/unwatched.ts";
 import { readOverview, type Overview, type OverviewSources } from "../../read/overview.ts";
 import { renderHead } from "../frame.ts";
 import { renderIncidentTable } from "../incidents/list.ts";
@@ -19,8 +19,8 @@ import { renderTrace } from "./trace.ts";
 
 export interface OverviewRoutes extends OverviewSources {
   readonly site: Site;
-  readonly past: Pick<PagePort, "hours" | "readHours">;
-  readonly unwatched: Pick<UnwatchedPort, "list">;
+  readonly past: Pick<PageReading, "hours" | "readHours">;
+  readonly unwatched: Pick<UnwatchedReading, "list">;
 }
 
 // Each further one has a line.

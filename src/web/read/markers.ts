@@ -1,20 +1,22 @@
-import type { Clock } from "../../base/time.ts";
-import type { Store } from "../../store/store.ts";
-import type { MarkersPort } from "../../web/ports/markers.ts";
+import type { Actor } from "../../contract/actor.ts";
+import type { Marker, MarkerStore } from "../../store/alerts/markers.ts";
+import type { Running } from "./running.ts";
 
-export interface MarkerPortOptions {
-  readonly store: Pick<Store, "markers" | "transaction">;
-  readonly clock: Clock;
-  readonly newId: () => string;
-  /** Called after a marker was made or deleted. */
-  readonly onChange: () => void;
-}
+export type NewMarker = Pick<Marker, "atMs" | "text" | "slug">;
 
-/** Markers as the HTTP server sees them. */
-export function createMarkerPort({ store, clock, newId, onChange }: MarkerPortOptions): MarkersPort {
+/** Markers, with the acts of people on them. */
+export type MarkerReading = ReturnType<typeof createMarkerReading>;
+
+/** Returns the markers over what runs. */
+export function createMarkerReading({
+  store,
+  clock,
+  newId,
+  publish,
+}: Pick<Running, "store" | "clock" | "newId" | "publish">) {
   return {
-    between: (query) => store.markers.between(query),
-    add: async (marker, author) => {
+    between: (query: Parameters<MarkerStore["between"]>[0]) => store.markers.between(query),
+    add: async (marker: NewMarker, author: Actor): Promise<Marker> => {
       const { name: createdBy, note } = author;
       const nowMs = clock.nowMs();
       const made = { ...marker, id: newId(), createdBy, note, createdAtMs: nowMs };
@@ -24,11 +26,12 @@ export function createMarkerPort({ store, clock, newId, onChange }: MarkerPortOp
         const detail = { text, at: new Date(atMs).toISOString() };
         await audit.append({ atMs: nowMs, actor: author, action: "marker.create", slug, subject: id, detail });
       });
-      onChange();
+      publish();
       return made;
     },
-    byId: (id) => store.markers.byId(id),
-    remove: async (id, author) => {
+    byId: (id: string) => store.markers.byId(id),
+    /** False: no such marker. */
+    remove: async (id: string, author: Actor): Promise<boolean> => {
       const isRemoved = await store.transaction(async ({ markers, audit }) => {
         const marker = await markers.byId(id);
         if (marker === null || !(await markers.remove(id))) return false;
@@ -37,7 +40,7 @@ export function createMarkerPort({ store, clock, newId, onChange }: MarkerPortOp
         await audit.append({ atMs: clock.nowMs(), actor: author, action: "marker.delete", slug, subject: id, detail });
         return true;
       });
-      if (isRemoved) onChange();
+      if (isRemoved) publish();
       return isRemoved;
     },
   };

@@ -6,10 +6,11 @@ import { actor } from "../../contract/actor.ts";
 import { createSilentLogger } from "../../base/logger.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { minuteMs } from "../../base/time.ts";
+import type { AlertingSettings } from "../../alerting/settings.ts";
+import type { Config } from "../../config/config.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
-import type { GatePort } from "../../web/ports/gate.ts";
-import type { Runtime } from "../runtime.ts";
-import { createGatePort, type GatePortOptions } from "./gate.ts";
+import type { Running } from "./running.ts";
+import { createGateReading, type GateReading } from "./gate.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const kim = actor("kim", "token");
@@ -18,27 +19,25 @@ const startMs = Date.UTC(2026, 0, 15, 12);
 const alert = (slug: string): AlertState => firingAlert(slug, startMs, { slug });
 
 const thresholds = { windowHours: 24 };
-const applied = {
-  config: {
-    organizations: [
-      { slug: "acme", thresholds },
-      { slug: "globex", thresholds },
-    ],
-  },
-  settings: { receivers: [], gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }) },
+const config = {
+  organizations: [
+    { slug: "acme", thresholds },
+    { slug: "globex", thresholds },
+  ],
 };
-const runtime = { current: () => applied } as unknown as Runtime;
+const settings = { receivers: [], gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }) };
 
 let world: EventWorld;
 let clock: VirtualClock;
-let gate: GatePort;
+let gate: GateReading;
 
-function portOver(over: Partial<GatePortOptions> = {}): GatePort {
-  return createGatePort({
+function readingOver(over: Partial<Running> = {}): GateReading {
+  return createGateReading({
     store: world.store,
     // No run is on the board here.
-    states: { of: () => null, staleAfterMs: () => 0 },
-    runtime,
+    checks: { of: () => null, staleAfterMs: () => 0 } as unknown as Running["checks"],
+    config: () => config as unknown as Config,
+    settings: () => settings as unknown as AlertingSettings,
     clock,
     logger: createSilentLogger(),
     storeProblem: () => null,
@@ -50,7 +49,7 @@ function portOver(over: Partial<GatePortOptions> = {}): GatePort {
 beforeEach(async () => {
   world = await createEventWorld();
   clock = createVirtualClock({ startMs });
-  gate = portOver();
+  gate = readingOver();
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
@@ -108,11 +107,11 @@ it.each([
     "the store cannot be read",
     () => {
       const refuse = () => Promise.reject(new FlatlineError("store_busy", "the server is away"));
-      return portOver({ store: { ...world.store, gate: { ...world.store.gate, failures: refuse } } });
+      return readingOver({ store: { ...world.store, gate: { ...world.store.gate, failures: refuse } } });
     },
     /the store cannot be read: the server is away/,
   ],
-  ["its file is gone", () => portOver({ storeProblem: () => "the file was deleted" }), /the file was deleted/],
+  ["its file is gone", () => readingOver({ storeProblem: () => "the file was deleted" }), /the file was deleted/],
 ])("is not known while %s", async (_what, make, message) => {
   const port = make();
 

@@ -1,15 +1,51 @@
 import { walkReportPages } from "../../contract/report-pages.ts";
 import type { Report } from "../../contract/reports.ts";
 import { queuedReport } from "../../checks/review-queue/evaluate.ts";
-import type { PageQueue, PageQueuedReport } from "../../web/ports/page.ts";
-import type { Applied } from "../runtime.ts";
+import type { Running } from "./running.ts";
+
+/** A proposal that waits for the customer. */
+export interface PageProposal {
+  readonly id: string;
+  readonly decision: string | null;
+  readonly assetId: string;
+  readonly assetType: string;
+  readonly content: string;
+}
+
+/** A report that waits for the customer, with its proposals that wait. */
+export interface PageQueuedReport {
+  readonly slug: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly reportId: string;
+  readonly title: string | null;
+  readonly createdAtMs: number | null;
+  readonly proposals: readonly PageProposal[];
+  readonly sla: { readonly dueAtMs: number | null; readonly breached: boolean } | null;
+  /** What else the service says of it, in order. */
+  readonly facts: readonly { readonly name: string; readonly value: string }[];
+  /** warnAfter of its organization. */
+  readonly warnAfterMs: number;
+  readonly failAfterMs: number;
+}
+
+/** What waits in all review queues that are watched; of what could not be asked, why. */
+export interface PageQueue {
+  readonly reports: readonly PageQueuedReport[];
+  readonly failures: readonly { readonly slug: string; readonly message: string }[];
+  /** No organization has a watched queue. */
+  readonly isWatched: boolean;
+}
 
 // A page for people: who has more waits for the command line anyway.
 const mostReports = 1_000;
 const pageLimit = 100;
 
 /** Asks the source for what waits in every watched queue, one organization after the other. */
-export async function readQueues({ config, checkDeps }: Applied, signal: AbortSignal): Promise<PageQueue> {
+export async function readQueues(
+  running: Pick<Running, "config" | "platform">,
+  signal: AbortSignal,
+): Promise<PageQueue> {
+  const config = running.config();
   const watched = config.organizations.filter(({ reviewQueue }) => reviewQueue.enabled);
   // With a local source asking costs nothing: everybody's queue is shown.
   const asked = config.source.holdsEvents ? config.organizations : watched;
@@ -18,7 +54,7 @@ export async function readQueues({ config, checkDeps }: Applied, signal: AbortSi
   for (const { slug, labels, reviewQueue } of asked) {
     const { warnAfterMs, failAfterMs } = reviewQueue;
     try {
-      const api = checkDeps.source.forOrganization(slug);
+      const api = running.platform().forOrganization(slug);
       for await (const page of walkReportPages(
         api,
         { slug, needsCustomerReview: true, limit: pageLimit },

@@ -5,29 +5,79 @@ import { ruleOf, windowAt, type SilenceWindow } from "../../alerting/decide/sile
 import { listedSilence } from "../../alerting/silence-book.ts";
 import { readAlertingView, type AlertView } from "../../alerting/view.ts";
 import { nextCronAtMs } from "../../base/cron.ts";
-import type { Clock } from "../../base/time.ts";
 import { checkSettings } from "../../checks/checks.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
 import { describeOrganization, renderConfig } from "../../config/render.ts";
-import type { SilenceRule } from "../../contract/silence.ts";
+import type { ListedSilence, SilenceRule } from "../../contract/silence.ts";
+import type { Severity } from "../../contract/severity.ts";
+import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
+import type { HourSeries } from "../../store/runs/hour-series.ts";
+import type { Running } from "./running.ts";
 import type { StoredSilence } from "../../store/alerts/silences.ts";
-import type { Store } from "../../store/store.ts";
-import type { PageConfiguration, PageOrganization, PagePort, PageSetting, PageSilence } from "../../web/ports/page.ts";
-import type { DeliveryLog } from "../delivery-log.ts";
-import type { HourBook } from "../hour-book.ts";
-import type { Runtime } from "../runtime.ts";
-import { readQueues } from "./page-queue.ts";
+import { readQueues } from "./queue.ts";
 
-export interface PagePortOptions {
-  readonly store: Store;
-  readonly runtime: Runtime;
-  readonly clock: Clock;
-  readonly hours: HourBook;
-  readonly deliveries: DeliveryLog;
-  readonly subscribe: PagePort["subscribe"];
-  /** Calls those who subscribed. */
-  readonly publish: () => void;
-  readonly storeProblem: PagePort["storeProblem"];
+/** One setting of an organization as it holds. */
+export interface PageSetting {
+  readonly name: string;
+  readonly value: string;
+  /** `file:line`, or `default`. */
+  readonly setIn: string;
+  /** It is set for this organization, not for all. */
+  readonly isOwn: boolean;
+}
+
+/** What the configuration says of an organization's spike check. */
+export interface PageOrganization {
+  readonly slug: string;
+  /** Where it comes from: the discovery source that lists it, or the place in a file of the configuration, `file:line`. */
+  readonly origin:
+    { readonly kind: "discovery"; readonly source: string } | { readonly kind: "file"; readonly place: string };
+  readonly labels: Readonly<Record<string, string>>;
+  readonly thresholds: {
+    readonly windowHours: number;
+    readonly baselineDays: number;
+    readonly warnMultiplier: number;
+    readonly failMultiplier: number;
+    readonly minSpikeCount: number;
+  };
+  /** What holds, in order, and where it was set: `file:line`, `defaults`, or `default`. */
+  readonly settings: readonly PageSetting[];
+  /** How long it must be bad before it fires, milliseconds. */
+  readonly forMs: number;
+}
+
+export interface PageConfiguration {
+  /** The effective configuration as YAML, secrets as `***`; of many organizations the first. */
+  readonly text: string;
+  /** How many organizations of the files are not in `text`. */
+  readonly omitted: number;
+  readonly files: readonly string[];
+  readonly appliedAtMs: number;
+  /** The last reload; null: none since the start. */
+  readonly lastReload: { readonly atMs: number; readonly problem: string | null } | null;
+}
+
+/** A silence of either origin with what it holds back, and of a recurring one the window that holds, else the next. */
+export interface PageSilence extends ListedSilence {
+  readonly startsAtMs: number;
+  readonly endsAtMs: number;
+  /** The configured ones that it is about. */
+  readonly organizations: readonly string[];
+  /** Severities of the alerts that fire and are meant by it. */
+  readonly firing: readonly Severity[];
+}
+
+/** What keeps itself current beside the store, for pages. */
+export interface PageParts {
+  /** The last run of each hour of the last seven days. */
+  readonly hours: {
+    known(slug: string): HourSeries | null;
+    read(slugs: readonly string[]): Promise<number>;
+  };
+  /** Stores the attempts that are noted and not stored yet. */
+  readonly flushDeliveries: () => Promise<void>;
+  /** Calls `listener` after each recorded run and each change of an alert or silence, until the answer is called. */
+  readonly subscribe: (listener: () => void) => () => void;
   /** When the configuration was applied, and how the last reload went. */
   readonly reloads: () => Pick<PageConfiguration, "appliedAtMs" | "lastReload">;
 }
@@ -35,13 +85,16 @@ export interface PagePortOptions {
 // More lines than the page shows of them. All of 2,000 organizations took 0.9 s (2026-11), in which nothing else ran.
 const renderedOrganizations = 20;
 
-/** Creates the rooms as the pages see them. */
-export function createPagePort(options: PagePortOptions): PagePort {
-  const { store, runtime } = options;
+/** What the pages read beside what the API reads. */
+export type PageReading = ReturnType<typeof createPageReading>;
+
+/** Returns the readings over what runs. */
+export function createPageReading(running: Running, { hours, flushDeliveries, subscribe, reloads }: PageParts) {
+  const { store } = running;
   let known: { readonly config: Config; readonly organizations: readonly PageOrganization[] } | null = null;
 
   function organizations(): readonly PageOrganization[] {
-    const { config } = runtime.current();
+    const config = running.config();
     if (known?.config !== config) {
       const folder = dirname(config.files[0] ?? "");
       const isOwn = ownPlaces(config.organizations);
@@ -51,32 +104,40 @@ export function createPagePort(options: PagePortOptions): PagePort {
   }
 
   return {
-    ...createPageSilences(options),
-    retentionMs: () => runtime.current().config.storage.retentionMs,
-    storeProblem: options.storeProblem,
-    storeBytes: () => store.bytes(),
+    /** In the configuration's order. */
     organizations,
-    hours: (slug) => options.hours.known(slug),
-    readHours: async (slugs) => {
-      if ((await options.hours.read(slugs)) > 0) options.publish();
+    /** Those of the configuration, then those made at run time as long as they are kept. */
+    silences: () => readSilences(running),
+    /** For how long what is over is kept, milliseconds. */
+    retentionMs: () => running.config().storage.retentionMs,
+    storeProblem: () => running.storeProblem(),
+    /** Size of the store, bytes. */
+    storeBytes: () => store.bytes(),
+    /** The last run of each hour of the last seven days, oldest first, the current hour included; null: not read yet. */
+    hours: (slug: string) => hours.known(slug),
+    /** Reads those that are not read yet; calls the listeners when they are. */
+    readHours: async (slugs: readonly string[]): Promise<void> => {
+      if ((await hours.read(slugs)) > 0) running.publish();
     },
-    deliveries: async (receiver, limit) => {
-      await options.deliveries.flush();
+    /** What a receiver, or all of them (null), answered last, newest first. */
+    deliveries: async (receiver: string | null, limit: number): Promise<readonly DeliveryAttempt[]> => {
+      await flushDeliveries();
       return store.deliveries.latest({ receiver, limit });
     },
-    lastDelivery: async (receiver, isAccepted) => {
-      await options.deliveries.flush();
+    /** The last attempt that a receiver accepted, or the last that it did not; null without one. */
+    lastDelivery: async (receiver: string, isAccepted: boolean): Promise<DeliveryAttempt | null> => {
+      await flushDeliveries();
       return store.deliveries.last(receiver, isAccepted);
     },
-    queue: (signal) => readQueues(runtime.current(), signal),
-    configuration: () => {
-      const { config } = runtime.current();
+    queue: (signal: AbortSignal) => readQueues(running, signal),
+    configuration: (): PageConfiguration => {
+      const config = running.config();
       const written = config.organizations.filter(({ discoveredBy }) => discoveredBy === null);
-      const organizations = written.slice(0, renderedOrganizations);
-      const text = renderConfig({ ...config, organizations });
-      return { text, omitted: written.length - organizations.length, files: config.files, ...options.reloads() };
+      const shown = written.slice(0, renderedOrganizations);
+      const text = renderConfig({ ...config, organizations: shown });
+      return { text, omitted: written.length - shown.length, files: config.files, ...reloads() };
     },
-    subscribe: options.subscribe,
+    subscribe,
   };
 }
 
@@ -181,38 +242,28 @@ function splitPlace(place: string): readonly [file: string, line: number] {
   return [place.slice(0, colon), Number(place.slice(colon + 1))];
 }
 
-interface PageSilencesOptions {
-  readonly store: Store;
-  readonly runtime: Runtime;
-  readonly clock: Clock;
-}
-
 /** All silences as the page lists them: those of the configuration, and those of run time as long as they are kept. */
-function createPageSilences({ store, runtime, clock }: PageSilencesOptions): Pick<PagePort, "silences"> {
-  return {
-    silences: async () => {
-      const nowMs = clock.nowMs();
-      const { config, settings } = runtime.current();
-      const stored = await store.silences.endingAfter(nowMs - config.storage.retentionMs);
-      const { alerts } = await readAlertingView(store, settings, nowMs);
-      const firing = alerts.filter(({ alert }) => alert.state === "firing");
-      const look = (rule: SilenceRule, silence: StoredSilence | null): PageSilence => {
-        const { check: _check, ...whichOrganizations } = rule;
-        return {
-          ...listedSilence(rule, silence, nowMs),
-          ...spanOf(rule, nowMs),
-          organizations: config.organizations
-            .filter(({ slug, labels }) => matches(whichOrganizations, { slug, check: "", labels }))
-            .map(({ slug }) => slug),
-          firing: firing.filter((view) => matches(rule, subjectOf(view))).map(({ alert }) => alert.severity),
-        };
-      };
-      return [
-        ...settings.silences.map((rule) => look(rule, null)),
-        ...stored.map((silence) => look(ruleOf(silence), silence)),
-      ];
-    },
+async function readSilences({ store, config, settings, clock }: Running): Promise<readonly PageSilence[]> {
+  const nowMs = clock.nowMs();
+  const { organizations, storage } = config();
+  const stored = await store.silences.endingAfter(nowMs - storage.retentionMs);
+  const { alerts } = await readAlertingView(store, settings(), nowMs);
+  const firing = alerts.filter(({ alert }) => alert.state === "firing");
+  const look = (rule: SilenceRule, silence: StoredSilence | null): PageSilence => {
+    const { check: _check, ...whichOrganizations } = rule;
+    return {
+      ...listedSilence(rule, silence, nowMs),
+      ...spanOf(rule, nowMs),
+      organizations: organizations
+        .filter(({ slug, labels }) => matches(whichOrganizations, { slug, check: "", labels }))
+        .map(({ slug }) => slug),
+      firing: firing.filter((view) => matches(rule, subjectOf(view))).map(({ alert }) => alert.severity),
+    };
   };
+  return [
+    ...settings().silences.map((rule) => look(rule, null)),
+    ...stored.map((silence) => look(ruleOf(silence), silence)),
+  ];
 }
 
 function subjectOf({ alert, target }: AlertView): Parameters<typeof matches>[1] {

@@ -1,19 +1,27 @@
-import { createLoop, type Loop } from "../../base/loop.ts";
-import type { Logger } from "../../base/logger.ts";
-import { minuteMs, type Clock } from "../../base/time.ts";
-import type { Store } from "../../store/store.ts";
-import type { Bounded, UnwatchedPort } from "../../web/ports/events.ts";
-import type { Runtime } from "../runtime.ts";
+import { createLoop } from "../../base/loop.ts";
+import { minuteMs } from "../../base/time.ts";
+import type { Running } from "./running.ts";
+
+/** An organization that sends events and is not configured. */
+export interface UnwatchedSlug {
+  readonly slug: string;
+  /** Stored ones, of any status. */
+  readonly events: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+}
+
+/** The first 1,000 of a list, by name, and how many there are beyond. */
+export interface Bounded<Item> {
+  readonly items: readonly Item[];
+  readonly more: number;
+}
 
 /** The slugs that send events and are not configured: nothing checks them (CONTRACT 11). */
-export interface Unwatched extends UnwatchedPort, Pick<Loop, "start" | "stop"> {}
+export type Unwatched = ReturnType<typeof createUnwatched>;
 
-export interface UnwatchedOptions {
-  readonly store: Pick<Store, "events" | "evidence" | "liveness">;
-  readonly runtime: Pick<Runtime, "current">;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+/** What of it is read. */
+export type UnwatchedReading = Omit<Unwatched, "start" | "stop">;
 
 // Reading the slugs of ten thousand organizations takes some milliseconds, and is needed when events have come. The page and
 // the API look when they are asked.
@@ -31,20 +39,23 @@ interface Look {
   readonly slugs: readonly string[];
 }
 
-/** Over the stored events and the configuration that holds; with another source than the embedded one there are none. */
-export function createUnwatched({ store, runtime, clock, logger }: UnwatchedOptions): Unwatched {
+/** Returns them over the stored events and the configuration that holds; with another source than the embedded one there are none. */
+export function createUnwatched(
+  { store, clock, logger }: Pick<Running, "store" | "clock" | "logger">,
+  configured: () => { readonly holdsEvents: boolean; readonly slugs: ReadonlySet<string> },
+) {
   const logged = new Set<string>();
   let last: Look | null = null;
 
   async function look(longestMs: number): Promise<readonly string[]> {
-    const { config, slugs: configured } = runtime.current();
-    if (!config.source.holdsEvents) return [];
+    const { holdsEvents, slugs: known } = configured();
+    if (!holdsEvents) return [];
     const version = await store.evidence.eventsVersion();
     const atMs = clock.monotonicMs();
-    if (last !== null && last.version === version && last.configured === configured && atMs - last.atMs < longestMs)
+    if (last !== null && last.version === version && last.configured === known && atMs - last.atMs < longestMs)
       return last.slugs;
-    const slugs = (await store.events.slugs()).filter((slug) => !configured.has(slug));
-    last = { version, configured, atMs, slugs };
+    const slugs = (await store.events.slugs()).filter((slug) => !known.has(slug));
+    last = { version, configured: known, atMs, slugs };
     for (const slug of slugs) {
       if (logged.has(slug) || logged.size === mostNamed) continue;
       logged.add(slug);
@@ -70,9 +81,11 @@ export function createUnwatched({ store, runtime, clock, logger }: UnwatchedOpti
 
   const { start, stop } = createLoop({ clock, everyMs, runOnce, onError: note });
   return {
+    /** How many there are. */
     count: async () => (await look(knownForMs)).length,
+    /** Their names alone, of those that the reader may see. */
     slugs: named,
-    list: async (sees) => {
+    list: async (sees: (slug: string) => boolean): Promise<Bounded<UnwatchedSlug>> => {
       const { items, more } = await named(sees);
       const listed = [];
       for (const slug of items) {

@@ -1,18 +1,19 @@
-import { readActLink, type ActLink } from "../../alerting/act-link.ts";
-import { createOutsideActs, opensGate, type OutsideOutcome } from "../../alerting/outside-acts.ts";
-import { createSilenceBook } from "../../alerting/silence-book.ts";
-import { readSnapshot } from "../../alerting/notify/snapshot.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { Secret } from "../../base/secret.ts";
-import type { Clock } from "../../base/time.ts";
-import type { Config } from "../../config/config.ts";
-import { isSigned, readIncidentEvent } from "../../receivers/pagerduty/incident.ts";
-import { worstSeverity } from "../../contract/severity.ts";
-import { countingOf, deathWords } from "../../contract/death-counts.ts";
-import type { AlertState } from "../../store/alerts/alerts.ts";
-import type { Store } from "../../store/store.ts";
-import type { HooksPort, LinkAnswer, LinkParts, LinksPort, LinkView } from "../../web/ports/outside.ts";
-import type { Runtime } from "../runtime.ts";
+import { readActLink, type ActLink } from "../alerting/act-link.ts";
+import { createOutsideActs, opensGate, type OutsideOutcome } from "../alerting/outside-acts.ts";
+import { createSilenceBook } from "../alerting/silence-book.ts";
+import { readSnapshot } from "../alerting/notify/snapshot.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Secret } from "../base/secret.ts";
+import type { Clock } from "../base/time.ts";
+import type { Config } from "../config/config.ts";
+import { isSigned, readIncidentEvent } from "../receivers/pagerduty/incident.ts";
+import { worstSeverity } from "../contract/severity.ts";
+import { countingOf, deathWords } from "../contract/death-counts.ts";
+import type { AlertState } from "../store/alerts/alerts.ts";
+import type { Store } from "../store/store.ts";
+import type { Hooks } from "../web/api/hook-routes.ts";
+import type { LinkAnswer, LinkParts, LinkView, Links } from "../web/pages/link.ts";
+import type { Runtime } from "./runtime.ts";
 
 export interface OutsidePortsOptions {
   readonly store: Store;
@@ -26,8 +27,8 @@ export interface OutsidePortsOptions {
 
 /** Creates the ports for acts that come from where people read their messages, by the configuration that holds now. */
 export function createOutsidePorts(options: OutsidePortsOptions): {
-  readonly hooks: HooksPort;
-  readonly links: LinksPort;
+  readonly hooks: Hooks;
+  readonly links: Links;
 } {
   const { store, runtime, clock, logger, newId, onChange } = options;
   const config = (): Config => runtime.current().config;

@@ -8,36 +8,56 @@ import {
   type GateReason,
 } from "../../alerting/decide/gate.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import type { Logger } from "../../base/logger.ts";
-import type { Clock } from "../../base/time.ts";
+import type { Actor } from "../../contract/actor.ts";
+import type { CheckName } from "../../contract/report.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
-import type { Store } from "../../store/store.ts";
-import type { GatePort, GateView } from "../../web/ports/gate.ts";
-import type { CheckStates } from "../check-states.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Running } from "./running.ts";
 
-export interface GatePortOptions {
-  readonly store: Store;
-  readonly states: Pick<CheckStates, "of" | "staleAfterMs">;
-  readonly runtime: Pick<Runtime, "current">;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** What is wrong with the store's file, in words; null: nothing. */
-  readonly storeProblem: () => string | null;
-  /** Called after a release by hand. */
-  readonly onAct: () => void;
+/** One release of the gate: by hand, or of the alert that held it. */
+export interface ListedRelease {
+  readonly atMs: number;
+  readonly how: "released" | "judged" | "acknowledged" | "resolved";
+  /** null: by hand. */
+  readonly alertId: string | null;
+  /** null: by the configuration, or without a name. */
+  readonly by: string | null;
+  readonly comment: string | null;
+}
+
+/** Whether a pipeline may act on an organization's deaths, and why. */
+export interface GateView {
+  readonly slug: string;
+  readonly decision: "allow" | "hold";
+  /** Named, so that a pipeline can distinguish them (alerting/decide/gate.ts). */
+  readonly reason: string;
+  /** The alert whose failure decided; null where none did. */
+  readonly failure: { readonly alertId: string; readonly check: CheckName } | null;
+  /** While it holds, since when. */
+  readonly sinceMs: number | null;
+  /** Deaths before it are not in question; null: none are. */
+  readonly suspectFromMs: number | null;
+  /** The reason in words. */
+  readonly message: string;
+  /** What opens it, in words, while it holds: "when judged or released"; else null. */
+  readonly opens: string | null;
+  /** The latest ones, newest first. */
+  readonly releases: readonly ListedRelease[];
 }
 
 const shownReleases = 10;
 
-/** Creates the gate as the HTTP server sees it: decided at each question from what the store has, never from memory. */
-export function createGatePort(options: GatePortOptions): GatePort {
-  const { store, states, runtime, clock, logger } = options;
+/** The gates as API and page show them. */
+export type GateReading = ReturnType<typeof createGateReading>;
+
+/** Returns the gates over what runs: decided at each question from what the store has, never from memory. */
+export function createGateReading(
+  running: Pick<Running, "store" | "clock" | "logger" | "checks" | "config" | "settings" | "storeProblem" | "onAct">,
+) {
+  const { store, checks, clock, logger, settings } = running;
 
   async function view(slug: string): Promise<GateView> {
-    const { config, settings } = runtime.current();
-    const organization = config.organizations.find((one) => one.slug === slug);
-    const policy = settings.gateOf(slug);
+    const organization = running.config().organizations.find((one) => one.slug === slug);
+    const policy = settings().gateOf(slug);
     const decided = decideGate(
       {
         failures: await store.gate.failures(slug),
@@ -64,16 +84,15 @@ export function createGatePort(options: GatePortOptions): GatePort {
 
   /** Whether the spike check's last run gave a result that still holds. */
   function isKnown(slug: string): boolean {
-    const state = states.of("dead-asset-spike", slug);
+    const state = checks.of("dead-asset-spike", slug);
     if (state === null || state.lastReport?.kind !== "result") return false;
-    return clock.nowMs() - (state.lastRunAtMs ?? 0) <= states.staleAfterMs(state);
+    return clock.nowMs() - (state.lastRunAtMs ?? 0) <= checks.staleAfterMs(state);
   }
 
-  const isConfigured = (slug: string): boolean =>
-    runtime.current().config.organizations.some((one) => one.slug === slug);
+  const isConfigured = (slug: string): boolean => running.config().organizations.some((one) => one.slug === slug);
 
   async function read<Result>(work: () => Promise<Result>): Promise<Result> {
-    const problem = options.storeProblem();
+    const problem = running.storeProblem();
     if (problem !== null) throw new FlatlineError("unavailable", `the gate is not known: ${problem}`);
     try {
       return await work();
@@ -87,32 +106,42 @@ export function createGatePort(options: GatePortOptions): GatePort {
   }
 
   return {
-    look: (slug) =>
+    /**
+     * null: no such organization is configured, and none that was once is on hold. @throws FlatlineError unavailable when the
+     * store cannot be read
+     */
+    look: (slug: string): Promise<GateView | null> =>
       read(async () => {
         const found = await view(slug);
         return isConfigured(slug) || isHeldByFailure(found) ? found : null;
       }),
-    all: () =>
+    /**
+     * Every gate that holds, by a failure or because nothing is known, worst first, and the slugs of those that are open.
+     * @throws FlatlineError as in `look`
+     */
+    all: (): Promise<{ readonly held: readonly GateView[]; readonly open: readonly string[] }> =>
       read(async () => {
-        const { config, settings } = runtime.current();
-        const failing = heldGates(await store.gate.failures(), (slug) => settings.gateOf(slug));
+        const { organizations } = running.config();
+        const policies = settings();
+        const failing = heldGates(await store.gate.failures(), (slug) => policies.gateOf(slug));
         const holdsUnknown = ({ slug }: { readonly slug: string }): boolean =>
-          settings.gateOf(slug).whenUnknown === "hold" && !isKnown(slug);
-        const unknown = config.organizations.filter((one) => !failing.has(one.slug) && holdsUnknown(one));
+          policies.gateOf(slug).whenUnknown === "hold" && !isKnown(slug);
+        const unknown = organizations.filter((one) => !failing.has(one.slug) && holdsUnknown(one));
         const views = await Promise.all([...failing.keys(), ...unknown.map(({ slug }) => slug)].map(view));
         // Between the two reads a release may have opened one.
         const held = views.filter(({ decision }) => decision === "hold").toSorted(compareHeld);
         const slugs = new Set(held.map(({ slug }) => slug));
-        return { held, open: config.organizations.flatMap(({ slug }) => (slugs.has(slug) ? [] : [slug])) };
+        return { held, open: organizations.flatMap(({ slug }) => (slugs.has(slug) ? [] : [slug])) };
       }),
-    release: async (slug, author, comment) => {
+    /** Lets deaths be acted on again by hand, and records it. null: as in `look`. */
+    release: async (slug: string, author: Actor, comment: string): Promise<GateView | null> => {
       const isHeld = await read(async () => isHeldByFailure(await view(slug)));
       if (!isConfigured(slug) && !isHeld) return null;
-      const context = { store, settings: runtime.current().settings, nowMs: clock.nowMs() };
+      const context = { store, settings: settings(), nowMs: clock.nowMs() };
       await releaseGate(context, { slug, author, comment });
       const { name: by, note } = author;
       logger.warn({ slug, by, note, comment }, "gate released by hand");
-      options.onAct();
+      running.onAct();
       return view(slug);
     },
   };

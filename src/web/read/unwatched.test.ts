@@ -3,7 +3,6 @@ import { expect, it } from "vitest";
 import { createEventWorld, death } from "../../../test/support/store/event-store.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../../base/logger.ts";
-import type { Runtime } from "../runtime.ts";
 import { createUnwatched } from "./unwatched.ts";
 
 it("names a thousand unwatched slugs and counts the rest, in the log too", async () => {
@@ -11,14 +10,12 @@ it("names a thousand unwatched slugs and counts the rest, in the log too", async
   const slugs = Array.from({ length: 1_200 }, (_, index) => `org-${String(index).padStart(4, "0")}`);
   await world.store.transaction(({ events }) => events.add(slugs.map((slug) => death(0, slug))));
   const logged: object[] = [];
-  const unwatched = createUnwatched({
+  const parts = {
     store: world.store,
-    runtime: {
-      current: () => ({ config: { source: { holdsEvents: true } }, slugs: new Set(["org-0000"]) }),
-    } as unknown as Pick<Runtime, "current">,
     clock: createVirtualClock({ startMs: 0 }),
     logger: { ...createSilentLogger(), warn: (fields: object) => void logged.push(fields) },
-  });
+  };
+  const unwatched = createUnwatched(parts, () => ({ holdsEvents: true, slugs: new Set(["org-0000"]) }));
 
   const all = await unwatched.list(() => true);
   const few = await unwatched.list((slug) => slug >= "org-1190");

@@ -1,0 +1,151 @@
+import type { Clock } from "../base/time.ts";
+import type { Logger } from "../base/logger.ts";
+import { secondMs } from "../base/time.ts";
+import type { SilenceBook } from "../alerting/silence-book.ts";
+import { isSpike } from "../checks/checks.ts";
+import { describeConfig } from "../config/render.ts";
+import type { Actor } from "../contract/actor.ts";
+import { checkKey } from "../contract/check-key.ts";
+import type { AppMetrics } from "../metrics/app-metrics.ts";
+import type { Prober } from "../monitor/probe.ts";
+import type { Scheduler } from "../monitor/scheduler.ts";
+import type { History } from "../store/runs/history.ts";
+import type { Store } from "../store/store.ts";
+import { storedSessions } from "../web/access/sessions.ts";
+import type { HealthVerdict } from "../web/api/health-routes.ts";
+import type { AlertAssetsPort } from "../web/ports/dead-assets.ts";
+import type { EventsPort } from "../web/ports/events.ts";
+import { createAlertReading } from "../web/read/alerts.ts";
+import { createCheckReading, type EndedAlert } from "../web/read/checks.ts";
+import { createGateReading } from "../web/read/gate.ts";
+import { createIncidentReading } from "../web/read/incidents.ts";
+import { createMarkerReading } from "../web/read/markers.ts";
+import { createOutboxReading } from "../web/read/outbox.ts";
+import { createPageReading, type PageParts } from "../web/read/page.ts";
+import type { Running } from "../web/read/running.ts";
+import type { Unwatched } from "../web/read/unwatched.ts";
+import type { WebOptions } from "../web/web.ts";
+import type { CheckStates } from "./check-states.ts";
+import type { DiscoveredFleet } from "./applied/discovered-fleet.ts";
+import { createFleetGauges } from "./fleet-gauges.ts";
+import type { FleetView } from "./fleet-view.ts";
+import type { Applied, Runtime } from "./runtime.ts";
+
+export interface WebPartsOptions extends Pick<Running, "look" | "newId" | "onAct" | "onOutboxChanged" | "publish"> {
+  readonly store: Store;
+  readonly states: CheckStates;
+  readonly runtime: Runtime;
+  readonly history: History;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: AppMetrics;
+  readonly discovered: Pick<DiscoveredFleet, "gauges">;
+  readonly fleet: Pick<FleetView, "refresh" | "showNoted" | "isStoreAway" | "storeProblem">;
+  readonly prober: Prober;
+  readonly scheduler: Scheduler;
+  readonly silences: SilenceBook;
+  /** null while the source is not a local one. */
+  readonly ingest: EventsPort | null;
+  readonly unwatched: Unwatched;
+  readonly alertAssets: AlertAssetsPort;
+  readonly endedAlerts: (check: string, slug: string) => Promise<readonly EndedAlert[]>;
+  readonly page: PageParts;
+  /** What has stalled, in words; empty: all is well. */
+  readonly health: () => readonly string[];
+  readonly isStopping: () => boolean;
+  readonly reload: (author: Actor) => Promise<void>;
+}
+
+type WebParts = Omit<
+  WebOptions,
+  "version" | "clock" | "logger" | "tracer" | "hooks" | "links" | "plugins" | "limits" | "transport"
+>;
+
+/** Returns what the HTTP server reads and acts on: the daemon as it runs, by the configuration that holds at each request. */
+export function createWebParts(options: WebPartsOptions): WebParts {
+  const { store, states, runtime, clock, metrics, prober, scheduler, fleet } = options;
+  const current = (): Applied => runtime.current();
+  const gauges = createFleetGauges({ ...options, isStoreAway: () => fleet.isStoreAway() });
+  const running: Running = {
+    ...options,
+    checks: states,
+    storeProblem: () => fleet.storeProblem(),
+    config: () => current().config,
+    checkNames: () => current().checkNames,
+    platform: () => current().checkDeps.source,
+    source: () => {
+      const { source } = current().config;
+      return source.isLocal ? source.type : new URL(source.baseUrl).host;
+    },
+    holdsEvents: () => current().config.source.holdsEvents,
+    receivers: () => current().receivers,
+    runNow: (check, slug) => {
+      // A person wants an answer now, and may know that the service answers again.
+      current().checkDeps.source.endPause?.(slug);
+      return scheduler.runNow(check, slug, clock.timeout(current().runTimeoutMs + runNowMarginMs));
+    },
+    thresholdsOf: (slug) => {
+      const target = current().targetByKey.get(checkKey({ check: "dead-asset-spike", slug }));
+      return target !== undefined && isSpike(target) ? target.thresholds : null;
+    },
+    countsAssets: (slug) => current().ruleOf(slug).count === "assets",
+    settings: () => current().settings,
+    canLook: () => current().looks !== null,
+    onJudged: (check, verdict) => metrics.alertJudged(check, verdict),
+  };
+  return {
+    access: () => {
+      const { server, alerting } = current().config;
+      return { ...server, externalUrl: alerting.externalUrl };
+    },
+    externalUrl: () => current().config.alerting.externalUrl,
+    renderMetrics: async (format, encoding) => {
+      await fleet.refresh().catch(ignore);
+      const read = await gauges();
+      fleet.showNoted();
+      return metrics.render(format, encoding, read);
+    },
+    probe: async (check, slug, timeoutMs) => {
+      const target = current().targetByKey.get(checkKey({ check, slug }));
+      return target === undefined ? null : prober.probe(target, timeoutMs);
+    },
+    health: {
+      isHealthy: () => verdict(options.health()),
+      isReady: () => {
+        const reasons = [
+          options.isStopping() ? "flatline is stopping" : null,
+          fleet.isStoreAway() ? "the store cannot be reached" : null,
+          fleet.storeProblem(),
+        ];
+        return verdict(reasons.filter((reason) => reason !== null));
+      },
+    },
+    reload: options.reload,
+    running,
+    checks: createCheckReading(running, options.endedAlerts),
+    alerts: createAlertReading(running),
+    incidents: createIncidentReading(running),
+    sessions: storedSessions(store),
+    silences: options.silences,
+    markers: createMarkerReading(running),
+    gate: createGateReading(running),
+    events: () => options.ingest,
+    outbox: createOutboxReading(running),
+    page: createPageReading(running, options.page),
+    unwatched: options.unwatched,
+    alertAssets: options.alertAssets,
+    audit: store.audit,
+    showConfiguration: () => describeConfig(current().config),
+  };
+}
+
+function verdict(reasons: readonly string[]): HealthVerdict {
+  return { ok: reasons.length === 0, reasons };
+}
+
+function ignore(): void {
+  // What others ran is shown when it can be read.
+}
+
+/** For a run that waits for its place, beyond the run itself. */
+export const runNowMarginMs = 10 * secondMs;

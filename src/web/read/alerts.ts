@@ -1,0 +1,175 @@
+import { acknowledgeAlert } from "../../alerting/acknowledge.ts";
+import { commentOnAlert } from "../../alerting/acts/comment.ts";
+import { judgeAlert, type ActContext } from "../../alerting/acts/judge.ts";
+import { unacknowledgeAlert } from "../../alerting/unacknowledge.ts";
+import { alertViewer, readAlertingView, viewFleet, type AlertView, type FleetState } from "../../alerting/view.ts";
+import { mostStartingAlike } from "../../contract/alert-id.ts";
+import type { Actor } from "../../contract/actor.ts";
+import type { FleetEvidence } from "../../contract/fleet/evidence.ts";
+import type { JudgementVerdict } from "../../contract/judgement.ts";
+import type { ResultReport } from "../../contract/report.ts";
+import type { AlertHistoryEntry } from "../../store/alerts/alert-history.ts";
+import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
+import type { AlertComment } from "../../store/alerts/comments.ts";
+import type { JudgementEntry } from "../../store/alerts/judgements.ts";
+import type { StoredResult } from "../../store/runs/history.ts";
+import type { Running } from "./running.ts";
+import { readStoredResult } from "./stored-result.ts";
+
+/** A live alert with what the configuration that holds now says of its organization. */
+export interface AlertSnapshot {
+  /** When a receiver first accepted a message about it; null: none did. */
+  readonly notifiedAtMs: number | null;
+  readonly state: AlertState;
+  /** What the last run of its check found; null: it gave no result or is stale, or the alert is over or not about a verdict. */
+  readonly lastResult: ResultReport | null;
+  readonly silenced: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Where a reader goes from here; null when there is nowhere. */
+  readonly url: string | null;
+}
+
+/** An alert, live or ended, with all that people said of it. */
+export interface AlertDetail extends AlertSnapshot {
+  /** null while it lives. */
+  readonly endsAtMs: number | null;
+  /** Oldest first, what was withdrawn included. */
+  readonly judgements: readonly JudgementEntry[];
+  /** Its life as far as it is kept, oldest first. */
+  readonly history: readonly AlertHistoryEntry[];
+  /** Oldest first, those that came with acts included. */
+  readonly comments: readonly AlertComment[];
+  /** What a run found when it was at its worst, of one that is over; null: it lives, or nothing of it is kept. */
+  readonly worstResult: StoredResult | null;
+}
+
+/** Everything that lives, and the fleet verdict while it lasts. */
+export interface AlertsSnapshot {
+  readonly alerts: readonly AlertSnapshot[];
+  readonly fleet: FleetSnapshot | null;
+}
+
+/** The fleet verdict with what its members have in common. */
+export interface FleetSnapshot extends FleetState {
+  /** Until any receiver was sent it, it is forming. */
+  readonly isSent: boolean;
+  /** Organizations whose spike alert fires now. */
+  readonly spiking: number;
+  readonly evidence: FleetEvidence;
+}
+
+/** Who judges an alert, why, and whether a gate may open by it. */
+interface Said {
+  readonly author: Actor;
+  readonly comment: string | null;
+  readonly mayOpenGate: boolean;
+}
+
+/** Alerts as the API shows them, and what people do with one. */
+export type AlertReading = ReturnType<typeof createAlertReading>;
+
+/** Returns the readings over what runs. */
+export function createAlertReading(running: Running) {
+  const { store, clock, settings, checks } = running;
+  const actContext = (): ActContext => ({ store, settings: settings(), nowMs: clock.nowMs() });
+
+  /** What the last run found of what a live alert is about, unless it is stale. */
+  function lastResultOf({ check, slug, kind }: AlertState): ResultReport | null {
+    const state = checks.of(check, slug);
+    const report = state?.lastReport;
+    if (state === null || report?.kind !== "result" || kind !== "verdict") return null;
+    return clock.nowMs() - report.finishedAtMs > checks.staleAfterMs(state) ? null : report;
+  }
+
+  /** Of what is over, no silence holds anything back, and the last result speaks no longer. */
+  async function snapshots(kept: readonly KeptAlert[]): Promise<readonly AlertSnapshot[]> {
+    const view = await alertViewer(store, settings(), clock.nowMs());
+    const notified = await store.deliveries.firstAccepted(kept.map(({ alert }) => alert.id));
+    return kept.map(({ alert, end }) => {
+      const seen = view(alert);
+      if (end === null) return snapshotOf(seen, notified, lastResultOf(alert));
+      return snapshotOf({ ...seen, isSilenced: false }, notified, null);
+    });
+  }
+
+  /** The alert as it is now; as the act left it, when it has ended since. */
+  async function afterAct(left: AlertState): Promise<AlertSnapshot> {
+    running.onAct();
+    const live = await store.alerts.byId(left.id);
+    const view = await alertViewer(store, settings(), clock.nowMs());
+    const notified = await store.deliveries.firstAccepted([left.id]);
+    if (live === null) return snapshotOf({ alert: left, isSilenced: false, target: null }, notified, null);
+    return snapshotOf(view(live), notified, lastResultOf(live));
+  }
+
+  async function find(alertId: string): Promise<AlertDetail | null> {
+    const kept = await store.alerts.find(alertId);
+    const [snapshot] = kept === null ? [] : await snapshots([kept]);
+    if (kept === null || snapshot === undefined) return null;
+    return {
+      ...snapshot,
+      endsAtMs: kept.end?.atMs ?? null,
+      judgements: await store.judgements.of(alertId),
+      comments: await store.comments.of(kept.alert),
+      worstResult: await readStoredResult(store.runs, kept),
+      history: await store.alertHistory.of(alertId),
+    };
+  }
+
+  return {
+    /** Firing before pending, then the oldest first. */
+    list: async (): Promise<AlertsSnapshot> => {
+      const view = await readAlertingView(store, settings(), clock.nowMs());
+      const notified = await store.deliveries.firstAccepted(view.alerts.map(({ alert }) => alert.id));
+      return {
+        alerts: view.alerts.map((one) => snapshotOf(one, notified, lastResultOf(one.alert))),
+        fleet: viewFleet(view, (slug) => checks.of("dead-asset-spike", slug)?.lastResultReport ?? null),
+      };
+    },
+    /** Of those that live, or ended and are kept; in their order. */
+    snapshots,
+    /** The organization of one that lives, or ended and is kept; null: no such alert. */
+    slugOf: async (alertId: string): Promise<string | null> => (await store.alerts.find(alertId))?.alert.slug ?? null,
+    /** Those that live, or ended and are kept, whose id begins so, with their organizations: hexadecimal digits and hyphens only. */
+    startingWith: (prefix: string): Promise<readonly { readonly id: string; readonly slug: string }[]> =>
+      store.alerts.idsFrom(prefix, mostStartingAlike),
+    /** Quiet until resolved or worse. @throws FlatlineError not_found (no live alert), conflict (it does not fire yet) */
+    acknowledge: async (
+      alertId: string,
+      author: Actor,
+      comment: string | null,
+      mayOpenGate: boolean,
+    ): Promise<AlertSnapshot> =>
+      afterAct(await acknowledgeAlert(actContext(), { alertId, author, comment, mayOpenGate })),
+    /** Takes an acknowledgement back. @throws FlatlineError not_found (no live alert), conflict (it is not acknowledged) */
+    unacknowledge: async (alertId: string, author: Actor): Promise<AlertSnapshot> =>
+      afterAct(await unacknowledgeAlert(store, { alertId, author, nowMs: clock.nowMs(), settings: settings() })),
+    /** Adds a comment. @throws FlatlineError not_found, conflict (it has too many) */
+    comment: async (alertId: string, author: Actor, text: string): Promise<AlertComment> => {
+      const comment = await commentOnAlert(actContext(), { alertId, author, text });
+      running.onAct();
+      return comment;
+    },
+    /** Live, or ended and still kept; null: there is none. */
+    find,
+    /**
+     * Says what it was; verdict null takes that back. @throws FlatlineError not_found, invalid_data, conflict (it is pending),
+     * forbidden (it would open the gate)
+     */
+    judge: async (alertId: string, verdict: JudgementVerdict | null, said: Said): Promise<AlertDetail | null> => {
+      const { alert } = await judgeAlert(actContext(), { alertId, verdict, ...said });
+      if (verdict !== null) running.onJudged(alert.check, verdict);
+      running.onAct();
+      return find(alertId);
+    },
+  };
+}
+
+function snapshotOf(
+  { alert, isSilenced, target }: AlertView,
+  notified: ReadonlyMap<string, number>,
+  lastResult: ResultReport | null,
+): AlertSnapshot {
+  const { labels = {}, url = null } = target ?? {};
+  return { state: alert, lastResult, silenced: isSilenced, notifiedAtMs: notified.get(alert.id) ?? null, labels, url };
+}

@@ -1,0 +1,81 @@
+import { readAlertingView, type AlertView } from "../../alerting/view.ts";
+import type { Actor } from "../../contract/actor.ts";
+import { checkKey } from "../../contract/check-key.ts";
+import type { CheckName, CheckReport } from "../../contract/report.ts";
+import type { AlertJudgement, AlertState } from "../../store/alerts/alerts.ts";
+import type { CheckState, Running } from "./running.ts";
+
+/** A check of an organization with its live alerts. */
+export interface CheckSnapshot {
+  readonly state: CheckState;
+  readonly alerts: readonly (AlertState & { readonly silenced: boolean })[];
+  /** The last verdict is older than this: it is shown as after a failed run (three intervals, at least 2 min). */
+  readonly staleAfterMs: number;
+  /** How far apart the ticks of its schedule are, milliseconds; null where they are uneven. */
+  readonly intervalMs: number | null;
+  /** The tick after the one at which its next run is due: with neither run it has missed an interval. */
+  readonly secondDueAtMs: number;
+}
+
+/** An alert that fired and has ended. */
+export interface EndedAlert {
+  readonly id: string;
+  readonly kind: AlertState["kind"];
+  /** The last it had. */
+  readonly severity: AlertState["severity"];
+  readonly startsAtMs: number;
+  readonly endsAtMs: number;
+  readonly reason: string;
+  /** The one that holds; null: not judged. */
+  readonly judgement: AlertJudgement | null;
+  /** Its deaths of known assets, and how many of these were found alive again by now; null when unknown. */
+  readonly deaths: { readonly judgedCount: number; readonly revivedCount: number } | null;
+  /** Why it is now thought to have been the checker, whatever was thought while it fired; null: nothing new is known. */
+  readonly revisedCause: string | null;
+}
+
+/** The checks with their alerts, as the API shows them. */
+export type CheckReading = ReturnType<typeof createCheckReading>;
+
+/** Returns the readings over what runs; `ended` reads the alerts of a check that ended lately, newest first. */
+export function createCheckReading(
+  running: Running,
+  ended: (check: CheckName, slug: string) => Promise<readonly EndedAlert[]>,
+) {
+  const { store, clock, settings, checks } = running;
+
+  async function alertsByCheck(): Promise<Map<string, AlertView[]>> {
+    const { alerts } = await readAlertingView(store, settings(), clock.nowMs());
+    return Map.groupBy(alerts, ({ alert }) => checkKey(alert));
+  }
+
+  function snapshot(state: CheckState, alerts: readonly AlertView[]): CheckSnapshot {
+    return {
+      state,
+      alerts: alerts.map(({ alert, isSilenced }) => ({ ...alert, silenced: isSilenced })),
+      staleAfterMs: checks.staleAfterMs(state),
+      ...checks.paceOf(state),
+    };
+  }
+
+  return {
+    names: () => running.checkNames(),
+    list: async (): Promise<readonly CheckSnapshot[]> => {
+      const alerts = await alertsByCheck();
+      return checks.all().map((state) => snapshot(state, alerts.get(checkKey(state)) ?? []));
+    },
+    /** null: it is not configured. */
+    get: async (check: CheckName, slug: string): Promise<CheckSnapshot | null> => {
+      const state = checks.of(check, slug);
+      return state === null ? null : snapshot(state, (await alertsByCheck()).get(checkKey(state)) ?? []);
+    },
+    ended,
+    /** Runs it as an act of `author`. @throws as Running.runNow */
+    runNow: async (check: CheckName, slug: string, author: Actor): Promise<CheckReport> => {
+      const report = await running.runNow(check, slug);
+      const detail = { severity: report.severity };
+      await store.audit.append({ atMs: clock.nowMs(), actor: author, action: "run", slug, subject: check, detail });
+      return report;
+    },
+  };
+}
