@@ -34,7 +34,7 @@ const flatline: Side = {
   },
 };
 
-/** Row 3 of docs/benchmarks.md. */
+/** The row of docs/benchmarks.md about stored events. */
 export const benchmark: Benchmark = {
   name: "embedded",
   title: "Embedded checks per CPU second: scheduled, counted, evaluated, verdict stored, alert decided, series updated",

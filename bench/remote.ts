@@ -21,7 +21,7 @@ function flatline(connections: Connections): Side {
   };
 }
 
-/** Rows 1 and 2 of docs/benchmarks.md. */
+/** The rows of docs/benchmarks.md about a remote source. */
 export const benchmark: Benchmark = {
   name: "remote",
   title: "Remote checks per CPU second: scheduled, asked, validated, verdict stored, alert decided, series updated",

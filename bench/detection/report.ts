@@ -51,32 +51,64 @@ export interface DetectionResult {
 
 const mostColumns = 6;
 
-/** Where the tables are kept. */
+/** Where the table of rules is kept. */
 export const detectionFile = fileURLToPath(new URL("../../docs/detection.md", import.meta.url));
 
-/** Both tables as Markdown, which a terminal shows as well. */
+/** All tables as Markdown, for a terminal. */
 export function detectionTables(result: DetectionResult): string {
   const planted = result.injected.some(({ regressions }) => regressions > 0) ? `\n\n${injectedTable(result)}` : "";
   const regret = result.regret.length > 0 ? `\n\n${regretTable(result)}` : "";
   return `${seriesLine(result)}\n\n${ruleTable(result)}${planted}${regret}\n\n${attributionTable(result)}\n\n${flappingTable(result)}\n\n${judgingTable(result)}\n\n${halvesTable(result)}`;
 }
 
-/** The page with what is between its markers `<!-- rules -->`, `<!-- injected -->`, `<!-- regret -->`, `<!-- attribution -->`, `<!-- flapping -->`, `<!-- judging -->`, `<!-- halves -->` and `<!-- end -->` written anew. */
+/** The page with the table between its markers `<!-- rules -->` and `<!-- end -->` written anew. */
 export async function detectionPage(page: string, result: DetectionResult): Promise<string> {
-  const blocks: Readonly<Record<string, string>> = {
-    rules: `${seriesLine(result)}\n\n${ruleTable(result)}`,
-    injected: injectedTable(result),
-    regret: regretTable(result),
-    attribution: attributionTable(result),
-    flapping: flappingTable(result),
-    judging: judgingTable(result),
-    halves: halvesTable(result),
-  };
-  const written = page.replaceAll(
-    /<!-- (rules|injected|regret|attribution|flapping|judging|halves) -->[^]*?<!-- end -->/g,
-    (_, key: string) => `<!-- ${key} -->\n\n${blocks[key] ?? ""}\n\n<!-- end -->`,
+  const written = page.replace(
+    /<!-- rules -->[^]*?<!-- end -->/,
+    () => `<!-- rules -->\n\n${seriesLine(result)}\n\n${pageTable(result)}\n\n<!-- end -->`,
   );
   return format(written, { ...(await resolveConfig(detectionFile)), parser: "markdown" });
+}
+
+/** The rules on the page: those that a user chooses between, and two that know no baseline. */
+const pageRules = [
+  "flatline mean, ×2, min 10",
+  "flatline mean, ×4, min 10",
+  "flatline mean, ×2, min 20",
+  "flatline mean, ×4, min 20",
+  "flatline median of 28 d, ×2.5, min 10",
+  "flatline median of 28 d, ×2.5, min 20",
+  "flatline median of 28 d, ×5, min 20",
+  "flatline median of 28 d, ×2.5, min 50",
+  "fixed threshold, 20 in 24 h",
+  "ElastAlert spike, height 2, cur 20",
+];
+
+function pageTable({ rules, injected }: DetectionResult): string {
+  const planted = (name: string, share: number): string => {
+    const one = injected.find((result) => result.rule === name && result.share === share);
+    return one === undefined || one.regressions === 0 ? "–" : `${Math.round((100 * one.found) / one.regressions)} %`;
+  };
+  return table(
+    [
+      "rule",
+      "found",
+      "false alarms a week",
+      "without real mass deaths",
+      "median delay",
+      ...flippedShares.map((share) => `planted: ${share * 100} %`),
+    ],
+    rules
+      .filter(({ name }) => pageRules.includes(name))
+      .map((rule) => [
+        rule.name,
+        `${rule.found} of ${rule.incidents}`,
+        rule.falseAlarmsAWeek.toFixed(2),
+        rule.groundlessAWeek.toFixed(2),
+        formatHours(rule.medianDelayHours),
+        ...flippedShares.map((share) => planted(rule.name, share)),
+      ]),
+  );
 }
 
 /** Writes the page. */

@@ -1,4 +1,4 @@
-// Writes the measured values into docs/performance.md and docs/benchmarks.md, between their markers:
+// Writes the measured values into docs/benchmarks.md and docs/comparison.md, between their markers:
 // node bench/harness/report.ts
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -6,15 +6,14 @@ import { fileURLToPath } from "node:url";
 import { format, resolveConfig } from "prettier";
 
 import type { BenchmarkResult } from "./benchmark.ts";
-import { benchmarkNames, hasBenchmark, loadBenchmark } from "../catalogue.ts";
+import { benchmarkNames } from "../catalogue.ts";
 import { formatNumber } from "./harness.ts";
-import { peersMessages, peersTable, type PeersResult } from "../peers/report.ts";
+import { peersTable, type PeersResult } from "../peers/report.ts";
 import { soakPage, type SoakResult } from "../soak/report.ts";
-import { formatBound, formatMet, formatMetric, formatRatio } from "./table.ts";
+import { formatBound, formatMet, formatRatio } from "./table.ts";
 
-/** The pages with measured values: the summary for users and the benchmarks themselves. */
-const reportFiles = ["docs/performance", "docs/benchmarks"].map((name) =>
-  fileURLToPath(new URL(`../../${name}.md`, import.meta.url)),
+const reportFiles = ["benchmarks", "comparison"].map((name) =>
+  fileURLToPath(new URL(`../../docs/${name}.md`, import.meta.url)),
 );
 
 /** Everything that was measured last; null: never to its end. */
@@ -43,103 +42,138 @@ function readResult<Result>(name: string): Result | null {
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Result) : null;
 }
 
-/** Rewrites everything from `<!-- costs -->`, `<!-- summary -->` or `<!-- measured NAME -->` to `<!-- end -->`. */
+/** Rewrites everything from `<!-- measured NAME -->` to `<!-- end -->`. */
 export async function reportPage(page: string, { results, soak, peers }: Measured): Promise<string> {
-  const blocks: Record<string, string> = { costs: costs(results), summary: await summary(results, soak) };
-  if (peers !== null)
-    blocks["measured peers"] = `${peersTable(peers)}\n\n${peersMessages(peers)}\n\nOne run; ${where(peers)}`;
-  if (soak !== null) blocks["measured soak"] = `${soakPage(soak)}\n\nOne run; ${where(soak)}`;
-  for (const result of results) blocks[`measured ${result.name}`] = details(result);
+  const blocks: Record<string, string> = { costs: costs(results) };
+  const incidents = results.find(({ name }) => name === "incidents");
+  if (incidents !== undefined) blocks["incidents"] = `${incidentsTable(incidents)}\n\n${where(incidents)}`;
+  if (peers !== null) blocks["peers"] = `${peersTable(peers)}\n\nOne run; ${where(peers)}`;
+  if (soak !== null) blocks["soak"] = `${soakPage(soak)}\n\nOne run; ${where(soak)}`;
   const written = page.replaceAll(
-    /<!-- (costs|summary|measured [a-z-]+) -->[^]*?<!-- end -->/g,
-    (_, key: string) => `<!-- ${key} -->\n\n${blocks[key] ?? "Not measured yet."}\n\n<!-- end -->`,
+    /<!-- measured ([a-z]+) -->[^]*?<!-- end -->/g,
+    (_, key: string) => `<!-- measured ${key} -->\n\n${blocks[key] ?? "Not measured yet."}\n\n<!-- end -->`,
   );
   return format(written, { ...(await resolveConfig(import.meta.filename)), parser: "markdown" });
 }
 
-/** The rows of the table for users: a benchmark, its metric, and the sides to compare. */
+/** The rows of the table of costs: a benchmark, its metric, flatline's side, its peer's, the goal, and what it says. */
 const costRows = [
   [
     "remote",
     "checks",
     "flatline, keep-alive",
     "blackbox_exporter, keep-alive",
-    "checks of a remote source, per CPU second",
+    "remote checks, keep-alive",
+    "checks of a remote source per CPU second",
+  ],
+  [
+    "remote",
+    "checks",
+    "flatline, close",
+    "blackbox_exporter, close",
+    "remote checks, keep-alive off",
+    "the same without keep-alive",
   ],
   [
     "embedded",
     "checks",
     "flatline, embedded",
     "blackbox_exporter, keep-alive",
-    "checks of stored events, per CPU second",
+    "embedded checks",
+    "checks of stored events per CPU second",
   ],
-  ["counts", "minute", "flatline, 10M events", "DuckDB, 10M events", "counts of 1,000 organizations, ms"],
-  ["metrics", "render", "flatline", "prom-client", "`/metrics` of 10,000 organizations, ms"],
-  ["ingest", "rate", "flatline", "one bare SQLite table with its index", "imported events per second"],
-  ["api", "requests", "flatline", "bare node:http", "healthchecks served per second"],
-  ["start", "start", "flatline", "bare node:http, ES module", "start until ready, ms"],
-  ["start", "memory", "flatline", "bare node:http, ES module", "idle memory, MiB"],
+  [
+    "counts",
+    "minute",
+    "flatline, 10M events",
+    "DuckDB, 10M events",
+    "DuckDB, whole minute",
+    "counts of 1,000 organizations, ms",
+  ],
+  ["counts", "minute", "flatline, 10M events", "PostgreSQL, 10M events", "PostgreSQL, whole minute", "the same"],
+  [
+    "counts",
+    "minute",
+    "flatline, 10M events",
+    "flatline, 1M events",
+    "10M ÷ 1M events, whole minute",
+    "the same, with a tenth of the events",
+  ],
+  ["metrics", "render", "flatline", "prom-client", "one rendering", "`/metrics` of 10,000 organizations, ms"],
+  [
+    "metrics",
+    "scrape",
+    "flatline, scraped",
+    "prom-client, scraped",
+    "scraped by Prometheus",
+    "the same, scraped by Prometheus, ms",
+  ],
+  [
+    "ingest",
+    "rate",
+    "flatline",
+    "one bare SQLite table with its index",
+    "events stored a second",
+    "imported events a second",
+  ],
+  ["api", "requests", "flatline", "bare node:http", "requests a second", "healthchecks served a second"],
+  ["start", "start", "flatline", "bare node:http, ES module", "start", "start until ready, ms"],
+  ["start", "check", "flatline", "bare node:http, ES module", "config check", "`config check`, ms"],
+  ["start", "memory", "flatline", "bare node:http, ES module", "idle memory", "idle memory, MiB"],
+  [
+    "postgres",
+    "cpu",
+    "always busy, on PostgreSQL",
+    "",
+    "processor time of the server per check, always busy",
+    "PostgreSQL's processor time per check, always busy, µs",
+  ],
+  [
+    "postgres",
+    "cpu",
+    "500 checks a second, spread, on PostgreSQL",
+    "",
+    "processor time of the server per check, spread",
+    "the same, 500 spread checks a second, µs",
+  ],
 ] as const;
 
-/** Returns flatline's costs beside those of its peers, without goals: the table for users. */
+/** Returns flatline's costs beside those of its peers, and whether they reach their goals. */
 function costs(results: readonly BenchmarkResult[]): string {
-  const rows = costRows.flatMap(([name, metric, ours, peer, title]) => {
-    const sides = results.find((result) => result.name === name)?.sides ?? [];
-    const [own, other] = [ours, peer].map((side) => sides.find((one) => one.name === side)?.metrics[metric]);
-    if (own === undefined || other === undefined) return [];
-    const ratio = own.better === "more" ? own.median / other.median : other.median / own.median;
-    return [row([title, formatNumber(own.median), peer, formatNumber(other.median), formatRatio(ratio)])];
+  const rows = costRows.flatMap(([name, metric, ours, peer, goalTitle, title]) => {
+    const result = results.find((one) => one.name === name);
+    const [own, other] = [ours, peer].map((side) => result?.sides.find((one) => one.name === side)?.metrics[metric]);
+    const goal = result?.goals.find((one) => one.title === goalTitle);
+    if (own === undefined || goal === undefined) return [];
+    return [
+      row([
+        `\`${name}\``,
+        title,
+        formatNumber(own.median),
+        other === undefined ? "" : `${formatNumber(other.median)} ${peer}`,
+        formatRatio(goal.ratio, goal.unit),
+        `${formatBound(goal)}, ${formatMet(goal)}`,
+      ]),
+    ];
   });
-  return [row(["", "flatline", "peer", "the peer's", "ratio"]), row(["---", "--:", "---", "--:", "--:"]), ...rows].join(
-    "\n",
-  );
+  const [measured] = results;
+  const head = [
+    row(["", "", "flatline", "peer", "ratio", "goal (moonshot)"]),
+    row(["---", "---", "--:", "--:", "--:", "---"]),
+  ];
+  return `${[...head, ...rows].join("\n")}${measured === undefined ? "" : `\n\nMedians; ${where(measured)}`}`;
 }
 
-async function summary(results: readonly BenchmarkResult[], soak: SoakResult | null): Promise<string> {
-  const rows: string[] = [];
-  for (const name of benchmarkNames().filter(hasBenchmark)) {
-    const measured = results.find((result) => result.name === name)?.goals;
-    for (const goal of measured ?? (await loadBenchmark(name)).goals) {
-      const [ratio, met] =
-        "ratio" in goal ? [formatRatio(goal.ratio, goal.unit), formatMet(goal)] : ["not measured yet", ""];
-      rows.push(row([`\`bench:${name}\``, goal.title, ratio, formatBound(goal), met]));
-    }
-  }
-  return [
-    row(["benchmark", "ratio of", "measured", "goal (moonshot)", ""]),
-    row(["---", "---", "--:", "--:", "---"]),
-    ...rows,
-    ...soakRows(soak),
-  ].join("\n");
-}
+/** The columns of the table of incidents: how many years, verdicts by chance, and breaks that got one. */
+const incidentColumns = ["years", "chance", "found5", "found10", "found30", "late"];
 
-function soakRows(soak: SoakResult | null): readonly string[] {
-  const name = "`npm run soak`";
-  if (soak === null) return [row([name, "memory, file handles and the store over time", "not measured yet", "", ""])];
-  return soak.lines.map(({ title, verdict }) =>
-    row([name, `${title}, over time`, verdict, "level", verdict === "level" ? "met" : "missed"]),
-  );
-}
-
-function details(result: BenchmarkResult): string {
-  const metrics = result.metrics.filter(({ name }) => result.sides.some((side) => side.metrics[name] !== undefined));
-  const head = row(["", ...metrics.map(({ title, unit }) => `${title} (${unit})`)]);
+function incidentsTable(result: BenchmarkResult): string {
+  const metrics = incidentColumns.flatMap((name) => result.metrics.filter((metric) => metric.name === name));
   const rows = result.sides.map((side) =>
-    row([
-      side.version === undefined ? side.name : `${side.name} ${side.version}`,
-      ...metrics.map(({ name }) => {
-        if (side.skipped !== undefined) return "not installed";
-        return formatMetric(side.metrics[name]) || (side.failed === undefined ? "" : "failed");
-      }),
-    ]),
+    row([side.name, ...metrics.map(({ name }) => formatNumber(side.metrics[name]?.median ?? 0))]),
   );
-  return [
-    head,
-    row(["---", ...metrics.map(() => "--:")]),
-    ...rows,
-    "",
-    `Medians with the least and the most; ${where(result)}`,
-  ].join("\n");
+  const head = row(["organizations", ...metrics.map(({ title, unit }) => `${title} (${unit})`)]);
+  return [head, row(["---", ...metrics.map(() => "--:")]), ...rows].join("\n");
 }
 
 function where({

@@ -125,31 +125,10 @@ export function peersTable({ flatline, peer, pace }: PeersResult): string {
   ].join("\n");
 }
 
-/** Returns every message of both, for the benchmarks page. */
-export function peersMessages({ flatline, peer }: PeersResult): string {
-  return [flatline, peer]
-    .flatMap(({ programs, day, outage }) => [
-      `${Object.keys(programs).join(", ")}, on the day:`,
-      "",
-      ...day.messages.map(line),
-      "",
-      `${Object.keys(programs).join(", ")}, after the outage:`,
-      "",
-      ...outage.messages.map(line),
-      "",
-    ])
-    .join("\n");
-}
-
 function titleOf({ programs }: SideReport): string {
   return Object.entries(programs)
     .map(([name, version]) => `${name} ${version}`)
     .join(", ");
-}
-
-function line({ afterSeconds, alerts }: LoggedMessage): string {
-  const said = alerts.map(({ slug, status, severity }) => `${slug} ${status} (${severity})`);
-  return `- ${seconds(afterSeconds)}: ${said.join(", ")}`;
 }
 
 function ended({ outage: { endedFiringSeconds, endedResolvedSeconds } }: SideReport): string {
