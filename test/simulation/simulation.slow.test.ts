@@ -6,8 +6,7 @@ import { live, withMutant } from "./mutants/mutant.ts";
 import { simulate } from "./simulate.ts";
 import { isLong } from "../support/tier.ts";
 
-// Even ones have the embedded source. In the long form those that once found something, as long as they took
-// (docs/reliability.md).
+// Even ones have the embedded source. In the long form those that once found something, as long as they took.
 const known = isLong
   ? [
       lifeOf(5, 2),

@@ -11,7 +11,7 @@ const shortSeeds = 4;
 const daysOf = (seed: number): number => (seed <= shortSeeds ? 0.5 : 3);
 const replicas = 3;
 const replicaDays = 0.05;
-// What was found so far is in docs/reliability.md. Of real time: a mutant may go round in circles.
+// Of real time: a mutant may go round in circles.
 const seedTimeoutMs = 600_000;
 
 interface Found {
