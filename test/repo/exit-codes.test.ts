@@ -8,7 +8,7 @@ import { runCli } from "../support/program/cli-run.ts";
 import { commandPaths } from "../support/program/command-paths.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const [, section = ""] = readFileSync(`${root}/docs/operations.md`, "utf8").split("## Exit codes");
+const [, section = ""] = readFileSync(`${root}/docs/commands.md`, "utf8").split("## Exit codes");
 const [table = ""] = section.split("\n## ");
 const documented = new Set(
   [...table.matchAll(/^\| ([\d, ]+?) +\|/gm)].flatMap(([, codes = ""]) => codes.split(", ").map(Number)),

@@ -199,9 +199,9 @@ function valueOf(name: string, path: readonly string[], flag = ""): string {
   return values[name] ?? "acme";
 }
 
-/** The codes that docs/operations.md has. */
+/** The codes that docs/commands.md has. */
 function codes(): ReadonlySet<number> {
-  const [, section = ""] = readFileSync(join(root, "docs/operations.md"), "utf8").split("## Exit codes");
+  const [, section = ""] = readFileSync(join(root, "docs/commands.md"), "utf8").split("## Exit codes");
   const rows = section.matchAll(/^\| ([\d, ]+?) +\|/gm);
   return new Set([...rows].flatMap(([, found = ""]) => found.split(", ").map(Number)));
 }
