@@ -4,7 +4,7 @@ export type ReviewDecision = (typeof reviewDecisions)[number];
 
 /** Labels of APPROVE that name a specific target: they need a `brandId`. */
 export const targetedLabels = ["Brand Impersonation", "Employee Impersonation"] as const;
-/** Labels of APPROVE, in the order of the API's description; docs/api.md explains them. */
+/** Labels of APPROVE, in the order of the API's description. */
 export const approveLabels = [
   ...targetedLabels,
   "Fake Employee",
