@@ -11,56 +11,52 @@ interface Row {
 /** The reference of every key, as Markdown, made from the JSON Schema that validation and editors use. */
 export function renderReference(schema: JsonSchema): string {
   const section = (key: string): JsonSchema => property(schema, key);
-  const sources = variants(section("source"));
   const organization = variants(items(section("organizations"))).find((variant) => "properties" in variant) ?? {};
   const settings = Object.keys(properties(section("defaults")));
   const ownRows = rowsOf(organization).filter(({ key }) => !settings.includes(firstName(key)));
   return [
+    "Each secret has a twin that names a file to read it from, `apiKeyFile` of `apiKey`; it is not listed.",
     "### Top level",
     table(topLevelRows(schema)),
     "### `source`",
-    `${text(section("source"))} One of ${sources.length} types.`,
-    ...sources.flatMap((source) => [`\`type: ${String(property(source, "type")["const"])}\`:`, table(rowsOf(source))]),
+    ...typeTables(variants(section("source"))),
     "### `defaults`",
-    text(section("defaults")),
     table(rowsOf(section("defaults"))),
     "### `organizations`",
     `A list. ${text(items(section("organizations")))} Beside these keys, every key of \`defaults\`.`,
     table(ownRows),
     "### `discover`",
-    `A list. ${text(section("discover"))} \`organization\` has the keys of \`organizations\`, without \`slug\`.`,
+    "A list. `organization` has the keys of `organizations`, without `slug`.",
     table(rowsOf(items(section("discover"))).filter(({ key }) => firstName(key) === key)),
     "### `alerting`",
     table(rowsOf(section("alerting"))),
-    ...receiverSections(items(section("receivers"))),
+    "### `receivers`",
+    ...typeTables(variants(items(section("receivers")))),
     "### `silences`",
     "A list. Each is fixed (`startsAt`, `endsAt`) or recurring (`schedule`, `duration`, `timezone`), and has at least one of `slug`, `check` and `labels`; all that it has must match.",
     table(rowsOf(items(section("silences")))),
     ...["server", "storage", "heartbeat", "secondOpinion", "log"].flatMap((key) => [
       `### \`${key}\``,
-      text(section(key)),
       table(rowsOf(section(key))),
     ]),
   ].join("\n\n");
 }
 
-function receiverSections(receiver: JsonSchema): string[] {
-  const types = variants(receiver);
-  const shared = Object.keys(properties(types[0] ?? {})).filter(
-    (key) => key !== "type" && types.every((type) => key in properties(type)),
-  );
-  const isShared = ({ key }: Row): boolean => shared.includes(firstName(key));
-  return [
-    "### `receivers`",
-    "A list. Keys of every type:",
-    table(rowsOf(types[0] ?? {}).filter(isShared)),
-    ...types.flatMap((type) => {
-      const own = rowsOf(type).filter((row) => !isShared(row) && row.key !== "type");
-      const kind = property(type, "type");
-      const head = `\`type: ${String(kind["const"])}\`: ${text(kind)}`;
-      return own.length === 0 ? [`${head} No more keys.`] : [head, table(own)];
-    }),
-  ];
+/** Returns a table of the keys that all types have alike, then each type with its own. */
+function typeTables(types: readonly JsonSchema[]): string[] {
+  const [first = [], ...others] = types.map(rowsOf);
+  const shared = first.filter((row) => others.every((rows) => rows.some((other) => isAlike(row, other))));
+  const parts = types.flatMap((type) => {
+    const kind = property(type, "type");
+    const own = rowsOf(type).filter((row) => row.key !== "type" && !shared.some((other) => isAlike(row, other)));
+    const head = `\`type: ${String(kind["const"])}\`${"default" in kind ? ", the default" : ""}: ${text(kind)}`;
+    return own.length === 0 ? [`${head} No more keys.`] : [head, table(own)];
+  });
+  return shared.length === 0 ? parts : ["Keys of every type:", table(shared), ...parts];
+}
+
+function isAlike(one: Row, other: Row): boolean {
+  return one.key === other.key && one.defaultText === other.defaultText && one.description === other.description;
 }
 
 /** Returns the key of the section in which `match.slug` or `tokens[].name` stands. */
@@ -79,14 +75,27 @@ function topLevelRows(schema: JsonSchema): Row[] {
 
 const emptyRow: Row = { key: "", type: "", defaultText: "", description: "" };
 
-function rowsOf(node: JsonSchema, prefix = ""): Row[] {
+/** The keys of an object and those below them; what is said already of a key of that name is not said again. */
+function rowsOf(node: JsonSchema): Row[] {
+  const seen = new Set<string>();
+  return allRowsOf(node).filter(({ key, description }) => {
+    const said = `${key.split(".").at(-1) ?? ""}: ${description}`;
+    if (key.includes(".") && seen.has(said)) return false;
+    seen.add(said);
+    return true;
+  });
+}
+
+function allRowsOf(node: JsonSchema, prefix = ""): Row[] {
   const required = Array.isArray(node["required"]) ? (node["required"] as unknown[]) : [];
-  return Object.entries(properties(node)).flatMap(([name, child]) => {
+  const own = properties(node);
+  return Object.entries(own).flatMap(([name, child]) => {
+    if (name.endsWith("File") && name.slice(0, -"File".length) in own) return [];
     const key = `${prefix}${name}`;
     // The keys of a list's objects stand below it, as `tokens[].name`.
     const nested = [
-      ...[child, ...variants(child)].flatMap((variant) => rowsOf(variant, `${key}.`)),
-      ...[items(child), ...variants(items(child))].flatMap((variant) => rowsOf(variant, `${key}[].`)),
+      ...[child, ...variants(child)].flatMap((variant) => allRowsOf(variant, `${key}.`)),
+      ...[items(child), ...variants(items(child))].flatMap((variant) => allRowsOf(variant, `${key}[].`)),
     ];
     const row: Row = {
       key,

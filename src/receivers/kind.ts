@@ -73,6 +73,6 @@ export interface ReceiverKind {
 
 /** The keys of a receiver that posts to one address. */
 export const urlShape = {
-  url: z.string().optional().describe("Where it is posted to. A secret: `urlFile` reads it from a file."),
+  url: z.string().optional().describe("Where it is posted to. A secret."),
   urlFile: secretFile("the URL").optional(),
 };

@@ -8,7 +8,10 @@ const schema = JSON.parse(readFileSync(new URL("../../flatline.schema.json", imp
 function describedKeys(node: unknown): string[] {
   if (typeof node !== "object" || node === null) return [];
   const properties = "properties" in node ? Object.entries(node.properties as Record<string, unknown>) : [];
+  const names = properties.map(([key]) => key);
   const own = properties.flatMap(([key, child]) => {
+    // The twin of a secret is said of all of them at once.
+    if (key.endsWith("File") && names.includes(key.slice(0, -"File".length))) return [];
     const { description, const: only } = child as { readonly description?: string; readonly const?: unknown };
     // A `type` is the head of a section.
     return description === undefined || only !== undefined ? [] : [plain(`${key}: ${description}`)];

@@ -40,7 +40,7 @@ const schema = strictObject({
   maturity: autoOrDuration({ minMs: leastRevivalMs, maxMs: 60 * dayMs })
     .optional()
     .describe(
-      "How long ago the judged deaths are, so that they could be undone. `auto`: the time within which half of the revivals of the last 60 days came, from 6 h to 14 d; 14 d when there were fewer than 20.",
+      "How long ago the judged deaths are, so that they could be undone. `auto`: what half of the revivals of the last 60 days took.",
     )
     .meta({ default: builtinRegret.maturity }),
 }).describe(

@@ -23,7 +23,7 @@ const schema = strictObject({
     .max(1_000)
     .optional()
     .describe(
-      "Assets that are known to be alive, as the liveness events name them, of whatever type; the check runs where there are any.",
+      "Assets that are known to be alive, as the liveness events name them; the check runs where there are any.",
     )
     .meta({ default: builtin.assets }),
   schedule: cronPattern()

@@ -9,7 +9,7 @@ import { duration, filePath, nameText, secretFile, shortestIntervalMs, wholeNumb
 export const discoverShape = {
   name: nameText(64).describe("The source's name in metrics, logs and commands."),
   url: secretText(
-    "Asked with GET for a JSON array; redirects are not followed, at most 16 MiB within 30 s. A secret: `urlFile` reads it from a file. Not with `file`.",
+    "Asked with GET for a JSON array; redirects are not followed, at most 16 MiB within 30 s. A secret. Not with `file`.",
   ),
   urlFile: secretFile("the URL").optional(),
   file: filePath()
@@ -18,7 +18,7 @@ export const discoverShape = {
   headers: z
     .record(z.string(), z.string())
     .optional()
-    .describe("Headers of the request. Secrets: `headersFile` reads them from a file, one `Name: value` a line."),
+    .describe("Headers of the request; secrets. In a file one `Name: value` a line."),
   headersFile: secretFile("the headers").optional(),
   refreshInterval: duration({ minMs: shortestIntervalMs, maxMs: dayMs })
     .prefault("5m")

@@ -108,7 +108,7 @@ const gateSchema = layer({
   releaseOn: builtIn(
     z.array(z.enum(["judged", "acknowledged", "resolved"])),
     ["judged"],
-    "After a fail, any of these opens the gate again, as a release by hand does; none when empty. `judged`: a judgement of the alert; `real` and `expected` open it at once, `checker` when the alert has ended against a sound baseline. Without `resolved` a hold outlives its alert.",
+    "After a fail, any of these opens the gate again, as a release by hand does; none when empty.",
   ),
   whenUnknown: builtIn(
     z.enum(["allow", "hold"]),
@@ -120,7 +120,7 @@ const gateSchema = layer({
 const escalationSchema = section({
   name: nameText().describe("The name of a receiver."),
   after: duration({ minMs: 1, maxMs: longMs }).describe(
-    "Notified this long after the alert fired, if it still fires and is not acknowledged, judged or silenced (an escalation).",
+    "Notified this long after the alert fired, if it still fires and is not acknowledged, judged or silenced.",
   ),
 });
 
@@ -151,17 +151,17 @@ export const settingsShape = {
   baseline: builtIn(
     z.enum(baselineKinds),
     "mean",
-    "From what deaths are expected: `mean` of the baseline, the API's rule, or `median` of the same window on each of its days, which one bad day does not move. `median` with local sources only.",
+    "From what deaths are expected: `mean` of the baseline, or `median` of the same window on each of its days. `median` with local sources only.",
   ),
   count: builtIn(
     z.enum(countKinds),
     "deaths",
-    "What is counted: `deaths`, the API's rule, or `assets`, each one once in the window and once on each day of a median, so that a checker that calls the same assets dead again and again counts them once. `assets` with `baseline: median` and `source.type: embedded` only.",
+    "What is counted: `deaths`, or `assets`, each one once in the window and once on each day of a median. `assets` with `baseline: median` and `source.type: embedded` only.",
   ),
   baselineExclude: builtIn(
     z.enum(["none", "judged"]),
     "none",
-    "Deaths that leave the baseline. `judged`: those of past spikes that were judged `checker`, so that false deaths are not expected again. Local sources only.",
+    "Deaths that leave the baseline. `judged`: those of past spikes that were judged `checker`. Local sources only.",
   ),
   whenNoEvents: builtIn(
     z.enum(["unknown", "ok"]),
@@ -171,14 +171,14 @@ export const settingsShape = {
   attributionDays: builtIn(
     wholeNumber({ min: 1, max: 365 }),
     28,
-    "How many days before the window say which attributes deaths usually have; those with a spike of their own are left out. Stored events only.",
+    "How many days before the window say which attributes deaths usually have. Stored events only.",
   ),
   sample: builtIn(z.boolean(), true, "Whether notifications name dead assets of it (`alerting.sample`)."),
   receivers: z
     .array(routedReceiver)
     .optional()
     .describe(
-      "Names of the receivers that are notified; all receivers when absent, none when empty. `{ name, after }` is an escalation: the receiver is notified `after` this long (`30m`) of alerts that still fire and are not acknowledged, judged or silenced.",
+      "Names of the receivers that are notified; all receivers when absent, none when empty. `{ name, after }` is an escalation.",
     ),
   labels: builtIn(z.record(z.string(), z.string()), {}, "Copied to notifications, not to metrics."),
   alert: alertSchema.optional(),
@@ -187,9 +187,7 @@ export const settingsShape = {
     .array(healthcheckSchema)
     .max(mostHealthchecks)
     .optional()
-    .describe(
-      "Healthchecks of the platform that run as checks of their own, each by the path of its address. One of an organization replaces the one of `defaults` with the same path. With `source.type: remote` only.",
-    ),
+    .describe("Healthchecks of the platform that run as checks of their own. With `source.type: remote` only."),
   gate: gateSchema.optional(),
 };
 
@@ -198,12 +196,10 @@ export const builtinSettings = builtInOf(settingsShape);
 export type BuiltinSettings = typeof builtinSettings;
 
 /** `defaults`: what every organization starts from. */
-export const defaultsSchema = layer(settingsShape).describe(
-  `The settings that every organization starts from. An organization's \`thresholds\`, \`labels\`, \`alert\`, ${checkSettings.map(({ key }) => `\`${key}\``).join(", ")} and \`gate\` are merged into these field by field, \`healthchecks\` path by path; all else replaces.`,
-);
+export const defaultsSchema = layer(settingsShape).describe("The settings that every organization starts from.");
 
 const keyShape = {
-  apiKey: secretText("Overrides `source.apiKey`. A secret: `apiKeyFile` reads it from a file."),
+  apiKey: secretText("Overrides `source.apiKey`. A secret."),
   apiKeyFile: secretFile("the API key").optional(),
 };
 

@@ -64,7 +64,7 @@ export const receiverShape = {
     .boolean()
     .optional()
     .describe(
-      "Whether the receiver is notified of what people do with its alerts (`acknowledged`, `unacknowledged`, `judged`) and of a gate that opens (`released`). The default is true for `slack` with a token, else false; a `true` that is written there sends comments, too. Refused for `pagerduty`, `alertmanager` and `format: alertmanager`, which cannot express them.",
+      "Whether the receiver is notified of what people do with its alerts, and of a gate that opens. The default is true for `slack` with a token, where a `true` that is written sends comments, too; else false. Refused for `pagerduty`, `alertmanager` and `format: alertmanager`.",
     ),
   sample: z.boolean().default(true).describe("Whether it gets the names of dead assets (`alerting.sample`)."),
   match: layer(matchShape).optional().describe("Only alerts that match all of these; at least one key."),

@@ -35,7 +35,7 @@ const fleetSchema = section({
     .union([z.literal("auto"), z.number().min(0).max(1)])
     .default("auto")
     .describe(
-      "`auto`: so many began within 30 minutes as by chance do once in a million looks; a number: at least this share of those with a result must be firing.",
+      "`auto`: so many began together as do by chance once in a million looks; a number: at least this share of those with a result fire.",
     ),
 });
 
@@ -107,21 +107,14 @@ const appUrlSchema = z.string().superRefine((text, context) => {
 
 const tokenSchema = section({
   name: nameText(100).describe("Who acts with it: the author of each act, on the page and in the audit."),
-  token: secretText("The token, as long as `server.token`. A secret: `tokenFile` reads it from a file."),
+  token: secretText("The token, as long as `server.token`. A secret."),
   tokenFile: secretFile("the token").optional(),
-  may: z
-    .array(z.enum(rights))
-    .min(1)
-    .describe(
-      "Its rights. `read`: closed parts; `operate`: run, silence, acknowledge, judge, comment, marker; `ingest`: events; `gate`: release; `admin`: reload, changes of the outbox, audit.",
-    ),
+  may: z.array(z.enum(rights)).min(1).describe("Its rights."),
   organizations: z
     .array(nameText())
     .min(1)
     .optional()
-    .describe(
-      "The organizations that it is for: slugs, or patterns with `*` (`\\*` is a star). When absent all, and what is about all.",
-    ),
+    .describe("The organizations that it is for: slugs, or patterns with `*`. When absent all, and what is about all."),
 });
 
 const trustedProxySchema = section({
@@ -152,7 +145,7 @@ export const serverShape = {
     )
     .meta({ default: "127.0.0.1:9640" }),
   token: secretText(
-    "What writing over HTTP needs (`Authorization: Bearer`); an empty one is none. At least 16 bytes where `listen` is not a loopback address. A secret: `tokenFile` reads it from a file.",
+    "What writing over HTTP needs (`Authorization: Bearer`); an empty one is none. At least 16 bytes where `listen` is not a loopback address. A secret.",
   ),
   tokenFile: secretFile("the token").optional(),
   tokens: z
@@ -161,7 +154,7 @@ export const serverShape = {
     .describe("Tokens with a name, for some rights and some organizations only; `token` is one with all rights."),
   trustedProxy: trustedProxySchema.optional(),
   linkSecret: secretText(
-    "Signs the links *Acknowledge* and *Silence 1 h* in chats and mail, at least 16 bytes; absent: messages have the plain link only. Needs `alerting.externalUrl`. A secret: `linkSecretFile` reads it from a file.",
+    "Signs the links *Acknowledge* and *Silence 1 h* in chats and mail, at least 16 bytes; absent: messages have the plain link only. Needs `alerting.externalUrl`. A secret.",
   ),
   linkSecretFile: secretFile("the secret of links").optional(),
   publicRead: z
@@ -182,7 +175,7 @@ export const storageShape = {
     .default("./data/flatline.db")
     .describe("The SQLite database's file; relative to the working directory. Not with `url`."),
   url: secretText(
-    "A PostgreSQL in place of the file, which replicas share: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. A secret: `urlFile` reads it from a file.",
+    "A PostgreSQL in place of the file, which replicas share: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. A secret.",
   ),
   urlFile: secretFile("the URL").optional(),
   poolSize: wholeNumber({ min: 2, max: 500 })
@@ -200,7 +193,7 @@ export const storageShape = {
 };
 
 const heartbeatSchema = section({
-  url: secretText("Asked with GET. A secret: `urlFile` reads it from a file."),
+  url: secretText("Asked with GET. A secret."),
   urlFile: secretFile("the URL").optional(),
   interval: duration({ minMs: shortestIntervalMs, maxMs: dayMs }).prefault("1m").describe("How often."),
 }).describe("A dead man's switch: asked while the scheduler and the outbox are alive.");
@@ -235,9 +228,7 @@ export const rootShape = {
     .array(discoverSchema)
     .max(100)
     .optional()
-    .describe(
-      "Where more organizations are listed, by URL or file. Organizations of this file win over discovered ones, and of two sources the first one.",
-    ),
+    .describe("Where more organizations are listed, by URL or file."),
   alerting: alertingSchema,
   receivers: z.array(receiverSchema).prefault([]).describe("Where notifications go."),
   silences: z

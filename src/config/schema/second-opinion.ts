@@ -32,9 +32,7 @@ export const secondOpinionSchema = section({
     .describe("From the first look at an incident to the second, and to the third."),
   control: wholeNumber({ min: 0, max: 64 })
     .default(20)
-    .describe(
-      "So many assets that are known to be alive, and so many that are long dead, are looked at beside them: they show how far the look can be trusted.",
-    ),
+    .describe("So many assets that are known to be alive, and so many that are long dead, are looked at beside them."),
   dns: section({
     servers: z
       .array(dnsServer)
@@ -47,7 +45,7 @@ export const secondOpinionSchema = section({
     .describe("Looks by DNS; alone it can only find that names are gone."),
   http: section({
     proxy: secretText(
-      "The forward proxy through which every page is asked, by CONNECT to the address that was resolved. A secret, as it may hold a password: `proxyFile` reads it from a file.",
+      "The forward proxy through which every page is asked, by CONNECT to the address that was resolved. A secret.",
     ),
     proxyFile: secretFile("the address of the proxy").optional(),
     userAgent: z
@@ -66,11 +64,9 @@ export const secondOpinionSchema = section({
     .optional()
     .describe("Looks over HTTP, at public addresses only."),
   verifier: section({
-    url: secretText("The verifier's address. A secret: `urlFile` reads it from a file."),
+    url: secretText("The verifier's address. A secret."),
     urlFile: secretFile("the address").optional(),
-    secret: secretText(
-      "Signs each request as those of the receiver `webhook`; absent: not signed. A secret: `secretFile` reads it from a file.",
-    ),
+    secret: secretText("Signs each request as those of the receiver `webhook`; absent: not signed. A secret."),
     secretFile: secretFile("the secret").optional(),
     timeout: duration({ minMs: secondMs, maxMs: longestTimeoutMs })
       .prefault("60s")
@@ -81,5 +77,5 @@ export const secondOpinionSchema = section({
       "A program of your own that looks: asked with one POST about all assets that the others leave undecided.",
     ),
 }).describe(
-  "flatline looks at some of the dead assets of an incident by itself, and says whether they still answer. Over stored events with asset names; needs `dns`, `http` or `verifier`.",
+  "flatline looks at some of the dead assets of an incident by itself. Stored events only; needs `dns`, `http` or `verifier`.",
 );

@@ -36,9 +36,7 @@ const remoteSourceSchema = section(
     baseUrl: baseUrlSchema.describe(
       "The API's address, up to and with its version: `https://security.example.com/api/v2`.",
     ),
-    apiKey: secretText(
-      "Sent as `X-API-KEY`; may be absent when every organization has its own. A secret: `apiKeyFile` reads it from a file.",
-    ),
+    apiKey: secretText("Sent as `X-API-KEY`; may be absent when every organization has its own. A secret."),
     apiKeyFile: secretFile("the API key").optional(),
     timeout: duration({ minMs: 1, maxMs: 10 * minuteMs })
       .prefault("30s")
@@ -61,7 +59,7 @@ const preloadSchema = z.union([
       .union([z.boolean(), duration({ maxMs: dayMs })])
       .prefault(false)
       .describe(
-        "Shifts the events in time so that the newest is at the moment of import; a duration: this long after it, so that what comes last is counted as time goes on.",
+        "Shifts the events in time so that the newest is at the moment of import; a duration: this long after it.",
       ),
   }),
   section({

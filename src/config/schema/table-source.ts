@@ -44,7 +44,7 @@ const longestConcurrency = 100_000;
 
 function tableShape(engine: string, example: string) {
   return {
-    url: secretText(`The address of ${engine}: \`${example}\`. A secret: \`urlFile\` reads it from a file.`),
+    url: secretText(`The address of ${engine}: \`${example}\`. A secret.`),
     urlFile: secretFile("the address").optional(),
     table: tableName
       .optional()
@@ -96,7 +96,7 @@ export function clickhouseSourceSchema<Shape extends z.core.$ZodLooseShape>(shar
       type: z.literal("clickhouse").describe("Evaluates liveness events in a table of yours in ClickHouse."),
       ...tableShape("ClickHouse's HTTP interface", "https://clickhouse.example.com:8443"),
       username: nameText().default("default").describe("The user."),
-      password: secretText("The user's password. A secret: `passwordFile` reads it from a file."),
+      password: secretText("The user's password. A secret."),
       passwordFile: secretFile("the password").optional(),
       database: nameText().default("default").describe("The database that names without one are in."),
       ...shared,

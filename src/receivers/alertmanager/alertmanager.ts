@@ -25,9 +25,7 @@ const shape = {
   url: z
     .union([z.string(), z.array(z.string()).min(1).max(16)])
     .optional()
-    .describe(
-      "The base address, `/api/v2/alerts` is appended; a list: all of them get it. A secret: `urlFile` reads it from a file.",
-    ),
+    .describe("The base address, `/api/v2/alerts` is appended; a list: all of them get it. A secret."),
   urlFile: z
     .union([filePath(), z.array(filePath()).min(1).max(16)])
     .optional()

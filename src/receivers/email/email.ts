@@ -50,7 +50,7 @@ const shape = {
     .string()
     .optional()
     .describe(
-      "The server, with user and password: `smtps://user:password@mail.example.com`, or `smtp://`, which is encrypted by STARTTLS or not sent, unless the host is this machine or the URL ends in `?tls=no`. A secret: `urlFile` reads it from a file.",
+      "The server, with user and password: `smtps://user:password@mail.example.com`, or `smtp://`, which is encrypted by STARTTLS or not sent, unless the host is this machine or the URL ends in `?tls=no`. A secret.",
     ),
   urlFile: secretFile("the URL").optional(),
   from: mailAddress.describe("Who it is from."),

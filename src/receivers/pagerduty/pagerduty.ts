@@ -43,20 +43,14 @@ export interface PagerdutyOptions {
 const defaultUrl = "https://events.pagerduty.com/v2/enqueue";
 
 const shape = {
-  routingKey: z.string().optional().describe("The integration's key. A secret: `routingKeyFile` reads it from a file."),
+  routingKey: z.string().optional().describe("The integration's key. A secret."),
   routingKeyFile: secretFile("the routing key").optional(),
   webhookSecret: z
     .string()
     .optional()
-    .describe(
-      "The secret of a webhook (V3) of PagerDuty to `POST /api/v1/hooks/pagerduty/NAME`: what is acknowledged there is quiet here. A secret: `webhookSecretFile` reads it from a file.",
-    ),
+    .describe("The secret of a webhook (V3) of PagerDuty to `POST /api/v1/hooks/pagerduty/NAME`. A secret."),
   webhookSecretFile: secretFile("the secret of the webhook").optional(),
-  url: z
-    .string()
-    .optional()
-    .describe("Where events are posted to. A secret: `urlFile` reads it from a file.")
-    .meta({ default: defaultUrl }),
+  url: z.string().optional().describe("Where events are posted to. A secret.").meta({ default: defaultUrl }),
   urlFile: secretFile("the URL").optional(),
 };
 

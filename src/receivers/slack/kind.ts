@@ -30,12 +30,12 @@ const defaultApiUrl = "https://slack.com/api";
 
 const shape = {
   ...urlShape,
-  url: urlShape.url.describe("An incoming webhook. A secret: `urlFile` reads it from a file."),
+  url: urlShape.url.describe("An incoming webhook. A secret."),
   token: z
     .string()
     .optional()
     .describe(
-      "The token (`xoxb-…`) of a bot with the scope `chat:write`, in place of `url`: each incident is one message, which is edited, with a thread. A secret: `tokenFile` reads it from a file.",
+      "The token (`xoxb-…`) of a bot with the scope `chat:write`, in place of `url`: each incident is one message, which is edited, with a thread. A secret.",
     ),
   tokenFile: secretFile("the token").optional(),
   channel: z

@@ -44,7 +44,7 @@ const shape = {
     .union([z.string(), z.array(z.string()).min(1).max(2)])
     .optional()
     .describe(
-      "Signs each request: `whsec_` and base64 of 24 to 64 bytes, or plain text of at least 16 bytes; a list of two while rotating. `secretFile` reads it from a file.",
+      "Signs each request: `whsec_` and base64 of 24 to 64 bytes, or plain text of at least 16 bytes; a list of two while rotating.",
     ),
   secretFile: z
     .union([filePath(), z.array(filePath()).min(1).max(2)])
@@ -64,7 +64,7 @@ const shape = {
   headers: z
     .record(z.string(), z.string())
     .optional()
-    .describe("More headers of the request; their values are secrets, and `headersFile` reads them from a file."),
+    .describe("More headers of the request; their values are secrets."),
   headersFile: secretFile("headers, one `Name: value` a line").optional(),
 };
 
