@@ -42,17 +42,39 @@ export function renderReference(schema: JsonSchema): string {
   ].join("\n\n");
 }
 
-/** Returns a table of the keys that all types have alike, then each type with its own. */
+/** Returns a table of the keys that all types have alike, then each type with its own; what an earlier type has is only named. */
 function typeTables(types: readonly JsonSchema[]): string[] {
-  const [first = [], ...others] = types.map(rowsOf);
-  const shared = first.filter((row) => others.every((rows) => rows.some((other) => isAlike(row, other))));
-  const parts = types.flatMap((type) => {
+  const all = types.map((type) => rowsOf(type).filter(({ key }) => key !== "type"));
+  const [first = [], ...others] = all;
+  const shared = first.filter((row) => others.every((rows) => hasAlike(rows, row)));
+  const parts = types.flatMap((type, index) => {
     const kind = property(type, "type");
-    const own = rowsOf(type).filter((row) => row.key !== "type" && !shared.some((other) => isAlike(row, other)));
-    const head = `\`type: ${String(kind["const"])}\`${"default" in kind ? ", the default" : ""}: ${text(kind)}`;
-    return own.length === 0 ? [`${head} No more keys.`] : [head, table(own)];
+    const own = (all[index] ?? []).filter((row) => !hasAlike(shared, row));
+    const twin = all.slice(0, index).findIndex((rows) => own.some((row) => hasAlike(rows, row)));
+    const known = own.filter((row) => hasAlike(all[twin] ?? [], row));
+    const fresh = own.filter((row) => !known.includes(row));
+    const as = known.length === 0 ? "" : ` As with \`${nameOf(types[twin])}\`: ${namesOf(known)}.`;
+    const none = own.length === 0 ? " No more keys." : "";
+    const head = `\`type: ${nameOf(type)}\`${"default" in kind ? ", the default" : ""}: ${text(kind)}${as}${none}`;
+    return fresh.length === 0 ? [head] : [head, table(fresh)];
   });
   return shared.length === 0 ? parts : ["Keys of every type:", table(shared), ...parts];
+}
+
+function nameOf(type: JsonSchema | undefined): string {
+  return String(property(type ?? {}, "type")["const"]);
+}
+
+/** Without the keys below others: they come with them. */
+function namesOf(rows: readonly Row[]): string {
+  return rows
+    .filter(({ key }) => firstName(key) === key)
+    .map(({ key }) => `\`${key}\``)
+    .join(", ");
+}
+
+function hasAlike(rows: readonly Row[], row: Row): boolean {
+  return rows.some((other) => isAlike(row, other));
 }
 
 function isAlike(one: Row, other: Row): boolean {
