@@ -88,7 +88,7 @@ scrape_configs:
 
 With \`server.publicRead: false\` it has to send the token too: \`authorization: { credentials_file: /run/secrets/flatline-token }\`.
 
-\`slug\` is the organization, \`check\` is \`dead-asset-spike\`, \`review-queue\`, \`sentinel\`, \`event-flow\`, \`regret\` or a healthcheck of the configuration, \`receiver\` a name of the configuration. No label is copied from \`labels\` of the configuration, and no metric holds a secret.
+\`slug\` is the organization, \`check\` is \`dead-asset-spike\`, \`review-queue\`, \`sentinel\`, \`event-flow\`, \`regret\` or a healthcheck of the configuration, \`receiver\` a name of the configuration. No label is copied from \`labels\` of the configuration, and no metric holds a secret. Units are in the names; timestamps are seconds since 1970.
 
 **Nothing stale is shown as fresh.** The series of a check are rendered from its state at each scrape. Until its first run an organization has no severity. After a failed run, and when the last verdict is older than three intervals of its schedule (at least two minutes), \`flatline_check_severity{severity="unknown"}\` is 1, \`flatline_check_up\` is 0, and what the last result said is absent. After a restart the last verdicts are back at once. An organization that is removed from the configuration loses all its series. Counters with closed labels are there at 0 from the start, so that \`rate\` and \`increase\` see the first event.
 
@@ -139,20 +139,15 @@ scrape_configs:
 }
 
 function renderTable(rows: readonly Instrument[]): string {
-  const lines = rows.map(({ name, type, labels, help, note, values = {}, unit }) => {
+  const lines = rows.map(({ name, type, labels, help, note, values = {} }) => {
     const labelText = labels.map((label) => {
       const allowed = values[label];
       return allowed === undefined ? `\`${label}\`` : `\`${label}\` (${allowed.join(", ")})`;
     });
     const meaning = note === undefined ? help : `${help} ${note}`;
-    return `| \`${name}\` | ${type} | ${labelText.join(", ")} | ${unitText(unit)} | ${meaning} |`;
+    return `| \`${name}\` | ${type} | ${labelText.join(", ")} | ${meaning} |`;
   });
-  return ["| metric | type | labels | unit | meaning |", "|---|---|---|---|---|", ...lines].join("\n");
-}
-
-function unitText(unit: Instrument["unit"]): string {
-  if (unit === "timestamp") return "seconds since 1970";
-  return unit === "1" ? "" : unit;
+  return ["| metric | type | labels | meaning |", "|---|---|---|---|", ...lines].join("\n");
 }
 
 function renderBuckets(): string {

@@ -14,7 +14,6 @@ const countedJudgementInstruments = {
     type: "counter",
     labels: ["family"],
     help: "Incidents that this process opened.",
-    unit: "1",
     values: { family: incidentFamilies },
     note: "And a family for each healthcheck of the platform that is configured.",
   },
@@ -23,7 +22,6 @@ const countedJudgementInstruments = {
     type: "counter",
     labels: ["answer"],
     help: "Assets that this process looked at for second opinions, controls too, by what they said.",
-    unit: "1",
     values: { answer: lookAnswers },
   },
   opinionVerdicts: {
@@ -31,7 +29,6 @@ const countedJudgementInstruments = {
     type: "counter",
     labels: ["verdict"],
     help: "Second opinions of this process on incidents.",
-    unit: "1",
     values: { verdict: opinionVerdicts },
   },
   alertsJudged: {
@@ -39,7 +36,6 @@ const countedJudgementInstruments = {
     type: "counter",
     labels: ["check", "verdict"],
     help: "Judgements of alerts by this process, by what was said.",
-    unit: "1",
     values: { check: gateChecks, verdict: judgementVerdicts },
   },
 } as const satisfies Record<string, Instrument>;
@@ -51,7 +47,6 @@ const storedGateInstruments = {
     type: "gauge",
     labels: ["slug"],
     help: "Whether a failure holds the gate: deaths of the organization are not to be acted on.",
-    unit: "1",
     note: "An organization that has left the configuration is there while its gate is held. A gate that is shut because nothing is known (`gate.whenUnknown: hold`) is 0: see `flatline_check_up`.",
   },
   gateHeldSince: {
@@ -59,7 +54,6 @@ const storedGateInstruments = {
     type: "gauge",
     labels: ["slug"],
     help: "When the oldest failure that holds the gate was recorded.",
-    unit: "timestamp",
     note: "Absent while no failure holds it.",
   },
 } as const satisfies Record<string, Instrument>;
@@ -74,7 +68,6 @@ export interface Instrument {
   readonly labels: readonly string[];
   /** One sentence; also the HELP line. */
   readonly help: string;
-  readonly unit: "seconds" | "bytes" | "timestamp" | "1";
   /** The values of labels that come from closed sets. */
   readonly values?: Readonly<Record<string, readonly string[]>>;
   /** Upper bounds, seconds. */
@@ -108,7 +101,6 @@ export const checkInstruments = {
     type: "gauge",
     labels: [...check, "severity"],
     help: "1 for the severity that holds since the last run, 0 for the others.",
-    unit: "1",
     values: { severity: severities },
     note: "Absent until the first run. `unknown` after a failed run, and when the last verdict is older than three intervals of its schedule (at least 2 min).",
   },
@@ -117,7 +109,6 @@ export const checkInstruments = {
     type: "gauge",
     labels: check,
     help: "Whether the last run gave a result.",
-    unit: "1",
     note: "Absent until the first run; 0 too when the last verdict is stale.",
   },
   observed: {
@@ -125,7 +116,6 @@ export const checkInstruments = {
     type: "gauge",
     labels: [...check, "key"],
     help: "What the last result observed, by its own key.",
-    unit: "1",
     note: "Finite numbers, and booleans as 0 or 1: the first 32 keys by name. Absent while there is no fresh result.",
   },
   threshold: {
@@ -133,7 +123,6 @@ export const checkInstruments = {
     type: "gauge",
     labels: [...check, "key"],
     help: "The thresholds that the last result was measured by, by their own key.",
-    unit: "1",
     note: "As `flatline_check_observed`.",
   },
   findings: {
@@ -141,7 +130,6 @@ export const checkInstruments = {
     type: "gauge",
     labels: [...check, "severity"],
     help: "Findings of the last result, by severity; at most 100 are kept.",
-    unit: "1",
     values: { severity: resultSeverities },
     note: "All three severities while there is a fresh result.",
   },
@@ -150,7 +138,6 @@ export const checkInstruments = {
     type: "gauge",
     labels: check,
     help: "Deaths in the window of the last result.",
-    unit: "1",
     note: "Where the result has it under the name of `source.observedKeys.currentCount`. With `count: assets` the assets that died, each once.",
   },
   expectedDeaths: {
@@ -158,7 +145,6 @@ export const checkInstruments = {
     type: "gauge",
     labels: check,
     help: "Deaths that the baseline of the last result leads to expect in the window.",
-    unit: "1",
     note: "Where the result has it under the name of `source.observedKeys.expectedCount`. With `count: assets` assets, too.",
   },
   assetTypeExcess: {
@@ -166,7 +152,6 @@ export const checkInstruments = {
     type: "gauge",
     labels: [...check, "asset_type"],
     help: "Deaths above the expected ones, of the asset types that the findings name.",
-    unit: "1",
     note: "At most 5 types; local sources only.",
   },
   lastRun: {
@@ -174,28 +159,24 @@ export const checkInstruments = {
     type: "gauge",
     labels: check,
     help: "When the last run ended.",
-    unit: "timestamp",
   },
   lastSuccess: {
     name: "flatline_check_last_success_timestamp_seconds",
     type: "gauge",
     labels: check,
     help: "When the last run that gave a result ended.",
-    unit: "timestamp",
   },
   nextRun: {
     name: "flatline_check_next_run_timestamp_seconds",
     type: "gauge",
     labels: check,
     help: "When the next run is due.",
-    unit: "timestamp",
   },
   runs: {
     name: "flatline_check_runs_total",
     type: "counter",
     labels: [...check, "outcome"],
     help: "Runs that ended, by the severity of their result, or error.",
-    unit: "1",
     values: { outcome: runOutcomes },
     note: "Probes are not counted.",
   },
@@ -208,28 +189,24 @@ export const countedInstruments = {
     type: "gauge",
     labels: ["version", "node"],
     help: "1, with the versions of flatline and of Node.js.",
-    unit: "1",
   },
   reloadSuccessful: {
     name: "flatline_config_last_reload_successful",
     type: "gauge",
     labels: [],
     help: "Whether the last load of the configuration succeeded.",
-    unit: "1",
   },
   reloadTimestamp: {
     name: "flatline_config_last_reload_success_timestamp_seconds",
     type: "gauge",
     labels: [],
     help: "When a configuration was last loaded successfully.",
-    unit: "timestamp",
   },
   errors: {
     name: "flatline_check_errors_total",
     type: "counter",
     labels: ["check", "reason"],
     help: "Runs that gave no result, by reason.",
-    unit: "1",
     values: { reason: checkErrorReasons },
     note: "`not_found` is of healthchecks of the platform only (`healthchecks`).",
   },
@@ -238,7 +215,6 @@ export const countedInstruments = {
     type: "counter",
     labels: ["check", "reason"],
     help: "Ticks without a run: the last one was still running (overlap), or the process could not run (late).",
-    unit: "1",
     values: { reason: skipReasons },
   },
   duration: {
@@ -246,7 +222,6 @@ export const countedInstruments = {
     type: "histogram",
     labels: ["check"],
     help: "How long runs took, retries included.",
-    unit: "seconds",
     buckets: runBuckets,
   },
   lag: {
@@ -254,7 +229,6 @@ export const countedInstruments = {
     type: "histogram",
     labels: [],
     help: "Start of a run minus the time at which it was due.",
-    unit: "seconds",
     buckets: lagBuckets,
   },
   ...countedReceiverInstruments,
@@ -263,21 +237,18 @@ export const countedInstruments = {
     type: "counter",
     labels: ["operation", "code"],
     help: "Requests to the remote service, by operation and HTTP status or error; queries of a table, by ok or error.",
-    unit: "1",
   },
   apiRequests: {
     name: "flatline_api_requests_total",
     type: "counter",
     labels: ["operation", "code"],
     help: "Requests to the embedded service, by operation and HTTP status.",
-    unit: "1",
   },
   authFailures: {
     name: "flatline_auth_failures_total",
     type: "counter",
     labels: ["via"],
     help: "Requests with wrong credentials, by how they were given.",
-    unit: "1",
     values: { via: failedVias },
     note: "A request without credentials is not counted. The log has a line per kind and minute (`wrong credentials`).",
   },
@@ -286,7 +257,6 @@ export const countedInstruments = {
     type: "counter",
     labels: ["status"],
     help: "Liveness events that were stored, by status.",
-    unit: "1",
     values: { status: eventStatuses },
     note: "Grows with the embedded source only.",
   },
@@ -296,7 +266,6 @@ export const countedInstruments = {
     type: "gauge",
     labels: check,
     help: "Share (0-1) of the deaths of the last 30 days whose asset was found alive later.",
-    unit: "1",
     note: "Embedded source only, of deaths with a known asset; absent without any. Counted again every hour.",
   },
 } as const satisfies Record<string, Instrument>;
@@ -308,7 +277,6 @@ export const fleetInstruments = {
     type: "gauge",
     labels: ["check", "state", "severity"],
     help: "Live alerts; one that fires under a silence counts as silenced only.",
-    unit: "1",
     values: { state: alertLabelStates, severity: alertSeverities },
   },
   alertFiring: {
@@ -316,7 +284,6 @@ export const fleetInstruments = {
     type: "gauge",
     labels: [...check, "severity"],
     help: "1 while an alert fires, silenced or not.",
-    unit: "1",
     values: { severity: alertSeverities },
     note: "Absent while it does not fire.",
   },
@@ -325,7 +292,6 @@ export const fleetInstruments = {
     type: "gauge",
     labels: ["family", "severity", "state"],
     help: "Open incidents, by their worst alert; silenced when all of it is, acknowledged when all else is.",
-    unit: "1",
     values: { severity: alertSeverities, state: incidentStates },
     note: "Families: deaths, unreachable, no-events, and each other check by its name.",
   },
@@ -334,7 +300,6 @@ export const fleetInstruments = {
     type: "gauge",
     labels: ["by"],
     help: "1 while a fleet verdict holds: many organizations began together.",
-    unit: "1",
     values: { by: ["chance", "ratio"] },
   },
   spiking: {
@@ -342,14 +307,12 @@ export const fleetInstruments = {
     type: "gauge",
     labels: ["check"],
     help: "Organizations whose verdict alert fires.",
-    unit: "1",
   },
   organizations: {
     name: "flatline_fleet_organizations",
     type: "gauge",
     labels: ["check"],
     help: "Organizations with a fresh result.",
-    unit: "1",
   },
   ...storedReceiverInstruments,
   ...storedGateInstruments,
@@ -358,14 +321,12 @@ export const fleetInstruments = {
     type: "gauge",
     labels: [],
     help: "Size of the database with its write-ahead log.",
-    unit: "bytes",
   },
   unwatchedSlugs: {
     name: "flatline_unwatched_slugs",
     type: "gauge",
     labels: [],
     help: "Organizations that send liveness events and are not configured: nothing checks them.",
-    unit: "1",
     note: "0 with another source than the embedded one.",
   },
   markers: {
@@ -373,7 +334,6 @@ export const fleetInstruments = {
     type: "gauge",
     labels: ["slug", "marker"],
     help: "When people marked a rollout or deployment, for annotations; slug is empty where it is about all organizations.",
-    unit: "seconds",
     note: "The latest 50 of the last 30 days.",
   },
   discoveryUp: {
@@ -381,7 +341,6 @@ export const fleetInstruments = {
     type: "gauge",
     labels: ["source"],
     help: "Whether the last refresh of the discovery source gave a list.",
-    unit: "1",
     note: "0 after an error, a timeout or a bad list; the last good list holds then.",
   },
   discoveryHeld: {
@@ -389,7 +348,6 @@ export const fleetInstruments = {
     type: "gauge",
     labels: ["source"],
     help: "1 while a list of the discovery source is held back, because it would remove too many organizations.",
-    unit: "1",
     note: "`flatline discover accept NAME` applies it.",
   },
   discovered: {
@@ -397,7 +355,6 @@ export const fleetInstruments = {
     type: "gauge",
     labels: ["source"],
     help: "Organizations that are checked because the discovery source lists them.",
-    unit: "1",
     note: "Without those that the configuration or a source before it has.",
   },
 } as const satisfies Record<string, Instrument>;

@@ -12,7 +12,6 @@ export const countedReceiverInstruments = {
     type: "counter",
     labels: ["receiver", "outcome"],
     help: "Attempts to deliver a notification, by outcome.",
-    unit: "1",
     values: { outcome: deliveryOutcomes },
   },
   notificationDuration: {
@@ -20,7 +19,6 @@ export const countedReceiverInstruments = {
     type: "histogram",
     labels: ["receiver"],
     help: "How long attempts to deliver a notification took.",
-    unit: "seconds",
     buckets: deliveryBuckets,
   },
   attemptsUnderWay: {
@@ -28,7 +26,6 @@ export const countedReceiverInstruments = {
     type: "gauge",
     labels: ["receiver"],
     help: "Requests to the receiver that it has not answered yet.",
-    unit: "1",
     note: "At most four, of this process. Above 0 for long: the receiver hangs.",
   },
   receiverTimeouts: {
@@ -36,7 +33,6 @@ export const countedReceiverInstruments = {
     type: "counter",
     labels: ["receiver"],
     help: "Requests that the receiver did not answer within its timeout.",
-    unit: "1",
     note: "A receiver that hangs; one that refuses, or cannot be reached, answers in time.",
   },
 } as const satisfies Record<string, Instrument>;
@@ -48,28 +44,24 @@ export const storedReceiverInstruments = {
     type: "gauge",
     labels: ["receiver"],
     help: "Notifications that the receiver has not accepted yet.",
-    unit: "1",
   },
   outboxDeadLetters: {
     name: "flatline_outbox_dead_letters",
     type: "gauge",
     labels: ["receiver"],
     help: "Notifications that will not be tried again until they are retried or discarded by hand.",
-    unit: "1",
   },
   outboxOldestAge: {
     name: "flatline_outbox_oldest_age_seconds",
     type: "gauge",
     labels: ["receiver"],
     help: "Age of the oldest notification that the receiver has not accepted yet; 0 without one.",
-    unit: "seconds",
   },
   receiverPausedUntil: {
     name: "flatline_receiver_paused_until_timestamp_seconds",
     type: "gauge",
     labels: ["receiver"],
     help: "Until when the receiver asked to be left alone (Retry-After); 0 while it is not paused.",
-    unit: "timestamp",
     note: "At most an hour ahead. `outbox retry` and `notify test` end it.",
   },
 } as const satisfies Record<string, Instrument>;
