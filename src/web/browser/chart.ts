@@ -27,9 +27,26 @@ export function startCharts(): void {
 
 function addCursors(): void {
   for (const charted of document.querySelectorAll<HTMLElement>(".charted")) {
-    const json = charted.querySelector("script")?.textContent ?? "";
-    if (charted.querySelector(".cursor") === null && json !== "") addCursor(charted, JSON.parse(json) as CursorNumbers);
+    const numbers = numbersOf(charted);
+    if (charted.querySelector(".cursor") === null && numbers !== null) addCursor(charted, numbers);
   }
+}
+
+/** null: nothing is known of its range. */
+function numbersOf(charted: HTMLElement): CursorNumbers | null {
+  const json = charted.querySelector("script")?.textContent ?? "";
+  return json === "" ? null : (JSON.parse(json) as CursorNumbers);
+}
+
+/** Goes to the stretch before that of the chart, or after it, up to now. Returns false where there is no chart. */
+export function moveChart(by: 1 | -1): boolean {
+  const charted = document.querySelector<HTMLElement>(".charted");
+  const numbers = charted === null ? null : numbersOf(charted);
+  if (numbers === null) return false;
+  const { fromMs, toMs, isLive } = numbers;
+  const shiftMs = Math.min(by * (toMs - fromMs), Date.now() - toMs);
+  if (by === -1 || !isLive) go({ from: String(Math.round(fromMs + shiftMs)), to: String(Math.round(toMs + shiftMs)) });
+  return true;
 }
 
 function addCursor(charted: HTMLElement, numbers: CursorNumbers): void {

@@ -1,4 +1,5 @@
 import { html } from "../parts/html.ts";
+import { moveChart } from "./chart.ts";
 
 const offKey = "flatline-keys";
 const pages: Readonly<Record<string, string>> = {
@@ -36,6 +37,8 @@ function press(key: string): boolean {
   if (key === "j" || key === "k") return move(key === "j" ? 1 : -1);
   if (key === "x") return click(document.activeElement?.closest("tr")?.querySelector("td.check input"));
   if (/^[1-4]$/.test(key)) return click(document.querySelectorAll(".counters a")[Number(key) - 1]);
+  if (key === "[" || key === "]") return moveChart(key === "[" ? -1 : 1);
+  if (key === "r") return click(document.querySelector("button[form=run]"));
   const act = acts[key];
   if (act === undefined) return false;
   const ofTicked = document.querySelector(`.bulk:not([hidden]) [hx-get$="/${act}"]`);
@@ -69,6 +72,8 @@ const list: readonly (readonly [keys: string, what: string])[] = [
   ["1–4", "only fail, warn, unknown, ok"],
   ["x, Shift click", "tick the row, all up to it; Esc clears"],
   ["a e s", "acknowledge, judge, silence: what is ticked, else the incident; opens the dialog"],
+  ["[ ]", "the stretch before on the chart, or after"],
+  ["r", "run the checks of this organization now"],
   ["?", "this list"],
 ];
 

@@ -88,6 +88,21 @@ describe("keys", () => {
     await page.locator("dialog:modal h2", { hasText: "What was it?" }).waitFor();
   });
 
+  it("move the chart by [ and ], and run the checks of an organization by r", async () => {
+    const page = await browser.open(`${url}/o/acme?range=24h`, authorized);
+    await page.keyboard.press("[");
+    await page.waitForURL(/from=\d+&to=\d+/);
+    const { searchParams: before } = new URL(page.url());
+    // Its ends are those of its bars.
+    expect(Math.round((Number(before.get("to")) - Number(before.get("from"))) / 3_600_000)).toBe(24);
+    await page.keyboard.press("]");
+    await page.waitForURL((at) => Number(at.searchParams.get("from")) > Number(before.get("from")));
+
+    const run = page.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/o/acme/run"));
+    await page.keyboard.press("r");
+    expect((await (await run).response())?.status()).toBe(204);
+  });
+
   it("are listed by ?, and can be turned off there", async () => {
     const page = await browser.open(`${url}/config`, authorized);
     await page.keyboard.press("?");

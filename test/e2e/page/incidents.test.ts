@@ -233,6 +233,18 @@ describe("the page of an incident", () => {
       await page.close();
     }
   });
+
+  it("has its acts at the foot of a phone, also without scripts", async () => {
+    const page = await open("/incidents/1", { viewport: { width: 390, height: 800 }, javaScriptEnabled: false });
+    const bar = page.getByRole("navigation", { name: "Acts" });
+    const box = await bar.boundingBox();
+    await bar.locator("summary").click();
+
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBe(800);
+    const words = (await bar.getByRole("link").allInnerTexts()).map((text) => text.replace(/ \d+…/, "…"));
+    expect(words).toEqual(["Acknowledge…", "Judge…", "Release…", "Silence…", "Comment"]);
+    expect(await page.locator(".asked .acts .button").first().isVisible()).toBe(false);
+  });
 });
 
 describe("acts on an incident", () => {

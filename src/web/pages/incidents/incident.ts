@@ -11,7 +11,7 @@ import { renderInstants } from "./instants.ts";
 import { excessOf, memberFactsOf } from "./member-facts.ts";
 import { renderMembers } from "./members.ts";
 import { renderOpinion } from "./opinion.ts";
-import { decidedQuestions, knownQuestions, renderQuestions } from "./questions.ts";
+import { decidedQuestions, knownQuestions, renderQuestions, type Question } from "./questions.ts";
 import { firstSentence, incidentSentences, isAlone } from "./sentences.ts";
 import { renderStory } from "./story.ts";
 
@@ -55,26 +55,37 @@ export function renderIncident(
   const { number } = incident;
   const path = `/incidents/${number}`;
   const isSpike = incident.family === "deaths";
-  const acts = html`${incident.endedAtMs === null ? actButton(number, "silence", "Silence…") : nothing}
-    <button type="button" data-copy="report" hidden>Copy report</button>
-    <a class="button" href="/api/v1/incidents/${number}">JSON</a>`;
+  const silence = incident.endedAtMs === null ? actButton(number, "silence", "Silence…") : nothing;
+  const copy = html`<button type="button" data-copy="report" hidden>Copy report</button>`;
+  const acts = html`${silence} ${copy} <a class="button" href="/api/v1/incidents/${number}">JSON</a>`;
   const button = (act: DialogAct, words: string, isFirst: boolean): Html => actButton(number, act, words, isFirst);
   const lookButton = dialogButton(`${path}/look`, page.summary.secondOpinion === null ? "Look…" : "Look again…");
+  const decided = decidedQuestions(page, { withPeople, button });
   const sentences = incidentSentences(page, withPeople).map((sentence) => html`${sentence}`);
   return html`<p class="crumbs">
       <span><a href="/incidents">Incidents</a> / ${number}</span
       >${previous === null ? nothing : html`<span><a href="/incidents/${previous}">&lsaquo; ${previous}</a></span>`}
     </p>
     ${renderHead(sentences, { shape: incidentMark(page), acts })} ${renderInstants(page, withPeople)}
-    <div class="asked">
-      ${renderQuestions(knownQuestions(page, lookButton))}${renderQuestions(decidedQuestions(page, { withPeople, button }), true)}
-    </div>
+    <div class="asked">${renderQuestions(knownQuestions(page, lookButton))}${renderQuestions(decided, true)}</div>
     ${chart}${isAlone(page) ? nothing : renderMembers(page, params, path)}
     <div class="two">
       <div>${isSpike ? renderCarriers(page) : nothing}${renderCost(page, withPeople)}${organization}</div>
       ${renderSection("What happened", html`${incidentComment(number)}${renderStory(page, withPeople)}`)}
     </div>
-    ${withPeople ? renderOpinion(page) : nothing}${deadAssets}`;
+    ${withPeople ? renderOpinion(page) : nothing}${deadAssets}
+    ${renderActBar(decided, html`${silence} <a class="button" href="#comment">Comment</a> ${copy}`)}`;
+}
+
+/** On a phone the acts of the questions are a bar at the foot, with what is done less often behind "More". */
+function renderActBar(questions: readonly Question[], more: Html): Html {
+  return html`<nav class="actbar" aria-label="Acts">
+    ${questions.map(({ act }) => act)}
+    <details>
+      <summary class="button">More</summary>
+      <div>${more}</div>
+    </details>
+  </nav>`;
 }
 
 function incidentComment(number: number): Html {
