@@ -90,7 +90,7 @@ receivers:
   - { name: again, type: webhook, url: "${sink.url}/again" }
   - { name: bridge, type: webhook, format: alertmanager, url: "${sink.url}/bridge" }
   - { name: own, type: webhook, template: "{{ payload | json }}", url: "${sink.url}/own" }
-  - { name: am, type: alertmanager, url: "${sink.url}/am", resendInterval: 2s }
+  - { name: am, type: alertmanager, url: "${sink.url}/am", resendInterval: 5m }
   - { name: slack, type: slack, url: "${sink.url}/slack" }
   - { name: discord, type: discord, url: "${sink.url}/discord" }
   - { name: teams, type: msteams, url: "${sink.url}/teams" }
