@@ -136,7 +136,7 @@ function addList(parent: Command, context: CliContext): void {
         limit: "200",
       });
       const { incidents } = await askDaemon(flags, context, (daemon) =>
-        daemon.read(`/api/v1/incidents?${query.toString()}`, incidentListSchema),
+        daemon.readPublic(`/api/v1/incidents?${query.toString()}`, incidentListSchema),
       );
       context.stdout.write(
         flags.json === true ? `${JSON.stringify(incidents, null, 2)}\n` : renderList(incidents, flags.state, context),
@@ -163,7 +163,7 @@ function addShow(parent: Command, context: CliContext): void {
     .option("--json", "print the incident as JSON")
     .addHelpText("after", "\nExample:\n  flatline incidents show 41 --json | jq -r '.alerts[].slug'\n")
     .action(async (id: string, flags: DaemonFlags) => {
-      const incident = await askDaemon(flags, context, (daemon) => daemon.read(pathOf(id), incidentDetailSchema));
+      const incident = await askDaemon(flags, context, (daemon) => daemon.readPublic(pathOf(id), incidentDetailSchema));
       context.stdout.write(
         flags.json === true ? `${JSON.stringify(incident, null, 2)}\n` : renderIncident(incident, context),
       );

@@ -176,9 +176,8 @@ function linkSigner(config: Config): SignLinks | null {
       const path = signActLink(linkSecret, { act, alertId, receiver, expiresAtMs: nowMs + linkLifeMs });
       return { label, url: `${externalUrl.replace(/\/$/, "")}/${path}` };
     };
-    // Those whose gate it would open are left out when it is followed.
     if ("number" in subject)
-      return [link("acknowledge", `incident-${subject.number}`, `Acknowledge ${formatCount(subject.firing)}`)];
+      return [link("acknowledge", `incident-${subject.number}`, `Acknowledge ${formatCount(subject.toAcknowledge)}`)];
     return linkActs
       .filter((act) => act !== "acknowledge" || !opensGate(subject, (slug) => acknowledgementOpensGate(config, slug)))
       .map((act) => link(act, subject.id, labels[act]));

@@ -10,7 +10,7 @@ export type SignLinks = (subject: LinkSubject, receiver: string, nowMs: number) 
 /** What a link is of: an alert, or several of an incident, by its number. */
 export type LinkSubject =
   | Pick<AlertNotice, "id" | "check" | "kind" | "slug" | "severity" | "peak">
-  | { readonly number: number; readonly firing: number };
+  | { readonly number: number; readonly toAcknowledge: number };
 
 /**
  * Returns the links of a message that is about one alert or incident which fires (CONTRACT 7 and 15); none in any other. They are made for each attempt and
@@ -24,9 +24,10 @@ export function actLinks(
   const [alert, ...others] = latestNotices(alerts);
   if (sign === null || sign === undefined || alert === undefined) return [];
   if (others.length > 0 || fleet !== null) {
+    const toAcknowledge = incident?.own.toAcknowledge ?? 0;
     const isActedOn =
       incident !== null && status === "firing" && !alerts.some((one) => isActNotice(one) || one.isDrill);
-    return isActedOn ? sign({ number: incident.number, firing: incident.firing }, receiver, nowMs) : [];
+    return isActedOn && toAcknowledge > 0 ? sign({ number: incident.number, toAcknowledge }, receiver, nowMs) : [];
   }
   const isOfAlert = alert.status === "firing" && alert.event !== "test" && !isActNotice(alert) && !alert.isDrill;
   return isOfAlert ? sign(alert, receiver, nowMs) : [];

@@ -58,7 +58,9 @@ function notificationsOf(text: string, findings: number, organizations: number):
     count: 1,
     share: 0.025,
   }));
-  const incident = { ...(sampleFleet.incident ?? fail()), organizations, firing: organizations };
+  const sampled = sampleFleet.incident ?? fail();
+  const own = { ...sampled.own, organizations, firing: organizations };
+  const incident = { ...sampled, organizations, firing: organizations, own };
   const worst = alerts.slice(0, 5).map(({ slug }) => ({ slug, excess: 9, count: 10, expected: 1 }));
   const many = { ...one, alerts, incident: { ...incident, worst } };
   return [one, three, many, { ...many, fleet: { ...(sampleFleet.fleet ?? fail()), assetTypes } }];

@@ -201,8 +201,17 @@ const incident: IncidentNotice = {
   excess: { deathsLastHour: 212, usualPerHour: 5.02, expectedEndAtMs: null },
   lastedMs: 24 * 60_000,
   unjudged: 12,
+  own: { organizations: 12, firing: 12, toAcknowledge: 12, errors: [], lastError: null, judgement: null },
 };
-const over: IncidentNotice = { ...incident, endedAtMs: nowMs, firing: 0, organizations: 14, excess: null };
+const ofThree = { ...incident.own, organizations: 3, firing: 2, toAcknowledge: 2 };
+const ended = { ...incident.own, organizations: 14, firing: 0 };
+const over: IncidentNotice = { ...incident, endedAtMs: nowMs, firing: 0, organizations: 14, excess: null, own: ended };
+const errors = { errors: [{ reason: "server_error", organizations: 12 }], lastError: "HTTP 503" };
+const noDeaths = { deaths: null, carriers: [], worst: [], held: 0 };
+const unanswered: IncidentNotice = {
+  ...{ ...incident, ...noDeaths },
+  ...{ family: "unreachable", severity: "unknown", own: { ...incident.own, ...errors } },
+};
 
 /** One notification of each kind that receivers word, with made-up numbers: templates are tried on them, and goldens made. */
 export function sampleNotifications(): Readonly<Record<string, Notification>> {
@@ -350,20 +359,12 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
     resolved: of([resolved], { summary: "acme: the rate is back under the threshold, lasted 11h 40m" }),
     removed: of([{ ...resolved, reason: "organization_removed", result: null, counts: null }]),
     group: of([firing, warning, { ...resolved, id: "0196f0a2-0000-7000-8000-000000000004", slug: "initech" }], {
-      incident: { ...incident, organizations: 3, firing: 2, deaths: { count: 5150, expected: 21.1 } },
+      incident: { ...incident, organizations: 3, firing: 2, deaths: { count: 5150, expected: 21.1 }, own: ofThree },
     }),
     unreachable: of([unknown, { ...unknown, id: "0196f0a2-0000-7000-8000-000000000005", slug: "globex" }], {
       summary: "120 organizations give no result since 2026-01-15T00:20:00Z: server_error 119, forbidden 1",
       severity: "unknown",
-      incident: {
-        ...incident,
-        family: "unreachable",
-        severity: "unknown",
-        deaths: null,
-        carriers: [],
-        worst: [],
-        held: 0,
-      },
+      incident: unanswered,
     }),
     taken: of([{ ...firing, event: "reminder" }, warning], { incident: { ...incident, acknowledgedBy: "dana" } }),
     lead: of(

@@ -1,14 +1,22 @@
 import { worstSeverity } from "../../contract/severity.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { Incident } from "../../store/alerts/incidents.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import { isGateAlert } from "../decide/gate.ts";
 import { memberViewer } from "../incident-members.ts";
-import { summarizeIncident, worstMembers, type IncidentMember, type IncidentSummary } from "../incident-summary.ts";
+import {
+  slugsOf,
+  summarizeIncident,
+  worstMembers,
+  type IncidentMember,
+  type IncidentSummary,
+} from "../incident-summary.ts";
+import { opensGate } from "../outside-acts.ts";
 import type { AlertingSettings } from "../settings.ts";
 import type { FleetState } from "../view.ts";
 import { composeFleet, type PartState } from "./compose.ts";
-import type { FleetNotice, IncidentExcess, IncidentNotice } from "./notification.ts";
+import type { FleetNotice, IncidentExcess, IncidentNotice, OwnPart } from "./notification.ts";
 import { reportFor } from "./snapshot.ts";
 
 // What a message of several organizations names.
@@ -21,10 +29,17 @@ export interface ShownIncident {
   readonly part?: PartState | undefined;
 }
 
+/** By what incidents are said. */
+export interface NoticeSource {
+  readonly settings: AlertingSettings;
+  readonly board: Pick<Board, "state">;
+  readonly nowMs: number;
+}
+
 /** Reads the incidents of these numbers; returns what is said of one of them, for the alerts of a part. */
 export async function incidentNotices(
   parts: Pick<StoreParts, "incidents" | "silences" | "gate">,
-  { settings, nowMs }: { readonly settings: AlertingSettings; readonly nowMs: number },
+  { settings, board, nowMs }: NoticeSource,
   shown: readonly number[],
 ): Promise<(number: number, part: readonly string[]) => ShownIncident> {
   const numbers = [...new Set(shown)];
@@ -52,12 +67,45 @@ export async function incidentNotices(
         excess: excessOf(all, summary),
         lastedMs: lastedMs(all, summary, nowMs),
         unjudged: all.filter(({ alert }) => isGateAlert(alert) && alert.judgement === undefined).length,
+        own: ownPart(
+          incident,
+          own.filter(({ isSilenced }) => !isSilenced),
+          { settings, board },
+        ),
       },
       part: {
         status: firing.length === 0 ? "resolved" : "firing",
         severity: worstSeverity((firing.length === 0 ? own : firing).map(({ alert }) => alert.severity)),
       },
     };
+  };
+}
+
+function ownPart(
+  { family }: Pick<Incident, "family">,
+  members: readonly IncidentMember[],
+  { settings, board }: Pick<NoticeSource, "settings" | "board">,
+): OwnPart {
+  const firing = members.filter(({ end }) => end === null);
+  const opens = (slug: string): boolean => settings.gateOf(slug).releaseOn.includes("acknowledged");
+  const errors = new Map<string, { readonly reason: string; readonly message: string }>();
+  for (const { alert } of family === "unreachable" ? firing : []) {
+    const report = board.state(alert.check, alert.slug)?.lastReport;
+    if (report?.kind === "error") errors.set(alert.slug, report.error);
+  }
+  const judgements = members.flatMap(({ alert }) => alert.judgement ?? []);
+  const [first] = judgements;
+  const isAlike = judgements.every(({ verdict, by }) => verdict === first?.verdict && by === first.by);
+  return {
+    organizations: slugsOf(members).size,
+    firing: slugsOf(firing).size,
+    toAcknowledge: slugsOf(firing.filter(({ alert }) => alert.acknowledgement === null && !opensGate(alert, opens)))
+      .size,
+    errors: [...Map.groupBy(errors.values(), ({ reason }) => reason)]
+      .map(([reason, same]) => ({ reason, organizations: same.length }))
+      .toSorted((left, right) => right.organizations - left.organizations),
+    lastError: [...errors.values()].at(-1)?.message ?? null,
+    judgement: first === undefined || !isAlike ? null : { verdict: first.verdict, by: first.by },
   };
 }
 

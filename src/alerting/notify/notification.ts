@@ -114,6 +114,20 @@ export interface IncidentNotice extends IncidentSummary {
   readonly lastedMs: number;
   /** Alerts of a kind that is judged, which nobody has. */
   readonly unjudged: number;
+  readonly own: OwnPart;
+}
+
+/** The receiver's part of an incident, in numbers (CONTRACT 15, Parts). */
+export interface OwnPart {
+  readonly organizations: number;
+  readonly firing: number;
+  /** Organizations whose alerts a link of the incident acknowledges: those that fire, but where it would open a gate. */
+  readonly toAcknowledge: number;
+  /** Why organizations give no result, the most frequent first, and what the last one said; empty but in `unreachable`. */
+  readonly errors: readonly { readonly reason: string; readonly organizations: number }[];
+  readonly lastError: string | null;
+  /** What it was, where all that is judged of it was judged alike, and by whom; null: nothing is, or not alike. */
+  readonly judgement: Pick<AlertJudgement, "verdict" | "by"> | null;
 }
 
 /** The excess deaths of the members that fire, together (CONTRACT 15, Is it over?). */

@@ -112,7 +112,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const snapshots = new Map<string, AlertSnapshot>();
     const incidents = await incidentNotices(
       parts,
-      { settings, nowMs: clock.nowMs() },
+      { settings, board, nowMs: clock.nowMs() },
       plan.notifications.map(({ incident }) => incident.number),
     );
     const fleets = new Map<number, FleetNotice>();
@@ -169,7 +169,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const news = await takeActs(actsContext(parts, settings, planned));
     const acted = await incidentNotices(
       parts,
-      { settings, nowMs },
+      { settings, board, nowMs },
       news.map(({ incident }) => incident),
     );
     const whole = planned?.plan.parts ?? [];

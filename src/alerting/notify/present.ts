@@ -50,7 +50,7 @@ export async function presentOf(source: PresentSource, notification: Notificatio
     generatedAtMs: nowMs,
     fleet: await fleetNow(source, notification, number),
     incident: shown.incident,
-    alerts: alerts.map((notice) => presentNotice(source, notice, members.get(notice.id))),
+    alerts: presentNotices(source, alerts, part),
   };
 }
 
@@ -65,6 +65,28 @@ async function fleetNow(
   if (verdict === null) return null;
   const firing = (await parts.alerts.allLive()).filter(({ state }) => state === "firing");
   return { ...fleetNotice(verdict, firing, source), ...(fleet?.sample === undefined ? {} : { sample: fleet.sample }) };
+}
+
+/** All of the part, those of the notification first. */
+function presentNotices(
+  source: PresentSource,
+  alerts: readonly AlertNotice[],
+  part: readonly KeptAlert[],
+): readonly AlertNotice[] {
+  const kept = new Map(part.map((one) => [one.alert.id, one]));
+  const own = new Set(alerts.map(({ id }) => id));
+  const others = part.filter(({ alert }) => !own.has(alert.id));
+  return [
+    ...alerts.map((notice) => presentNotice(source, notice, kept.get(notice.id))),
+    ...others.map((one) => presentNotice(source, noticeOf(source, one), one)),
+  ];
+}
+
+/** An alert that the notification is not about. */
+function noticeOf({ settings }: PresentSource, { alert, end }: KeptAlert): AlertNotice {
+  const { labels = {}, url = null, isDrill = false } = settings.targetOf(alert.check, alert.slug) ?? {};
+  const snapshot = snapshotOf(alert, null, { labels, url, isDrill }, end?.atMs ?? null);
+  return { ...snapshot, event: "firing", status: "firing", reason: alert.reason, previousSeverity: alert.severity };
 }
 
 /** The alert as it is; of one that is over the last result speaks no longer, unless it is the one that ended it. */

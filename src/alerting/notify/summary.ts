@@ -5,7 +5,7 @@ import { withoutFraction } from "../../base/instant.ts";
 import { formatCount, formatPercent } from "../../base/numbers.ts";
 import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
 import { verdictWords } from "../../contract/fleet/verdict-words.ts";
-import type { AlertNotice, FleetNotice, NoticeEvent, Notification } from "./notification.ts";
+import type { AlertNotice, FleetNotice, IncidentNotice, NoticeEvent, Notification } from "./notification.ts";
 
 // A summary is a title: what fits a phone's lock screen. The alerts are all in the notification.
 const namedOrganizations = 3;
@@ -21,7 +21,7 @@ export function summarize(
     fleet !== null
       ? summarizeFleet(status, alerts, fleet, incident)
       : incident?.family === "unreachable" && alerts.length > 1
-        ? summarizeUnreachable(status, alerts)
+        ? summarizeUnreachable(status, alerts, incident)
         : summarizeAlerts(alerts);
   return isDrill ? `[DRILL] ${text}` : text;
 }
@@ -172,22 +172,24 @@ function summarizeFleet(
 }
 
 /** The codes with their counts, since when, and the last result. */
-function summarizeUnreachable(status: "firing" | "resolved", alerts: readonly AlertNotice[]): string {
-  const latest = [...new Map(alerts.map((alert) => [alert.id, alert])).values()];
-  const many = `${formatCount(latest.length)} organizations`;
-  const sinceMs = Math.min(...latest.map(({ startsAtMs }) => startsAtMs));
+function summarizeUnreachable(
+  status: "firing" | "resolved",
+  alerts: readonly AlertNotice[],
+  { own, startedAtMs: sinceMs }: IncidentNotice,
+): string {
+  const count = status === "firing" ? own.firing : own.organizations;
+  const [many, give] = [
+    `${formatCount(count)} ${count === 1 ? "organization" : "organizations"}`,
+    count === 1 ? "gives" : "give",
+  ];
   const since = `since ${withoutFraction(new Date(sinceMs).toISOString())}`;
   if (status === "resolved") {
-    const endsAtMs = Math.max(...latest.map(({ endsAtMs }) => endsAtMs ?? sinceMs));
-    return `${many} give results again, after ${describeDuration(endsAtMs - sinceMs)}`;
+    const endsAtMs = Math.max(...alerts.map(({ endsAtMs }) => endsAtMs ?? sinceMs));
+    return `${many} ${give} results again, after ${describeDuration(endsAtMs - sinceMs)}`;
   }
-  const counts = new Map<string, number>();
-  for (const { error } of latest) if (error !== null) counts.set(error.reason, (counts.get(error.reason) ?? 0) + 1);
-  const codes = [...counts]
-    .toSorted(([, left], [, right]) => right - left)
-    .map(([reason, count]) => `${reason} ${formatCount(count)}`);
-  const last = latest.at(-1)?.error?.message;
-  return `${many} give no result ${since}: ${codes.join(", ")}${last === undefined ? "" : `; last: ${last}`}`;
+  const codes = own.errors.map(({ reason, organizations }) => `${reason} ${formatCount(organizations)}`);
+  const last = own.lastError === null ? "" : `; last: ${own.lastError}`;
+  return `${many} ${give} no result ${since}${codes.length === 0 ? "" : `: ${codes.join(", ")}`}${last}`;
 }
 
 function names(alerts: readonly AlertNotice[], hasSeverity: boolean): string {

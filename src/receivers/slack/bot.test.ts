@@ -31,7 +31,8 @@ function sample(kind: string, { organizations = 1 } = {}): Notification {
   const notification = samples[kind];
   const incident = samples["group"]?.incident;
   if (notification === undefined || incident === undefined || incident === null) throw new Error(`no sample ${kind}`);
-  return { ...notification, incident: kind === "test" ? null : { ...incident, organizations } };
+  const own = { ...incident.own, organizations };
+  return { ...notification, incident: kind === "test" ? null : { ...incident, organizations, own } };
 }
 
 function deliver(notification: Notification): Promise<DeliveryOutcome> {
@@ -114,7 +115,10 @@ describe("a bot of Slack", () => {
   it("says of an incident that is wholly silenced that it is", async () => {
     await posted();
     const { incident, ...firing } = sample("firing", { organizations: 0 });
-    present = { ...firing, incident: incident === null ? null : { ...incident, firing: 0 } };
+    present = {
+      ...firing,
+      incident: incident === null ? null : { ...incident, firing: 0, own: { ...incident.own, firing: 0 } },
+    };
 
     await deliver(sample("judged"));
 

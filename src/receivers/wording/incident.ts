@@ -3,13 +3,14 @@ import { minuteMs } from "../../base/time.ts";
 import { formatCount, formatExpected, formatPercent } from "../../base/numbers.ts";
 import { opinionWords } from "../../contract/second-opinion.ts";
 import { ratioWords } from "../../contract/death-counts.ts";
+import { judgementMeanings } from "../../contract/judgement.ts";
 import { verdictWords } from "../../contract/fleet/verdict-words.ts";
 import { sampleLines } from "./broken.ts";
 import { beganText } from "./evidence.ts";
 import type { Message } from "./message.ts";
 import { isEscalation, noticeTitle } from "./notice.ts";
 import { durationText, instantText, percentText } from "./numbers.ts";
-import { plainText } from "./text.ts";
+import { capitalized, plainText } from "./text.ts";
 
 /**
  * Returns what is said of an incident of several organizations (CONTRACT 15, Parts): one sentence, the likely cause, the worst
@@ -40,7 +41,8 @@ const organizations = (count: number): string =>
   `${formatCount(count)} ${count === 1 ? "organization" : "organizations"}`;
 
 function firingTitle({ fleet }: Notification, incident: IncidentNotice, notices: readonly AlertNotice[]): string {
-  const { number, family, firing } = incident;
+  const { number, family } = incident;
+  const { firing } = incident.own;
   if (notices.some(isEscalation)) return `Escalated to you: nobody has taken incident ${number}`;
   // Members that are silenced are in no number (CONTRACT 15).
   if (firing === 0) return `Incident ${number}: all that fires is silenced`;
@@ -53,7 +55,8 @@ function firingTitle({ fleet }: Notification, incident: IncidentNotice, notices:
 }
 
 function endedTitle(incident: IncidentNotice, notices: readonly AlertNotice[]): string {
-  const { number, family, organizations: all, startedAtMs, lastedMs, held } = incident;
+  const { number, family, startedAtMs, lastedMs, held } = incident;
+  const { organizations: all } = incident.own;
   const endsAtMs = Math.max(startedAtMs, ...notices.map((notice) => notice.endsAtMs ?? startedAtMs));
   const after = `after ${durationText(endsAtMs - startedAtMs)}`;
   if (family === "unreachable")
@@ -91,7 +94,8 @@ function firingIntro(
   notices: readonly AlertNotice[],
   isState: boolean,
 ): string {
-  const { carriers, likelyCause, family, acknowledgedBy, firing, startedAtMs } = incident;
+  const { carriers, likelyCause, family, acknowledgedBy, startedAtMs } = incident;
+  const { firing } = incident.own;
   const [carrier] = carriers;
   const shared =
     carrier === undefined
@@ -104,6 +108,7 @@ function firingIntro(
     ...(family === "deaths" ? [causeSentences[likelyCause], opinionSentence(incident)] : []),
     shared,
     family === "unreachable" ? unreachableIntro(incident, notices, generatedAtMs) : "",
+    judgementSentence(incident),
     joined > 0 && joined < firing ? `${formatCount(joined)} new here.` : "",
     ...(isState ? [] : changeSentences(notices, generatedAtMs - startedAtMs)),
     acknowledgedBy === null ? "" : `${plainText(acknowledgedBy)} has it.`,
@@ -125,17 +130,13 @@ function changeSentences(notices: readonly AlertNotice[], lastedMs: number): str
 
 /** Since when, the codes with their counts, and the last error (CONTRACT 15, Notifications). */
 function unreachableIntro(
-  { firing, startedAtMs }: IncidentNotice,
+  { own: { firing, errors, lastError }, startedAtMs }: IncidentNotice,
   notices: readonly AlertNotice[],
   nowMs: number,
 ): string {
-  const errors = notices.flatMap(({ error }) => error ?? []);
-  const codes = [...Map.groupBy(errors, ({ reason }) => reason)]
-    .toSorted(([, left], [, right]) => right.length - left.length)
-    .map(([reason, same]) => `${reason} ${formatCount(same.length)}`);
+  const codes = errors.map(({ reason, organizations: count }) => `${reason} ${formatCount(count)}`);
   const what = codes.length === 0 ? "" : `: ${codes.join(", ")}`;
-  const last = errors.at(-1);
-  const said = last === undefined ? "" : ` The last error: ${plainText(last.message)}.`;
+  const said = lastError === null ? "" : ` The last error: ${plainText(lastError)}.`;
   const they = firing === 1 ? "It has" : "They have";
   // Where only other checks got no answer, deaths are watched.
   const isWatched = notices.length > 0 && notices.every(({ check }) => check !== "dead-asset-spike");
@@ -143,12 +144,21 @@ function unreachableIntro(
 }
 
 /** Says that the rates are back, never that something was mended: no person has looked (CONTRACT 7). */
-function endedIntro({ family, held, unjudged }: IncidentNotice): string {
+function endedIntro(incident: IncidentNotice): string {
+  const { family, held, unjudged } = incident;
   if (family === "unreachable") return "Nothing is known of the time between.";
   const left = unjudged === 0 ? "" : ` Nobody has judged ${formatCount(unjudged)} of its alerts.`;
   const judge = `${left}${held === 0 ? "" : " Judge it, so that its deaths are acted on or undone."}`;
   if (family !== "deaths") return `Nothing of it fires any more.${judge}`;
-  return `All rates are back under their thresholds. That does not clear the deaths that were counted.${judge}`;
+  const judged = unjudged === 0 ? judgementSentence(incident) : "";
+  const over = judged === "" ? "That does not clear the deaths that were counted." : judged;
+  return `All rates are back under their thresholds. ${over}${judge}`;
+}
+
+/** What people judged; empty where they did not, or not alike. */
+function judgementSentence({ own: { judgement } }: IncidentNotice): string {
+  if (judgement === null) return "";
+  return `${capitalized(judgementMeanings[judgement.verdict])}, says ${plainText(judgement.by ?? "a person")}.`;
 }
 
 function incidentFacts(incident: IncidentNotice, fleet: FleetNotice | null, nowMs: number): Message["facts"] {
@@ -210,7 +220,10 @@ function typeFacts({ assetTypes }: FleetNotice): Message["facts"] {
 const shownLines = 5;
 
 /** The worst by excess; where none is counted, the worst by severity, and none where many would all say what the sentence does. */
-function worstLines({ family, worst, organizations: all }: IncidentNotice, notices: readonly AlertNotice[]): string[] {
+function worstLines(
+  { family, worst, own: { organizations: all } }: IncidentNotice,
+  notices: readonly AlertNotice[],
+): string[] {
   const isSaid = new Set(notices.map(({ error }) => error?.reason)).size === 1 && all > shownLines;
   if (family === "unreachable" && isSaid) return [];
   const lines =

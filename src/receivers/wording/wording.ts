@@ -33,7 +33,7 @@ export function stateMessageOf(
   maxLinkLength: number,
 ): Message {
   const { incident, generatedAtMs } = notification;
-  const isWhole = incident !== null && incident.organizations !== 1;
+  const isWhole = incident !== null && incident.own.organizations !== 1;
   const message = brokenMessage(wordedMessage(notification, { acts, maxLinkLength, isWhole }), originsOf(notification));
   if (isWhole || incident === null) return message;
   const { acknowledgedBy } = incident;

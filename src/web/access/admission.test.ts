@@ -114,10 +114,13 @@ describe("who gets in", () => {
   });
 
   it.each([...publicReads, "GET /nowhere", "PUT /metrics"])("%s is closed without publicRead", async (route) => {
+    const [method = "", path = ""] = route.split(" ");
     const web = await start();
     web.world.access = { ...nobody, tokens: [oneToken(token)], publicRead: false };
 
-    expect((await ask(web, route)).status).toBe(401);
+    // A page leads to the sign-in.
+    const refused = await fetch(web.url + path, { method, redirect: "manual" });
+    expect(refused.status).toBe(path === "/" ? 303 : 401);
     expect((await ask(web, route, basic)).status).not.toBe(401);
     expect((await ask(web, route, bearer)).status).not.toBe(401);
   });

@@ -86,7 +86,10 @@ const bodies = {
   release: z.strictObject({ ...common, comment: why }),
   silence: z
     .strictObject({ ...common, endsAt: endsAt.optional(), duration: duration.optional(), comment: why })
-    .refine((body) => (body.endsAt === undefined) !== (body.duration === undefined), "give endsAt or duration"),
+    .refine((body) => (body.endsAt === undefined) !== (body.duration === undefined), {
+      path: ["endsAt"],
+      message: "give this or duration",
+    }),
   comment: z.strictObject({ ...common, comment: why }),
 };
 

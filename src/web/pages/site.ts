@@ -196,7 +196,8 @@ export function addMissingPage(scope: FastifyInstance, settings: () => AccessSet
     const access = request.url.startsWith("/-/") ? "open" : "public";
     // Where reading is closed, the answer does not show what exists.
     const refusal = refusalOf(request, { access }, settings());
-    if (refusal !== null) return isOurs ? sendRefusal(reply, refusal) : site.refuse(request, reply, refusal);
+    if (refusal !== null)
+      return isOurs || !wantsHtml(request) ? sendRefusal(reply, refusal) : site.refuse(request, reply, refusal);
     if (isOurs || !wantsHtml(request)) return sendProblem(reply, 404, "no such path");
     const main = renderMessage("There is no page here.", html`<a href="/">All organizations</a>`);
     return site.sendMissing(request, reply, { current: null, isPoor: true, main });

@@ -9,9 +9,14 @@ export function wantsHtml(request: FastifyRequest): boolean {
   return (request.headers.accept ?? "").includes("text/html");
 }
 
+/** Returns whether the request would take a page: whatever names no other kind does. */
+function takesPage({ headers: { accept = "*/*" } }: FastifyRequest): boolean {
+  return accept.includes("text/html") || accept.includes("*/*");
+}
+
 /** Returns whether a sign-in helps who was refused. An `Authorization` decides alone: a wrong one is answered as by the API. */
 export function isLedToSignIn(request: FastifyRequest, { status }: Refusal, { tokens }: AccessSettings): boolean {
-  return status === 401 && tokens.length > 0 && request.headers.authorization === undefined && wantsHtml(request);
+  return status === 401 && tokens.length > 0 && request.headers.authorization === undefined && takesPage(request);
 }
 
 /** Leads who asks for a page, or sends a form, to the sign-in, and from there back to that page. */

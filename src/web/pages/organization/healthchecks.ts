@@ -1,3 +1,4 @@
+import { breakAddresses } from "../../../base/broken-address.ts";
 import { formatCount, formatExpected, formatNumber } from "../../../base/numbers.ts";
 import { minuteMs } from "../../../base/time.ts";
 import type { HealthcheckMap } from "../../../contract/healthcheck.ts";
@@ -112,8 +113,8 @@ function messagesOf(
       .filter(({ message }) => said === null || !message.startsWith(`${said},`))
       // Where little is known, nothing is said of what is usual.
       .filter(({ message }) => !isThin || !message.includes(" expected"))
-      .map(({ message }) => withPageTimes(message, nowMs)),
+      .map(({ message }) => withPageTimes(breakAddresses(message), nowMs)),
     ...(findingsOmitted > 0 ? [`and ${formatCount(findingsOmitted)} more`] : []),
-    ...(suggestedAction === null ? [] : [`Do this first: ${suggestedAction}`]),
+    ...(suggestedAction === null ? [] : [`Do this first: ${breakAddresses(suggestedAction)}`]),
   ];
 }
