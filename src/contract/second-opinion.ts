@@ -6,6 +6,13 @@ export type LookAnswer = (typeof lookAnswers)[number];
 export const lookRoles = ["sample", "alive", "dead"] as const;
 export type LookRole = (typeof lookRoles)[number];
 
+/** What people read in place of a role. */
+export const lookRoleWords: Readonly<Record<LookRole, string>> = {
+  sample: "dead asset",
+  alive: "known to be alive",
+  dead: "long dead",
+};
+
 /** `refuted`: most of the incident's dead are alive; `confirmed`: most are dead. */
 export const opinionVerdicts = ["refuted", "confirmed", "undecided"] as const;
 export type OpinionVerdict = (typeof opinionVerdicts)[number];

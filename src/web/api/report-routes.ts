@@ -1,14 +1,16 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 
 import { FlatlineError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
-import { requireOrganization } from "../access/identity.ts";
+import type { AlertState } from "../../store/alerts/alerts.ts";
+import { requireOrganization, seesOrganization } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { AlertReading } from "../read/alerts.ts";
 import type { CheckReading } from "../read/checks.ts";
 import type { AlertAssetsPort, AssetPage } from "../ports/dead-assets.ts";
 import type { GateReading } from "../read/gate.ts";
-import { renderAlertReport } from "../report/alert-report.ts";
+import type { IncidentReading } from "../read/incidents.ts";
+import { renderAlertReport, type ReportFacts } from "../report/alert-report.ts";
 import { addResource } from "../resource.ts";
 
 export interface ReportRoutesOptions {
@@ -16,6 +18,7 @@ export interface ReportRoutesOptions {
   readonly checks: CheckReading;
   readonly gate: GateReading;
   readonly alertAssets: AlertAssetsPort;
+  readonly incidents: Pick<IncidentReading, "find">;
   readonly clock: Clock;
 }
 
@@ -25,7 +28,7 @@ const shownAssets = 10;
 export function addReportRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { alerts, checks, gate, alertAssets, clock }: ReportRoutesOptions,
+  { alerts, checks, gate, alertAssets, incidents, clock }: ReportRoutesOptions,
 ): void {
   /** Without them a report is still worth having. */
   async function newestAssets(id: string): Promise<AssetPage | null> {
@@ -35,6 +38,15 @@ export function addReportRoutes(
       if (error instanceof FlatlineError && (error.code === "too_large" || error.code === "unavailable")) return null;
       throw error;
     }
+  }
+
+  /** The sentence is of all that the reader may see; answers are of the alert's organization. */
+  async function opinionOf({ incident, slug }: AlertState, request: FastifyRequest): Promise<ReportFacts["opinion"]> {
+    if (incident === undefined) return null;
+    const found = await incidents.find(incident.id, (one) => seesOrganization(request, one));
+    if (found === null) return null;
+    const answers = found.look.answers.filter((one) => one.slug === slug);
+    return { incident: found.incident, look: { ...found.look, answers } };
   }
 
   addResource(scope, "/api/v1/alerts/:id/report", settings, {
@@ -53,6 +65,7 @@ export function addReportRoutes(
           resultAtMs: detail.worstResult?.atMs ?? null,
           gate: await gate.look(slug),
           assets: await newestAssets(id),
+          opinion: await opinionOf(detail.state, request),
           externalUrl: settings().externalUrl,
           nowMs: clock.nowMs(),
         });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { marked, type Token } from "marked";
 import { describe, expect, it } from "vitest";
 
+import { openIncident } from "../../../test/support/firing-alert.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import { renderAlertReport, type ReportFacts } from "./alert-report.ts";
 
@@ -144,6 +145,35 @@ function factsOf(text: string): ReportFacts {
       ],
       next: null,
     },
+    opinion: {
+      incident: openIncident(atMs, {
+        secondOpinion: {
+          asked: 20,
+          alive: 14,
+          gone: 5,
+          verdict: "refuted",
+          controls: { alive: { asked: 20, alive: 19 }, dead: { asked: 20, alive: 1 } },
+          atMs,
+          look: 1,
+        },
+      }),
+      look: {
+        running: null,
+        answers: [
+          {
+            slug: text,
+            asset: text,
+            assetType: text,
+            role: "sample",
+            answer: "answers",
+            status: 200,
+            title: text,
+            bytes: 9,
+            isAsked: true,
+          },
+        ],
+      },
+    },
     externalUrl: null,
     nowMs: atMs,
   };
@@ -193,6 +223,11 @@ describe("the report of an alert", () => {
       - Undone so far: 33
       - Do this first: \`acme\`
 
+      ## Second opinion
+
+      - refuted for incident 41, 2026-01-15T12:00:00Z: 14 of 20 still answer; of 20 known to be alive 19 do, of 20 long dead 1
+      - dead asset, answers 200: \`acme\`, \`acme\`
+
       ## Dead assets
 
       - 2 deaths from 2026-01-15T12:00:00Z to 2026-01-15T12:00:00Z, 1 different assets with a name; the newest:
@@ -219,7 +254,14 @@ describe("the report of an alert", () => {
     const pending = { ...rest, state: "pending", acknowledgement: null } as const;
     const changed = state === "ended" ? { ...bare, endsAtMs: atMs } : { ...bare, state: pending };
 
-    const text = renderAlertReport({ ...facts, detail: changed, result: null, gate: null, assets: null });
+    const text = renderAlertReport({
+      ...facts,
+      detail: changed,
+      result: null,
+      gate: null,
+      assets: null,
+      opinion: null,
+    });
 
     expect(text).toContain(
       state === "ended" ? "# ended, fail: `acme`, dead-asset-spike" : "- Ended: not yet, it is pending\n",

@@ -4,10 +4,12 @@ import { formatCount } from "../../base/numbers.ts";
 import { describeAuthor } from "../../contract/actor.ts";
 import { deathWords } from "../../contract/death-counts.ts";
 import { brokenResult, type HealthcheckResult } from "../../contract/healthcheck.ts";
+import { lookRoleWords, opinionWords } from "../../contract/second-opinion.ts";
 import type { AlertAcknowledgement } from "../../store/alerts/alerts.ts";
 import type { AlertDetail } from "../read/alerts.ts";
 import type { AssetPage } from "../ports/dead-assets.ts";
 import type { GateView } from "../read/gate.ts";
+import type { ReadIncidentDetail } from "../read/incidents.ts";
 import { escapeControls } from "../../base/unseen-text.ts";
 
 /** Everything that the report of one alert says. */
@@ -21,6 +23,8 @@ export interface ReportFacts {
   readonly gate: GateView | null;
   /** The newest of its assets; null: it has none, or they could not be read in time. */
   readonly assets: AssetPage | null;
+  /** What flatline's own looks say of its incident, with the answers of this organization's assets; null: nothing. */
+  readonly opinion: Pick<ReadIncidentDetail, "incident" | "look"> | null;
   /** The address by which people reach flatline; null: it is not configured. */
   readonly externalUrl: string | null;
   readonly nowMs: number;
@@ -39,6 +43,7 @@ export function renderAlertReport(facts: ReportFacts): string {
     `# ${severity}: ${inertText(state.slug)}, ${check}`,
     list(instants(facts)),
     section("Evidence", evidence(facts)),
+    section("Second opinion", secondOpinion(facts)),
     section("Dead assets", deadAssets(facts)),
     section("What happened", events(facts)),
     section("Comments", comments(facts)),
@@ -98,6 +103,18 @@ function evidence({ result: found, resultAtMs }: ReportFacts): string[] {
     ...(result.suggestedAction === null || resultAtMs !== null
       ? []
       : [`Do this first: ${inertText(result.suggestedAction)}`]),
+  ];
+}
+
+function secondOpinion({ opinion }: ReportFacts): string[] {
+  const said = opinion?.incident.secondOpinion;
+  if (opinion === null || said === null || said === undefined) return [];
+  return [
+    `${said.verdict} for incident ${opinion.incident.number}, ${instant(said.atMs)}: ${opinionWords(said)}`,
+    ...opinion.look.answers.map(({ role, answer, status, asset, title }) => {
+      const page = title === null ? "" : `, ${inertText(title)}`;
+      return `${lookRoleWords[role]}, ${answer}${status === null ? "" : ` ${status}`}: ${inertText(breakAddress(asset))}${page}`;
+    }),
   ];
 }
 

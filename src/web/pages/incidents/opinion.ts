@@ -6,9 +6,9 @@ import { formatCount } from "../../../base/numbers.ts";
 import {
   lookAnswers,
   lookRoles,
+  lookRoleWords,
   opinionWords,
   type LookAnswer,
-  type LookRole,
 } from "../../../contract/second-opinion.ts";
 import { authorOf, readerOf, seesOrganization } from "../../access/identity.ts";
 import type { AccessSettings } from "../../access/settings.ts";
@@ -28,12 +28,6 @@ const shapes: Readonly<Record<LookAnswer, MarkShape>> = {
   undecided: "dash",
   parked: "ring",
   gone: "ring",
-};
-
-const roleWords: Readonly<Record<LookRole, string>> = {
-  sample: "dead asset",
-  alive: "known to be alive",
-  dead: "long dead",
 };
 
 const columns: readonly Column[] = [
@@ -58,7 +52,7 @@ export function renderOpinion({ summary, answers }: IncidentPage): Html {
     ({ answer, role, assetType, asset, status, title }) =>
       html`<tr>
         <td>${mark(shapes[answer], "ink")} ${answer}</td>
-        <td class="second">${roleWords[role]}</td>
+        <td class="second">${lookRoleWords[role]}</td>
         <td class="type">${assetType ?? "–"}</td>
         <td class="address">${breakAddress(asset)}</td>
         <td class="n">${status ?? "–"}</td>
