@@ -1,4 +1,4 @@
-// Writes examples/shared-checker.csv.gz, what `npm start` replays: `node scripts/example-events.ts`. The deaths, their number and
+// Writes examples/shared-checker.csv.gz, what `npm start` replays, and examples/recorded-answers.json.gz: `node scripts/example-events.ts`. The deaths, their number and
 // their order are those of examples/records; examples/README.md says what is made up here.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -144,5 +144,25 @@ const rows = lists.flatMap(({ slug, record, digits, night, seconds, isBroken }) 
     return [[new Date(atMs).toISOString(), slug, assetType, nameOf(hash), status, reason].join(",")];
   });
 });
+/** The dead of the night that the records have as alive again: what a look would have found, as far as it is known. */
+const answers = lists.flatMap(({ record, digits, night, isBroken }) => {
+  const dead = new Set<string>();
+  const alive = new Set<string>();
+  for (const [at, , , hash, status] of isBroken ? records[record] : []) {
+    if (status === "DETECTED_AS_DEAD" && at >= night[0] && at <= night[1] && digits.test(hash)) dead.add(hash);
+    if (status === "DETECTED_AS_ALIVE" && at > night[1] && dead.has(hash)) alive.add(hash);
+  }
+  return [...alive].map((hash) => ({ asset: nameOf(hash), answer: "answers" }));
+});
+writeFileSync(
+  `${folder}recorded-answers.json.gz`,
+  gzipSync(
+    `{"results":[\n${answers
+      .map((one) => JSON.stringify(one))
+      .toSorted()
+      .join(",\n")}\n]}\n`,
+    { level: 9 },
+  ),
+);
 const text = `at,slug,assetType,asset,status,attr.reason\n${rows.toSorted().join("\n")}\n`;
 writeFileSync(`${folder}shared-checker.csv.gz`, gzipSync(text, { level: 9 }));

@@ -189,7 +189,8 @@ function counted(count: number, noun: string): string {
 /** Returns what a second opinion will contact, as a sentence without secrets; null: none is configured. */
 function secondOpinionContacts({ secondOpinion }: Pick<Config, "secondOpinion">): string | null {
   if (secondOpinion === null) return null;
-  const { dns, http, verifier } = secondOpinion;
+  const { dns, http, verifier, recorded } = secondOpinion;
+  if (recorded !== null) return `a second opinion contacts nobody: ${recorded} has recorded answers`;
   const servers = dns?.servers ?? null;
   const resolvers = servers === null ? "the system's DNS servers" : `the DNS servers ${servers.join(", ")}`;
   const contacts = [

@@ -34,16 +34,19 @@ export interface OpinionCounts {
   readonly gone: number;
   readonly verdict: OpinionVerdict;
   readonly controls: Readonly<Record<"alive" | "dead", { readonly asked: number; readonly alive: number }>>;
+  /** Nobody looked: the answers are from a file. */
+  readonly isRecorded?: boolean | undefined;
 }
 
 /** Returns what was found, without a full stop: "14 of 20 still answer; of 20 known to be alive 19 do, of 20 long dead 1". */
-export function opinionWords({ asked, alive, gone, verdict, controls }: OpinionCounts): string {
-  const found =
+export function opinionWords({ asked, alive, gone, verdict, controls, isRecorded }: OpinionCounts): string {
+  const counted =
     verdict === "refuted"
       ? `${alive} of ${asked} still answer`
       : verdict === "confirmed"
         ? `${gone} of ${asked} are gone`
         : `of ${asked} looked at ${alive} still answer and ${gone} are gone, which decides nothing`;
+  const found = isRecorded === true ? `${counted} (by recorded answers)` : counted;
   const known = [
     ...(controls.alive.asked === 0 ? [] : [`of ${controls.alive.asked} known to be alive ${controls.alive.alive} do`]),
     ...(controls.dead.asked === 0 ? [] : [`of ${controls.dead.asked} long dead ${controls.dead.alive}`]),

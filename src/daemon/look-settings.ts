@@ -9,7 +9,7 @@ import { createWebhookSigner } from "../receivers/webhook/signature.ts";
 export function lookSettingsOf(config: Config): LookSettings | null {
   const { secondOpinion, organizations } = config;
   if (secondOpinion === null) return null;
-  const { sample, control, againMs, dns, http, verifier } = secondOpinion;
+  const { sample, control, againMs, dns, http, verifier, recorded } = secondOpinion;
   const signer = createWebhookSigner([verifier?.secret ?? []].flat());
   return {
     sample,
@@ -18,6 +18,7 @@ export function lookSettingsOf(config: Config): LookSettings | null {
     dns: dns === null ? null : { servers: dns.servers ?? [] },
     http: http === null ? null : { ...http, allow: (http.allow ?? []).map(blockOf) },
     verifier: verifier === null ? null : { ...verifier, sign: (message) => signer.headers(message) },
+    recorded,
     hosts: [...hostsOf(config)],
     sentinelsOf: (slug) => organizations.find((one) => one.slug === slug)?.sentinel.assets ?? [],
   };

@@ -32,7 +32,8 @@ const refusals: readonly ProbeResult["reason"][] = ["name", "address", "port"];
  */
 export async function askAll(plan: readonly Planned[], options: AskOptions): Promise<void> {
   const { settings, prober, clock, signal, verify, onAnswer } = options;
-  const { http, dns, verifier } = settings;
+  const { http, dns } = settings;
+  const hasVerifier = settings.verifier !== null || settings.recorded !== null;
   const left: { readonly place: number; readonly asset: Planned; readonly result: ProbeResult }[] = [];
 
   async function ask(place: number, asset: Planned): Promise<void> {
@@ -40,7 +41,7 @@ export async function askAll(plan: readonly Planned[], options: AskOptions): Pro
     const isDnsOnly = http === null || isPersonal;
     const result = http === null && dns === null ? notProbed : await prober.probe({ urls, isDnsOnly });
     if (signal.aborted) return;
-    const mayVerify = verifier !== null && !isPersonal && !refusals.includes(result.reason);
+    const mayVerify = hasVerifier && !isPersonal && !refusals.includes(result.reason);
     if (mayVerify && result.answer === "undecided") left.push({ place, asset, result });
     else await onAnswer(place, answerOf(asset, result, settings));
   }
@@ -65,8 +66,8 @@ export async function askAll(plan: readonly Planned[], options: AskOptions): Pro
 function answerOf(
   { slug, asset, assetType, role, target }: Planned,
   { answer, status, title, bytes }: ProbeResult,
-  { http, verifier }: LookSettings,
+  { http, verifier, recorded }: LookSettings,
 ): LookedAt {
-  const isAsked = !target.isPersonal && (http !== null || verifier !== null);
+  const isAsked = !target.isPersonal && (http !== null || verifier !== null || recorded !== null);
   return { slug, asset, assetType, role, answer, status, title, bytes, isAsked };
 }

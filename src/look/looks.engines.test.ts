@@ -1,3 +1,8 @@
+import { mkdtempDisposable, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { startHttpSink, type HttpSink } from "../../test/support/far-side/http-sink.ts";
@@ -9,6 +14,7 @@ import { createSilentLogger } from "../base/logger.ts";
 import { Secret } from "../base/secret.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs, secondMs, type Clock } from "../base/time.ts";
 import { createAlertAssets } from "../daemon/evidence/alert-assets.ts";
+import { opinionWords } from "../contract/second-opinion.ts";
 import { createWebhookSigner } from "../receivers/webhook/signature.ts";
 import type { Incident, SecondOpinion } from "../store/alerts/incidents.ts";
 import type { LookedAt } from "../store/alerts/looks.ts";
@@ -87,6 +93,7 @@ function looksWith(given: Partial<LookSettings> = {}): Looks {
     dns: { servers: dnsServers },
     http: http === null ? null : { ...http, proxy: new Secret(http.proxy), allow: [] },
     verifier: null,
+    recorded: null,
     hosts: [],
     sentinelsOf: () => [],
     ...given,
@@ -335,6 +342,21 @@ describe.each(storeEngines)("on $engine,", (engine) => {
       looksWith(settingsFor(verifier)).start();
 
       expect(await opinionOf(incident)).toMatchObject({ asked: 12, alive: 0, gone: 0, verdict: "undecided" });
+    });
+
+    it("may have been recorded: nobody is asked, and the opinion says so", async () => {
+      await using folder = await mkdtempDisposable(join(tmpdir(), "flatline-recorded-"));
+      const recorded = join(folder.path, "answers.json.gz");
+      const results = urlsOf({ dead: 14 }).map((asset) => ({ asset, answer: "answers" }));
+      await writeFile(recorded, gzipSync(JSON.stringify({ results })));
+      const incident = await anIncident({ dead: { dead: 14, none: 6 }, alive: {}, longDead: {} });
+      looksWith({ http: null, dns: null, recorded }).start();
+
+      const opinion = await opinionOf(incident);
+
+      expect(opinion).toMatchObject({ asked: 20, alive: 14, gone: 0, verdict: "refuted", isRecorded: true });
+      expect(opinionWords(opinion)).toBe("14 of 20 still answer (by recorded answers)");
+      expect(slept).not.toContain(secondMs);
     });
 
     it("is asked about what HTTP leaves undecided, and not about what a rule refuses", async () => {

@@ -15,7 +15,7 @@ import { createProber, type ProberProgram } from "./prober/prober.ts";
 import { seededRandom } from "./sample.ts";
 import type { LookSettings } from "./settings.ts";
 import { judgeLook } from "./verdict.ts";
-import { askVerifier } from "./verifier.ts";
+import { askVerifier, readRecorded } from "./verifier.ts";
 
 export interface LooksOptions extends Pick<LookSources, "diedIn"> {
   readonly store: Store;
@@ -167,7 +167,11 @@ export function createLooks(options: LooksOptions): Looks {
     // The next process begins it again, with other hosts.
     if (loop.signal.aborted) return store.looks.save({ ...look, leaseUntilMs: 0 });
     const atMs = clock.nowMs();
-    const opinion = judgeLook(answers, http === null && set.verifier === null);
+    const isRecorded = set.recorded !== null;
+    const opinion = {
+      ...judgeLook(answers, http === null && set.verifier === null && !isRecorded),
+      ...(isRecorded ? { isRecorded } : {}),
+    };
     await store.transaction(async ({ incidents, looks }) => {
       await incidents.takeTurn(incident.family);
       await looks.save({ ...look, endedAtMs: atMs });
@@ -181,13 +185,14 @@ export function createLooks(options: LooksOptions): Looks {
   }
 
   async function verify(
-    { verifier }: LookSettings,
+    { verifier, recorded }: LookSettings,
     { id: incidentId }: Incident,
     planned: readonly Planned[],
   ): Promise<ReadonlyMap<string, LookAnswer>> {
-    if (verifier === null) return new Map();
     const assets = planned.map(({ asset, assetType }) => ({ asset, assetType }));
     try {
+      if (recorded !== null) return await readRecorded(recorded);
+      if (verifier === null) return new Map();
       const question = { incidentId, id: options.newId(), assets };
       return await askVerifier(verifier, question, { ...options, signal: loop.signal });
     } catch (error) {

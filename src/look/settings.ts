@@ -1,6 +1,6 @@
 import type { Secret } from "../base/secret.ts";
 
-/** What a second opinion is made with (CONTRACT 16); at least one of `dns`, `http` and `verifier` is there. */
+/** What a second opinion is made with (CONTRACT 16); at least one of `dns`, `http`, `verifier` and `recorded` is there. */
 export interface LookSettings {
   /** Dead assets, and controls of each kind, of a look at most. */
   readonly sample: number;
@@ -16,6 +16,8 @@ export interface LookSettings {
     readonly allow: readonly string[];
   } | null;
   readonly verifier: VerifierSettings | null;
+  /** A file of recorded answers, which are given in place of looking. */
+  readonly recorded: string | null;
   /** Hosts of the configuration, which are never asked. */
   readonly hosts: readonly string[];
   /** Assets of an organization that are known to be alive. */

@@ -1,3 +1,6 @@
+import { readFile } from "node:fs/promises";
+import { gunzipSync } from "node:zlib";
+
 import { z } from "zod";
 
 import { FlatlineError } from "../base/errors.ts";
@@ -7,6 +10,9 @@ import type { Clock } from "../base/time.ts";
 import { parseJson } from "../base/json.ts";
 import { lookAnswers, type LookAnswer } from "../contract/second-opinion.ts";
 import type { VerifierSettings } from "./settings.ts";
+
+/** What a verifier says of each asset, by its name. */
+type VerifierAnswers = ReadonlyMap<string, LookAnswer>;
 
 /** What a verifier is asked with. */
 export interface VerifierQuestion {
@@ -39,7 +45,7 @@ export async function askVerifier(
     clock,
     signal,
   }: { readonly dispatcher: HttpDispatcher; readonly clock: Clock; readonly signal: AbortSignal },
-): Promise<ReadonlyMap<string, LookAnswer>> {
+): Promise<VerifierAnswers> {
   const body = JSON.stringify({ incidentId, assets });
   const { status, body: text } = await sendRequest(dispatcher, {
     method: "POST",
@@ -50,7 +56,21 @@ export async function askVerifier(
     maxBodyBytes: maxAnswerBytes,
   });
   if (status < 200 || status >= 300) throw new FlatlineError("api_server_error", `the verifier answered ${status}`);
+  const answers = answersIn(text);
+  if (answers === null) throw new FlatlineError("api_invalid_response", "the verifier's answer has no list of results");
+  return answers;
+}
+
+/** Reads a verifier's answer that was recorded. @throws invalid_data for a file that is none */
+export async function readRecorded(file: string): Promise<VerifierAnswers> {
+  const bytes = await readFile(file);
+  const text = file.endsWith(".gz") ? gunzipSync(bytes, { maxOutputLength: maxAnswerBytes }) : bytes;
+  const answers = answersIn(text.toString());
+  if (answers === null) throw new FlatlineError("invalid_data", `${file} has no list of results of a verifier`);
+  return answers;
+}
+
+function answersIn(text: string): VerifierAnswers | null {
   const read = answerSchema.safeParse(parseJson(text));
-  if (!read.success) throw new FlatlineError("api_invalid_response", "the verifier's answer has no list of results");
-  return new Map(read.data.results.map(({ asset, answer }) => [asset, answer]));
+  return read.success ? new Map(read.data.results.map(({ asset, answer }) => [asset, answer])) : null;
 }

@@ -160,8 +160,10 @@ function checkSecondOpinion(config: WrittenConfig): Finding[] {
   const path = ["secondOpinion"];
   if (writtenKind(config)?.holdsEvents === false)
     return [{ path, message: "needs stored events with the names of assets: source.type: embedded", part: "key" }];
-  const isEmpty = opinion.dns === undefined && opinion.http === undefined && opinion.verifier === undefined;
-  return isEmpty ? [{ path, message: "needs dns, http or verifier: how it looks", part: "key" }] : [];
+  const ways = (["dns", "http", "verifier"] as const).filter((key) => opinion[key] !== undefined);
+  if (opinion.recorded !== undefined)
+    return ways.map((key) => ({ path: [...path, key], message: "does not go with recorded", part: "key" }));
+  return ways.length === 0 ? [{ path, message: "needs dns, http or verifier: how it looks", part: "key" }] : [];
 }
 
 /** A file, or a PostgreSQL. */

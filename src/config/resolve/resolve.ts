@@ -60,20 +60,25 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
       linkSecret: secret("server", "linkSecret"),
     },
     storage: { ...data.storage, url: secret("storage", "url") },
-    secondOpinion: resolveSecondOpinion(data, secrets),
+    secondOpinion: resolveSecondOpinion(data, places, secrets),
     heartbeat: data.heartbeat === null ? null : { ...data.heartbeat, url: secrets.one(["heartbeat"], "url") },
   });
 }
 
-function resolveSecondOpinion({ secondOpinion }: RootInput, secrets: SecretBook): SecondOpinionConfig | null {
+function resolveSecondOpinion(
+  { secondOpinion }: RootInput,
+  places: ConfigPlaces,
+  secrets: SecretBook,
+): SecondOpinionConfig | null {
   if (secondOpinion === null) return null;
-  const { http, verifier, ...rest } = secondOpinion;
+  const { http, verifier, recorded, ...rest } = secondOpinion;
   const [httpPath, verifierPath] = [
     ["secondOpinion", "http"],
     ["secondOpinion", "verifier"],
   ] as const;
   return {
     ...rest,
+    recorded: recorded === null ? null : resolve(places.folderOf(["secondOpinion"]), recorded),
     http: http === null ? null : { ...http, proxy: secrets.one(httpPath, "proxy") },
     verifier:
       verifier === null

@@ -6,6 +6,7 @@ import { secondMs } from "../../base/time.ts";
 import {
   addressRange,
   duration,
+  filePath,
   longestTimeoutMs,
   secretFile,
   shortestIntervalMs,
@@ -76,6 +77,11 @@ export const secondOpinionSchema = section({
     .describe(
       "A program of your own that looks: asked with one POST about all assets that the others leave undecided.",
     ),
+  recorded: filePath()
+    .optional()
+    .describe(
+      "For an example: a file with a verifier's answer (JSON, `.gz` too), read in place of looking; every sentence says so.",
+    ),
 }).describe(
-  "flatline looks at some of the dead assets of an incident by itself. Stored events only; needs `dns`, `http` or `verifier`.",
+  "flatline looks at some of the dead assets of an incident by itself. Stored events only; needs `dns`, `http` or `verifier`, or in their place `recorded`.",
 );

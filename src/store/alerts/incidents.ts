@@ -51,6 +51,8 @@ export interface SecondOpinion {
   readonly atMs: number;
   /** Number of the look. */
   readonly look: number;
+  /** Nobody looked: its answers are from a file. */
+  readonly isRecorded?: boolean | undefined;
 }
 
 /** What began together and is dealt with together (CONTRACT 15). */
@@ -144,6 +146,7 @@ const bodySchema = z.object({
       controls: z.object({ alive: controlSchema, dead: controlSchema }),
       atMs: z.number(),
       look: z.number(),
+      isRecorded: z.boolean().optional(),
     })
     .nullable(),
 });

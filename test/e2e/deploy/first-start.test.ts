@@ -25,6 +25,8 @@ const example = await readFile(join(root, "config.example.yaml"), "utf8");
 
 const readers = { authorization: "Bearer example-token" };
 
+const config = ["-c", "config.example.yaml"];
+
 /** The example as it is, but for the port, in a folder of its own with what it reads beside it. */
 let folder: string;
 let program: Program;
@@ -105,6 +107,22 @@ describe.each(["the first start", "a second start"])("%s", () => {
     expect((await severities())["tracker-hosts"]).toBe("ok");
   });
 
+  it("gives the incident a second opinion, and says that it is of recorded answers", async () => {
+    const opinion = await eventually(async () => {
+      const { secondOpinion } = (await readJson("/api/v1/incidents/1")) as {
+        secondOpinion: { verdict: string; finding: string; asked: number } | null;
+      };
+      return secondOpinion?.verdict === "refuted" ? secondOpinion : null;
+    }, 60 * secondMs);
+
+    expect(opinion.finding).toMatch(/^\d+ of \d+ still answer \(by recorded answers\)$/);
+    expect(await (await fetch(`${url}/incidents/1`)).text()).toContain("By recorded answers, nobody looked.");
+    const checked = await runProgram(["config", "check", ...config], { cwd: folder });
+    expect(checked.stdout).toMatch(
+      /a second opinion contacts nobody: \S+recorded-answers\.json\.gz has recorded answers/,
+    );
+  });
+
   it("names the dead assets on the incident's page, and asks what it was", async () => {
     const page = await (await fetch(`${url}/incidents/1`, { headers: readers })).text();
 
@@ -160,8 +178,6 @@ describe.each(["the first start", "a second start"])("%s", () => {
     for (const { severity, level } of told) expect(level).toBe(levels[severity as keyof typeof levels]);
     expect(told.map(({ slug }) => slug)).toContain("ads-hosts");
   });
-
-  const config = ["-c", "config.example.yaml"];
 
   it("names the assets of its alert: as many lines of CSV as different assets are known", async () => {
     const listed = await runProgram(["alerts", "list", "--json", ...config], { cwd: folder });

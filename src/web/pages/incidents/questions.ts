@@ -107,7 +107,7 @@ function opinionQuestion({ summary, incident, looking, canLook, nowMs }: Inciden
         : html`It has not looked at it.`;
     return { question, answer: html`None`, why, act };
   }
-  const { asked, alive, gone, verdict, controls, atMs } = opinion;
+  const { asked, alive, gone, verdict, controls, atMs, isRecorded } = opinion;
   const of = (count: number): string => `${formatCount(count)} of ${formatCount(asked)}`;
   const answers = {
     refuted: html`${of(alive)} still answer`,
@@ -120,7 +120,12 @@ function opinionQuestion({ summary, incident, looking, canLook, nowMs }: Inciden
       ? nothing
       : html`Of ${formatCount(controls.alive.asked)} known to be alive ${formatCount(controls.alive.alive)} do, of
         ${formatCount(controls.dead.asked)} long dead ${formatCount(controls.dead.alive)}. `;
-  return { question, answer: answers[verdict], why: html`${found}${known}${renderTime(atMs, nowMs)}.`, act };
+  return {
+    question,
+    answer: answers[verdict],
+    why: html`${found}${known}${isRecorded === true ? "By recorded answers, nobody looked. " : nothing}${renderTime(atMs, nowMs)}.`,
+    act,
+  };
 }
 
 function overQuestion(facts: IncidentFacts): Question {
