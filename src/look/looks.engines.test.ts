@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { startHttpSink, type HttpSink } from "../../test/support/far-side/http-sink.ts";
 import { firingAlert, openIncident } from "../../test/support/firing-alert.ts";
+import { freePort } from "../../test/support/free-port.ts";
 import { startLookWorld, type LookWorld } from "../../test/support/look/look-world.ts";
 import { storeEngines, type OpenedStore, type StoreEngineCase } from "../../test/support/store/engines.ts";
 import { createHttpDispatcher } from "../base/http-dispatcher.ts";
@@ -334,12 +335,17 @@ describe.each(storeEngines)("on $engine,", (engine) => {
     });
 
     it.each([
-      ["an answer of another form", { results: "none" }, 200],
-      ["an answer with an error", undefined, 500],
-    ])("says nothing with %s", async (_, body, status) => {
-      verifier = await answer(body, status);
+      ["an answer of another form", () => answer({ results: "none" })],
+      ["an answer with an error", () => answer(undefined, 500)],
+      ["an answer about others", () => answer({ results: [{ asset: "https://other.example/", answer: "answers" }] })],
+      ["an answer without end", () => startHttpSink((response) => response.end(" ".repeat(2 ** 20 + 1)))],
+      ["no answer in time", () => startHttpSink(() => undefined)],
+      ["nobody listening", async () => ({ ...(await answer(undefined)), url: `http://127.0.0.1:${await freePort()}` })],
+    ])("says nothing with %s", async (_, start) => {
+      verifier = await start();
       const incident = await anIncident({ dead: { dead: 12 }, alive: {}, longDead: {} });
-      looksWith(settingsFor(verifier)).start();
+      const { verifier: settings } = settingsFor(verifier);
+      looksWith({ ...settingsFor(verifier), verifier: settings ? { ...settings, timeoutMs: 100 } : null }).start();
 
       expect(await opinionOf(incident)).toMatchObject({ asked: 12, alive: 0, gone: 0, verdict: "undecided" });
     });

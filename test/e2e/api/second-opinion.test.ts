@@ -4,10 +4,11 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { dayMs, hourMs, minuteMs } from "../../../src/base/time.ts";
+import { minuteMs } from "../../../src/base/time.ts";
 import { firingAlert, openIncident } from "../../support/firing-alert.ts";
 import { freePort } from "../../support/free-port.ts";
 import { startLookWorld, type LookWorld } from "../../support/look/look-world.ts";
+import { nightOfDeaths, urlsOf } from "../../support/look/night-of-deaths.ts";
 import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
@@ -39,23 +40,9 @@ server:
     - { name: reader, token: reader-secret-of-tests, may: [read] }
 storage: { path: flatline.db }
 `);
-  const nowMs = Date.now();
-  const common = { assetType: "URL", status: "DETECTED_AS_DEAD", id: null, count: 1 };
-  const deaths = ["acme", "globex"].flatMap((slug) => [
-    ...Array.from({ length: 7 }, (_, day) => ({
-      ...common,
-      slug,
-      asset: null,
-      atMs: nowMs - (day + 1) * dayMs - hourMs,
-    })),
-    ...Array.from({ length: 60 }, (_, index) => ({
-      ...common,
-      slug,
-      asset: `https://up-${slug}-${index}.example/`,
-      atMs: nowMs - minuteMs,
-    })),
-    { ...common, slug, asset: `=of ${slug}`, atMs: nowMs - 2 * minuteMs },
-  ]);
+  const deaths = ["acme", "globex"].flatMap((slug) =>
+    nightOfDeaths(slug, Date.now(), { dead: [...urlsOf(`up-${slug}-`, 60), `=of ${slug}`] }),
+  );
   await folder.withStore((store) => store.transaction(({ events }) => events.add(deaths)));
   await folder.start();
   await eventually(async () => ((await ask("/api/v1/incidents/1", root)).body["secondOpinion"] ? true : null));
