@@ -209,8 +209,11 @@ const over: IncidentNotice = { ...incident, endedAtMs: nowMs, firing: 0, organiz
 const errors = { errors: [{ reason: "server_error", organizations: 12 }], lastError: "HTTP 503" };
 const noDeaths = { deaths: null, carriers: [], worst: [], held: 0 };
 const unanswered: IncidentNotice = {
-  ...{ ...incident, ...noDeaths },
-  ...{ family: "unreachable", severity: "unknown", own: { ...incident.own, ...errors } },
+  ...incident,
+  ...noDeaths,
+  family: "unreachable",
+  severity: "unknown",
+  own: { ...incident.own, ...errors },
 };
 
 /** One notification of each kind that receivers word, with made-up numbers: templates are tried on them, and goldens made. */
