@@ -4,7 +4,6 @@ import type { HealthcheckMap } from "../contract/healthcheck.ts";
 import { spikeOnsetOf, type SpikeOnset } from "../contract/spike-onset.ts";
 import type { AlertFound } from "../store/alerts/alerts.ts";
 import type { Board } from "../store/runs/board.ts";
-import type { RepeatedRuns } from "../store/runs/journal-row.ts";
 import type { OwnJournal } from "../store/runs/own-journal.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
 
@@ -30,13 +29,9 @@ export function isAwaited({ run, report }: RecordRequest, board: Pick<Board, "st
   return run.isAsked || board.stateOf(board.idOf(run) ?? 0)?.severity !== report.severity;
 }
 
-/** Runs that found what the last runs of their checks found: ok, without an alert. */
-export interface RepeatRequest extends RepeatedRuns, Pick<Run, "journal"> {}
-
 /** Runs that ended together, to be stored in one commit. */
 export interface EndedRuns {
   readonly requests: readonly RecordRequest[];
-  readonly repeats: readonly RepeatRequest[];
   readonly signal: AbortSignal | undefined;
 }
 

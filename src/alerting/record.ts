@@ -10,20 +10,19 @@ import type { CheckReport } from "../contract/report.ts";
 import type { SampledAsset } from "./notify/notification.ts";
 import type { AlertState, AlertEnd } from "../store/alerts/alerts.ts";
 import type { Board, CheckState } from "../store/runs/board.ts";
-import type { JournalRun, RepeatedRuns } from "../store/runs/journal-row.ts";
+import type { JournalRun } from "../store/runs/journal-row.ts";
 import { shouldKeepReport } from "../store/runs/kept-reports.ts";
 import type { OwnCommit, OwnJournal } from "../store/runs/own-journal.ts";
 import { sameReport, splitReport } from "../store/runs/report-shape.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
-import { isAwaited, reportFacts, type EndedRuns, type RecordRequest, type RepeatRequest } from "./finished-run.ts";
+import { isAwaited, reportFacts, type EndedRuns, type RecordRequest } from "./finished-run.ts";
 import { runTimeMs } from "./decide/run-time.ts";
 import { noteActNotice, releasedEntries } from "./acts/act-notice.ts";
 import { changeGate } from "./acts/gate-change.ts";
 import { isGateAlert } from "./decide/gate.ts";
 import { openIncidentBook, watchedSinceKey, type IncidentContext, type IncidentEvent } from "./incidents.ts";
-import { QuietChecks, rowOf } from "./quiet-checks.ts";
 import { removalReason, type AlertingSettings, type AlertTarget } from "./settings.ts";
 import { readSnapshot, reportFor, snapshotOf, writeSnapshot, type SnapshotContext } from "./notify/snapshot.ts";
 import { isAfterGap, togetherMs, weeksLookedAt } from "./decide/verdict.ts";
@@ -47,13 +46,6 @@ export interface Recorder {
    * for as long as a lease lasts, or until `signal` aborts. Answers for each run, in order, what came of it; does not reject.
    */
   record(requests: readonly RecordRequest[], signal?: AbortSignal): Promise<readonly PromiseSettledResult<Recorded>[]>;
-  /** Returns whether a run of this instant that finds what the last one found needs nothing but its place in the journal. */
-  canRepeat(checkId: number, atMs: number): boolean;
-  /**
-   * Stores runs of checks that could be repeated, in the same commit as what is recorded at the same time. Returns false if
-   * another process runs the checks by now; rejects if the store did not take them.
-   */
-  repeat(runs: RepeatRequest, signal?: AbortSignal): Promise<boolean>;
   /** This process runs other checks than before: another one may have changed the alerts of those that come back. */
   shardsChanged(): void;
   /**
@@ -93,8 +85,8 @@ export interface RecorderOptions {
   readonly gather?: () => Promise<void>;
   /** Runs that wait for the store's pause between commits are committed at once from its abort on [never]. */
   readonly stopping?: AbortSignal;
-  /** Called after a commit, with the states that it changed and the runs that repeated the others [not called]. */
-  readonly onRecorded?: (states: readonly CheckState[], repeats: readonly RepeatedRuns[]) => void;
+  /** Called after a commit, with the states that it changed [not called]. */
+  readonly onRecorded?: (states: readonly CheckState[]) => void;
 }
 
 /** What a run found is not thrown away for a store that is busy or away. */
@@ -111,7 +103,8 @@ const patience = {
 export function createRecorder(options: RecorderOptions): Recorder {
   const { store, board, clock, newId, stopping: ending = new AbortController().signal } = options;
   const logger = options.logger.child({ room: "alerting" });
-  const quiet = new QuietChecks();
+  /** Numbers of the checks of which the last run of this process was ok and left no alert. */
+  const quiet = new Set<number>();
 
   async function write(
     parts: StoreParts,
@@ -180,31 +173,25 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   /** The runs of one transaction; no notification is sent before it has ended. */
-  async function recordAll(given: readonly EndedRuns[]): Promise<StoredTogether[]> {
+  async function recordAll(given: readonly EndedRuns[]): Promise<(readonly (Committed | "lost")[])[]> {
     const journal = options.journal();
     const own = given.flatMap(({ requests }) => requests.filter(({ run }) => run.journal === journal));
-    const repeats = given.flatMap((one) => one.repeats.filter((runs) => runs.journal === journal));
-    const isEmpty = journal === null || own.length + repeats.length === 0;
-    const recorded = isEmpty ? null : await commitRuns(journal, own, repeats, given[0]?.signal);
+    const recorded = journal === null || own.length === 0 ? null : await commitRuns(journal, own, given[0]?.signal);
     let next = 0;
     const committedOf = ({ run }: RecordRequest): Committed | "lost" =>
       recorded !== null && run.journal === journal ? (recorded[next++] ?? "lost") : "lost";
-    return given.map((one) => ({
-      runs: one.requests.map(committedOf),
-      areRepeatsStored: recorded !== null && one.repeats.every((runs) => runs.journal === journal),
-    }));
+    return given.map(({ requests }) => requests.map(committedOf));
   }
 
   /** What came of each run, in order; null: the process has lost its shards. */
   async function commitRuns(
     journal: OwnJournal,
     requests: readonly RecordRequest[],
-    repeated: readonly RepeatRequest[],
     signal: AbortSignal | undefined,
   ): Promise<readonly Committed[] | null> {
     await nameChecks(requests.map(({ run }) => run));
     const entries = requests.map(entryOf);
-    const row = rowOf(entries, repeated, { journal, board });
+    const row = { runs: entries, repeats: [] };
     const commit = journal.begin(row, clock.nowMs());
     let steps: readonly Transition[] | null = null;
     const previous = entries.map(({ checkId }) => board.stateOf(checkId)?.severity ?? null);
@@ -229,12 +216,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
       return null;
     }
     announceIncidents(incidents);
-    options.onRecorded?.(changed, row.repeats);
+    options.onRecorded?.(changed);
     return requests.map(({ report }, index) => {
       const { checkId = 0 } = entries[index] ?? {};
       const step = steps[index] ?? unseen;
       const state = board.stateOf(checkId);
-      quiet.note(checkId, report.severity === "ok" && step === nothing, state?.kept ?? null);
+      if (report.severity === "ok" && step === nothing) quiet.add(checkId);
+      else quiet.delete(checkId);
       return { state, previousSeverity: previous[index] ?? null, step };
     });
   }
@@ -383,7 +371,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     signal?: AbortSignal,
   ): Promise<readonly PromiseSettledResult<Recorded>[]> {
     try {
-      const { runs } = await commit({ requests, repeats: [], signal });
+      const runs = await commit({ requests, signal });
       return requests.map(({ run }, index) => ({ status: "fulfilled", value: recordedOf(run, runs[index]) }));
     } catch (reason) {
       if (requests.length === 1 || isOfStore(reason)) return requests.map(() => ({ status: "rejected", reason }));
@@ -409,8 +397,6 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
   return {
     record,
-    canRepeat: (checkId, atMs) => quiet.canRepeat(checkId, atMs) && options.journal()?.canRepeat(checkId) === true,
-    repeat: async (runs, signal) => (await commit({ requests: [], repeats: [runs], signal })).areRepeatsStored,
     shardsChanged: () => quiet.clear(),
     endUnconfigured,
   };
@@ -421,11 +407,6 @@ const isUnknown = (severity: Severity | null = null): boolean => severity === nu
 /** A run that is stored, and what follows from it. */
 interface Committed extends Pick<Recorded, "state" | "previousSeverity"> {
   readonly step: Transition;
-}
-
-interface StoredTogether {
-  readonly runs: readonly (Committed | "lost")[];
-  readonly areRepeatsStored: boolean;
 }
 
 function hasSameThresholds(before: HealthcheckResult, now: HealthcheckResult): boolean {

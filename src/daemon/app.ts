@@ -120,7 +120,7 @@ export async function startApp(
     watch: (receiver) => deliveries.watch(receiver),
     onRequest: ({ operation, code }) => metrics.sourceRequest(operation, code),
   });
-  const hours = createHourBook(history, board, clock, () => runtime.current().config.storage.retentionMs);
+  const hours = createHourBook(history, clock, () => runtime.current().config.storage.retentionMs);
   const settings = () => runtime.current().settings;
   let isStarted = false;
   // A stop ends the loops, and itself in time: what is about to end is not restarted.

@@ -85,15 +85,10 @@ export function createChecking(options: CheckingOptions): Checking {
     },
     gather: () => scheduler.gatherEnding(),
     stopping: stopping.signal,
-    onRecorded: (changed, repeats) => fleet.note(changed, repeats),
+    onRecorded: (changed) => fleet.note(changed),
     readSample: createAlertSample(() => runtime.current().config),
   });
-  const together: TogetherOptions = {
-    run: (targets) => runtime.runTogether(targets),
-    follow: () => runtime.followCounts(),
-    canRepeat: (checkId, atMs) => recorder.canRepeat(checkId, atMs),
-    repeat: (runs, signal) => recorder.repeat(runs, signal),
-  };
+  const together: TogetherOptions = { run: (targets) => runtime.runTogether(targets) };
   const scheduler: Scheduler = createScheduler({
     membership,
     board,

@@ -3,8 +3,7 @@ import { secondMs, type Clock } from "../base/time.ts";
 import type { CheckReport } from "../contract/report.ts";
 import type { AppMetrics } from "../metrics/app-metrics.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { Board, CheckState } from "../store/runs/board.ts";
-import type { RepeatedRuns } from "../store/runs/journal-row.ts";
+import type { CheckState } from "../store/runs/board.ts";
 import type { Membership } from "../monitor/membership.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
 import type { Store } from "../store/store.ts";
@@ -22,8 +21,8 @@ export interface FleetView {
   showAll(): void;
   /** Shows what other replicas ran since the last look. */
   refresh(): Promise<void>;
-  /** Runs were recorded, here or by another replica; `repeats`: what else this one ran, with the same results as before. */
-  note(states: readonly CheckState[], repeats?: readonly RepeatedRuns[]): void;
+  /** Runs were recorded, here or by another replica. */
+  note(states: readonly CheckState[]): void;
   /** Gives the metrics the states of the checks that ran since the last call: a scrape pays for its lines, not each run. */
   showNoted(): void;
   /** A run of this replica was over, and the store would not take it. */
@@ -38,7 +37,6 @@ export interface FleetView {
 export interface FleetViewOptions {
   readonly store: Store;
   readonly states: CheckStates;
-  readonly board: Pick<Board, "keyOf">;
   readonly membership: Pick<Membership, "follow" | "owns">;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -68,11 +66,8 @@ export function createFleetView(options: FleetViewOptions): FleetView {
   const overdue = new Set<string>();
   /** Ran since the metrics last showed them, by key. */
   const noted = new Map<string, CheckKey>();
-  /** How often each check repeated its result since then, by number. */
-  const repeated: number[] = [];
 
-  function note(changed: readonly CheckState[], repeats: readonly RepeatedRuns[] = []): void {
-    for (const { checkIds } of repeats) noteRepeats(checkIds);
+  function note(changed: readonly CheckState[]): void {
     for (const state of changed) {
       const key = checkKey(state);
       overdue.delete(key);
@@ -81,32 +76,10 @@ export function createFleetView(options: FleetViewOptions): FleetView {
       if (!firstRound.isOver() && states.of(state.check, state.slug) !== null) firstRound.note(state);
       hours.note(state);
     }
-    if (changed.length + repeats.length > 0) publisher.publish();
-  }
-
-  function noteRepeats(checkIds: Int32Array): void {
-    for (const checkId of checkIds) {
-      while (repeated.length <= checkId) repeated.push(0);
-      repeated[checkId] = (repeated[checkId] ?? 0) + 1;
-      if (overdue.size === 0) continue;
-      const key = options.board.keyOf(checkId);
-      if (key !== undefined) overdue.delete(checkKey(key));
-    }
-  }
-
-  function countRepeats(): void {
-    for (const [checkId, count] of repeated.entries()) {
-      const key = count === 0 ? undefined : options.board.keyOf(checkId);
-      if (key === undefined) continue;
-      // A result that is repeated is ok.
-      metrics.checks.countRun(key.check, key.slug, "ok", count);
-      noted.set(checkKey(key), key);
-      repeated[checkId] = 0;
-    }
+    if (changed.length > 0) publisher.publish();
   }
 
   function showNoted(): void {
-    countRepeats();
     for (const { check, slug } of noted.values()) {
       const shown = states.of(check, slug);
       if (shown !== null) metrics.checks.set(states.seriesOf(shown));
@@ -116,7 +89,6 @@ export function createFleetView(options: FleetViewOptions): FleetView {
 
   function showAll(): void {
     overdue.clear();
-    countRepeats();
     noted.clear();
     const all = states.all();
     metrics.checks.setAll(all.map((state) => states.seriesOf(state)));

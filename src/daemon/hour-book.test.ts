@@ -20,7 +20,7 @@ function bookOf(retentionMs: number): HourBook {
     asked.push(fromMs);
     return Promise.resolve(new Map(slugs.map((slug) => [slug, new HourSeries()])));
   };
-  return createHourBook({ hours }, { state: () => null }, clock, () => retentionMs);
+  return createHourBook({ hours }, clock, () => retentionMs);
 }
 
 async function runHourly(book: HourBook, hours: number): Promise<HourSeries> {

@@ -1,5 +1,5 @@
 import { hourMs, type Clock } from "../base/time.ts";
-import type { Board, CheckState } from "../store/runs/board.ts";
+import type { CheckState } from "../store/runs/board.ts";
 import type { History } from "../store/runs/history.ts";
 import type { HourRun, HourSeries } from "../store/runs/hour-series.ts";
 
@@ -9,7 +9,7 @@ export interface HourBook {
   known(slug: string): HourSeries | null;
   /** Reads those that are not known yet, together; resolves with how many these were. Readings follow each other. */
   read(slugs: readonly string[]): Promise<number>;
-  /** After a run was recorded; needed where the severity or the count changes, and at the end of each hour. */
+  /** After a run was recorded. */
   note(state: Pick<CheckState, "check" | "slug" | "lastRunAtMs" | "severity" | "currentCount">): void;
   /** What was read of this organization is no longer so; without a slug, of all. */
   forget(slug?: string): void;
@@ -28,7 +28,6 @@ interface Reading {
 /** Over the history: no hour outlives its retention here either. */
 export function createHourBook(
   history: Pick<History, "hours">,
-  board: Pick<Board, "state">,
   clock: Pick<Clock, "nowMs">,
   retentionMs: () => number,
 ): HourBook {
@@ -55,16 +54,7 @@ export function createHourBook(
   }
 
   return {
-    known: (slug) => {
-      const hours = book.get(slug);
-      // A run that repeats its result is not noted.
-      const state = hours === undefined ? null : board.state(check, slug);
-      if (state !== null && state.lastRunAtMs > clock.nowMs() - keptHours() * hourMs) {
-        const { lastRunAtMs: atMs, severity, currentCount } = state;
-        amend(hours, { atMs, severity, currentCount }, keptHours());
-      }
-      return hours ?? null;
-    },
+    known: (slug) => book.get(slug) ?? null,
     read: (slugs) => {
       const done = last.then(() => readMissing(slugs));
       // A store that was busy is asked again at the next look.

@@ -13,7 +13,7 @@ import { checkKey } from "../contract/check-key.ts";
 import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
 import { boundReport } from "../contract/result-bounds.ts";
 import { runCheck } from "../monitor/run-check.ts";
-import { createTogetherRunner, type TogetherRun } from "../monitor/run-together.ts";
+import { createTogetherRunner } from "../monitor/run-together.ts";
 import { formatCount } from "../base/numbers.ts";
 import type { SignLinks } from "../receivers/act-links.ts";
 import type { MessageLink } from "../receivers/wording/message.ts";
@@ -57,9 +57,7 @@ export interface Runtime {
   /** Runs a check by the source that holds now, and answers at most `maxReportBytes` (contract/result-bounds.ts); never rejects. */
   run(target: CheckTarget, signal: AbortSignal): Promise<CheckReport>;
   /** Runs these together over the store's own events; see run-together.ts. */
-  runTogether(targets: readonly CheckTarget[]): Promise<readonly (TogetherRun | null)[]>;
-  /** Reads what ends holds; see EventSums. */
-  followCounts(): number | null;
+  runTogether(targets: readonly CheckTarget[]): Promise<readonly (CheckReport | null)[]>;
 }
 
 export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "tracer" | "version" | "onRequest"> {
@@ -94,11 +92,9 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
           evaluateRound(
             some.map(({ slug, thresholds }) => ({ ...ruleOf(slug), slug, thresholds, appUrl, nowMs })),
             counts ?? events,
-            (queries, nowMs) => events.sums?.holds(queries, nowMs) ?? [],
           ),
       });
     },
-    followCounts: () => events.sums?.follow() ?? null,
   };
 }
 

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 
 import { secondMs } from "../base/time.ts";
 import { familiesOf } from "../contract/incident.ts";
@@ -23,7 +23,6 @@ import { renderFleet } from "./fleet-series.ts";
 import { createKeptGauge } from "./kept-gauge.ts";
 import type { FleetGauges, Metrics } from "./metrics.ts";
 import { deliveryOutcomes } from "./receiver-instruments.ts";
-import { WeightedHistogram } from "./weighted-histogram.ts";
 
 /** Everything that one app measures: rooms count through `Metrics`, the scheduler's state goes into `checks`. */
 export interface AppMetrics extends Metrics {
@@ -57,7 +56,13 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
     new Counter({ ...named(instrument), labelNames: [...instrument.labels], registers: [registry] });
   const gauge = (instrument: Instrument): Gauge =>
     new Gauge({ ...named(instrument), labelNames: [...instrument.labels], registers: [registry] });
-  const histogram = (instrument: Instrument): WeightedHistogram => new WeightedHistogram(instrument, registry);
+  const histogram = (instrument: Instrument): Histogram =>
+    new Histogram({
+      ...named(instrument),
+      labelNames: [...instrument.labels],
+      buckets: [...(instrument.buckets ?? [])],
+      registers: [registry],
+    });
 
   gauge(countedInstruments.buildInfo).set({ version, node: nodeVersion }, 1);
   const reloadSuccessful = gauge(countedInstruments.reloadSuccessful);
@@ -147,9 +152,8 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
       if (report.error !== undefined) errors.inc({ check: report.check, reason: report.error.reason });
       duration.observe({ check: report.check }, atLeastZero(durationSeconds));
     },
-    checksRepeated: (check, count, durationSeconds) => duration.observe({ check }, atLeastZero(durationSeconds), count),
     runSkipped: (check, reason, count) => skipped.inc({ check, reason }, atLeastZero(count)),
-    schedulerLag: (seconds, count = 1) => lag.observe({}, atLeastZero(seconds), count),
+    schedulerLag: (seconds) => lag.observe({}, atLeastZero(seconds)),
     attemptBegan: (receiver) => {
       countUnderWay(receiver, 1);
       return (isTimedOut) => {

@@ -21,8 +21,8 @@ export interface CheckSeries {
   showError(report: CheckReport & { readonly kind: "error" }): void;
   /** Makes the targets exactly those of `inputs`: sets each, removes all others and their runs. */
   setAll(inputs: Iterable<CheckSeriesInput>): void;
-  /** Counts runs [one]; of a target that was never set it shows when it is. */
-  countRun(check: CheckName, slug: string, outcome: RunOutcome, count?: number): void;
+  /** Counts a run; of a target that was never set it shows when it is. */
+  countRun(check: CheckName, slug: string, outcome: RunOutcome): void;
   /** The whole families, HELP and TYPE once each, without `# EOF`; to be used before anything else is set. */
   render(format: ExpositionFormat, nowMs: number): readonly ExpositionPart[];
   /** Targets of a check whose last run gave a result that is not stale. */
@@ -139,10 +139,10 @@ export function createCheckSeries(): CheckSeries {
       }
       if (gone.size > 0) removeAll(gone);
     },
-    countRun: (check, slug, outcome, count = 1) => {
+    countRun: (check, slug, outcome) => {
       const id = checkKey({ check, slug });
       const counts = runs.get(id) ?? { ...noRuns };
-      counts[outcome] += count;
+      counts[outcome]++;
       runs.set(id, counts);
       const target = targets.get(id);
       if (target !== undefined) target.isCounted = true;

@@ -16,10 +16,8 @@ export interface Metrics {
   /** A scheduled run ended (not a probe's): runs, errors, duration. */
   checkRan(report: RanCheck, durationSeconds: number): void;
   runSkipped(check: CheckName, reason: "overlap" | "late", count: number): void;
-  /** So many runs took so long each that repeated the results of their checks; the runs themselves are counted by the series. */
-  checksRepeated(check: CheckName, count: number, durationSeconds: number): void;
-  /** So many runs began so late [one]. */
-  schedulerLag(seconds: number, count?: number): void;
+  /** A run began so late. */
+  schedulerLag(seconds: number): void;
   /** A request to a receiver begins; what is answered is called when it is over, with whether its timeout ended it. */
   attemptBegan(receiver: string): (isTimedOut: boolean) => void;
   notificationAttempt(receiver: string, outcome: DeliveryOutcomeLabel, durationSeconds: number): void;

@@ -1,6 +1,5 @@
 import type { Run } from "../alerting/finished-run.ts";
 import type { CheckTarget } from "../checks/checks.ts";
-import type { CountsHold } from "../contract/liveness-counts.ts";
 import type { CheckReport } from "../contract/report.ts";
 import type { createRunPlanner, RunPlan } from "./due-times.ts";
 import type { OwnCheck } from "./own-checks.ts";
@@ -10,8 +9,6 @@ export interface EndedRun {
   readonly one: OwnCheck;
   readonly run: Run;
   readonly report: CheckReport;
-  /** How long the next runs give the same. */
-  readonly hold: CountsHold | null;
   readonly durationMs: number;
 }
 

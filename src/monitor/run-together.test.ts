@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { createScriptedSource, spikeResult } from "../../test/support/far-side/scripted-source.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import type { CountsHold } from "../contract/liveness-counts.ts";
+import type { CheckReport } from "../contract/report.ts";
 import { runCheck } from "./run-check.ts";
 import type { SpikeTarget } from "../checks/dead-asset-spike/dead-asset-spike.ts";
-import { createTogetherRunner, type RunTogetherDeps, type TogetherRun } from "./run-together.ts";
+import { createTogetherRunner, type RunTogetherDeps } from "./run-together.ts";
 
 const startMs = Date.parse("2026-05-06T12:00:00Z");
 const minute = 60_000;
@@ -26,10 +26,9 @@ function setUp(
   options: {
     readonly firstAgeMs?: number | null;
     readonly severity?: HealthcheckResult["severity"];
-    readonly hold?: CountsHold | null;
   } = {},
 ) {
-  const { firstAgeMs = 30 * day, severity = "ok", hold = null } = options;
+  const { firstAgeMs = 30 * day, severity = "ok" } = options;
   const clock = createVirtualClock({ startMs });
   const asked: (readonly string[])[] = [];
   const deps: RunTogetherDeps = {
@@ -37,7 +36,7 @@ function setUp(
     version: "1.2.3",
     observedKeys,
     evaluate: async (targets) =>
-      targets.map(({ slug }) => (slug === "refused" ? null : { result: spikeResult(slug, { severity }), hold })),
+      targets.map(({ slug }) => (slug === "refused" ? null : spikeResult(slug, { severity }))),
     firstEvents: async (slugs) => {
       asked.push(slugs);
       return new Map(firstAgeMs === null ? [] : slugs.map((slug) => [slug, startMs - firstAgeMs]));
@@ -61,13 +60,13 @@ describe("a round of spike checks", () => {
 
     const reports = await round("a", "b");
 
-    expect(reports.map((one) => one?.report)).toEqual(await Promise.all(own));
+    expect(reports).toEqual(await Promise.all(own));
   });
 
   it("leaves to a run of its own what cannot be evaluated", async () => {
     const reports = await setUp().round("refused", "a");
 
-    expect(reports.map((one) => one?.report.slug)).toEqual([undefined, "a"]);
+    expect(reports.map((one) => one?.slug)).toEqual([undefined, "a"]);
   });
 
   it.each(["warn", "fail"] as const)("leaves to a run of its own what is %s", async (severity) => {
@@ -90,23 +89,6 @@ describe("a round of spike checks", () => {
     expect(coverageOf(second)).toBeCloseTo(coverageOf(first) ?? Number.NaN, 3);
   });
 
-  it.each([
-    {
-      rule: "as long as its counts over a complete baseline",
-      firstAgeMs: 8 * day + 2 * minute,
-      fromMs: startMs - minute,
-    },
-    { rule: "from when on its baseline is complete", firstAgeMs: 8 * day, fromMs: startMs },
-    { rule: "at no other time where the baseline is incomplete", firstAgeMs: 2 * day, fromMs: null },
-    { rule: "at no other time where no event was ever stored", firstAgeMs: null, fromMs: null },
-  ])("holds $rule", async ({ firstAgeMs, fromMs }) => {
-    const hold = { fromMs: startMs - minute, untilMs: startMs + 5 * minute, isCurrent: () => true };
-
-    const [run] = await setUp({ firstAgeMs, hold }).round("a");
-
-    expect(run?.hold).toEqual(fromMs === null ? null : { ...hold, fromMs });
-  });
-
   it("asks once for the first events of all", async () => {
     const { asked, round } = setUp({ firstAgeMs: 2 * day });
 
@@ -123,14 +105,11 @@ describe("a round of spike checks", () => {
 
     const reports = await run([unseen, { ...target("b"), whenNoEvents: "ok" }], deps);
 
-    expect(reports[0]?.report).toEqual(await runCheck(unseen, { ...deps, source }, new AbortController().signal));
-    expect(reports.map((one) => one?.report)).toMatchObject([
-      { severity: "unknown", error: { reason: "no_events" } },
-      { severity: "ok" },
-    ]);
+    expect(reports[0]).toEqual(await runCheck(unseen, { ...deps, source }, new AbortController().signal));
+    expect(reports).toMatchObject([{ severity: "unknown", error: { reason: "no_events" } }, { severity: "ok" }]);
   });
 });
 
-function coverageOf(run: TogetherRun | null | undefined): number | null {
-  return run?.report.kind === "result" ? run.report.baselineCoverage : null;
+function coverageOf(report: CheckReport | null | undefined): number | null {
+  return report?.kind === "result" ? report.baselineCoverage : null;
 }

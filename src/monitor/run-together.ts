@@ -1,29 +1,16 @@
-import { dayMs, hourMs, minuteMs } from "../base/time.ts";
+import { minuteMs } from "../base/time.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import type { CountsHold } from "../contract/liveness-counts.ts";
-import type { ErrorReport, ResultReport } from "../contract/report.ts";
+import type { CheckReport } from "../contract/report.ts";
 import { coverageOfBaseline, type SpikeTarget } from "../checks/dead-asset-spike/dead-asset-spike.ts";
 import type { ReadFirstEvents } from "../checks/kind.ts";
 import { noEvents } from "../checks/stored-events.ts";
 import { observedCounts, type RunCheckDeps } from "./run-check.ts";
 import { isSpike, type CheckTarget } from "../checks/checks.ts";
 
-/** A result, and how long it stays the same but for its time; null: it may be another one at any time. */
-export interface TogetherResult {
-  readonly result: HealthcheckResult;
-  readonly hold: CountsHold | null;
-}
-
 export interface RunTogetherDeps extends Pick<RunCheckDeps, "clock" | "version" | "observedKeys"> {
   /** The results of these targets at one instant, in order; null for one that has to be run on its own. */
-  readonly evaluate: (targets: readonly SpikeTarget[], nowMs: number) => Promise<readonly (TogetherResult | null)[]>;
+  readonly evaluate: (targets: readonly SpikeTarget[], nowMs: number) => Promise<readonly (HealthcheckResult | null)[]>;
   readonly firstEvents: ReadFirstEvents;
-}
-
-/** What a check gave with others; `hold` says how long its next runs give the same, null: it may be another one at any time. */
-export interface TogetherRun {
-  readonly report: ResultReport | ErrorReport;
-  readonly hold: CountsHold | null;
 }
 
 // Only what removes old events can make a baseline incomplete that was complete.
@@ -36,7 +23,7 @@ const completeForMs = minuteMs;
 export function createTogetherRunner(): (
   targets: readonly CheckTarget[],
   deps: RunTogetherDeps,
-) => Promise<(TogetherRun | null)[]> {
+) => Promise<(CheckReport | null)[]> {
   const known = new Map<string, { readonly atMs: number; readonly readAtMs: number }>();
 
   /** An older event may have come since the last read; it changes nothing only where the baseline is complete without it. */
@@ -65,42 +52,31 @@ export function createTogetherRunner(): (
     );
   }
 
-  /** Returns how long a report holds: with its counts, from when on its baseline is complete. */
-  function holdOf({ slug, thresholds }: SpikeTarget, coverage: number, counts: CountsHold | null): CountsHold | null {
-    const firstAtMs = known.get(slug)?.atMs;
-    if (counts === null || firstAtMs === undefined || coverage !== 1) return null;
-    const { windowHours, baselineDays } = thresholds;
-    const completeFromMs = firstAtMs + windowHours * hourMs + baselineDays * dayMs;
-    return { ...counts, fromMs: Math.max(counts.fromMs, completeFromMs) };
-  }
-
   async function evaluate(
     targets: readonly SpikeTarget[],
     deps: RunTogetherDeps,
     startedAtMs: number,
-  ): Promise<ReadonlyMap<CheckTarget, TogetherRun>> {
+  ): Promise<ReadonlyMap<CheckTarget, CheckReport>> {
     const results = await deps.evaluate(targets, startedAtMs);
-    const isOk = (index: number): boolean => results[index]?.result.severity === "ok";
+    const isOk = (index: number): boolean => results[index]?.severity === "ok";
     const ok = targets.filter((_, index) => isOk(index));
     const coverages = await readCoverages(ok, deps, startedAtMs);
     const finishedAtMs = deps.clock.nowMs();
     const version = deps.version === undefined ? {} : { version: deps.version };
-    const runs = new Map<CheckTarget, TogetherRun>();
+    const runs = new Map<CheckTarget, CheckReport>();
     for (const [index, target] of targets.entries()) {
-      const evaluated = results[index] ?? null;
-      if (evaluated === null || !isOk(index)) continue;
-      const { result } = evaluated;
+      const result = results[index] ?? null;
+      if (result === null || !isOk(index)) continue;
       const base = { check: target.check, slug: target.slug, startedAtMs, finishedAtMs, ...version };
       const baselineCoverage = coverages.get(target.slug);
       if (baselineCoverage === undefined && target.whenNoEvents === "unknown") {
         const error = { reason: "no_events", message: noEvents(target.slug).message } as const;
-        runs.set(target, { report: { ...base, kind: "error", severity: "unknown", error }, hold: null });
+        runs.set(target, { ...base, kind: "error", severity: "unknown", error });
         continue;
       }
       const counts = observedCounts(result, deps.observedKeys);
       const coverage = baselineCoverage ?? 0;
-      const report = { ...base, result, baselineCoverage: coverage, kind: "result", severity: "ok", counts } as const;
-      runs.set(target, { report, hold: holdOf(target, coverage, evaluated.hold) });
+      runs.set(target, { ...base, result, baselineCoverage: coverage, kind: "result", severity: "ok", counts });
     }
     return runs;
   }

@@ -1,5 +1,5 @@
 import type { RecordRequest } from "../alerting/finished-run.ts";
-import type { Recorded, Recorder } from "../alerting/record.ts";
+import type { Recorded } from "../alerting/record.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 import type { Tracer } from "../base/trace.ts";
@@ -8,25 +8,22 @@ import type { Metrics } from "../metrics/metrics.ts";
 import type { Board } from "../store/runs/board.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
 import type { Membership } from "./membership.ts";
-import type { TogetherRun } from "./run-together.ts";
 import type { CheckTarget } from "../checks/checks.ts";
 
 /** How checks are run that are due together. */
-export interface TogetherOptions extends Pick<Recorder, "canRepeat" | "repeat"> {
+export interface TogetherOptions {
   /**
    * Runs them at once; null for one that has to be run on its own. Rejects when the source cannot be asked: then each is run on
    * its own. See run-together.ts.
    */
-  readonly run: (targets: readonly CheckTarget[]) => Promise<readonly (TogetherRun | null)[]>;
-  /** Reads what ends holds; see EventSums. */
-  readonly follow: () => number | null;
+  readonly run: (targets: readonly CheckTarget[]) => Promise<readonly (CheckReport | null)[]>;
 }
 
 export interface SchedulerOptions {
   /** Which checks this process runs, and whether it may begin one now. */
   readonly membership: Pick<Membership, "leasedJournal" | "owns">;
   /** The last run of each check: what is due when follows from it. */
-  readonly board: Pick<Board, "state" | "idOf">;
+  readonly board: Pick<Board, "state">;
   readonly clock: Clock;
   readonly targets: readonly CheckTarget[];
   /** Checks that run at once. */
@@ -51,7 +48,7 @@ export interface SchedulerOptions {
   readonly onUnrecorded?: (check: CheckKey, durationSeconds: number) => void;
   /** Has another process run a check of its own now [there is none]. */
   readonly runElsewhere?: (check: CheckKey, signal: AbortSignal) => Promise<CheckReport>;
-  readonly metrics: Pick<Metrics, "checkRan" | "checksRepeated" | "runSkipped" | "schedulerLag">;
+  readonly metrics: Pick<Metrics, "checkRan" | "runSkipped" | "schedulerLag">;
   readonly logger: Logger;
   /** [10 s] How often to look at the wall clock though nothing is known to be due. */
   readonly pollMs?: number;

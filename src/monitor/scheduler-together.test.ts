@@ -4,8 +4,7 @@ import { resultReport } from "../../test/support/check-reports.ts";
 import { spikeTarget } from "../../test/support/scheduling.ts";
 import { times, useSchedulingWorlds } from "../../test/support/scheduling-worlds.ts";
 import type { VirtualClock } from "../../test/support/virtual-clock.ts";
-import type { ResultReport } from "../contract/report.ts";
-import type { TogetherRun } from "./run-together.ts";
+import type { CheckReport, ResultReport } from "../contract/report.ts";
 import type { CheckTarget } from "../checks/checks.ts";
 
 const minute = 60_000;
@@ -19,11 +18,11 @@ describe("checks that are run together", () => {
 
   function togetherOf(clock: VirtualClock) {
     const asked: string[][] = [];
-    const run = async (targets: readonly CheckTarget[]): Promise<(TogetherRun | null)[]> => {
+    const run = async (targets: readonly CheckTarget[]): Promise<(CheckReport | null)[]> => {
       asked.push(targets.map(({ slug }) => slug));
-      return targets.map(({ slug }) => (slug === "globex" ? null : { report: ok(slug, clock.nowMs()), hold: null }));
+      return targets.map(({ slug }) => (slug === "globex" ? null : ok(slug, clock.nowMs())));
     };
-    return { asked, together: { run, follow: () => 0 } };
+    return { asked, together: { run } };
   }
 
   it("are what is due at once; what gave no result with the others runs on its own", async () => {
@@ -54,7 +53,7 @@ describe("checks that are run together", () => {
 
   it("run each on its own when they cannot be run together", async () => {
     const { clock, world } = await setUp();
-    const together = { run: () => Promise.reject(new Error("one of them is broken")), follow: () => 0 };
+    const together = { run: () => Promise.reject(new Error("one of them is broken")) };
     const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("initech")], { together });
 
     await scheduler.start();

@@ -10,10 +10,8 @@ import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { CheckKey } from "../store/runs/runs.ts";
 import { createRunPlanner, firstDueAtMs } from "./due-times.ts";
 import { planRun, type EndedRun, type PlannedRun } from "./ended-run.ts";
-import type { DueGroup } from "./due-group.ts";
 import { OwnChecks, type OwnCheck } from "./own-checks.ts";
 import { Places } from "./places.ts";
-import { runGroup } from "./run-group.ts";
 import { logRun } from "./run-log.ts";
 import type { Scheduler, SchedulerOptions, TogetherOptions } from "./scheduler-options.ts";
 import { checkKey } from "../contract/check-key.ts";
@@ -80,13 +78,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     if (together === undefined) return beginAlone();
     if (clock.monotonicMs() - togetherAtMs < gatherMs) return untilNextLook();
     if ((own.nextAtMs() ?? Infinity) > nowMs) return untilNextLook();
-    const look = { nowMs, changes: together.follow() };
-    const { checks, groups } = own.takeDue(look, mostTogether, together.canRepeat);
-    const evaluated = beginTogether(checks, together, journal, nowMs);
-    for (const group of groups) beginGroup(group, together, journal, evaluated);
-    await evaluated;
+    const due = own.takeDue(nowMs, mostTogether);
+    await beginTogether(due, together, journal, nowMs);
     // As long as there is more, nothing is waited for; then the next ones are gathered.
-    if (checks.length < mostTogether) togetherAtMs = clock.monotonicMs();
+    if (due.length < mostTogether) togetherAtMs = clock.monotonicMs();
     return untilNextLook();
   }
 
@@ -95,8 +90,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const journal = loop.signal.aborted ? null : membership.leasedJournal();
     if (journal === null) return pollMs;
     const nowMs = clock.nowMs();
-    const { checks } = own.takeDue({ nowMs, changes: null }, places.free);
-    for (const one of checks) begin(one, scheduledRun(one, journal, nowMs)).catch(ignore);
+    for (const one of own.takeDue(nowMs, places.free)) begin(one, scheduledRun(one, journal, nowMs)).catch(ignore);
     return untilNextLook();
   }
 
@@ -108,57 +102,32 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     return Math.max(0, Math.min(pollMs, Math.max(dueAtMs - clock.nowMs(), gatheredInMs)));
   }
 
-  /** Resolves when the reports of all are there; those of each part are recorded then. */
+  /** Resolves when the reports of all are there; they are recorded then. */
   async function beginTogether(
     due: readonly OwnCheck[],
     together: TogetherOptions,
     journal: Run["journal"],
     nowMs: number,
   ): Promise<void> {
-    let answered = Promise.resolve();
-    for (let start = 0; start < due.length; start += mostTogether) {
-      const part = due.slice(start, start + mostTogether);
-      const runs = part.map((one) => ({ one, target: one.target, run: scheduledRun(one, journal, nowMs) }));
-      const startedMs = clock.monotonicMs();
-      const reports = answered
-        .then(() => together.run(runs.map(({ target }) => target)))
-        .catch((error: unknown) => {
-          logger.warn({ err: error, runs: part.length }, "checks could not be run together, running each on its own");
-          return [];
-        });
-      const ended = reports.then((given) => {
-        const durationMs = (clock.monotonicMs() - startedMs) / part.length;
-        const known: EndedRun[] = [];
-        for (const [index, { one, target, run }] of runs.entries()) {
-          const found = given[index] ?? null;
-          if (found === null) begin(one, run).catch(ignore);
-          else known.push({ one, run, durationMs, ...found, hold: one.target === target ? found.hold : null });
-        }
-        return known.length === 0 ? [] : recordEnded(known);
-      });
-      for (const one of part) one.underWay = ended;
-      ended.catch(ignore);
-      answered = reports.then(eventLoopTurn);
-    }
-    await answered;
-  }
-
-  function beginGroup(
-    group: DueGroup,
-    { repeat }: TogetherOptions,
-    journal: Run["journal"],
-    evaluated: Promise<void>,
-  ): void {
-    const { signal } = abandoned;
-    const onUnrecorded = (error: unknown): void => {
-      const checks = own.membersOf(group);
-      for (const { target } of checks) options.onUnrecorded?.(target, 0);
-      noteError(error, { runs: checks.length }, "runs were not recorded, will be run again");
-      own.dissolve(group, againLater());
-    };
-    const ended = runGroup(group, { own, repeat, journal, evaluated, clock, metrics, logger, signal, onUnrecorded });
-    group.underWay = ended;
-    ended.finally(() => loop.wake(untilNextLook())).catch(ignore);
+    const runs = due.map((one) => ({ one, run: scheduledRun(one, journal, nowMs) }));
+    const startedMs = clock.monotonicMs();
+    const reports = together.run(due.map(({ target }) => target)).catch((error: unknown): (CheckReport | null)[] => {
+      logger.warn({ err: error, runs: due.length }, "checks could not be run together, running each on its own");
+      return [];
+    });
+    const ended = reports.then((given) => {
+      const durationMs = (clock.monotonicMs() - startedMs) / due.length;
+      const known: EndedRun[] = [];
+      for (const [index, { one, run }] of runs.entries()) {
+        const report = given[index] ?? null;
+        if (report === null) begin(one, run).catch(ignore);
+        else known.push({ one, run, durationMs, report });
+      }
+      return known.length === 0 ? [] : recordEnded(known);
+    });
+    for (const one of due) one.underWay = ended;
+    ended.catch(ignore);
+    await reports.then(eventLoopTurn);
   }
 
   function scheduledRun({ target, dueAtMs }: OwnCheck, journal: Run["journal"], nowMs: number): Run {
@@ -183,7 +152,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       loop.wake(untilNextLook());
       throw error;
     }
-    const [recorded] = await recordEnded([{ one, run, report, hold: null, durationMs }]);
+    const [recorded] = await recordEnded([{ one, run, report, durationMs }]);
     if (recorded?.status === "rejected") throw recorded.reason;
     return report;
   }
@@ -212,14 +181,13 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   function noteRecorded(
-    { one, run, report, hold, durationMs, schedule, nextDueAtMs, skipped }: PlannedRun,
+    { one, run, report, durationMs, schedule, nextDueAtMs, skipped }: PlannedRun,
     { state, previousSeverity }: Pick<Recorded, "state" | "previousSeverity">,
   ): void {
     // Another process runs the check by now, or did for some time.
     if (state === null) return own.leaveUnrecorded(one, run.dueAtMs, { nowMs: clock.nowMs() });
     const isSame = one.target.schedule === schedule;
-    if (isSame && hold !== null) own.leaveHeld(one, nextDueAtMs, hold);
-    else own.leave(one, isSame ? nextDueAtMs : firstDueAtMs(one.target, state, clock.nowMs()));
+    own.leave(one, isSame ? nextDueAtMs : firstDueAtMs(one.target, state, clock.nowMs()));
     logRun({ report, previousSeverity, durationSeconds: durationMs / secondMs, skipped }, { metrics, logger });
   }
 

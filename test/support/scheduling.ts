@@ -6,12 +6,7 @@ import type { ResultSeverity } from "../../src/contract/severity.ts";
 import { firstDueAtMs } from "../../src/monitor/due-times.ts";
 import { createRunRequests } from "../../src/monitor/run-requests.ts";
 import { createMembership } from "../../src/monitor/membership.ts";
-import {
-  createScheduler,
-  type Scheduler,
-  type SchedulerOptions,
-  type TogetherOptions,
-} from "../../src/monitor/scheduler.ts";
+import { createScheduler, type Scheduler, type SchedulerOptions } from "../../src/monitor/scheduler.ts";
 import type { CheckTarget } from "../../src/checks/checks.ts";
 import { Board, type CheckState } from "../../src/store/runs/board.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -55,9 +50,7 @@ export interface SchedulingWorld {
   nextDueAtMs(target: CheckTarget): Promise<number>;
 }
 
-export type ProcessOptions = Partial<Omit<SchedulerOptions, "together">> & {
-  /** Without what the recorder does [each check is run on its own]. */
-  readonly together?: Pick<TogetherOptions, "run" | "follow">;
+export type ProcessOptions = Partial<SchedulerOptions> & {
   /** Its own connection [the world's]. */
   readonly store?: Store;
   /** Others are on the store, too [it is alone]. */
@@ -94,7 +87,7 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
     targets: readonly CheckTarget[],
     options: ProcessOptions = {},
   ): SchedulingProcess {
-    const { store: own = store, isShared = false, asksOwners = false, together, ...over } = options;
+    const { store: own = store, isShared = false, asksOwners = false, ...over } = options;
     const board = new Board();
     const logger = createRecordingLogger(world.log);
     const membership = createMembership({
@@ -142,21 +135,11 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
       record: (requests, signal) => Promise.allSettled(requests.map((request) => recordOne(request, signal))),
       metrics: {
         checkRan: () => {},
-        checksRepeated: () => {},
         runSkipped: (_check, reason, count) => (world.skipped[reason] += count),
-        schedulerLag: (seconds, count = 1) => world.lagSeconds.push(...Array.from({ length: count }, () => seconds)),
+        schedulerLag: (seconds) => world.lagSeconds.push(seconds),
       },
       logger,
       ...(asksOwners ? { runElsewhere: (check, signal) => requests.ask(check, signal) } : {}),
-      ...(together === undefined
-        ? {}
-        : {
-            together: {
-              ...together,
-              canRepeat: (checkId, atMs) => recorder.canRepeat(checkId, atMs),
-              repeat: (runs, signal) => recorder.repeat(runs, signal),
-            },
-          }),
       ...over,
     });
 

@@ -19,27 +19,3 @@ export class Column<Value> {
     this.#values.length = 0;
   }
 }
-
-const firstNumbers = 256;
-
-/** Instants by the numbers of checks; −Infinity: none. */
-export class InstantColumn {
-  #values = new Float64Array(firstNumbers).fill(-Infinity);
-
-  get(checkId: number): number {
-    return this.#values[checkId] ?? -Infinity;
-  }
-
-  set(checkId: number, atMs: number): void {
-    if (checkId >= this.#values.length) {
-      const grown = new Float64Array(2 * checkId).fill(-Infinity);
-      grown.set(this.#values);
-      this.#values = grown;
-    }
-    this.#values[checkId] = atMs;
-  }
-
-  clear(): void {
-    this.#values.fill(-Infinity);
-  }
-}

@@ -56,11 +56,6 @@ export function shouldKeepReport(last: LastKeptReport | null, digest: string, at
   return sinceMs >= findingsEveryMs || firstPart(last.digest) !== firstPart(digest);
 }
 
-/** Returns the instant up to which the same report need not be stored again, from as long before. */
-export function keptUntilMs({ atMs }: LastKeptReport): number {
-  return atMs + fullEveryMs;
-}
-
 function shortHash(value: unknown): string {
   return hashOf(JSON.stringify(value));
 }

@@ -96,7 +96,7 @@ export function createReplica({ process, server, targets, logger, run }: Replica
       run: (target, signal) => run(target, clock, signal),
       record: (request, signal) => recorder.record(request, signal),
       runElsewhere: (check, signal) => requests.ask(check, signal),
-      metrics: { checkRan: ignore, checksRepeated: ignore, runSkipped: ignore, schedulerLag: ignore },
+      metrics: { checkRan: ignore, runSkipped: ignore, schedulerLag: ignore },
       logger,
     });
     const fold = createFold({ store, board, membership, clock, logger });
