@@ -16,7 +16,6 @@ import { Kysely, sql } from "kysely";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../src/base/time.ts";
 import { currentVersion, migrations } from "../src/store/engine/migrations/migrations.ts";
 import { openStore } from "../src/store/open.ts";
-import { Board } from "../src/store/runs/board.ts";
 import type { Store } from "../src/store/store.ts";
 import { eventsPathOf } from "../src/store/engine/location.ts";
 import { createSqliteDialect } from "../src/store/engine/sqlite-driver.ts";
@@ -172,14 +171,6 @@ async function addWhatTakesDays(path: string): Promise<void> {
   const page = { status: 200, title: "a sample", bytes: 1, isAsked: true };
   await store.looks.addAnswer(look, 0, { slug, asset, assetType: "URL", role: "sample", answer: "answers", ...page });
   await store.looks.takeHost(host, look.startedAtMs);
-  const board = new Board();
-  await board.reload(() => store.runs.load());
-  const [owner] = (await store.runs.load()).journal;
-  if (owner === undefined) throw new Error("nothing has run");
-  const { ownerId } = owner;
-  const { hours, states } = board.toFold(ownerId);
-  await store.runs.mergeHours([...hours()]);
-  await store.runs.saveBoard(states);
   await store.runs.request({ check: "dead-asset-spike", slug: "acme" }, clock.nowMs());
   await store.close();
 }
@@ -197,8 +188,8 @@ async function untilTold(path: string): Promise<void> {
     "select 1 from outbox where last_error is not null",
     "select 1 from alert_sent where is_ended = 0",
     "select 1 from incidents",
-    "select 1 from journal",
-    "select 1 from check_hours",
+    "select 1 from runs",
+    "select 1 from hours",
     "select 1 from checks where check_name = 'review-queue'",
   ];
   try {

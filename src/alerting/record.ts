@@ -9,12 +9,10 @@ import type { Severity } from "../contract/severity.ts";
 import type { CheckReport } from "../contract/report.ts";
 import type { SampledAsset } from "./notify/notification.ts";
 import type { AlertState, AlertEnd } from "../store/alerts/alerts.ts";
-import type { Board, CheckState } from "../store/runs/board.ts";
-import type { JournalRun } from "../store/runs/journal-row.ts";
-import { shouldKeepReport } from "../store/runs/kept-reports.ts";
-import type { OwnCommit, OwnJournal } from "../store/runs/own-journal.ts";
-import { sameReport, splitReport } from "../store/runs/report-shape.ts";
-import type { CheckKey } from "../store/runs/runs.ts";
+import type { Board } from "../store/runs/board.ts";
+import { CheckState, type CheckKey } from "../store/runs/check-state.ts";
+import type { CommittedRun } from "../store/runs/checks.ts";
+import type { Owner } from "../store/runs/owners.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
 import { isAwaited, reportFacts, type EndedRuns, type RecordRequest } from "./finished-run.ts";
@@ -40,7 +38,7 @@ export interface Recorded {
 /** Makes runs durable, with everything that follows from each in the same transaction (CONTRACT 7). */
 export interface Recorder {
   /**
-   * Journal, alert states, their history and the changes to notify of: all of it is stored, or none. Runs that ended together
+   * Run, alert states, their history and the changes to notify of: all of it is stored, or none. Runs that ended together
    * are one commit; those that end during a commit go into the next one. On a store with a pause between commits so do those
    * that end in it, unless one of them changes its verdict or was asked for. While the store is busy or away it is tried again
    * for as long as a lease lasts, or until `signal` aborts. Answers for each run, in order, what came of it; does not reject.
@@ -59,10 +57,10 @@ export interface RecorderOptions {
   readonly store: Store;
   /** Gets each run when it is durable. */
   readonly board: Board;
-  /** Returns the journal of this process while it may write; null: it has lost its shards. */
-  readonly journal: () => OwnJournal | null;
+  /** Returns what this process is while it may commit runs; null: it has lost its shards. */
+  readonly owner: () => Owner | null;
   /** Called when it is unknown whether the store has taken a commit. */
-  readonly distrust: (journal: OwnJournal) => void;
+  readonly distrust: (owner: Owner) => void;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Ids of alerts, unique over all time. */
@@ -174,54 +172,48 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
   /** The runs of one transaction; no notification is sent before it has ended. */
   async function recordAll(given: readonly EndedRuns[]): Promise<(readonly (Committed | "lost")[])[]> {
-    const journal = options.journal();
-    const own = given.flatMap(({ requests }) => requests.filter(({ run }) => run.journal === journal));
-    const recorded = journal === null || own.length === 0 ? null : await commitRuns(journal, own, given[0]?.signal);
+    const owner = options.owner();
+    const own = given.flatMap(({ requests }) => requests.filter(({ run }) => run.owner === owner));
+    const recorded = owner === null || own.length === 0 ? null : await commitRuns(owner, own, given[0]?.signal);
     let next = 0;
     const committedOf = ({ run }: RecordRequest): Committed | "lost" =>
-      recorded !== null && run.journal === journal ? (recorded[next++] ?? "lost") : "lost";
+      recorded !== null && run.owner === owner ? (recorded[next++] ?? "lost") : "lost";
     return given.map(({ requests }) => requests.map(committedOf));
   }
 
   /** What came of each run, in order; null: the process has lost its shards. */
   async function commitRuns(
-    journal: OwnJournal,
+    owner: Owner,
     requests: readonly RecordRequest[],
     signal: AbortSignal | undefined,
   ): Promise<readonly Committed[] | null> {
     await nameChecks(requests.map(({ run }) => run));
-    const entries = requests.map(entryOf);
-    const row = { runs: entries, repeats: [] };
-    const commit = journal.begin(row, clock.nowMs());
-    let steps: readonly Transition[] | null = null;
-    const previous = entries.map(({ checkId }) => board.stateOf(checkId)?.severity ?? null);
-    let changed: readonly CheckState[] = [];
-    let isAppended = false;
+    const seq = owner.seq + 1;
+    const runs = requests.map((request) => committedRun(request, owner, seq));
+    const previous = runs.map(({ checkId }) => board.stateOf(checkId)?.severity ?? null);
+    let steps: readonly Transition[] | null;
     // Of the attempt that was stored.
     let incidents: readonly IncidentEvent[] = [];
     try {
       const booked = (events: readonly IncidentEvent[]): void => void (incidents = events);
-      steps = await retrying(() => writeRuns(journal, commit, requests, booked), { ...patience, clock, signal });
-      isAppended = steps !== null;
+      const attempt = () => writeRuns(owner, { seq, runs, requests }, booked);
+      steps = await retrying(attempt, { ...patience, clock, signal });
     } catch (error) {
       // It is unknown whether the last attempt was stored; if one of its runs was at fault, none was.
-      if (isOfStore(error)) options.distrust(journal);
+      if (isOfStore(error)) options.distrust(owner);
       throw error;
-    } finally {
-      if (isAppended) changed = board.apply(journal.owner.ownerId, commit.seq, row);
-      journal.end(commit, isAppended);
     }
     if (steps === null) {
-      options.distrust(journal);
+      options.distrust(owner);
       return null;
     }
+    owner.seq = seq;
+    board.apply(runs);
     announceIncidents(incidents);
-    options.onRecorded?.(changed);
-    return requests.map(({ report }, index) => {
-      const { checkId = 0 } = entries[index] ?? {};
+    options.onRecorded?.(runs.map(({ state }) => state));
+    return runs.map(({ checkId, state }, index) => {
       const step = steps[index] ?? unseen;
-      const state = board.stateOf(checkId);
-      if (report.severity === "ok" && step === nothing) quiet.add(checkId);
+      if (state.severity === "ok" && step === nothing) quiet.add(checkId);
       else quiet.delete(checkId);
       return { state, previousSeverity: previous[index] ?? null, step };
     });
@@ -229,27 +221,24 @@ export function createRecorder(options: RecorderOptions): Recorder {
 
   /** What follows from each run; null: the process has lost its shards, and nothing was written. */
   function writeRuns(
-    { owner }: OwnJournal,
-    { packed: { runs: entries }, ...row }: OwnCommit,
-    requests: readonly RecordRequest[],
+    owner: Owner,
+    { seq, runs, requests }: Commit,
     booked: (events: readonly IncidentEvent[]) => void,
   ): Promise<readonly Transition[] | null> {
     // An alert begins with a run that is not ok, so the store need not be asked again for a check that stays ok without one.
     const open = requests.flatMap((request, index) => {
       const { run, report } = request;
-      if (report.severity === "ok" && quiet.has(entries[index]?.checkId ?? 0)) return [];
+      if (report.severity === "ok" && quiet.has(runs[index]?.checkId ?? 0)) return [];
       return [{ request, index, target: options.settings().targetOf(run.check, run.slug) }];
     });
-    const kept = requests.flatMap(({ report }, index) => {
-      const entry = entries[index];
-      return entry?.isReportKept === true ? [{ ...report, checkId: entry.checkId }] : [];
-    });
-    const writeTo = async (parts: StoreParts): Promise<readonly Transition[] | null> => {
-      const appended = await parts.runs.append(owner, row);
-      if (appended === "fenced") return null;
+    const kept = runs.filter(({ state }) => state.isReportKept);
+    return store.transaction(async (parts) => {
+      const committed = await parts.runs.commit(owner, seq, runs);
+      if (committed === "fenced") return null;
       // All of it was stored by an attempt whose answer was lost.
-      if (appended === "present") return requests.map(() => unseen);
-      if (kept.length > 0) await parts.runs.keepReports(kept);
+      if (committed === "present") return requests.map(() => unseen);
+      if (kept.length > 0)
+        await parts.runs.keepReports(kept.map(({ checkId, state }) => ({ ...state.lastReport, checkId })));
       const steps = requests.map(() => nothing);
       if (open.length === 0) return steps;
       const live = Map.groupBy(await parts.alerts.liveOf(open.map(({ request }) => request.run)), checkKey);
@@ -269,9 +258,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       }
       booked(await book.close());
       return steps;
-    };
-    // The journal's row alone is one statement: atomic by itself, without the round trips of a transaction's begin and end.
-    return kept.length === 0 && open.length === 0 ? writeTo(store) : store.transaction(writeTo);
+    });
   }
 
   async function nameChecks(keys: readonly CheckKey[]): Promise<void> {
@@ -281,14 +268,10 @@ export function createRecorder(options: RecorderOptions): Recorder {
     for (const { check, slug } of unnamed) board.name(ids.get(checkKey({ check, slug })) ?? 0, { check, slug });
   }
 
-  function entryOf({ run, report }: RecordRequest): JournalRun {
-    const { dueAtMs, isAsked } = run;
-    const { startedAtMs, finishedAtMs } = report;
+  function committedRun({ run, report }: RecordRequest, { ownerId }: Owner, seq: number): CommittedRun {
     const checkId = board.idOf(run) ?? 0;
-    const before = board.stateOf(checkId);
-    const split = sameReport(before?.split ?? null, splitReport(report));
-    const isReportKept = shouldKeepReport(before?.kept ?? null, split.shape.digest, finishedAtMs);
-    return { checkId, dueAtMs, isAsked, startedAtMs, finishedAtMs, isReportKept, report: split };
+    const { dueAtMs, isAsked } = run;
+    return { checkId, state: CheckState.after(board.stateOf(checkId), report, { ownerId, seq, dueAtMs, isAsked }) };
   }
 
   function incidentContext(): IncidentContext {
@@ -403,6 +386,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
 }
 
 const isUnknown = (severity: Severity | null = null): boolean => severity === null || severity === "unknown";
+
+/** Runs to be stored together, with the requests that they are of. */
+interface Commit {
+  readonly seq: number;
+  readonly runs: readonly CommittedRun[];
+  readonly requests: readonly RecordRequest[];
+}
 
 /** A run that is stored, and what follows from it. */
 interface Committed extends Pick<Recorded, "state" | "previousSeverity"> {

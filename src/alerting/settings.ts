@@ -1,5 +1,5 @@
 import type { CheckName } from "../contract/report.ts";
-import type { CheckKey } from "../store/runs/runs.ts";
+import type { CheckKey } from "../store/runs/check-state.ts";
 import type { GatePolicy } from "./decide/gate.ts";
 import type { Matcher, SilenceRule } from "../contract/silence.ts";
 

@@ -103,7 +103,7 @@ export async function startApp(
   // What is written to a file that was deleted or replaced is gone with this process.
   stop.doors.add("file of the store", () => requireStore(store), { stores: true });
   const board = new Board();
-  const history = createHistory(store.runs, board);
+  const history = createHistory(store.runs);
   const discovered = createDiscoveredFleet({
     ...deps,
     config: written,

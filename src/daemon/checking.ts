@@ -74,8 +74,8 @@ export function createChecking(options: CheckingOptions): Checking {
   });
   const recorder: Recorder = createRecorder({
     ...options,
-    journal: () => membership.journal(),
-    distrust: (journal) => membership.distrust(journal),
+    owner: () => membership.owner(),
+    distrust: (owner) => membership.distrust(owner),
     onIncident: (family) => metrics.incidentOpened(family),
     intervalOf: (check) => {
       const schedule = runtime.current().targetByKey.get(checkKey(check))?.schedule;
@@ -107,7 +107,7 @@ export function createChecking(options: CheckingOptions): Checking {
   });
   const states = createCheckStates({ board, runtime, clock, scheduler });
   const fleet: FleetView = createFleetView({ ...options, states, membership });
-  const fold = createFold({ store, board, membership, clock, logger });
+  const fold = createFold({ store, clock, logger });
 
   return {
     recorder,

@@ -17,38 +17,34 @@ beforeEach(async () => {
 });
 afterEach(() => backend.remove());
 
-it("moves the journal into the history after each hour, and what processes that have ended left behind at once", async () => {
+it("moves runs into hours once their hour is over, and drops owners that have ended when others run their checks", async () => {
   const clock = createVirtualClock({ startMs });
   const store = await backend.connect();
   const before = await createRunProcess(store, clock);
-  await before.record(resultReport({ finishedAtMs: startMs - minuteMs }));
-  await store.owners.leave(before.journal.owner);
-  const own = await createRunProcess(store, clock);
-  await own.record(resultReport({ finishedAtMs: startMs }));
-  const fold = createFold({
-    store,
-    board: own.board,
-    membership: { journal: () => own.journal, follow: async () => undefined },
-    clock,
-    logger: createSilentLogger(),
-  });
-  const journalOf = async (): Promise<number[]> => (await store.runs.load()).journal.map(({ ownerId }) => ownerId);
+  await before.record(resultReport({ finishedAtMs: startMs - hourMs }));
+  await store.owners.leave(before.owner);
+  const fold = createFold({ store, clock, logger: createSilentLogger() });
+  const span = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
+  const open = async (): Promise<number> => (await store.runs.openHours([1], span)).length;
 
   fold.start();
   await clock.advance(2 * minuteMs);
-  const withinTheHour = await journalOf();
+  const [folded, known] = [await open(), (await store.runs.load()).seqs];
+  const own = await createRunProcess(store, clock);
+  own.board.learn(await store.runs.load());
+  await own.record(resultReport({ finishedAtMs: clock.nowMs() }));
+  await clock.advance(2 * minuteMs);
+  const withinTheHour = await open();
   await clock.advance(hourMs);
   await own.record(resultReport({ finishedAtMs: clock.nowMs() }));
-  const afterIt = await journalOf();
+  const afterIt = await open();
   await fold.stop();
 
-  const { ownerId } = own.journal.owner;
-  expect(withinTheHour).toEqual([ownerId]);
-  expect(afterIt).toEqual([ownerId]);
-  expect((await store.runs.load()).owners).toMatchObject([{ ownerId, foldedSeq: 1, isEnded: false }]);
-  const ends = [startMs - minuteMs, startMs, startMs + hourMs + 2 * minuteMs];
+  expect([folded, withinTheHour, afterIt]).toEqual([0, 1, 1]);
+  expect([...known.keys()]).toEqual([before.owner.ownerId]);
+  expect([...(await store.runs.load()).seqs]).toEqual([[own.owner.ownerId, 2]]);
+  const ends = [startMs - hourMs, startMs + 2 * minuteMs, startMs + hourMs + 4 * minuteMs];
   expect((await own.history.runs(all)).map(({ atMs }) => atMs)).toEqual(ends);
   const next = await createRunProcess(store, clock);
-  expect((await next.history.runs(all)).map(({ atMs }) => atMs)).toEqual(ends);
   expect(next.board.state("dead-asset-spike", "acme")).toMatchObject({ lastRunAtMs: ends[2] });
 });

@@ -1,5 +1,5 @@
 import { hourMs, type Clock } from "../base/time.ts";
-import type { CheckState } from "../store/runs/board.ts";
+import type { CheckState } from "../store/runs/check-state.ts";
 import type { History } from "../store/runs/history.ts";
 import type { HourRun, HourSeries } from "../store/runs/hour-series.ts";
 

@@ -65,7 +65,8 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     const nowMs = clock.nowMs();
     const pastRetention = { beforeMs: nowMs - retentionMs, maxRows: rowsPerSlice };
     const thinBeforeMs = Math.floor((nowMs - wholeReportsMs) / dayMs) * dayMs;
-    await inSlices(() => store.runs.prune({ ...pastRetention, thinBeforeMs }));
+    await inSlices(() => store.runs.pruneHours(pastRetention));
+    await inSlices(() => store.runs.pruneReports({ ...pastRetention, thinBeforeMs }));
     // What leaves a baseline is kept for as long as a baseline sees it.
     const checkersBeforeMs = Math.min(pastRetention.beforeMs, nowMs - longestSpanMs(organizations()));
     await forgetReleased(pastRetention.beforeMs);

@@ -4,26 +4,25 @@ import { createLoop } from "../base/loop.ts";
 import type { Logger } from "../base/logger.ts";
 import { memoized } from "../base/memo.ts";
 import { secondMs, type Clock } from "../base/time.ts";
-import type { Board, CheckState } from "../store/runs/board.ts";
-import { OwnJournal } from "../store/runs/own-journal.ts";
-import { shardCount, type Lease } from "../store/runs/owners.ts";
-import type { CheckKey } from "../store/runs/runs.ts";
+import type { Board } from "../store/runs/board.ts";
+import type { CheckKey, CheckState } from "../store/runs/check-state.ts";
+import { shardCount, type Lease, type Owner } from "../store/runs/owners.ts";
 import type { Store } from "../store/store.ts";
 
-/** The part of this process in the fleet of those that share a store: its journal, its shards, and what the others ran. */
+/** The part of this process in the fleet of those that share a store: its commits, its shards, and what the others ran. */
 export interface Membership {
   /** Fills the board, and takes part. `isAlone`: no other process is on the store, so that no lease has to be waited for. */
   start(isAlone: boolean): Promise<void>;
-  /** The own journal; null while this process takes no part. Whether it may still be written the store decides. */
-  journal(): OwnJournal | null;
-  /** The own journal while the lease is certain, so that no other process runs the same checks; null: nothing may be begun. */
-  leasedJournal(): OwnJournal | null;
+  /** What this process is among the owners; null while it takes no part. Whether it may still commit runs the store decides. */
+  owner(): Owner | null;
+  /** The same while the lease is certain, so that no other process runs the same checks; null: nothing may be begun. */
+  leasedOwner(): Owner | null;
   /** Whether this process runs the check. */
   owns(check: CheckKey): boolean;
   /** Shows on the board what the others ran since the last look. */
   follow(): Promise<void>;
-  /** The journal may differ from its copy in memory: this process joins again, as another owner. */
-  distrust(journal: OwnJournal): void;
+  /** It is unknown what the store has taken of this process: it joins again, as another owner. */
+  distrust(owner: Owner): void;
   /** Gives the shards back. */
   stop(): Promise<void>;
 }
@@ -64,7 +63,7 @@ export function createMembership(options: MembershipOptions): Membership {
   const { store, board, clock } = options;
   const logger = options.logger.child({ room: "monitor" });
   const loop = createLoop({ clock, everyMs: lookEveryMs, firstAfterMs: lookEveryMs, runOnce, onError: note });
-  let own: OwnJournal | null = null;
+  let own: Owner | null = null;
   let shards: ReadonlySet<number> = new Set();
   /** Those that go to another process: nothing of them is begun any more. */
   const giving = new Set<number>();
@@ -102,40 +101,40 @@ export function createMembership(options: MembershipOptions): Membership {
     return answer;
   }
 
-  async function renew(): Promise<OwnJournal> {
+  async function renew(): Promise<Owner> {
     const known = own;
     if (known !== null) {
-      if (await leased((lease) => store.owners.renew(known.owner, lease))) return known;
+      if (await leased((lease) => store.owners.renew(known, lease))) return known;
       logger.warn({}, "lease was lost, its checks are run by another process; taking part again");
       lose();
     }
-    own = await leased(async (lease) => new OwnJournal(await store.owners.register(lease)));
+    own = await leased((lease) => store.owners.register(lease));
     return own;
   }
 
-  async function balance(journal: OwnJournal): Promise<void> {
+  async function balance(owner: Owner): Promise<void> {
     isBalanced = false;
     const nowMs = clock.nowMs();
     const renewedUntilMs = nowMs + leaseMs - missedAfterMs;
-    const balanced = await store.owners.balance(journal.owner, { nowMs, isAlone, renewedUntilMs });
+    const balanced = await store.owners.balance(owner, { nowMs, isAlone, renewedUntilMs });
     // Another process does it: looked at again soon.
-    if (balanced === null || own !== journal) return;
+    if (balanced === null || own !== owner) return;
     const kept = balanced.shards.filter((shard) => !giving.has(shard));
     const given = kept.splice(kept.length - Math.max(0, balanced.surplus - giving.size));
-    // What the one before ran is on the board before anything of it is run here: its journal has ended.
+    // What the one before ran is on the board before anything of it is run here.
     if (kept.some((shard) => !shards.has(shard))) await follow();
-    if (own !== journal) return;
+    if (own !== owner) return;
     setShards(kept);
     isBalanced = true;
-    if (given.length > 0) void giveBack(journal, given);
+    if (given.length > 0) void giveBack(owner, given);
   }
 
   /** Frees shards for another process as soon as none of their checks is running here. */
-  async function giveBack(journal: OwnJournal, given: readonly number[]): Promise<void> {
+  async function giveBack(owner: Owner, given: readonly number[]): Promise<void> {
     for (const shard of given) giving.add(shard);
     try {
       await options.whenIdle(({ slug }) => giving.has(shardOf(slug)));
-      await store.owners.release(journal.owner, given);
+      await store.owners.release(owner, given);
     } catch (error) {
       logger.debug({ err: error }, "shards could not be given back, trying again");
     } finally {
@@ -143,36 +142,9 @@ export function createMembership(options: MembershipOptions): Membership {
     }
   }
 
-  async function loadBoard(): Promise<void> {
-    await board.reload(() => store.runs.load(), { areOwnersInTurn: isAlone });
-  }
-
   async function readOthers(): Promise<void> {
-    const ownId = own?.owner.ownerId ?? 0;
-    const known = board.known();
-    const { owners, journal } = await store.runs.journalAfter(new Map(known));
-    const others = owners.filter(({ ownerId }) => ownerId !== ownId);
-    const isGone = [...known.keys()].some((id) => id !== ownId && !owners.some(({ ownerId }) => ownerId === id));
-    const rows = journal.filter(({ ownerId }) => ownerId !== ownId);
-    const changed: CheckState[] = [];
-    let hasGap = false;
-    for (const row of rows) {
-      const seq = board.known().get(row.ownerId) ?? 0;
-      if (row.seq <= seq) continue;
-      const states = row.seq === seq + 1 ? board.read(row) : null;
-      hasGap ||= states === null;
-      if (states === null) break;
-      changed.push(...states);
-    }
-    for (const owner of others) {
-      hasGap ||= owner.foldedSeq > (board.known().get(owner.ownerId) ?? 0);
-      board.noteFolded(owner);
-    }
-    // What is in the history already was not followed in time, as after a suspension: the board has to be read again.
-    const isWhole = !hasGap && !isGone;
-    if (!isWhole) await loadBoard();
-    const shown = isWhole ? changed : board.states();
-    if (shown.length > 0) options.onFollowed(shown);
+    const changed = board.learn(await store.runs.checksAfter(board.known(), own?.ownerId ?? 0));
+    if (changed.length > 0) options.onFollowed(changed);
   }
 
   /** A look that begins now or later: a running one may have missed what the caller knows to be committed. */
@@ -210,26 +182,25 @@ export function createMembership(options: MembershipOptions): Membership {
   return {
     start: async (alone) => {
       isAlone = alone;
-      await loadBoard();
+      board.learn(await store.runs.load());
       await balance(await renew());
       loop.start();
     },
-    journal: () => own,
-    leasedJournal: () => (isAlone || clock.monotonicMs() < leasedUntilMs ? own : null),
+    owner: () => own,
+    leasedOwner: () => (isAlone || clock.monotonicMs() < leasedUntilMs ? own : null),
     owns: ({ slug }) => shards.has(shardOf(slug)),
     follow,
-    distrust: (journal) => {
-      if (own !== journal) return;
+    distrust: (owner) => {
+      if (own !== owner) return;
       logger.warn({}, "it is not known what the store has taken, taking part again");
       failure = new FlatlineError("store_unusable", "it is not known what the store has taken");
-      const { owner } = journal;
       lose();
       void store.owners.leave(owner).catch(() => undefined);
       loop.wake();
     },
     stop: async () => {
       await loop.stop();
-      if (own !== null) await store.owners.leave(own.owner);
+      if (own !== null) await store.owners.leave(own);
       // What made it lose its part, as a full disk, has kept a run from being stored too.
       else if (failure !== null) throw failure;
       lose();

@@ -5,7 +5,7 @@ import type { CheckReport } from "../contract/report.ts";
 import type { Membership } from "./membership.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Board } from "../store/runs/board.ts";
-import type { CheckKey } from "../store/runs/runs.ts";
+import type { CheckKey } from "../store/runs/check-state.ts";
 import type { Store } from "../store/store.ts";
 
 /** Runs that are asked for at one process and done by another, which owns the check. */

@@ -6,7 +6,7 @@ import type { Tracer } from "../base/trace.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Board } from "../store/runs/board.ts";
-import type { CheckKey } from "../store/runs/runs.ts";
+import type { CheckKey } from "../store/runs/check-state.ts";
 import type { Membership } from "./membership.ts";
 import type { CheckTarget } from "../checks/checks.ts";
 
@@ -21,7 +21,7 @@ export interface TogetherOptions {
 
 export interface SchedulerOptions {
   /** Which checks this process runs, and whether it may begin one now. */
-  readonly membership: Pick<Membership, "leasedJournal" | "owns">;
+  readonly membership: Pick<Membership, "leasedOwner" | "owns">;
   /** The last run of each check: what is due when follows from it. */
   readonly board: Pick<Board, "state">;
   readonly clock: Clock;

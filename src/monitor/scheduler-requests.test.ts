@@ -141,7 +141,7 @@ describe("a run that is asked for", () => {
       isBroken ? Promise.reject(new FlatlineError("store_busy", "I/O error")) : ask();
     const breakable: Store = {
       ...store,
-      runs: { ...store.runs, append: (owner, row) => unlessBroken(() => store.runs.append(owner, row)) },
+      transaction: (work, how) => unlessBroken(() => store.transaction(work, how)),
       owners: { ...store.owners, register: (lease) => unlessBroken(() => store.owners.register(lease)) },
     };
     const scheduler = world.process("a", [spikeTarget("acme")], { store: breakable, asksOwners: true });

@@ -7,7 +7,7 @@ import { drain, endsWithin } from "../base/lifecycle.ts";
 import { createLoop } from "../base/loop.ts";
 import { eventLoopTurn, minuteMs, secondMs } from "../base/time.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
-import type { CheckKey } from "../store/runs/runs.ts";
+import type { CheckKey } from "../store/runs/check-state.ts";
 import { createRunPlanner, firstDueAtMs } from "./due-times.ts";
 import { planRun, type EndedRun, type PlannedRun } from "./ended-run.ts";
 import { OwnChecks, type OwnCheck } from "./own-checks.ts";
@@ -71,15 +71,15 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   async function runOnce(): Promise<number> {
     const nowMs = clock.nowMs();
     followClock(nowMs);
-    const journal = membership.leasedJournal();
-    if (journal === null) return leaseLookMs;
+    const owner = membership.leasedOwner();
+    if (owner === null) return leaseLookMs;
     lastLookAtMs = clock.monotonicMs();
     const { together } = options;
     if (together === undefined) return beginAlone();
     if (clock.monotonicMs() - togetherAtMs < gatherMs) return untilNextLook();
     if ((own.nextAtMs() ?? Infinity) > nowMs) return untilNextLook();
     const due = own.takeDue(nowMs, mostTogether);
-    await beginTogether(due, together, journal, nowMs);
+    await beginTogether(due, together, owner, nowMs);
     // As long as there is more, nothing is waited for; then the next ones are gathered.
     if (due.length < mostTogether) togetherAtMs = clock.monotonicMs();
     return untilNextLook();
@@ -87,10 +87,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   /** Starts as many due checks as there are free places, each on its own; answers how long there is nothing more to do. */
   function beginAlone(): number {
-    const journal = loop.signal.aborted ? null : membership.leasedJournal();
-    if (journal === null) return pollMs;
+    const owner = loop.signal.aborted ? null : membership.leasedOwner();
+    if (owner === null) return pollMs;
     const nowMs = clock.nowMs();
-    for (const one of own.takeDue(nowMs, places.free)) begin(one, scheduledRun(one, journal, nowMs)).catch(ignore);
+    for (const one of own.takeDue(nowMs, places.free)) begin(one, scheduledRun(one, owner, nowMs)).catch(ignore);
     return untilNextLook();
   }
 
@@ -106,10 +106,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   async function beginTogether(
     due: readonly OwnCheck[],
     together: TogetherOptions,
-    journal: Run["journal"],
+    owner: Run["owner"],
     nowMs: number,
   ): Promise<void> {
-    const runs = due.map((one) => ({ one, run: scheduledRun(one, journal, nowMs) }));
+    const runs = due.map((one) => ({ one, run: scheduledRun(one, owner, nowMs) }));
     const startedMs = clock.monotonicMs();
     const reports = together.run(due.map(({ target }) => target)).catch((error: unknown): (CheckReport | null)[] => {
       logger.warn({ err: error, runs: due.length }, "checks could not be run together, running each on its own");
@@ -130,9 +130,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     await reports.then(eventLoopTurn);
   }
 
-  function scheduledRun({ target, dueAtMs }: OwnCheck, journal: Run["journal"], nowMs: number): Run {
+  function scheduledRun({ target, dueAtMs }: OwnCheck, owner: Run["owner"], nowMs: number): Run {
     metrics.schedulerLag(Math.max(0, nowMs - dueAtMs) / secondMs);
-    return { check: target.check, slug: target.slug, dueAtMs, isAsked: false, journal };
+    return { check: target.check, slug: target.slug, dueAtMs, isAsked: false, owner };
   }
 
   function begin(one: OwnCheck, run: Run, place: PlaceWanted = {}): Promise<CheckReport> {
@@ -246,9 +246,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
         await endsWithin(clock, one.underWay.then(ignore, ignore), runTimeoutMs, signal);
         continue;
       }
-      const journal = membership.leasedJournal();
-      if (journal === null) throw new FlatlineError("unavailable", "the store cannot be reached");
-      const run = { check, slug, dueAtMs: one.dueAtMs, isAsked: true, journal };
+      const owner = membership.leasedOwner();
+      if (owner === null) throw new FlatlineError("unavailable", "the store cannot be reached");
+      const run = { check, slug, dueAtMs: one.dueAtMs, isAsked: true, owner };
       return begin(one, run, { isFirst: true, signal });
     }
   }

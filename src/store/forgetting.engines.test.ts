@@ -84,7 +84,7 @@ describe("forgetting an organization", () => {
       await store.close();
 
       const after = readTables(path);
-      const shared = new Set(["audit", "checks", "event_slugs", "event_changes", "outbox", "outbox_alerts", "journal"]);
+      const shared = new Set(["audit", "checks", "event_slugs", "event_changes", "outbox", "outbox_alerts"]);
       const mentions = [...after].filter(
         ([name, rows]) => !shared.has(name) && rows.some((row) => row.includes("acme")),
       );
@@ -97,7 +97,7 @@ describe("forgetting an organization", () => {
         "events",
         "event_minutes",
         "event_hours",
-        "check_hours",
+        "hours",
         "reports",
         "proposals",
         "scans",

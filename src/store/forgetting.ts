@@ -19,7 +19,7 @@ export function createForgettingStore(db: Db) {
   return {
     /**
      * Removes rows of an organization, at most `maxRows` of each table, in the surrounding transaction; its audit rows stay, and
-     * so do assets, which belong to no organization, and events (EventStore.forget). The names of its checks stay as numbers of what a journal may still hold.
+     * so do assets, which belong to no organization, and events (EventStore.forget). The names of its checks stay, because letters of alerts that ended may still come back by them.
      */
     forget: async (
       slug: string,
@@ -27,6 +27,8 @@ export function createForgettingStore(db: Db) {
     ): Promise<{ readonly removed: ForgottenRows; readonly hasMore: boolean }> => {
       const removed = { events: 0, history: 0, alerts: 0, silences: 0, markers: 0, keys: 0, records: 0 };
       let hasMore = false;
+      await sql`UPDATE checks SET owner_id = NULL, seq = NULL, report = NULL, last_result = NULL
+        WHERE slug = ${slug} AND report IS NOT NULL`.execute(db);
       for (const { kind, table, key, where } of stepsFor(slug)) {
         const keys = sql.raw(key);
         const { numAffectedRows } = await sql`
@@ -65,10 +67,10 @@ const isParent = new Set([
 
 // Row by row by its key: the hours of one check lie among those of all.
 const everyHour = sql`
-  WITH RECURSIVE hours (hour) AS (
-    SELECT min(hour) FROM check_hours
-    UNION ALL SELECT hour + 1 FROM hours WHERE hour < (SELECT max(hour) FROM check_hours))
-  SELECT hour FROM hours`;
+  WITH RECURSIVE every (hour) AS (
+    SELECT min(hour) FROM hours
+    UNION ALL SELECT hour + 1 FROM every WHERE hour < (SELECT max(hour) FROM hours))
+  SELECT hour FROM every`;
 
 function stepsFor(slug: string): Step[] {
   const ofSlug = sql`slug = ${slug}`;
@@ -98,9 +100,9 @@ function stepsFor(slug: string): Step[] {
     where,
   });
   return [
-    step("history", "check_hours", "hour, check_id", sql`${check} AND hour IN (${everyHour})`),
+    step("history", "hours", "hour, check_id", sql`${check} AND hour IN (${everyHour})`),
     step(null, "check_reports", "check_id, at_ms", check),
-    step(null, "board", "check_id", check),
+    step(null, "runs", "check_id, at_ms", check),
     step(null, "run_requests", "request_id", check),
     step(null, "alert_sent", "alert_id, receiver", alert),
     step(null, "judgements", "judgement_id", ofSlug),

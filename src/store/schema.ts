@@ -11,33 +11,14 @@ export interface PlainTables {
     readonly owner_id: RowId;
     readonly epoch: number;
     readonly lease_until_ms: number;
-    readonly folded_seq: number;
+    readonly seq: number;
   };
   readonly shards: { readonly shard: number; readonly owner_id: number | null };
-  readonly board: {
-    readonly check_id: number;
-    readonly owner_id: number;
-    readonly due_at_ms: number;
-    readonly is_asked: number;
-    readonly severity_since_ms: number;
-    readonly started_at_ms: number;
-    readonly finished_at_ms: number;
-    /** See report-shape.ts. */
-    readonly shape: string;
-    readonly report_values: Uint8Array;
-    /** The last result, where the last run gave none. */
-    readonly result_started_at_ms: number | null;
-    readonly result_finished_at_ms: number | null;
-    readonly result_shape: string | null;
-    readonly result_values: Uint8Array | null;
-    readonly kept_at_ms: number | null;
-    readonly kept_digest: string | null;
-  };
   readonly check_reports: {
     readonly check_id: number;
     readonly at_ms: number;
     readonly severity: number;
-    /** See packReport (check-reports.ts). */
+    /** See packReport (runs/reports.ts). */
     readonly report: Uint8Array;
   };
   readonly run_requests: { readonly request_id: RowId; readonly check_id: number; readonly asked_at_ms: number };

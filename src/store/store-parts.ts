@@ -21,7 +21,10 @@ import { createNoticeStore } from "./alerts/notices.ts";
 import { createOutboxStore } from "./alerts/outbox.ts";
 import { createPlatformStore } from "./platform/platform.ts";
 import { createOwnerStore } from "./runs/owners.ts";
-import { createRunStore } from "./runs/run-tables.ts";
+import { createCheckTable } from "./runs/checks.ts";
+import { createHourTable } from "./runs/hours.ts";
+import { createReportTable } from "./runs/reports.ts";
+import { createRequestTable } from "./runs/requests.ts";
 import type { PlainDb } from "./schema.ts";
 import { namedAsInCode } from "./tables.ts";
 import { createSilenceStore } from "./alerts/silences.ts";
@@ -47,7 +50,12 @@ export function createParts(plain: PlainDb, { leaseClock, events = plain, create
     events: createEvents(events),
     liveness: createLivenessStore(events),
     evidence: createEvidenceStore(events),
-    runs: createRunStore(plain),
+    runs: {
+      ...createCheckTable(plain),
+      ...createHourTable(plain),
+      ...createReportTable(plain),
+      ...createRequestTable(plain),
+    },
     owners: createOwnerStore(plain, leaseClock),
     alerts: createAlertStore(db),
     alertHistory: createAlertHistoryStore(db),

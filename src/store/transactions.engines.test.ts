@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { resultReport } from "../../test/support/check-reports.ts";
 import { storeEngines, type StorePlace } from "../../test/support/store/engines.ts";
 import { createSystemClock } from "../base/time.ts";
+import { CheckState } from "./runs/check-state.ts";
 import type { StoreParts } from "./store-parts.ts";
 import type { Store } from "./store.ts";
 import { firingAlert } from "../../test/support/firing-alert.ts";
@@ -82,11 +83,14 @@ describe.each(storeEngines)("transactions on $engine", ({ makePlace }) => {
   it("of an owner whose epoch ends meanwhile write nothing, and one that was stored is not stored again", async () => {
     const lease = { nowMs, leaseUntilMs: nowMs + 10_000 };
     const [owner, taker] = [await one().owners.register(lease), await one().owners.register(lease)];
-    const row = { seq: 1, atMs: nowMs, runs: new Uint8Array([1, 0]) };
+    const ids = await one().runs.addChecks([{ check: "dead-asset-spike", slug: "acme" }]);
+    const checkId = [...ids.values()][0] ?? 0;
     const append = (store: Store, seq: number): Promise<string> =>
       store.transaction(async (parts) => {
-        const appended = await parts.runs.append(owner, { ...row, seq });
-        if (appended === "appended")
+        const run = { ownerId: owner.ownerId, seq, dueAtMs: nowMs, isAsked: false };
+        const state = CheckState.after(null, resultReport({ finishedAtMs: nowMs + seq }), run);
+        const appended = await parts.runs.commit(owner, seq, [{ checkId, state }]);
+        if (appended === "stored")
           await parts.alertHistory.append({ ...alert, alertId: `${seq}`, atMs: nowMs, event: "firing" });
         return appended;
       });
@@ -98,12 +102,13 @@ describe.each(storeEngines)("transactions on $engine", ({ makePlace }) => {
     ]);
     const later = await append(one(), 3);
 
-    expect(first).toEqual(["appended", "present"]);
-    expect(["appended", "fenced"]).toContain(meeting[0]);
+    expect(first).toEqual(["stored", "present"]);
+    expect(["stored", "fenced"]).toContain(meeting[0]);
     expect(later).toBe("fenced");
     const history = await one().alertHistory.since({ check: alert.check, slug: "acme", fromMs: 0, limit: 9 });
-    expect(history).toHaveLength(meeting[0] === "appended" ? 2 : 1);
-    expect((await one().runs.load()).journal).toHaveLength(history.length);
+    expect(history).toHaveLength(meeting[0] === "stored" ? 2 : 1);
+    const span = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
+    expect(await one().runs.runsOf({ check: "dead-asset-spike", slug: "acme", ...span })).toHaveLength(history.length);
   });
 
   it("under way end before the store is closed, and later ones are refused as unavailable", async () => {

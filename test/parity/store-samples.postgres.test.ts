@@ -51,7 +51,7 @@ const readings: readonly {
   {
     since: 1,
     name: "runs",
-    read: async (store) => createHistory(store.runs, await boardOf(store)).runs({ ...spike, fromMs: 0, toMs: endMs }),
+    read: async (store) => createHistory(store.runs).runs({ ...spike, fromMs: 0, toMs: endMs }),
   },
   {
     since: 1,
@@ -85,7 +85,7 @@ const readings: readonly {
 
 async function boardOf(store: Store): Promise<Board> {
   const board = new Board();
-  await board.reload(() => store.runs.load());
+  board.learn(await store.runs.load());
   return board;
 }
 

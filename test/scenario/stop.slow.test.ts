@@ -141,7 +141,7 @@ function noting(handler: Dispatcher.DispatchHandler, onEnd: () => void): Dispatc
 const always = ["owners.leave", "outbox.releaseLeases", "deliveries.add", "close"];
 /** What has no answer to what was under way, or a lease, stored when it fails. An answer of a receiver is stored at the next try; the rest is the reload's. */
 const stores =
-  /^(?:transaction: (?:runs|notices\.append)|runs\.append|owners\.leave|outbox\.(?!deadLetterUnknown)|deliveries|.*releaseLeases)/;
+  /^(?:transaction: (?:runs|notices\.append)|owners\.leave|outbox\.(?!deadLetterUnknown)|deliveries|.*releaseLeases)/;
 
 // Enough for the wait for one to be the work of another.
 const atOnce = 4;
@@ -152,7 +152,7 @@ describe("a stop in the middle of everything", () => {
 
     expect(outcome).toEqual({ isStored: true });
     expect(calls).toEqual(
-      expect.arrayContaining([...always, "runs.addChecks", "transaction: runs.append", "transaction: outbox.settle"]),
+      expect.arrayContaining([...always, "runs.addChecks", "transaction: runs.commit", "transaction: outbox.settle"]),
     );
   });
 

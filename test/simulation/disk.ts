@@ -1,12 +1,11 @@
-import { runsOfRow } from "../support/store/row-runs.ts";
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 
 import { connectSqlite } from "../../src/store/engine/sqlite-file.ts";
-import { nothingRead, type JournalRun, type ReadRuns } from "../../src/store/runs/journal-row.ts";
+import type { CheckReport } from "../../src/contract/report.ts";
 
 /** What is written, by its statements: faults can wait for it. */
 export const diskTargets = {
-  journal: /\binsert into journal\b/,
+  runs: /\binsert into checks \(check_id\b/,
   ownership: /\b(update|insert into|delete from) "?(owners|shards)\b/,
   alerts: /\b(update|insert into|delete from) "?alerts\b/,
   queued: /\binsert into outbox\b/,
@@ -42,13 +41,21 @@ export interface SimulatedDisk {
   kill(): void;
 }
 
+/** A run as it was stored. */
+export interface StoredRun {
+  readonly checkId: number;
+  readonly dueAtMs: number;
+  readonly isAsked: boolean;
+  readonly report: CheckReport;
+}
+
 /** Sees the runs of each commit, when it is durable. */
-export type OnCommit = (runs: readonly JournalRun[]) => void;
+export type OnCommit = (runs: readonly StoredRun[]) => void;
 
 interface Connection {
   readonly database: DatabaseSync;
   /** Runs of its transaction. */
-  readonly uncommitted: JournalRun[];
+  readonly uncommitted: StoredRun[];
   /** What its transaction has written. */
   readonly written: Set<DiskTarget | "other">;
 }
@@ -59,6 +66,7 @@ const errors = {
   io: [10, "disk I/O error"],
 } as const;
 
+const stateCells = 12;
 // The longest pause of `untilFree`, and some more.
 const longestRetryMs = 60;
 
@@ -78,8 +86,6 @@ export function createSimulatedDisk({
   let isDead = false;
   /** In real time. */
   let busyAtMs = -Infinity;
-  /** By owner. */
-  const read = new Map<number, ReadRuns>();
 
   function fail(kind: keyof typeof errors): never {
     const [errcode, message] = errors[kind];
@@ -108,12 +114,11 @@ export function createSimulatedDisk({
     run: () => Result,
   ): Result {
     before(target);
-    // A journal's row may be a commit of its own.
-    const isCommit = sql === "commit" || (target === "journal" && !database.isTransaction);
+    const isCommit = sql === "commit";
     if (isCommit && faults.isFull) {
       uncommitted.length = 0;
       written.clear();
-      if (sql === "commit") database.exec("rollback");
+      database.exec("rollback");
       fail("full");
     }
     const result = run();
@@ -131,12 +136,17 @@ export function createSimulatedDisk({
     return result;
   }
 
+  /** The rows of checks that a commit of runs writes (store/runs/checks.ts). */
   function note(parameters: readonly SQLInputValue[], { uncommitted }: Connection): void {
-    const ownerId = Number(parameters[0]);
-    const known = read.get(ownerId) ?? nothingRead();
-    read.set(ownerId, known);
-    const bytes = parameters.find((one) => one instanceof Uint8Array);
-    if (bytes instanceof Uint8Array) uncommitted.push(...runsOfRow(bytes, known));
+    for (let at = 0; at < parameters.length; at += stateCells) {
+      const [checkId, _check, _slug, _ownerId, _seq, dueAtMs, isAsked, _sinceMs, report] = parameters.slice(at);
+      uncommitted.push({
+        checkId: Number(checkId),
+        dueAtMs: Number(dueAtMs),
+        isAsked: isAsked === 1,
+        report: JSON.parse(report as string) as CheckReport,
+      });
+    }
   }
 
   function wrap(statement: StatementSync, sql: string, connection: Connection): StatementSync {
@@ -150,7 +160,7 @@ export function createSimulatedDisk({
       run: (...parameters: SQLInputValue[]) =>
         execute(plain, connection, () => {
           const done = statement.run(...parameters);
-          if (plain.target === "journal" && Number(done.changes) > 0) note(parameters, connection);
+          if (plain.target === "runs") note(parameters, connection);
           return done;
         }),
     } as StatementSync;

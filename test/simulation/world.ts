@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { dayMs, eventLoopTurn, hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import { actor } from "../../src/contract/actor.ts";
 import type { Config } from "../../src/config/config.ts";
-import type { JournalRun } from "../../src/store/runs/journal-row.ts";
 import { makeProgramFolder, type ProgramFolder } from "../support/program/program-folder.ts";
 import { createVirtualClock, type VirtualClock } from "../support/virtual-clock.ts";
 import { createChance, type Chance } from "./chance.ts";
 import { loadConfigurations, receiverNames, slugs, type SourceKind } from "./fleet.ts";
+import type { StoredRun } from "./disk.ts";
 import { createLife, type Answer, type Life } from "./life.ts";
 import type { FarSide } from "./network.ts";
 import { People, type PeopleObserver } from "./people.ts";
@@ -30,7 +30,7 @@ export interface WorldOptions {
   readonly onTrace?: (line: string) => unknown;
 }
 
-export type NamedRun = JournalRun & { readonly slug: string };
+export type NamedRun = StoredRun & { readonly slug: string };
 
 const closingTurns = 8;
 const notConnected: Answer = { status: -1, body: "" };
@@ -319,9 +319,9 @@ export class World {
     this.upSinceMs = null;
   }
 
-  #committed(runs: readonly JournalRun[]): void {
+  #committed(runs: readonly StoredRun[]): void {
     const named = runs.map((run) => ({ ...run, slug: this.#slugOf(run.checkId) }));
-    for (const { slug, dueAtMs, report } of named) this.trace(`run ${slug} ${dueAtMs} ${report.shape.severity}`);
+    for (const { slug, dueAtMs, report } of named) this.trace(`run ${slug} ${dueAtMs} ${report.severity}`);
     this.observer?.runs(named);
   }
 

@@ -12,7 +12,7 @@ import { createOutbox, type Outbox } from "../../src/alerting/deliver/outbox.ts"
 import type { DeliveryBudget, DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
 import { createRecorder, recordRun, type Recorded, type Recorder } from "../../src/alerting/record.ts";
 import { Board } from "../../src/store/runs/board.ts";
-import { OwnJournal } from "../../src/store/runs/own-journal.ts";
+import type { Owner } from "../../src/store/runs/owners.ts";
 import type { AlertingSettings, AlertPolicy, AlertTarget, ReceiverRoute } from "../../src/alerting/settings.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";
 import { actor } from "../../src/contract/actor.ts";
@@ -249,13 +249,6 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       ...store,
       // Each run is recorded at an instant of the test.
       commitPauseMs: 0,
-      runs: {
-        ...store.runs,
-        append: async (by, row) => {
-          liveOn(point);
-          return atCommit(() => store.runs.append(by, row));
-        },
-      },
       transaction: (work) =>
         atCommit(() =>
           store.transaction(async (parts: StoreParts) => {
@@ -285,25 +278,25 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     );
 
   let appliedAtMs = startMs;
-  let owner = "";
+  let processId = "";
   let board: Board;
-  let journal: OwnJournal;
+  let owner: Owner;
   let recorder: Recorder;
   let notifier: Notifier;
   let outbox: Outbox;
 
   async function restart(): Promise<void> {
-    owner = `process-${++processes}`;
+    processId = `process-${++processes}`;
     board = new Board();
-    await board.reload(() => store.runs.load());
+    board.learn(await store.runs.load());
     board.keepOnly(({ slug }) => slugs().includes(slug));
     const nowMs = clock.nowMs();
-    journal = new OwnJournal(await store.owners.register({ nowMs, leaseUntilMs: nowMs + leaseMs }));
+    owner = await store.owners.register({ nowMs, leaseUntilMs: nowMs + leaseMs });
     const common = { clock, logger, newId, settings, board };
     recorder = createRecorder({
       ...common,
       store: crashable("record"),
-      journal: () => journal,
+      owner: () => owner,
       distrust: () => undefined,
       onChange: () => undefined,
     });
@@ -315,7 +308,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       random,
       logger,
       metrics: { attemptBegan: () => () => undefined, notificationAttempt: () => undefined },
-      owner,
+      owner: processId,
       receivers: outboxReceivers(),
       resend: (receiver, lease) => notifier.resend(receiver, lease),
     });
@@ -334,7 +327,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
   async function record(report: CheckReport): Promise<Recorded> {
     const { check, slug, startedAtMs } = report;
     const recordOnce = (): Promise<Recorded> => {
-      const run = { check, slug, dueAtMs: startedAtMs, isAsked: false, journal };
+      const run = { check, slug, dueAtMs: startedAtMs, isAsked: false, owner };
       return recordRun(recorder, { run, report, nextDueAtMs: clock.nowMs() + 300_000 });
     };
     const process = processes;

@@ -8,7 +8,8 @@ import { createRunRequests } from "../../src/monitor/run-requests.ts";
 import { createMembership } from "../../src/monitor/membership.ts";
 import { createScheduler, type Scheduler, type SchedulerOptions } from "../../src/monitor/scheduler.ts";
 import type { CheckTarget } from "../../src/checks/checks.ts";
-import { Board, type CheckState } from "../../src/store/runs/board.ts";
+import { Board } from "../../src/store/runs/board.ts";
+import type { CheckState } from "../../src/store/runs/check-state.ts";
 import type { Store } from "../../src/store/store.ts";
 import { spikeResult } from "./far-side/scripted-source.ts";
 import type { VirtualClock } from "./virtual-clock.ts";
@@ -77,7 +78,7 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
     process: createProcess,
     nextDueAtMs: async (target) => {
       const board = new Board();
-      await board.reload(() => store.runs.load());
+      board.learn(await store.runs.load());
       return firstDueAtMs(target, board.state(target.check, target.slug), clock.nowMs());
     },
   };
@@ -116,8 +117,8 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
     const recorder = createRecorder({
       store: own,
       board,
-      journal: () => membership.journal(),
-      distrust: (journal) => membership.distrust(journal),
+      owner: () => membership.owner(),
+      distrust: (owner) => membership.distrust(owner),
       clock,
       logger,
       newId: () => crypto.randomUUID(),

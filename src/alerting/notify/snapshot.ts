@@ -4,7 +4,7 @@ import type { SampledAsset } from "./notification.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertJudgement, AlertKind, AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
-import type { CheckState } from "../../store/runs/board.ts";
+import type { CheckState } from "../../store/runs/check-state.ts";
 
 /** An alert as it was at one moment: everything of a notice that is the same for every receiver. */
 export interface AlertSnapshot {

@@ -18,7 +18,6 @@ import { suggest } from "../../base/suggestions.ts";
 import { createAlertSample } from "../../daemon/evidence/alert-sample.ts";
 import { createReceiver } from "../../receivers/receivers.ts";
 import { Board } from "../../store/runs/board.ts";
-import { OwnJournal } from "../../store/runs/own-journal.ts";
 import { openStore } from "../../store/open.ts";
 import { createDrillBoard, type DrillBoard, type DrillStep } from "./board.ts";
 import { createShadow, drillSettings, drillSlug, type Shadow } from "./shadow.ts";
@@ -75,12 +74,12 @@ export async function runDrill(
     };
     const checks = new Board();
     const nowMs = clock.nowMs();
-    const journal = new OwnJournal(await store.owners.register({ nowMs, leaseUntilMs: nowMs + hourMs }));
+    const owner = await store.owners.register({ nowMs, leaseUntilMs: nowMs + hourMs });
     const recorder = createRecorder({
       ...common,
       store,
       board: checks,
-      journal: () => journal,
+      owner: () => owner,
       distrust: () => undefined,
       onChange: () => undefined,
       readSample: createAlertSample(() => config),
@@ -105,7 +104,7 @@ export async function runDrill(
     outbox.start();
     work.add("outbox", () => outbox.stop(0));
 
-    const shadow = createShadow({ store, journal, clock, recorder, settings: common.settings() });
+    const shadow = createShadow({ store, owner, clock, recorder, settings: common.settings() });
     const parts = { shadow, board, notify: () => notifier.runOnce(), signal: deps.signal, chosen, options };
     await runPhase("firing", parts);
     await askGate(parts, "hold");

@@ -15,7 +15,7 @@ import { evaluateLocally } from "../../service/local-evaluation.ts";
 import { createLocalPlatformSource } from "../../service/local-platform-source.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
 import type { LivenessEvent } from "../../store/events/events.ts";
-import type { OwnJournal } from "../../store/runs/own-journal.ts";
+import type { Owner } from "../../store/runs/owners.ts";
 import type { Store } from "../../store/store.ts";
 
 /** The shadow organization: no configured one can be meant by it, because no check runs under it. */
@@ -66,12 +66,12 @@ export function drillSettings(config: Config, receivers: readonly ReceiverConfig
 /** Creates the shadow organization over `store`, which must be empty. */
 export function createShadow(deps: {
   readonly store: Store;
-  readonly journal: OwnJournal;
+  readonly owner: Owner;
   readonly clock: Clock;
   readonly recorder: Recorder;
   readonly settings: AlertingSettings;
 }): Shadow {
-  const { store, journal, clock, recorder, settings } = deps;
+  const { store, owner, clock, recorder, settings } = deps;
   const source = createLocalPlatformSource({ store, clock, appUrl: null, organizations: [drillSlug] });
   const observedKeys = {
     currentCount: "currentCount",
@@ -88,7 +88,7 @@ export function createShadow(deps: {
     evaluate: (signal) => runCheck(target, { source, clock, observedKeys }, clock.timeout(runTimeoutMs, signal)),
     record: async (report) => {
       const nowMs = clock.nowMs();
-      const run = { check, slug: drillSlug, dueAtMs: nowMs, isAsked: true, journal } as const;
+      const run = { check, slug: drillSlug, dueAtMs: nowMs, isAsked: true, owner } as const;
       const { changes } = await recordRun(recorder, { run, report, nextDueAtMs: nowMs + hourMs });
       return changes.map(({ event }) => event);
     },

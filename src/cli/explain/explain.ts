@@ -14,9 +14,8 @@ import { evaluateLocally } from "../../service/local-evaluation.ts";
 import type { SpikeResult } from "../../spike/evaluate.ts";
 import { spikeWindow } from "../../spike/window.ts";
 import type { Store } from "../../store/store.ts";
-import { Board } from "../../store/runs/board.ts";
 import { createHistory, type History } from "../../store/runs/history.ts";
-import type { RunPoint } from "../../store/runs/hour-runs.ts";
+import type { RunPoint } from "../../store/runs/run-point.ts";
 import type {
   DecisionExplanation,
   ExplainedCounts,
@@ -113,10 +112,8 @@ function withHistory<Result>(
   work: (store: ExplainStore) => Promise<Result>,
 ): Promise<Result> {
   return withStore(config, deps, async ({ store }) => {
-    const board = new Board();
-    await board.reload(() => store.runs.load());
     const { signal = new AbortController().signal } = deps;
-    return work({ ...store, history: createHistory(store.runs, board), signal });
+    return work({ ...store, history: createHistory(store.runs), signal });
   });
 }
 

@@ -4,6 +4,13 @@ import { createSystemClock, type Clock } from "../../base/time.ts";
 /** Column types that both databases know. */
 export type ValueType = "bigint" | "text" | "double precision" | "bytea";
 
+/** A cell of a row. */
+export type CellValue = string | number | Uint8Array | null;
+
+// A few lengths of a list of rows, so that their statements stay prepared.
+const sqliteLengths = [256, 64, 16, 4, 1] as const;
+const postgresRows = 4_096;
+
 /** Where the two databases differ in SQL. A statement that differs asks for the difference, never for the database. */
 export interface StoreDialect {
   readonly engine: "sqlite" | "postgres";
@@ -21,8 +28,12 @@ export interface StoreDialect {
   readonly lock: (text: string) => RawBuilder<unknown>;
   /** Returns a table with the one column `value`, from one parameter: the statement's text is the same for any number of texts. */
   readonly texts: (values: readonly string[]) => RawBuilder<unknown>;
-  /** Returns the nth parameter (from 1). PostgreSQL takes the type of a column of `values` from its first row, so it is named there. */
-  readonly parameter: (nth: number, type: ValueType | null) => string;
+  /** Returns how many of so many rows one statement takes. */
+  readonly rowsAtOnce: (rows: number) => number;
+  /** Returns a query of so many rows, with a column for each type. */
+  readonly rowsText: (types: readonly ValueType[], rows: number) => string;
+  /** Returns the parameters of {@link rowsText}. */
+  readonly rowsParameters: (types: readonly ValueType[], rows: readonly (readonly CellValue[])[]) => unknown[];
   /** Translates DDL from SQLite's dialect, in which migrations are written. */
   readonly ddl: (statement: string) => string;
 }
@@ -35,7 +46,12 @@ export const dialects = {
     versionsAhead: 0,
     lock: () => sql.raw(""),
     texts: (values) => sql`json_each(${JSON.stringify(values)})`,
-    parameter: () => "?",
+    rowsAtOnce: (rows) => sqliteLengths.find((length) => length <= rows) ?? 1,
+    rowsText: (types, rows) => {
+      const row = `(${types.map(() => "?").join(", ")})`;
+      return `values ${Array.from({ length: rows }, () => row).join(", ")}`;
+    },
+    rowsParameters: (_, rows) => rows.flat(),
     ddl: (statement) => statement,
   },
   postgres: {
@@ -44,7 +60,15 @@ export const dialects = {
     versionsAhead: 1,
     lock: (text) => sql.raw(text),
     texts: (values) => sql`(select unnest(${values}::text[]) as value)`,
-    parameter: (nth, type) => (type === null ? `$${nth}` : `$${nth}::${type}`),
+    // A parameter for each column: a third of what a parameter for each cell takes, and one text for any number of rows.
+    rowsAtOnce: (rows) => Math.min(rows, postgresRows),
+    rowsText: (types) => `select ${types.map((type, column) => `unnest($${column + 1}::${type}[])`).join(", ")}`,
+    rowsParameters: (types, rows) =>
+      types.map((type, column) => {
+        const cells = rows.map((row) => row[column] ?? null);
+        // pg would convert each number separately.
+        return type === "bigint" ? `{${cells.map((cell) => cell ?? "null").join(",")}}` : cells;
+      }),
     // Every integer becomes a BIGINT, so that a parameter next to it does too; text is ordered by bytes, as in SQLite; generated
     // keys become identities; descending indexes are dropped, because PostgreSQL reads an index backwards.
     ddl: (statement) =>

@@ -14,8 +14,7 @@ export const decidingTables = [
   "meta",
   "checks",
   "owners",
-  "journal",
-  "board",
+  "runs",
   "check_reports",
   "alerts",
   "alert_changes",
@@ -31,7 +30,7 @@ export const decidingTables = [
   "api_keys",
   "markers",
   "sessions",
-] as const satisfies readonly (keyof Tables | keyof PlainTables | "journal")[];
+] as const satisfies readonly (keyof Tables | keyof PlainTables | "runs")[];
 
 /**
  * Checks a file of up to 16 MiB completely; of a larger one the given tables, within 250 ms. SQLite finds a

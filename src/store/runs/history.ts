@@ -1,12 +1,13 @@
 import { dayMs, eventLoopTurn, hourMs } from "../../base/time.ts";
+import { checkKey } from "../../contract/check-key.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckName, CheckReport } from "../../contract/report.ts";
 import { worstSeverity, type Severity } from "../../contract/severity.ts";
-import type { Board } from "./board.ts";
-import { HourSeries } from "./hour-series.ts";
-import { mergeRuns, type RunPoint } from "./hour-runs.ts";
-import type { CheckKey, RunStore } from "./runs.ts";
-import { checkKey } from "../../contract/check-key.ts";
+import type { StoreParts } from "../store-parts.ts";
+import type { CheckKey } from "./check-state.ts";
+import { HourSeries, type HourRun } from "./hour-series.ts";
+import type { ReportsQuery } from "./reports.ts";
+import { mergeRuns, type RunPoint } from "./run-point.ts";
 
 /** One point of a check's history; min and max differ from last only if it represents an hour. */
 export interface VerdictPoint {
@@ -25,7 +26,7 @@ export type PastVerdict = Pick<RunPoint, "atMs" | "severity" | "currentCount" | 
   readonly computedAtMs: number;
 };
 
-/** The runs of every check, from folded hours and from the journal. */
+/** The runs of every check. */
 export interface History {
   /** Returns every run that ended in (from, to], oldest first. */
   runs(query: CheckKey & { fromMs: number; toMs: number }): Promise<readonly RunPoint[]>;
@@ -40,7 +41,7 @@ export interface History {
   /** Adds evaluations of the past; a run at the same instant takes precedence. */
   addPast(check: CheckName, slug: string, past: readonly PastVerdict[]): Promise<void>;
   /** Returns the stored reports in (from, to], the last `limit` of them, oldest first; very long ones are shortened. */
-  reports(query: CheckKey & { fromMs: number; toMs: number; limit: number }): Promise<readonly CheckReport[]>;
+  reports(query: ReportsQuery): Promise<readonly CheckReport[]>;
 }
 
 /** What a run found, from the stored reports. */
@@ -64,14 +65,34 @@ export interface HourRunsQuery extends Pick<HoursQuery, "check" | "slugs"> {
 
 const singleRunsMs = 7 * dayMs;
 
-/** Creates the history over the store and the board's open runs. */
-export function createHistory(store: RunStore, board: Pick<Board, "idOf" | "openRuns">): History {
-  async function runs({ check, slug, fromMs, toMs }: CheckKey & { fromMs: number; toMs: number }): Promise<RunPoint[]> {
-    // Read first: runs that are folded during the query are then in both, not in neither.
-    const open = board.openRuns({ check, slug });
-    const hours = { from: Math.floor(fromMs / hourMs), to: Math.floor(toMs / hourMs) };
-    const folded = await store.foldedRuns({ check, slug }, hours);
-    return mergeRuns(folded, open).filter(({ atMs }) => atMs > fromMs && atMs <= toMs);
+// Statements over so many checks hold up the event loop for some milliseconds at most.
+const checksAtOnce = 100;
+
+/** Creates the history over the store. */
+export function createHistory(store: StoreParts["runs"]): History {
+  /** Returns the organizations of a check by its numbers. */
+  async function slugsByNumber(check: CheckName, slugs: readonly string[]): Promise<ReadonlyMap<number, string>> {
+    const keys = slugs.map((slug) => ({ check, slug }));
+    const ids = await store.findChecks(keys);
+    return new Map(
+      keys.flatMap((key): [number, string][] => {
+        const id = ids.get(checkKey(key));
+        return id === undefined ? [] : [[id, key.slug]];
+      }),
+    );
+  }
+
+  /** Returns the runs in [fromMs, toMs) that are in no hour yet, by hour and number. */
+  async function readOpen(checkIds: readonly number[], span: { readonly fromMs: number; readonly toMs: number }) {
+    const open = new Map<number, Map<number, readonly RunPoint[]>>();
+    const sorted = checkIds.toSorted((left, right) => left - right);
+    for (let start = 0; start < sorted.length; start += checksAtOnce) {
+      for (const { checkId, hour, points } of await store.openHours(sorted.slice(start, start + checksAtOnce), span))
+        open.set(hour, (open.get(hour) ?? new Map<number, readonly RunPoint[]>()).set(checkId, points));
+      // SQLite answers within the call.
+      await eventLoopTurn();
+    }
+    return open;
   }
 
   async function* runsOfHours({
@@ -79,66 +100,56 @@ export function createHistory(store: RunStore, board: Pick<Board, "idOf" | "open
     slugs,
     hours,
   }: HourRunsQuery): AsyncGenerator<Map<string, readonly RunPoint[]>> {
-    const slugOf = new Map<number, string>();
-    const open = new Map<number, Map<string, RunPoint[]>>();
-    const asked = new Set(hours);
-    for (const slug of slugs) {
-      const checkId = board.idOf({ check, slug });
-      if (checkId !== undefined) slugOf.set(checkId, slug);
-      // Read first, as in `runs`.
-      const ownHours = Map.groupBy(board.openRuns({ check, slug }), ({ atMs }) => Math.floor(atMs / hourMs));
-      for (const [hour, runs] of ownHours)
-        if (asked.has(hour)) open.set(hour, (open.get(hour) ?? new Map<string, RunPoint[]>()).set(slug, runs));
-    }
+    const slugOf = await slugsByNumber(check, slugs);
     const checkIds = new Set(slugOf.keys());
+    // Read first: runs that are folded meanwhile are then in both, not in neither.
+    const open = await readOpen([...checkIds], spanOf(hours));
     for (const hour of hours) {
-      const own = open.get(hour);
-      const found = new Map<string, readonly RunPoint[]>(own);
-      for (const { checkId, points } of await store.foldedHour(hour, checkIds)) {
-        const slug = slugOf.get(checkId) ?? "";
-        const added = own?.get(slug);
-        found.set(slug, added === undefined ? points : mergeRuns(points, added));
-      }
-      yield found;
-      // SQLite answers within the call.
+      const found = new Map(open.get(hour));
+      for (const { checkId, points } of await store.foldedHour(hour, checkIds))
+        found.set(checkId, mergeRuns(points, found.get(checkId) ?? []));
+      yield new Map([...found].map(([checkId, points]) => [slugOf.get(checkId) ?? "", points]));
       await eventLoopTurn();
     }
   }
 
   return {
-    runs,
+    runs: (query) => store.runsOf(query),
     points: async (query) => {
-      const all = await runs(query);
+      const all = await store.runsOf(query);
       const singleFromMs = Math.floor((query.toMs - singleRunsMs) / hourMs) * hourMs;
       const old = all.filter(({ atMs }) => atMs < singleFromMs);
       return [...byHour(old).map(hourPoint), ...all.slice(old.length).map((run) => hourPoint([run]))];
     },
     runsOfHours,
     hours: async ({ check, slugs, fromMs, toMs }) => {
-      const isWithin = ({ atMs }: RunPoint): boolean => atMs > fromMs && atMs <= toMs;
+      const slugOf = await slugsByNumber(check, slugs);
+      const checkIds = new Set(slugOf.keys());
       const found = new Map(slugs.map((slug) => [slug, new HourSeries()]));
       const first = Math.floor(fromMs / hourMs);
       const hours = Array.from({ length: Math.floor(toMs / hourMs) - first + 1 }, (_, index) => first + index);
-      for await (const runs of runsOfHours({ check, slugs, hours }))
-        for (const [slug, points] of runs) {
-          const last = points.findLast(isWithin);
-          if (last !== undefined) found.get(slug)?.add(last);
+      // Read first, as in `runsOfHours`.
+      const open = await readOpen([...checkIds], spanOf(hours));
+      for (const hour of hours) {
+        const last = new Map<number, HourRun>();
+        for (const run of await store.lastOfHour(hour, checkIds)) last.set(run.checkId, run);
+        for (const [checkId, points] of open.get(hour) ?? []) {
+          const run = points.at(-1);
+          if (run !== undefined && run.atMs >= (last.get(checkId)?.atMs ?? 0)) last.set(checkId, run);
         }
+        for (const [checkId, run] of last)
+          if (run.atMs > fromMs && run.atMs <= toMs) found.get(slugOf.get(checkId) ?? "")?.add(run);
+        await eventLoopTurn();
+      }
       return found;
     },
-    firstAtMs: async (check, slug) => {
-      const open = board.openRuns({ check, slug }).map(({ atMs }) => atMs);
-      const hour = await store.firstFoldedHour({ check, slug });
-      const folded = hour === null ? [] : await store.foldedRuns({ check, slug }, { from: hour, to: hour });
-      const all = [...open, ...folded.map(({ atMs }) => atMs)];
-      return all.length === 0 ? null : Math.min(...all);
-    },
+    firstAtMs: (check, slug) => store.firstRunAtMs({ check, slug }),
     addPast: async (check, slug, past) => {
       const checkId = (await store.addChecks([{ check, slug }])).get(checkKey({ check, slug }));
       if (checkId === undefined || past.length === 0) return;
       const times = past.map(({ atMs }) => atMs);
       const span = { check, slug, fromMs: Math.min(...times) - 1, toMs: Math.max(...times) };
-      const known = new Set((await runs(span)).map(({ atMs }) => atMs));
+      const known = new Set((await store.runsOf(span)).map(({ atMs }) => atMs));
       const points = past
         .filter(({ atMs }) => !known.has(atMs))
         .map((point): RunPoint => ({ ...point, evaluatedAtMs: point.atMs, rule: null }));
@@ -147,6 +158,10 @@ export function createHistory(store: RunStore, board: Pick<Board, "idOf" | "open
     },
     reports: (query) => store.reports(query),
   };
+}
+
+function spanOf(hours: readonly number[]): { readonly fromMs: number; readonly toMs: number } {
+  return { fromMs: (hours[0] ?? 0) * hourMs, toMs: ((hours.at(-1) ?? -1) + 1) * hourMs };
 }
 
 function byHour(runs: readonly RunPoint[]): RunPoint[][] {

@@ -1,9 +1,13 @@
 import { createHash } from "node:crypto";
 import { memoized } from "../../base/memo.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
-import type { HealthcheckResult } from "../../contract/healthcheck.ts";
-import type { ErrorReport, ResultReport } from "../../contract/report.ts";
-import type { LastKeptReport } from "./runs.ts";
+import type { CheckReport } from "../../contract/report.ts";
+
+/** Instant and digest of the last report that was stored completely. */
+export interface LastKeptReport {
+  readonly atMs: number;
+  readonly digest: string;
+}
 
 // The whole report is stored at least once a day,
 const fullEveryMs = dayMs;
@@ -11,7 +15,7 @@ const fullEveryMs = dayMs;
 const findingsEveryMs = hourMs;
 
 /** The configured thresholds; others, such as warnAbove, follow from the counts and change with each run. */
-export const chosenThresholds: readonly string[] = [
+const chosenThresholds: readonly string[] = [
   "windowHours",
   "baselineDays",
   "warnMultiplier",
@@ -21,29 +25,20 @@ export const chosenThresholds: readonly string[] = [
   "failAfterSeconds",
 ];
 
-/** The parts of a report that its digest is made of. */
-type DigestedContent =
-  | Pick<ErrorReport, "kind" | "severity" | "error">
-  | (Pick<ResultReport, "kind" | "severity"> & {
-      readonly result: Pick<HealthcheckResult, "threshold" | "findings"> & {
-        readonly observed: Readonly<Record<string, unknown>>;
-      };
-    });
-
 /**
  * Returns a digest of severity, thresholds and what is counted, and one of the kinds and refs of the findings; order and messages change with
  * the numbers. An operator considers two runs different if the first part differs.
  */
-export function digestOf(content: DigestedContent): string {
-  if (content.kind === "error") return `${content.severity} ${content.error.reason}`;
-  const { threshold, findings, observed } = content.result;
+export function digestOf(report: CheckReport): string {
+  if (report.kind === "error") return `${report.severity} ${report.error.reason}`;
+  const { threshold, findings, observed } = report.result;
   const { counting } = observed;
   const thresholds = [
     ...chosenThresholds.map((name) => threshold[name] ?? null),
     ...(counting === undefined ? [] : [counting]),
   ];
   const names = findings.map(({ kind, ref, severity }) => JSON.stringify([kind, ref, severity])).sort();
-  return `${content.severity}/${shortHash(thresholds)} ${names.length === 0 ? "" : shortHash(names)}`;
+  return `${report.severity}/${shortHash(thresholds)} ${names.length === 0 ? "" : shortHash(names)}`;
 }
 
 /** Returns whether the history stores this report completely, given the last one that it stored. */

@@ -3,8 +3,17 @@ import { leaseInstant, leaseNow, type LeaseClock } from "../engine/dialect.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
 import type { PlainDb } from "../schema.ts";
 import { tryTransactionLock } from "../engine/advisory-lock.ts";
-import { endedLease } from "./run-tables.ts";
-import type { Owner } from "./runs.ts";
+
+/** A process that runs checks. It owns its shards while its epoch lasts. */
+export interface Owner {
+  readonly ownerId: number;
+  readonly epoch: number;
+  /** Its last commit of runs: they count from 1 without gaps. */
+  seq: number;
+}
+
+/** The lease of an owner that has ended. */
+const endedLease = 0;
 
 /** The number of shards: enough for a dozen processes with about equal shares. */
 export const shardCount = 64;
@@ -37,7 +46,7 @@ export interface Balanced {
 
 /**
  * Creates the store of which process runs the checks of which shard. An owner is a process with an epoch and a lease. A process that finds an
- * expired lease first raises the epoch, after which the old owner cannot append to its journal, and then takes the shards.
+ * expired lease first raises the epoch, after which the old owner cannot commit runs, and then takes the shards.
  */
 export function createOwnerStore(db: PlainDb, leaseClock: LeaseClock) {
   return {
@@ -45,8 +54,8 @@ export function createOwnerStore(db: PlainDb, leaseClock: LeaseClock) {
     register: async ({ nowMs, leaseUntilMs }: Lease): Promise<Owner> => {
       const until = leaseInstant(leaseClock, leaseUntilMs, nowMs);
       const { rows } = await sql<{ owner_id: number }>`
-        insert into owners (epoch, lease_until_ms, folded_seq) values (1, ${until}, 0) returning owner_id`.execute(db);
-      return { ownerId: rows[0]?.owner_id ?? 0, epoch: 1 };
+        insert into owners (epoch, lease_until_ms, seq) values (1, ${until}, 0) returning owner_id`.execute(db);
+      return { ownerId: rows[0]?.owner_id ?? 0, epoch: 1, seq: 0 };
     },
     /** Extends the lease; returns false if the epoch has ended. */
     renew: async ({ ownerId, epoch }: Owner, { nowMs, leaseUntilMs }: Lease): Promise<boolean> => {
@@ -67,6 +76,11 @@ export function createOwnerStore(db: PlainDb, leaseClock: LeaseClock) {
       if (shards.length === 0) return;
       await sql`update shards set owner_id = null
         where owner_id = ${ownerId} and shard in (${sql.join(shards.map((shard) => sql`${shard}`))})`.execute(db);
+    },
+    /** Deletes owners that have ended once others have run all of their checks: until then processes read what they ran. */
+    deleteEnded: async (): Promise<void> => {
+      await sql`delete from owners where lease_until_ms = ${endedLease}
+        and owner_id not in (select owner_id from checks where owner_id is not null)`.execute(db);
     },
     /** Releases all shards and ends the epoch. */
     leave: async ({ ownerId, epoch }: Owner): Promise<void> => {

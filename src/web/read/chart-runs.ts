@@ -1,5 +1,5 @@
 import { hourMs, minuteMs } from "../../base/time.ts";
-import type { RunPoint } from "../../store/runs/hour-runs.ts";
+import type { RunPoint } from "../../store/runs/run-point.ts";
 import type { DeathSeries } from "./chart-events.ts";
 import type { ChartMember, ChartSource, Grid } from "./chart-grid.ts";
 

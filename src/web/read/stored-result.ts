@@ -1,6 +1,6 @@
 import type { KeptAlert } from "../../store/alerts/alerts.ts";
-import type { RunStore } from "../../store/runs/runs.ts";
 import type { StoredResult } from "../../store/runs/history.ts";
+import type { StoreParts } from "../../store/store-parts.ts";
 
 // Findings that change are stored once an hour: the last eight days of an alert, and of a longer one that is enough.
 const mostReports = 200;
@@ -10,7 +10,7 @@ const mostReports = 200;
  * these is kept, of one in which it was not ok. Null: it lives, it is of kind unknown, or the history has none any more.
  */
 export async function readStoredResult(
-  runs: Pick<RunStore, "reports">,
+  runs: Pick<StoreParts["runs"], "reports">,
   { alert: { check, slug, kind, startsAtMs, peak }, end }: KeptAlert,
 ): Promise<StoredResult | null> {
   if (end === null || kind !== "verdict") return null;

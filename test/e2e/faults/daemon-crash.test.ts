@@ -72,10 +72,10 @@ async function expectWhole(path: string): Promise<void> {
   expect(integrity(path)).toEqual([{ integrity_check: "ok" }]);
   await withStore(path, async (store) => {
     const board = new Board();
-    await board.reload(() => store.runs.load());
+    board.learn(await store.runs.load());
     for (const slug of slugs) {
       const state = board.state(check, slug);
-      const points = await createHistory(store.runs, board).runs({ ...whole, slug });
+      const points = await createHistory(store.runs).runs({ ...whole, slug });
       const live = await store.alerts.live(check, slug);
       const history = await store.alertHistory.since({ check, slug, fromMs: 0, limit: 100_000 });
 

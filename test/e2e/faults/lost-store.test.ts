@@ -204,7 +204,7 @@ describe("a damaged store", () => {
     await file.close();
   }
 
-  it.each(["alerts", "outbox", "journal", "events"])(
+  it.each(["alerts", "outbox", "runs", "events"])(
     "with damage in %s ends the start with 74, and one message that says what to do",
     async (table) => {
       await using folder = await makeProgramFolder(configuration());

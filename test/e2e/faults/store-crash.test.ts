@@ -51,8 +51,8 @@ async function expectWhole(path: string, said: Said): Promise<void> {
     const changes = await store.notices.changes();
     const waiting = await store.outbox.list();
     const board = new Board();
-    await board.reload(() => store.runs.load());
-    const kept = createHistory(store.runs, board);
+    board.learn(await store.runs.load());
+    const kept = createHistory(store.runs);
     for (const slug of slugs) {
       const state = board.state(check, slug);
       const last = runNumberOf(state?.lastReport ?? null);

@@ -65,7 +65,7 @@ describe("two processes on one store", () => {
     const allRuns = runs.flat();
     expect(new Set(allRuns.map(([, slug]) => slug)).size).toBe(organizations);
     expect(allRuns).toHaveLength(organizations);
-    expect(allRuns.every(([, , appended]) => appended === "appended")).toBe(true);
+    expect(allRuns.every(([, , appended]) => appended === "stored")).toBe(true);
     const all = sent.flat().toSorted((left, right) => left.id - right.id);
     expect(all.map(({ id }) => id)).toEqual(Array.from({ length: notifications }, (_, index) => index));
     const overtaken = all.flatMap((newer) =>

@@ -57,15 +57,14 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     schema_version: 1,
     checks: organizations,
     shards: 64,
-    board: organizations,
     receiver_pauses: receivers,
-    // A process; those that have ended go when their journals are folded.
+    // A process; those that have ended go when others have run their checks.
     owners: 8,
     // Folded after each hour.
-    journal: 4 * runsAnHour,
+    runs: 4 * runsAnHour,
     run_requests: organizations,
     // The history: a row for each check and hour, a report where something changed.
-    check_hours: organizations * hours,
+    hours: organizations * hours,
     check_reports: runs + organizations * hours,
     // Alerts, and what was done with them.
     alerts: mostLive,
@@ -225,7 +224,7 @@ export class BoundOracle {
       act_notices: late,
       [waiting]: receivers * (live + late),
       owners: 1,
-      journal: 2 * runsAnHour,
+      runs: 2 * runsAnHour,
       run_requests: 0,
       receiver_pauses: 0,
     };

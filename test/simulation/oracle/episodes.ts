@@ -1,6 +1,5 @@
 import { hourMs, minuteMs, secondMs } from "../../../src/base/time.ts";
 import { compareSeverity, type Severity } from "../../../src/contract/severity.ts";
-import { joinReport } from "../../../src/store/runs/report-shape.ts";
 import { intervalMinutesOf } from "../fleet.ts";
 import type { NamedAlert, SeenAlert } from "../people.ts";
 import type { NamedRun } from "../world.ts";
@@ -127,7 +126,8 @@ export class Episodes {
   }
 
   run(run: NamedRun): void {
-    const { slug, dueAtMs, startedAtMs, finishedAtMs, isAsked, report } = run;
+    const { slug, dueAtMs, isAsked, report: found } = run;
+    const { startedAtMs, finishedAtMs } = found;
     // What a reload adds runs at once, also while the rest of it waits for the store.
     if (this.#facts.world.isReloading && !this.#facts.organizations.has(slug)) return void this.#early.push(run);
     // `for` counts between due times, but for a run that comes late by more than a quarter of the interval: that to the next
@@ -140,7 +140,6 @@ export class Episodes {
     const latestMs = dueAtMs + (nextDueAtMs - dueAtMs) / 4;
     // One by hand may stand for one that is due already.
     const isOnTime = dueAtMs <= startedAtMs && startedAtMs <= latestMs;
-    const found = joinReport(report, { check: "dead-asset-spike", slug, startedAtMs, finishedAtMs });
     const { severity } = found;
     const currentCount = found.kind === "result" ? found.counts.currentCount : null;
     this.#apply(slug, { severity, currentCount }, isOnTime ? dueAtMs : startedAtMs);

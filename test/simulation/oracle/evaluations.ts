@@ -1,6 +1,5 @@
 import { dayMs, hourMs, minuteMs, secondMs } from "../../../src/base/time.ts";
 import type { CheckReport } from "../../../src/contract/report.ts";
-import { joinReport } from "../../../src/store/runs/report-shape.ts";
 import type { Batch } from "../stream.ts";
 import type { NamedRun } from "../world.ts";
 import { iso, type Facts } from "./facts.ts";
@@ -57,13 +56,11 @@ export class EvaluationOracle {
   }
 
   run(run: NamedRun): void {
-    const { slug, startedAtMs, finishedAtMs } = run;
     const { monotonicMs, world } = this.#facts;
     // Which instant of the wall clock it was is not sure then.
     if (monotonicMs - world.clockSetAtMs < 2 * minuteMs) return;
-    const report = joinReport(run.report, { check: "dead-asset-spike", slug, startedAtMs, finishedAtMs });
-    if (world.source === "remote") this.#checkRemote(report);
-    else this.#checkLocal(report);
+    if (world.source === "remote") this.#checkRemote(run.report);
+    else this.#checkLocal(run.report);
   }
 
   #checkRemote(report: CheckReport): void {

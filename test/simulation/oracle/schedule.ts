@@ -43,7 +43,7 @@ export class ScheduleOracle {
     this.#since.set(slug, this.#facts.monotonicMs);
   }
 
-  run({ slug, dueAtMs, startedAtMs, finishedAtMs, isAsked }: NamedRun): void {
+  run({ slug, dueAtMs, isAsked, report: { startedAtMs, finishedAtMs } }: NamedRun): void {
     const { monotonicMs, world } = this.#facts;
     this.#late.delete(slug);
     const last = this.#last.get(slug);

@@ -1,8 +1,8 @@
-import { runsOfRow } from "../../support/store/row-runs.ts";
 import { minuteMs, secondMs } from "../../../src/base/time.ts";
 import { shardOf } from "../../../src/monitor/membership.ts";
-import { unpackHour } from "../../../src/store/runs/hour-runs.ts";
-import { nothingRead, type JournalRun, type ReadRuns } from "../../../src/store/runs/journal-row.ts";
+import type { CheckReport } from "../../../src/contract/report.ts";
+import { unpackHour } from "../../../src/store/runs/packed-hour.ts";
+import type { StoredRun } from "../disk.ts";
 import type { Change } from "./postgres/database.ts";
 import type { Row } from "./postgres/syntax.ts";
 import type { ReplicaWorld, Seat } from "./world.ts";
@@ -22,12 +22,12 @@ const shards = 64;
 interface Truth {
   readonly ownerId: number;
   readonly committedAtMs: number;
-  readonly run: JournalRun;
+  readonly run: StoredRun;
 }
 
 /**
  * What the contract promises of replicas on one database, seen from the database: every due run is recorded once, nobody writes
- * whose epoch has ended, shards do not stay without an owner, and every board shows what the journals say.
+ * whose epoch has ended, shards do not stay without an owner, and every board shows what was committed.
  */
 export class ReplicaOracle {
   readonly violations: string[] = [];
@@ -36,16 +36,18 @@ export class ReplicaOracle {
   compared = 0;
   readonly #world: ReplicaWorld;
   readonly #truth = new Map<string, Truth[]>();
-  readonly #read = new Map<number, ReadRuns>();
-  readonly #seqs = new Map<number, number>();
 
   constructor(world: ReplicaWorld) {
     this.#world = world;
   }
 
   committed(changes: readonly Change[], by: string): void {
-    for (const { table, before, after } of changes)
-      if (table === "journal" && before === null && after !== null) this.#journal(after, by);
+    for (const { table, before, after } of changes) {
+      if (after === null) continue;
+      const isCommit = after["seq"] !== before?.["seq"] || after["owner_id"] !== before?.["owner_id"];
+      if (table === "owners" && before !== null && isCommit) this.#commit(before, after);
+      if (table === "checks" && after["owner_id"] !== null && isCommit) this.#checked(after, by);
+    }
   }
 
   /** A second has passed. */
@@ -57,42 +59,43 @@ export class ReplicaOracle {
 
   finish(): void {
     const { database } = this.#world.server;
-    const journal = database.committed("journal").map((row) => `${String(row["owner_id"])} ${String(row["seq"])}`);
-    const hours = new Map<string, number>();
-    for (const row of database.committed("check_hours"))
-      for (const { atMs } of unpackHour(bytesOf(row, "runs"))) {
-        const key = `${String(row["check_id"])} ${atMs}`;
-        hours.set(key, (hours.get(key) ?? 0) + 1);
-      }
-    const unfolded = new Set(journal);
-    let folded = 0;
+    const times = new Map<string, number>();
+    const note = (checkId: unknown, atMs: unknown): void => {
+      const key = `${String(checkId)} ${String(atMs)}`;
+      times.set(key, (times.get(key) ?? 0) + 1);
+    };
+    for (const row of database.committed("runs")) note(row["check_id"], row["at_ms"]);
+    for (const row of database.committed("hours"))
+      for (const { atMs } of unpackHour(bytesOf(row, "runs"))) note(row["check_id"], atMs);
     for (const [slug, all] of this.#truth)
-      for (const { run, ownerId } of all) {
-        const times = hours.get(`${run.checkId} ${run.finishedAtMs}`) ?? 0;
-        folded += times;
-        const isInJournal = [...unfolded].some((key) => key.startsWith(`${ownerId} `));
-        if (times > 1) this.#violate(`the history has a run of ${slug} ${times} times, ended ${run.finishedAtMs}`);
-        if (times === 0 && !isInJournal)
-          this.#violate(`the history has lost a run of ${slug}, ended ${run.finishedAtMs}`);
+      for (const { run } of all) {
+        const { finishedAtMs } = run.report;
+        const key = `${run.checkId} ${finishedAtMs}`;
+        const found = times.get(key) ?? 0;
+        if (found !== 1) this.#violate(`the history has a run of ${slug} ${found} times, ended ${finishedAtMs}`);
+        times.delete(key);
       }
-    const points = [...hours.values()].reduce((sum, times) => sum + times, 0);
-    if (points !== folded) this.#violate(`the history has ${points - folded} runs that no journal had`);
+    if (times.size > 0) this.#violate(`the history has ${times.size} runs that were never committed`);
   }
 
-  #journal(row: Row, by: string): void {
+  #commit(before: Row, after: Row): void {
+    if (Number(after["seq"]) !== Number(before["seq"]) + 1)
+      this.#violate(
+        `owner ${String(after["owner_id"])} wrote commit ${String(after["seq"])} after ${String(before["seq"])}`,
+      );
+  }
+
+  #checked(row: Row, by: string): void {
     const ownerId = Number(row["owner_id"]);
-    const seq = Number(row["seq"]);
     const owner = this.#world.server.database.committed("owners").find((one) => one["owner_id"] === ownerId);
-    if (owner?.["epoch"] !== row["fence"]) this.#violate(`${by} wrote as owner ${ownerId} after its epoch had ended`);
-    const last = this.#seqs.get(ownerId) ?? 0;
-    if (seq !== last + 1) this.#violate(`owner ${ownerId} wrote commit ${seq} after ${last}`);
-    this.#seqs.set(ownerId, seq);
-    const read = this.#read.get(ownerId) ?? nothingRead();
-    this.#read.set(ownerId, read);
-    for (const run of runsOfRow(bytesOf(row, "runs"), read)) this.#run(run, ownerId);
+    if (owner === undefined || owner["lease_until_ms"] === 0)
+      this.#violate(`${by} wrote as owner ${ownerId} after its epoch had ended`);
+    const report = JSON.parse(String(row["report"])) as CheckReport;
+    const [checkId, dueAtMs] = [Number(row["check_id"]), Number(row["due_at_ms"])];
+    this.#run({ checkId, dueAtMs, isAsked: row["is_asked"] === 1, report }, ownerId);
   }
 
-  #run(run: JournalRun, ownerId: number): void {
+  #run(run: StoredRun, ownerId: number): void {
     const slug = this.#world.slugOf(run.checkId);
     const all = this.#truth.get(slug) ?? [];
     this.#truth.set(slug, all);
@@ -157,14 +160,14 @@ export class ReplicaOracle {
       const all = this.#truth.get(slug) ?? [];
       const state = replica.board.state("dead-asset-spike", slug);
       const shown = all.findLastIndex(
-        ({ ownerId, run }) => ownerId === state?.ownerId && run.finishedAtMs === state.lastRunAtMs,
+        ({ ownerId, run }) => ownerId === state?.ownerId && run.report.finishedAtMs === state.lastRunAtMs,
       );
       this.compared++;
       if (state !== null && shown < 0)
         this.#violate(`${name} shows a run of ${slug} that was never committed, ended ${text(state.lastRunAtMs)}`);
       const run = all[shown]?.run;
       if (state !== null && run !== undefined) {
-        if (run.dueAtMs !== state.dueAtMs || run.report.shape.severity !== state.severity)
+        if (run.dueAtMs !== state.dueAtMs || run.report.severity !== state.severity)
           this.#violate(`${name} shows ${slug} with another due time or severity than its run had`);
       }
       if (!isSettled) continue;
@@ -184,7 +187,7 @@ export class ReplicaOracle {
 
 /** When a check is due whose last run is this: at each full minute. */
 function dueAfter({ run }: Truth): number {
-  return (Math.floor(run.finishedAtMs / minuteMs) + 1) * minuteMs;
+  return (Math.floor(run.report.finishedAtMs / minuteMs) + 1) * minuteMs;
 }
 
 function bytesOf(row: Row, column: string): Uint8Array {

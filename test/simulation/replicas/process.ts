@@ -6,13 +6,13 @@ import type { Session } from "./postgres/server.ts";
 
 /** What a statement is about: faults can wait for it. */
 export const targets = {
-  journal: /\binsert into journal\b/,
+  runs: /\binsert into runs\b/,
   lease: /\bupdate owners set lease_until_ms\b/,
   takeover: /\bupdate owners set epoch\b/,
   shards: /\bupdate shards set\b/,
-  follow: /\bfrom journal where\b/,
-  history: /\binsert into (check_hours|board)\b/,
-  fold: /\bdelete from (journal|owners)\b/,
+  follow: /\bfrom checks where\b/,
+  history: /\binsert into hours\b/,
+  fold: /\bdelete from (runs|owners)\b/,
 } as const;
 export type Target = keyof typeof targets;
 

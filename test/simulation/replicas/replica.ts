@@ -78,8 +78,8 @@ export function createReplica({ process, server, targets, logger, run }: Replica
     const recorder: Recorder = createRecorder({
       store,
       board,
-      journal: () => membership.journal(),
-      distrust: (journal) => membership.distrust(journal),
+      owner: () => membership.owner(),
+      distrust: (owner) => membership.distrust(owner),
       clock,
       logger,
       newId: () => "never used: no alert is configured",
@@ -99,7 +99,7 @@ export function createReplica({ process, server, targets, logger, run }: Replica
       metrics: { checkRan: ignore, runSkipped: ignore, schedulerLag: ignore },
       logger,
     });
-    const fold = createFold({ store, board, membership, clock, logger });
+    const fold = createFold({ store, clock, logger });
     await membership.start(false);
     const ids = await store.runs.addChecks(targets);
     for (const target of targets) board.name(ids.get(checkKey(target)) ?? 0, target);

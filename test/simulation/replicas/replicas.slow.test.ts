@@ -9,7 +9,7 @@ const forMs = (isLong ? 120 : 15) * minuteMs;
 
 describe("three replicas on a model of PostgreSQL", () => {
   it.each(seeds)(
-    "record every due run once, hand shards over, and show what the journals say, seed %i",
+    "record every due run once, hand shards over, and show what was committed, seed %i",
     async (seed) => {
       const { violations, runs, compared, incidents } = await simulateReplicas({ seed, replicas: 3, forMs });
 

@@ -14,7 +14,7 @@ import { Process } from "./process.ts";
 import { createReplica, type Replica } from "./replica.ts";
 import { writeReplicaScript, type ReplicaIncident } from "./script.ts";
 
-// Ten minutes before a full hour, after which journals are folded.
+// Ten minutes before a full hour, after which runs are folded.
 const startMs = Date.UTC(2026, 9, 24, 7, 50);
 const slugs = Array.from({ length: 16 }, (_, index) => `org-${index}`) as [string, ...string[]];
 const quietMs = 3 * minuteMs;
@@ -265,7 +265,7 @@ export interface SimulatedReplicas {
   readonly incidents: Readonly<Record<string, number>>;
   readonly virtualHours: number;
   readonly runs: number;
-  /** States on boards that were compared with the journals. */
+  /** States on boards that were compared with what was committed. */
   readonly compared: number;
   /** Statements that had to wait for a row. */
   readonly waits: number;

@@ -6,8 +6,8 @@ import { createSystemClock } from "../../../src/base/time.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { Board } from "../../../src/store/runs/board.ts";
 import type { OwnerLock } from "../../../src/store/runs/owner-lock.ts";
-import { OwnJournal } from "../../../src/store/runs/own-journal.ts";
-import { splitReport } from "../../../src/store/runs/report-shape.ts";
+import { CheckState } from "../../../src/store/runs/check-state.ts";
+import type { Owner } from "../../../src/store/runs/owners.ts";
 import { alertIdOf, reportOf, runNumberOf, slugs } from "./crash-runs.ts";
 
 const [path = "", owner = "", nowText = ""] = process.argv.slice(2);
@@ -20,32 +20,32 @@ interface Part {
   /** Kept: who lets go of it lets go of the store. */
   readonly lock: OwnerLock | null;
   readonly board: Board;
-  readonly journal: OwnJournal;
+  readonly runOwner: Owner;
 }
 
 async function takePart(): Promise<Part> {
   const lock = await store.takeOwnerLock();
   const board = new Board();
-  await board.reload(() => store.runs.load());
-  const journal = new OwnJournal(await store.owners.register({ nowMs, leaseUntilMs }));
-  await store.owners.balance(journal.owner, { nowMs, isAlone: true, renewedUntilMs: nowMs });
+  board.learn(await store.runs.load());
+  const runOwner = await store.owners.register({ nowMs, leaseUntilMs });
+  await store.owners.balance(runOwner, { nowMs, isAlone: true, renewedUntilMs: nowMs });
   const ids = await store.runs.addChecks(slugs.map((slug) => ({ check, slug })));
   for (const slug of slugs) board.name(ids.get(`${check} ${slug}`) ?? 0, { check, slug });
-  return { lock, board, journal };
+  return { lock, board, runOwner };
 }
 
 /** Everything of it carries the number of the run, so that a half of it would be seen. */
-async function record({ board, journal }: Part, slug: string): Promise<number> {
+async function record({ board, runOwner }: Part, slug: string): Promise<number> {
   const number = runNumberOf(board.state(check, slug)?.lastReport ?? null) + 1;
   const report = reportOf(slug, number);
-  const { severity, startedAtMs, finishedAtMs } = report;
+  const { severity, finishedAtMs } = report;
   const checkId = board.idOf({ check, slug }) ?? 0;
-  const times = { dueAtMs: startedAtMs, startedAtMs, finishedAtMs };
-  const entry = { checkId, ...times, isAsked: false, isReportKept: true, report: splitReport(report) };
-  const { packed, ...row } = journal.begin({ runs: [entry], repeats: [] }, nowMs);
+  const seq = runOwner.seq + 1;
+  const run = { ownerId: runOwner.ownerId, seq, dueAtMs: report.startedAtMs, isAsked: false };
+  const runs = [{ checkId, state: CheckState.after(board.stateOf(checkId), report, run) }];
   await store.transaction(async (parts) => {
-    const appended = await parts.runs.append(journal.owner, row);
-    if (appended !== "appended") throw new Error(`the owner of the store was ${appended}`);
+    const committed = await parts.runs.commit(runOwner, seq, runs);
+    if (committed !== "stored") throw new Error(`the owner of the store was ${committed}`);
     await parts.runs.keepReports([{ ...report, checkId }]);
     const atMs = finishedAtMs;
     const alert = { id: alertIdOf(slug), check, slug, kind: "verdict", severity, reason: "test" } as const;
@@ -66,8 +66,8 @@ async function record({ board, journal }: Part, slug: string): Promise<number> {
     const due = { createdAtMs: nowMs, notBeforeMs: nowMs };
     await parts.outbox.enqueue({ id, receiver: "ops", ...due, subjects: [alert.id], payload: String(number) });
   });
-  board.apply(journal.owner.ownerId, row.seq, packed);
-  journal.end({ ...row, packed }, true);
+  runOwner.seq = seq;
+  board.apply(runs);
   return number;
 }
 

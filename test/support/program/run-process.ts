@@ -2,22 +2,21 @@ import { createRecorder, recordRun, type Recorder, type RecorderOptions } from "
 import { createSilentLogger } from "../../../src/base/logger.ts";
 import type { CheckReport } from "../../../src/contract/report.ts";
 import { Board } from "../../../src/store/runs/board.ts";
-import { foldJournal } from "../../../src/store/runs/fold.ts";
 import { createHistory, type History } from "../../../src/store/runs/history.ts";
-import { OwnJournal } from "../../../src/store/runs/own-journal.ts";
+import type { Owner } from "../../../src/store/runs/owners.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { VirtualClock } from "../virtual-clock.ts";
 import { quietSettings } from "../quiet-settings.ts";
 
-/** A process on a store that runs checks: its board, its journal and its recorder. */
+/** A process on a store that runs checks: its board and its recorder. */
 export interface RunProcess {
   readonly board: Board;
   readonly history: History;
-  readonly journal: OwnJournal;
+  readonly owner: Owner;
   readonly recorder: Recorder;
   /** Records runs of the test's making, each in a commit of its own, in order. */
   record(...reports: readonly CheckReport[]): Promise<void>;
-  /** Moves all that was recorded here into the history. */
+  /** Moves all runs into hours. */
   fold(): Promise<void>;
 }
 
@@ -30,14 +29,14 @@ export async function createRunProcess(
   over: Partial<RecorderOptions> = {},
 ): Promise<RunProcess> {
   const board = new Board();
-  await board.reload(() => store.runs.load());
+  board.learn(await store.runs.load());
   const nowMs = clock.nowMs();
-  const journal = new OwnJournal(await store.owners.register({ nowMs, leaseUntilMs: nowMs + leaseMs }));
+  const owner = await store.owners.register({ nowMs, leaseUntilMs: nowMs + leaseMs });
   const recorder = createRecorder({
     // Each run is recorded alone, at an instant of the test.
     store: { ...store, commitPauseMs: 0 },
     board,
-    journal: () => journal,
+    owner: () => owner,
     distrust: () => undefined,
     clock: clock as RecorderOptions["clock"],
     logger: createSilentLogger(),
@@ -48,19 +47,19 @@ export async function createRunProcess(
   });
   return {
     board,
-    history: createHistory(store.runs, board),
-    journal,
+    history: createHistory(store.runs),
+    owner,
     recorder,
     record: async (...reports) => {
       for (const report of reports) {
         const { check, slug, startedAtMs } = report;
-        const run = { check, slug, dueAtMs: startedAtMs, isAsked: false, journal };
+        const run = { check, slug, dueAtMs: startedAtMs, isAsked: false, owner };
         await recordRun(recorder, { run, report, nextDueAtMs: startedAtMs + 300_000 });
       }
     },
     fold: async () => {
-      const { ownerId } = journal.owner;
-      await foldJournal({ runs: store.runs, board, ownerId, throughSeq: await journal.cut(), pause: async () => true });
+      for (let afterId: number | null = 0; afterId !== null;)
+        afterId = await store.runs.foldRuns(afterId, Number.MAX_SAFE_INTEGER);
     },
   };
 }

@@ -8,9 +8,8 @@ import { setImmediate as turn } from "node:timers/promises";
 import { createSystemClock } from "../../../src/base/time.ts";
 import { shardOf } from "../../../src/monitor/membership.ts";
 import { openStore } from "../../../src/store/open.ts";
-import { OwnJournal } from "../../../src/store/runs/own-journal.ts";
+import { CheckState } from "../../../src/store/runs/check-state.ts";
 import { shardCount } from "../../../src/store/runs/owners.ts";
-import { splitReport } from "../../../src/store/runs/report-shape.ts";
 import { resultReport } from "../check-reports.ts";
 
 const [path = "", owner = "", nowText = ""] = process.argv.slice(2);
@@ -20,9 +19,9 @@ const lease = { nowMs, owner, leaseUntilMs: nowMs + 60_000 };
 /** As many shards as the other one has. */
 async function takeShare(): Promise<readonly number[]> {
   for (;;) {
-    const balanced = await store.owners.balance(journal.owner, { nowMs, isAlone: false, renewedUntilMs: nowMs });
+    const balanced = await store.owners.balance(runOwner, { nowMs, isAlone: false, renewedUntilMs: nowMs });
     if (balanced !== null && balanced.surplus > 0)
-      await store.owners.release(journal.owner, balanced.shards.slice(-balanced.surplus));
+      await store.owners.release(runOwner, balanced.shards.slice(-balanced.surplus));
     else if (balanced?.shards.length === shardCount / 2) return balanced.shards;
     await turn();
   }
@@ -46,7 +45,7 @@ function say(line: string): void {
 
 const store = await openStore({ path, clock: createSystemClock() });
 const organizations = (await store.runs.load()).checks.map(({ slug }) => slug);
-const journal = new OwnJournal(await store.owners.register(lease));
+const runOwner = await store.owners.register(lease);
 const commands = createInterface({ input: process.stdin });
 say("ready");
 await once(commands, "line");
@@ -54,14 +53,12 @@ await once(commands, "line");
 const shards = new Set(await takeShare());
 for (const [index, slug] of organizations.entries()) {
   if (!shards.has(shardOf(slug))) continue;
-  const report = resultReport({ slug });
-  const { startedAtMs, finishedAtMs } = report;
-  const times = { dueAtMs: nowMs, startedAtMs, finishedAtMs };
-  const run = { checkId: index + 1, ...times, isAsked: false, isReportKept: false, report: splitReport(report) };
-  const commit = journal.begin({ runs: [run], repeats: [] }, nowMs);
-  const appended = await store.transaction((parts) => parts.runs.append(journal.owner, commit));
-  journal.end(commit, appended === "appended");
-  say(`run ${slug} ${appended}`);
+  const seq = runOwner.seq + 1;
+  const run = { ownerId: runOwner.ownerId, seq, dueAtMs: nowMs, isAsked: false };
+  const runs = [{ checkId: index + 1, state: CheckState.after(null, resultReport({ slug }), run) }];
+  const committed = await store.transaction((parts) => parts.runs.commit(runOwner, seq, runs));
+  runOwner.seq = seq;
+  say(`run ${slug} ${committed}`);
 }
 // None goes on before each has delivered something, or the first would deliver all while another is not running.
 while (!(await deliver())) await turn();

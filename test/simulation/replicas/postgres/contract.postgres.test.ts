@@ -1,8 +1,11 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { FlatlineError } from "../../../../src/base/errors.ts";
-import type { Owner } from "../../../../src/store/runs/runs.ts";
+import { CheckState } from "../../../../src/store/runs/check-state.ts";
+import type { Owner } from "../../../../src/store/runs/owners.ts";
+import { pointOf } from "../../../../src/store/runs/run-point.ts";
 import type { Store } from "../../../../src/store/store.ts";
+import { errorReport, resultReport } from "../../../support/check-reports.ts";
 import { createDatabase, type TestDatabase } from "../../../support/postgres/postgres.ts";
 import { createChance, type Chance } from "../../chance.ts";
 import { tables } from "./rows.ts";
@@ -28,10 +31,9 @@ afterEach(async () => {
 /** What a process does next, on whichever store; the owners are those that were registered so far. */
 type Operation = (store: Store, owners: readonly Owner[]) => Promise<unknown>;
 
-const noOwner: Owner = { ownerId: 99, epoch: 1 };
-const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
+const noOwner: Owner = { ownerId: 99, epoch: 1, seq: 0 };
 
-/** Draws one of what replicas do to ownership, journal, board and history. */
+/** Draws one of what replicas do to ownership, checks and history. */
 function draw(chance: Chance, nowMs: number): { readonly name: string; readonly work: Operation } {
   const [which, other, number] = [chance.next(), chance.next(), chance.between(1, 4)];
   // The latest ones, so that processes meet.
@@ -41,7 +43,7 @@ function draw(chance: Chance, nowMs: number): { readonly name: string; readonly 
   };
   const lease = { nowMs, leaseUntilMs: nowMs + leaseMs };
   const key = { check: "dead-asset-spike", slug: `org-${number}` } as const;
-  const report = { startedAtMs: nowMs, finishedAtMs: nowMs + number, shape: "shape", values: [number] };
+  const point = pointOf(resultReport({ finishedAtMs: nowMs }));
   const operations: Record<string, Operation> = {
     register: (store) => store.owners.register(lease),
     renew: (store, owners) => store.owners.renew(ownerOf(owners), lease),
@@ -49,51 +51,49 @@ function draw(chance: Chance, nowMs: number): { readonly name: string; readonly 
       store.owners.balance(ownerOf(owners), { nowMs, isAlone: other < 0.1, renewedUntilMs: nowMs + leaseMs / 2 }),
     release: (store, owners) => store.owners.release(ownerOf(owners), [number, number + 1, number * 10]),
     leave: (store, owners) => store.owners.leave(ownerOf(owners)),
-    append: (store, owners) =>
+    commit: (store, owners) =>
       store.transaction(async (parts) => {
-        const row = { seq: number, atMs: nowMs, runs: bytes(number, 7) };
-        const appended = await parts.runs.append(ownerOf(owners), row);
+        const owner = ownerOf(owners);
+        const ids = await parts.runs.addChecks([key]);
+        const run = { ownerId: owner.ownerId, seq: number, dueAtMs: nowMs, isAsked: other < 0.5 };
+        const times = { slug: key.slug, finishedAtMs: Math.floor(other * 1_000) };
+        const report = other < 0.5 ? resultReport(times) : errorReport(times);
+        const state = CheckState.after(null, report, run);
+        const committed = await parts.runs.commit(
+          owner,
+          number,
+          [...ids.values()].map((checkId) => ({ checkId, state })),
+        );
         await parts.alerts.liveOf([key]);
-        return appended;
+        return committed;
       }),
     follow: (store, owners) =>
-      store.runs.journalAfter(new Map(owners.map(({ ownerId }) => [ownerId, ownerId % 2 === 0 ? number : 0]))),
+      store.runs.checksAfter(new Map(owners.map(({ ownerId }) => [ownerId, ownerId % 2 === 0 ? number : 0])), 1),
     load: (store) => store.runs.load(),
     name: (store) => store.runs.addChecks([key, { ...key, slug: "org-1" }]),
     hours: (store) =>
       store.runs.mergeHours([
-        { checkId: number, hour: 7, points: [] },
-        { checkId: 1, hour: Math.floor(other * 2), points: [] },
+        { checkId: number, hour: 7, points: [point] },
+        { checkId: 1, hour: Math.floor(other * 2), points: [point] },
       ]),
-    board: (store, owners) =>
-      store.runs.saveBoard([
-        {
-          checkId: number,
-          ownerId: ownerOf(owners).ownerId,
-          dueAtMs: nowMs,
-          isAsked: other < 0.5,
-          severitySinceMs: nowMs,
-          last: { ...report, finishedAtMs: Math.floor(other * 1_000) },
-          lastResult: other < 0.5 ? null : report,
-          kept: null,
-        },
-      ]),
-    fold: (store, owners) => store.runs.endFold(ownerOf(owners).ownerId, number),
+    fold: (store) => store.runs.foldRuns(Math.floor(other * 2), 500),
+    ended: (store) => store.owners.deleteEnded(),
     forget: (store) => store.runs.forget([number, 4]),
     request: (store) => store.runs.request(key, nowMs),
     requests: async (store) => store.runs.endRequests((await store.runs.requests()).map(({ requestId }) => requestId)),
-    exclusively: (store) => store.exclusively("fold of ended owners", () => store.runs.requests()),
+    exclusively: (store) => store.exclusively("fold of runs", () => store.runs.requests()),
   };
-  const often = ["append", "append", "append", "renew", "renew", "balance", "leave", "board", "hours"];
+  const often = ["commit", "commit", "commit", "renew", "renew", "balance", "leave", "fold", "hours"];
   const name = chance.pick(["name", ...Object.keys(operations), ...often]);
   return { name, work: operations[name] as Operation };
 }
 
-/** A result as it can be compared: bytes as text, maps as lists. */
+/** A result as it can be compared: bytes as text, maps as sorted lists. */
 function plain(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value ?? null, (_key, one: unknown) => {
-      if (one instanceof Map) return [...one];
+      // In the order in which rows came.
+      if (one instanceof Map) return [...one].map(String).toSorted();
       if (one instanceof Uint8Array) return Buffer.from(one).toString("hex");
       // Buffer's own form.
       if (typeof one === "object" && one !== null && "type" in one && one.type === "Buffer" && "data" in one)

@@ -46,7 +46,7 @@ export function evaluate(expression: Expression, scope: Scope, reading: Reading)
       );
     }
     case "in-query": {
-      const left = [evaluate(expression.of, scope, reading)];
+      const left = expression.of.map((one) => evaluate(one, scope, reading));
       return isAmong(
         left,
         selectRows(expression.query, reading, scope).map((row) => Object.values(row)),
@@ -67,6 +67,7 @@ export function isWanted(where: Expression | null, scope: Scope, reading: Readin
 /** Returns the rows of a query that locks nothing. */
 export function selectRows(query: Select, reading: Reading, outer: Scope = noScope): Row[] {
   const { from, join, where, orderBy, limit } = query;
+  if (query.outputs.some(({ of }) => isUnnest(of))) return unnestedRows(query, reading);
   const first = from === null ? [[]] : reading.rows(from).map((row) => [[from, row] as const]);
   const joined =
     join === null
@@ -81,6 +82,27 @@ export function selectRows(query: Select, reading: Reading, outer: Scope = noSco
   const sorted = orderBy.length === 0 ? found : found.toSorted((left, right) => order(orderBy, left, right, reading));
   const most = limit === null ? sorted.length : Number(evaluate(limit, outer, reading));
   return sorted.slice(0, most).map((scope) => outputRow(query.outputs, scope, reading));
+}
+
+function isUnnest(of: Expression | null): boolean {
+  return of?.kind === "call" && of.name === "unnest";
+}
+
+/** The rows of a query of nothing but arrays, a parameter each. */
+function unnestedRows({ outputs, from, where }: Select, { parameters }: Reading): Row[] {
+  const arrays = outputs.map(({ of }): readonly Value[] => {
+    const [given] = of?.kind === "call" && isUnnest(of) ? of.given : [];
+    if (given?.kind !== "parameter" || from !== null || where !== null)
+      throw new Error("the model of PostgreSQL unnests nothing but parameters");
+    const array = parameters[given.index];
+    if (Array.isArray(array)) return array as Value[];
+    const cells = String(array).slice(1, -1).split(",");
+    return cells.map((cell) => (cell === "null" ? null : Number(cell)));
+  });
+  const length = Math.max(...arrays.map((array) => array.length));
+  return Array.from({ length }, (_, row) =>
+    Object.fromEntries(outputs.map(({ name }, column) => [name, arrays[column]?.[row] ?? null])),
+  );
 }
 
 /** Returns what a query or RETURNING gives for a row. */

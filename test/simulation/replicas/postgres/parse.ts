@@ -1,6 +1,6 @@
 import type { Assignments, Control, Delete, Expression, Insert, Output, Select, Statement, Update } from "./syntax.ts";
 
-const token = /\s*(?:(\$\d+)|(\d+)|'((?:[^']|'')*)'|"([^"]+)"|([a-z_][a-z_0-9]*)|(::|<>|<=|>=|[(),.=<>+*-]))/iy;
+const token = /\s*(?:(\$\d+)|(\d+)|'((?:[^']|'')*)'|"([^"]+)"|([a-z_][a-z_0-9]*)|(::|<>|<=|>=|[(),.=<>+*[\]-]))/iy;
 const reserved = new Set(
   "and as by conflict cross do for from group having in inner is join left limit not on or order returning set union using values where with".split(
     " ",
@@ -13,7 +13,7 @@ interface Token {
 }
 
 /**
- * Parses a statement of the part of SQL that ownership, journal, board and history use. Everything else is refused: what the
+ * Parses a statement of the part of SQL that ownership, checks and history use. Everything else is refused: what the
  * model does not know it must not answer.
  */
 export function parseStatement(sql: string): Statement {
@@ -117,7 +117,8 @@ class Parser {
       if (this.#takes("*")) return { of: null, name: "*" };
       const of = this.#expression();
       if (this.#takes("as")) return { of, name: this.#name() };
-      return { of, name: of.kind === "column" || of.kind === "call" ? of.name : `?column?${unnamed++ || ""}` };
+      const isNamed = of.kind === "column" || (of.kind === "call" && of.name !== "unnest");
+      return { of, name: isNamed ? of.name : `?column?${unnamed++ || ""}` };
     });
   }
 
@@ -212,8 +213,8 @@ class Parser {
 
   #members(of: readonly [Expression, ...Expression[]]): Expression {
     if (this.#takes("values")) return { kind: "in-list", of, rows: this.#rows() };
+    if (this.#isNext("select")) return { kind: "in-query", of, query: this.#select() };
     if (of.length > 1) throw this.#unknown();
-    if (this.#isNext("select")) return { kind: "in-query", of: of[0], query: this.#select() };
     return { kind: "in-list", of, rows: this.#list(() => [this.#expression()]) };
   }
 
@@ -283,7 +284,8 @@ class Parser {
   }
 
   #type(): void {
-    this.#name();
+    if (this.#name() === "double") this.#name();
+    if (this.#takes("[")) this.#expect("]");
   }
 
   #list<Item>(item: () => Item): Item[] {

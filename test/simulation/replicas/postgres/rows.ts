@@ -2,19 +2,28 @@ import type { Row, Value } from "./syntax.ts";
 
 /** The tables of the model; their rows are found by `key`, which is unique. */
 export const tables: Readonly<Record<string, TableShape>> = {
-  owners: { columns: ["owner_id", "epoch", "lease_until_ms", "folded_seq"], key: ["owner_id"], identity: "owner_id" },
+  owners: { columns: ["owner_id", "epoch", "lease_until_ms", "seq"], key: ["owner_id"], identity: "owner_id" },
   shards: { columns: ["shard", "owner_id"], key: ["shard"] },
-  journal: { columns: ["owner_id", "seq", "fence", "at_ms", "runs"], key: ["owner_id", "seq"] },
-  board: {
-    columns: (
-      "check_id owner_id due_at_ms is_asked severity_since_ms started_at_ms finished_at_ms shape report_values " +
-      "result_started_at_ms result_finished_at_ms result_shape result_values kept_at_ms kept_digest"
-    ).split(" "),
-    key: ["check_id"],
+  checks: {
+    columns:
+      "check_id check_name slug owner_id seq due_at_ms is_asked severity_since_ms report last_result kept_at_ms kept_digest".split(
+        " ",
+      ),
+    key: ["check_name", "slug"],
+    identity: "check_id",
   },
-  check_hours: { columns: ["hour", "check_id", "runs"], key: ["hour", "check_id"] },
+  runs: {
+    columns:
+      "check_id at_ms evaluated_at_ms severity current_count baseline_count expected_count window_hours baseline_days".split(
+        " ",
+      ),
+    key: ["check_id", "at_ms"],
+  },
+  hours: {
+    columns: ["hour", "check_id", "last_at_ms", "last_severity", "last_count", "runs"],
+    key: ["hour", "check_id"],
+  },
   check_reports: { columns: ["check_id", "at_ms", "severity", "report"], key: ["check_id", "at_ms"] },
-  checks: { columns: ["check_id", "check_name", "slug"], key: ["check_name", "slug"], identity: "check_id" },
   run_requests: { columns: ["request_id", "check_id", "asked_at_ms"], key: ["request_id"], identity: "request_id" },
   // Stays empty: the model knows no statement that writes to it.
   alerts: { columns: ["id", "check_name", "slug", "kind", "state", "body"], key: ["id"] },

@@ -11,7 +11,7 @@ export type Expression =
   | { readonly kind: "not"; readonly of: Expression }
   | { readonly kind: "is-null"; readonly of: Expression }
   | { readonly kind: "in-list"; readonly of: readonly Expression[]; readonly rows: readonly (readonly Expression[])[] }
-  | { readonly kind: "in-query"; readonly of: Expression; readonly query: Select }
+  | { readonly kind: "in-query"; readonly of: readonly Expression[]; readonly query: Select }
   | { readonly kind: "exists"; readonly query: Select };
 
 export interface Output {

@@ -10,15 +10,15 @@ import { createSystemClock } from "../../base/time.ts";
 import { createSqliteDialect } from "../engine/sqlite-driver.ts";
 import { openStore } from "../open.ts";
 import type { PlainTables } from "../schema.ts";
-import { createRunStore } from "./run-tables.ts";
-import type { RunStore } from "./runs.ts";
+import { addChecks } from "./check-numbers.ts";
+import { createHourTable } from "./hours.ts";
 
 const check = { check: "dead-asset-spike", slug: "acme" } as const;
 
 let folder: string;
 let db: Kysely<PlainTables>;
 let plain: DatabaseSync;
-let runs: RunStore;
+let runs: ReturnType<typeof createHourTable>;
 let asked: CompiledQuery[] = [];
 
 beforeAll(async () => {
@@ -32,8 +32,8 @@ beforeAll(async () => {
       asked.push(event.query);
     },
   });
-  runs = createRunStore(db);
-  await runs.addChecks([check]);
+  runs = createHourTable(db);
+  await addChecks(db, [check]);
   plain = new DatabaseSync(path);
 });
 
@@ -44,9 +44,10 @@ afterAll(async () => {
 });
 
 it.each<[string, () => Promise<unknown>]>([
-  ["the runs of a check", () => runs.foldedRuns(check, { from: 0, to: Number.MAX_SAFE_INTEGER })],
-  ["its first hour", () => runs.firstFoldedHour(check)],
+  ["the runs of a check", () => runs.runsOf({ ...check, fromMs: 0, toMs: Number.MAX_SAFE_INTEGER })],
+  ["its first run", () => runs.firstRunAtMs(check)],
   ["an hour of several checks", () => runs.foldedHour(1, new Set([1, 2]))],
+  ["the last runs of an hour", () => runs.lastOfHour(1, new Set([1, 2]))],
 ])("finds %s by the keys of the hours, however many there are", async (_what, read) => {
   asked = [];
   await read();
@@ -57,6 +58,6 @@ it.each<[string, () => Promise<unknown>]>([
       .all(...(parameters as readonly SQLInputValue[]))
       .map(({ detail }) => String(detail)),
   );
-  expect(plans.some((plan) => plan.startsWith("SEARCH check_hours"))).toBe(true);
-  expect(plans.filter((plan) => plan.startsWith("SCAN check_hours"))).toEqual([]);
+  expect(plans.some((plan) => plan.startsWith("SEARCH hours"))).toBe(true);
+  expect(plans.filter((plan) => plan.startsWith("SCAN hours"))).toEqual([]);
 });

@@ -1,0 +1,199 @@
+import { sql } from "kysely";
+import type { CheckName, CheckReport } from "../../contract/report.ts";
+import { severities } from "../../contract/severity.ts";
+import { chunksOf } from "../engine/chunks.ts";
+import type { CellValue, ValueType } from "../engine/dialect.ts";
+import { inTransaction } from "../engine/in-transaction.ts";
+import { rowStatement } from "../engine/row-statement.ts";
+import type { PlainDb } from "../schema.ts";
+import { addChecks, findChecks } from "./check-numbers.ts";
+import { isStoredReport } from "./reports.ts";
+import { CheckState, type CheckKey } from "./check-state.ts";
+import type { Owner } from "./owners.ts";
+import { pointOf } from "./run-point.ts";
+
+/** A check with its number in the tables of runs, and its last state; null: it has not run, or that cannot be read. */
+export interface StoredCheck extends CheckKey {
+  readonly checkId: number;
+  readonly state: CheckState | null;
+}
+
+/** Checks, and the last commit of each owner, of which all of theirs is among them. */
+export interface StoredChecks {
+  readonly checks: readonly StoredCheck[];
+  readonly seqs: ReadonlyMap<number, number>;
+}
+
+/** A run of a commit: the state that it leaves. */
+export interface CommittedRun {
+  readonly checkId: number;
+  readonly state: CheckState;
+}
+
+const saveStates = upsert("checks", ["check_id"], {
+  check_id: "bigint",
+  check_name: "text",
+  slug: "text",
+  owner_id: "bigint",
+  seq: "bigint",
+  due_at_ms: "bigint",
+  is_asked: "bigint",
+  severity_since_ms: "bigint",
+  report: "text",
+  last_result: "text",
+  kept_at_ms: "bigint",
+  kept_digest: "text",
+});
+const addRuns = upsert("runs", ["check_id", "at_ms"], {
+  check_id: "bigint",
+  at_ms: "bigint",
+  evaluated_at_ms: "bigint",
+  severity: "bigint",
+  current_count: "double precision",
+  baseline_count: "double precision",
+  expected_count: "double precision",
+  window_hours: "bigint",
+  baseline_days: "bigint",
+});
+
+/** Creates the access to the checks, their last states and their runs. */
+export function createCheckTable(db: PlainDb) {
+  return {
+    /** Returns the numbers of these checks by checkKey, and creates missing ones. */
+    addChecks: (keys: readonly CheckKey[]): Promise<ReadonlyMap<string, number>> =>
+      inTransaction(db, (db) => addChecks(db, keys)),
+    /** Returns the numbers of these checks by checkKey; none for one that was never configured. */
+    findChecks: (keys: readonly CheckKey[]): Promise<ReadonlyMap<string, number>> => findChecks(db, keys),
+    /** Returns all checks. */
+    load: async (): Promise<StoredChecks> => {
+      const seqs = await readSeqs(db);
+      // Read after the commits were: no commit is missing, and one that came meanwhile is read again.
+      return { checks: await readChecks(db, sql`1 = 1`), seqs };
+    },
+    /** Returns the checks that owners other than `ownId` ran after the known commits, by owner; all of an unknown owner. */
+    checksAfter: async (known: ReadonlyMap<number, number>, ownId: number): Promise<StoredChecks> => {
+      const seqs = await readSeqs(db);
+      const changed = [...seqs].filter(([ownerId, seq]) => ownerId !== ownId && seq > (known.get(ownerId) ?? 0));
+      if (changed.length === 0) return { checks: [], seqs };
+      const after = changed.map(([ownerId]) => sql`(owner_id = ${ownerId} and seq > ${known.get(ownerId) ?? 0})`);
+      return { checks: await readChecks(db, sql.join(after, sql` or `)), seqs };
+    },
+    /**
+     * Stores a commit of runs, at most one of each check; `fenced` if the owner's epoch has ended, `present` if the same commit
+     * was stored before and only the answer was lost.
+     */
+    commit: (
+      { ownerId, epoch }: Owner,
+      seq: number,
+      runs: readonly CommittedRun[],
+    ): Promise<"stored" | "present" | "fenced"> =>
+      inTransaction(db, async (db) => {
+        // Locks the owner's row until the end of the transaction. Without the lock, a suspended process can still write after
+        // another one has raised the epoch (169 rows in 150 takeovers under load, measured 2026-11).
+        const { numAffectedRows = 0n } = await sql`
+          update owners set seq = ${seq} where owner_id = ${ownerId} and epoch = ${epoch} and seq < ${seq}`.execute(db);
+        if (numAffectedRows === 0n) {
+          const { rows } = await sql`select 1 from owners where owner_id = ${ownerId} and epoch = ${epoch}`.execute(db);
+          return rows.length > 0 ? "present" : "fenced";
+        }
+        await saveStates(db, runs.map(stateCells));
+        await addRuns(db, runs.map(runCells));
+        return "stored";
+      }),
+    /** Deletes the last states of checks that are no longer configured; their history stays. */
+    forget: async (checkIds: readonly number[]): Promise<void> => {
+      for (const slice of chunksOf(checkIds)) {
+        const ids = sql.join(slice);
+        await sql`update checks set owner_id = null, seq = null, report = null, last_result = null
+          where check_id in (${ids})`.execute(db);
+      }
+    },
+  };
+}
+
+async function readSeqs(db: PlainDb): Promise<Map<number, number>> {
+  const rows = await db.selectFrom("owners").select(["owner_id", "seq"]).execute();
+  return new Map(rows.map(({ owner_id, seq }) => [owner_id, seq]));
+}
+
+interface CheckRow {
+  readonly check_id: number;
+  readonly check_name: CheckName;
+  readonly slug: string;
+  readonly owner_id: number | null;
+  readonly seq: number | null;
+  readonly due_at_ms: number;
+  readonly is_asked: number;
+  readonly severity_since_ms: number;
+  readonly report: string | null;
+  readonly last_result: string | null;
+  readonly kept_at_ms: number | null;
+  readonly kept_digest: string | null;
+}
+
+async function readChecks(db: PlainDb, where: ReturnType<typeof sql>): Promise<StoredCheck[]> {
+  const { rows } = await sql<CheckRow>`
+    select check_id, check_name, slug, owner_id, seq, due_at_ms, is_asked, severity_since_ms, report, last_result,
+      kept_at_ms, kept_digest from checks where ${where}`.execute(db);
+  return rows.map((row) => ({ checkId: row.check_id, check: row.check_name, slug: row.slug, state: readState(row) }));
+}
+
+function readState(row: CheckRow): CheckState | null {
+  const lastReport = readReport(row.report);
+  if (lastReport === null) return null;
+  return new CheckState(lastReport, {
+    ownerId: row.owner_id ?? 0,
+    seq: row.seq ?? 0,
+    dueAtMs: row.due_at_ms,
+    isAsked: row.is_asked !== 0,
+    severitySinceMs: row.severity_since_ms,
+    lastReport,
+    lastResultReport: lastReport.kind === "result" ? lastReport : readReport(row.last_result),
+    kept: row.kept_at_ms === null ? null : { atMs: row.kept_at_ms, digest: row.kept_digest ?? "" },
+  });
+}
+
+/** Returns a report as it was stored; null for none, or one of a version that cannot be read. */
+function readReport(text: string | null): CheckReport | null {
+  if (text === null) return null;
+  const value: unknown = JSON.parse(text);
+  return isStoredReport(value) ? value : null;
+}
+
+function stateCells({ checkId, state }: CommittedRun): CellValue[] {
+  const { check, slug, ownerId, seq, dueAtMs, isAsked, severitySinceMs, lastReport, lastResultReport, kept } = state;
+  const hasOtherResult = lastReport.kind === "error" && lastResultReport !== null;
+  return [
+    checkId,
+    check,
+    slug,
+    ownerId,
+    seq,
+    dueAtMs,
+    Number(isAsked),
+    severitySinceMs,
+    JSON.stringify(lastReport),
+    hasOtherResult ? JSON.stringify(lastResultReport) : null,
+    kept?.atMs ?? null,
+    kept?.digest ?? null,
+  ];
+}
+
+function runCells({ checkId, state }: CommittedRun): CellValue[] {
+  const { atMs, evaluatedAtMs, severity, currentCount, baselineCount, expectedCount, rule } = pointOf(state.lastReport);
+  const cells = [checkId, atMs, evaluatedAtMs, severities.indexOf(severity)];
+  const { windowHours = null, baselineDays = null } = rule ?? {};
+  return [...cells, currentCount, baselineCount, expectedCount, windowHours, baselineDays];
+}
+
+/** Creates a statement that writes rows over those with the same key. */
+function upsert(table: string, key: readonly string[], columns: Readonly<Record<string, ValueType>>) {
+  const names = Object.keys(columns);
+  const set = names.filter((name) => !key.includes(name)).map((name) => `${name} = excluded.${name}`);
+  return rowStatement(
+    Object.values(columns),
+    (rows) => `
+      insert into ${table} (${names.join(", ")}) ${rows}
+      on conflict (${key.join(", ")}) do update set ${set.join(", ")}`,
+  );
+}
