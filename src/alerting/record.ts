@@ -237,8 +237,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       if (committed === "fenced") return null;
       // All of it was stored by an attempt whose answer was lost.
       if (committed === "present") return requests.map(() => unseen);
-      if (kept.length > 0)
-        await parts.runs.keepReports(kept.map(({ checkId, state }) => ({ ...state.lastReport, checkId })));
+      if (kept.length > 0) await parts.runs.keepReports(kept.map(({ checkId, report }) => ({ ...report, checkId })));
       const steps = requests.map(() => nothing);
       if (open.length === 0) return steps;
       const live = Map.groupBy(await parts.alerts.liveOf(open.map(({ request }) => request.run)), checkKey);
@@ -271,7 +270,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
   function committedRun({ run, report }: RecordRequest, { ownerId }: Owner, seq: number): CommittedRun {
     const checkId = board.idOf(run) ?? 0;
     const { dueAtMs, isAsked } = run;
-    return { checkId, state: CheckState.after(board.stateOf(checkId), report, { ownerId, seq, dueAtMs, isAsked }) };
+    const state = CheckState.after(board.stateOf(checkId), report, { ownerId, seq, dueAtMs, isAsked });
+    return { checkId, report, state };
   }
 
   function incidentContext(): IncidentContext {

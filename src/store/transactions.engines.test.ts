@@ -88,8 +88,9 @@ describe.each(storeEngines)("transactions on $engine", ({ makePlace }) => {
     const append = (store: Store, seq: number): Promise<string> =>
       store.transaction(async (parts) => {
         const run = { ownerId: owner.ownerId, seq, dueAtMs: nowMs, isAsked: false };
-        const state = CheckState.after(null, resultReport({ finishedAtMs: nowMs + seq }), run);
-        const appended = await parts.runs.commit(owner, seq, [{ checkId, state }]);
+        const report = resultReport({ finishedAtMs: nowMs + seq });
+        const state = CheckState.after(null, report, run);
+        const appended = await parts.runs.commit(owner, seq, [{ checkId, report, state }]);
         if (appended === "stored")
           await parts.alertHistory.append({ ...alert, alertId: `${seq}`, atMs: nowMs, event: "firing" });
         return appended;

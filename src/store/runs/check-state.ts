@@ -8,95 +8,105 @@ export interface CheckKey {
   readonly slug: string;
 }
 
-/** What a check's last run left. */
-interface LastRun {
+/** The commit of a run, and what it was for. */
+export interface RunOrigin {
   /** The process that ran it, and its commit. */
   readonly ownerId: number;
   readonly seq: number;
   readonly dueAtMs: number;
   /** Whether it was requested (POST …/run). */
   readonly isAsked: boolean;
+}
+
+/** What of a check's past its last state keeps. */
+interface Past {
   /** The instant since when the severity holds. */
   readonly severitySinceMs: number;
-  readonly lastReport: CheckReport;
-  /** The report of the last run with a result; null: none had one. */
-  readonly lastResultReport: CheckReport | null;
+  /** The report of the last run with a result, as JSON; null: none had one. */
+  readonly resultText: string | null;
+  readonly lastSuccessAtMs: number | null;
   /** The last report that was stored as a whole. */
   readonly kept: LastKeptReport | null;
 }
 
-/** The last state of a check. */
-export class CheckState implements CheckKey, LastRun {
+/**
+ * The last state of a check. Reports are texts, which are parsed when somebody asks: as objects, those of a fleet are most of
+ * what the garbage collector moves.
+ */
+export class CheckState implements CheckKey, RunOrigin, Past {
   readonly check: CheckName;
   readonly slug: string;
   readonly ownerId: number;
   readonly seq: number;
   readonly dueAtMs: number;
   readonly isAsked: boolean;
+  readonly severity: Severity;
   readonly severitySinceMs: number;
-  readonly lastReport: CheckReport;
-  readonly lastResultReport: CheckReport | null;
+  readonly lastRunAtMs: number;
+  readonly lastSuccessAtMs: number | null;
+  /** What the last report counts; null if it is an error. */
+  readonly lastCounts: ShownCounts | null;
+  /** The last report as JSON. */
+  readonly text: string;
+  readonly resultText: string | null;
   readonly kept: LastKeptReport | null;
 
-  constructor(key: CheckKey, last: LastRun) {
-    this.check = key.check;
-    this.slug = key.slug;
-    this.ownerId = last.ownerId;
-    this.seq = last.seq;
-    this.dueAtMs = last.dueAtMs;
-    this.isAsked = last.isAsked;
-    this.severitySinceMs = last.severitySinceMs;
-    this.lastReport = last.lastReport;
-    this.lastResultReport = last.lastResultReport;
-    this.kept = last.kept;
+  /** `text` is the report as JSON. */
+  constructor(report: CheckReport, text: string, origin: RunOrigin, past: Past) {
+    this.check = report.check;
+    this.slug = report.slug;
+    this.ownerId = origin.ownerId;
+    this.seq = origin.seq;
+    this.dueAtMs = origin.dueAtMs;
+    this.isAsked = origin.isAsked;
+    this.severity = report.severity;
+    this.severitySinceMs = past.severitySinceMs;
+    this.lastRunAtMs = report.finishedAtMs;
+    this.lastSuccessAtMs = past.lastSuccessAtMs;
+    this.lastCounts = shownCounts(report);
+    this.text = text;
+    this.resultText = past.resultText;
+    this.kept = past.kept;
   }
 
-  /** Returns the state after a run of the commit `seq` of an owner. */
-  static after(
-    before: CheckState | null,
-    report: CheckReport,
-    run: Pick<LastRun, "ownerId" | "seq" | "dueAtMs" | "isAsked">,
-  ): CheckState {
+  /** Returns the state after a run. */
+  static after(before: CheckState | null, report: CheckReport, origin: RunOrigin): CheckState {
     const { severity, finishedAtMs: atMs } = report;
+    const text = JSON.stringify(report);
     const digest = digestOf(report);
     const kept = before?.kept ?? null;
-    return new CheckState(report, {
-      ...run,
+    const isResult = report.kind === "result";
+    return new CheckState(report, text, origin, {
       severitySinceMs: before?.severity === severity ? before.severitySinceMs : atMs,
-      lastReport: report,
-      lastResultReport: report.kind === "result" ? report : (before?.lastResultReport ?? null),
+      resultText: isResult ? text : (before?.resultText ?? null),
+      lastSuccessAtMs: isResult ? atMs : (before?.lastSuccessAtMs ?? null),
       kept: shouldKeepReport(kept, digest, atMs) ? { atMs, digest } : kept,
     });
   }
 
-  get severity(): Severity {
-    return this.lastReport.severity;
+  get lastReport(): CheckReport {
+    return JSON.parse(this.text) as CheckReport;
   }
 
-  get lastRunAtMs(): number {
-    return this.lastReport.finishedAtMs;
-  }
-
-  get lastSuccessAtMs(): number | null {
-    return this.lastResultReport?.finishedAtMs ?? null;
+  /** Returns the report of the last run with a result. */
+  get lastResultReport(): CheckReport | null {
+    return this.resultText === null ? null : (JSON.parse(this.resultText) as CheckReport);
   }
 
   /** Returns the current count of the last run; null if its report has none. */
   get currentCount(): number | null {
-    return this.lastReport.kind === "error" ? null : this.lastReport.counts.currentCount;
-  }
-
-  /** Returns what the last report counts; null if it is an error. */
-  get lastCounts(): ShownCounts | null {
-    if (this.lastReport.kind === "error") return null;
-    const { counts, result } = this.lastReport;
-    const { currentCount, expectedCount, ratio } = counts;
-    const { windowHours } = result.threshold;
-    return { currentCount, expectedCount, ratio, windowHours: typeof windowHours === "number" ? windowHours : null };
+    return this.lastCounts?.currentCount ?? null;
   }
 
   /** Returns whether the last report was stored as a whole. */
   get isReportKept(): boolean {
     return this.kept?.atMs === this.lastRunAtMs;
   }
+}
+
+function shownCounts(report: CheckReport): ShownCounts | null {
+  if (report.kind === "error") return null;
+  const { currentCount, expectedCount, ratio } = report.counts;
+  const { windowHours } = report.result.threshold;
+  return { currentCount, expectedCount, ratio, windowHours: typeof windowHours === "number" ? windowHours : null };
 }

@@ -24,9 +24,10 @@ export interface StoredChecks {
   readonly seqs: ReadonlyMap<number, number>;
 }
 
-/** A run of a commit: the state that it leaves. */
+/** A run of a commit, and the state that it leaves. */
 export interface CommittedRun {
   readonly checkId: number;
+  readonly report: CheckReport;
   readonly state: CheckState;
 }
 
@@ -139,16 +140,16 @@ async function readChecks(db: PlainDb, where: ReturnType<typeof sql>): Promise<S
 }
 
 function readState(row: CheckRow): CheckState | null {
-  const lastReport = readReport(row.report);
-  if (lastReport === null) return null;
-  return new CheckState(lastReport, {
-    ownerId: row.owner_id ?? 0,
-    seq: row.seq ?? 0,
-    dueAtMs: row.due_at_ms,
-    isAsked: row.is_asked !== 0,
+  const report = readReport(row.report);
+  if (row.report === null || report === null) return null;
+  const isResult = report.kind === "result";
+  const result = isResult ? report : readReport(row.last_result);
+  const { owner_id: ownerId, seq, due_at_ms: dueAtMs } = row;
+  const origin = { ownerId: ownerId ?? 0, seq: seq ?? 0, dueAtMs, isAsked: row.is_asked !== 0 };
+  return new CheckState(report, row.report, origin, {
     severitySinceMs: row.severity_since_ms,
-    lastReport,
-    lastResultReport: lastReport.kind === "result" ? lastReport : readReport(row.last_result),
+    resultText: result === null ? null : isResult ? row.report : row.last_result,
+    lastSuccessAtMs: result?.finishedAtMs ?? null,
     kept: row.kept_at_ms === null ? null : { atMs: row.kept_at_ms, digest: row.kept_digest ?? "" },
   });
 }
@@ -161,26 +162,13 @@ function readReport(text: string | null): CheckReport | null {
 }
 
 function stateCells({ checkId, state }: CommittedRun): CellValue[] {
-  const { check, slug, ownerId, seq, dueAtMs, isAsked, severitySinceMs, lastReport, lastResultReport, kept } = state;
-  const hasOtherResult = lastReport.kind === "error" && lastResultReport !== null;
-  return [
-    checkId,
-    check,
-    slug,
-    ownerId,
-    seq,
-    dueAtMs,
-    Number(isAsked),
-    severitySinceMs,
-    JSON.stringify(lastReport),
-    hasOtherResult ? JSON.stringify(lastResultReport) : null,
-    kept?.atMs ?? null,
-    kept?.digest ?? null,
-  ];
+  const { check, slug, ownerId, seq, dueAtMs, isAsked, severitySinceMs, text, resultText, kept } = state;
+  const cells = [checkId, check, slug, ownerId, seq, dueAtMs, Number(isAsked), severitySinceMs];
+  return [...cells, text, resultText === text ? null : resultText, kept?.atMs ?? null, kept?.digest ?? null];
 }
 
-function runCells({ checkId, state }: CommittedRun): CellValue[] {
-  const { atMs, evaluatedAtMs, severity, currentCount, baselineCount, expectedCount, rule } = pointOf(state.lastReport);
+function runCells({ checkId, report }: CommittedRun): CellValue[] {
+  const { atMs, evaluatedAtMs, severity, currentCount, baselineCount, expectedCount, rule } = pointOf(report);
   const cells = [checkId, atMs, evaluatedAtMs, severities.indexOf(severity)];
   const { windowHours = null, baselineDays = null } = rule ?? {};
   return [...cells, currentCount, baselineCount, expectedCount, windowHours, baselineDays];

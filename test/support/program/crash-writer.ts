@@ -42,7 +42,7 @@ async function record({ board, runOwner }: Part, slug: string): Promise<number> 
   const checkId = board.idOf({ check, slug }) ?? 0;
   const seq = runOwner.seq + 1;
   const run = { ownerId: runOwner.ownerId, seq, dueAtMs: report.startedAtMs, isAsked: false };
-  const runs = [{ checkId, state: CheckState.after(board.stateOf(checkId), report, run) }];
+  const runs = [{ checkId, report, state: CheckState.after(board.stateOf(checkId), report, run) }];
   await store.transaction(async (parts) => {
     const committed = await parts.runs.commit(runOwner, seq, runs);
     if (committed !== "stored") throw new Error(`the owner of the store was ${committed}`);

@@ -55,7 +55,8 @@ for (const [index, slug] of organizations.entries()) {
   if (!shards.has(shardOf(slug))) continue;
   const seq = runOwner.seq + 1;
   const run = { ownerId: runOwner.ownerId, seq, dueAtMs: nowMs, isAsked: false };
-  const runs = [{ checkId: index + 1, state: CheckState.after(null, resultReport({ slug }), run) }];
+  const report = resultReport({ slug });
+  const runs = [{ checkId: index + 1, report, state: CheckState.after(null, report, run) }];
   const committed = await store.transaction((parts) => parts.runs.commit(runOwner, seq, runs));
   runOwner.seq = seq;
   say(`run ${slug} ${committed}`);

@@ -62,7 +62,7 @@ function draw(chance: Chance, nowMs: number): { readonly name: string; readonly 
         const committed = await parts.runs.commit(
           owner,
           number,
-          [...ids.values()].map((checkId) => ({ checkId, state })),
+          [...ids.values()].map((checkId) => ({ checkId, report, state })),
         );
         await parts.alerts.liveOf([key]);
         return committed;
