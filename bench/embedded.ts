@@ -47,8 +47,8 @@ export const benchmark: Benchmark = {
       of: { side: "flatline, embedded" },
       by: { side: "blackbox_exporter, keep-alive" },
       bound: "at least",
-      goal: 100,
-      moonshot: 400,
+      goal: 50,
+      moonshot: 100,
     },
   ],
 };

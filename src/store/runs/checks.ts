@@ -31,6 +31,9 @@ export interface CommittedRun {
   readonly state: CheckState;
 }
 
+// Of a check they never change, and what is set to the same value costs its index the time of another one.
+const unset = new Set(["check_id", "check_name", "slug", "at_ms"]);
+
 const saveStates = upsert("checks", ["check_id"], {
   check_id: "bigint",
   check_name: "text",
@@ -177,7 +180,7 @@ function runCells({ checkId, report }: CommittedRun): CellValue[] {
 /** Creates a statement that writes rows over those with the same key. */
 function upsert(table: string, key: readonly string[], columns: Readonly<Record<string, ValueType>>) {
   const names = Object.keys(columns);
-  const set = names.filter((name) => !key.includes(name)).map((name) => `${name} = excluded.${name}`);
+  const set = names.filter((name) => !unset.has(name)).map((name) => `${name} = excluded.${name}`);
   return rowStatement(
     Object.values(columns),
     (rows) => `
