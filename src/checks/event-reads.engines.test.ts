@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { createScriptedSource } from "../../test/support/far-side/scripted-source.ts";
 import { createWorldOn, death, type EventWorld } from "../../test/support/store/event-store.ts";
-import { storeEngines } from "../../test/support/store/engines.ts";
+import { countingEngines } from "../../test/support/store/engines.ts";
 import { dayMs, hourMs, minuteMs } from "../base/time.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { LivenessEvent } from "../store/events/events.ts";
@@ -16,7 +16,7 @@ const limits = { maxSilenceMs: 6 * hourMs, maxCoverageDrop: 0.5 };
 let world: EventWorld;
 let reads: EventReads;
 
-describe.each(storeEngines)("on $engine,", (engine) => {
+describe.each(countingEngines)("on $engine,", (engine) => {
   beforeEach(async () => {
     world = await createWorldOn(engine);
     reads = createEventReads({

@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { OpenPosts } from "../store/events/ingest-answers.ts";
-import { createEventIngest } from "../store/events/ingest.ts";
+import { createEventIngest } from "../store/events/thread.ts";
 import type { EventsPort } from "../web/ports/events.ts";
 import { storeLocation, type PartsDeps } from "./parts.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { storeEngines, type OpenedStore } from "../../test/support/store/engines.ts";
+import { countingEngines, type OpenedStore } from "../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { servedHealthcheckSchema } from "../contract/healthcheck-schemas.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";
@@ -17,7 +17,7 @@ const clock = createVirtualClock({ startMs: nowMs });
 let opened: OpenedStore;
 let store: Store;
 
-describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
+describe.each(countingEngines)("on $engine,", ({ openTemporary }) => {
   beforeAll(async () => {
     opened = await openTemporary(clock);
     store = opened.store;

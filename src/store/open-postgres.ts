@@ -7,8 +7,8 @@ import { noStore } from "./engine/location.ts";
 import { currentVersion, migrate, readVersion } from "./engine/migrations/migrations.ts";
 import { databaseOver } from "./engine/postgres-database.ts";
 import { createPostgresPool, type PostgresPoolOptions } from "./engine/postgres-pool.ts";
-import { createPostgresEventStore } from "./events/postgres/table.ts";
-import type { PlainTables } from "./schema.ts";
+import { createEventStore } from "./events/events.ts";
+import type { PlainDb, PlainTables } from "./schema.ts";
 import { createParts } from "./store-parts.ts";
 import type { Store } from "./store.ts";
 
@@ -38,7 +38,7 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
     await db.destroy();
     throw error;
   }
-  const parts = { leaseClock, createEvents: createPostgresEventStore };
+  const parts = { leaseClock, createEvents: (events: PlainDb) => createEventStore(events) };
   return {
     isShared: true,
     commitPauseMs,

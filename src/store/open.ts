@@ -13,8 +13,7 @@ import { checkForDamage, decidingTables } from "./engine/sqlite-damage.ts";
 import { createSqliteDialect, type SqliteDialect } from "./engine/sqlite-driver.ts";
 import { openDatabase, type connectSqlite } from "./engine/sqlite-file.ts";
 import { SqliteHealth } from "./engine/sqlite-health.ts";
-import type { EventStore } from "./events/events.ts";
-import { createEventStore } from "./events/sqlite/table.ts";
+import { createEventStore, type EventStore } from "./events/events.ts";
 import { EventSums } from "./events/sums/event-sums.ts";
 import { takeOwnerLock } from "./runs/owner-lock.ts";
 import type { PlainDb, PlainTables } from "./schema.ts";
@@ -31,6 +30,8 @@ export type OpenStoreOptions = StoreLocation & {
   readonly leaseClock?: LeaseClock;
   /** Looks for damage, for what will run on it for long [false]. */
   readonly check?: boolean;
+  /** Most memory for running sums of the events in a file [256 MiB]; 0: the database counts everything. */
+  readonly sumsBytes?: number;
   /** Refuses to make one, for what only reads [false]. */
   readonly mustExist?: boolean;
 };
@@ -60,13 +61,16 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
       await events.dialect.close();
       throw error;
     }
-    const { clock, backgroundClock = createSystemClock() } = options;
-    return createStore(state, events, clock, new EventSums({ databasePath: eventsPath, clock: backgroundClock }));
+    const { clock, backgroundClock = createSystemClock(), sumsBytes: maxBytes = defaultSumsBytes } = options;
+    const sums = maxBytes === 0 ? null : new EventSums({ databasePath: eventsPath, clock: backgroundClock, maxBytes });
+    return createStore(state, events, clock, sums);
   } catch (error) {
     await state.dialect.close();
     throw error;
   }
 }
+
+const defaultSumsBytes = 256 * 1_024 ** 2;
 
 /** One of the two files of a store. */
 interface OpenFile {
@@ -163,7 +167,7 @@ async function isFile(path: string): Promise<boolean> {
   return status !== null && status.isFile();
 }
 
-function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: EventSums): Store {
+function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: EventSums | null): Store {
   const { db, path } = state;
   const createEvents = (db: PlainDb): EventStore => createEventStore(db, sums);
   const options = { leaseClock: "caller", events: events.db, createEvents } as const;
@@ -184,7 +188,7 @@ function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: Even
     version: async () => state.dialect.dataVersion(),
     // In line behind a running transaction: it must end as a whole.
     close: async () => {
-      await sums.close();
+      await sums?.close();
       for (const file of [state, events]) await file.db.connection().execute(() => file.dialect.close());
     },
   };

@@ -8,9 +8,9 @@ import type { Logger } from "../../src/base/logger.ts";
 import type { VirtualClock } from "../support/virtual-clock.ts";
 import type { Config } from "../../src/config/config.ts";
 import { createApp, type App } from "../../src/daemon/create-app.ts";
-import { eventsPathOf } from "../../src/store/engine/location.ts";
 import { openDatabase } from "../../src/store/engine/sqlite-file.ts";
-import { createEventPosts } from "../../src/store/events/sqlite/posts.ts";
+import { openEventDatabase } from "../../src/store/events/database.ts";
+import { createEventPosts } from "../../src/store/events/posts.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { OwnerLock } from "../../src/store/runs/owner-lock.ts";
 import { createSimulatedDisk, type OnCommit, type SimulatedDisk } from "./disk.ts";
@@ -128,10 +128,9 @@ export function createLife(options: LifeOptions): Life {
       };
     },
     openPosts: async (signal) => {
-      const databasePath = eventsPathOf(join(options.cwd, options.config.storage.path));
-      // Nobody else runs while a statement waits for a lock.
-      const db = disk.attach(openDatabase(databasePath, 0));
-      return createEventPosts({ db, databasePath, clock, signal });
+      const location = { path: join(options.cwd, options.config.storage.path) };
+      const connect = (path: string) => disk.attach(openDatabase(path, 0));
+      return createEventPosts({ db: await openEventDatabase(location, { clock, connect }), clock, signal });
     },
     readConfig: options.readConfig,
   });

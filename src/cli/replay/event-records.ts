@@ -1,10 +1,9 @@
-import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { EventRecorder, type EventRecord } from "../../backtest/event-record.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import { inputOfFile, mostInputBytes, readInput, type EventFile } from "../../store/events/input/input.ts";
-import { createEventNames, type EventRow } from "../../store/events/input/rows.ts";
 import type { EventStore } from "../../store/events/events.ts";
+import { inputOfFile, mostInputBytes, mostIssues, readInput, type EventFile } from "../../store/events/read.ts";
+import { createEventNames, type EventRow } from "../../store/events/rules.ts";
 
 export interface ReadRecordsOptions {
   readonly signal: AbortSignal;
@@ -18,9 +17,6 @@ export interface ReadFilesOptions extends ReadRecordsOptions {
   readonly stdin: NodeJS.ReadableStream;
   readonly cwd: string;
 }
-
-// Enough to recognize the problem of a file.
-const mostIssues = 20;
 
 /**
  * Reads files of liveness events (CONTRACT 10) without a store, grouped by slug for a replay. Of events with the same id the
@@ -40,7 +36,7 @@ export async function readEventFiles(options: ReadFilesOptions): Promise<Readonl
 
   const row = (event: EventRow): void => {
     rows++;
-    if (event.idEnd > event.idStart && !isFirst(event, ids)) return;
+    if (event.id !== null && !isFirst(event.slug, event.id, ids)) return;
     let recorder = recorders.get(event.slug);
     if (recorder === undefined) {
       recorder = new EventRecorder(names.slugs.names[event.slug] ?? "");
@@ -51,14 +47,14 @@ export async function readEventFiles(options: ReadFilesOptions): Promise<Readonl
       status: names.statuses.names[event.status] ?? "",
       count: event.count,
       typeId: event.assetType + 1,
-      asset: textOf(event, event.assetStart, event.assetEnd),
+      asset: event.asset,
     });
   };
 
   for (const file of files) {
     const given: EventFile =
       file === "-" ? { name: "standard input", stream: stdin } : { name: file, path: resolve(cwd, file) };
-    const input = await inputOfFile(given, tmpdir(), signal);
+    const input = await inputOfFile(given, signal);
     try {
       const problem = (line: number, reason: string): void => {
         if (issues.length < mostIssues) issues.push(`${input.locate(line)}: ${reason}`);
@@ -72,7 +68,7 @@ export async function readEventFiles(options: ReadFilesOptions): Promise<Readonl
       if (step.done === true) bytes += step.value.bytes;
       else await reading.return({ sha256: "", bytes: 0 });
     } finally {
-      await input.close();
+      input.stream.destroy();
     }
   }
   if (issues.length > 0) {
@@ -97,15 +93,10 @@ export async function readStoredRecord(
   return recorder.finish();
 }
 
-function isFirst(event: EventRow, ids: Map<number, Set<string>>): boolean {
-  const id = textOf(event, event.idStart, event.idEnd) ?? "";
-  const known = ids.get(event.slug) ?? new Set<string>();
-  ids.set(event.slug, known);
+function isFirst(slug: number, id: string, ids: Map<number, Set<string>>): boolean {
+  const known = ids.get(slug) ?? new Set<string>();
+  ids.set(slug, known);
   if (known.has(id)) return false;
   known.add(id);
   return true;
-}
-
-function textOf({ bytes, isAscii }: EventRow, start: number, end: number): string | null {
-  return start === end ? null : bytes.toString(isAscii ? "latin1" : "utf8", start, end);
 }

@@ -48,3 +48,9 @@ export async function tryTransactionLock(transaction: PlainDb, name: string): Pr
     select pg_try_advisory_xact_lock(${transactionLockClass}::int, hashtext(${name})) as is_ours`.execute(transaction);
   return rows[0]?.is_ours === true;
 }
+
+/** Waits for the lock of this name, and holds it until the transaction ends. */
+export async function takeTransactionLock(transaction: PlainDb, name: string): Promise<void> {
+  if (!dialectOf(transaction).hasConcurrentWriters) return;
+  await sql`select pg_advisory_xact_lock(${transactionLockClass}::int, hashtext(${name}))`.execute(transaction);
+}

@@ -10,6 +10,7 @@ import {
   type QueryResult,
 } from "kysely";
 import { FlatlineError } from "../../base/errors.ts";
+import type { RetryOptions } from "../../base/retry.ts";
 import type { Clock } from "../../base/time.ts";
 import { connectSqlite, whenFree } from "./sqlite-file.ts";
 
@@ -18,6 +19,8 @@ export interface SqliteDialectOptions {
   readonly clock: Clock;
   /** How the file is opened [connectSqlite]. */
   readonly connect?: typeof connectSqlite;
+  /** How long a statement waits for another connection's lock [5 s]. */
+  readonly untilFree?: RetryOptions;
   /** Called for each statement that fails because the store cannot be used [no callback]. */
   readonly onUnusable?: (error: FlatlineError) => void;
   /** Called when something is committed again after statements that failed for that reason [no callback]. */
@@ -143,16 +146,17 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    const { path, clock, onUnusable } = this.#options;
+    const { path, clock, onUnusable, untilFree } = this.#options;
+    const execute = (): QueryResult<Row> => {
+      const startedAtMs = clock.monotonicMs();
+      try {
+        return this.#execute<Row>(query);
+      } finally {
+        this.busyMs += clock.monotonicMs() - startedAtMs;
+      }
+    };
     try {
-      const result = await whenFree(path, () => {
-        const startedAtMs = clock.monotonicMs();
-        try {
-          return this.#execute<Row>(query);
-        } finally {
-          this.busyMs += clock.monotonicMs() - startedAtMs;
-        }
-      });
+      const result = await whenFree(path, execute, untilFree);
       if (this.#changesAtFailure !== null) this.#noteUsable(query, this.#changesAtFailure);
       return result;
     } catch (error) {

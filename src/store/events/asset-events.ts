@@ -5,7 +5,8 @@ import { aliveStatus } from "../../contract/liveness-status.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
 import type { PlainDb } from "../schema.ts";
-import { deadStatusId, directImportId } from "./sqlite/writer.ts";
+import { directImportId } from "./merge.ts";
+import { deadStatusId } from "./rules.ts";
 
 /** Position of an event among those of its organization, by time. */
 export interface EventPlace {

@@ -1,14 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { createWorldOn, death, toCsv, type EventWorld } from "../../../test/support/store/event-store.ts";
+import { createWorldOn, death, openPosts, toCsv } from "../../../test/support/store/event-store.ts";
 import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
-import { createSystemClock, dayMs, hourMs, minuteMs, type Clock } from "../../base/time.ts";
-import { eventsPathOf } from "../engine/location.ts";
-import { openEventDatabase } from "./sqlite/import-file.ts";
-import { createPostgresEventPosts } from "./postgres/posts.ts";
-import { createEventPosts, type EventPosts } from "./sqlite/posts.ts";
+import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { LivenessEvent } from "./events.ts";
 
 const signal = new AbortController().signal;
@@ -16,12 +12,6 @@ const nowMs = Date.UTC(2026, 0, 15, 12);
 const window = { afterMs: nowMs - dayMs, untilMs: nowMs };
 const before = { afterMs: nowMs - 8 * dayMs, untilMs: nowMs - dayMs };
 const query = { slug: "acme", window, baseline: [before] };
-
-function openPosts({ location }: EventWorld, clock: Clock): EventPosts {
-  if ("url" in location) return createPostgresEventPosts({ location, clock, signal });
-  const databasePath = eventsPathOf(location.path);
-  return createEventPosts({ db: openEventDatabase(databasePath), databasePath, clock, signal });
-}
 
 describe.each(storeEngines)("on $engine", (engine) => {
   describe("deaths by attribute", () => {
@@ -36,7 +26,7 @@ describe.each(storeEngines)("on $engine", (engine) => {
         `${nowMs},globex,URL,tls,,7`,
       ].join("\n");
       await world.import([await world.write("events.csv", csv)]);
-      const posts = openPosts(world, createSystemClock());
+      const posts = await openPosts(world.location);
       const events = [
         { at: nowMs, slug: "acme", attributes: { checker: "a", reason: "tls" } },
         { at: nowMs, slug: "acme", status: "DETECTED_AS_ALIVE", attributes: { reason: "tls" } },
@@ -227,7 +217,7 @@ describe.each(storeEngines)("on $engine", (engine) => {
     it("are those that had come in, by post, import or before anybody noted it", async () => {
       await using world = await createWorldOn(engine);
       const clock = createVirtualClock({ startMs: nowMs });
-      const posts = openPosts(world, clock);
+      const posts = await openPosts(world.location, clock);
       const post = (count: number): Promise<unknown> =>
         posts.store(Buffer.from(JSON.stringify({ at: nowMs - hourMs, slug: "acme", assetType: "URL", count })), null);
       const known = async (atMs: number): Promise<number | undefined> => {

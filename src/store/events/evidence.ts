@@ -17,8 +17,9 @@ import {
   type EventFacts,
   type NewestDeathsQuery,
 } from "./asset-events.ts";
-import { countEvents } from "./counted-events.ts";
-import { deadStatusId, directImportId } from "./sqlite/writer.ts";
+import { countEvents } from "./counts.ts";
+import { directImportId } from "./merge.ts";
+import { deadStatusId } from "./rules.ts";
 import type { PlainDb } from "../schema.ts";
 
 /** Deaths with one value of an attribute. */

@@ -1,15 +1,33 @@
-import { asFlatlineError } from "../../base/errors.ts";
-import { secondMs, type Clock } from "../../base/time.ts";
-import type { IngestReply, IngestRequest } from "./ingest.ts";
-import type { EventPosts } from "./sqlite/posts.ts";
+import { asFlatlineError, type ErrorCode } from "../../base/errors.ts";
+import type { Clock } from "../../base/time.ts";
+import { longestWaitMs, type EventPosts, type PostOutcome } from "./posts.ts";
 
 /** Opens the store of posted events; the signal aborts its work. */
 export type OpenPosts = (signal: AbortSignal) => Promise<EventPosts>;
 
-/** A post that meets an import waits for so long, together with the posts before it. */
-export const longestWaitMs = 5 * secondMs;
+/** Messages to the thread of posts (thread.ts) and its answers. */
+export type IngestRequest =
+  | {
+      readonly kind: "post";
+      readonly id: number;
+      readonly body: Uint8Array;
+      readonly idempotencyKey: string | null;
+      readonly organizations: readonly string[] | null;
+    }
+  | { readonly kind: "close"; readonly id: number };
 
-/** Returns what answers the requests of ingest.ts: one at a time, in order. The posts are opened for the first of them. */
+export type IngestReply =
+  | { readonly kind: "posted"; readonly id: number; readonly outcome: PostOutcome }
+  | { readonly kind: "closed"; readonly id: number }
+  | {
+      readonly kind: "failed";
+      readonly id: number;
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly issues: readonly string[];
+    };
+
+/** Returns what answers the requests of thread.ts: one at a time, in order. The posts are opened for the first of them. */
 export function createIngestAnswers(
   openPosts: OpenPosts,
   clock: Clock,

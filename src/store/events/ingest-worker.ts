@@ -1,29 +1,22 @@
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
 
-import { createSystemClock } from "../../base/time.ts";
 import { Secret } from "../../base/secret.ts";
-import { eventsPathOf } from "../engine/location.ts";
-import { openEventDatabase } from "./sqlite/import-file.ts";
-import type { IngestRequest, WorkerLocation } from "./ingest.ts";
-import { createIngestAnswers } from "./ingest-answers.ts";
-import { createEventPosts, type EventPosts } from "./sqlite/posts.ts";
+import { createSystemClock } from "../../base/time.ts";
+import { openEventDatabase } from "./database.ts";
+import { createIngestAnswers, type IngestRequest } from "./ingest-answers.ts";
+import { createEventPosts, type EventPosts } from "./posts.ts";
+import type { WorkerLocation } from "./thread.ts";
 
-// The worker's side of ingest.ts.
+// The worker's side of thread.ts.
 
 if (!isMainThread && parentPort !== null) {
   const port = parentPort;
-  const location = workerData as WorkerLocation;
+  const given = workerData as WorkerLocation;
   const clock = createSystemClock();
 
   const openPosts = async (signal: AbortSignal): Promise<EventPosts> => {
-    const shared = { clock, signal };
-    if ("url" in location) {
-      // Loaded on demand.
-      const { createPostgresEventPosts } = await import("./postgres/posts.ts");
-      return createPostgresEventPosts({ location: { url: new Secret(location.url) }, ...shared });
-    }
-    const databasePath = eventsPathOf(location.path);
-    return createEventPosts({ db: openEventDatabase(databasePath), databasePath, ...shared });
+    const location = "url" in given ? { url: new Secret(given.url) } : given;
+    return createEventPosts({ db: await openEventDatabase(location, { clock }), clock, signal });
   };
 
   const answer = createIngestAnswers(openPosts, clock);

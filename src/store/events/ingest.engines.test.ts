@@ -8,19 +8,17 @@ import {
   createEventWorld,
   createWorldOn,
   death,
+  openPosts,
   toNdjson,
   type EventWorld,
 } from "../../../test/support/store/event-store.ts";
 import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import { createSystemClock, dayMs, type Clock } from "../../base/time.ts";
-import { openEventDatabase } from "./sqlite/import-file.ts";
+import { createSystemClock, dayMs } from "../../base/time.ts";
 import { createIngestAnswers } from "./ingest-answers.ts";
-import { createEventIngest, type EventIngest } from "./ingest.ts";
-import { createPostgresEventPosts } from "./postgres/posts.ts";
-import { createEventPosts, type EventPosts } from "./sqlite/posts.ts";
-import { eventsPathOf, type StoreLocation } from "../engine/location.ts";
+import type { EventPosts } from "./posts.ts";
+import { createEventIngest, type EventIngest } from "./thread.ts";
 import { isLong } from "../../../test/support/tier.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 9);
@@ -33,13 +31,6 @@ async function total({ store }: EventWorld, slug: string): Promise<number> {
 }
 
 const body = (value: unknown): Buffer => Buffer.from(typeof value === "string" ? value : JSON.stringify(value));
-
-function openPosts(location: StoreLocation, clock: Clock): EventPosts {
-  const { signal } = new AbortController();
-  if ("url" in location) return createPostgresEventPosts({ location, clock, signal });
-  const databasePath = eventsPathOf(location.path);
-  return createEventPosts({ db: openEventDatabase(databasePath), databasePath, clock, signal });
-}
 
 async function withIngestIn(
   makeWorld: () => Promise<EventWorld>,
@@ -258,7 +249,7 @@ describe.each(storeEngines)("on $engine,", (place) => {
     it("is forgotten after 24 hours", async () => {
       await using world = await createWorldOn(place);
       const clock = createVirtualClock({ startMs });
-      const posts = openPosts(world.location, clock);
+      const posts = await openPosts(world.location, clock);
       await posts.store(body(events), "k1");
 
       await clock.advance(dayMs - 1);
@@ -384,9 +375,7 @@ it("is closed when every thread has ended, also one that was just let go", async
 it("stores a post that met a locked database when it is sent again, once", async () => {
   await using world = await createEventWorld();
   const { databasePath } = world;
-  const db = openEventDatabase(databasePath);
-  const signal = new AbortController().signal;
-  const posts = createEventPosts({ db, databasePath, clock: createSystemClock(), signal });
+  const posts = await openPosts(world.location);
   const other = new DatabaseSync(databasePath);
   const post = body([
     { at, slug: "acme", id: "1" },

@@ -24,21 +24,25 @@ export interface OpenedStore {
 }
 
 /** One engine of the store, as a row for `describe.each`. */
-export interface StoreEngineCase {
-  readonly engine: "SQLite" | "PostgreSQL";
+export interface StoreEngineCase<Engine = "SQLite" | "PostgreSQL"> {
+  readonly engine: Engine;
   readonly makePlace: () => Promise<StorePlace>;
   /** A place with one store in it. */
   readonly openTemporary: (clock: Clock) => Promise<OpenedStore>;
 }
 
-function engineCase(engine: StoreEngineCase["engine"], make: () => Promise<Made>): StoreEngineCase {
+function engineCase<Engine>(
+  engine: Engine,
+  make: () => Promise<Made>,
+  options: { readonly sumsBytes?: number } = {},
+): StoreEngineCase<Engine> {
   async function makePlace(): Promise<StorePlace> {
     const { location, remove } = await make();
     const opened: Store[] = [];
     return {
       location,
       open: async (clock) => {
-        const store = await openStore({ ...location, clock, leaseClock: "caller" });
+        const store = await openStore({ ...location, ...options, clock, leaseClock: "caller" });
         opened.push(store);
         return store;
       },
@@ -63,14 +67,16 @@ interface Made {
   readonly remove: () => Promise<void>;
 }
 
+async function makeFile(): Promise<Made> {
+  const folder = await mkdtemp(join(tmpdir(), "flatline-store-"));
+  return {
+    location: { path: join(folder, "flatline.db") },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
 const engines: readonly StoreEngineCase[] = [
-  engineCase("SQLite", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "flatline-store-"));
-    return {
-      location: { path: join(folder, "flatline.db") },
-      remove: () => rm(folder, { recursive: true, force: true }),
-    };
-  }),
+  engineCase("SQLite", makeFile),
   engineCase("PostgreSQL", async () => {
     const { url, drop } = await createDatabase();
     return { location: { url, poolSize: 4 }, remove: drop };
@@ -83,6 +89,11 @@ const engines: readonly StoreEngineCase[] = [
  * each of them.
  */
 export const storeEngines: readonly StoreEngineCase[] = engines.filter(({ engine }) => isTested(engine));
+
+/** The same for what is counted, and SQLite without what makes its counts fast: the counts must be the same. */
+export const countingEngines: readonly StoreEngineCase<string>[] = isTested("SQLite")
+  ? [...storeEngines, engineCase("SQLite without running sums", makeFile, { sumsBytes: 0 })]
+  : storeEngines;
 
 /** One engine by its name, whichever the tier is about. */
 export function engineNamed(name: StoreEngineCase["engine"]): StoreEngineCase {

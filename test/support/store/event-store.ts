@@ -2,9 +2,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { createSystemClock } from "../../../src/base/time.ts";
+import { createSystemClock, type Clock } from "../../../src/base/time.ts";
 import { importEvents, type ImportOptions, type ImportOutcome } from "../../../src/store/events/import.ts";
-import type { EventFile } from "../../../src/store/events/input/input.ts";
+import { openEventDatabase } from "../../../src/store/events/database.ts";
+import { createEventPosts, type EventPosts } from "../../../src/store/events/posts.ts";
+import type { EventFile } from "../../../src/store/events/read.ts";
 import type { AssetTypeCounts } from "../../../src/spike/asset-types.ts";
 import type { LivenessEvent } from "../../../src/store/events/events.ts";
 import { openStore } from "../../../src/store/open.ts";
@@ -39,10 +41,16 @@ export async function createEventWorld(): Promise<FileEventWorld> {
 }
 
 /** On the engine of a `describe.each(storeEngines)`. */
-export async function createWorldOn({ makePlace }: Pick<StoreEngineCase, "makePlace">): Promise<EventWorld> {
+export async function createWorldOn({ makePlace }: Pick<StoreEngineCase<string>, "makePlace">): Promise<EventWorld> {
   const place = await makePlace();
   const store = await place.open(createSystemClock());
   return eventWorld(place.location, await makeFolder(), store, () => place.remove());
+}
+
+/** The store of posted events, in this thread. */
+export async function openPosts(location: StoreLocation, clock: Clock = createSystemClock()): Promise<EventPosts> {
+  const { signal } = new AbortController();
+  return createEventPosts({ db: await openEventDatabase(location, { clock }), clock, signal });
 }
 
 function makeFolder(): Promise<string> {

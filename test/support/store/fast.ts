@@ -7,7 +7,7 @@ import { Kysely, sql } from "kysely";
 import { createSystemClock } from "../../../src/base/time.ts";
 import { migrate } from "../../../src/store/engine/migrations/migrations.ts";
 import { createSqliteDialect } from "../../../src/store/engine/sqlite-driver.ts";
-import { createEventStore } from "../../../src/store/events/sqlite/table.ts";
+import { createEventStore } from "../../../src/store/events/events.ts";
 import type { PlainDb, PlainTables } from "../../../src/store/schema.ts";
 import { createParts } from "../../../src/store/store-parts.ts";
 import type { Store } from "../../../src/store/store.ts";

@@ -7,7 +7,7 @@ const events: readonly MigrationStatement[] = [
   `CREATE TABLE event_slugs (slug_id INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE)`,
   `CREATE TABLE event_asset_types (type_id INTEGER PRIMARY KEY, asset_type TEXT NOT NULL UNIQUE)`,
   `CREATE TABLE event_statuses (status_id INTEGER PRIMARY KEY, status TEXT NOT NULL UNIQUE)`,
-  // 1 is deadStatusId of src/store/events/sqlite/writer.ts: the status that counts as a death.
+  // 1 is deadStatusId of src/store/events/rules.ts: the status that counts as a death.
   `INSERT INTO event_statuses VALUES (1, 'DETECTED_AS_DEAD')`,
   { postgres: `ALTER TABLE event_statuses ALTER COLUMN status_id SET START WITH 2 RESTART` },
 
@@ -21,15 +21,10 @@ const events: readonly MigrationStatement[] = [
      slug_id INTEGER NOT NULL, at_ms INTEGER NOT NULL, import_id INTEGER NOT NULL, ordinal INTEGER NOT NULL,
      type_id INTEGER NOT NULL, status_id INTEGER NOT NULL, count INTEGER NOT NULL, asset TEXT, id TEXT,
      attribute_set_id INTEGER, PRIMARY KEY (slug_id, at_ms, import_id, ordinal)) WITHOUT ROWID`,
-  // A hash index over (slug, id): the hash finds candidates, the text in events decides.
-  {
-    sqlite: `CREATE TABLE event_ids (
-     slug_id INTEGER NOT NULL, id_hash INTEGER NOT NULL, import_id INTEGER NOT NULL, ordinal INTEGER NOT NULL,
-     at_ms INTEGER NOT NULL,
-     PRIMARY KEY (slug_id, id_hash, import_id, ordinal)) WITHOUT ROWID`,
-    // PostgreSQL compares the texts itself.
-    postgres: `CREATE UNIQUE INDEX events_by_id ON events (slug_id, id) WHERE id IS NOT NULL`,
-  },
+  // Who has an id: the first event with it, in one file, in the store and in a race.
+  `CREATE TABLE event_ids (
+     slug_id INTEGER NOT NULL, id TEXT NOT NULL, import_id INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+     PRIMARY KEY (slug_id, id)) WITHOUT ROWID`,
 
   // Deaths only. minute and hour are at_ms divided by their length, rounded down.
   `CREATE TABLE event_minutes (
@@ -58,13 +53,12 @@ const events: readonly MigrationStatement[] = [
   // Arrival of the rows of import 0, from this ordinal on: a row per instant and post, not per event. Rows before the first
   // one have no recorded arrival. Rows of other imports arrive when their import ends.
   `CREATE TABLE event_receipts (first_ordinal INTEGER PRIMARY KEY, received_at_ms INTEGER NOT NULL)`,
-  // Changes of event_minutes, in the order of commits, for running sums in memory (store/events/sums/event-sums.ts).
-  // position counts the cells up to and including this row, so that old rows can be deleted by size; weight is the size of
-  // this row. detail is a JSON array of integers, by kind: added: slug_id, minute, type_id, deaths, repeated · changed: each
-  // slug_id · pruned: the first remaining minute
+  // Changes of event_minutes, in the order of commits, for running sums in memory (store/events/sums/changes.ts): a row with
+  // deaths adds them to its minute, one without says that the organization changed, and one without an organization that
+  // everything before its minute was deleted. The newest row is always kept: positions are never used again.
   {
     sqlite: `CREATE TABLE event_changes (
-     position INTEGER PRIMARY KEY, weight INTEGER NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL)`,
+     position INTEGER PRIMARY KEY, slug_id INTEGER, minute INTEGER, type_id INTEGER, deaths INTEGER)`,
   },
 ];
 

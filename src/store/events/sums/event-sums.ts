@@ -1,19 +1,18 @@
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 
 import { dayMs, minuteMs, type Clock } from "../../../base/time.ts";
 import type { AssetTypeDeaths, CountsHold, DeathsQuery } from "../../../contract/liveness-counts.ts";
-import { ChangeReader } from "../sqlite/changes.ts";
-import { SumTable } from "./sum-table.ts";
-import { SumLoader } from "./loader.ts";
-import { EdgeReader, SumScratch } from "./scratch.ts";
+import { deadStatusId } from "../rules.ts";
+import { ChangeReader } from "./changes.ts";
+import { OrganizationSums, type CountEdge, type CountEnd, type SumCell } from "./organization-sums.ts";
 
 export interface EventSumsOptions {
   /** Path of the database; the schema must exist. */
   readonly databasePath: string;
   /** The system's clock: loading is paced by real time. */
   readonly clock: Clock;
-  /** Maximum size of the sums in bytes [256 MiB]; the database answers the rest. */
-  readonly maxBytes?: number;
+  /** Maximum size of the sums in bytes; the database answers the rest. */
+  readonly maxBytes: number;
 }
 
 /** Size of the running sums, and the number of organizations that have some. */
@@ -24,39 +23,63 @@ export interface EventSumsSize {
   readonly bytes: number;
 }
 
-const defaultMaxBytes = 256 * 1_024 ** 2;
+type Answers = (readonly AssetTypeDeaths[] | null)[];
+
 // A single query, as of a command, is answered by the database; a repeated one is likely to come again.
 const asksBeforeLoading = 2;
 // Time after which the event loop gets a turn.
 const sliceMs = 5;
 const queriesAStatement = 256;
-const minutesADay = dayMs / minuteMs;
+/** Loaded and kept beyond what is asked for. */
+const spareMinutes = dayMs / minuteMs;
+// About 2 ms of work (measured 2026-11: 0.5 µs per row).
+const rowsASlice = 4_096;
+// An organization without rows costs as much as some.
+const smallestRows = 16;
+// Loading uses at most a third of the event loop.
+const restShare = 2;
+const shortestRestMs = 1;
 
 /**
  * Keeps the deaths of organizations as running sums in memory: two look-ups answer an interval of any length. The sums are
  * loaded from event_minutes in the background and then follow the journal event_changes, which every writer fills in the
  * transaction that changes a count, in this process or another. Each answer is from one snapshot of the database, including
- * the journal and the raw rows of partial minutes, so it equals SQL's answer at that instant.
+ * the journal and the single events of partial minutes, so it equals SQL's answer at that instant.
  */
 export class EventSums {
   readonly #options: EventSumsOptions;
-  readonly #table: SumTable;
+  readonly #ids = new Map<string, number>();
+  readonly #sums = new Map<number, OrganizationSums>();
+  /** Organizations to be loaded, with their first minute. */
+  readonly #wanted = new Map<number, number>();
+  /** Organizations that do not fit into memory. */
+  readonly #refused = new Set<number>();
   readonly #asks = new Map<string, number>();
+  readonly #closing = new AbortController();
+  #bytes = 0;
+  #changes = 0;
   #reader: Reader | null = null;
-  #isClosed = false;
+  #loading: Promise<void> | null = null;
 
   constructor(options: EventSumsOptions) {
     this.#options = options;
-    this.#table = new SumTable(options.maxBytes ?? defaultMaxBytes);
   }
 
   /** Returns the deaths of each query, in order; null if the database must answer. */
-  async deaths(queries: readonly DeathsQuery[]): Promise<readonly (readonly AssetTypeDeaths[] | null)[]> {
+  async deaths(queries: readonly DeathsQuery[]): Promise<Readonly<Answers>> {
     const { clock } = this.#options;
-    const answers: (readonly AssetTypeDeaths[] | null)[] = [];
+    const answers: Answers = [];
     while (answers.length < queries.length) {
       const untilMs = clock.monotonicMs() + sliceMs;
-      this.#answerUntil(untilMs, queries, answers);
+      const before = answers.length;
+      const isAnswered = this.#onSnapshot(this.#readerFor(queries.slice(before)), (reader) => {
+        do {
+          const some = queries.slice(answers.length, answers.length + queriesAStatement);
+          answers.push(...this.#answer(reader, some));
+        } while (answers.length < queries.length && clock.monotonicMs() < untilMs);
+      });
+      if (!isAnswered) answers.splice(before, Infinity, ...queries.slice(before).map(() => null));
+      this.#wake();
       if (answers.length < queries.length) await clock.sleep(0);
     }
     return answers;
@@ -67,15 +90,7 @@ export class EventSums {
    * what was current is still; null if they are unknown, and no hold is valid.
    */
   follow(): number | null {
-    const reader = this.#reader;
-    if (reader === null) return null;
-    try {
-      reader.snapshot(() => reader.follow());
-      return this.#table.changes;
-    } catch {
-      this.#forget(reader);
-      return null;
-    }
+    return this.#onSnapshot(this.#reader, () => undefined) ? this.#changes : null;
   }
 
   /**
@@ -83,51 +98,69 @@ export class EventSums {
    * a change between the two ends the hold.
    */
   holds(queries: readonly DeathsQuery[], nowMs: number): (CountsHold | null)[] {
-    return queries.map(
-      (query) => this.#table.loadedSums(query.slug, firstMinuteOf(query))?.hold(query.intervals, nowMs) ?? null,
-    );
+    return queries.map((query) => {
+      const sums = this.#sums.get(this.#ids.get(query.slug) ?? -1);
+      const isUsable = sums?.isLoaded === true && sums.isExact && sums.fromMinute <= firstMinuteOf(query);
+      return isUsable ? sums.hold(query.intervals, nowMs) : null;
+    });
   }
 
   /** Resolves when all organizations that are queried repeatedly are in memory. */
   async loaded(): Promise<void> {
-    await this.#reader?.loader.loaded();
+    for (this.#wake(); this.#loading !== null; this.#wake()) await this.#loading;
   }
 
   size(): EventSumsSize {
-    return this.#table.size();
+    const all = [...this.#sums.values()];
+    return {
+      organizations: all.filter(({ isLoaded }) => isLoaded).length,
+      cells: all.reduce((sum, { cells }) => sum + cells, 0),
+      bytes: this.#bytes,
+    };
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     const reader = this.#reader;
     this.#reader = null;
-    this.#table.clear();
-    await reader?.close();
+    this.#clear();
+    await this.#loading;
+    reader?.db.close();
   }
 
-  #answerUntil(untilMs: number, queries: readonly DeathsQuery[], answers: (readonly AssetTypeDeaths[] | null)[]): void {
-    const { clock } = this.#options;
-    const before = answers.length;
-    const reader = this.#readerFor(queries, before);
-    if (reader === null) {
-      while (answers.length < queries.length) answers.push(null);
-      return;
-    }
+  /** Runs `work` on one snapshot, to which the sums have been updated; returns false if the database must answer. */
+  #onSnapshot(reader: Reader | null, work: (reader: Reader) => void): boolean {
+    if (reader === null) return false;
     try {
-      reader.snapshot(() => {
-        reader.follow();
-        do {
-          const some = queries.slice(answers.length, answers.length + queriesAStatement);
-          answers.push(...reader.answer(some, (slug) => this.#isAskedAgain(slug)));
-        } while (answers.length < queries.length && clock.monotonicMs() < untilMs);
-      });
+      reader.db.exec("BEGIN");
+      try {
+        this.#follow(reader);
+        work(reader);
+      } finally {
+        reader.db.exec("COMMIT");
+      }
+      return true;
     } catch {
       // Busy, closed meanwhile, or damaged: the database answers, with its own error.
-      this.#forget(reader);
-      answers.length = before;
-      while (answers.length < queries.length) answers.push(null);
+      this.#clear();
+      reader.changes.forget();
+      return false;
     }
-    reader.loader.wake();
+  }
+
+  /** Returns the connection, which is opened for the first repeated query; null if it is not needed or unavailable. */
+  #readerFor(queries: readonly DeathsQuery[]): Reader | null {
+    if (this.#closing.signal.aborted) return null;
+    if (this.#reader !== null) return this.#reader;
+    if (!queries.some(({ slug }) => this.#asks.has(slug))) {
+      for (const { slug } of queries) this.#isAskedAgain(slug);
+      return null;
+    }
+    try {
+      return (this.#reader = new Reader(this.#options.databasePath));
+    } catch {
+      return null;
+    }
   }
 
   #isAskedAgain(slug: string): boolean {
@@ -136,144 +169,213 @@ export class EventSums {
     return asks >= asksBeforeLoading;
   }
 
-  /** Returns the connection, which is opened for the first repeated query; null if it is unavailable. */
-  #readerFor(queries: readonly DeathsQuery[], from: number): Reader | null {
-    if (this.#isClosed) return null;
-    if (this.#reader !== null) return this.#reader;
-    const isNeeded = queries.slice(from).some(({ slug }) => this.#asks.has(slug));
-    if (isNeeded) {
-      try {
-        return (this.#reader = new Reader(this.#options, this.#table));
-      } catch {
-        return null;
+  /** Updates the sums to the snapshot. */
+  #follow(reader: Reader): void {
+    const changes = reader.changes.next();
+    if (changes === null) return this.#clear();
+    const added = new Map<number, SumCell[]>();
+    const addAll = (): void => {
+      for (const [slugId, cells] of added) this.#change(slugId, (sums) => sums.add(cells, reader.nameOf));
+      added.clear();
+    };
+    for (const { slugId, minute, typeId, deaths } of changes) {
+      if (slugId !== null && deaths !== null) {
+        const cells = added.get(slugId) ?? [];
+        cells.push({ minute: minute ?? 0, typeId: typeId ?? 0, deaths });
+        added.set(slugId, cells);
+        continue;
       }
+      // In the order of their commits.
+      addAll();
+      if (slugId !== null) this.#forget(slugId);
+      else for (const known of this.#sums.keys()) this.#change(known, (sums) => sums.dropBefore(minute ?? 0));
+      // There may be room again.
+      this.#refused.clear();
     }
-    for (const { slug } of queries.slice(from)) this.#isAskedAgain(slug);
+    addAll();
+  }
+
+  #answer(reader: Reader, queries: readonly DeathsQuery[]): Answers {
+    const edges: CountEdge[] = [];
+    const asked = queries.map((query): (() => readonly AssetTypeDeaths[]) | null => {
+      const isWanted = this.#isAskedAgain(query.slug);
+      const slugId = this.#ids.get(query.slug) ?? reader.slugIdOf(query.slug);
+      if (slugId === null) return () => [];
+      this.#ids.set(query.slug, slugId);
+      const sums = this.#sumsFor(slugId, firstMinuteOf(query), isWanted);
+      if (sums === null) return null;
+      // Intervals often share an end.
+      const ends = new Map<number, CountEnd>();
+      const endAt = (atMs: number): CountEnd => {
+        const end = ends.get(atMs) ?? sums.endAt(slugId, atMs, edges);
+        ends.set(atMs, end);
+        return end;
+      };
+      const intervals = query.intervals.map(({ afterMs, untilMs }) =>
+        untilMs > afterMs ? ([endAt(afterMs), endAt(untilMs)] as const) : null,
+      );
+      return () => sums.deathsBetween(intervals);
+    });
+    reader.readEdges(edges);
+    return asked.map((answer) => answer?.() ?? null);
+  }
+
+  /** Returns the sums of an organization if they reach back to `firstMinute`; otherwise queues them if they are wanted. */
+  #sumsFor(slugId: number, firstMinute: number, isWanted: boolean): OrganizationSums | null {
+    const sums = this.#sums.get(slugId);
+    const reaches = sums !== undefined && sums.fromMinute <= firstMinute;
+    if (reaches && sums.isLoaded) {
+      if (sums.noteAsked(firstMinute)) this.#measure(sums, () => sums.trim(firstMinute, spareMinutes));
+      return sums.isExact ? sums : null;
+    }
+    if (isWanted && !reaches && !this.#refused.has(slugId)) {
+      const from = Number.isFinite(firstMinute) ? Math.max(firstMinute - spareMinutes, 0) : 0;
+      this.#wanted.set(slugId, Math.min(from, this.#wanted.get(slugId) ?? Infinity));
+    }
     return null;
   }
 
-  #forget(reader: Reader): void {
-    this.#table.clear();
-    reader.forget();
+  /** Starts to load if there is something to load. */
+  #wake(): void {
+    if (this.#loading !== null || this.#wanted.size === 0 || this.#closing.signal.aborted) return;
+    this.#loading = this.#load().finally(() => {
+      this.#loading = null;
+    });
+  }
+
+  async #load(): Promise<void> {
+    const { clock } = this.#options;
+    const { signal } = this.#closing;
+    while (this.#wanted.size > 0) {
+      // The caller that was just answered continues first.
+      await clock.sleep(shortestRestMs, signal);
+      if (signal.aborted) return;
+      const startedAtMs = clock.monotonicMs();
+      if (!this.#onSnapshot(this.#reader, (reader) => this.#loadSlice(reader))) return;
+      await clock.sleep(restShare * (clock.monotonicMs() - startedAtMs), signal);
+    }
+  }
+
+  /** Loads some rows of one or more organizations, those first that have waited longest. */
+  #loadSlice(reader: Reader): void {
+    let room = rowsASlice;
+    for (const [slugId, fromMinute] of this.#wanted) {
+      if (room <= 0) return;
+      let sums = this.#sums.get(slugId);
+      if (sums === undefined || sums.isLoaded || sums.fromMinute > fromMinute) {
+        this.#forget(slugId);
+        sums = new OrganizationSums(fromMinute);
+        this.#sums.set(slugId, sums);
+        this.#bytes += sums.bytes;
+      }
+      const nextMinute = reader.minuteAfter(slugId, sums.nextMinute);
+      const cells = reader.cellsOf(slugId, sums.nextMinute, nextMinute);
+      sums.nextMinute = nextMinute;
+      this.#change(slugId, (loading) => loading.add(cells, reader.nameOf));
+      if (sums.isLoaded) this.#wanted.delete(slugId);
+      room -= cells.length + smallestRows;
+      if (this.#bytes <= this.#options.maxBytes) continue;
+      this.#forget(slugId);
+      this.#wanted.delete(slugId);
+      this.#refused.add(slugId);
+    }
+  }
+
+  #change(slugId: number, work: (sums: OrganizationSums) => void): void {
+    const sums = this.#sums.get(slugId);
+    if (sums === undefined) return;
+    this.#changes++;
+    this.#measure(sums, () => work(sums));
+  }
+
+  #measure(sums: OrganizationSums, work: () => void): void {
+    const { bytes } = sums;
+    work();
+    this.#bytes += sums.bytes - bytes;
+  }
+
+  /** Drops an organization; it is loaded again when it is queried. */
+  #forget(slugId: number): void {
+    const sums = this.#sums.get(slugId);
+    if (sums === undefined) return;
+    this.#changes++;
+    this.#sums.delete(slugId);
+    sums.end();
+    this.#bytes -= sums.bytes;
+  }
+
+  #clear(): void {
+    this.#changes++;
+    for (const sums of this.#sums.values()) sums.end();
+    for (const all of [this.#sums, this.#wanted, this.#refused, this.#ids]) all.clear();
+    this.#bytes = 0;
   }
 }
 
 /** A read-only connection with its prepared statements. */
 class Reader {
-  readonly loader: SumLoader;
-  readonly #db: DatabaseSync;
-  readonly #table: SumTable;
-  readonly #changes: ChangeReader;
-  readonly #slugId;
-  readonly #edges: EdgeReader;
-  readonly #typeName;
-  readonly #scratch = new SumScratch();
+  readonly db: DatabaseSync;
+  readonly changes: ChangeReader;
+  readonly #slugId: StatementSync;
+  readonly #typeName: StatementSync;
+  readonly #lastMinute: StatementSync;
+  readonly #cells: StatementSync;
+  readonly #edges: StatementSync;
 
-  constructor({ databasePath, clock }: EventSumsOptions, table: SumTable) {
-    this.#table = table;
-    this.#db = new DatabaseSync(databasePath, { readOnly: true, timeout: 0 });
+  constructor(databasePath: string) {
+    this.db = new DatabaseSync(databasePath, { readOnly: true, timeout: 0 });
     try {
       // 16 MiB: the pages of the partial minutes of a fleet's windows.
-      this.#db.exec("PRAGMA cache_size = -16384");
-      this.#changes = new ChangeReader(this.#db);
-      this.#slugId = this.#db.prepare(`SELECT slug_id FROM event_slugs WHERE slug = ?`);
-      this.#typeName = this.#db.prepare(`SELECT asset_type FROM event_asset_types WHERE type_id = ?`);
-      this.#edges = new EdgeReader(this.#db);
+      this.db.exec("PRAGMA cache_size = -16384");
+      this.changes = new ChangeReader(this.db);
+      this.#slugId = this.db.prepare(`SELECT slug_id FROM event_slugs WHERE slug = ?`);
+      this.#typeName = this.db.prepare(`SELECT asset_type FROM event_asset_types WHERE type_id = ?`);
+      this.#lastMinute = this.db.prepare(
+        `SELECT minute FROM event_minutes WHERE slug_id = ? AND minute >= ? ORDER BY minute LIMIT 1 OFFSET ${rowsASlice - 1}`,
+      );
+      this.#cells = this.db.prepare(`
+        SELECT minute, type_id AS typeId, sum(deaths) AS deaths FROM event_minutes
+        WHERE slug_id = ? AND minute >= ? AND minute < ? GROUP BY minute, type_id`);
+      // CROSS JOIN: SQLite does not reorder it, so each edge is looked up by the primary key.
+      this.#edges = this.db.prepare(`
+        SELECT asked.key, type_id, sum(count) FROM json_each(?) AS asked
+        CROSS JOIN events ON slug_id = asked.value ->> 0 AND at_ms >= asked.value ->> 1 AND at_ms < asked.value ->> 2
+        WHERE status_id = ${deadStatusId} GROUP BY asked.key, type_id`);
+      this.#edges.setReturnArrays(true);
     } catch (error) {
-      this.#db.close();
+      this.db.close();
       throw error;
     }
-    this.loader = new SumLoader({
-      db: this.#db,
-      clock,
-      table,
-      typeName: (typeId) => this.#nameOf(typeId),
-      inSnapshot: (work) => {
-        this.snapshot(() => {
-          this.follow();
-          work();
-        });
-      },
-      onError: () => {
-        this.#table.clear();
-        this.forget();
-      },
-    });
   }
 
-  /** Runs `work` on one snapshot, synchronously. */
-  snapshot(work: () => void): void {
-    this.#db.exec("BEGIN");
-    try {
-      work();
-    } finally {
-      this.#db.exec("COMMIT");
-    }
-  }
-
-  /** Updates the sums to the snapshot. */
-  follow(): void {
-    const changes = this.#changes.next();
-    if (changes === null) {
-      this.#table.clear();
-      return;
-    }
-    for (const { kind, detail } of changes) {
-      switch (kind) {
-        case "added":
-          this.#table.add(detail, (typeId) => this.#nameOf(typeId));
-          break;
-        case "pruned":
-          this.#table.dropBefore(detail[0] ?? 0);
-          break;
-        case "changed":
-          for (const slugId of detail) this.#table.forget(slugId);
-          break;
-      }
-    }
-  }
-
-  /** Returns the deaths of each query; null if the sums do not have them. */
-  answer(
-    queries: readonly DeathsQuery[],
-    isWanted: (slug: string) => boolean,
-  ): readonly (readonly AssetTypeDeaths[] | null)[] {
-    const scratch = this.#scratch;
-    scratch.clear();
-    const asked = queries.map((query) => {
-      const isLoadedFor = isWanted(query.slug);
-      const slugId = this.#table.idOf(query.slug) ?? this.#learn(query.slug);
-      if (slugId === null) return "unknown";
-      const sums = this.#table.sumsFor(slugId, firstMinuteOf(query), minutesADay, isLoadedFor);
-      return sums === null ? null : sums.ask(slugId, query.intervals, scratch);
-    });
-    scratch.readEdges(this.#edges);
-    return asked.map((one) => {
-      if (one === "unknown") return [];
-      return one === null ? null : one.sums.read(one, scratch);
-    });
-  }
-
-  forget(): void {
-    this.#changes.forget();
-  }
-
-  async close(): Promise<void> {
-    await this.loader.close();
-    this.#db.close();
-  }
-
-  #learn(slug: string): number | null {
+  slugIdOf(slug: string): number | null {
     const row = this.#slugId.get(slug);
-    if (row === undefined) return null;
-    const slugId = Number(row["slug_id"]);
-    this.#table.learn(slug, slugId);
-    return slugId;
+    return row === undefined ? null : Number(row["slug_id"]);
   }
 
-  #nameOf(typeId: number): string | null {
+  readonly nameOf = (typeId: number): string | null => {
     const name = this.#typeName.get(typeId)?.["asset_type"];
     return typeof name === "string" ? name : null;
+  };
+
+  /** Returns the minute after some thousand rows of an organization, counted from a minute; Infinity: there are not so many. */
+  minuteAfter(slugId: number, fromMinute: number): number {
+    const last = this.#lastMinute.get(slugId, fromMinute);
+    return last === undefined ? Infinity : Number(last["minute"]) + 1;
+  }
+
+  /** Returns the deaths of an organization from a minute to before another. */
+  cellsOf(slugId: number, fromMinute: number, toMinute: number): SumCell[] {
+    const to = Math.min(toMinute, Number.MAX_SAFE_INTEGER);
+    return this.#cells.all(slugId, fromMinute, to) as unknown as SumCell[];
+  }
+
+  /** Adds the deaths of parts of minutes to their ends. */
+  readEdges(edges: readonly CountEdge[]): void {
+    if (edges.length === 0) return;
+    const asked = edges.map(({ slugId, fromMs, toMs }) => `[${slugId},${fromMs},${toMs}]`);
+    const rows = this.#edges.all(`[${asked.join(",")}]`) as unknown as readonly [number, number, number][];
+    for (const [index, typeId, deaths] of rows) edges[index]?.add(typeId, deaths);
   }
 }
 

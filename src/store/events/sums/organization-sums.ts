@@ -1,99 +1,237 @@
 import { minuteMs } from "../../../base/time.ts";
 import type { AssetTypeDeaths, CountsHold, Interval } from "../../../contract/liveness-counts.ts";
-import { cellNumbers } from "../sqlite/changes.ts";
-import { mostTypes, RunningSums, type SumCell } from "./running-sums.ts";
-import type { SumScratch } from "./scratch.ts";
 
-/** A query whose sums are in a scratch buffer: the offsets of each interval's end and start. */
-export interface AskedSums {
-  readonly sums: OrganizationSums;
-  readonly ends: readonly number[];
+/** Deaths of one type in one minute. */
+export interface SumCell {
+  readonly minute: number;
+  readonly typeId: number;
+  readonly deaths: number;
 }
 
+/** All deaths at or before an instant, by the places of types in the order of their names. */
+export type CountEnd = number[];
+
+/** A part of a minute whose deaths the database has to count: fromMs ≤ at < toMs. */
+export interface CountEdge {
+  readonly slugId: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Adds the deaths of a type to the end of the count. */
+  readonly add: (typeId: number, deaths: number) => void;
+}
+
+// Room for an hour or two of new minutes, so that not every one copies the arrays.
+const growth = 1.125;
+const spareMinutes = 8;
 /** Size of the objects around the arrays of an organization. */
 const overheadBytes = 1_024;
 
+/**
+ * Deaths of one type as running sums: the minutes with deaths in order, each with the sum of all deaths through it. What two
+ * minutes have between them is the difference of two look-ups, however far they are apart.
+ */
+class TypeSums {
+  minutes = new Uint32Array(spareMinutes);
+  readonly typeId: number;
+  readonly name: string | null;
+  length = 0;
+  #sums = new Float64Array(spareMinutes);
+  /** Deaths before the first minute, in minutes that were dropped. */
+  #dropped = 0;
+
+  constructor(typeId: number, name: string | null) {
+    this.typeId = typeId;
+    this.name = name;
+  }
+
+  get bytes(): number {
+    return this.minutes.byteLength + this.#sums.byteLength;
+  }
+
+  get total(): number {
+    return this.#through(this.length - 1);
+  }
+
+  /** Returns the place of the first minute at or after `minute`. */
+  placeOf(minute: number): number {
+    let low = 0;
+    let high = this.length;
+    // Most counts end now.
+    if (high === 0 || (this.minutes[high - 1] ?? 0) < minute) return high;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.minutes[middle] ?? 0) < minute) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Returns the deaths before the minute at a place. */
+  before(place: number): number {
+    return this.#through(place - 1);
+  }
+
+  has(minute: number): boolean {
+    const place = this.placeOf(minute);
+    return place < this.length && this.minutes[place] === minute;
+  }
+
+  /** Adds deaths in the order of their minutes; a late one moves those behind it. */
+  add(cells: readonly SumCell[]): void {
+    const start = this.placeOf(cells[0]?.minute ?? Infinity);
+    let sum = this.#through(start - 1);
+    const behind: SumCell[] = [];
+    for (let place = start, before = sum; place < this.length; place++) {
+      const through = this.#through(place);
+      behind.push({ minute: this.minutes[place] ?? 0, typeId: 0, deaths: through - before });
+      before = through;
+    }
+    const merged = behind.length === 0 ? cells : [...behind, ...cells].sort((a, b) => a.minute - b.minute);
+    this.#resize(start + merged.length);
+    this.length = start;
+    for (const { minute, deaths } of merged) {
+      sum += deaths;
+      const isSame = this.length > 0 && this.minutes[this.length - 1] === minute;
+      if (!isSame) this.minutes[this.length++] = minute;
+      this.#sums[this.length - 1] = sum;
+    }
+  }
+
+  dropBefore(minute: number): void {
+    const start = this.placeOf(minute);
+    if (start === 0) return;
+    this.#dropped = this.#through(start - 1);
+    this.minutes.copyWithin(0, start, this.length);
+    this.#sums.copyWithin(0, start, this.length);
+    this.length -= start;
+    if (this.length * 2 < this.minutes.length) this.#resize(this.length);
+  }
+
+  #through(place: number): number {
+    return place < 0 ? this.#dropped : (this.#sums[place] ?? 0);
+  }
+
+  #resize(length: number): void {
+    const isRoomy = length * 2 < this.minutes.length;
+    if (length <= this.minutes.length && !isRoomy) return;
+    const capacity = Math.ceil(length * growth) + spareMinutes;
+    if (isRoomy && capacity >= this.minutes.length) return;
+    const [minutes, sums] = [new Uint32Array(capacity), new Float64Array(capacity)];
+    minutes.set(this.minutes.subarray(0, Math.min(this.length, length)));
+    sums.set(this.#sums.subarray(0, Math.min(this.length, length)));
+    [this.minutes, this.#sums] = [minutes, sums];
+  }
+}
+
 /** The running sums of one organization, from a first minute on. */
 export class OrganizationSums {
-  #fromMinute: number;
+  fromMinute: number;
   /** The first minute that is not loaded; Infinity: all are. */
-  #nextMinute: number;
-  readonly #sums = new RunningSums();
-  /** Position of a type in the sums, by its number in the store. */
-  readonly #types = new Map<number, number>();
-  /** Names by position, and positions in the order of names: no type comes first. */
-  readonly #names: (string | null)[] = [];
-  #order: readonly number[] = [];
-  /** The earliest minute that was queried since the last trim. */
+  nextMinute: number;
+  /** By the number of the type in the store. */
+  readonly #types = new Map<number, TypeSums>();
+  /** In the order of names: no type comes first. */
+  #inOrder: readonly TypeSums[] = [];
+  /** The earliest minute that was asked for since the last trim. */
   #askedMinute = Infinity;
   #trimAtMinute = -Infinity;
-  #isExact = true;
-  #total = 0;
   /** Changes with the counts; NaN after the last change. */
   #version = 0;
 
   constructor(fromMinute: number) {
-    this.#fromMinute = fromMinute;
-    this.#nextMinute = fromMinute;
+    this.fromMinute = fromMinute;
+    this.nextMinute = fromMinute;
   }
 
   get isLoaded(): boolean {
-    return this.#nextMinute === Infinity;
-  }
-
-  get nextMinute(): number {
-    return this.#nextMinute;
-  }
-
-  get bytes(): number {
-    return this.#sums.bytes + overheadBytes;
+    return this.nextMinute === Infinity;
   }
 
   get cells(): number {
-    return this.#sums.cells;
+    return this.#inOrder.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** False if there are more deaths than safe integers, or more types than positions. */
-  get isExact(): boolean {
-    return this.#isExact;
+  get bytes(): number {
+    return this.#inOrder.reduce((sum, { bytes }) => sum + bytes, overheadBytes);
   }
 
-  reachesTo(minute: number): boolean {
-    return minute >= this.#fromMinute;
-  }
+  /** False if there are more deaths than safe integers. */
+  isExact = true;
 
-  /** Records that everything before `nextMinute` is loaded; null: everything is. */
-  loadedTo(nextMinute: number | null): void {
-    this.#nextMinute = nextMinute ?? Infinity;
-  }
-
-  /**
-   * Adds cells [start, end) of slug_id, minute, type_id, deaths, in any order; cells outside of the loaded range are
-   * ignored.
-   */
-  add(cells: readonly number[], start: number, end: number, typeName: (typeId: number) => string | null): void {
+  /** Adds deaths in any order; those outside of the loaded minutes are ignored. */
+  add(cells: readonly SumCell[], nameOf: (typeId: number) => string | null): void {
     this.#version++;
-    const added: SumCell[] = [];
-    for (let at = start; at < end; at += cellNumbers) {
-      const minute = cells[at + 1] ?? 0;
-      if (minute < this.#fromMinute || minute >= this.#nextMinute) continue;
-      const type = this.#placeOf(cells[at + 2] ?? 0, typeName);
-      const deaths = cells[at + 3] ?? 0;
-      this.#total += deaths;
-      added.push({ minute, type, deaths });
+    const loaded = cells.filter(({ minute }) => minute >= this.fromMinute && minute < this.nextMinute);
+    const byType = Map.groupBy(loaded, ({ typeId }) => typeId);
+    for (const [typeId, some] of byType) {
+      const sums = this.#types.get(typeId) ?? this.#newType(typeId, nameOf(typeId));
+      sums.add(some.sort((a, b) => a.minute - b.minute));
+      if (sums.total > Number.MAX_SAFE_INTEGER) this.isExact = false;
     }
-    if (this.#types.size > mostTypes || this.#total > Number.MAX_SAFE_INTEGER / mostTypes) this.#isExact = false;
-    if (this.#isExact) this.#sums.add(inOrder(added));
   }
 
   dropBefore(minute: number): void {
     this.#version++;
-    this.#sums.dropBefore(minute);
+    for (const sums of this.#inOrder) sums.dropBefore(minute);
   }
 
   /** Ends all holds: the counts are no longer followed. */
   end(): void {
     this.#version = Number.NaN;
+  }
+
+  /** Notes what is asked for; returns whether {@link trim} is due: once in a spare time. */
+  noteAsked(minute: number): boolean {
+    if (minute < this.#askedMinute) this.#askedMinute = minute;
+    return minute >= this.#trimAtMinute && minute !== Infinity;
+  }
+
+  /** Drops what was not asked for since the last time but for a spare time. */
+  trim(askedMinute: number, spare: number): void {
+    if (this.#trimAtMinute !== -Infinity && this.#askedMinute - spare > this.fromMinute) {
+      this.fromMinute = this.#askedMinute - spare;
+      for (const sums of this.#inOrder) sums.dropBefore(this.fromMinute);
+    }
+    this.#askedMinute = askedMinute;
+    this.#trimAtMinute = askedMinute + spare;
+  }
+
+  /** Returns the end of a count at an instant, and adds the part of its minute that has to be read to `edges`. */
+  endAt(slugId: number, atMs: number, edges: CountEdge[]): CountEnd {
+    const toMs = atMs + 1;
+    const minute = Math.floor(toMs / minuteMs);
+    const fromMs = minute * minuteMs;
+    const end: CountEnd = [];
+    let hasDeaths = false;
+    for (const sums of this.#inOrder) {
+      const place = sums.placeOf(minute);
+      if (place < sums.length && sums.minutes[place] === minute) hasDeaths = true;
+      end.push(sums.before(place));
+    }
+    const add = (typeId: number, deaths: number): void => {
+      const place = this.#inOrder.findIndex((sums) => sums.typeId === typeId);
+      end[place] = (end[place] ?? 0) + deaths;
+    };
+    if (hasDeaths && toMs > fromMs) edges.push({ slugId, fromMs, toMs, add });
+    return end;
+  }
+
+  /** Returns the types with a death between one of these pairs of ends; null: nothing is between them. */
+  deathsBetween(intervals: readonly (readonly [after: CountEnd, until: CountEnd] | null)[]): AssetTypeDeaths[] {
+    const answer: AssetTypeDeaths[] = [];
+    let place = 0;
+    for (const sums of this.#inOrder) {
+      const deaths: number[] = [];
+      let total = 0;
+      for (const ends of intervals) {
+        const count = ends === null ? 0 : (ends[1][place] ?? 0) - (ends[0][place] ?? 0);
+        total += count;
+        deaths.push(count);
+      }
+      place++;
+      if (total > 0) answer.push({ assetType: sums.name, deaths });
+    }
+    return answer;
   }
 
   /**
@@ -104,97 +242,25 @@ export class OrganizationSums {
     let [fromMs, untilMs] = [-Infinity, Infinity];
     for (const { afterMs, untilMs: endMs } of intervals)
       for (const atMs of [afterMs, endMs]) {
-        const quiet = this.#sums.quietAround(Math.floor((atMs + 1) / minuteMs));
-        if (quiet === null) return null;
+        const minute = Math.floor((atMs + 1) / minuteMs);
         const distanceMs = nowMs - (atMs + 1);
-        fromMs = Math.max(fromMs, Math.max(quiet.from, this.#fromMinute) * minuteMs + distanceMs);
-        untilMs = Math.min(untilMs, quiet.until * minuteMs + distanceMs);
+        let quietFrom = this.fromMinute;
+        for (const sums of this.#inOrder) {
+          if (sums.has(minute)) return null;
+          const place = sums.placeOf(minute);
+          if (place > 0) quietFrom = Math.max(quietFrom, (sums.minutes[place - 1] ?? 0) + 1);
+          if (place < sums.length) untilMs = Math.min(untilMs, (sums.minutes[place] ?? 0) * minuteMs + distanceMs);
+        }
+        fromMs = Math.max(fromMs, quietFrom * minuteMs + distanceMs);
       }
     const version = this.#version;
     return { fromMs, untilMs, isCurrent: () => this.#version === version };
   }
 
-  /** Once per `everyMinutes`, drops minutes that were not queried since the last time. */
-  trim(askedMinute: number, everyMinutes: number): void {
-    if (askedMinute < this.#askedMinute) this.#askedMinute = askedMinute;
-    if (askedMinute < this.#trimAtMinute || askedMinute === Infinity) return;
-    if (this.#trimAtMinute !== -Infinity && this.#askedMinute - everyMinutes > this.#fromMinute) {
-      this.#fromMinute = this.#askedMinute - everyMinutes;
-      this.#sums.dropBefore(this.#fromMinute);
-    }
-    this.#askedMinute = askedMinute;
-    this.#trimAtMinute = askedMinute + everyMinutes;
+  #newType(typeId: number, name: string | null): TypeSums {
+    const sums = new TypeSums(typeId, name);
+    this.#types.set(typeId, sums);
+    this.#inOrder = [...this.#types.values()].sort((a, b) => ((a.name ?? "") < (b.name ?? "") ? -1 : 1));
+    return sums;
   }
-
-  /**
-   * Writes the sums that the intervals need, and records their partial minutes; `read` returns the result when those are
-   * added.
-   */
-  ask(slugId: number, intervals: readonly Interval[], scratch: SumScratch): AskedSums {
-    // Intervals often share an end.
-    const instants: number[] = [];
-    const starts: number[] = [];
-    const startOf = (atMs: number): number => {
-      const known = instants.indexOf(atMs);
-      if (known >= 0) return starts[known] ?? 0;
-      instants.push(atMs);
-      const start = scratch.take(this.#sums.types);
-      starts.push(start);
-      this.#sumThrough(slugId, atMs, scratch, start);
-      return start;
-    };
-    const ends: number[] = [];
-    for (const { afterMs, untilMs } of intervals) {
-      if (untilMs > afterMs) ends.push(startOf(untilMs), startOf(afterMs));
-      else ends.push(0, 0);
-    }
-    return { sums: this, ends };
-  }
-
-  /** Returns the types with a death in one of the intervals. */
-  read({ ends }: AskedSums, { sums }: SumScratch): AssetTypeDeaths[] {
-    const answer: AssetTypeDeaths[] = [];
-    for (const type of this.#order) {
-      let isAny = false;
-      const deaths: number[] = [];
-      for (let end = 0; end < ends.length; end += 2) {
-        const count = (sums[(ends[end] ?? 0) + type] ?? 0) - (sums[(ends[end + 1] ?? 0) + type] ?? 0);
-        if (count > 0) isAny = true;
-        deaths.push(count);
-      }
-      if (isAny) answer.push({ assetType: this.#names[type] ?? null, deaths });
-    }
-    return answer;
-  }
-
-  /** Writes the sums of all deaths at or before an instant. */
-  #sumThrough(slugId: number, atMs: number, scratch: SumScratch, start: number): void {
-    const endMs = atMs + 1;
-    const minute = Math.floor(endMs / minuteMs);
-    const hasDeaths = this.#sums.before(minute, scratch.sums, start);
-    if (!hasDeaths || endMs === minute * minuteMs) return;
-    scratch.addEdge({ slugId, fromMs: minute * minuteMs, toMs: endMs, start, types: this.#types });
-  }
-
-  #placeOf(typeId: number, typeName: (typeId: number) => string | null): number {
-    const known = this.#types.get(typeId);
-    if (known !== undefined) return known;
-    const place = this.#names.push(typeName(typeId)) - 1;
-    this.#types.set(typeId, place);
-    const nameAt = (at: number): string => this.#names[at] ?? "";
-    this.#order = [...this.#names.keys()].sort((a, b) => (nameAt(a) < nameAt(b) ? -1 : 1));
-    return place;
-  }
-}
-
-/** Sorts cells by minute and type, and merges equal ones. */
-function inOrder(cells: SumCell[]): readonly SumCell[] {
-  cells.sort((a, b) => a.minute - b.minute || a.type - b.type);
-  const merged: SumCell[] = [];
-  for (const cell of cells) {
-    const last = merged.at(-1);
-    if (last === undefined || last.minute !== cell.minute || last.type !== cell.type) merged.push(cell);
-    else merged[merged.length - 1] = { ...last, deaths: last.deaths + cell.deaths };
-  }
-  return merged;
 }

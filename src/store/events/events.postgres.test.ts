@@ -7,21 +7,26 @@ import { fileURLToPath } from "node:url";
 import { Kysely, PostgresDialect } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { death, toCsv, toNdjson, createWorldOn, type EventWorld } from "../../../../test/support/store/event-store.ts";
-import { createDatabase, type TestDatabase } from "../../../../test/support/postgres/postgres.ts";
-import { createSystemClock, hourMs } from "../../../base/time.ts";
-import { createPostgresEventPosts } from "./posts.ts";
-import { createPostgresEventStore } from "./table.ts";
-import type { LivenessEvent } from "../events.ts";
-import { openStore } from "../../open.ts";
-import { createPostgresPool } from "../../engine/postgres-pool.ts";
-import type { PlainTables } from "../../schema.ts";
-import type { Store } from "../../store.ts";
-import { isLong } from "../../../../test/support/tier.ts";
+import {
+  death,
+  toCsv,
+  toNdjson,
+  createWorldOn,
+  openPosts,
+  type EventWorld,
+} from "../../../test/support/store/event-store.ts";
+import { createDatabase, type TestDatabase } from "../../../test/support/postgres/postgres.ts";
+import { createSystemClock, hourMs } from "../../base/time.ts";
+import { createEventStore, type LivenessEvent } from "./events.ts";
+import { openStore } from "../open.ts";
+import { createPostgresPool } from "../engine/postgres-pool.ts";
+import type { PlainTables } from "../schema.ts";
+import type { Store } from "../store.ts";
+import { isLong } from "../../../test/support/tier.ts";
 
 // What only a PostgreSQL that several processes share can get wrong; the rest is in the suites of both engines.
 
-const importer = fileURLToPath(new URL("../../../../test/support/program/import-process.ts", import.meta.url));
+const importer = fileURLToPath(new URL("../../../test/support/program/import-process.ts", import.meta.url));
 const startMs = Date.UTC(2026, 0, 15, 9);
 const clock = createSystemClock();
 
@@ -125,8 +130,7 @@ describe("events that several replicas store at once", () => {
   });
 
   it("are one post when they come with one Idempotency-Key", async () => {
-    const { signal } = new AbortController();
-    const replicas = [0, 1, 2].map(() => createPostgresEventPosts({ location: { url: database.url }, clock, signal }));
+    const replicas = await Promise.all([0, 1, 2].map(() => openPosts({ url: database.url })));
     const body = Buffer.from(toNdjson(rows(3_000, { id: null, slug: "acme" })));
 
     const outcomes = await Promise.all(replicas.map((posts) => posts.store(body, "k1")));
@@ -193,7 +197,7 @@ it("deaths of a thousand organizations are asked for by one statement", async ()
   ];
   const queries = Array.from({ length: 1_000 }, (_, index) => ({ slug: `org-${index}`, intervals }));
 
-  const deaths = await createPostgresEventStore(db).deaths(queries);
+  const deaths = await createEventStore(db).deaths(queries);
 
   expect(asked).toHaveLength(1);
   expect(deaths.slice(0, 3)).toEqual([0, 1, 2].map(() => [{ assetType: null, deaths: [30, 0] }]));

@@ -1,17 +1,11 @@
 import { Worker } from "node:worker_threads";
 
-import { FlatlineError, type ErrorCode } from "../../base/errors.ts";
+import { FlatlineError } from "../../base/errors.ts";
 import { collectBytes } from "../../base/request-body.ts";
 import type { Clock } from "../../base/time.ts";
-import type { IngestedStatus } from "./tally.ts";
-import type { IngestOutcome } from "./events.ts";
-import { createIngestAnswers, type OpenPosts } from "./ingest-answers.ts";
 import type { StoreLocation } from "../engine/location.ts";
-
-/** The outcome of a post; `stored` by status is for flatline_events_ingested_total. */
-export interface PostOutcome extends IngestOutcome {
-  readonly storedByStatus: Readonly<Record<IngestedStatus, number>>;
-}
+import { createIngestAnswers, type IngestReply, type IngestRequest, type OpenPosts } from "./ingest-answers.ts";
+import type { PostOutcome } from "./posts.ts";
 
 export interface PostOptions {
   /** The Idempotency-Key header: the same key with the same body within 24 h gets the same answer, and nothing is stored. */
@@ -44,28 +38,6 @@ export interface EventIngestOptions {
   /** Stores the events in this thread: for a simulation, in which nothing runs beside it [in a worker thread]. */
   readonly openPosts?: OpenPosts;
 }
-
-/** Messages to the worker and their answers. */
-export type IngestRequest =
-  | {
-      readonly kind: "post";
-      readonly id: number;
-      readonly body: Uint8Array;
-      readonly idempotencyKey: string | null;
-      readonly organizations: readonly string[] | null;
-    }
-  | { readonly kind: "close"; readonly id: number };
-
-export type IngestReply =
-  | { readonly kind: "posted"; readonly id: number; readonly outcome: PostOutcome }
-  | { readonly kind: "closed"; readonly id: number }
-  | {
-      readonly kind: "failed";
-      readonly id: number;
-      readonly code: ErrorCode;
-      readonly message: string;
-      readonly issues: readonly string[];
-    };
 
 const defaultMaxBodyBytes = 32 * 1_024 ** 2;
 const longestKey = 255;

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { createWorldOn, death } from "../../../test/support/store/event-store.ts";
-import { storeEngines } from "../../../test/support/store/engines.ts";
+import { countingEngines } from "../../../test/support/store/engines.ts";
 import { hourMs } from "../../base/time.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
 import { evaluateLocally } from "../../service/local-evaluation.ts";
@@ -74,7 +74,7 @@ function countOneByOne(
   return Object.fromEntries(counts.filter(([, deaths]) => deaths.some((number) => number > 0)));
 }
 
-describe.each(storeEngines)("on $engine, deaths and the assets that died", (engine) => {
+describe.each(countingEngines)("on $engine, deaths and the assets that died", (engine) => {
   it("are those of counting one event after the other, now and as they were known once", async () => {
     await fc.assert(
       fc.asyncProperty(someEvents, someEvents, someQueries, async (early, late, queries) => {

@@ -9,11 +9,11 @@ import {
   sortCounts,
   toCsv,
   toNdjson,
-} from "../../../../test/support/store/event-store.ts";
-import { storeEngines } from "../../../../test/support/store/engines.ts";
-import { hourMs, minuteMs } from "../../../base/time.ts";
-import { splitInterval } from "./spans.ts";
-import type { LivenessEvent } from "../events.ts";
+} from "../../../test/support/store/event-store.ts";
+import { countingEngines } from "../../../test/support/store/engines.ts";
+import { hourMs, minuteMs } from "../../base/time.ts";
+import { splitInterval } from "./counts.ts";
+import type { LivenessEvent } from "./events.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 9);
 
@@ -68,7 +68,7 @@ it("splits an interval into spans that cover each of its instants once", () => {
   );
 });
 
-describe.each(storeEngines)("on $engine,", (place) => {
+describe.each(countingEngines)("on $engine,", (place) => {
   // A database each takes its time.
   const runs = place.engine === "SQLite" ? 25 : 6;
 

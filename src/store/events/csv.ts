@@ -1,0 +1,231 @@
+import papaparse from "papaparse";
+
+import { excerpt } from "../../base/cut-text.ts";
+import { readInstant } from "../../base/instant.ts";
+import {
+  attributeNameProblem,
+  attributesKey,
+  byName,
+  eventFields,
+  eventRow,
+  FieldProblem,
+  largestCount,
+  longestLineBytes,
+  type EventField,
+  type EventNames,
+  type LineParser,
+  type RowSink,
+} from "./rules.ts";
+
+const mostFields = 64;
+const attributePrefix = "attr.";
+// What only a quoted field may have, or nothing at all.
+// eslint-disable-next-line no-control-regex -- that is what is looked for
+const unusual = /["\u0000-\u001f\u007f]/;
+
+/**
+ * Parses CSV with a header (RFC 4180). Blank lines are skipped; every other line that is not an event is a problem. papaparse
+ * splits what has passed {@link Quotes}: by itself it takes a quote inside an unquoted field, and does not say where a line began.
+ */
+export class CsvParser implements LineParser {
+  readonly #names: EventNames;
+  readonly #sink: RowSink;
+  readonly #quotes = new Quotes();
+  #columns: Columns | null = null;
+  /** Lines read so far. */
+  #line = 0;
+  /** The record whose quote is open. */
+  #open: { text: string; readonly line: number; isText: boolean } | null = null;
+  #isStopped = false;
+
+  constructor(names: EventNames, sink: RowSink) {
+    this.#names = names;
+    this.#sink = sink;
+  }
+
+  lines(lines: readonly string[], isText: (index: number) => boolean): boolean {
+    const records: string[] = [];
+    const places: number[] = [];
+    for (const [index, given] of lines.entries()) {
+      const line = given.endsWith("\r") ? given.slice(0, -1) : given;
+      this.#line++;
+      if (this.#open !== null || line !== "") this.#add(line, given, isText(index), records, places);
+      if (this.#isStopped) break;
+    }
+    this.#cells(records, places);
+    return !this.#isStopped;
+  }
+
+  tooLong(): void {
+    this.#stop(this.#open?.line ?? this.#line + 1, `is longer than ${longestLineBytes} bytes (is a quote left open?)`);
+  }
+
+  end(): void {
+    if (this.#isStopped) return;
+    if (this.#open !== null) this.#stop(this.#open.line, "has a quote that is never closed");
+    else if (this.#columns === null) this.#sink.problem(1, "has no header (at,slug,…)");
+  }
+
+  /** Adds a line to its record, and the record to those that are whole. `given` has the carriage return at its end. */
+  #add(line: string, given: string, isText: boolean, records: string[], places: number[]): void {
+    const open = (this.#open ??= { text: "", line: this.#line, isText: true });
+    const isFirst = open.line === this.#line;
+    open.isText &&= isText;
+    if (isFirst) this.#quotes.begin();
+    if (!isFirst || unusual.test(line)) this.#quotes.read(line);
+    // Within quotes the line's end belongs to the field.
+    open.text += this.#quotes.isOpen ? `${given}\n` : line;
+    if (open.text.length * 3 > longestLineBytes && Buffer.byteLength(open.text) > longestLineBytes)
+      return this.tooLong();
+    if (this.#quotes.isOpen) return;
+    this.#open = null;
+    const fault = this.#quotes.fault ?? (open.isText ? null : "is not valid UTF-8");
+    if (fault === null) {
+      records.push(open.text);
+      places.push(open.line);
+      return;
+    }
+    // In the order of lines.
+    this.#cells(records.splice(0), places.splice(0));
+    if (this.#columns === null) this.#stop(open.line, fault);
+    else this.#sink.problem(open.line, fault);
+  }
+
+  #cells(records: readonly string[], places: readonly number[]): void {
+    if (records.length === 0 || this.#isStopped) return;
+    // It takes a byte order mark from the beginning: that is an empty row of its own.
+    const { data } = papaparse.parse<string[]>(`\n${records.join("\n")}`, { delimiter: ",", newline: "\n" });
+    for (const [index, line] of places.entries()) {
+      const cells = data[index + 1] ?? [];
+      const problem = this.#columns === null ? this.#header(cells) : this.#event(cells, this.#columns);
+      if (problem === null) continue;
+      if (this.#columns === null) return this.#stop(line, problem);
+      this.#sink.problem(line, problem);
+    }
+  }
+
+  /** Reads the header; returns its problem, or null. */
+  #header(cells: readonly string[]): string | null {
+    if (cells.length > mostFields) return `has more than ${mostFields} fields`;
+    const fields = new Map<EventField, number>();
+    const attributes: [name: string, cell: number][] = [];
+    for (const [cell, column] of cells.entries()) {
+      if (column.startsWith(attributePrefix)) {
+        const name = column.slice(attributePrefix.length);
+        const problem = attributeNameProblem(name);
+        if (problem !== null) return `column ${excerpt(column)}: ${problem}`;
+        if (attributes.some(([known]) => known === name)) return `column ${column} is there twice`;
+        attributes.push([name, cell]);
+        continue;
+      }
+      const field = eventFields.find((known) => known === column);
+      if (field === undefined)
+        return `unknown column ${excerpt(column)}; the columns are ${eventFields.join(", ")}, attr.NAME`;
+      if (fields.has(field)) return `column ${column} is there twice`;
+      fields.set(field, cell);
+    }
+    for (const name of ["at", "slug"] as const) if (!fields.has(name)) return `column ${name} is missing`;
+    const cellOf = (field: EventField): number => fields.get(field) ?? -1;
+    this.#columns = {
+      width: cells.length,
+      at: cellOf("at"),
+      slug: cellOf("slug"),
+      assetType: cellOf("assetType"),
+      asset: cellOf("asset"),
+      status: cellOf("status"),
+      id: cellOf("id"),
+      count: cellOf("count"),
+      attributes: attributes.toSorted(byName),
+    };
+    return null;
+  }
+
+  /** Passes on an event; returns its problem, or null. */
+  #event(cells: readonly string[], columns: Columns): string | null {
+    if (cells.length > mostFields) return `has more than ${mostFields} fields`;
+    if (cells.length !== columns.width)
+      return `has ${cells.length} ${cells.length === 1 ? "field" : "fields"}, the header has ${columns.width}`;
+    // An empty cell is an absent field.
+    const textOf = (cell: number): string | null => cells[cell] || null;
+    const row = eventRow(this.#names, {
+      at: instantOf(cells[columns.at] ?? ""),
+      slug: textOf(columns.slug),
+      assetType: textOf(columns.assetType),
+      status: textOf(columns.status),
+      attributes: columns.attributes.length === 0 ? null : attributesOf(cells, columns),
+      asset: textOf(columns.asset),
+      id: textOf(columns.id),
+      count: countOf(textOf(columns.count)),
+    });
+    if (typeof row === "string") return row;
+    this.#sink.row(row);
+    return null;
+  }
+
+  /** Reports a problem that makes the rest unreadable, and ignores the rest. */
+  #stop(line: number, reason: string): void {
+    this.#sink.problem(line, reason);
+    this.#isStopped = true;
+  }
+}
+
+/** The places of the fields in a row; -1: there is none. */
+interface Columns extends Readonly<Record<EventField, number>> {
+  readonly width: number;
+  /** In the order of their names. */
+  readonly attributes: readonly (readonly [name: string, cell: number])[];
+}
+
+/** Follows the quotes of a record, from line to line, and finds what RFC 4180 does not know. */
+class Quotes {
+  /** Whether the record goes on in the next line. */
+  isOpen = false;
+  fault: string | null = null;
+
+  begin(): void {
+    this.isOpen = false;
+    this.fault = null;
+  }
+
+  read(line: string): void {
+    let isStart = !this.isOpen;
+    for (let at = 0; at < line.length; at++) {
+      const character = line[at] ?? "";
+      if (character === '"') {
+        if (!this.isOpen && !isStart) this.fault ??= "has a quote inside an unquoted field";
+        else if (!this.isOpen) this.isOpen = true;
+        else if (line[at + 1] === '"') at++;
+        else {
+          this.isOpen = false;
+          if (at + 1 < line.length && line[at + 1] !== ",") this.fault ??= "has text after a closing quote";
+        }
+        isStart = false;
+      } else if (character === "," && !this.isOpen) isStart = true;
+      else {
+        isStart = false;
+        const isBreak = character === "\r" || character === "\t";
+        if ((character >= " " && character !== "\u007f") || (this.isOpen && isBreak)) continue;
+        this.fault ??= character === "\r" ? "has a carriage return inside" : "has a control character";
+      }
+    }
+  }
+}
+
+function instantOf(text: string): number | FieldProblem {
+  if (text === "") return new FieldProblem("at is missing");
+  const reading = readInstant(text);
+  return reading.kind === "instant" ? reading.atMs : new FieldProblem(`at ${reading.problem}`);
+}
+
+function attributesOf(cells: readonly string[], { attributes }: Columns): string | null | FieldProblem {
+  return attributesKey(
+    attributes.flatMap(([name, cell]): [string, string][] => (cells[cell] ? [[name, cells[cell]]] : [])),
+  );
+}
+
+function countOf(text: string | null): number | FieldProblem {
+  if (text === null) return 1;
+  const count = /^\d{1,10}$/.test(text) ? Number(text) : -1;
+  if (count >= 0 && count <= largestCount) return count;
+  return new FieldProblem(`count ${excerpt(text)} is not a whole number up to ${largestCount}`);
+}

@@ -1,0 +1,127 @@
+import { dirname } from "node:path";
+import { Kysely, sql } from "kysely";
+
+import { FlatlineError } from "../../base/errors.ts";
+import { retrying } from "../../base/retry.ts";
+import { secondMs, type Clock } from "../../base/time.ts";
+import { dialectOf } from "../engine/dialect.ts";
+import { inTransaction } from "../engine/in-transaction.ts";
+import { eventsPathOf, type StoreLocation } from "../engine/location.ts";
+import { createSqliteDialect } from "../engine/sqlite-driver.ts";
+import { openDatabase, tune, untilFree } from "../engine/sqlite-file.ts";
+import type { PlainDb, PlainTables } from "../schema.ts";
+import { stopped } from "./read.ts";
+import type { Staging } from "./stage.ts";
+
+export interface EventDatabaseOptions {
+  readonly clock: Clock;
+  /** Where the rows of an import lie until they are merged [in memory]. */
+  readonly staging?: "disk";
+  /** How the file is opened [openDatabase]. */
+  readonly connect?: (path: string) => ReturnType<typeof openDatabase>;
+}
+
+// 8 MiB of pages, of the events and of what is staged: an import of any size takes no more.
+const cacheKib = 8_192;
+// One connection writes, the other one cancels a blocked statement.
+const poolSize = 2;
+// As SQLite polls a lock.
+const [firstMs, longestMs] = [5, 100];
+
+/** Opens connections for long writes of events; the schema must exist. `destroy` closes them. */
+export async function openEventDatabase(location: StoreLocation, options: EventDatabaseOptions): Promise<PlainDb> {
+  if ("url" in location) {
+    // Loaded on demand.
+    const { openPostgresDatabase } = await import("../engine/postgres-database.ts");
+    return openPostgresDatabase({ ...location, poolSize, isPatient: options.staging === "disk" });
+  }
+  const { clock, connect = (path: string) => openDatabase(path, 0) } = options;
+  const path = eventsPathOf(location.path);
+  const open = async (): Promise<ReturnType<typeof openDatabase>> => {
+    const database = connect(path);
+    tune(database);
+    database.exec(`PRAGMA cache_size = -${cacheKib}`);
+    if (options.staging !== "disk") database.exec("PRAGMA temp_store = memory");
+    // Beside the store: the system's folder for such files may be in memory, or not writable.
+    else database.exec(`PRAGMA temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`);
+    return database;
+  };
+  const untilFreeBriefly = { ...untilFree, withinMs: secondMs };
+  return new Kysely<PlainTables>({
+    dialect: createSqliteDialect({ path, clock, connect: open, untilFree: untilFreeBriefly }),
+  });
+}
+
+export interface EventWriteOptions {
+  /** Where another connection can be had, to cancel a statement that waits on PostgreSQL. */
+  readonly db: PlainDb;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Maximum wait for another writer of events; Infinity: an import, which may take minutes itself. */
+  readonly waitMs: number;
+}
+
+/**
+ * Numbers the names of what is staged, and runs `work` in a transaction on `connection`; it may run again. Waits for other
+ * writers.
+ * @throws store_busy when another one writes for longer than `waitMs`, unavailable when the signal aborts
+ */
+export async function writeEvents<Result>(
+  connection: PlainDb,
+  staging: Staging,
+  work: (transaction: PlainDb) => Promise<Result>,
+  options: EventWriteOptions,
+): Promise<Result> {
+  const attempt = async (): Promise<Result> => {
+    await staging.number(connection);
+    return stoppable(connection, work, options);
+  };
+  return untilWritten(attempt, options);
+}
+
+/** Runs `write` again while another process writes events. @throws store_busy, unavailable as {@link writeEvents} */
+export async function untilWritten<Result>(
+  write: () => Promise<Result>,
+  { clock, signal, waitMs: withinMs }: Pick<EventWriteOptions, "clock" | "signal" | "waitMs">,
+): Promise<Result> {
+  const isPassing = (error: unknown): boolean => error instanceof FlatlineError && error.code === "store_busy";
+  try {
+    if (signal.aborted) throw stopped();
+    return await retrying(write, { clock, withinMs, firstMs, longestMs, isPassing, signal });
+  } catch (error) {
+    if (signal.aborted) throw stopped();
+    if (!isPassing(error)) throw error;
+    throw new FlatlineError("store_busy", "another process stores events, as an import does: send them again later", {
+      cause: error,
+    });
+  }
+}
+
+/** When the signal aborts, a statement that waits for another transaction is cancelled, and everything rolled back. */
+async function stoppable<Result>(
+  connection: PlainDb,
+  work: (transaction: PlainDb) => Promise<Result>,
+  { db, signal, waitMs }: EventWriteOptions,
+): Promise<Result> {
+  // Within its transaction a statement of SQLite waits for nobody.
+  if (!dialectOf(db).hasConcurrentWriters) return inTransaction(connection, work);
+  const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(connection);
+  const cancel = (): void => {
+    // It fails if the connection is lost; the statement then fails too.
+    sql`SELECT pg_cancel_backend(${rows[0]?.pid ?? 0}::int)`.execute(db).catch(() => undefined);
+  };
+  const patiently = async (transaction: PlainDb): Promise<Result> => {
+    if (waitMs === Infinity) {
+      // A concurrent transaction with the same ids may take minutes.
+      await sql`SET LOCAL lock_timeout = 0`.execute(transaction);
+      await sql`SET LOCAL idle_in_transaction_session_timeout = '2min'`.execute(transaction);
+    }
+    return work(transaction);
+  };
+  signal.addEventListener("abort", cancel);
+  try {
+    return await inTransaction(connection, patiently, "latest");
+  } finally {
+    signal.removeEventListener("abort", cancel);
+  }
+}

@@ -1,0 +1,242 @@
+import { isUtf8 } from "node:buffer";
+
+import { excerpt } from "../../base/cut-text.ts";
+import { latestInstantMs, readInstant } from "../../base/instant.ts";
+import {
+  attributeNameProblem,
+  attributesKey,
+  byName,
+  eventFields,
+  eventRow,
+  FieldProblem,
+  largestCount,
+  longestLineBytes,
+  type EventNames,
+  type EventRow,
+  type InputParser,
+  type LineParser,
+  type RowSink,
+} from "./rules.ts";
+
+const lineFeed = 0x0a;
+const quote = 0x22;
+const comma = 0x2c;
+const backslash = 0x5c;
+const openingBracket = 0x5b;
+const closingBracket = 0x5d;
+const openingBrace = 0x7b;
+const closingBrace = 0x7d;
+
+const tooLong = `is longer than ${longestLineBytes} bytes`;
+
+/** Parses NDJSON: one event per line, blank lines skipped; every other line is a problem. */
+export class NdjsonParser implements LineParser {
+  readonly #names: EventNames;
+  readonly #sink: RowSink;
+  #line = 0;
+
+  constructor(names: EventNames, sink: RowSink) {
+    this.#names = names;
+    this.#sink = sink;
+  }
+
+  lines(lines: readonly string[], isText: (index: number) => boolean): boolean {
+    for (const [index, line] of lines.entries()) {
+      this.#line++;
+      const row = isText(index) ? this.#row(line) : "is not valid UTF-8";
+      if (typeof row === "string") this.#sink.problem(this.#line, row);
+      else if (row !== null) this.#sink.row(row);
+    }
+    return true;
+  }
+
+  tooLong(): void {
+    this.#sink.problem(this.#line + 1, tooLong);
+  }
+
+  end(): void {
+    // Each line was complete.
+  }
+
+  /** Returns the event of a line, its problem, or null for a blank one. */
+  #row(line: string): EventRow | string | null {
+    if (line.length * 3 > longestLineBytes && Buffer.byteLength(line) > longestLineBytes) return tooLong;
+    const text = line.trim();
+    if (text === "") return null;
+    try {
+      return readEvent(this.#names, JSON.parse(text));
+    } catch (error) {
+      if (error instanceof SyntaxError) return "is not valid JSON";
+      throw error;
+    }
+  }
+}
+
+/**
+ * Parses a JSON array of events, one element after the other: parsed as a whole, 16 MiB of brackets would take 600 MB. A
+ * problem's line is the element's number, from 1. White space before the array is skipped.
+ */
+export class JsonArrayParser implements InputParser {
+  readonly #names: EventNames;
+  readonly #sink: RowSink;
+  #rest: Buffer = Buffer.alloc(0);
+  #elements = 0;
+  #place: "before" | "inside" | "behind" | "nowhere" = "before";
+
+  constructor(names: EventNames, sink: RowSink) {
+    this.#names = names;
+    this.#sink = sink;
+  }
+
+  push(chunk: Buffer): void {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    let start = 0;
+    if (this.#place === "before") {
+      while (isSpace(bytes[start])) start++;
+      if (start === bytes.length) return;
+      if (bytes[start++] !== openingBracket) return this.#refuse();
+      this.#place = "inside";
+    }
+    while (this.#place === "inside") {
+      const end = elementEnd(bytes, start);
+      if (end < 0) break;
+      this.#one(bytes.subarray(start, end), bytes[end]);
+      start = end + 1;
+    }
+    if (this.#place === "behind" && !bytes.subarray(start).every(isSpace)) this.#refuse();
+    this.#rest = this.#place === "inside" ? Buffer.from(bytes.subarray(start)) : Buffer.alloc(0);
+    if (this.#rest.length > longestLineBytes) this.#stop(this.#elements + 1, tooLong);
+  }
+
+  end(): void {
+    if (this.#place === "before" || this.#place === "inside") this.#refuse();
+  }
+
+  /** Reads an element, and what ends it. */
+  #one(bytes: Buffer, end: number | undefined): void {
+    if (end !== comma && end !== closingBracket) return this.#refuse();
+    if (end === closingBracket) this.#place = "behind";
+    if (end === closingBracket && this.#elements === 0 && bytes.every(isSpace)) return;
+    this.#elements++;
+    if (bytes.length > longestLineBytes) return this.#stop(this.#elements, tooLong);
+    let value: unknown;
+    try {
+      value = isUtf8(bytes) ? JSON.parse(bytes.toString("utf8")) : undefined;
+    } catch {
+      value = undefined;
+    }
+    // JSON has no undefined.
+    if (value === undefined) return this.#refuse();
+    const row = readEvent(this.#names, value);
+    if (typeof row === "string") this.#sink.problem(this.#elements, row);
+    else this.#sink.row(row);
+  }
+
+  #refuse(): void {
+    this.#stop(1, "the body is not a valid JSON array");
+  }
+
+  /** Reports a problem that makes the rest unreadable, and ignores the rest. */
+  #stop(element: number, reason: string): void {
+    this.#sink.problem(element, reason);
+    this.#place = "nowhere";
+    this.#rest = Buffer.alloc(0);
+  }
+}
+
+/** Returns the position of the comma or bracket that ends the element at `start`; -1 if it is not in `bytes` yet. */
+function elementEnd(bytes: Buffer, start: number): number {
+  let depth = 0;
+  let isText = false;
+  for (let at = start; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (isText) {
+      if (byte === backslash) at++;
+      else if (byte === quote) isText = false;
+    } else if (byte === quote) isText = true;
+    else if (byte === openingBracket || byte === openingBrace) depth++;
+    else if (byte === closingBracket || byte === closingBrace) {
+      if (depth === 0) return at;
+      depth--;
+    } else if (byte === comma && depth === 0) return at;
+  }
+  return -1;
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === lineFeed || byte === 0x0d;
+}
+
+/** Returns the event of a JSON value, or its problem. null is an absent field. */
+function readEvent(names: EventNames, value: unknown): EventRow | string {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return "is not a JSON object";
+  for (const key of Object.keys(value)) {
+    if (!(eventFields as readonly string[]).includes(key) && key !== "attributes")
+      return `unknown field ${excerpt(key)}; the fields are ${eventFields.join(", ")}, attributes`;
+  }
+  const { at, slug, assetType, asset, status, id, count, attributes } = value as Readonly<Record<string, unknown>>;
+  return eventRow(names, {
+    at: instantOf(at),
+    slug: textOf("slug", slug),
+    assetType: textOf("assetType", assetType),
+    status: textOf("status", status),
+    attributes: attributesOf(attributes),
+    asset: textOf("asset", asset),
+    id: textOf("id", id),
+    count: countOf(count),
+  });
+}
+
+/** Returns a text; null if it is absent. An empty asset or id is a mistake. */
+function textOf(field: string, value: unknown): string | null | FieldProblem {
+  if (isAbsent(value)) return null;
+  if (typeof value !== "string") return new FieldProblem(`${field} ${shown(value)} is not a string`);
+  if (value === "" && (field === "asset" || field === "id"))
+    return new FieldProblem(`${field} is empty; leave it out instead`);
+  return value;
+}
+
+function attributesOf(value: unknown): string | null | FieldProblem {
+  if (isAbsent(value)) return null;
+  if (typeof value !== "object" || Array.isArray(value))
+    return new FieldProblem(`attributes ${shown(value)} is not an object`);
+  const entries: [string, string][] = [];
+  for (const [name, text] of Object.entries(value)) {
+    const problem = attributeNameProblem(name);
+    if (problem !== null) return new FieldProblem(problem);
+    if (isAbsent(text)) continue;
+    // flatline cannot know whether 1 and "1", true and "true" are the same.
+    if (typeof text !== "string") return new FieldProblem(`attribute ${name} ${shown(text)} is not a string`);
+    if (text === "") return new FieldProblem(`attribute ${name} is empty; leave it out instead`);
+    entries.push([name, text]);
+  }
+  return attributesKey(entries.toSorted(byName));
+}
+
+function countOf(value: unknown): number | FieldProblem {
+  if (isAbsent(value)) return 1;
+  if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= largestCount) return value;
+  return new FieldProblem(`count ${shown(value)} is not a whole number up to ${largestCount}`);
+}
+
+function isAbsent(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
+}
+
+function instantOf(at: unknown): number | FieldProblem {
+  if (isAbsent(at)) return new FieldProblem("at is missing");
+  if (typeof at === "number") {
+    if (Number.isInteger(at) && at >= 0 && at <= latestInstantMs) return at;
+    return new FieldProblem(`at ${at} is not integer epoch ms between 1970 and 9999`);
+  }
+  if (typeof at !== "string") return new FieldProblem(`at ${shown(at)} is neither a string nor a number`);
+  const reading = readInstant(at);
+  return reading.kind === "instant" ? reading.atMs : new FieldProblem(`at ${reading.problem}`);
+}
+
+/** A list or an object by its kind alone: its text may be long, and one that is nested deeply has none. */
+function shown(value: unknown): string {
+  if (typeof value === "string") return excerpt(value);
+  if (Array.isArray(value)) return "[…]";
+  return typeof value === "object" && value !== null ? "{…}" : String(value);
+}

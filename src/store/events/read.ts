@@ -1,0 +1,325 @@
+import { isUtf8 } from "node:buffer";
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { open, stat } from "node:fs/promises";
+import { addAbortSignal, Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+
+import { FlatlineError } from "../../base/errors.ts";
+import { describeUnreadable, systemCodeOf } from "../../base/file-error.ts";
+import { CsvParser } from "./csv.ts";
+import { JsonArrayParser, NdjsonParser } from "./json.ts";
+import { longestLineBytes, type EventNames, type InputParser, type LineParser, type RowSink } from "./rules.ts";
+
+/** A file of events, or a stream that can be read once; `name` is used in messages instead of the path. */
+export type EventFile =
+  | string
+  | { readonly name: string; readonly path: string }
+  | { readonly name: string; readonly stream: NodeJS.ReadableStream };
+
+/** Bytes of events. */
+export interface EventInput {
+  /** For messages. */
+  readonly name: string;
+  /** Formats a line for messages; lines count from 1. Lines of a JSON array are its elements. */
+  locate(line: number): string;
+  /** Whether a JSON array is accepted; files must be CSV or NDJSON. */
+  readonly allowsArray: boolean;
+  readonly stream: Readable;
+}
+
+/** Maximum size of an import after decompression: tens of millions of events; stops gzip bombs. */
+export const mostInputBytes = 4 * 1_024 ** 3;
+/** Enough to recognize the problem of a file. */
+export const mostIssues = 20;
+
+// Large enough for cheap reads, small enough that a chunk is parsed within a few milliseconds.
+const chunkBytes = 32 * 1_024;
+const reading = { highWaterMark: chunkBytes };
+const lineFeed = 0x0a;
+// With a carriage return and a line feed.
+const lineEndBytes = 2;
+
+/** Creates an input from a request body in memory. */
+export function inputOfBody(body: Buffer): EventInput {
+  const isArray = firstCharacter(withoutByteOrderMark(body)) === 0x5b;
+  const chunks = function* (): Generator<Buffer> {
+    for (let at = 0; at < body.length; at += chunkBytes) yield body.subarray(at, at + chunkBytes);
+  };
+  return {
+    name: "body",
+    locate: (line) => `${isArray ? "event" : "line"} ${line}`,
+    allowsArray: true,
+    stream: Readable.from(chunks(), { objectMode: false }),
+  };
+}
+
+/** Opens a file, or takes a stream; the signal ends it, and the caller destroys it. @throws no_input if it cannot be opened */
+export async function inputOfFile(file: EventFile, signal: AbortSignal): Promise<EventInput> {
+  const name = typeof file === "string" ? file : file.name;
+  const stream = typeof file !== "string" && "stream" in file ? readableOf(file.stream) : await openFile(name, file);
+  // What fails before it is read is thrown when it is.
+  stream.on("error", () => undefined);
+  return {
+    name,
+    locate: (line) => `${name}:${line}`,
+    allowsArray: false,
+    // Without the signal, a pipe whose writer is silent would block forever.
+    stream: addAbortSignal(signal, stream),
+  };
+}
+
+function readableOf(stream: NodeJS.ReadableStream): Readable {
+  return stream instanceof Readable ? stream : new Readable().wrap(stream);
+}
+
+async function openFile(name: string, file: string | { readonly path: string }): Promise<Readable> {
+  const path = typeof file === "string" ? file : file.path;
+  try {
+    const isFile = (await stat(path)).isFile();
+    return isFile ? (await open(path)).createReadStream(reading) : createReadStream(path, reading);
+  } catch (error) {
+    throw unreadable(name, error);
+  }
+}
+
+export interface InputTotals {
+  /** SHA-256 of the decompressed content. */
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+export interface ReadOptions {
+  readonly names: EventNames;
+  readonly sink: RowSink;
+  /** Maximum number of bytes after decompression. */
+  readonly maxBytes: number;
+}
+
+/**
+ * Reads an input: gzip is detected by its magic bytes, NDJSON by its first character. Yields after each chunk, when its rows
+ * have been passed to the sink; returns the content's hash.
+ * @throws no_input, too_large, invalid_data for a broken gzip file, unavailable when the signal of a file aborts
+ */
+export async function* readInput(input: EventInput, options: ReadOptions): AsyncGenerator<void, InputTotals> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  let parser: InputParser | null = null;
+  // The first bytes determine the format; they are kept until a non-blank character arrives.
+  let head: Buffer = Buffer.alloc(0);
+  try {
+    for await (const chunk of decompressed(input.stream)) {
+      bytes += chunk.length;
+      if (bytes > options.maxBytes) throw tooLarge(input.name);
+      hash.update(chunk);
+      if (parser === null) {
+        head = Buffer.concat([head, chunk]);
+        parser = chooseParser(input, head, options);
+        if (parser === null && head.length > chunkBytes)
+          throw new FlatlineError("invalid_data", `${input.name}: begins with ${chunkBytes} blank characters`);
+        parser?.push(withoutByteOrderMark(head));
+      } else parser.push(chunk);
+      yield;
+    }
+    if (parser !== null) parser.end();
+    else if (!input.allowsArray) options.sink.problem(1, "is empty");
+  } catch (error) {
+    throw unreadable(input.name, error);
+  }
+  return { sha256: hash.digest("hex"), bytes };
+}
+
+/** An input that was read to its end without a problem. */
+export interface ReadInput {
+  readonly name: string;
+  readonly sha256: string;
+  readonly rowsWithoutId: number;
+}
+
+/** Takes the rows of several inputs. */
+export interface Rows extends Pick<RowSink, "row"> {
+  readonly names: EventNames;
+}
+
+/**
+ * Reads inputs one after the other, and calls `onChunk` after each chunk of them.
+ * @throws invalid_data with up to 20 bad lines, no_input, too_large, unavailable when the signal aborts
+ */
+export async function readAll(
+  inputs: readonly EventInput[],
+  rows: Rows,
+  signal: AbortSignal,
+  onChunk: () => Promise<void> = () => Promise.resolve(),
+): Promise<readonly ReadInput[]> {
+  const read: ReadInput[] = [];
+  const issues: string[] = [];
+  let bytes = 0;
+  for (const input of inputs) {
+    let rowsWithoutId = 0;
+    const sink: RowSink = {
+      row: (row) => {
+        if (row.id === null) rowsWithoutId++;
+        rows.row(row);
+      },
+      problem: (line, reason) => {
+        if (issues.length < mostIssues) issues.push(`${input.locate(line)}: ${reason}`);
+        else if (issues.length === mostIssues) issues.push("and maybe more");
+      },
+    };
+    const reading = readInput(input, { names: rows.names, sink, maxBytes: mostInputBytes - bytes });
+    let step = await reading.next();
+    for (; step.done !== true && issues.length <= mostIssues; step = await reading.next()) {
+      if (signal.aborted) throw stopped();
+      await onChunk();
+    }
+    if (step.done !== true) {
+      await reading.return({ sha256: "", bytes: 0 });
+      break;
+    }
+    bytes += step.value.bytes;
+    read.push({ name: input.name, sha256: step.value.sha256, rowsWithoutId });
+  }
+  if (issues.length === 0) return read;
+  const count = issues.length > mostIssues ? `more than ${mostIssues}` : String(issues.length);
+  const noun = `${inputs.some(({ allowsArray }) => allowsArray) ? "event" : "line"}${issues.length === 1 ? "" : "s"}`;
+  throw new FlatlineError("invalid_data", `nothing was stored: ${count} bad ${noun}`, { issues });
+}
+
+/** Returns the error of a write whose signal has aborted. */
+export function stopped(): FlatlineError {
+  return new FlatlineError("unavailable", "stopped; nothing was stored");
+}
+
+/** Yields the content of a stream, decompressed if its first two bytes are gzip's. */
+async function* decompressed(stream: Readable): AsyncGenerator<Buffer> {
+  try {
+    const chunks = bytesOf(stream);
+    const first = await chunks.next();
+    if (first.done === true) return;
+    const whole = async function* (): AsyncGenerator<Buffer> {
+      yield first.value;
+      yield* chunks;
+    };
+    if (first.value[0] !== 0x1f || first.value[1] !== 0x8b) {
+      yield* whole();
+      return;
+    }
+    const gunzip = createGunzip({ chunkSize: chunkBytes });
+    const packed = Readable.from(whole(), { objectMode: false });
+    packed.on("error", (error) => gunzip.destroy(error));
+    try {
+      for await (const chunk of packed.pipe(gunzip)) yield chunk as Buffer;
+    } finally {
+      packed.destroy();
+      gunzip.destroy();
+    }
+  } finally {
+    stream.destroy();
+  }
+}
+
+/** Yields chunks of at most some hundred kilobytes, at least two bytes in the first. */
+async function* bytesOf(stream: Readable): AsyncGenerator<Buffer> {
+  let head: Buffer | null = Buffer.alloc(0);
+  for await (const part of stream) {
+    const chunk = typeof part === "string" ? Buffer.from(part) : (part as Buffer);
+    if (head !== null && head.length + chunk.length < 2) {
+      head = Buffer.concat([head, chunk]);
+      continue;
+    }
+    const given: Buffer = head === null || head.length === 0 ? chunk : Buffer.concat([head, chunk]);
+    head = null;
+    for (let at = 0; at < given.length; at += chunkBytes) yield given.subarray(at, at + chunkBytes);
+  }
+  if (head !== null && head.length > 0) yield head;
+}
+
+/** Cuts bytes into lines. */
+export class LineReader implements InputParser {
+  readonly #parser: LineParser;
+  #rest: Buffer = Buffer.alloc(0);
+  #isStopped = false;
+
+  constructor(parser: LineParser) {
+    this.#parser = parser;
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#isStopped) return;
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const end = bytes.lastIndexOf(lineFeed);
+    this.#rest = Buffer.from(bytes.subarray(end + 1));
+    if (end >= 0) this.#read(bytes.subarray(0, end));
+    if (this.#isStopped || this.#rest.length <= longestLineBytes + lineEndBytes) return;
+    this.#parser.tooLong();
+    this.#isStopped = true;
+  }
+
+  end(): void {
+    if (this.#isStopped) return;
+    if (this.#rest.length > 0) this.#read(this.#rest);
+    this.#parser.end();
+  }
+
+  #read(bytes: Buffer): void {
+    const lines = bytes.toString("utf8").split("\n");
+    const isText = isUtf8(bytes) ? () => true : textsOf(bytes);
+    this.#isStopped = !this.#parser.lines(lines, isText);
+  }
+}
+
+/** Returns which lines are valid UTF-8. */
+function textsOf(bytes: Buffer): (index: number) => boolean {
+  const areTexts: boolean[] = [];
+  for (let start = 0; start <= bytes.length;) {
+    const found = bytes.indexOf(lineFeed, start);
+    const end = found < 0 ? bytes.length : found;
+    areTexts.push(isUtf8(bytes.subarray(start, end)));
+    start = end + 1;
+  }
+  return (index) => areTexts[index] === true;
+}
+
+function chooseParser(input: EventInput, head: Buffer, { names, sink }: ReadOptions): InputParser | null {
+  const first = firstCharacter(withoutByteOrderMark(head));
+  if (first === undefined) return null;
+  if (first === 0x7b) return new LineReader(new NdjsonParser(names, sink));
+  if (first === 0x5b && input.allowsArray) return new JsonArrayParser(names, sink);
+  if (first === 0x5b)
+    throw new FlatlineError(
+      "invalid_data",
+      `${input.name}:1: is a JSON array; write one object a line (NDJSON), or CSV`,
+    );
+  if (input.allowsArray)
+    throw new FlatlineError("invalid_data", "the body is neither NDJSON nor a JSON array of events");
+  return new LineReader(new CsvParser(names, sink));
+}
+
+/** Returns the first non-blank byte; undefined without one. */
+function firstCharacter(bytes: Buffer): number | undefined {
+  return bytes.find((byte) => byte !== 0x20 && byte !== 0x09 && byte !== lineFeed && byte !== 0x0d);
+}
+
+function withoutByteOrderMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
+function tooLarge(name: string): FlatlineError {
+  return new FlatlineError(
+    "too_large",
+    `${name}: more than ${mostInputBytes} bytes after decompression; split it into several imports`,
+  );
+}
+
+function unreadable(name: string, error: unknown): unknown {
+  if (error instanceof FlatlineError || !(error instanceof Error)) return error;
+  if (error.name === "AbortError")
+    return new FlatlineError("unavailable", `stopped while ${name} was read; nothing was stored`, { cause: error });
+  const code = systemCodeOf(error);
+  if (code.startsWith("Z_"))
+    return new FlatlineError("invalid_data", `${name}: broken gzip file: ${error.message}`, { cause: error });
+  if (/^E[A-Z]+$/.test(code)) {
+    return new FlatlineError("no_input", `${name}: ${describeUnreadable(error)}`, { cause: error });
+  }
+  return error;
+}
