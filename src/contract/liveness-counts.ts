@@ -22,15 +22,6 @@ export interface AssetTypeDeaths {
   readonly deaths: readonly number[];
 }
 
-/** How long the counts of a query stay as they are, whose intervals move with the clock. */
-export interface CountsHold {
-  /** First and last instant at whose end a query has the same counts. */
-  readonly fromMs: number;
-  readonly untilMs: number;
-  /** Returns whether the counts themselves are the same, by the changes that were read last. */
-  isCurrent(): boolean;
-}
-
 /**
  * The counts of a local evaluation (CONTRACT 2), from stored events or from the user's own table. One call covers all
  * organizations that are due together, so that a source over the network needs one query.

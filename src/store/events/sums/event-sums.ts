@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
 import { dayMs, minuteMs, type Clock } from "../../../base/time.ts";
-import type { AssetTypeDeaths, CountsHold, DeathsQuery } from "../../../contract/liveness-counts.ts";
+import type { AssetTypeDeaths, DeathsQuery } from "../../../contract/liveness-counts.ts";
 import { deadStatusId } from "../rules.ts";
 import { ChangeReader } from "./changes.ts";
 import { OrganizationSums, type CountEdge, type CountEnd, type SumCell } from "./organization-sums.ts";
@@ -57,7 +57,6 @@ export class EventSums {
   readonly #asks = new Map<string, number>();
   readonly #closing = new AbortController();
   #bytes = 0;
-  #changes = 0;
   #reader: Reader | null = null;
   #loading: Promise<void> | null = null;
 
@@ -83,26 +82,6 @@ export class EventSums {
       if (answers.length < queries.length) await clock.sleep(0);
     }
     return answers;
-  }
-
-  /**
-   * Reads the changes of counts that were stored since the last query. Returns how many there were so far: if no more than before,
-   * what was current is still; null if they are unknown, and no hold is valid.
-   */
-  follow(): number | null {
-    return this.#onSnapshot(this.#reader, () => undefined) ? this.#changes : null;
-  }
-
-  /**
-   * Returns how long the counts of each query hold, in order; null if that is unknown. To be called before the counts are queried:
-   * a change between the two ends the hold.
-   */
-  holds(queries: readonly DeathsQuery[], nowMs: number): (CountsHold | null)[] {
-    return queries.map((query) => {
-      const sums = this.#sums.get(this.#ids.get(query.slug) ?? -1);
-      const isUsable = sums?.isLoaded === true && sums.isExact && sums.fromMinute <= firstMinuteOf(query);
-      return isUsable ? sums.hold(query.intervals, nowMs) : null;
-    });
   }
 
   /** Resolves when all organizations that are queried repeatedly are in memory. */
@@ -284,7 +263,6 @@ export class EventSums {
   #change(slugId: number, work: (sums: OrganizationSums) => void): void {
     const sums = this.#sums.get(slugId);
     if (sums === undefined) return;
-    this.#changes++;
     this.#measure(sums, () => work(sums));
   }
 
@@ -298,15 +276,11 @@ export class EventSums {
   #forget(slugId: number): void {
     const sums = this.#sums.get(slugId);
     if (sums === undefined) return;
-    this.#changes++;
     this.#sums.delete(slugId);
-    sums.end();
     this.#bytes -= sums.bytes;
   }
 
   #clear(): void {
-    this.#changes++;
-    for (const sums of this.#sums.values()) sums.end();
     for (const all of [this.#sums, this.#wanted, this.#refused, this.#ids]) all.clear();
     this.#bytes = 0;
   }

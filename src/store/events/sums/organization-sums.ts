@@ -1,5 +1,5 @@
 import { minuteMs } from "../../../base/time.ts";
-import type { AssetTypeDeaths, CountsHold, Interval } from "../../../contract/liveness-counts.ts";
+import type { AssetTypeDeaths } from "../../../contract/liveness-counts.ts";
 
 /** Deaths of one type in one minute. */
 export interface SumCell {
@@ -135,8 +135,6 @@ export class OrganizationSums {
   /** The earliest minute that was asked for since the last trim. */
   #askedMinute = Infinity;
   #trimAtMinute = -Infinity;
-  /** Changes with the counts; NaN after the last change. */
-  #version = 0;
 
   constructor(fromMinute: number) {
     this.fromMinute = fromMinute;
@@ -160,7 +158,6 @@ export class OrganizationSums {
 
   /** Adds deaths in any order; those outside of the loaded minutes are ignored. */
   add(cells: readonly SumCell[], nameOf: (typeId: number) => string | null): void {
-    this.#version++;
     const loaded = cells.filter(({ minute }) => minute >= this.fromMinute && minute < this.nextMinute);
     const byType = Map.groupBy(loaded, ({ typeId }) => typeId);
     for (const [typeId, some] of byType) {
@@ -171,13 +168,7 @@ export class OrganizationSums {
   }
 
   dropBefore(minute: number): void {
-    this.#version++;
     for (const sums of this.#inOrder) sums.dropBefore(minute);
-  }
-
-  /** Ends all holds: the counts are no longer followed. */
-  end(): void {
-    this.#version = Number.NaN;
   }
 
   /** Notes what is asked for; returns whether {@link trim} is due: once in a spare time. */
@@ -232,29 +223,6 @@ export class OrganizationSums {
       if (total > 0) answer.push({ assetType: sums.name, deaths });
     }
     return answer;
-  }
-
-  /**
-   * Returns how long the counts of these intervals hold as they move with the clock, now at `nowMs`: until one of their ends comes
-   * to a minute with deaths, forward or, after the clock was set back, backward. Null if one is within such a minute.
-   */
-  hold(intervals: readonly Interval[], nowMs: number): CountsHold | null {
-    let [fromMs, untilMs] = [-Infinity, Infinity];
-    for (const { afterMs, untilMs: endMs } of intervals)
-      for (const atMs of [afterMs, endMs]) {
-        const minute = Math.floor((atMs + 1) / minuteMs);
-        const distanceMs = nowMs - (atMs + 1);
-        let quietFrom = this.fromMinute;
-        for (const sums of this.#inOrder) {
-          if (sums.has(minute)) return null;
-          const place = sums.placeOf(minute);
-          if (place > 0) quietFrom = Math.max(quietFrom, (sums.minutes[place - 1] ?? 0) + 1);
-          if (place < sums.length) untilMs = Math.min(untilMs, (sums.minutes[place] ?? 0) * minuteMs + distanceMs);
-        }
-        fromMs = Math.max(fromMs, quietFrom * minuteMs + distanceMs);
-      }
-    const version = this.#version;
-    return { fromMs, untilMs, isCurrent: () => this.#version === version };
   }
 
   #newType(typeId: number, name: string | null): TypeSums {
