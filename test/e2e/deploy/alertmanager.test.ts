@@ -82,7 +82,7 @@ it.skipIf(isMissing)(
 );
 
 it.skipIf(isMissing)(
-  `mutes, with compose's configuration, the spikes of organizations while the fleet's verdict fires${note}`,
+  `mutes, with compose's configuration, what a verdict or an incident of the family says, and no other${note}`,
   async () => {
     const root = new URL("../../../", import.meta.url);
     const rules = await readFile(new URL("dashboards/rules/flatline.rules.yaml", root), "utf8");
@@ -93,7 +93,10 @@ it.skipIf(isMissing)(
       await readFile(new URL("deploy/compose/alertmanager.yml", root), "utf8"),
     );
 
-    await composed.post(names.map((alertname) => ({ alertname, slug: "acme" })));
+    const family = { FlatlineIncident: { family: "regret" } };
+    await composed.post(
+      names.map((alertname) => ({ alertname, slug: "acme", ...family[alertname as keyof typeof family] })),
+    );
 
     await eventually(async () => (await composed.firing("inhibited")).length > 0);
     const muted = (await composed.firing("inhibited")).map(({ alertname = "" }) => alertname);
@@ -101,6 +104,7 @@ it.skipIf(isMissing)(
       "FlatlineDeadAssetSpike",
       "FlatlineDeadAssetSpikeFail",
       "FlatlineDeadAssetSpikeWarn",
+      "FlatlineRegretHigh",
     ]);
   },
 );
