@@ -107,6 +107,9 @@ export class CsvParser implements LineParser {
   /** Reads the header; returns its problem, or null. */
   #header(cells: readonly string[]): string | null {
     if (cells.length > mostFields) return `has more than ${mostFields} fields`;
+    const separator = cells.length === 1 ? /[;\t|]/.exec(cells[0] ?? "")?.[0] : undefined;
+    if (separator !== undefined)
+      return `separates its columns by ${separator === "\t" ? "tabs" : `"${separator}"`}; write them with commas, as in at,slug,asset`;
     const fields = new Map<EventField, number>();
     const attributes: [name: string, cell: number][] = [];
     for (const [cell, column] of cells.entries()) {

@@ -111,6 +111,7 @@ describe("CSV that is refused", () => {
     ["nothing", "", "1: has no header (at,slug,…)"],
     ["an unknown column", "at,slug,assettype\n", '1: unknown column "assettype"; the columns are at, slug, assetType'],
     ["a column twice", "at,slug,at\n", "1: column at is there twice"],
+    ["semicolons", "at;slug;asset\n", '1: separates its columns by ";"; write them with commas'],
     ["no column at", "slug,id\n", "1: column at is missing"],
     ["no column slug", "at,id\n", "1: column slug is missing"],
     ["no header", `${at},acme\n`, '1: unknown column "2026-01-15T12:00:00Z"'],
