@@ -205,7 +205,7 @@ describe("the report of an alert", () => {
       "# fail: \`acme\`, dead-asset-spike
 
       - Alert: \`acme\`
-      - Page: https://flatline.example/x/alerts/acme
+      - Page: https://flatline.example/x/o/acme
       - Began: 2026-01-15T12:00:00Z, after the marker \`acme\` of 2026-01-15T12:00:00Z
       - Detected: 2026-01-15T12:00:00Z
       - Notified: 2026-01-15T12:00:00Z

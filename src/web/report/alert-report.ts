@@ -56,9 +56,11 @@ type Line = readonly [name: string, text: string | null];
 
 function instants({ detail, gate, externalUrl }: ReportFacts): string[] {
   const { state, endsAtMs, notifiedAtMs, labels, silenced } = detail;
-  const { id, onset, startsAtMs, acknowledgement, judgement, peak } = state;
+  const { id, slug, incident, onset, startsAtMs, acknowledgement, judgement, peak } = state;
   const marker = onset?.marker ?? null;
-  const page = externalUrl === null ? null : `${externalUrl.replace(/\/+$/, "")}/alerts/${encodeURIComponent(id)}`;
+  // A pending alert is in no incident yet.
+  const path = incident === undefined ? `o/${encodeURIComponent(slug)}` : `incidents/${incident.number}`;
+  const page = externalUrl === null ? null : `${externalUrl.replace(/\/+$/, "")}/${path}`;
   const lines: Line[] = [
     ["Alert", inertText(id)],
     ["Page", page],
