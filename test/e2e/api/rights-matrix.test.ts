@@ -120,8 +120,10 @@ async function askRoute({ method, path }: Route, token: string | null): Promise<
     .replace("{id}", ids[kind] ?? "none")
     .replace("*", "none");
   const answer = await ask(method, path === "/probe" ? "/probe?slug=zeta" : real, token, bodies[`${method} ${path}`]);
+  // A page asks who it is by leading to the sign-in.
+  const isLed = answer.status === 303 && answer.headers.get("location")?.startsWith("/sign-in") === true;
   if (answer.headers.get("content-type")?.startsWith("text/event-stream") !== true)
-    return { status: answer.status, text: await answer.text() };
+    return { status: isLed ? 401 : answer.status, text: await answer.text() };
   return { status: answer.status, text: await readUntil(answer, "event: hello") };
 }
 

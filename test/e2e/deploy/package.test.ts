@@ -19,7 +19,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const allowed = [
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|config\.example\.yaml|flatline\.schema\.json)$/,
   /^bin\/flatline\.js$/,
-  /^examples\/(?:(?:records\/)?(?:README\.md|[a-z-]+\.csv\.gz)|fixture\.yaml|records\/labels\.json|(?:receivers|events)\/(?:README\.md|[a-z-]+\.yaml))$/,
+  /^examples\/(?:(?:records\/)?(?:README\.md|[a-z-]+\.csv\.gz)|fixture\.yaml|recorded-answers\.json\.gz|records\/labels\.json|(?:receivers|events)\/(?:README\.md|[a-z-]+\.yaml))$/,
   /^dist\/program\/(?:[\w.-]+\.js(?:\.map)?|package\.json|THIRD-PARTY-LICENSES\.txt)$/,
   /^dist\/types\/(?:(?:spike|client|contract|base)\/[\w-]+\.d\.ts|package\.json)$/,
   // What the page is made of.

@@ -12,7 +12,7 @@ interface Connections {
 }
 
 const renew = (ownerId: number): string => `update owners set lease_until_ms = 7 where owner_id = ${ownerId}`;
-const insert = "insert into owners (epoch, lease_until_ms, folded_seq) values (1, 0, 0) returning owner_id";
+const insert = "insert into owners (epoch, lease_until_ms, seq) values (1, 0, 0) returning owner_id";
 const begin = "start transaction isolation level read committed";
 
 const closing: (() => Promise<unknown>)[] = [];
