@@ -13,8 +13,8 @@ import { animate } from "./apng.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const clock = createSystemClock();
-// The night takes 40 s; the rest is for the last run and its message.
-const nightMs = 50 * secondMs;
+// The night takes 46 s; the rest is for the last run and its message.
+const nightMs = 56 * secondMs;
 const frameMs = 10 * secondMs;
 const shownMs = 2_000;
 const width = 820;
