@@ -5,7 +5,7 @@ import { withStore } from "./with-store.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
-import { parseInstant, parseNumber } from "./values.ts";
+import { asJson, parseInstant, parseNumber } from "./values.ts";
 
 interface AuditFlags {
   readonly config?: string;
@@ -49,7 +49,7 @@ export const registerAudit: RegisterCommand = (program: Command, context: CliCon
         ...entry,
       }));
       if (flags.json === true) {
-        context.stdout.write(`${JSON.stringify(entries, null, 2)}\n`);
+        context.stdout.write(asJson(entries));
         return;
       }
       if (entries.length === 0) {

@@ -12,7 +12,7 @@ import { loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { severityExitCodes } from "./severity-exit-codes.ts";
 import { renderTable } from "./table.ts";
-import { parseInstant, parseNumber } from "./values.ts";
+import { asJson, parseInstant, parseNumber } from "./values.ts";
 
 type SpikeThresholds = Omit<SpikeRequest, "slug">;
 
@@ -92,7 +92,7 @@ function renderJson(reports: readonly CheckReport[]): string {
     result: report.kind === "result" ? report.result : null,
     error: report.kind === "error" ? report.error : null,
   }));
-  return `${JSON.stringify(rows, null, 2)}\n`;
+  return asJson(rows);
 }
 
 /** Renders reports as a table, the worst first; `own` are addresses that stay links. */

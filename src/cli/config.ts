@@ -13,6 +13,7 @@ import { loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { addInit } from "./init.ts";
 import { formatLocalTime } from "./local-time.ts";
+import { asJson } from "./values.ts";
 
 interface FileOption {
   readonly config?: string;
@@ -74,7 +75,7 @@ function addShow(parent: Command, context: CliContext): void {
     .action(async (options: FileOption & { readonly json?: boolean }) => {
       const { config } = await load(context, options.config);
       const isJson = options.json === true;
-      context.stdout.write(isJson ? `${JSON.stringify(describeConfig(config), null, 2)}\n` : renderConfig(config));
+      context.stdout.write(isJson ? asJson(describeConfig(config)) : renderConfig(config));
     })
     .addHelpText(
       "after",
@@ -140,7 +141,7 @@ function addSchedule(parent: Command, context: CliContext): void {
           formatLocalTime(atMs, schedule.timezone),
         ),
       }));
-      context.stdout.write(options.json === true ? `${JSON.stringify(planned, null, 2)}\n` : renderPlan(planned));
+      context.stdout.write(options.json === true ? asJson(planned) : renderPlan(planned));
     })
     .addHelpText(
       "after",

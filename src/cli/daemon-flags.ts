@@ -11,6 +11,7 @@ import { readInputFile } from "../config/document/files.ts";
 import { loadClientConfig, lookUpConfigPath, noConfigFile, type ClientConfig } from "../config/load.ts";
 import { maxSecretBytes, secretText } from "../config/resolve/secrets.ts";
 import type { CliContext } from "./context.ts";
+import { asJson } from "./values.ts";
 
 /** Flags of a command that asks the running daemon. */
 export interface DaemonFlags {
@@ -56,11 +57,6 @@ export function daemonCommand<Flags extends DaemonFlags, Words extends readonly 
       const answer = await askDaemon(flags, context, (daemon) => ask(daemon, flags, ...words));
       context.stdout.write(flags.json === true ? asJson(answer) : say(answer));
     });
-}
-
-/** JSON as every command prints it. */
-export function asJson(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
 }
 
 /** Who acts by a command: `--by`, else the user of the shell; undefined: nobody is known. */

@@ -12,6 +12,7 @@ import type { Store } from "../store/store.ts";
 import { loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
+import { asJson } from "./values.ts";
 
 interface ForgetFlags {
   readonly config?: string;
@@ -39,9 +40,7 @@ export const registerForget: RegisterCommand = (program: Command, context: CliCo
       const removed = await forgetOrganization(config, context, asked);
       const rows = Object.entries(removed).map(([kind, count]) => [kind, formatCount(count)]);
       context.stdout.write(
-        flags.json === true
-          ? `${JSON.stringify(removed, null, 2)}\n`
-          : renderTable(["REMOVED", "ROWS"], rows, { right: ["ROWS"], context }),
+        flags.json === true ? asJson(removed) : renderTable(["REMOVED", "ROWS"], rows, { right: ["ROWS"], context }),
       );
     });
 };

@@ -5,9 +5,10 @@ import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import { formatCount } from "../base/numbers.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { withDaemon, type DaemonClient } from "./daemon-client.ts";
-import { asJson, authorOf, findDaemon, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
+import { authorOf, findDaemon, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
 import { askYesNo } from "./platform/confirmation.ts";
 import { renderTable } from "./table.ts";
+import { asJson } from "./values.ts";
 
 interface ReleaseFlags extends DaemonFlags {
   readonly comment: string;

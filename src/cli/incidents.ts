@@ -18,10 +18,10 @@ import {
 } from "../contract/v1/incidents.ts";
 import { addIncidentAssets } from "./alerts/assets.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { askDaemon, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
+import { askDaemon, authorOf, daemonCommand, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
 import { askYesNo } from "./platform/confirmation.ts";
 import { renderTable } from "./table.ts";
-import { parseDurationMs } from "./values.ts";
+import { asJson, parseDurationMs } from "./values.ts";
 
 interface ListFlags extends DaemonFlags {
   readonly state: string;
@@ -138,9 +138,7 @@ function addList(parent: Command, context: CliContext): void {
       const { incidents } = await askDaemon(flags, context, (daemon) =>
         daemon.readPublic(`/api/v1/incidents?${query.toString()}`, incidentListSchema),
       );
-      context.stdout.write(
-        flags.json === true ? `${JSON.stringify(incidents, null, 2)}\n` : renderList(incidents, flags.state, context),
-      );
+      context.stdout.write(flags.json === true ? asJson(incidents) : renderList(incidents, flags.state, context));
     });
 }
 
@@ -154,20 +152,16 @@ Examples:
 `;
 
 function addShow(parent: Command, context: CliContext): void {
-  withDaemonFlags(
-    parent
-      .command("show")
-      .description("show an incident with its organizations and comments")
-      .argument("<id>", "its number or id"),
-  )
-    .option("--json", "print the incident as JSON")
-    .addHelpText("after", "\nExample:\n  flatline incidents show 41 --json | jq -r '.alerts[].slug'\n")
-    .action(async (id: string, flags: DaemonFlags) => {
-      const incident = await askDaemon(flags, context, (daemon) => daemon.readPublic(pathOf(id), incidentDetailSchema));
-      context.stdout.write(
-        flags.json === true ? `${JSON.stringify(incident, null, 2)}\n` : renderIncident(incident, context),
-      );
-    });
+  const command = parent
+    .command("show")
+    .description("show an incident with its organizations and comments")
+    .argument("<id>", "its number or id");
+  daemonCommand(command, context, {
+    json: "print the incident as JSON",
+    help: "\nExample:\n  flatline incidents show 41 --json | jq -r '.alerts[].slug'\n",
+    ask: (daemon, _flags, id: string) => daemon.readPublic(pathOf(id), incidentDetailSchema),
+    say: (incident) => renderIncident(incident, context),
+  });
 }
 
 function addAct(
@@ -202,18 +196,17 @@ function addLook(parent: Command, context: CliContext): void {
       "\nIt takes a minute or two; `flatline incidents show` then has it.\n\nExample:\n  flatline incidents look 41\n",
     )
     .action(async (id: string, flags: DaemonFlags & { readonly by?: string }) => {
-      const by = flags.by ?? context.env["USER"] ?? "";
-      const body = by === "" ? {} : { by };
+      const body = { by: authorOf(flags.by, context) };
       const result = await askDaemon(flags, context, (daemon) =>
         daemon.send("POST", `${pathOf(id)}/second-opinion`, body, lookSchema),
       );
       const text = `look ${result.look} has begun; see it with: flatline incidents show ${id}\n`;
-      context.stdout.write(flags.json === true ? `${JSON.stringify(result, null, 2)}\n` : text);
+      context.stdout.write(flags.json === true ? asJson(result) : text);
     });
 }
 
 function said({ comment, slug }: ActFlags): Readonly<Record<string, unknown>> {
-  return { ...(comment === undefined ? {} : { comment }), ...(slug === undefined ? {} : { slugs: slug }) };
+  return { comment, slugs: slug };
 }
 
 function pathOf(id: string): string {
@@ -222,8 +215,7 @@ function pathOf(id: string): string {
 
 /** Asks before it opens gates: what pipelines do then, nothing takes back. */
 async function run(id: string, flags: ActFlags, context: CliContext, act: Act): Promise<void> {
-  const by = flags.by ?? context.env["USER"] ?? "";
-  const body = { ...act.body, ...(by === "" ? {} : { by }) };
+  const body = { ...act.body, by: authorOf(flags.by, context) };
   await askDaemon(flags, context, async (daemon) => {
     const send = (isDryRun: boolean): Promise<IncidentActAnswer> =>
       daemon.send(act.method, `${pathOf(id)}/${act.path}${isDryRun ? "?dryRun=true" : ""}`, body, incidentActSchema);
@@ -236,11 +228,7 @@ async function run(id: string, flags: ActFlags, context: CliContext, act: Act): 
       }
     }
     const result = await send(flags.dryRun === true);
-    context.stdout.write(
-      flags.json === true
-        ? `${JSON.stringify(result, null, 2)}\n`
-        : renderResult(result, act.word, flags.dryRun === true),
-    );
+    context.stdout.write(flags.json === true ? asJson(result) : renderResult(result, act.word, flags.dryRun === true));
   });
 }
 

@@ -12,6 +12,7 @@ import type { Store } from "../store/store.ts";
 import { loadCommandConfig, loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
+import { asJson } from "./values.ts";
 
 interface KeyFlags {
   readonly config?: string;
@@ -63,7 +64,7 @@ function addCreate(keys: Command, context: CliContext): void {
         context.stderr.write(`flatline: there is no organization ${slug} yet; the key reaches it once it is there\n`);
       context.stderr.write(`key ${created.stored.id}: keep it now, it is not shown again\n`);
       const row = { ...viewKey(created.stored), key: created.key };
-      context.stdout.write(flags.json === true ? `${JSON.stringify(row, null, 2)}\n` : `${created.key}\n`);
+      context.stdout.write(flags.json === true ? asJson(row) : `${created.key}\n`);
     });
 }
 
@@ -84,7 +85,7 @@ function addList(keys: Command, context: CliContext): void {
       const config = await loadCommandConfig(flags.config, context);
       const views = (await listKeys(config, context)).map(viewKey);
       if (flags.json === true) {
-        context.stdout.write(`${JSON.stringify(views, null, 2)}\n`);
+        context.stdout.write(asJson(views));
         return;
       }
       const rows = views.map(({ id, name, role, organizations, createdAt }) => [

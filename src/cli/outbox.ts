@@ -11,6 +11,7 @@ import type { Store } from "../store/store.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
+import { asJson } from "./values.ts";
 
 interface OutboxFlags {
   readonly config?: string;
@@ -62,7 +63,7 @@ function addList(outbox: Command, context: CliContext): void {
         subjects: entry.subjects,
       }));
       if (flags.json === true) {
-        context.stdout.write(`${JSON.stringify(entries, null, 2)}\n`);
+        context.stdout.write(asJson(entries));
         return;
       }
       if (entries.length === 0) {

@@ -3,8 +3,9 @@ import { statusSchema } from "../contract/v1/status.ts";
 import { withDaemon } from "./daemon-client.ts";
 import { renderStatus } from "./status-screen.ts";
 import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
-import { asJson, findDaemon, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
+import { findDaemon, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
 import { severityExitCodes } from "./severity-exit-codes.ts";
+import { asJson } from "./values.ts";
 
 /** `flatline status`, through the running daemon's HTTP API. */
 export const registerStatus: RegisterCommand = (program: Command, context: CliContext): void => {

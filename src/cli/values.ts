@@ -36,3 +36,8 @@ export function parseDurationMs(text: string): number {
   }
   return durationMs;
 }
+
+/** Returns a value as every command prints it with `--json`. */
+export function asJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

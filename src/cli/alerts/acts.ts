@@ -6,7 +6,8 @@ import type { DaemonClient } from "../daemon-client.ts";
 import { judgementMeanings, judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
 import { alertDetailSchema, alertSchema, foundAlertsSchema } from "../../contract/v1/alerts.ts";
 import type { CliContext } from "../context.ts";
-import { asJson, askDaemon, authorOf, daemonCommand, withDaemonFlags, type DaemonFlags } from "../daemon-flags.ts";
+import { askDaemon, authorOf, daemonCommand, withDaemonFlags, type DaemonFlags } from "../daemon-flags.ts";
+import { asJson } from "../values.ts";
 
 interface ActFlags extends DaemonFlags {
   readonly by?: string;

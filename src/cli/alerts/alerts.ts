@@ -13,11 +13,12 @@ import { alertListSchema, type EndedAlertAnswer, type LiveAlert, type LiveAlerts
 import { checkDetailSchema, checkListSchema } from "../../contract/v1/checks.ts";
 import { formatLength } from "../../web/parts/figures.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
-import { asJson, askDaemon, daemonCommand, withDaemonFlags, type DaemonFlags } from "../daemon-flags.ts";
+import { askDaemon, daemonCommand, withDaemonFlags, type DaemonFlags } from "../daemon-flags.ts";
 import { renderTable } from "../table.ts";
 import { addAck, addComment, addJudge, addUnack, alertPath } from "./acts.ts";
 import { addAlertAssets } from "./assets.ts";
 import { addAlertShow } from "./show.ts";
+import { asJson } from "../values.ts";
 
 interface ListFlags extends DaemonFlags {
   readonly ended?: string;

@@ -11,9 +11,10 @@ import { alertDetailSchema, type AlertDetailAnswer } from "../../contract/v1/ale
 import { checkDetailSchema, type CheckDetailAnswer } from "../../contract/v1/checks.ts";
 import { deadAssetPageSchema, type DeadAssetPage } from "../../contract/v1/dead-assets.ts";
 import type { CliContext } from "../context.ts";
-import { asJson, findDaemon, withDaemonFlags, type DaemonFlags } from "../daemon-flags.ts";
+import { findDaemon, withDaemonFlags, type DaemonFlags } from "../daemon-flags.ts";
 import { renderTable } from "../table.ts";
 import { alertPath } from "./acts.ts";
+import { asJson } from "../values.ts";
 
 /** `flatline alerts show ID` */
 export function addAlertShow(parent: Command, context: CliContext): void {

@@ -4,6 +4,7 @@ import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
 import { askYesNo } from "../platform/confirmation.ts";
 import { printable, renderTable } from "../table.ts";
+import { asJson } from "../values.ts";
 
 interface Flags {
   readonly config?: string;
@@ -28,7 +29,7 @@ function addList(parent: Command, context: CliContext): void {
     .action(async (flags: Flags) => {
       const config = await loadCommandConfig(flags.config, context);
       const sources = await listSources(config, context);
-      if (flags.json === true) context.stdout.write(`${JSON.stringify(sources.map(viewSource), null, 2)}\n`);
+      if (flags.json === true) context.stdout.write(asJson(sources.map(viewSource)));
       else if (sources.length === 0) context.stdout.write("the configuration has no discovery source\n");
       else context.stdout.write(renderSources(sources, context));
     });
@@ -47,9 +48,7 @@ function addAccept(parent: Command, context: CliContext): void {
       const config = await loadCommandConfig(flags.config, context);
       const held = await readHeld(config, context, name);
       const { change, reason } = held;
-      context.stdout.write(
-        flags.json === true ? `${JSON.stringify({ name, reason, ...change }, null, 2)}\n` : renderHeld(held),
-      );
+      context.stdout.write(flags.json === true ? asJson({ name, reason, ...change }) : renderHeld(held));
       const isAsked = flags.yes !== true && context.stdin.isTTY === true;
       if (isAsked && !(await askYesNo("Apply it? [y/N] ", context))) {
         context.stderr.write("nothing was applied\n");

@@ -6,7 +6,7 @@ import { loadCommandConfig } from "../command-config.ts";
 import { createCommandLogger } from "../command-logger.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
 import { renderTable } from "../table.ts";
-import { parseDurationMs } from "../values.ts";
+import { asJson, parseDurationMs } from "../values.ts";
 
 interface DrillFlags {
   readonly config?: string;
@@ -61,7 +61,7 @@ Examples:
 
 function renderJson(report: DrillReport): string {
   const steps = report.steps.map((step) => ({ ...step, tookMs: Math.round(step.tookMs) }));
-  return `${JSON.stringify({ ...report, tookMs: Math.round(report.tookMs), steps }, null, 2)}\n`;
+  return asJson({ ...report, tookMs: Math.round(report.tookMs), steps });
 }
 
 function renderReport({ steps, isPassed, tookMs }: DrillReport, context: CliContext): string {

@@ -5,6 +5,7 @@ import type { DecisionExplanation, ExplainedCounts, Explanation, VerdictExplanat
 import { loadFleetConfig } from "../command-config.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
 import { renderTable } from "../table.ts";
+import { asJson } from "../values.ts";
 
 interface ExplainFlags {
   readonly config?: string;
@@ -23,9 +24,7 @@ export const registerExplain: RegisterCommand = (program: Command, context: CliC
     .action(async (id: string, flags: ExplainFlags) => {
       const { config } = await loadFleetConfig(flags.config, context);
       const explained = await explain(config, context, id);
-      context.stdout.write(
-        flags.json === true ? `${JSON.stringify(describe(explained), null, 2)}\n` : render(explained, context),
-      );
+      context.stdout.write(flags.json === true ? asJson(describe(explained)) : render(explained, context));
       if (verdictsOf(explained).some(({ match }) => match === "different")) context.setExitCode(1);
     });
 };

@@ -3,6 +3,7 @@ import { backtest } from "./session.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
 import { addReplayFlags, askOf, type ReplayFlags } from "./replay-flags.ts";
 import { createReplayProgress, describeReport, renderCandidates, renderEpisodes, summarize } from "./replay-view.ts";
+import { asJson } from "../values.ts";
 
 /** `flatline backtest [SLUG…]` */
 export const registerBacktest: RegisterCommand = (program: Command, context: CliContext): void => {
@@ -21,7 +22,7 @@ export const registerBacktest: RegisterCommand = (program: Command, context: Cli
         progress.clear();
         context.stderr.write(summarize(report, context.clock.monotonicMs() - startedAtMs));
         if (flags.json === true) {
-          context.stdout.write(`${JSON.stringify(describeReport(report), null, 2)}\n`);
+          context.stdout.write(asJson(describeReport(report)));
           return;
         }
         context.stdout.write(renderCandidates(report, context));

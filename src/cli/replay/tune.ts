@@ -24,6 +24,7 @@ import type { CliContext, RegisterCommand } from "../context.ts";
 import { renderTable } from "../table.ts";
 import { addReplayFlags, askOf, type ReplayFlags } from "./replay-flags.ts";
 import { createReplayProgress, formatDelay, summarize } from "./replay-view.ts";
+import { asJson } from "../values.ts";
 
 interface TuneFlags extends ReplayFlags {
   readonly maxFalseAlarms: number;
@@ -138,7 +139,14 @@ function renderJson({ report, candidates, choice, settings, front }: TuneReport)
     count: choice.warn.count,
     thresholds: { ...choice.warn.thresholds, failMultiplier: choice.failMultiplier },
   };
-  return `${JSON.stringify({ truth: report.truth, chosen, adviceAsGood: choice.adviceAsGood, failMultiplier: choice.failMultiplier, yaml: toYaml(settings), candidates: candidates.map(describe) }, null, 2)}\n`;
+  return asJson({
+    truth: report.truth,
+    chosen,
+    adviceAsGood: choice.adviceAsGood,
+    failMultiplier: choice.failMultiplier,
+    yaml: toYaml(settings),
+    candidates: candidates.map(describe),
+  });
 }
 
 function toYaml(settings: object): string {
