@@ -7,7 +7,7 @@ import type { AlertingSettings } from "../settings.ts";
 import { fleetOf } from "../view.ts";
 import { fleetNotice, incidentNotices } from "./incident-notice.ts";
 import type { AlertNotice, Notification } from "./notification.ts";
-import { reportFor, snapshotOf } from "./snapshot.ts";
+import { reportFor, snapshotOf, type SnapshotContext } from "./snapshot.ts";
 
 /** Where the present is read. */
 export interface PresentSource {
@@ -78,39 +78,47 @@ function presentNotices(
   const others = part.filter(({ alert }) => !own.has(alert.id));
   return [
     ...alerts.map((notice) => presentNotice(source, notice, kept.get(notice.id))),
-    ...others.map((one) => presentNotice(source, noticeOf(source, one), one)),
+    ...others.map((one) => noticeOf(source, one)),
   ];
 }
 
 /** An alert that the notification is not about. */
-function noticeOf({ settings }: PresentSource, { alert, end }: KeptAlert): AlertNotice {
-  const { labels = {}, url = null, isDrill = false } = settings.targetOf(alert.check, alert.slug) ?? {};
-  const snapshot = snapshotOf(alert, null, { labels, url, isDrill }, end?.atMs ?? null);
-  return { ...snapshot, event: "firing", status: "firing", reason: alert.reason, previousSeverity: alert.severity };
+function noticeOf(source: PresentSource, kept: KeptAlert): AlertNotice {
+  const { check, slug, severity } = kept.alert;
+  const { labels = {}, url = null, isDrill = false } = source.settings.targetOf(check, slug) ?? {};
+  return { ...standingOf(source, kept, { labels, url, isDrill }), previousSeverity: severity };
 }
 
 /** The alert as it is; of one that is over the last result speaks no longer, unless it is the one that ended it. */
 function presentNotice(
-  { board }: PresentSource,
+  source: PresentSource,
   { act: _act, ...notice }: AlertNotice,
   kept: KeptAlert | undefined,
 ): AlertNotice {
   if (kept === undefined) return notice;
   const { alert, end } = kept;
-  const { kind, check, slug, severity, reason } = alert;
+  if (end !== null && (notice.event === "resolved" || notice.event === "recovered")) return notice;
   const { labels, url, isDrill } = notice;
-  const isOver = end !== null;
-  if (isOver && (notice.event === "resolved" || notice.event === "recovered")) return notice;
-  const report = isOver ? null : reportFor(kind, board.state(check, slug));
+  const standing = standingOf(source, kept, { labels, url, isDrill });
   const isTaken = alert.acknowledgement !== null || alert.judgement !== undefined;
+  const isStillEscalated = notice.reason === "escalation" && end === null && !isTaken;
+  return { ...notice, ...standing, reason: isStillEscalated ? notice.reason : standing.reason };
+}
+
+function standingOf(
+  { board }: PresentSource,
+  { alert, end }: KeptAlert,
+  context: SnapshotContext,
+): Omit<AlertNotice, "previousSeverity"> {
+  const { kind, check, slug, reason } = alert;
+  const isOver = end !== null;
+  const report = isOver ? null : reportFor(kind, board.state(check, slug));
   const begun = kind === "unknown" ? "unknown" : "firing";
   const ended = kind === "unknown" ? "recovered" : "resolved";
   return {
-    ...notice,
-    ...snapshotOf(alert, report, { labels, url, isDrill }, end?.atMs ?? null),
+    ...snapshotOf(alert, report, context, end?.atMs ?? null),
     event: isOver ? ended : begun,
     status: isOver ? "resolved" : "firing",
-    severity,
-    reason: notice.reason === "escalation" && !isOver && !isTaken ? notice.reason : reason,
+    reason,
   };
 }
