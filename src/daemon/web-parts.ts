@@ -1,6 +1,5 @@
-import type { Clock } from "../base/time.ts";
 import type { Logger } from "../base/logger.ts";
-import { secondMs } from "../base/time.ts";
+import { secondMs, type Clock } from "../base/time.ts";
 import type { SilenceBook } from "../alerting/silence-book.ts";
 import { isSpike } from "../checks/checks.ts";
 import { describeConfig } from "../config/render.ts";

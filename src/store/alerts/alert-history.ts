@@ -35,7 +35,8 @@ const storedHistory = z.object({
   severity: z.enum(severities),
   reason: z.string(),
 }) satisfies z.ZodType<AlertHistoryEntry>;
-const historyColumns = [
+/** Its columns, which are also those of a change that receivers wait for. */
+export const historyColumns = [
   "alertId",
   "checkName as check",
   "slug",

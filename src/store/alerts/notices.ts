@@ -2,6 +2,7 @@ import { sql, type Generated } from "kysely";
 
 import type { CheckName } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
+import { historyColumns } from "./alert-history.ts";
 import type { AlertKind } from "./alerts.ts";
 import { chunksOf, inChunks } from "../engine/chunks.ts";
 import { dialectOf } from "../engine/dialect.ts";
@@ -90,18 +91,7 @@ export interface NoticeTables {
   };
 }
 
-const changeColumns = [
-  "seq",
-  "alertId",
-  "checkName as check",
-  "slug",
-  "kind",
-  "atMs",
-  "event",
-  "severity",
-  "reason",
-  "incidentNumber as incident",
-] as const;
+const changeColumns = ["seq", ...historyColumns, "incidentNumber as incident"] as const;
 
 /** Creates the notices' part of the store over a connection or a transaction. */
 export function createNoticeStore(db: Db) {

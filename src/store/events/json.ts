@@ -163,7 +163,8 @@ function elementEnd(bytes: Buffer, start: number): number {
   return -1;
 }
 
-function isSpace(byte: number | undefined): boolean {
+/** Returns whether a byte is white space of JSON, which is what an input may begin with. */
+export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x09 || byte === lineFeed || byte === 0x0d;
 }
 

@@ -8,7 +8,7 @@ import { createGunzip } from "node:zlib";
 import { FlatlineError } from "../../base/errors.ts";
 import { describeUnreadable, systemCodeOf } from "../../base/file-error.ts";
 import { CsvParser } from "./csv.ts";
-import { JsonArrayParser, NdjsonParser } from "./json.ts";
+import { isSpace, JsonArrayParser, NdjsonParser } from "./json.ts";
 import { longestLineBytes, type EventNames, type InputParser, type LineParser, type RowSink } from "./rules.ts";
 
 /** A file of events, or a stream that can be read once; `name` is used in messages instead of the path. */
@@ -297,7 +297,7 @@ function chooseParser(input: EventInput, head: Buffer, { names, sink }: ReadOpti
 
 /** Returns the first non-blank byte; undefined without one. */
 function firstCharacter(bytes: Buffer): number | undefined {
-  return bytes.find((byte) => byte !== 0x20 && byte !== 0x09 && byte !== lineFeed && byte !== 0x0d);
+  return bytes.find((byte) => !isSpace(byte));
 }
 
 function withoutByteOrderMark(bytes: Buffer): Buffer {

@@ -3,8 +3,8 @@ import { commentOnAlert } from "../../alerting/acts/comment.ts";
 import { judgeAlert, type ActContext } from "../../alerting/acts/judge.ts";
 import { unacknowledgeAlert } from "../../alerting/unacknowledge.ts";
 import { alertViewer, readAlertingView, viewFleet, type AlertView, type FleetState } from "../../alerting/view.ts";
-import { mostStartingAlike } from "../../contract/alert-id.ts";
 import type { Actor } from "../../contract/actor.ts";
+import { mostStartingAlike } from "../../contract/alert-id.ts";
 import type { FleetEvidence } from "../../contract/fleet/evidence.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { ResultReport } from "../../contract/report.ts";
@@ -13,8 +13,8 @@ import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { AlertComment } from "../../store/alerts/comments.ts";
 import type { JudgementEntry } from "../../store/alerts/judgements.ts";
 import type { StoredResult } from "../../store/runs/history.ts";
+import type { StoreParts } from "../../store/store-parts.ts";
 import type { Running } from "./running.ts";
-import { readStoredResult } from "./stored-result.ts";
 
 /** A live alert with what the configuration that holds now says of its organization. */
 export interface AlertSnapshot {
@@ -172,4 +172,25 @@ function snapshotOf(
 ): AlertSnapshot {
   const { labels = {}, url = null } = target ?? {};
   return { state: alert, lastResult, silenced: isSilenced, notifiedAtMs: notified.get(alert.id) ?? null, labels, url };
+}
+
+// Findings that change are stored once an hour: the last eight days of an alert, and of a longer one that is enough.
+const mostReports = 200;
+
+/**
+ * Returns the last stored result of an alert that is over, of a run in which it was as bad as it ever was; where none of
+ * these is kept, of one in which it was not ok. Null: it lives, it is of kind unknown, or the history has none any more.
+ */
+async function readStoredResult(
+  runs: Pick<StoreParts["runs"], "reports">,
+  { alert: { check, slug, kind, startsAtMs, peak }, end }: KeptAlert,
+): Promise<StoredResult | null> {
+  if (end === null || kind !== "verdict") return null;
+  // A run counts from when it was due, and its report is stored when it is over.
+  const span = { fromMs: startsAtMs - 1, toMs: end.atMs };
+  const found = (await runs.reports({ check, slug, ...span, limit: mostReports })).flatMap((report) =>
+    report.kind === "result" && report.severity !== "ok" ? [report] : [],
+  );
+  const last = found.findLast(({ severity }) => severity === peak.severity) ?? found.at(-1);
+  return last === undefined ? null : { result: last.result, atMs: last.startedAtMs };
 }
