@@ -94,11 +94,12 @@ function causeQuestion({ summary, members }: IncidentFacts): Question {
 function opinionQuestion({ summary, incident, looking, canLook, nowMs }: IncidentFacts, act: Html): Question {
   const question = "Second opinion";
   const { secondOpinion: opinion } = summary;
-  if (looking !== null) {
-    const { answered, planned } = looking;
-    const answer = planned === 0 ? html`Looking` : html`Looking, ${formatCount(answered)} of ${formatCount(planned)}`;
-    return { question, answer, why: html`No verdict before the last one.`, act: nothing };
-  }
+  const going =
+    looking === null || looking.planned === 0
+      ? nothing
+      : html`, ${formatCount(looking.answered)} of ${formatCount(looking.planned)}`;
+  if (looking !== null && opinion === null)
+    return { question, answer: html`Looking${going}`, why: html`No verdict before the last one.`, act: nothing };
   if (opinion === null) {
     const why = !canLook
       ? html`flatline does not look by itself: <code>secondOpinion</code> is not configured.`
@@ -123,8 +124,9 @@ function opinionQuestion({ summary, incident, looking, canLook, nowMs }: Inciden
   return {
     question,
     answer: answers[verdict],
-    why: html`${found}${known}${isRecorded === true ? "By recorded answers, nobody looked. " : nothing}${renderTime(atMs, nowMs)}.`,
-    act,
+    why: html`${found}${known}${isRecorded === true ? "By recorded answers, nobody looked. " : nothing}${renderTime(atMs, nowMs)}.
+    ${looking === null ? nothing : html`Looking again${going}.`}`,
+    act: looking === null ? act : nothing,
   };
 }
 
