@@ -1,3 +1,4 @@
+import { pageUrl } from "../base/uri-text.ts";
 import { speaksForChecker } from "../contract/judgement.ts";
 import { worstSeverity, type Severity } from "../contract/severity.ts";
 import type { WorstMember } from "./notify/notification.ts";
@@ -66,7 +67,7 @@ export function summarizeIncident(
   return {
     id,
     number,
-    url: incidentUrl(externalUrl, number),
+    url: pageUrl(externalUrl, `incidents/${number}`),
     family,
     startedAtMs,
     endedAtMs,
@@ -94,11 +95,6 @@ export function worstMembers(members: readonly IncidentMember[], limit: number):
     })
     .toSorted((left, right) => right.excess - left.excess || (left.slug < right.slug ? -1 : 1))
     .slice(0, limit);
-}
-
-/** Returns where people find an incident; null without an address. */
-export function incidentUrl(externalUrl: string | null, number: number): string | null {
-  return externalUrl === null ? null : `${externalUrl.replace(/\/$/, "")}/incidents/${number}`;
 }
 
 /** Returns the organizations that some members are of. */

@@ -1,3 +1,4 @@
+import { pageUrl } from "../base/uri-text.ts";
 import { linkActs, linkLifeMs, signActLink, type LinkAct } from "../alerting/act-link.ts";
 import type { OutboxReceiver } from "../alerting/deliver/attempt.ts";
 import type { IncidentMessages, Receiver } from "../alerting/deliver/receiver.ts";
@@ -170,7 +171,7 @@ function linkSigner(config: Config): SignLinks | null {
   return (subject, receiver, nowMs) => {
     const link = (act: LinkAct, alertId: string, label: string): MessageLink => {
       const path = signActLink(linkSecret, { act, alertId, receiver, expiresAtMs: nowMs + linkLifeMs });
-      return { label, url: `${externalUrl.replace(/\/$/, "")}/${path}` };
+      return { label, url: pageUrl(externalUrl, path) };
     };
     if ("number" in subject)
       return [link("acknowledge", `incident-${subject.number}`, `Acknowledge ${formatCount(subject.toAcknowledge)}`)];

@@ -1,3 +1,4 @@
+import { pageUrl } from "../base/uri-text.ts";
 import type { AlertingSettings, AlertTarget } from "../alerting/settings.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
 import type { CheckName } from "../contract/report.ts";
@@ -47,8 +48,7 @@ export function alertingSettings(config: Config): AlertingSettings {
 export function organizationUrl(config: Config, slug: string): string | null {
   const escaped = encodeURIComponent(slug);
   if (config.appUrl !== null) return config.appUrl.replaceAll("{slug}", escaped);
-  const { externalUrl } = config.alerting;
-  return externalUrl === null ? null : `${externalUrl.replace(/\/$/, "")}/o/${escaped}`;
+  return pageUrl(config.alerting.externalUrl, `o/${escaped}`);
 }
 
 function alertTarget(config: Config, organization: OrganizationConfig): AlertTarget {

@@ -1,3 +1,4 @@
+import { pageUrl } from "../../base/uri-text.ts";
 import { fleetEvidence, fleetMember } from "../../contract/fleet/evidence.ts";
 import { spanMs } from "../../contract/fleet/verdict-words.ts";
 import type { ActEntry } from "../acts/act-notice.ts";
@@ -81,7 +82,7 @@ export function assetsUrlOf(
 ): string | null {
   if (externalUrl === null || hasAssets !== true || isDrill) return null;
   if (check !== "dead-asset-spike" || kind !== "verdict") return null;
-  return `${externalUrl.replace(/\/$/, "")}/api/v1/alerts/${encodeURIComponent(id)}/assets`;
+  return pageUrl(externalUrl, `api/v1/alerts/${encodeURIComponent(id)}/assets`);
 }
 
 /** Returns where what its incident has to bring back can be asked for (CONTRACT 18); null: it is not judged `checker`, or as above. */

@@ -1,3 +1,4 @@
+import { pageUrl } from "../../base/uri-text.ts";
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
 import { compareSeverity } from "../../contract/severity.ts";
 import { ownOrigins } from "../../base/broken-address.ts";
@@ -120,10 +121,6 @@ export function noticeLinks(
     ...acts,
     ...httpLinks(isOwn || !isOfAlert ? [] : [{ label: `Open ${plainText(slug)}`, url }], maxLinkLength),
   ];
-}
-
-function pageUrl(externalUrl: string | null, path: string): string | null {
-  return externalUrl === null ? null : `${externalUrl.replace(/\/$/, "")}/${path}`;
 }
 
 /** One alert in full, but for its links. */

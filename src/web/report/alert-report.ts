@@ -1,3 +1,4 @@
+import { pageUrl } from "../../base/uri-text.ts";
 import { breakAddress, breakAddresses } from "../../base/broken-address.ts";
 import { withoutFraction } from "../../base/instant.ts";
 import { formatCount } from "../../base/numbers.ts";
@@ -60,10 +61,9 @@ function instants({ detail, gate, externalUrl }: ReportFacts): string[] {
   const marker = onset?.marker ?? null;
   // A pending alert is in no incident yet.
   const path = incident === undefined ? `o/${encodeURIComponent(slug)}` : `incidents/${incident.number}`;
-  const page = externalUrl === null ? null : `${externalUrl.replace(/\/+$/, "")}/${path}`;
   const lines: Line[] = [
     ["Alert", inertText(id)],
-    ["Page", page],
+    ["Page", pageUrl(externalUrl, path)],
     [
       "Began",
       onset === undefined
