@@ -7,8 +7,7 @@ import { checkKey } from "../contract/check-key.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { CheckReport } from "../contract/report.ts";
-import type { SampledAsset } from "./notify/notification.ts";
-import type { AlertState, AlertEnd } from "../store/alerts/alerts.ts";
+import type { AlertState } from "../store/alerts/alerts.ts";
 import type { Board } from "../store/runs/board.ts";
 import { CheckState, type CheckKey } from "../store/runs/check-state.ts";
 import type { CommittedRun } from "../store/runs/checks.ts";
@@ -17,13 +16,11 @@ import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
 import { isAwaited, reportFacts, type EndedRuns, type RecordRequest } from "./finished-run.ts";
 import { runTimeMs } from "./decide/run-time.ts";
-import { noteActNotice, releasedEntries } from "./acts/act-notice.ts";
-import { changeGate } from "./acts/gate-change.ts";
-import { isGateAlert } from "./decide/gate.ts";
 import { openIncidentBook, watchedSinceKey, type IncidentContext, type IncidentEvent } from "./incidents.ts";
 import { removalReason, type AlertingSettings, type AlertTarget } from "./settings.ts";
-import { readSnapshot, reportFor, snapshotOf, writeSnapshot, type SnapshotContext } from "./notify/snapshot.ts";
+import { readSnapshot, reportFor, type SnapshotContext } from "./notify/snapshot.ts";
 import { isAfterGap, togetherMs, weeksLookedAt } from "./decide/verdict.ts";
+import { writeStep, type ReadSample } from "./write-step.ts";
 import { removal, transition, type Transition, type TransitionChange } from "./decide/transition.ts";
 
 export interface Recorded {
@@ -70,11 +67,7 @@ export interface RecorderOptions {
   /** Called after a commit of which a receiver may have to be notified, also by a fleet verdict; at once if it is a drill. */
   readonly onChange: (isUrgent: boolean) => void;
   /** Reads the assets that notifications of this change name, in its transaction [they name none]. */
-  readonly readSample?: (
-    parts: Pick<StoreParts, "evidence">,
-    alert: AlertState,
-    report: CheckReport | null,
-  ) => Promise<readonly SampledAsset[]>;
+  readonly readSample?: ReadSample;
   /** Called for each incident that is opened [not called]. */
   readonly onIncident?: (family: string) => void;
   /** The time between two runs of a check, ms [30 minutes]. */
@@ -104,51 +97,14 @@ export function createRecorder(options: RecorderOptions): Recorder {
   /** Numbers of the checks of which the last run of this process was ok and left no alert. */
   const quiet = new Set<number>();
 
-  async function write(
+  function write(
     parts: StoreParts,
     step: Transition,
     report: CheckReport | null,
     context: SnapshotContext,
   ): Promise<void> {
-    const atMs = clock.nowMs();
-    await writeStates(parts, step, report, atMs);
-    for (const entry of step.history) await parts.alertHistory.append(entry);
-    for (const { event, alert, endsAtMs, reason } of step.changes) {
-      // While acknowledged it is quiet until it gets worse, which ends the acknowledgement, or ends: then receivers are notified of the end only.
-      if (alert.acknowledgement !== null && endsAtMs === null) continue;
-      const { id: alertId, check, slug, kind, severity } = alert;
-      const sample = endsAtMs === null ? ((await options.readSample?.(parts, alert, report)) ?? []) : [];
-      const snapshot = writeSnapshot(snapshotOf(alert, report, { ...context, sample }, endsAtMs));
-      const incident = alert.incident?.number ?? 0;
-      const change = { alertId, check, slug, kind, atMs, event, severity, reason, incident };
-      await parts.notices.appendChange({ ...change, snapshot });
-    }
-  }
-
-  /** The alerts as the step leaves them, and what it means for the gate. */
-  async function writeStates(
-    parts: StoreParts,
-    step: Transition,
-    report: CheckReport | null,
-    nowMs: number,
-  ): Promise<void> {
-    for (const state of step.live) await parts.alerts.save(state);
-    for (const { alert, event } of step.changes) {
-      const isFailure = (event === "firing" || event === "escalated") && alert.severity === "fail";
-      if (isFailure && isGateAlert(alert)) await parts.gate.fail(alert, nowMs);
-    }
-    for (const state of step.gone) {
-      const end = async (): Promise<void> => parts.alerts.end(state, endOf(step, state, report));
-      // What never fired is forgotten.
-      if (state.state === "pending") await parts.alerts.remove(state.id);
-      else if (!isGateAlert(state)) await end();
-      else {
-        const { slug } = state;
-        const change = { slug, settings: options.settings(), by: null, comment: null, nowMs };
-        const { opened } = await changeGate(parts, change, end);
-        await noteActNotice(parts, change, releasedEntries(opened, change));
-      }
-    }
+    const { settings, readSample } = options;
+    return writeStep(parts, { step, report, context, settings: settings(), nowMs: clock.nowMs(), readSample });
   }
 
   function announce(step: Transition, isUrgent: boolean): void {
@@ -420,14 +376,4 @@ export async function recordRun(
   const [recorded] = await recorder.record([request], signal);
   if (recorded?.status === "fulfilled") return recorded.value;
   throw recorded?.reason ?? new FlatlineError("internal", "a run was not answered");
-}
-
-/** Returns how an alert ends with this step, and what the run that ends it said of its baseline. */
-function endOf(step: Transition, { id, reason }: AlertState, report: CheckReport | null): AlertEnd {
-  const atMs = step.changes.find(({ alert, endsAtMs }) => alert.id === id && endsAtMs !== null)?.endsAtMs ?? 0;
-  if (reason === "organization_removed" || reason === "check_removed")
-    return { atMs, isByRun: false, baselineExclusion: null };
-  const exclusion = report?.kind === "result" ? report.result.observed["baselineExclusion"] : undefined;
-  const isKnown = exclusion === "none" || exclusion === "applied" || exclusion === "too_much";
-  return { atMs, isByRun: true, baselineExclusion: isKnown ? exclusion : null };
 }

@@ -1,0 +1,78 @@
+import type { CheckReport } from "../contract/report.ts";
+import type { AlertEnd, AlertState } from "../store/alerts/alerts.ts";
+import type { StoreParts } from "../store/store-parts.ts";
+import { noteActNotice, releasedEntries } from "./acts/act-notice.ts";
+import { changeGate } from "./acts/gate-change.ts";
+import { isGateAlert } from "./decide/gate.ts";
+import type { Transition } from "./decide/transition.ts";
+import type { SampledAsset } from "./notify/notification.ts";
+import { snapshotOf, writeSnapshot, type SnapshotContext } from "./notify/snapshot.ts";
+import type { AlertingSettings } from "./settings.ts";
+
+/** Reads the assets that notifications of a change name, in its transaction. */
+export type ReadSample = (
+  parts: Pick<StoreParts, "evidence">,
+  alert: AlertState,
+  report: CheckReport | null,
+) => Promise<readonly SampledAsset[]>;
+
+/** What a step is written with. */
+export interface StepFacts {
+  readonly step: Transition;
+  /** null: none is known, as its check is no longer configured. */
+  readonly report: CheckReport | null;
+  readonly context: SnapshotContext;
+  readonly settings: AlertingSettings;
+  readonly nowMs: number;
+  /** [they name none] */
+  readonly readSample?: ReadSample | undefined;
+}
+
+/**
+ * Writes the alerts as a step leaves them, what it means for the gate, their history, and the changes to notify of, in the
+ * transaction of what it follows from.
+ */
+export async function writeStep(parts: StoreParts, facts: StepFacts): Promise<void> {
+  const { step, report, context, nowMs: atMs, readSample } = facts;
+  await writeStates(parts, facts);
+  for (const entry of step.history) await parts.alertHistory.append(entry);
+  for (const { event, alert, endsAtMs, reason } of step.changes) {
+    // While acknowledged it is quiet until it gets worse, which ends the acknowledgement, or ends: then receivers are notified of the end only.
+    if (alert.acknowledgement !== null && endsAtMs === null) continue;
+    const { id: alertId, check, slug, kind, severity } = alert;
+    const sample = endsAtMs === null ? ((await readSample?.(parts, alert, report)) ?? []) : [];
+    const snapshot = writeSnapshot(snapshotOf(alert, report, { ...context, sample }, endsAtMs));
+    const incident = alert.incident?.number ?? 0;
+    const change = { alertId, check, slug, kind, atMs, event, severity, reason, incident };
+    await parts.notices.appendChange({ ...change, snapshot });
+  }
+}
+
+async function writeStates(parts: StoreParts, { step, report, settings, nowMs }: StepFacts): Promise<void> {
+  for (const state of step.live) await parts.alerts.save(state);
+  for (const { alert, event } of step.changes) {
+    const isFailure = (event === "firing" || event === "escalated") && alert.severity === "fail";
+    if (isFailure && isGateAlert(alert)) await parts.gate.fail(alert, nowMs);
+  }
+  for (const state of step.gone) {
+    const end = async (): Promise<void> => parts.alerts.end(state, endOf(step, state, report));
+    // What never fired is forgotten.
+    if (state.state === "pending") await parts.alerts.remove(state.id);
+    else if (!isGateAlert(state)) await end();
+    else {
+      const change = { slug: state.slug, settings, by: null, comment: null, nowMs };
+      const { opened } = await changeGate(parts, change, end);
+      await noteActNotice(parts, change, releasedEntries(opened, change));
+    }
+  }
+}
+
+/** Returns how an alert ends with this step, and what the run that ends it said of its baseline. */
+function endOf(step: Transition, { id, reason }: AlertState, report: CheckReport | null): AlertEnd {
+  const atMs = step.changes.find(({ alert, endsAtMs }) => alert.id === id && endsAtMs !== null)?.endsAtMs ?? 0;
+  if (reason === "organization_removed" || reason === "check_removed")
+    return { atMs, isByRun: false, baselineExclusion: null };
+  const exclusion = report?.kind === "result" ? report.result.observed["baselineExclusion"] : undefined;
+  const isKnown = exclusion === "none" || exclusion === "applied" || exclusion === "too_much";
+  return { atMs, isByRun: true, baselineExclusion: isKnown ? exclusion : null };
+}
