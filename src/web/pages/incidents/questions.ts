@@ -276,7 +276,7 @@ function gatesQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOpt
     const held = Math.round(excessOf(all.filter(({ heldSinceMs }) => heldSinceMs !== null)));
     const rest = slugsOf(members).size - heldSince.size;
     const deaths = held === 0 ? "Its deaths are held." : `${countOf(held, "death")} ${held === 1 ? "is" : "are"} held.`;
-    const others = rest === 0 ? "" : ` The ${formatCount(rest)} that only warn are not.`;
+    const others = rest === 0 ? "" : ` The ${formatCount(rest)} that only ${rest === 1 ? "warns is" : "warn are"} not.`;
     const only = heldSince.size === 1;
     return {
       question,
