@@ -12,6 +12,12 @@ export interface BatchOptions<Request, Answer> {
   readonly gather?: () => Promise<void>;
   /** Bounds how often a group is taken [as soon as the one before has ended]. */
   readonly pacing?: Pacing<Request>;
+  /** Most requests in a group; one counts for as many as it has keys [512]. */
+  readonly largestGroup?: number;
+  /** Whether a group runs beside the one before [after it]. */
+  readonly areConcurrent?: true;
+  /** Returns whether an error fails a whole group: no request of it is tried alone then [isOfStore]. */
+  readonly failsAll?: (error: unknown) => boolean;
 }
 
 /** A least time from group to group, where a group costs as much as many requests. */
@@ -32,13 +38,13 @@ interface Waiting<Request, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
-// Beyond some hundred an fsync more or less is nothing. A request counts for as many as it has keys.
-const largestGroup = 512;
+// Beyond some hundred an fsync more or less is nothing.
+const largestCommit = 512;
 
 /**
  * Creates a function whose calls share their work: what is asked for while a group runs is the next group. A transaction waits
  * for the disk, and with a hundred requests in it costs hardly more than with one. When a group fails, each request of it is
- * tried on its own, so that none is lost by another's fault; but not when it is the store that cannot be used or is busy.
+ * tried on its own, so that none is lost by another's fault, unless `failsAll`.
  */
 export function createBatch<Request, Answer>(
   options: BatchOptions<Request, Answer>,
@@ -47,7 +53,7 @@ export function createBatch<Request, Answer>(
   const gather = options.gather ?? eventLoopTurn;
   // A group is not of the trace of the caller that came first.
   const inOwnContext = AsyncLocalStorage.snapshot();
-  const { pacing } = options;
+  const { pacing, largestGroup = largestCommit, failsAll = isOfStore } = options;
   let queue: Waiting<Request, Answer>[] = [];
   let isRunning = false;
   let takenAtMs = -Infinity;
@@ -77,7 +83,7 @@ export function createBatch<Request, Answer>(
     try {
       answers = await options.run(group.map(({ request }) => request));
     } catch (error) {
-      if (group.length === 1 || isOfStore(error)) {
+      if (group.length === 1 || failsAll(error)) {
         for (const { reject } of group) reject(error);
         return;
       }
@@ -112,7 +118,8 @@ export function createBatch<Request, Answer>(
     while (queue.length > 0) {
       await gather();
       if (pacing !== undefined) await pause(pacing);
-      await runGroup(takeGroup());
+      const ran = runGroup(takeGroup());
+      if (options.areConcurrent !== true) await ran;
     }
     isRunning = false;
   }

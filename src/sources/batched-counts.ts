@@ -1,8 +1,8 @@
-import type { FlatlineError } from "../base/errors.ts";
+import { createBatch } from "../base/batch.ts";
+import { FlatlineError } from "../base/errors.ts";
 import { hourMs, minuteMs, type Clock } from "../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery, LivenessCounts } from "../contract/liveness-counts.ts";
-import { createBatcher } from "./batcher.ts";
-import type { CountReader, SegmentQuery } from "./count-reader.ts";
+import { stopped, type CountReader, type SegmentQuery } from "./count-reader.ts";
 import { readDeaths, readFirstEvents, type SegmentDeaths } from "./count-rows.ts";
 
 export interface BatchedCountsOptions {
@@ -36,34 +36,76 @@ const unknownForMs = minuteMs;
 /** Creates LivenessCounts that send one query for all organizations that are due together. */
 export function createBatchedCounts(options: BatchedCountsOptions): TableCounts {
   const { reader, clock } = options;
-  const shared = {
-    clock,
-    waitMs: options.waitMs ?? defaultWaitMs,
-    mostItems: options.mostOrganizations ?? defaultMostOrganizations,
-    timeoutMs: options.timeoutMs + graceMs,
-  };
-  const deaths = createBatcher<DeathsQuery, readonly AssetTypeDeaths[]>({
-    ...shared,
-    ask: (queries, signal) => askDeaths(reader, queries, signal),
-  });
-  const firstEvents = createBatcher<string, { readonly atMs: number | null }>({
-    ...shared,
-    ask: (slugs, signal) => askFirstEvents(reader, slugs, signal),
-  });
+  const deaths = gathered((queries: readonly DeathsQuery[], signal) => askDeaths(reader, queries, signal), options);
+  const firstEvents = gathered((slugs: readonly string[], signal) => askFirstEvents(reader, slugs, signal), options);
   const known = new Map<string, { readonly atMs: number | null; readonly untilMs: number }>();
   return {
     knowsFirstEvents: reader.firstEvents !== null,
-    deaths: (queries, { signal } = {}) => Promise.all(queries.map((query) => deaths.ask(query, signal))),
+    deaths: (queries, { signal } = {}) => Promise.all(queries.map((query) => deaths(query, signal))),
     firstEventAtMs: async (slug, { signal } = {}) => {
       if (reader.firstEvents === null) return null;
       const remembered = known.get(slug);
       if (remembered !== undefined && clock.monotonicMs() < remembered.untilMs) return remembered.atMs;
-      const { atMs } = await firstEvents.ask(slug, signal);
+      const { atMs } = await firstEvents(slug, signal);
       known.set(slug, { atMs, untilMs: clock.monotonicMs() + (atMs === null ? unknownForMs : knownForMs) });
       return atMs;
     },
     close: () => reader.close(),
   };
+}
+
+/**
+ * Returns a function whose calls within a short time are one query. An error among the answers of `ask` fails its own item only,
+ * any other one fails all: a query for each of them alone would fail as well. The query ends when all callers have left.
+ */
+function gathered<Item, Answer>(
+  ask: (items: readonly Item[], signal: AbortSignal) => Promise<readonly (Answer | FlatlineError)[]>,
+  { clock, timeoutMs, waitMs = defaultWaitMs, mostOrganizations = defaultMostOrganizations }: BatchedCountsOptions,
+): (item: Item, signal?: AbortSignal) => Promise<Answer> {
+  const answerOf = createBatch<Asked<Item>, Answer | FlatlineError>({
+    gather: () => clock.sleep(waitMs),
+    largestGroup: mostOrganizations,
+    areConcurrent: true,
+    failsAll: () => true,
+    run: async (asked) => {
+      const ended = new AbortController();
+      const left = whenAllLeft(asked, ended.signal);
+      if (left.aborted) throw stopped(left);
+      try {
+        return await ask(
+          asked.map(({ item }) => item),
+          clock.timeout(timeoutMs + graceMs, left),
+        );
+      } finally {
+        ended.abort();
+      }
+    },
+  });
+  return async (item, signal) => {
+    const answer = await answerOf({ item, signal });
+    if (answer instanceof FlatlineError) throw answer;
+    return answer;
+  };
+}
+
+interface Asked<Item> {
+  readonly item: Item;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Returns a signal that aborts when those of all callers have, unless `ended` is first. */
+function whenAllLeft(asked: readonly Asked<unknown>[], ended: AbortSignal): AbortSignal {
+  const all = new AbortController();
+  const waiting = new Set(asked.map(({ signal }) => signal));
+  for (const signal of waiting) {
+    const leave = (): void => {
+      waiting.delete(signal);
+      if (waiting.size === 0) all.abort(signal?.reason);
+    };
+    if (signal?.aborted === true) leave();
+    else signal?.addEventListener("abort", leave, { once: true, signal: ended });
+  }
+  return all.signal;
 }
 
 async function askDeaths(

@@ -3,9 +3,8 @@ import { z } from "zod";
 
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import type { ClickhouseTableSource } from "../contract/table-source.ts";
-import { stopped } from "./batcher.ts";
 import { firstEventStatement, queryStatement, tableStatement, type ClickhouseStatement } from "./clickhouse-sql.ts";
-import { mostConnections, type CountReader, type RawRow } from "./count-reader.ts";
+import { mostConnections, stopped, type CountReader, type RawRow } from "./count-reader.ts";
 import { redact, type Secret } from "../base/secret.ts";
 
 // One JSON document instead of one row per line: the client cannot detect that an answer in lines was cut off.

@@ -1,3 +1,5 @@
+import { FlatlineError } from "../base/errors.ts";
+
 /**
  * A query for the deaths of one organization in each segment between two neighbours of `boundsMs` (exclusive start,
  * inclusive end).
@@ -25,3 +27,13 @@ export interface CountReader {
 
 /** Connections to one database: batches are few and large, and the database has other users. */
 export const mostConnections = 4;
+
+/** Creates the error of a call that was aborted. */
+export function stopped(signal: AbortSignal): FlatlineError {
+  const isTimeout = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
+  return isTimeout
+    ? new FlatlineError("api_timeout", "the source did not answer in time", { cause: signal.reason })
+    : new FlatlineError("api_network", "the query was cancelled by its caller", {
+        cause: signal.reason,
+      });
+}

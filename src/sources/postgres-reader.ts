@@ -4,8 +4,7 @@ import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import { driverUrl, postgresPasswords } from "../base/postgres-url.ts";
 import { Secret, redact } from "../base/secret.ts";
 import type { PostgresTableSource } from "../contract/table-source.ts";
-import { stopped } from "./batcher.ts";
-import { mostConnections, type CountReader, type RawRow } from "./count-reader.ts";
+import { mostConnections, stopped, type CountReader, type RawRow } from "./count-reader.ts";
 import {
   answeredColumns,
   describeStatement,
