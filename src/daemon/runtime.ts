@@ -21,7 +21,7 @@ import type { MessageLink } from "../receivers/wording/message.ts";
 import type { ReceiverDeps } from "../receivers/kind.ts";
 import { createReceiver } from "../receivers/receivers.ts";
 import type { SpikeRule } from "../service/local-evaluation.ts";
-import { evaluateRound } from "../service/local-round.ts";
+import { evaluateRound } from "../service/local-evaluation.ts";
 import type { Board } from "../store/runs/board.ts";
 import { ruleOf } from "./baselines.ts";
 import type { Parts } from "./parts.ts";

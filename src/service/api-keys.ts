@@ -1,8 +1,9 @@
 import { createHash, hash, randomBytes, timingSafeEqual } from "node:crypto";
-import { actor } from "../contract/actor.ts";
+
+import type { Clock } from "../base/time.ts";
+import { actor, type Actor } from "../contract/actor.ts";
 import type { KeyRole, StoredKey } from "../store/platform/api-keys.ts";
 import type { Store } from "../store/store.ts";
-import type { KeyIdentity } from "./key-identity.ts";
 
 // 256 bits cannot be guessed, so a plain hash is sufficient.
 const keyBytes = 32;
@@ -42,4 +43,52 @@ export async function findKey(store: Pick<Store, "platform">, presented: string)
   if (found === null || !timingSafeEqual(Buffer.from(found.sha256), Buffer.from(sha256))) return null;
   const author = actor(found.name, "api_v2");
   return { role: found.role, organizations: found.organizations, keyId: found.id, author };
+}
+
+/** The holder of a key, on whose behalf an operation runs. */
+export interface KeyIdentity {
+  readonly role: KeyRole;
+  /** Slugs that the key may access. */
+  readonly organizations: readonly string[];
+  /** null: in process, without a key. */
+  readonly keyId: string | null;
+  /** The author of its reviews, for the audit [flatline itself]. */
+  readonly author?: Actor;
+}
+
+// A revoked key is rejected within 2 s (CONTRACT 3), whichever process revoked it. A tenth of a second is immediate for a person, and
+// ten queries per second are cheap.
+const rememberedMs = 100;
+// Bounds the cache against callers; fewer keys than that are in use at a time.
+const rememberedKeys = 1_000;
+
+interface Remembered {
+  readonly identity: KeyIdentity;
+  readonly untilMs: number;
+}
+
+/**
+ * Creates a `findKey` that queries the store at most ten times per second and key. Only valid keys are cached, by hash, so
+ * that a new key works at once.
+ */
+export function createKeyRing(options: {
+  readonly store: Pick<Store, "platform">;
+  readonly clock: Pick<Clock, "monotonicMs">;
+}): (presented: string) => Promise<KeyIdentity | null> {
+  const { store, clock } = options;
+  const remembered = new Map<string, Remembered>();
+
+  return async (presented) => {
+    const sha256 = hashKey(presented);
+    const known = remembered.get(sha256);
+    const nowMs = clock.monotonicMs();
+    if (known !== undefined && nowMs < known.untilMs) return known.identity;
+    remembered.delete(sha256);
+    const identity = await findKey(store, presented);
+    if (identity === null) return null;
+    if (remembered.size >= rememberedKeys) remembered.clear();
+    // The time before the query: a revocation during the query must not be cached longer.
+    remembered.set(sha256, { identity, untilMs: nowMs + rememberedMs });
+    return identity;
+  };
 }

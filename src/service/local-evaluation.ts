@@ -2,8 +2,8 @@ import { FlatlineError } from "../base/errors.ts";
 import { stretchesAt, type JudgedStretch } from "../contract/judgement.ts";
 import type { AssetTypeDeaths, DeathsQuery, LivenessCounts } from "../contract/liveness-counts.ts";
 import { evaluateSpike, type SpikeResult } from "../spike/evaluate.ts";
-import type { CountKind } from "../spike/findings.ts";
 import { excludedBaseline, type ExcludedBaseline } from "../spike/exclusion.ts";
+import type { CountKind } from "../spike/findings.ts";
 import { medianDays, type BaselineKind } from "../spike/median.ts";
 import { SpikeInputError } from "../spike/spike-input-error.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
@@ -161,5 +161,37 @@ function asBadRequest<Result>(work: () => Result): Result {
   } catch (error) {
     if (!(error instanceof SpikeInputError)) throw error;
     throw new FlatlineError("api_bad_request", error.message, { cause: error, issues: [error.message] });
+  }
+}
+
+/**
+ * Evaluates many organizations at one instant, in order, with one query for all counts and one for the first event of each
+ * median. Returns null for one that cannot be evaluated; its own run reports the reason.
+ * @throws the errors of `counts`
+ */
+export async function evaluateRound(
+  asked: readonly LocalEvaluation[],
+  counts: EvaluationCounts,
+): Promise<(SpikeResult | null)[]> {
+  const evaluations = await withStretches(asked, counts);
+  const queries = evaluations.map(
+    (evaluation) => unlessRefused(() => evaluationQuery(evaluation)) ?? { slug: evaluation.slug, intervals: [] },
+  );
+  const deaths = await counts.deaths(queries);
+  const firstEvents: (number | null)[] = [];
+  for (const evaluation of evaluations)
+    firstEvents.push(evaluation.baseline === "mean" ? null : await firstEventFor(evaluation, counts));
+  return evaluations.map((evaluation, index) => {
+    if (queries[index]?.intervals.length === 0) return null;
+    return unlessRefused(() => evaluateDeaths(evaluation, deaths[index] ?? [], firstEvents[index] ?? null));
+  });
+}
+
+function unlessRefused<Result>(work: () => Result): Result | null {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof FlatlineError && error.code === "api_bad_request") return null;
+    throw error;
   }
 }

@@ -2,7 +2,7 @@ import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import type { CallOptions, PlatformApi, SpikeRequest } from "../contract/platform-api.ts";
 import type { Store } from "../store/store.ts";
-import type { KeyIdentity } from "./key-identity.ts";
+import type { KeyIdentity } from "./api-keys.ts";
 import { evaluateLocally, type EvaluationCounts, type SpikeRule } from "./local-evaluation.ts";
 import { createLocalListing } from "./local-listing.ts";
 import { reviewLocally } from "./local-review.ts";

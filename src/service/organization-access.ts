@@ -1,6 +1,6 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { StoreParts } from "../store/store-parts.ts";
-import type { KeyIdentity } from "./key-identity.ts";
+import type { KeyIdentity } from "./api-keys.ts";
 
 export interface OrganizationAccessOptions {
   readonly store: {

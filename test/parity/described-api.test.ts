@@ -14,7 +14,7 @@ import {
   targetedLabels,
   watchlistReasons,
 } from "../../src/contract/review.ts";
-import { reportParameters } from "../../src/service/api/openapi-parameters.ts";
+import { reportParameters } from "../../src/service/api/openapi.ts";
 import { openApiDocument } from "../../src/service/api/openapi.ts";
 import { reviewBudget } from "../../src/service/review-rules.ts";
 import { sampleHealthcheck, sampleSpikeRequest } from "../support/far-side/api-samples.ts";

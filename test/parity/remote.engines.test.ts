@@ -3,7 +3,7 @@ import { createHttpDispatcher } from "../../src/base/http-dispatcher.ts";
 import { createConnectedClient } from "../../src/client/connected-client.ts";
 import { findKey } from "../../src/service/api-keys.ts";
 import { apiV2Routes } from "../../src/service/api/routes.ts";
-import type { KeyIdentity } from "../../src/service/key-identity.ts";
+import type { KeyIdentity } from "../../src/service/api-keys.ts";
 import { createLocalPlatformApi } from "../../src/service/local-platform-api.ts";
 import { storeEngines } from "../support/store/engines.ts";
 import { startWeb } from "../support/web-harness.ts";

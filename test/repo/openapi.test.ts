@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { openApiFile } from "../../scripts/openapi.ts";
 import { ownFilterNames } from "../../src/contract/reports.ts";
 import { parseReportsQuery } from "../../src/contract/reports-query.ts";
-import { reportParameters } from "../../src/service/api/openapi-parameters.ts";
+import { reportParameters } from "../../src/service/api/openapi.ts";
 
 async function problemsOf(source: string): Promise<string[]> {
   const config = await createConfig({ extends: ["recommended-strict"] });

@@ -9,7 +9,7 @@ import type { PlatformApi, SpikeRequest } from "../../contract/platform-api.ts";
 import { parseReportsQuery } from "../../contract/reports-query.ts";
 import { parseReviewRequest } from "../../contract/review-body.ts";
 import { apiRefusal, badRequest, internalRefusal, refusalOf, refusalOfBody, sendRefusal } from "./refusals.ts";
-import type { KeyIdentity } from "../key-identity.ts";
+import type { KeyIdentity } from "../api-keys.ts";
 import { openApiDocument } from "./openapi.ts";
 import { spikeRequestSchema } from "../../contract/healthcheck-schemas.ts";
 import { issueMessages, readWith } from "../../contract/issues.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { DeathsQuery } from "../contract/liveness-counts.ts";
 import { evaluateLocally, type LocalEvaluation } from "./local-evaluation.ts";
-import { evaluateRound } from "./local-round.ts";
+import { evaluateRound } from "./local-evaluation.ts";
 
 const thresholds = { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 };
 const nowMs = Date.parse("2026-05-06T12:00:00Z");

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTemporaryStore } from "../../test/support/store/temporary.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { createApiKey, hashKey } from "./api-keys.ts";
-import { createKeyRing } from "./key-ring.ts";
+import { createKeyRing } from "./api-keys.ts";
 
 const clock = createVirtualClock({ startMs: Date.UTC(2026, 10, 20) });
 const wanted = { name: "ci", role: "customer", organizations: ["acme"], nowMs: clock.nowMs() } as const;
