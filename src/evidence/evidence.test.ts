@@ -8,7 +8,7 @@ import { withEvidence, type SpikeEvidence } from "./enrichment.ts";
 import { likelyCause, type CauseEvidence } from "./likely-cause.ts";
 import { attributionSlices, quietSlices, unjudgedSlices, type QuietAsk } from "./quiet-days.ts";
 import { onsetAtMs, onsetText, type DeathBucket } from "./onset.ts";
-import { differenceBounds, wilsonBounds } from "./proportions.ts";
+import { differenceBounds, wilsonBounds } from "./attribution.ts";
 import { RegretCounter, type Regret } from "./regret.ts";
 import { isSameType, noType, type AssetLook } from "../contract/assets.ts";
 
