@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { dialects } from "./dialect.ts";
-import { createStatementNames } from "./postgres-statements.ts";
+import { createStatementNames } from "./postgres-pool.ts";
 
 describe("a statement that the server keeps", () => {
   it("has the same name each time, and no other text has it", () => {
