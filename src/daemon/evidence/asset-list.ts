@@ -3,6 +3,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import { AssetBook } from "../../contract/assets.ts";
 import { showsLife, type LookAnswer } from "../../contract/second-opinion.ts";
 import { DeadAssetLedger, type DeadAsset } from "../../evidence/dead-assets.ts";
+import { chunksOf } from "../../store/engine/chunks.ts";
 import {
   assetEventPages,
   type AssetEventRow,
@@ -51,7 +52,6 @@ interface Listed extends DeadAsset<AssetEventRow> {
 // Some 200 MB of names: more assets than an organization has.
 const mostAssets = 1_000_000;
 const withinMs = minuteMs;
-const rowsAPiece = 500;
 // The last instant that a Date knows: an asset may be found alive at any time.
 const lastInstantMs = 8_640_000_000_000_000;
 
@@ -131,17 +131,15 @@ export function createAssetList({ store, clock }: AssetListOptions, of: ListedSp
   }
 
   async function* pieces(assets: readonly Listed[]): AsyncGenerator<readonly ListedAsset[]> {
-    for (let start = 0; start < assets.length; start += rowsAPiece)
-      yield await described(assets.slice(start, start + rowsAPiece));
+    for (const some of chunksOf(assets)) yield await described(some);
   }
 
   async function attributeNames(assets: readonly Listed[]): Promise<string[]> {
     const names = new Set<string>();
     const setIds = [...new Set(assets.flatMap(({ death }) => death.attributeSetId ?? []))];
-    for (let start = 0; start < setIds.length; start += rowsAPiece) {
-      const some = setIds.slice(start, start + rowsAPiece).map((attributeSetId) => ({ typeId: 0, attributeSetId }));
-      for (const set of (await store.evidence.factsOf(some)).attributeSets.values())
-        for (const name of Object.keys(set)) names.add(name);
+    for (const some of chunksOf(setIds)) {
+      const facts = await store.evidence.factsOf(some.map((attributeSetId) => ({ typeId: 0, attributeSetId })));
+      for (const set of facts.attributeSets.values()) for (const name of Object.keys(set)) names.add(name);
     }
     return [...names].toSorted();
   }

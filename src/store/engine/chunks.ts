@@ -1,9 +1,9 @@
 // Far below SQLite's limit of 32,766 parameters; all statements but the last have the same text.
 const chunkRows = 500;
 
-/** Splits `rows` into chunks for one statement each, with at most about 50 parameters per row. */
-export function* chunksOf<Row>(rows: readonly Row[]): Generator<readonly Row[], void, undefined> {
-  for (let start = 0; start < rows.length; start += chunkRows) yield rows.slice(start, start + chunkRows);
+/** Splits `rows` into chunks of `size` [500] for one statement each, with at most about 50 parameters per row. */
+export function* chunksOf<Row>(rows: readonly Row[], size = chunkRows): Generator<readonly Row[], void, undefined> {
+  for (let start = 0; start < rows.length; start += size) yield rows.slice(start, start + size);
 }
 
 /** Returns what one statement for each chunk of `values` answers, in order. */

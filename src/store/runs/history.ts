@@ -3,6 +3,7 @@ import { checkKey } from "../../contract/check-key.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckName, CheckReport } from "../../contract/report.ts";
 import { worstSeverity, type Severity } from "../../contract/severity.ts";
+import { chunksOf } from "../engine/chunks.ts";
 import type { StoreParts } from "../store-parts.ts";
 import type { CheckKey } from "./check-state.ts";
 import { HourSeries, type HourRun } from "./hour-series.ts";
@@ -86,8 +87,8 @@ export function createHistory(store: StoreParts["runs"]): History {
   async function readOpen(checkIds: readonly number[], span: { readonly fromMs: number; readonly toMs: number }) {
     const open = new Map<number, Map<number, readonly RunPoint[]>>();
     const sorted = checkIds.toSorted((left, right) => left - right);
-    for (let start = 0; start < sorted.length; start += checksAtOnce) {
-      for (const { checkId, hour, points } of await store.openHours(sorted.slice(start, start + checksAtOnce), span))
+    for (const some of chunksOf(sorted, checksAtOnce)) {
+      for (const { checkId, hour, points } of await store.openHours(some, span))
         open.set(hour, (open.get(hour) ?? new Map<number, readonly RunPoint[]>()).set(checkId, points));
       // SQLite answers within the call.
       await eventLoopTurn();
