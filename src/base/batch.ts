@@ -26,7 +26,7 @@ export interface Pacing<Request> {
   readonly everyMs: number;
   /** Returns whether this request, with all that wait, is taken at once. */
   readonly isUrgent: (request: Request) => boolean;
-  /** From its abort on nothing waits any more. */
+  /** After its abort nothing waits any more. */
   readonly ending: AbortSignal;
 }
 
@@ -38,7 +38,7 @@ interface Waiting<Request, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
-// Beyond some hundred an fsync more or less is nothing.
+// Hundreds of requests already share the cost of an fsync: more of them save next to nothing.
 const largestCommit = 512;
 
 /**
@@ -49,9 +49,9 @@ const largestCommit = 512;
 export function createBatch<Request, Answer>(
   options: BatchOptions<Request, Answer>,
 ): (request: Request) => Promise<Answer> {
-  // What has arrived with the first of them has not been heard yet.
+  // Requests that arrived in the same turn as the first one may not have been read yet.
   const gather = options.gather ?? eventLoopTurn;
-  // A group is not of the trace of the caller that came first.
+  // A group does not belong to the trace of the caller that came first.
   const inOwnContext = AsyncLocalStorage.snapshot();
   const { pacing, largestGroup = largestCommit, failsAll = isOfStore } = options;
   let queue: Waiting<Request, Answer>[] = [];
@@ -62,7 +62,6 @@ export function createBatch<Request, Answer>(
 
   /** The longest front of the queue without a key twice. */
   function takeGroup(): Waiting<Request, Answer>[] {
-    // Nothing to compare it with.
     if (queue.length === 1) return queue.splice(0);
     const keys = new Set<string>();
     let length = 0;

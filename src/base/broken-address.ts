@@ -8,15 +8,15 @@ export function breakAddress(address: string): string {
   const end = rest.search(/[/?#]/);
   const authority = end === -1 ? rest : rest.slice(0, end);
   const tail = end === -1 ? "" : rest.slice(end);
-  // The name in a mail address keeps its dots; the user part of a URL may be read as a host by some programs.
+  // A mail address keeps the dots before its @. Those of a URL are broken too: some programs read its user part as a host.
   const hostFrom = scheme === "" ? (/^.*(?:@|\[at\])/s.exec(authority)?.[0].length ?? 0) : 0;
   const broken = authority.slice(0, hostFrom) + breakDots(authority.slice(hostFrom)) + tail;
   return breakScheme(scheme) + broken.replaceAll("@", "[at]");
 }
 
-// A scheme of any length would be looked for from each letter of a long word.
+// Without a limit, a scheme would be looked for from each letter of a long word.
 const scheme = /[a-z][a-z0-9+.-]{0,30}:\/\//.source;
-// One ends where the next begins: `(https://a.example)(https://b.example)` has two.
+// An address ends where the next one begins: `(https://a.example)(https://b.example)` has two.
 const urls = new RegExp(String.raw`${scheme}(?:(?:(?!${scheme})[^\s<>"])+|(?=${scheme}))`, "gi");
 
 /**

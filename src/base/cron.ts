@@ -66,7 +66,7 @@ interface Gap {
 // that it is late: a queue that is half a minute behind a pattern of seconds still finds them here.
 const gapsAtOnce = 32;
 const gapsKept = 500;
-/** By pattern and timezone; filled as they are found. */
+/** Gaps by pattern and timezone; each is added when it is first found. */
 const gapsOf = memoized(gapsKept, (_key: string): Gap[] => []);
 
 function remember(known: Gap[], found: Gap): void {

@@ -20,7 +20,7 @@ export async function endsWithin(
   }
 }
 
-// Work that was aborted only waits for its signal.
+// Aborted work needs a moment to see its signal and end.
 const giveUpMs = 350;
 
 /**

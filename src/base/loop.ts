@@ -28,15 +28,15 @@ export interface LoopOptions {
   /** [never] */
   readonly stalledAfterMs?: number;
   /**
-   * What a turn waits for is an instant of the wall clock: when that is set, or the machine was suspended, the next turn begins
-   * within a minute [false].
+   * Whether a turn waits for an instant of the wall clock: when that clock is set, or the machine was suspended, the
+   * next turn begins within a minute [false].
    */
   readonly followsWallClock?: boolean;
 }
 
-// The two clocks are compared so often, which costs nothing; what is due is looked up in the store.
+// The two clocks are compared this often, which costs nothing: whether a turn is due is looked up in the store.
 const compareClocksMs = 60 * secondMs;
-// A clock that is adjusted is not one that is set.
+// A smaller difference is a clock that is adjusted, not one that was set.
 const clockSetByMs = secondMs;
 // An abort without a reason creates an exception with its stack.
 const wokenUp = "woken up";
@@ -52,7 +52,7 @@ export function createLoop(options: LoopOptions): Loop {
   /** Instant of the monotonic clock, as the others here. */
   let nextTurnMs = Infinity;
   let lastTurnMs = clock.monotonicMs();
-  /** When the monotonic clock began, of the wall clock; as of the last turn. */
+  /** Instant of the wall clock at which the monotonic clock was zero, as of the last turn. */
   let monotonicZeroMs = clock.nowMs() - lastTurnMs;
 
   function wake(delayMs = 0): void {
@@ -92,7 +92,7 @@ export function createLoop(options: LoopOptions): Loop {
       if (stopping.signal.aborted) return;
       lastTurnMs = clock.monotonicMs();
       monotonicZeroMs = clock.nowMs() - lastTurnMs;
-      // Set before the turn: what happens during it may need another one.
+      // It is set before the turn, because something during the turn may ask for another one.
       nextTurnMs = Infinity;
       wake(await turn());
     }

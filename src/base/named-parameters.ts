@@ -1,6 +1,6 @@
 /** SQL text, split at its named parameters (`:name`). */
 export interface ParameterizedText {
-  /** One element more than `names`. */
+  /** The texts around the names: one more than `names`. */
   readonly texts: readonly string[];
   /** The parameter between two texts, in order; a name may occur several times. */
   readonly names: readonly string[];

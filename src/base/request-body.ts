@@ -36,11 +36,11 @@ export async function receiveBody(
     await passOn(request, (piece) => block.add(piece));
   } catch (error) {
     held.release();
-    // What is still to come is dropped, so that the client can end its request and read the answer.
+    // The rest of the body is dropped, so that the client can end its request and read the answer.
     request.resume();
     throw error;
   }
-  // It may have gone away as soon as it had sent all of it.
+  // A client may close the connection as soon as it has sent its body.
   if (response.closed) held.release();
   else response.once("close", () => held.release());
   const bytes = block.bytes();
@@ -51,7 +51,7 @@ export async function receiveBody(
 function passOn(request: IncomingMessage, take: (piece: Uint8Array) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (cause?: unknown): void => reject(brokeOff(cause));
-    // Nothing more would be heard of it.
+    // The request would emit no further event.
     if (request.destroyed) return fail();
     const onPiece = (piece: Uint8Array): void => {
       try {

@@ -20,8 +20,8 @@ export function matchesText(pattern: string, text: string): boolean {
 
 /** Returns whether `outer` matches every text that `inner` matches. */
 export function coversPattern(outer: string, inner: string): boolean {
-  // Each star of `inner` stands for any text, also for this one, which no star but one of `outer` can match; and a star that
-  // matches it matches any other in its place.
+  // A star of `inner` stands for any text, also for NUL, which only a star of `outer` can match, because no pattern
+  // holds it. A star that matches NUL matches any other text in its place.
   return matchesText(outer, partsOf(inner).join("\u0000"));
 }
 

@@ -24,7 +24,7 @@ export interface Tracer {
   inTrace<Result>(work: () => Result): Result;
 }
 
-// 32 bits each.
+// Each part has 32 bits.
 const traceWords = 4;
 const spanWords = 2;
 
@@ -51,7 +51,7 @@ export function createTracer(random: () => number): Tracer {
     within: (trace, work) => storage.run(trace, work),
     inTrace: (work) => {
       if (current() !== null) return work();
-      // Not sampled would ask a platform that follows its callers to record nothing of the request.
+      // The flag says sampled: without it, a platform that follows its callers would not record the request.
       return storage.run(
         { traceId: newId(traceWords), spanId: newId(spanWords), parentId: null, isSampled: true },
         work,
