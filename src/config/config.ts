@@ -24,7 +24,7 @@ export interface Config extends Omit<RootInput, Own> {
   readonly organizations: readonly OrganizationConfig[];
   /** Where more of them are listed; what they list is joined by discovery/fleet.ts. */
   readonly discover: readonly DiscoverConfig[];
-  /** What `defaults` says, for organizations that the store has but the file does not, or no longer, name. */
+  /** The settings of `defaults`, for organizations that the store has but the files do not name (any more). */
   readonly defaults: Pick<OrganizationConfig, "baseline" | "gate">;
   readonly receivers: readonly ReceiverConfig[];
   readonly server: ServerConfig;
@@ -59,9 +59,9 @@ export interface OrganizationConfig
   extends Omit<BuiltinSettings, "schedule" | "timezone" | "jitterMs">, SettingsOfChecks {
   readonly slug: string;
   readonly schedule: Schedule;
-  /** All of them, at once, by default; afterMs 0: at once, else an escalation of what was not acknowledged by then. */
+  /** Receivers [all of them, at once]; afterMs above 0 is an escalation of what was not acknowledged by then. */
   readonly receivers: NonNullable<Settings["receivers"]>;
-  /** Those that run; an `alert` holds before the organization's, field by field. */
+  /** The healthchecks that run; each field of their `alert` takes precedence over the organization's. */
   readonly healthchecks: NonNullable<Settings["healthchecks"]>;
   /** Overrides source.apiKey. */
   readonly apiKey: Secret | null;
@@ -77,7 +77,7 @@ export interface DiscoverConfig extends Pick<DiscoverInput, "name" | "refreshInt
     | { readonly kind: "url"; readonly url: Secret; readonly headers: Readonly<Record<string, Secret>> }
     /** Absolute. */
     | { readonly kind: "file"; readonly path: string };
-  /** What each of its organizations is before the list says more; the slug is empty. */
+  /** The settings of its organizations before those of the list; the slug is empty. */
   readonly template: OrganizationConfig;
 }
 
@@ -95,7 +95,7 @@ export type ReceiverConfig = ReceiverBase & ReceiverOptions;
 export interface ServerConfig extends Omit<RootInput["server"], "tokens"> {
   /** host:port; a host of IPv6 in brackets. */
   readonly listen: string;
-  /** Who may ask, and for what; `token`, which commands show to the daemon, is the first of them. */
+  /** The tokens and their rights; the first one, `token`, is the one that commands send to the daemon. */
   readonly tokens: readonly ServerTokenConfig[];
 }
 

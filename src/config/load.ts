@@ -22,7 +22,7 @@ import { readSecrets } from "./resolve/secrets.ts";
 import { includeSchema, rootSchema } from "./schema/schema.ts";
 
 export interface LoadOptions {
-  /** As the user named it; relative to `cwd`, and shown like that in messages. */
+  /** The path as the user gave it, relative to `cwd`; messages show it like that. */
   readonly path: string;
   readonly cwd: string;
   readonly env: Environment;
@@ -68,7 +68,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   });
 }
 
-/** What a command that asks the running daemon takes from the configuration. */
+/** The keys of the configuration that a command needs to ask the running daemon. */
 export interface ClientConfig {
   /** Absolute path of the file. */
   readonly file: string;
@@ -119,7 +119,7 @@ export async function loadClientConfig(
 
 type OrganizationList = WrittenConfig["organizations"];
 
-/** One list of all; undefined when no file has one, refused when the only one was. */
+/** Joins the lists of all files; undefined when no file has one, refused when the only one was. */
 function joinLists(lists: readonly OrganizationList[]): OrganizationList {
   const given = lists.flatMap((list) => known(list) ?? []);
   return given.length > 0 ? given : lists.find((list) => list !== undefined);
@@ -137,7 +137,7 @@ function invalidConfig(problems: readonly Problem[], documents: readonly ConfigD
   );
 }
 
-/** What the environment says to listen on; null when it says nothing, or the file does. */
+/** Returns the address to listen on that the environment has; null when it has none, or the file has one. */
 function readEnvironmentListen(
   env: Environment,
   written: unknown,

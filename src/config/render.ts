@@ -30,7 +30,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
       { ...config, source: withTable(config.source) },
       {
         defaults: defaults.baseline === "mean" ? null : defaults,
-        // What is discovered is no part of the files: they mean the same without it.
+        // Discovered organizations are no part of the files, which mean the same without them.
         organizations: config.organizations
           .filter(({ discoveredBy }) => discoveredBy === null)
           .map(describeOrganization),
@@ -97,7 +97,7 @@ export function describeOrganization(organization: OrganizationConfig): Readonly
   return writtenAs(
     organizationShape,
     { ...organization, ...schedule, schedule: pattern },
-    // What organizations of a discovery source start from has no slug.
+    // The template of a discovery source has no slug.
     { slug: organization.slug === "" ? null : organization.slug, ...Object.fromEntries(checks) },
   );
 }

@@ -25,7 +25,7 @@ export function checkCounting(config: WrittenConfig): Finding[] {
   const defaults = known(config.defaults) ?? {};
   return settingsOf(config).flatMap(({ path, value }): Finding[] => {
     if ((value.count ?? defaults.count) !== "assets") return [];
-    // What only the defaults say is reported there.
+    // Settings that only `defaults` has are reported there.
     const isOwn = value.count !== undefined;
     if (isOwn && source !== null && !source.holdsEvents) {
       const message = `assets needs the liveness events in flatline's own store: with source.type ${source.type} no asset has a name here; leave count out, or import the events with source.type: embedded`;

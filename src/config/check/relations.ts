@@ -112,7 +112,7 @@ function checkDuplicates(noun: string, names: readonly Part<string>[], places: C
 function checkReceiverNames(config: WrittenConfig, places: ConfigPlaces): Finding[] {
   const receivers = known(config.receivers);
   const names = namesOf(partsOf(receivers, ["receivers"])).map(({ value }) => value);
-  // One that was refused has a name, too, that is not known.
+  // A refused receiver has a name too, which is not known.
   const isComplete = config.receivers !== refused && names.length === (receivers ?? []).length;
   return settingsOf(config).flatMap(({ path, value }) => {
     const list = partsOf(value.receivers, [...path, "receivers"]).flatMap((routed) =>
@@ -153,7 +153,7 @@ function checkDiscover({ path, value }: Part<WrittenDiscover>): Finding[] {
   return foreign.map((key) => ({ path: [...path, key], message: "does not go with file", part: "key" }));
 }
 
-/** It looks at names of stored events, in at least one way. */
+/** A second opinion looks at names of stored events, and needs at least one way to do so. */
 function checkSecondOpinion(config: WrittenConfig): Finding[] {
   const opinion = known(config.secondOpinion);
   if (opinion === undefined) return [];
@@ -203,7 +203,10 @@ function pathsOf({ path, value }: Part<WrittenSettings>): Part<string>[] {
   );
 }
 
-/** Whose source has them, each path once in a list, and no two of one name: an organization has those of `defaults` too. */
+/**
+ * Checks that the source has healthchecks, each path once in a list, and no two of one name: an organization has those
+ * of `defaults` too.
+ */
 function checkHealthchecks(config: WrittenConfig, places: ConfigPlaces): Finding[] {
   const lists = settingsOf(config).filter(({ value }) => (known(value.healthchecks) ?? []).length > 0);
   const source = writtenKind(config);

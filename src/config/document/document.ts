@@ -160,7 +160,7 @@ class Reader {
     }
     this.#reportSyntax(document, text);
     if (!this.isReadable) return placed(undefined, 0);
-    // Only comments: everything is missing.
+    // The file has only comments: every key is missing.
     if (document.contents === null || isEmptyScalar(document.contents)) return placed({}, 0);
     return this.#convert(document.contents, [], null, false);
   }
@@ -236,7 +236,7 @@ class Reader {
         continue;
       }
       const childPath = [...path, key];
-      // As a key of plain data __proto__ would set the prototype; no setting and no free name may be called so.
+      // The key __proto__ would set the prototype of plain data: no setting and no free name may be called so.
       if (key === "__proto__" || children.has(key)) {
         this.#report(at, childPath, key === "__proto__" ? "unknown key" : "the key is already set above");
         continue;

@@ -9,7 +9,7 @@ export type YamlPath = readonly (string | number)[];
 
 /** One problem of the configuration. `message` never contains a secret. */
 export interface Problem extends Position {
-  /** As given by the user, or relative to that. */
+  /** The path as the user gave it, or relative to that one. */
   readonly file: string;
   /** Dotted path in the file, `organizations[1].thresholds`; `yaml` for a file that is not YAML. */
   readonly path: string;

@@ -27,8 +27,8 @@ export interface OrganizationResolution {
 }
 
 /**
- * One organization as it is effective: what it says itself, else what `defaults` says, else what is built in; `thresholds`,
- * `labels`, `alert`, `gate` and the settings of checks field by field, all else as a whole (CONTRACT 4).
+ * Returns the effective organization: its own settings, then those of `defaults`, then the built-in ones; `thresholds`,
+ * `labels`, `alert`, `gate` and the settings of checks field by field, all others as a whole (CONTRACT 4).
  */
 export function resolveOrganization(resolution: OrganizationResolution): OrganizationConfig {
   const { organization, path, discoveredBy, places, defaults, defaultsSetAt, receiverNames, secrets } = resolution;
@@ -58,13 +58,13 @@ function healthchecksOf(...layers: readonly Settings[]): OrganizationConfig["hea
   return [...byPath.values()].filter(({ enabled }) => enabled !== false);
 }
 
-// A loop: every organization of ten thousand is settled.
+// A loop is cheaper here: each of ten thousand organizations is settled.
 const builtIns = Object.entries(builtinSettings).map(([key, value]) => {
   const isNested = typeof value === "object" && !Array.isArray(value);
   return { key: key as keyof BuiltinSettings, value, isNested };
 });
 
-/** What of all settings has a built-in value: as the last layer says that says it, objects field by field. */
+/** Returns the settings that have a built-in value: the last layer that has one wins, objects field by field. */
 export function settled(...layers: readonly Settings[]): BuiltinSettings {
   const settings: Record<string, unknown> = {};
   for (const { key, value, isNested } of builtIns) {

@@ -155,7 +155,7 @@ function deepFreeze<Value>(value: Value): Value {
   return Object.freeze(value);
 }
 
-/** One discovery source, with what its organizations start from. */
+/** Returns one discovery source, with the template of its organizations. */
 function resolveDiscover(
   { name, file, organization, refreshIntervalMs, maxOrganizations }: DiscoverInput,
   index: number,
@@ -181,7 +181,7 @@ function resolveDiscover(
   };
 }
 
-/** One receiver with its secrets in place. */
+/** Returns one receiver with its secrets in place. */
 function resolveReceiver(receiver: ReceiverInput, index: number, secrets: SecretBook): ReceiverConfig {
   const path = ["receivers", index];
   const kind = receiverKind(receiver.type);
@@ -196,7 +196,7 @@ function resolveReceiver(receiver: ReceiverInput, index: number, secrets: Secret
     ...(options as ReceiverOptions),
     sendUnknown: receiver.sendUnknown ?? receiver.minSeverity === "warn",
     sendActs: receiver.sendActs ?? hasThreads,
-    // Not by the default: what people discuss is no news to all who read the channel (CONTRACT 15).
+    // The default sends no comments: a discussion is no news to everybody who reads the channel (CONTRACT 15).
     sendComments: hasThreads && receiver.sendActs === true,
     hasThreads,
   };

@@ -22,7 +22,7 @@ export function createJsonSchema(): JsonSchema {
     $schema,
     title: "flatline",
     ...root,
-    // What an organization does not say is as in `defaults`: no editor is to offer the built-in value there.
+    // A key that an organization leaves out is as in `defaults`: no editor may offer the built-in value there.
     properties: {
       ...sections,
       defaults: withHealthchecks(sections["defaults"]),
@@ -66,7 +66,7 @@ function stateLimits(node: unknown): unknown {
 function limitsOf(node: JsonSchema): string {
   const bound = (keyword: string): number | null => {
     const value = node[keyword];
-    // What every whole number has: the bounds of those that are exact.
+    // Every whole number has these: the bounds of exact ones.
     return typeof value === "number" && Math.abs(value) < Number.MAX_SAFE_INTEGER ? value : null;
   };
   const above = bound("exclusiveMinimum");
@@ -94,7 +94,7 @@ function allowReferences(node: unknown): unknown {
   const copy: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(node)) {
     if (annotations.includes(keyword)) {
-      // Sections that are filled in from their own keys' defaults: an empty object says nothing.
+      // These sections are filled in from the defaults of their keys: an empty object as a default tells nothing.
       if (!isEmptyObject(value)) copy[keyword] = value;
     } else if (keyword === "properties" && isNode(value)) {
       copy[keyword] = Object.fromEntries(Object.entries(value).map(([key, child]) => [key, allowReferences(child)]));
@@ -105,14 +105,14 @@ function allowReferences(node: unknown): unknown {
   return copy;
 }
 
-/** What a healthcheck's `alert` does not say is as of its organization. */
+/** A key that a healthcheck's `alert` leaves out is as in its organization. */
 function withHealthchecks(node: unknown): unknown {
   if (!isNode(node) || !isNode(node["properties"])) return node;
   const { properties } = node;
   return { ...node, properties: { ...properties, healthchecks: withoutDefaults(properties["healthchecks"]) } };
 }
 
-/** As of an organization, of what those of a discovery source start from. */
+/** A key that the template of a discovery source leaves out is as in `defaults`, too. */
 function withTemplate(node: unknown): unknown {
   if (!isNode(node) || !isNode(node["items"]) || !isNode(node["items"]["properties"])) return node;
   const { properties } = node["items"];
@@ -128,7 +128,7 @@ function withoutDefaults(node: unknown): unknown {
 }
 
 function isBound(node: JsonSchema): boolean {
-  // By a constant an editor distinguishes the types of receivers.
+  // An editor distinguishes the types of receivers by a constant.
   if ("const" in node) return false;
   if (typeof node["type"] !== "string") return false;
   if (boundTypes.has(node["type"])) return true;

@@ -14,7 +14,7 @@ import { defaultThresholds } from "../../spike/thresholds.ts";
 import { builtIn, builtInOf, layer, readAs, secretText, section } from "./section.ts";
 import { cronPattern, duration, nameText, secretFile, timezone, wholeNumber } from "../../base/schema/values.ts";
 
-// What a request of a healthcheck takes (CONTRACT 17).
+// The parameters of a request for a healthcheck (CONTRACT 17).
 const mostParameters = 32;
 const longestParameterName = 128;
 export const mostHealthchecks = 50;
@@ -134,7 +134,7 @@ const checksShape = Object.fromEntries(
   checkSettings.map(({ key, schema }) => [key, schema.optional()]),
 ) as unknown as SettingsShape;
 
-/** What `defaults`, an organization and the template of a discovery source may say. */
+/** The settings that `defaults`, an organization and the template of a discovery source may have. */
 export const settingsShape = {
   schedule: builtIn(
     cronPattern(),
@@ -191,7 +191,7 @@ export const settingsShape = {
   gate: gateSchema.optional(),
 };
 
-/** What holds where neither `defaults` nor the organization says anything (CONTRACT 4). */
+/** The settings where neither `defaults` nor the organization has one (CONTRACT 4). */
 export const builtinSettings = builtInOf(settingsShape);
 export type BuiltinSettings = typeof builtinSettings;
 
@@ -203,7 +203,7 @@ const keyShape = {
   apiKeyFile: secretFile("the API key").optional(),
 };
 
-/** What every organization of a discovery source starts from: as in `organizations`, without a slug. */
+/** The template of the organizations of a discovery source: as in `organizations`, without a slug. */
 export const templateSchema = layer({ ...keyShape, ...settingsShape }).describe(
   "What every organization of this source starts from, over `defaults`: as in `organizations`, without a slug.",
 );

@@ -136,7 +136,7 @@ const trustedProxySchema = section({
 // Browsers keep no cookie for longer (RFC 6265bis, section 5.5).
 const longestSessionMs = 400 * dayMs;
 
-/** Who is answered, and where. */
+/** The keys of the HTTP server: its address, and who may ask it. */
 export const serverShape = {
   listen: listenAddress()
     .optional()

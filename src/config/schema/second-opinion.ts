@@ -15,7 +15,7 @@ import {
 import { dayMs } from "../../base/time.ts";
 import { secretText, section } from "./section.ts";
 
-// CONTRACT 16: a name is read for no longer.
+// CONTRACT 16: the longest time for one name.
 const longestLookMs = 10 * secondMs;
 const shortestLookMs = 100;
 

@@ -24,7 +24,7 @@ type Lasting<Value> = Value extends Secret | string
 type Said<Schema> = Lasting<Exclude<z.output<Schema>, undefined>>;
 type Optional<Of extends Shape> = { [Key in keyof Of]: undefined extends z.output<Of[Key]> ? Key : never }[keyof Of];
 
-/** What the configuration has where the file has an object of this shape; what is absent is null. */
+/** The type of the configuration for an object of this shape in the file; an absent key is null. */
 export type Section<Of extends Shape> = {
   readonly [Key in keyof Of & string as NameOf<Key, Of>]: Said<Of[Key]> | (Key extends Optional<Of> ? null : never);
 };
@@ -65,7 +65,7 @@ export function readSection<Of extends Shape>(shape: Of, values: object): Sectio
   return renamed(keysOf(shape), values, null) as Section<Of>;
 }
 
-// Ten thousand organizations have seven of these each.
+// Each of ten thousand organizations has seven of these.
 function renamed(keys: readonly ShapeKey[], values: unknown, absent: null | undefined): Values {
   const read: Record<string, unknown> = {};
   for (const { key, name } of keys) {
@@ -78,7 +78,7 @@ function renamed(keys: readonly ShapeKey[], values: unknown, absent: null | unde
 /** A schema of what the file has, and what that is read as. */
 export type ReadAs<Written extends z.core.$ZodType, Read> = z.ZodCodec<Written, z.ZodCustom<Read, Read>>;
 
-// One for all: to make a schema takes longer than to use it once, and every start makes all of them.
+// One schema for all: making it takes longer than using it once, and every start makes all of them.
 const anything = z.custom<unknown>();
 
 /** Returns a value of the file that is read as something else, and how that is written. */
@@ -115,7 +115,7 @@ export function builtIn<Schema extends z.ZodType>(
   return Object.assign(schema.optional().meta({ description, default: written }), { builtIn: value });
 }
 
-/** All that is built in: what holds where no layer says anything. */
+/** The built-in values, which hold where no layer has one. */
 export type Whole<Of extends Shape> = {
   readonly [
     Key in keyof Of & string as Of[Key] extends BuiltIn<z.ZodType> | Nested<Shape> ? NameOf<Key, Of> : never
