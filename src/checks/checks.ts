@@ -34,7 +34,7 @@ type Configured = Extract<(typeof kinds)[number], { readonly settings: CheckSett
 export type SettingsOfChecks = {
   readonly [Settings in Configured as Settings["key"]]: ReturnType<Settings["resolve"]>;
 };
-/** What the configuration has to say of an organization for any check. */
+/** The part of an organization's configuration that checks need. */
 export interface OrganizationOfChecks extends CheckedOrganization, SettingsOfChecks {
   readonly thresholds: SpikeThresholds;
   readonly healthchecks: readonly HealthcheckSettings[];

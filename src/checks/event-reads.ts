@@ -19,7 +19,7 @@ export interface EventReadsOptions {
   readonly evidence: Pick<EvidenceStore, "assetEvents" | "eventsVersion">;
 }
 
-// What an asset was called longer ago than this is history: it would have been seen since.
+// A name that an asset had longer ago than this is history: the asset would have been seen since.
 const lookbackMs = 90 * dayMs;
 // The stretches that are read from now backwards, until each asset is found; doubled each time.
 const firstStretchMs = 8 * dayMs;
@@ -45,7 +45,7 @@ export function createEventReads({ liveness, firstEventAtMs, evidence }: EventRe
     found: AssetBook<AssetStatus>,
   ): Promise<void> {
     const startMs = nowMs - lookbackMs;
-    // Another type of that content may have died before the stretch in which this one was seen.
+    // An asset of another type with that content may have died before the stretch in which this one was seen.
     const types = await liveness.deadTypes(slug, { afterMs: startMs, untilMs: nowMs });
     const seen = new Set<string>();
     const isFound = (asset: string): boolean =>
@@ -70,7 +70,7 @@ export function createEventReads({ liveness, firstEventAtMs, evidence }: EventRe
     firstEventAtMs,
     lastStatuses: async (slug, assets, nowMs) => {
       const key = JSON.stringify(assets);
-      // Before the reads: what comes in between is read again the next time.
+      // Noted before the reads: events that arrive during them are read again the next time.
       const version = await evidence.eventsVersion();
       const last = looked.get(slug);
       const isKnown = last !== undefined && last.assets === key && last.version === version && nowMs >= last.nowMs;

@@ -9,7 +9,7 @@ import type { AnyTarget, Schedule, SpikeThresholds, WhenNoEvents } from "./targe
 /** Reads the instant of each organization's first event: null without one that is still there, absent without any ever. */
 export type ReadFirstEvents = (slugs: readonly string[]) => Promise<ReadonlyMap<string, number | null>>;
 
-/** What the configuration says of an organization, whichever the check; a check asks for its own settings beside it. */
+/** The configuration of an organization that every check needs; a check asks for its own settings beside it. */
 export interface CheckedOrganization {
   readonly slug: string;
   readonly schedule: Schedule;

@@ -19,7 +19,7 @@ export interface AnyTarget {
 
 /** A check over liveness events that are stored here. */
 export interface EventTarget extends AnyTarget {
-  /** What a run gives of an organization of which no event was ever stored; absent: not asked. */
+  /** The result of a run for an organization that never had an event; absent: this is not asked. */
   readonly whenNoEvents?: WhenNoEvents;
 }
 

@@ -9,7 +9,7 @@ import type { EventTarget, SpikeThresholds } from "../target.ts";
 export interface SpikeTarget extends EventTarget {
   readonly check: "dead-asset-spike";
   readonly thresholds: SpikeThresholds;
-  /** Without an event of any status for longer there is no result; absent: not watched. */
+  /** The longest time without an event of any status for which there is a result; absent: not watched. */
   readonly maxSilenceMs?: EventFlowSettings["maxSilenceMs"];
 }
 

@@ -39,7 +39,7 @@ const leastUsual = 20;
 
 /** The stretch before now whose gaps say which silence is unusual. */
 export const silenceDaysMs = 28 * dayMs;
-/** With `auto` never less is allowed. */
+/** The least silence that `auto` allows. */
 export const leastAutoSilenceMs = 6 * hourMs;
 /** A gap between two events of up to so long changes nothing of what `auto` allows. */
 export const unnoticedGapMs = leastAutoSilenceMs / 2;
@@ -118,7 +118,7 @@ function silence({ slug, nowMs, lastEventAtMs }: EventFlowInput, silenceSeconds:
   return { kind: "event-flow.silence", ref: slug, severity: "fail", message };
 }
 
-/** In the largest unit of which there are at least two: to know a day of silence from two. */
+/** Formats a length in the largest unit of which it has at least two, so that a day of silence differs from two. */
 function lengthText(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
   return seconds < 7_200 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3_600)} h`;

@@ -50,7 +50,7 @@ export const eventFlow = {
     const events = requireEvents(run, check);
     const { liveness } = events;
     const lastEventAtMs = await liveness.lastEventAtMs(slug, nowMs);
-    // Most streams have begun: whether one ever did is read for the others only.
+    // Most streams have begun: only for the others it is read whether they ever did.
     const first = lastEventAtMs === null ? await readFirstEvent(target, run) : undefined;
     const limitMs = await silenceLimitMs({ slug, nowMs, maxSilenceMs }, events);
     const result = evaluateEventFlow({

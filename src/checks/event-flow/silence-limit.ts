@@ -10,7 +10,7 @@ import {
   type EventFlowLimits,
 } from "./evaluate.ts";
 
-/** Whose silence is measured, and when. */
+/** The organization and the instant of a question for its silence. */
 export interface SilenceAsk {
   readonly slug: string;
   readonly nowMs: number;
@@ -38,7 +38,7 @@ export async function silenceLimitMs(
 /** Checks that the stream is not silent. @throws FlatlineError stream_silent when no event of any status came for longer than `maxSilenceMs` */
 export async function refuseSilence({ slug, nowMs, maxSilenceMs }: SilenceAsk, events: EventReads): Promise<void> {
   const lastEventAtMs = await events.liveness.lastEventAtMs(slug, nowMs);
-  // Most streams are not: what `auto` allows is read for the others only.
+  // Most streams are not silent: the limit of `auto` is read for the others only.
   if (!isSilent(lastEventAtMs, nowMs, maxSilenceMs === "auto" ? leastAutoSilenceMs : maxSilenceMs)) return;
   const limitMs = await silenceLimitMs({ slug, nowMs, maxSilenceMs }, events);
   if (!isSilent(lastEventAtMs, nowMs, limitMs)) return;

@@ -26,7 +26,7 @@ export const platformHealthcheck = {
   holdsGate: false,
   isSaidByFinding: true,
   hasClosedFindings: true,
-  // The platform answers as of now.
+  // The platform evaluates now only.
   canLookBack: false,
   alertName: "FlatlineHealthcheck",
   back: "the platform finds nothing wrong any more",

@@ -9,7 +9,7 @@ export interface RegretLimits extends Pick<RegretAsk, "windowMs" | "maturityMs">
   /** `warn` and `fail` when a larger share (0 to 1) of the deaths was followed by a revival. */
   readonly warnAbove: number;
   readonly failAbove: number;
-  /** With fewer deaths in the longer stretch the verdict is ok. */
+  /** The least deaths in the longer stretch; with fewer the verdict is ok. */
   readonly minDeaths: number;
 }
 

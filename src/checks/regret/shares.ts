@@ -11,7 +11,7 @@ export interface JudgedDeaths {
   readonly revivedAtMs: ArrayLike<number>;
 }
 
-/** At what instant, and of which deaths, the share is wanted. */
+/** The instant and the deaths of a question for a share. */
 export interface RegretAsk {
   readonly nowMs: number;
   readonly windowMs: number;
@@ -44,10 +44,10 @@ export const longWindows = 7;
 export const leastRevivalMs = 6 * hourMs;
 /** An asset that was not looked at again within two weeks is unlikely to be soon. */
 export const mostMaturityMs = 14 * dayMs;
-// Fewer than these are chance.
+// Fewer deaths say nothing but chance.
 const leastRevivals = 20;
 
-// Some 100 MB: more than the deaths of 60 days of any organization that is looked at by people.
+// Some 100 MB: more deaths than any organization that people look at has in 60 days.
 const mostDeaths = 500_000;
 
 /** Judges deaths by the looks that follow; looks in the order of their time. */
@@ -74,7 +74,7 @@ export class DeathJudge {
       return;
     }
     for (const [name, pending] of this.#pending.meant(look)) {
-      // Alive at the instant of its death undoes it not.
+      // A look that finds an asset alive at the instant of its death does not undo it.
       const left = pending.filter((index) => (this.#atMs[index] ?? 0) >= atMs);
       for (const index of pending) if (!left.includes(index)) this.#revivedAtMs[index] = atMs;
       if (left.length === 0) this.#pending.delete(name);

@@ -4,13 +4,13 @@ import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { Report } from "../../contract/reports.ts";
 import type { ResultSeverity } from "../../contract/severity.ts";
 
-/** From which age of the oldest queued report on the check `review-queue` warns or fails (CONTRACT 4, reviewQueue). */
+/** The ages of the oldest queued report from which the check `review-queue` warns or fails (CONTRACT 4, reviewQueue). */
 export interface ReviewQueueThresholds {
   readonly warnAfterMs: number;
   readonly failAfterMs: number;
 }
 
-/** What the evaluation needs of a report that waits for the customer's review. */
+/** A report that waits for the customer's review, as the evaluation needs it. */
 export interface QueuedReport {
   /** Its id; null where the service shows none. */
   readonly ref: string | null;
@@ -19,10 +19,10 @@ export interface QueuedReport {
   readonly createdAtMs: number | null;
 }
 
-// Findings travel in notifications and metrics: enough to begin with, the message says how many there are.
+// Findings are sent in notifications and metrics: these are enough to begin with, and the message has their number.
 const namedReports = 10;
 const longestTitle = 80;
-// A queue may have a hundred thousand reports, and the API's ids are numbers.
+// Bounds the memory of a queue of a hundred thousand reports; ids of the API are numbers.
 const longestRef = 64;
 // ISO 8601 with an offset or Z, or a plain date: without an offset the machine's own timezone would decide.
 const readableInstant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d))?$/;

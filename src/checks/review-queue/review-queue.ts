@@ -64,7 +64,7 @@ export const reviewQueue = {
   holdsGate: false,
   isSaidByFinding: false,
   hasClosedFindings: true,
-  // The platform lists what waits now.
+  // The platform lists the queue of now only.
   canLookBack: false,
   alertName: "FlatlineReviewQueue",
   subject: " review queue",
@@ -109,7 +109,7 @@ function oldestAgeMsOf({ result }: SaidNumbers): number | null {
   return typeof ageSeconds === "number" ? ageSeconds * secondMs : null;
 }
 
-/** All reports that wait for the customer's review, each id once. */
+/** Reads all reports that wait for the customer's review, each id once. */
 async function listQueue(api: PlatformApi, slug: string, signal: AbortSignal): Promise<QueuedReport[]> {
   const reports: QueuedReport[] = [];
   const refs = new Set<string>();

@@ -3,7 +3,7 @@ import { isSameType } from "../../contract/assets.ts";
 import { deadStatus } from "../../contract/liveness-status.ts";
 import type { AssetStatus } from "../../store/events/liveness.ts";
 
-// Findings travel in notifications: enough to begin with, the first message says how many there are.
+// Findings are sent in notifications: these are enough to begin with, and the first message has their number.
 const namedAssets = 10;
 
 /** What one look at an organization's sentinels found. */
@@ -26,7 +26,7 @@ export function evaluateSentinel({ slug, nowMs, assets, statuses, appUrl }: Sent
   const calledDead = statuses
     .filter((one) => one.status === deadStatus && !statuses.some((other) => isOver(one, other)))
     .toSorted((left, right) => left.atMs - right.atMs || (left.asset < right.asset ? -1 : 1));
-  // A content may be dead as a URL and as a page: it is one sentinel.
+  // A content that is dead as a URL and as a page is one sentinel.
   const dead = [...Map.groupBy(calledDead, ({ asset }) => asset).values()].flatMap(([first]) => first ?? []);
   const seen = new Set(statuses.map(({ asset }) => asset));
   const severity = dead.length === 0 ? "ok" : "fail";
