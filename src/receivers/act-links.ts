@@ -7,7 +7,7 @@ import { latestNotices } from "./wording/wording.ts";
 /** Makes the links by which a reader acts on an alert, signed for a receiver at the time of an attempt. */
 export type SignLinks = (subject: LinkSubject, receiver: string, nowMs: number) => readonly MessageLink[];
 
-/** What a link is of: an alert, or several of an incident, by its number. */
+/** The subject of a link: an alert, or several alerts of an incident, by its number. */
 export type LinkSubject =
   | Pick<AlertNotice, "id" | "check" | "kind" | "slug" | "severity" | "peak">
   | { readonly number: number; readonly toAcknowledge: number };

@@ -12,7 +12,7 @@ import { plainText } from "./wording/text.ts";
 export interface DeliveryContext {
   readonly signal: AbortSignal;
   readonly nowMs: number;
-  /** Which of the receiver's recipients it is for [null: the receiver is one]. */
+  /** The recipient, one of the receiver's [null: the receiver has none]. */
   readonly recipient?: string | null;
 }
 
@@ -21,11 +21,11 @@ export interface DeliveryRequest {
   readonly url: Secret;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** What must not show in an error, beside the address itself: an answer may echo what it was sent. */
+  /** Secrets that an error must not show, beside the address itself: an answer may echo what it was sent. */
   readonly secrets?: readonly Secret[];
 }
 
-// CONTRACT 7: bodies of answers are read up to 64 KiB; of that an error shows as much as a line of a list holds.
+// CONTRACT 7: up to 64 KiB of an answer are read; an error shows as much of it as a line of a list holds.
 export const maxAnswerBytes = 65_536;
 /** Largest body of a request (CONTRACT 7): as much as nginx takes by default. */
 export const maxBodyBytes = 1_024 * 1_024;
@@ -126,7 +126,7 @@ function partsOf(address: Secret): readonly Secret[] {
   if (URL.canParse(text)) {
     const url = new URL(text);
     const tokens = [...url.pathname.split("/"), ...url.searchParams.values(), url.username, url.password];
-    // What a user and password in the address become on the wire.
+    // The forms that a user and password of the address have on the wire.
     const basic = `${decoded(url.username)}:${decoded(url.password)}`;
     if (url.password !== "") parts.add(Buffer.from(basic).toString("base64"));
     for (const whole of [url.href, `${url.pathname}${url.search}`]) if (whole.length > 1) parts.add(whole);
@@ -153,7 +153,7 @@ export function listBytes(items: readonly unknown[]): number {
 
 /** Returns what a far side said as logs, pages and commands show it: it may echo the dead assets that it was sent. */
 export function shown(text: string, secrets: readonly Secret[]): string {
-  // Redacted before it is cut: half a secret would pass.
+  // The text is redacted before it is cut: half a secret would not be recognized.
   return cutText(breakAddresses(plainText(redact(text, secrets))), maxShownCharacters);
 }
 

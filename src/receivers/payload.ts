@@ -90,7 +90,7 @@ function alertPayload(notice: AlertNotice) {
     judgement: judgement === undefined ? null : judgementPayload(judgement),
     assetsUrl: notice.assetsUrl ?? null,
     restoreUrl: notice.restoreUrl ?? null,
-    /** Who judged or released it, and why; null for other events. */
+    /** The person who judged or released it, and the reason; null for other events. */
     act: act === undefined ? null : { by: act.by, comment: act.comment, at: isoTime(act.atMs) },
     /** Some of the assets that died, the newest ones. */
     sample: (notice.sample ?? []).map(samplePayload),

@@ -60,11 +60,11 @@ function checkLabelName(name: string): string | null {
   return "is no valid label name for an alertmanager receiver: letters, digits and _ only";
 }
 
-// CONTRACT 7: four missed repeats, then Alertmanager takes the alert for over. As Prometheus does it.
+// CONTRACT 7: Alertmanager takes an alert for resolved after four missed repeats, as it does for Prometheus.
 const resendsUntilForgotten = 4;
 
-// Long enough for an answer that went wrong once or twice. A pair of Alertmanagers is there for one that is down for longer:
-// what the other one has to be sent next, a resolved above all, must not wait for it.
+// Long enough for one or two failed answers. An Alertmanager that is down for longer has a twin: the next notifications of
+// this one, a resolved above all, must not wait.
 const wholePatienceMs = 5_000;
 
 /**
@@ -112,7 +112,9 @@ export function createAlertmanagerReceiver(
   };
 }
 
-/** What is sent again is one notification, however much fires: in any number of requests it says the same to Alertmanager. */
+/**
+ * Cuts one notification of any number of alerts into requests: a resend says the same to Alertmanager in any number of them.
+ */
 function bodiesOf(alerts: readonly object[]): string[] {
   const bodies: string[] = [];
   let texts: string[] = [];

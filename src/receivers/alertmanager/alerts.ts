@@ -4,7 +4,7 @@ import type { Severity } from "../../contract/severity.ts";
 import { cutList, plainText } from "../wording/text.ts";
 import { httpLinks, latestNotices, messageOf, noticeSection } from "../wording/wording.ts";
 
-/** One label set as Alertmanager knows alerts: each severity of ours is an alert of its own there. */
+/** One label set, which is an alert to Alertmanager: each severity of an alert of ours is another one there. */
 export interface LabelledAlert {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ export function labelledAlerts(notification: Notification, nowMs: number): Label
       .filter((notice) => !isFolded(notice))
       .flatMap((notice) => noticeAlerts(notice, alerts, notification, nowMs)),
   ];
-  // An alert that ended and began again within a group has one label set twice: what fires holds.
+  // An alert that ended and began again within a group has one label set twice: the firing one is sent.
   for (const alert of labelled) {
     const key = JSON.stringify(Object.entries(alert.labels).toSorted(([left], [right]) => (left < right ? -1 : 1)));
     if (byLabels.get(key)?.endsAtMs !== null) byLabels.set(key, alert);
@@ -71,7 +71,7 @@ function noticeAlerts(
 }
 
 function noticeLabels(notice: AlertNotice, severity: Severity): Record<string, string> {
-  // What Alertmanager would refuse a whole request for is left out; the configuration names it as an error before.
+  // A label for which Alertmanager would refuse the whole request is left out; the configuration has rejected it already.
   const own = Object.entries(notice.labels).filter(([name, value]) => /^[a-zA-Z_]\w*$/.test(name) && value !== "");
   return {
     ...Object.fromEntries(own.map(([name, value]) => [name, value.toWellFormed()])),
@@ -83,7 +83,7 @@ function noticeLabels(notice: AlertNotice, severity: Severity): Record<string, s
   };
 }
 
-/** Its number: people say "incident 41". */
+/** The number of the incident: people say "incident 41". */
 function incidentLabel(notice: Pick<AlertNotice, "incident"> | undefined): { readonly incident?: string } {
   return notice?.incident === undefined ? {} : { incident: String(notice.incident.number) };
 }
@@ -129,7 +129,7 @@ function fleetAlerts(notification: Notification, fleet: FleetNotice, nowMs: numb
   const isFiring = notification.status === "firing";
   const endedAtMs = Math.min(nowMs, Math.max(...alerts.map((notice) => notice.endsAtMs ?? nowMs), startsAtMs));
   const check = alerts[0]?.check ?? "dead-asset-spike";
-  // A fleet's severity is its notification's, with no memory of the last one: all others are ended, known or not.
+  // The severity of a fleet is that of its notification, whatever the last one was: all other severities are ended.
   const severities = new Set<Severity>([current, ...fleetSeverities]);
   return [...severities].map((severity) => ({
     labels: { alertname: fleetAlertName, check, severity, by: fleet.by, ...incidentLabel(alerts[0]) },

@@ -14,7 +14,7 @@ const noEnd = "0001-01-01T00:00:00Z";
 export function alertmanagerWebhookBody(notification: Notification) {
   const alerts = labelledAlerts(notification, notification.generatedAtMs);
   const names = alerts.map(({ labels }) => ({ alertname: labels["alertname"] ?? "" }));
-  // A fleet's end names members, too: its group is the same one from its begin to its end.
+  // The end of a fleet names members too, so that its group is the same one from begin to end.
   const groupLabels = notification.fleet === null ? common(names) : { alertname: fleetAlertName };
   const groupText = Object.entries(groupLabels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return {

@@ -22,7 +22,7 @@ import {
 import type { ReceiverInput, ReceiverKind, ReceiverSecrets } from "../kind.ts";
 import { messageOf } from "../wording/wording.ts";
 
-// Beside the receiver's own deadline, which the signal brings: no state of a conversation may wait for longer.
+// A limit beside the receiver's own deadline: no state of a conversation may wait for longer.
 const longestWaitMs = 60_000;
 
 /** SMTP. */
@@ -30,7 +30,7 @@ export interface EmailOptions {
   readonly type: "email";
   readonly name: string;
   readonly from: string;
-  /** All of them are named in the mail; each is sent it in a delivery of its own. */
+  /** All of them are named in the mail; each is sent its own delivery. */
   readonly recipients: readonly string[];
   /** smtp:// or smtps://, credentials included. */
   readonly url: Secret;
@@ -110,7 +110,7 @@ export function createEmailReceiver(
     recipients,
     deliver: async (notification, context) => {
       const acts = actLinks(notification, deps.signLinks, context.nowMs);
-      // Loaded by those who send mail only.
+      // Loaded on first use: most configurations send no mail.
       const { createTransport } = await import("nodemailer");
       const transport = createTransport({
         url: address,
@@ -122,7 +122,7 @@ export function createEmailReceiver(
         disableUrlAccess: true,
       });
       try {
-        // All are named in it and only one is sent it: a server that refuses one of several says so of all, or of none.
+        // The mail names all recipients and is sent to one: a server that refuses one of several answers for all, or for none.
         const people = { from, to: [...recipients], envelope: { from, to: context.recipient ?? [] } };
         const date = new Date(context.nowMs);
         const headers = { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" };
@@ -155,7 +155,7 @@ const notEncrypted =
 function smtpOutcome(error: unknown, secrets: readonly Secret[]): DeliveryOutcome {
   const code = error instanceof Error && "responseCode" in error ? error.responseCode : null;
   const message = errorText(error);
-  // Also where the server says 502: it may be put right, and the one that takes STARTTLS out of its greeting may go away.
+  // A permanent answer is retried too: it may be repaired, and whoever removes STARTTLS from the server's greeting may go away.
   if (error instanceof Error && systemCodeOf(error) === "ETLS")
     return failureOutcome(new FlatlineError("api_network", `${notEncrypted}: ${message}`, { cause: error }), secrets);
   const isFinal = typeof code === "number" && code >= 500;
@@ -165,7 +165,7 @@ function smtpOutcome(error: unknown, secrets: readonly Secret[]): DeliveryOutcom
   );
 }
 
-/** What nodemailer says, but for a refused recipient: it speaks of all of them, and there is one. */
+/** Returns nodemailer's message, but for a refused recipient: it speaks of all recipients, and there is one. */
 function errorText(error: unknown): string {
   const isRefusal = error instanceof Error && "command" in error && error.command === "RCPT TO" && "response" in error;
   return isRefusal ? `the server refused the recipient: ${String(error.response)}` : describeNetworkError(error);
@@ -232,7 +232,7 @@ async function orAborted<Result>(work: Promise<Result>, signal: DeliveryContext[
     return await Promise.race([work, aborted.promise]);
   } finally {
     signal.removeEventListener("abort", stop);
-    // The loser of the race is closed with its transport; what it then says is of no use.
+    // The loser of the race is closed with its transport; its later error is of no use.
     work.catch(() => undefined);
     aborted.promise.catch(() => undefined);
   }

@@ -8,7 +8,7 @@ import { isoTime } from "../payload.ts";
 import { originsOf } from "../wording/broken.ts";
 import type { ReceiverKind } from "../kind.ts";
 
-// A line each: a storm of them is summed up by the fleet verdict, and its rest in one number.
+// Each alert has a line: the fleet verdict sums up a storm, and one number the rest.
 const maxLines = 100;
 
 /** The log of the daemon itself. */
@@ -82,7 +82,7 @@ function logNotice(logger: Logger, notice: AlertNotice, base: object, own: reado
     severity,
     ...(counts === null ? {} : { count: counts.currentCount, expected: counts.expectedCount, ratio: counts.ratio }),
     ...(countingOf(notice.result) === "assets" ? { counting: "assets" } : {}),
-    // Where the service's keys are unknown: what it said, as it is.
+    // The keys of this service are unknown: the result is logged as it is.
     ...(counts !== null && counts.currentCount === null && notice.result !== null
       ? { observed: notice.result.observed }
       : {}),

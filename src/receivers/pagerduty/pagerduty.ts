@@ -20,7 +20,7 @@ import { httpLinks, latestNotices, messageOf, noticeLinks, noticeSection } from 
 const limits = { summary: 1_024, dedupKey: 255, eventBytes: 500_000 };
 // One event is one request: a group goes out in parts so that its deadline is not spent on waiting.
 const concurrentEvents = 8;
-// Notifications whose events were accepted in part: more do not wait for one receiver for long.
+// Notifications of which some events were accepted: there are never more of them for long.
 const mostUnfinished = 64;
 
 const severities: Readonly<Record<Severity, string>> = {
@@ -103,8 +103,8 @@ export function createPagerdutyReceiver(
     const body = JSON.stringify({ routing_key: routingKey.reveal(), ...event });
     return deliverRequest(deps.dispatcher, { url, headers, body, secrets: [routingKey] }, context);
   };
-  // By id, the dedup_keys that were accepted: a fleet's hundreds of events outlast one timeout, and PagerDuty's limit of events
-  // a minute. Sent again from the first they never came to an end.
+  // The accepted dedup_keys by notification: the hundreds of events of a fleet outlast one timeout and PagerDuty's limit of
+  // events a minute, and would never all be sent if each attempt began with the first.
   const unfinished = new Map<string, Set<string>>();
   return {
     name,
@@ -121,7 +121,7 @@ export function createPagerdutyReceiver(
       };
       for (let index = 0; index < events.length; index += concurrentEvents) {
         await Promise.all(events.slice(index, index + concurrentEvents).map(sendCounted));
-        // What asks to wait is asked no more: the rest comes with the next attempt.
+        // After an answer that asks to wait, the other events are left to the next attempt.
         if (outcomes.some(({ kind }) => kind === "retry")) break;
       }
       const combined = combineOutcomes(outcomes);
@@ -139,7 +139,7 @@ export function pagerdutyEvents(notification: Notification): PagerdutyEvent[] {
   const notices = latestNotices(notification.alerts);
   if (incident === null) return notices.map((notice) => noticeEvent(notice, notification));
   const { id, outlived } = incident;
-  // An acknowledgement there stays: when it has ended here, another incident asks for another.
+  // An acknowledgement at PagerDuty stays: when it has ended here, another incident needs another one.
   const key = keyOf(id, outlived);
   const before = outlived === 0 ? [] : [resolveEvent(keyOf(id, outlived - 1))];
   if (status === "resolved") return [...before, resolveEvent(key)];
@@ -241,7 +241,7 @@ function sampleDetail(sample: readonly string[]): { readonly sample?: readonly s
   return sample.length === 0 ? {} : { sample };
 }
 
-/** Without its assets, which are sent beside it, their addresses broken. */
+/** Returns the totals without the sampled assets, which are sent beside them with broken addresses. */
 function totalsOf({ sample: _sample, ...totals }: FleetNotice): Omit<FleetNotice, "sample"> {
   return totals;
 }

@@ -27,7 +27,7 @@ const answerSchema = z.object({
   ts: z.string().optional(),
 });
 
-// docs.slack.dev/reference/methods/chat.update: these ask for a message of its own.
+// docs.slack.dev/reference/methods/chat.update: after these errors a new message is sent.
 const lostMessages = new Set(["message_not_found", "cant_update_message", "edit_window_closed"]);
 const passingErrors = new Set([
   "ratelimited",
@@ -79,7 +79,7 @@ export function createSlackBot(options: SlackBotOptions, deps: ReceiverDeps): Re
       if (incident === null || messages === null) return (await post(slackBody(notification, acts))).outcome;
       const state = slackStateBody(present, acts);
       const reply = async (to: { readonly channel: string; readonly message: string }): Promise<DeliveryOutcome> => {
-        // Its end is for those, too, who do not follow the thread.
+        // The end is also for people who do not follow the thread.
         const isEnd = notification.status === "resolved" && !alerts.every(isActNotice);
         const channelToo = isEnd ? { reply_broadcast: true } : {};
         const said = { ...slackReply(notification), ...channelToo, unfurl_links: false, unfurl_media: false };
@@ -95,7 +95,7 @@ export function createSlackBot(options: SlackBotOptions, deps: ReceiverDeps): Re
       if (!posted.isOk) return posted.outcome;
       const message = { channel: posted.channel, message: posted.ts };
       await messages.saveMessage(name, incident.number, message);
-      // The state does not say what a person did.
+      // The message of the state does not name acts of people.
       return alerts.some(isActNotice) ? reply(message) : posted.outcome;
     },
   };

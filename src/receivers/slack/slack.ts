@@ -47,7 +47,7 @@ export function slackStateBody(notification: Notification, acts: readonly Messag
   return fitMessage(stateMessageOf(notification, acts, limits.url), renderBody, isWithinLimits);
 }
 
-/** What has changed, in two lines: a reply in the thread of its incident. */
+/** Returns the change in two lines: a reply in the thread of its incident. */
 export function slackReply(notification: Notification): { readonly text: string; readonly mrkdwn: boolean } {
   const { incident, alerts, generatedAtMs } = notification;
   const [stopped, left] = incident?.excessStoppedAtMs ? overFacts(incident, generatedAtMs) : [];
@@ -91,7 +91,7 @@ function blocksOf(part: MessagePart): SlackBlock[] {
 function fieldBlock(facts: readonly Fact[]): SlackBlock {
   const fields = facts.slice(0, limits.fields).map((fact): SlackText => {
     const { name, value } = fact;
-    // Bold names where nothing in them is markup; text of others that could be stays plain.
+    // A name is bold if nothing in it is markup; text of others that could be markup stays plain.
     const isInert = !/[*_~`<>&@#|:\\]/.test(`${name}${value.replaceAll(/\d:\d/g, "")}`);
     return isInert
       ? { type: "mrkdwn", text: `*${name}*\n${datedValue(fact)}`, verbatim: true }

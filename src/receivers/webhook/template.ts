@@ -12,7 +12,7 @@ export interface CompiledTemplate {
   render(notification: Notification): string;
 }
 
-// A body that takes longer than this, or more, than a payload of thousands of alerts is a mistake in its template.
+// A body that takes longer or is larger than that of thousands of alerts is a mistake in its template.
 const maxTemplateCharacters = 100_000;
 const maxRenderMs = 1_000;
 const maxMemory = 50_000_000;
@@ -70,7 +70,7 @@ function isJson(contentType: string): boolean {
   return /^application\/(?:[\w.-]+\+)?json\b/i.test(contentType.trim());
 }
 
-/** What keeps a value inside the place where the template put it; null where text is just text. */
+/** Returns the function that keeps a value inside its place in the template; null where text is just text. */
 function escapeFor(contentType: string): ((value: unknown) => string) | null {
   if (isJson(contentType)) return (value) => JSON.stringify(textOf(value)).slice(1, -1);
   if (/^(?:text\/html|application\/xhtml|(?:text|application)\/(?:[\w.-]+\+)?xml)\b/i.test(contentType.trim())) {
@@ -85,7 +85,7 @@ function escapeFor(contentType: string): ((value: unknown) => string) | null {
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return value;
-  // Numbers and booleans as JSON writes them, too; what JSON can't write is nothing a payload holds.
+  // Numbers and booleans are written as in JSON, too; no payload holds a value that JSON cannot write.
   return JSON.stringify(value) ?? "";
 }
 

@@ -145,7 +145,7 @@ export function createWebhookReceiver(
       try {
         text = await body(notification);
       } catch (error) {
-        // Only a template fails: the same notification would fail again.
+        // Only a template fails, and would fail again for the same notification.
         return failureOutcome(error, hidden);
       }
       const headers = {
@@ -172,7 +172,7 @@ function bodyOf(
   jsonOf: JsonBody,
 ): (notification: Notification) => Promise<string> {
   if (template !== null) {
-    // It compiled when the configuration was read. Liquid is loaded by those who send with it only.
+    // The template compiled when the configuration was read. Liquid is loaded on first use.
     let compiled: Promise<CompiledTemplate> | null = null;
     return async (notification) => {
       compiled ??= import("./template.ts").then(({ compileTemplate }) => compileTemplate(template, contentType));

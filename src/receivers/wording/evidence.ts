@@ -33,7 +33,9 @@ export function evidenceSentences(notice: AlertNotice): string[] {
   return [...causeSentences(notice), ...proposalSentences(notice)];
 }
 
-/** What undone deaths propose, of a spike's window or of the deaths that the regret check looked at; none once it is judged. */
+/**
+ * Returns the judgement that undone deaths propose, those of a spike's window or of the regret check; none once it is judged.
+ */
 function proposalSentences({ check, kind, result, judgement }: AlertNotice): string[] {
   if (kind !== "verdict" || result === null || judgement !== undefined) return [];
   if (check !== "dead-asset-spike" && check !== "regret") return [];
@@ -47,10 +49,10 @@ function proposalSentences({ check, kind, result, judgement }: AlertNotice): str
 function causeSentences(notice: AlertNotice): string[] {
   if (notice.check !== "dead-asset-spike" || notice.kind !== "verdict" || notice.result === null) return [];
   const { likelyCause, likelyCauseReason, revivedCount } = notice.result.observed;
-  // Keys of a service that is not ours may be called the same.
+  // Another service may use the same keys.
   const known = typeof likelyCause === "string" && Object.hasOwn(causes, likelyCause) ? causes[likelyCause] : undefined;
   const reason = typeof likelyCauseReason === "string" ? ` ${plainText(likelyCauseReason)}` : "";
-  // Unclear, and nothing to say of it, is not worth a sentence.
+  // An unclear cause without a reason is not worth a sentence.
   const cause = likelyCause === "unclear" && reason === "" ? undefined : known;
   return [
     ...(cause === undefined ? [] : [`Likely cause: ${cause}.${reason}`]),

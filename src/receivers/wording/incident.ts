@@ -44,7 +44,7 @@ function firingTitle({ fleet }: Notification, incident: IncidentNotice, notices:
   const { number, family } = incident;
   const { firing } = incident.own;
   if (notices.some(isEscalation)) return `Escalated to you: nobody has taken incident ${number}`;
-  // Members that are silenced are in no number (CONTRACT 15).
+  // No number counts silenced members (CONTRACT 15).
   if (firing === 0) return `Incident ${number}: all that fires is silenced`;
   if (fleet !== null) return verdictWords(fleet);
   const one = firing === 1;
@@ -61,7 +61,7 @@ function endedTitle(incident: IncidentNotice, notices: readonly AlertNotice[]): 
   const after = `after ${durationText(endsAtMs - startedAtMs)}`;
   if (family === "unreachable")
     return `Incident ${number}: ${organizations(all)} ${all === 1 ? "gives" : "give"} results again ${after}`;
-  // What is left to do is not below the fold.
+  // A title names the gates that are still shut: they wait for a person.
   const gates = held === 0 ? "" : `${formatCount(held)} ${held === 1 ? "gate is" : "gates are"} still shut`;
   if (family !== "deaths" || all < 2)
     return `Incident ${number} is over ${after}: ${gates === "" ? organizations(all) : gates}`;
@@ -128,7 +128,7 @@ function changeSentences(notices: readonly AlertNotice[], lastedMs: number): str
   ];
 }
 
-/** Since when, the codes with their counts, and the last error (CONTRACT 15, Notifications). */
+/** Returns since when it is unreachable, the codes with their counts, and the last error (CONTRACT 15, Notifications). */
 function unreachableIntro(
   { own: { firing, errors, lastError }, startedAtMs }: IncidentNotice,
   notices: readonly AlertNotice[],
@@ -138,7 +138,7 @@ function unreachableIntro(
   const what = codes.length === 0 ? "" : `: ${codes.join(", ")}`;
   const said = lastError === null ? "" : ` The last error: ${plainText(lastError)}.`;
   const they = firing === 1 ? "It has" : "They have";
-  // Where only other checks got no answer, deaths are watched.
+  // If only other checks got no answer, deaths are still watched.
   const isWatched = notices.length > 0 && notices.every(({ check }) => check !== "dead-asset-spike");
   return `${they} ${isWatched ? "given no result" : "not been watched"} since ${instantText(startedAtMs, nowMs)}${what}.${said}`;
 }
@@ -203,7 +203,7 @@ export function overFacts(incident: IncidentNotice, nowMs: number): Message["fac
   return [...stoppedFacts(incident, nowMs), ...leaves];
 }
 
-// As many as the evaluation names of one organization (CONTRACT 2): the rest is the tail.
+// As many as the evaluation names per organization (CONTRACT 2): the others are the tail.
 const shownTypes = 5;
 
 /** The asset types that carry the excess: all that a service says of what the deaths share. */
@@ -216,7 +216,7 @@ function typeFacts({ assetTypes }: FleetNotice): Message["facts"] {
   return [{ name: "Carried by", value: [...shown, ...(missing === 0 ? [] : [`+${missing} more`])].join(", ") }];
 }
 
-// A message is read on a phone: the rest is behind the link.
+// A message is read on a phone: more is behind the link.
 const shownLines = 5;
 
 /** The worst by excess; where none is counted, the worst by severity, and none where many would all say what the sentence does. */

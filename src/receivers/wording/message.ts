@@ -16,7 +16,7 @@ export interface MessageLink {
   readonly url: string;
 }
 
-/** What is said of one alert: two lines for a phone, where to look, then facts, what carries it, what to do. */
+/** The section of one alert: two lines for a phone, links, then facts, carriers, and the action. */
 export interface MessageSection {
   readonly title: string;
   /** The second line: what the title has no room for. */
@@ -54,12 +54,12 @@ export interface Message {
   readonly links: readonly MessageLink[];
 }
 
-// As many as a configuration may ask for, far below which most media are full.
+// As many assets as a configuration may ask for; most media are full far below that.
 const mostSampled = 100;
 
 /** What no medium's budget is worth going below. */
 const smallestScale = 0.02;
-// Each step shortens enough to get there in few, and not so much that half of a limit stays empty.
+// Each step shortens enough to need few steps, but not so much that half of a limit stays empty.
 const scaleStep = 0.7;
 
 /**
@@ -84,7 +84,7 @@ export function trimMessage(message: Message, scale: number): Message {
   const length = (characters: number): number => Math.max(24, Math.floor(characters * scale));
   const trimFacts = (facts: readonly Fact[]): Fact[] =>
     facts.map((fact) => ({ ...fact, name: cutText(fact.name, length(60)), value: cutText(fact.value, length(240)) }));
-  // The whole list is one command away: it gives way first.
+  // The sample is shortened first: one command shows the whole list.
   const trimSample = (sample: readonly string[]): string[] =>
     sample.slice(0, Math.floor(mostSampled * scale)).map((line) => cutText(line, length(160)));
   const trimLinks = (links: readonly MessageLink[]): MessageLink[] =>
@@ -175,13 +175,13 @@ export function previewOf({ severity, title, intro, sections, lines }: Message):
   return [`${severityMarks[severity]} ${title}`, cutText(second, longestPreview)];
 }
 
-// What phones show of a second line at most.
+// The most that phones show of a second line.
 const longestPreview = 160;
 
 /** Above the list of dead assets, wherever it is shown. */
 export const sampleHeading = "Newest dead assets";
 
-/** Before a title: shape and word carry the severity, so that neither colour nor an emoji has to. */
+/** Marks before a title: shape and word carry the severity, so that neither colour nor an emoji has to. */
 export const severityMarks: Readonly<Record<Severity, string>> = { fail: "■", warn: "▲", unknown: "◌", ok: "○" };
 
 /** The colours of the page's marks on white, for media that have a stripe of colour. */

@@ -10,7 +10,7 @@ import { labelsFact } from "./broken.ts";
 import type { Fact } from "./message.ts";
 import { plainText } from "./text.ts";
 
-// With the rest of the facts these are within the ten fields of a Slack section.
+// Together with the other facts these are within the ten fields of a Slack section.
 const maxMapFacts = 6;
 const maxLabels = 12;
 

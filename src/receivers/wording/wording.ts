@@ -10,9 +10,9 @@ import { noticeCarriers, noticeFacts } from "./notice-facts.ts";
 import { isEscalation, noticeDetails, noticeSentence, noticeTitle } from "./notice.ts";
 import { plainText } from "./text.ts";
 
-// As many alerts as are shown in full; of more each has its line.
+// This many alerts are shown in full; each further one has a line.
 const maxSections = 3;
-// A link can't be cut: where it takes the room of what is said a longer one is left out.
+// A link cannot be cut: a longer one would take the room of the text, and is left out.
 const longestLink = 400;
 
 /**
@@ -43,7 +43,7 @@ export function stateMessageOf(
 }
 
 interface Wording extends Linked {
-  /** It says an incident as it stands, also where one organization has changed. */
+  /** Whether the message shows the whole incident, also when only one organization has changed. */
   readonly isWhole?: boolean;
 }
 
@@ -71,9 +71,9 @@ function wordedMessage(notification: Notification, { acts, maxLinkLength, isWhol
       : only === undefined
         ? plainText(notification.summary)
         : groupTitle(notices);
-  // What was done to several at once was done by one person, for one reason.
+  // One person did it to several alerts at once, for one reason.
   const act = notices.every(isActNotice) && notices.length > 1 ? only : undefined;
-  // How many gates it has opened is in the title.
+  // The title has the number of opened gates.
   const said = act !== undefined && isJudgement(notices) ? { ...act, event: "judged" as const } : act;
   const isShort = act === undefined && notices.length <= maxSections;
   return {
@@ -109,7 +109,7 @@ export function noticeLinks(
   { acts, maxLinkLength }: Linked = { acts: [], maxLinkLength: longestLink },
 ): MessageLink[] {
   const isOfAlert = event !== "test";
-  // The page of the organization is a step from that of the alert.
+  // The page of the alert links to that of the organization.
   const isOwn = url !== null && externalUrl !== null && url.startsWith(externalUrl);
   const page = isOfAlert
     ? incident === undefined
@@ -130,7 +130,7 @@ export function noticeSection(notice: AlertNotice, nowMs: number, externalUrl: s
 
 function wordedSection(notice: AlertNotice, nowMs: number): MessageSection {
   const lines = { title: noticeTitle(notice), sentence: noticeSentence(notice, nowMs), links: [] };
-  // What was said of the alert before is not said again.
+  // The notification of an act does not repeat the facts of the alert.
   if (isActNotice(notice))
     return { ...lines, details: null, facts: [], carriers: [], carriersOmitted: 0, sample: [], action: null };
   return {
@@ -167,7 +167,7 @@ export function latestNotices(alerts: readonly AlertNotice[]): AlertNotice[] {
   });
 }
 
-/** Only what a browser may be sent to: a template of the operator's could hold anything. */
+/** Returns the links that a browser may open: the operator's template could hold anything. */
 export function httpLinks(
   links: readonly { readonly label: string; readonly url: string | null }[],
   maxLinkLength = longestLink,
