@@ -48,7 +48,7 @@ export async function applyList(
   await parts.discovery.save({ ...state, held: null, appliedDigest: digest, appliedAtMs: nowMs });
   const change = compareLists(before, after);
   const { added, removed, organizations } = change;
-  // A list of other labels only changes nothing of what is listed; a person's act is written down in any case.
+  // A list that changes labels only changes no organization; an act of a person is written in any case.
   const rows = Math.max(
     action === "discovery.accept" ? 1 : 0,
     Math.ceil(Math.max(added.length, removed.length) / slugsPerRow),

@@ -14,23 +14,23 @@ export interface Discovery {
   lists(): AppliedLists;
   /** How a source stands; null: not read yet. */
   state(name: string): DiscoveryState | null;
-  /** There are other sources than before. */
+  /** Reads the sources of the configuration again. */
   wake(): void;
   start(): void;
   stop(): Promise<void>;
 }
 
 export interface DiscoveryOptions extends Omit<RefreshDeps, "signal" | "eventRetentionMs"> {
-  /** Those of the configuration that holds; asked at each look. */
+  /** Returns the sources of the current configuration, at each look. */
   readonly sources: () => readonly DiscoverConfig[];
   readonly eventRetentionMs: () => number;
   /** Applies the lists, which are others than before. When it rejects it is called again. */
   readonly onChange: () => Promise<void>;
 }
 
-// As soon as a command is seen that accepts a list, and less than the shortest interval of a refresh.
+// A command that accepts a list is followed this soon; less than the shortest interval of a refresh.
 const lookEveryMs = secondMs;
-// Without a source there is nothing to see; who gets one is woken.
+// Without a source there is nothing to look at; a reload with one wakes the loop.
 const idleMs = minuteMs;
 
 /** When this process tries to take the next refresh of a source. */
@@ -61,7 +61,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     const stored = new Map((await store.discovery.states()).map((state) => [state.name, state]));
     for (const { name } of wanted) {
       const state = stored.get(name);
-      // Gone from the store: another process does not have this source. Its last list still holds here.
+      // The row has gone: another process does not have this source. Its last list still holds here.
       if (state === undefined) continue;
       states.set(name, state);
       if (state.appliedDigest === (known.get(name) ?? null)) continue;
@@ -80,7 +80,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     const isNew = turn?.fingerprint !== fingerprint;
     const nowMs = clock.nowMs();
     const nextAtMs = nowMs + refreshIntervalMs;
-    // Due much later than the interval allows: the clock was set back, or the interval is shorter now.
+    // The turn is due much later than the interval allows: the clock was set back, or the interval is shorter now.
     if (!isNew && nowMs < turn.dueAtMs && turn.dueAtMs <= nextAtMs) return;
     turns.set(name, { fingerprint, dueAtMs: nextAtMs });
     const isOurs = await store.discovery.claim(name, { nowMs: isNew ? Number.MAX_SAFE_INTEGER : nowMs, nextAtMs });

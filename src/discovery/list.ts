@@ -27,7 +27,7 @@ const labelsSchema = z.record(z.string(), z.string().max(longestLabel)).superRef
   }
 });
 
-// A list comes from a program: a name that reads as a pattern, a path or a sentence there is a fault of it (CONTRACT 14).
+// A program writes the list: a name in it that reads as a pattern, a path or a sentence is a fault (CONTRACT 14).
 const slugSchema = nameText(128).regex(
   /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
   "must be of letters, digits, dots, underscores and hyphens, and begin with a letter or digit",
@@ -72,7 +72,7 @@ export function readList(text: string, { maxOrganizations }: { readonly maxOrgan
     if (organizations.size > maxOrganizations)
       return refuse(`has more than ${maxOrganizations} organizations (maxOrganizations)`);
   }
-  // In one order, however the source lists them: a list with the same content is the same list.
+  // The entries are sorted: a list with the same content is the same list, however the source orders it.
   const sorted = [...organizations.values()].toSorted((left, right) => (left.slug < right.slug ? -1 : 1));
   return { kind: "list", organizations: sorted };
 }

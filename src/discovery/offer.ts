@@ -5,7 +5,7 @@ import { discoveredOrganization } from "./fleet.ts";
 import { readList, type ListReading } from "./list.ts";
 import { readSource, type SourceReaderDeps } from "./source.ts";
 
-/** What a source offers: a good list, or the same as at the last answer; or why neither. */
+/** The offer of a source: a good list, or the same as at the last answer; or the reason for neither. */
 export type Offer =
   | { readonly kind: "failed"; readonly reason: string }
   | { readonly kind: "unchanged" }
@@ -26,7 +26,7 @@ export async function readOffer(source: DiscoverConfig, etag: string | null, dep
   return { kind: "list", organizations: read.organizations, etag: answer.etag };
 }
 
-/** As storage.eventRetention is checked for what the files say. */
+/** Checks the list against storage.eventRetention, as the files are. */
 function withinRetention(read: ListReading, source: DiscoverConfig, eventRetentionMs: number): ListReading {
   if (read.kind === "refused" || eventRetentionMs === 0) return read;
   const tooFar = read.organizations.find((listed) => {

@@ -28,7 +28,7 @@ export async function refreshSource(source: DiscoverConfig, deps: RefreshDeps): 
   const known = await store.discovery.state(source.name);
   const etag = known?.fingerprint === fingerprint ? known.etag : null;
   const offer = await readOffer(source, etag, deps);
-  // What was asked for by a process that ends proves nothing against the source.
+  // A question that the end of the process cut off proves nothing against the source.
   if (offer.kind === "failed" && deps.signal.aborted) return;
   const refreshed = await store.transaction((parts) =>
     settle(parts, { source, fingerprint, offer }, deps.clock.nowMs()),
@@ -51,14 +51,14 @@ async function settle(
   const before = (await parts.discovery.state(name)) ?? unknownState(name);
   if (offer.kind === "failed") {
     const { reason } = offer;
-    // It still waits, but not for refreshes in a row.
+    // The list still waits, but not for refreshes in a row.
     const held = before.held === null ? null : { ...before.held, repeats: 0 };
     await parts.discovery.save({ ...before, held, problem: reason, refreshedAtMs: nowMs });
     return { kind: "failed", reason, isNew: reason !== before.problem };
   }
   const etag = offer.kind === "list" ? offer.etag : before.etag;
   const state: DiscoveryState = { ...before, fingerprint, etag, problem: null, refreshedAtMs: nowMs };
-  // The last answer is the list that is held, where one is.
+  // If a list is held, the last answer was that list.
   const organizations = offer.kind === "list" ? offer.organizations : await parts.discovery.list(name, "held");
   const digest = organizations === null ? state.appliedDigest : digestOf(organizations);
   if (organizations === null || digest === null || digest === state.appliedDigest) {
@@ -119,7 +119,7 @@ function digestOf(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }
 
-// Enough to see what happened; the audit has all of them.
+// Enough names to see the change; the audit has all of them.
 const namedInLog = 20;
 
 function logRefresh(logger: Logger, source: string, refreshed: Refreshed): void {
@@ -178,7 +178,7 @@ interface JudgedLists {
 
 type Judgement = { readonly kind: "apply" } | { readonly kind: "hold"; readonly held: HeldList };
 
-// Half of a smaller source is no sign of a fault.
+// In a smaller source, half of the organizations is no sign of a fault.
 const fewestRemoved = 5;
 const neededRepeats = 3;
 
@@ -202,7 +202,7 @@ function judgeList({ applied, offered, offeredDigest, held, nowMs, refreshInterv
       kind: "hold",
       held: { reason: "shrunk", slugsDigest: offeredDigest, repeats: 1, countedAtMs: nowMs },
     };
-  // A process that restarts again and again refreshes each time: that is no confirmation.
+  // A process that restarts again and again also refreshes each time, which confirms nothing.
   const isSpaced = Math.abs(nowMs - held.countedAtMs) >= refreshIntervalMs / 2;
   if (!isSpaced) return { kind: "hold", held };
   if (held.repeats + 1 >= neededRepeats) return { kind: "apply" };

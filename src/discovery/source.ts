@@ -5,10 +5,10 @@ import { secondMs, type Clock } from "../base/time.ts";
 import type { DiscoverConfig } from "../config/config.ts";
 import { readRegularFile } from "../config/document/files.ts";
 
-/** What a source answered; `failed` with a reason to follow its name. */
+/** The answer of a source; `failed` has the reason, which follows its name. */
 export type SourceAnswer =
   | { readonly kind: "text"; readonly text: string; readonly etag: string | null }
-  /** As the last answer, whose ETag was sent. */
+  /** The list is that of the last answer, whose ETag was sent. */
   | { readonly kind: "unchanged" }
   | { readonly kind: "failed"; readonly reason: string };
 

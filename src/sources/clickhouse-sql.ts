@@ -74,7 +74,7 @@ export function queryStatement(
       slug: "flatline_e.slug",
       at,
       assetType: "toString(flatline_e.assetType)",
-      // As in postgres-sql: a row without a number must not count as zero.
+      // A row without a number must not count as zero, as in postgres-sql.
       deaths: "if(count() = count(flatline_e.count), sum(flatline_e.count), null)",
       conditions: [
         `${at} > ${timeExpression("{flatline_from:Int64}", timeUnit)}`,

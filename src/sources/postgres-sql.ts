@@ -107,7 +107,7 @@ export function firstEventStatement(
   slugs: readonly string[],
 ): PostgresStatement {
   const at = `e.${quotePostgresName(columns.at)}`;
-  // An infinite time, which some tables use for "always" or "never", is in no window and is no start.
+  // Some tables use an infinite time for "always" or "never": it is in no window and is no start.
   const finite = timeUnit === "timestamp" ? ` and ${at} > '-infinity' and ${at} < 'infinity'` : "";
   const first = `(select min(${at}) from ${quotePostgresTable(table)} as e where e.${quotePostgresName(columns.slug)} = q.slug${finite})`;
   return {
