@@ -12,7 +12,7 @@ import { spikeWindow } from "../spike/window.ts";
 /** What an evaluation reads of the counts. */
 export type EvaluationCounts = Pick<LivenessCounts, "deaths" | "firstEventAtMs" | "stretches">;
 
-/** By which rule an organization is evaluated, beside its thresholds. */
+/** The rule of an organization's evaluation, beside its thresholds. */
 export interface SpikeRule {
   readonly baseline: BaselineKind;
   /** What is counted [deaths]. */
@@ -58,7 +58,7 @@ export async function withStretches(
   });
 }
 
-/** What of the baseline is left out, as it was judged by then; null: past incidents are not looked at. */
+/** Returns the part of the baseline that is left out, as it was judged by then; null: past incidents are not looked at. */
 function exclusionOf({ thresholds, baseline, nowMs, stretches }: LocalEvaluation): ExcludedBaseline | null {
   if (stretches === undefined) return null;
   return excludedBaseline({ nowMs, thresholds, baseline, stretches: stretchesAt(stretches, nowMs) });
@@ -84,7 +84,7 @@ export function evaluationQuery(evaluation: LocalEvaluation): DeathsQuery {
     const { baselineStartMs, windowStartMs, endMs } = spikeWindow(nowMs, thresholds);
     const intervals = [
       { afterMs: windowStartMs, untilMs: endMs },
-      // Of assets the baseline is its days: a statement over all of it would hold the event loop.
+      // When assets are counted the baseline is its days: one statement over all of it would hold the event loop.
       ...(count === "assets" ? [] : [{ afterMs: baselineStartMs, untilMs: windowStartMs }]),
       ...(baseline === "median" ? medianDays(nowMs, thresholds) : []),
       ...(exclusionOf(evaluation)?.intervals ?? []),

@@ -12,7 +12,7 @@ export interface LocalPlatformApiOptions {
   readonly store: Store;
   /** Source of the healthcheck's counts [the store]. */
   readonly counts?: Pick<EvaluationCounts, "deaths">;
-  /** Its now is the end of the healthcheck's window: a fixed clock evaluates the past (`check --at`). */
+  /** Its time is the end of the healthcheck's window: a fixed clock evaluates the past (`check --at`). */
   readonly clock: Pick<Clock, "nowMs" | "sleep">;
   /** Template with `{slug}` (CONTRACT 4, appUrl). */
   readonly appUrl: string | null;
