@@ -23,7 +23,7 @@ export function isSameType(left: number, right: number): boolean {
 
 /** What is known of assets, each by its name. */
 export class AssetBook<Value> {
-  // By type first: of these there are few.
+  // The outer map is by type, of which there are few.
   readonly #byType = new Map<number, Map<string, Value>>();
 
   get size(): number {

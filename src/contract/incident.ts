@@ -3,7 +3,7 @@ import { checkNames, type CheckErrorReason, type CheckName } from "./report.ts";
 /** Families of incidents that several checks share; every other check is a family of its own name (CONTRACT 15). */
 export const sharedFamilies = ["deaths", "unreachable", "no-events"] as const;
 
-// An alert of kind unknown is about the way to the service, but for these two: there the events are missing.
+// Unknown alerts are about the way to the service, but those of these two checks are about missing events.
 const reasonsOfMissingEvents: readonly CheckErrorReason[] = ["no_events", "stream_silent"];
 
 /**

@@ -99,7 +99,7 @@ function problemsOf(issue: z.core.$ZodIssue, prefix: SchemaProblem["path"]): Sch
     const [likely] = fitting.toSorted((left, right) => left.length - right.length);
     if (likely !== undefined) return likely.flatMap((nested) => problemsOf(nested, path));
   }
-  // Of a record: what is wrong with the name of a value.
+  // A problem with the name of a record's value.
   if (issue.code === "invalid_key") {
     const message = issue.issues[0]?.message ?? issue.message;
     return [{ path, unread: path, message, isAboutKey: true, isAboutType: false }];

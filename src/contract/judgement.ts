@@ -1,7 +1,7 @@
 import { formatPercent } from "../base/numbers.ts";
 import type { ExcludedStretch } from "../spike/exclusion.ts";
 
-/** What people may say of an alert: the checker was wrong, its assets did die, or it was known beforehand. */
+/** The verdicts of people on an alert: the checker was wrong, the assets did die, or it was known beforehand. */
 export const judgementVerdicts = ["checker", "real", "expected"] as const;
 export type JudgementVerdict = (typeof judgementVerdicts)[number];
 

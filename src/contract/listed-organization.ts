@@ -1,11 +1,11 @@
-/** What a discovery source says of an organization (CONTRACT 14): these fields and nothing else. */
+/** The fields of an organization in a discovery source's list (CONTRACT 14), and no others. */
 export interface ListedOrganization {
   readonly slug: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly timezone?: string;
   /** A cron pattern. */
   readonly schedule?: string;
-  /** Those of the spike check that the list sets. */
+  /** The thresholds of the spike check that the list sets. */
   readonly thresholds?: ListedThresholds;
 }
 

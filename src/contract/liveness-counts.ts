@@ -11,7 +11,7 @@ export interface Interval {
 export interface DeathsQuery {
   readonly slug: string;
   readonly intervals: readonly Interval[];
-  /** What is counted [deaths]; `assets`, each one once in an interval, is for stored events only. */
+  /** The counted things [deaths]; `assets`, each once in an interval, is for stored events only. */
   readonly count?: CountKind;
 }
 

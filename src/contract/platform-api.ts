@@ -8,7 +8,7 @@ export interface SpikeRequest extends SpikeThresholds {
   readonly slug: string;
 }
 
-/** What a healthcheck of the platform may be asked for beside the organization. */
+/** The parameters of a healthcheck of the platform, beside the organization. */
 export type HealthcheckParameters = Readonly<Record<string, number | string | boolean>>;
 
 /** One of the platform's healthchecks, by its path below `/healthchecks/`: `reviewing/backlog`. */

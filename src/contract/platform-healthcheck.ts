@@ -3,7 +3,7 @@ import { isOwnCheck, type CheckName } from "./report.ts";
 
 /** The path of a healthcheck of the platform, which follows `/healthchecks/`: one to four segments (CONTRACT 17). */
 export const healthcheckPathPattern = /^[a-z0-9-]+(?:\/[a-z0-9-]+){0,3}$/;
-// It is a label of metrics, and a part of keys and addresses.
+// The name is a label of metrics, and a part of keys and addresses.
 export const longestHealthcheckPath = 128;
 
 /** Returns the name of the check of a path. */

@@ -10,6 +10,6 @@ export type ReportSource = (typeof reportSources)[number];
 export const proposalDecisions = ["APPROVE", "REJECT", "SKIP", "ESCALATE"] as const;
 export type ProposalDecision = (typeof proposalDecisions)[number];
 
-/** Who reported, or who decided. */
+/** The actors who report or decide. */
 export const actors = ["human", "automation"] as const;
 export type Actor = (typeof actors)[number];

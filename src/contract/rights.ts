@@ -5,5 +5,5 @@ export type Right = (typeof rights)[number];
 /** How the token of `server.token` is called. */
 export const oneTokenName = "token";
 
-/** All of them: what the one token of `server.token` may do. */
+/** All rights, which the token of `server.token` has. */
 export const allRights: ReadonlySet<Right> = new Set(rights);

@@ -1,4 +1,7 @@
-/** What a look at one asset found (CONTRACT 16): the first two show life, `parked` and `gone` show death, the last nothing. */
+/**
+ * The answers of a look at one asset (CONTRACT 16): the first two show life, `parked` and `gone` show death, the last
+ * nothing.
+ */
 export const lookAnswers = ["answers", "challenge", "parked", "gone", "undecided"] as const;
 export type LookAnswer = (typeof lookAnswers)[number];
 

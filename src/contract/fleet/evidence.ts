@@ -9,12 +9,12 @@ export interface FleetMember {
   readonly deaths: { readonly count: number; readonly revivedCount: number } | null;
 }
 
-/** What many organizations that spike at once have in common. Times are epoch ms. */
+/** The facts that many organizations that spike at once have in common. Times are epoch ms. */
 export interface FleetEvidence {
   /** The median of the onsets; null: none is known. */
   readonly beganAtMs: number | null;
   readonly first: { readonly slug: string; readonly atMs: number } | null;
-  /** Those that many of the onsets follow, oldest first. */
+  /** The markers that many of the onsets follow, oldest first. */
   readonly markers: readonly { readonly text: string; readonly atMs: number }[];
   /** null: no events say it. */
   readonly undone: FleetUndone | null;
@@ -27,7 +27,7 @@ export interface FleetUndone {
   readonly organizations: number;
 }
 
-// A marker of one organization is no matter of the fleet, and would name it to the receivers of others.
+// A marker of one organization is not about the fleet, and would name it to the receivers of others.
 const leastMarkedShare = 0.2;
 const mostMarkers = 3;
 const mostlyUndone = 0.5;

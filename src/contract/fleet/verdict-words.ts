@@ -1,6 +1,6 @@
 import { formatCount } from "../../base/numbers.ts";
 
-// Not of base/time: a browser says it, too.
+// These are not imported from base/time, because the browser uses this file, too.
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 
@@ -9,7 +9,7 @@ export interface VerdictFacts {
   readonly by: "chance" | "ratio";
   /** Organizations that spike now. */
   readonly spiking: number;
-  /** Within how long those began. */
+  /** The time within which those began. */
   readonly withinMs: number;
   readonly organizations: number;
 }

@@ -17,7 +17,7 @@ export const keptResultSchema = healthcheckResultSchema.extend({
   isTruncated: z.literal(true).optional(),
 });
 
-/** What a person said that an alert was; author and comment only for readers with that right. */
+/** The judgement of a person; author and comment only for readers with that right. */
 export const judgementSchema = z.object({
   verdict: z.string(),
   at: instantSchema,
@@ -68,7 +68,7 @@ export const alertSchema = z.object({
   deathsLastHour: z.number().optional(),
   usualPerHour: z.number().optional(),
   excessStoppedAt: instantSchema.nullable().optional(),
-  /** At the latest. */
+  /** The latest instant of the end. */
   expectedEndAt: instantSchema.nullable().optional(),
   reason: z.string(),
   labels: z.record(z.string(), z.string()),
@@ -101,7 +101,7 @@ export const alertDetailSchema = alertSchema.extend({
   resultAt: instantSchema.nullable().optional(),
   /** null while it lives. */
   endsAt: instantSchema.nullable(),
-  /** Of one that is judged `checker`; absent where nothing is stored of its assets. */
+  /** The cost of an alert that is judged `checker`; absent if nothing is stored of its assets. */
   cost: costSchema.nullable().optional(),
   judgements: z
     .array(

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What a broken checker cost: deaths after the onset, and for how long live assets counted as dead, over the revived only. */
+/** The cost of a broken checker: deaths after the onset, and how long live assets counted as dead, over the revived only. */
 export const costSchema = z.object({
   deaths: z.number(),
   knownCount: z.number(),

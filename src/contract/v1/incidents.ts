@@ -6,18 +6,20 @@ import { costSchema } from "./cost.ts";
 import { alertSchema, commentSchema } from "./alerts.ts";
 import { instantSchema } from "./instant.ts";
 
-/** What flatline's own look at some of its dead assets says (CONTRACT 16). */
+/** The result of flatline's own look at some of its dead assets (CONTRACT 16). */
 const opinionSchema = z.object({
   /** Dead assets that count, and how many of them showed life and death. */
   asked: z.number(),
   alive: z.number(),
   gone: z.number(),
   verdict: z.enum(opinionVerdicts),
-  /** It in words. */
+  /** The opinion in words. */
   finding: z.string(),
 });
 
-/** What began together (CONTRACT 15): totals over its members, as far as the reader may see them. */
+/**
+ * An incident, that is alerts that began together (CONTRACT 15): totals over its members, as far as the reader may see them.
+ */
 export const incidentSchema = z.object({
   id: z.string(),
   /** Counts from 1; paths take it in place of the id. */

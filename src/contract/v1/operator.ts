@@ -25,12 +25,12 @@ export const receiverSchema = z.object({
   sendResolved: z.boolean(),
   pending: z.number(),
   deadLetters: z.number(),
-  /** Until when it asked to be left alone (Retry-After); null: it did not. */
+  /** The end of the pause that it asked for (Retry-After); null: none. */
   pausedUntil: instantSchema.nullable(),
 });
 export type ReceiverAnswer = z.infer<typeof receiverSchema>;
 
-/** What each recipient of a receiver answered to a test; recipient null: the receiver has no recipients. */
+/** The answer of each recipient of a receiver to a test; recipient null: the receiver has no recipients. */
 export const receiverTestSchema = z.object({
   receiver: z.string(),
   accepted: z.boolean(),
