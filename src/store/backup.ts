@@ -31,7 +31,7 @@ export async function backupStore({ path, target, force }: BackupOptions): Promi
   await refuseTarget(path, target, force);
   await refuseTarget(path, eventsPathOf(target), force);
   await using folder = await makeCopyFolder(target);
-  // The state first: events that are newer than it are counted, while a state that is newer would know of missing ones.
+  // The state is copied first: newer events are counted again, while a newer state would refer to missing ones.
   const copy = join(folder.path, basename(target));
   const state = await copyFile(path, copy);
   const events = await copyFile(eventsPathOf(path), eventsPathOf(copy));
@@ -43,7 +43,7 @@ export async function backupStore({ path, target, force }: BackupOptions): Promi
 }
 
 async function copyFile(path: string, copy: string): Promise<CheckedCopy & { readonly bytes: number }> {
-  // SQLite gives its file the mode of what is there, and what is there is the owner's alone.
+  // SQLite gives its file the mode of an existing one, and this one is readable for its owner only.
   await (await open(copy, "wx", 0o600)).close();
   await copyPages(path, copy);
   const checked = checkCopy(copy, path);
@@ -89,7 +89,7 @@ export interface CopyFolder extends AsyncDisposable {
   readonly path: string;
 }
 
-/** With a unique name, readable by the owner only. Removes those that were left by a process that was killed. */
+/** Makes a folder with a unique name, readable by the owner only. Removes those that a killed process left. */
 export async function makeCopyFolder(target: string): Promise<CopyFolder> {
   const parent = dirname(target);
   try {
@@ -155,7 +155,7 @@ async function copyPages(path: string, copy: string): Promise<void> {
     const row = source.prepare("pragma application_id").get();
     if (row?.["application_id"] !== applicationId)
       throw new FlatlineError("store_unusable", `${path} is not a store of flatline`);
-    // All pages in one step, on a thread of their own: in several, each commit of the daemon would restart them.
+    // All pages are copied in one step, on a thread of their own: each commit of the daemon would restart several steps.
     await backup(source, copy, { rate: mostPages });
   } catch (error) {
     throw storeError(error, path);
@@ -167,7 +167,7 @@ async function copyPages(path: string, copy: string): Promise<void> {
 /** What a copy says of itself. */
 export interface CheckedCopy {
   readonly schemaVersion: number;
-  /** Both files of a store have the same. */
+  /** The number that both files of a store have. */
   readonly pairId: number;
 }
 
@@ -199,7 +199,7 @@ async function publish(copy: string, target: string, force: boolean): Promise<vo
       return await link(copy, target);
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "EEXIST") throw alreadyThere(target);
-      // A file system without links: renamed then.
+      // The file system has no links, so the file is renamed.
     }
   }
   await rename(copy, target);
@@ -215,6 +215,6 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-// A reader waits for a write-ahead log's recovery at most, which takes milliseconds.
+// A reader waits at most for the recovery of a write-ahead log, which takes milliseconds.
 const lockTimeoutMs = 5_000;
 const mostPages = 0x7f_ff_ff_ff;

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from "kysely";
 import { literalPattern } from "../base/text-pattern.ts";
 import type { Db } from "./tables.ts";
 
-/** What of an organization was removed, in rows by kind; reports of API v2 are `records`. */
+/** The removed rows of an organization by kind; reports of API v2 are `records`. */
 export type ForgottenRows = Readonly<Record<ForgottenKind, number>>;
 export type ForgottenKind = "events" | "history" | "alerts" | "silences" | "markers" | "keys" | "records";
 
@@ -36,7 +36,7 @@ export function createForgettingStore(db: Db) {
             SELECT ${keys} FROM ${sql.table(table)} WHERE ${where} LIMIT ${maxRows})`.execute(db);
         const rows = Number(numAffectedRows ?? 0n);
         if (kind !== null) removed[kind] += rows;
-        // What others refer to goes when nothing of them is left.
+        // Rows that several organizations refer to are deleted when none of them is left.
         if (rows === maxRows) hasMore = true;
         if (hasMore && isParent.has(table)) break;
       }
@@ -54,7 +54,7 @@ export function createForgettingStore(db: Db) {
   };
 }
 
-// Before these, everything that names them must be gone.
+// Rows that refer to these tables are deleted before them.
 const isParent = new Set([
   "alerts",
   "ended_alerts",
@@ -65,7 +65,7 @@ const isParent = new Set([
   "legitimacy_rules",
 ]);
 
-// Row by row by its key: the hours of one check lie among those of all.
+// Rows are deleted by their keys, because the hours of one check lie among those of all.
 const everyHour = sql`
   WITH RECURSIVE every (hour) AS (
     SELECT min(hour) FROM hours
@@ -84,7 +84,7 @@ function stepsFor(slug: string): Step[] {
   const alert = sql`alert_id IN (
     SELECT id FROM alerts WHERE ${ofSlug} UNION SELECT id FROM ended_alerts WHERE ${ofSlug}
     UNION SELECT alert_id FROM alert_changes WHERE ${ofSlug})`;
-  // A letter to several organizations stays, and so does what is still to be delivered.
+  // A dead letter to several organizations stays, and so does an entry that is still to be delivered.
   const own = sql.join(
     ["verdict", "unknown"].map(
       (kind) => sql`SELECT check_name || ${`/${slug}/${kind}`} FROM checks WHERE slug = ${slug}`,

@@ -19,7 +19,7 @@ export interface OpenPostgresOptions extends Omit<PostgresPoolOptions, "isPatien
 
 // A database that is started together with flatline needs some seconds.
 const firstConnectionWithinMs = 10 * secondMs;
-// Ten commits a second cost the server two thousandths of a core, and a verdict that stays the same is not missed meanwhile.
+// Ten commits a second cost the server two thousandths of a core, and a verdict that is the same loses nothing by the wait.
 const commitPauseMs = 100;
 
 /**
@@ -62,12 +62,12 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
     problem: async () => null,
     check: async () => undefined,
     version: async () => 0,
-    // Ends when running queries have ended. Not by Kysely's destroy: a query after that throws an untyped error.
+    // The pool ends when running queries have ended. Kysely's destroy is not used: a later query would throw an untyped error.
     close: () => pool.end(),
   };
 }
 
-/** By a connection of its own, whose statements may take minutes. */
+/** Migrates by a connection of its own, whose statements may take minutes. */
 async function migratePatiently(location: PostgresPoolOptions): Promise<void> {
   const pool = createPostgresPool({ ...location, poolSize: 1, isPatient: true });
   const db = databaseOver<unknown>(pool, location);

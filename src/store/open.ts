@@ -26,7 +26,7 @@ export type OpenStoreOptions = StoreLocation & {
   readonly connect?: typeof connectSqlite;
   /** Paces what is loaded in the background [the machine's: it takes real time, whatever the clock of a test says]. */
   readonly backgroundClock?: Clock;
-  /** For tests that make time on a PostgreSQL: theirs decides about leases, too ["database"]. */
+  /** For tests that control the time of a PostgreSQL: it decides about leases, too ["database"]. */
   readonly leaseClock?: LeaseClock;
   /** Looks for damage, for what will run on it for long [false]. */
   readonly check?: boolean;
@@ -42,7 +42,7 @@ export type OpenStoreOptions = StoreLocation & {
  */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   if ("url" in options) {
-    // Its driver is loaded by those who have a PostgreSQL only: a start is to be quick.
+    // The driver of PostgreSQL is loaded when it is needed: a start is to be quick.
     const { openPostgresStore } = await import("./open-postgres.ts");
     return openPostgresStore(options);
   }
@@ -96,7 +96,7 @@ async function openFile(options: OpenStoreOptions, path: string, part: keyof typ
     await migrate(db as unknown as Kysely<unknown>, path, part);
     if (options.check === true) {
       await checkForDamage(db, path, decidingOf[part]);
-      // An import that was killed leaves a log of its size, which the next commit would write to the disk.
+      // A killed import leaves a log of its size, which the next commit would write to the disk.
       await sql`pragma wal_checkpoint(truncate)`.execute(db);
     }
     health.opened();
@@ -124,8 +124,8 @@ async function prepareFile(given: string, path: string): Promise<void> {
     throw cannotBeMade(path, "its folder cannot be made", error);
   }
   try {
-    // Made before SQLite does, which gives its other files the same mode. One that exists is never opened here: closing it
-    // would release the locks that another connection of this process holds on it (fcntl).
+    // The file is made before SQLite makes it, and SQLite gives its other files the same mode. An existing one is never
+    // opened here: closing it would release the locks that another connection of this process holds on it (fcntl).
     await (await open(path, "wx", 0o600)).close();
   } catch (error) {
     if (await isFile(path)) return;
@@ -152,7 +152,7 @@ export async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have made the file meanwhile.
     if (!(await isFolder(folder))) throw error;
   }
 }
@@ -186,7 +186,7 @@ function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: Even
       await checkFile(events.path, decidingOf.events, clock);
     },
     version: async () => state.dialect.dataVersion(),
-    // In line behind a running transaction: it must end as a whole.
+    // The close waits behind a running transaction, which must end as a whole.
     close: async () => {
       await sums?.close();
       for (const file of [state, events]) await file.db.connection().execute(() => file.dialect.close());
@@ -194,7 +194,7 @@ function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: Even
   };
 }
 
-/** By a connection of its own: an open one has most pages in memory. */
+/** Checks by a connection of its own: an open one has most pages in memory. */
 async function checkFile(path: string, tables: readonly string[], clock: Clock): Promise<void> {
   const dialect = createSqliteDialect({ path, clock, connect: async (file) => openDatabase(file, 0) });
   try {
@@ -243,7 +243,7 @@ export async function requireEvents(path: string, eventsPath: string): Promise<v
 async function pair<Tables>(state: PairedFile<Tables>, events: PairedFile<Tables>): Promise<void> {
   const eventsId = await readPairId(events.db);
   if (eventsId !== 0 && eventsId === (await readPairId(state.db))) return;
-  // The state's write lock: of two processes that make a store, one numbers both files.
+  // It holds the write lock of the state: when two processes make a store, one numbers both files.
   await state.db.transaction().execute(async (transaction) => {
     const id = await readPairId(transaction);
     const known = await readPairId(events.db);

@@ -1,4 +1,4 @@
-/** What a table forgets in one step: rows at or before `beforeMs`, at most `maxRows` of them. */
+/** The rows that one step deletes of a table: at or before `beforeMs`, at most `maxRows` of them. */
 export interface PruneLimits {
   readonly beforeMs: number;
   readonly maxRows: number;

@@ -25,7 +25,7 @@ export interface RestoreOptions {
   /** Replaces a store that is there already. */
   readonly force: boolean;
   readonly clock: Clock;
-  /** Who restores it, for the audit. */
+  /** The author of the restore, for the audit. */
   readonly by: Actor;
 }
 
@@ -80,7 +80,7 @@ async function replaceStore({ backup, path, clock, by }: Omit<RestoreOptions, "f
     subject: basename(backup),
   });
   for (const file of [copy, eventsPathOf(copy)]) await syncPath(file);
-  // The state first, as in a backup.
+  // The state is copied first, as in a backup.
   const bytes = (await replaceFile(copy, path)) + (await replaceFile(eventsPathOf(copy), eventsPathOf(path)));
   return { bytes, schemaVersion };
 }
@@ -96,7 +96,7 @@ async function writeDown(copy: string, clock: Clock, act: AuditAct): Promise<voi
 }
 
 async function copyChecked(backup: string, copy: string): Promise<CheckedCopy> {
-  // A copy has the mode of the file that is there: what is there is the owner's alone.
+  // A copy keeps the mode of an existing file, and this one is readable for its owner only.
   await (await open(copy, "wx", 0o600)).close();
   await copyFile(backup, copy);
   return checkCopy(copy, backup);
@@ -104,7 +104,7 @@ async function copyChecked(backup: string, copy: string): Promise<CheckedCopy> {
 
 /** Puts a copy in the place of a file of the store; returns its size, bytes. */
 async function replaceFile(copy: string, path: string): Promise<number> {
-  // They belong to the store that goes: SQLite would play its log into the new one.
+  // These files belong to the replaced store: SQLite would play its log into the new one.
   for (const suffix of ["-wal", "-shm", "-journal"]) await rm(`${path}${suffix}`, { force: true });
   await rename(copy, path);
   await syncPath(dirname(path));

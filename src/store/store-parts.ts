@@ -43,7 +43,7 @@ export interface PartsOptions {
  */
 export type StoreParts = ReturnType<typeof createParts>;
 
-/** All parts over one connection or transaction, of either engine. */
+/** Creates all parts over one connection or transaction, of either engine. */
 export function createParts(plain: PlainDb, { leaseClock, events = plain, createEvents }: PartsOptions) {
   const db = namedAsInCode(plain);
   return {

@@ -11,7 +11,7 @@ export interface AuditAct {
   readonly action: Action;
   /** The organization, or the pattern of them; null: about all, or about none. */
   readonly slug: string | null;
-  /** What it was done to: an alert's id, a silence's, a check; null: nothing beside the organization. */
+  /** The subject of the act: the id of an alert or a silence, or a check; null: the organization as a whole. */
   readonly subject: string | null;
   /** More about it, in words and numbers. */
   readonly detail?: Readonly<Record<string, unknown>>;
@@ -64,7 +64,7 @@ interface AuditQuery {
   readonly limit: number;
 }
 
-/** What people and programs did (CONTRACT 13). Rows are added and, after their retention, deleted; none is ever changed. */
+/** The acts of people and programs (CONTRACT 13). Rows are added and, after their retention, deleted; none is ever changed. */
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
 /** Creates the audit over the table `audit`. */

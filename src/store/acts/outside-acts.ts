@@ -5,7 +5,7 @@ export interface OutsideAct {
   readonly id: string;
   readonly via: "link" | "pagerduty";
   readonly alertId: string;
-  /** When it was done there, by that side's clock. */
+  /** The instant of the act by the clock of that side. */
   readonly occurredAtMs: number;
   readonly atMs: number;
 }
@@ -26,7 +26,7 @@ export function createOutsideActStore(db: Db) {
       const noted = db.selectFrom("outside_acts").select("id").where("via", "=", via).where("id", "=", id);
       return (await noted.executeTakeFirst()) !== undefined;
     },
-    /** When the last act of that way on the alert was done there; null: there was none. */
+    /** Returns the instant of the last act on the alert that came this way, by that side's clock; null: there was none. */
     lastOccurredAtMs: async (via: OutsideAct["via"], alertId: string): Promise<number | null> => {
       const row = await db
         .selectFrom("outside_acts")

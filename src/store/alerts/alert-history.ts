@@ -35,7 +35,7 @@ const storedHistory = z.object({
   severity: z.enum(severities),
   reason: z.string(),
 }) satisfies z.ZodType<AlertHistoryEntry>;
-/** Its columns, which are also those of a change that receivers wait for. */
+/** The columns of the history, which a change that waits for receivers has, too. */
 export const historyColumns = [
   "alertId",
   "checkName as check",
@@ -57,7 +57,7 @@ export function createAlertHistoryStore(db: Db) {
         .values({ alertId, checkName: check, slug, kind, atMs, event, severity, reason })
         .execute();
     },
-    /** Of one check from an instant on, oldest first; of too many the newest. */
+    /** Returns the entries of one check from an instant on, oldest first; when there are too many, the newest. */
     since: async ({ check, slug, fromMs, limit }: PastQuery): Promise<readonly AlertHistoryEntry[]> => {
       const rows = await db
         .selectFrom("alert_history")

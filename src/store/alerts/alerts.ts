@@ -27,9 +27,9 @@ export interface AlertAcknowledgement {
   readonly comment: string | null;
   /** What was acknowledged; above it the alert speaks again. */
   readonly severity: Severity;
-  /** It has failed again since: that was not acknowledged. Instants do not say so, for clocks are set back. */
+  /** Whether the alert has failed again since, which was not acknowledged. Instants do not tell, for clocks are set back. */
   readonly isBeforeFail?: true;
-  /** It came with an acknowledgement of the whole incident, and ends with that. */
+  /** Whether it came with an acknowledgement of the whole incident, and ends with it. */
   readonly isOfIncident?: true;
 }
 
@@ -43,7 +43,7 @@ export interface AlertJudgement {
   readonly atMs: number;
 }
 
-/** What a run found of an alert, as far as an incident sums it up. */
+/** The findings of a run about an alert, as far as an incident sums them up. */
 export interface AlertFound {
   /** null: the result does not say. `counting`: they are of assets, each once. */
   readonly deaths: { readonly count: number; readonly expected: number; readonly counting?: "assets" } | null;
@@ -76,13 +76,13 @@ export interface AlertCarrier {
   readonly usualShare: number;
 }
 
-/** What a broken checker cost (CONTRACT 15): the deaths after the onset, and for how long live assets counted as dead. */
+/** The cost of a broken checker (CONTRACT 15): deaths after the onset, and how long live assets counted as dead. */
 export interface AlertCost {
   readonly deaths: number;
   readonly knownCount: number;
   readonly revived: number;
   readonly stillDead: number;
-  /** From the last death to the first revival, of all that were revived, together. */
+  /** The time from the last death to the first revival, summed over all revived assets. */
   readonly closedSeconds: number;
   /** The same of each, ascending; of many, evenly drawn ones. */
   readonly closedQuantiles: readonly number[];
@@ -115,11 +115,11 @@ export interface AlertState {
   readonly judgement?: AlertJudgement;
   /** The one that it belongs to, from the commit in which it fires; absent while pending. */
   readonly incident?: { readonly id: string; readonly number: number };
-  /** What its latest run that was not ok found; absent where no such run had a result or an error to tell. */
+  /** The findings of its latest run that was not ok; absent if no such run had a result or an error. */
   readonly found?: AlertFound;
   /** The run that began it was no look at a known rate: the first ever, after a changed configuration, or after a long gap. */
   readonly isFirstLook?: true;
-  /** What it cost when its events began to go; absent before, and where it is not judged `checker`. */
+  /** The cost as of when its events began to be deleted; absent before, and where it is not judged `checker`. */
   readonly cost?: AlertCost;
   /** The named reason of the last decision about it (alerting/decide/reasons.ts). */
   readonly reason: string;
@@ -295,7 +295,7 @@ export function createAlertStore(db: Db) {
       const row = await db.selectFrom("ended_alerts").selectAll().where("id", "=", alertId).executeTakeFirst();
       return row === undefined ? null : keptAlert(row);
     },
-    /** At most `limit` ids, live or ended and still kept, that begin so; `prefix` holds no wildcard of LIKE. */
+    /** Returns at most `limit` ids of kept alerts that begin so; `prefix` holds no wildcard of LIKE. */
     idsFrom: async (
       prefix: string,
       limit: number,
@@ -310,7 +310,7 @@ export function createAlertStore(db: Db) {
     /** Changes one that is there, live or ended; nothing where it is neither. */
     change: async (state: AlertState): Promise<void> => {
       const body = JSON.stringify(state);
-      // Not an upsert: on PostgreSQL that would bring back one that another process ends meanwhile.
+      // An upsert would, on PostgreSQL, bring back an alert that another process ends meanwhile.
       await db.updateTable("alerts").set({ state: state.state, body }).where("id", "=", state.id).execute();
       await db.updateTable("ended_alerts").set({ body }).where("id", "=", state.id).execute();
     },
@@ -322,12 +322,12 @@ export function createAlertStore(db: Db) {
         .values({ ...rowOf(state), endsAtMs: end.atMs, endBody: JSON.stringify(end) })
         .execute();
     },
-    /** Those of a check that ended since `fromMs`, newest first. */
+    /** Returns the alerts of a check that ended since `fromMs`, newest first. */
     ended: async ({ check, slug, fromMs, limit }: PastQuery): Promise<readonly KeptAlert[]> => {
       const rows = await endedSince(fromMs, limit).where("checkName", "=", check).where("slug", "=", slug).execute();
       return rows.map(keptAlert);
     },
-    /** Those of all checks and organizations that ended since `fromMs`, newest first. */
+    /** Returns the alerts of all checks and organizations that ended since `fromMs`, newest first. */
     allEnded: async ({ fromMs, limit }: { fromMs: number; limit: number }): Promise<readonly KeptAlert[]> => {
       return (await endedSince(fromMs, limit).execute()).map(keptAlert);
     },

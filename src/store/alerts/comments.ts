@@ -26,7 +26,7 @@ export interface AlertComment {
   };
 }
 
-/** Whose comments are asked for: an alert's, with those of its incident that are of it. */
+/** The alert of a question for comments: its own, and those of its incident that are about it. */
 export interface CommentedAlert {
   readonly id: string;
   readonly incident?: { readonly number: number };
@@ -67,7 +67,7 @@ export function createCommentStore(db: Db) {
       );
       return (await own.execute()).map(commentOf).filter((comment) => isOf(comment, id));
     },
-    /** Those of an incident and of its alerts, oldest first. */
+    /** Returns the comments on an incident and on its alerts, oldest first. */
     ofIncident: async (number: number): Promise<readonly AlertComment[]> => {
       const of = (table: "alerts" | "ended_alerts") =>
         db.selectFrom(table).select("id").where("incidentNumber", "=", number);

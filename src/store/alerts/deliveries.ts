@@ -9,7 +9,7 @@ import type { PruneLimits, Pruned } from "../prune-limits.ts";
 export interface DeliveryAttempt {
   readonly notificationId: string;
   readonly receiver: string;
-  /** Who of its recipients it was for; null where the receiver is one. */
+  /** The recipient; null: the receiver has none. */
   readonly recipient: string | null;
   readonly atMs: number;
   readonly tookMs: number;
@@ -28,7 +28,7 @@ export interface NewDeliveryAttempt extends DeliveryAttempt {
   readonly alertIds?: readonly string[];
 }
 
-/** When a receiver, or one of its recipients, first accepted something. */
+/** The first acceptance by a receiver or one of its recipients. */
 export interface FirstAcceptance {
   readonly receiver: string;
   readonly recipient: string | null;
@@ -71,7 +71,7 @@ export function createDeliveryStore(db: Db) {
         for (const { recipient, slugs, alertIds = [], ...attempt } of attempts) {
           const { notificationId, receiver, atMs, outcome } = attempt;
           const row = { ...attempt, recipient: recipient ?? "", slugs: JSON.stringify(slugs) };
-          // The same notification twice in one millisecond: the first says it all.
+          // When the same notification is there twice in a millisecond, the first row says it all.
           const { numInsertedOrUpdatedRows } = await db
             .insertInto("deliveries")
             .values(row)
@@ -128,7 +128,7 @@ export function createDeliveryStore(db: Db) {
       const rows = await (receiver === null ? all : all.where("receiver", "=", receiver)).execute();
       return rows.map((row) => storedAttempt.parse(row));
     },
-    /** When each receiver first accepted a message about any of these alerts, the first one first. */
+    /** Returns when each receiver first accepted a message about any of these alerts, the earliest first. */
     firstByReceiver: async (
       alertIds: readonly string[],
     ): Promise<readonly { readonly receiver: string; readonly atMs: number }[]> => {
@@ -138,7 +138,7 @@ export function createDeliveryStore(db: Db) {
       const all = [...found].map(([receiver, atMs]) => ({ receiver, atMs }));
       return all.toSorted((left, right) => left.atMs - right.atMs || (left.receiver < right.receiver ? -1 : 1));
     },
-    /** When any receiver first accepted a message about each of these alerts; those that none did are absent. */
+    /** Returns when any receiver first accepted a message about each of these alerts; an alert without one is absent. */
     firstAccepted: async (alertIds: readonly string[]): Promise<ReadonlyMap<string, number>> => {
       const found = new Map<string, number>();
       for (const { alertId, atMs } of await notified(alertIds))
@@ -151,7 +151,7 @@ export function createDeliveryStore(db: Db) {
       for (const { alertId, receiver } of await notified(alertIds)) found.get(alertId)?.add(receiver);
       return found;
     },
-    /** Who accepted a notification of this fleet verdict, and when each first did, in this order. */
+    /** Returns who accepted a notification of this fleet verdict, and when each first did, in this order. */
     acceptedOfFleet: async (fleetId: string): Promise<readonly FirstAcceptance[]> => {
       const rows = await db
         .selectFrom("deliveries")

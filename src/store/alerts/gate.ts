@@ -8,13 +8,13 @@ import type { Db, RowId } from "../tables.ts";
 
 /** An alert that reached fail while it fired. */
 export interface GateFailure extends KeptAlert {
-  /** When it was recorded that it last became a failure. */
+  /** Instant at which its last failure was recorded. */
   readonly failedAtMs: number;
-  /** When the gate was released by hand since; null: it was not. */
+  /** Instant of the manual release of the gate since then; null: there was none. */
   readonly releasedAtMs: number | null;
 }
 
-/** One end of a hold: by hand for all that had failed, or of one alert's failure. */
+/** The end of a hold: by hand for all failures, or of the failure of one alert. */
 export interface GateReleaseEntry {
   readonly slug: string;
   readonly atMs: number;
@@ -48,7 +48,7 @@ export function createGateStore(db: Db) {
   return {
     /** Excludes others who change the gate of this organization until the transaction ends; before anything of it is read. */
     takeTurn: async (slug: string): Promise<void> => {
-      // Of two that change a row the second is rolled back and begins again.
+      // When two transactions change a row, the second one is rolled back and begins again.
       if (dialectOf(db).hasConcurrentWriters)
         await db
           .updateTable("gate_failures")
@@ -74,7 +74,7 @@ export function createGateStore(db: Db) {
         slug === undefined ? rows.where("releasedAtMs", "is", null) : rows.where("gate_failures.slug", "=", slug);
       return (await wanted.execute()).flatMap(failureOf);
     },
-    /** Those whose alert ended at or before `beforeMs`, released or not. */
+    /** Returns the failures whose alert ended at or before `beforeMs`, released or not. */
     endedBy: async (beforeMs: number): Promise<readonly GateFailure[]> =>
       (await failureRows(db).where("ended_alerts.endsAtMs", "<=", beforeMs).execute()).flatMap(failureOf),
     /** Releases by hand all that have failed by now. */

@@ -39,7 +39,7 @@ export interface IncidentAcknowledgement {
   readonly reach: readonly string[] | null;
 }
 
-/** What a look at some of an incident's dead assets said (CONTRACT 16), without names. */
+/** The result of a look at some of an incident's dead assets (CONTRACT 16), without names. */
 export interface SecondOpinion {
   /** Dead assets that count, and how many of them showed life and death. */
   readonly asked: number;
@@ -55,7 +55,7 @@ export interface SecondOpinion {
   readonly isRecorded?: boolean | undefined;
 }
 
-/** What began together and is dealt with together (CONTRACT 15). */
+/** Alerts that began together and that people deal with together (CONTRACT 15). */
 export interface Incident {
   /** Counts from 1 over all families; never given twice. */
   readonly number: number;
@@ -63,7 +63,7 @@ export interface Incident {
   readonly family: string;
   /** The first alert's `startsAt`. */
   readonly startedAtMs: number;
-  /** When the first alert fired. */
+  /** Instant at which the first alert fired. */
   readonly firstFiredAtMs: number;
   /** null while any of its alerts fires. */
   readonly endedAtMs: number | null;
@@ -73,9 +73,9 @@ export interface Incident {
   readonly acknowledgement: IncidentAcknowledgement | null;
   /** How many acknowledgements of it ended by themselves: it got worse, or outgrew them. */
   readonly outlived: number;
-  /** When it last outgrew an acknowledgement; null: it never did. */
+  /** Instant at which it last outgrew an acknowledgement; null: it never did. */
   readonly outgrownAtMs: number | null;
-  /** Of the last look that has ended; null: none has. */
+  /** The second opinion of the last look that has ended; null: none has. */
   readonly secondOpinion: SecondOpinion | null;
 }
 
@@ -83,7 +83,7 @@ export interface Incident {
 export interface IncidentQuery {
   readonly state: "open" | "ended" | "all";
   readonly family?: string;
-  /** Of `startedAtMs`, inclusive. */
+  /** The earliest `startedAtMs`, inclusive. */
   readonly sinceMs?: number;
   /** Only those with a smaller number. */
   readonly before?: number;
@@ -157,7 +157,7 @@ export function createIncidentStore(db: Db) {
   return {
     /** Excludes others who change incidents of this family until the transaction ends. */
     takeTurn: async (family: string): Promise<void> => {
-      // Of two that change a row the second is rolled back and begins again.
+      // When two transactions change a row, the second one is rolled back and begins again.
       if (!dialectOf(db).hasConcurrentWriters) return;
       await db
         .insertInto("incident_turns")
@@ -184,10 +184,10 @@ export function createIncidentStore(db: Db) {
             .where("number", "=", number)
             .execute();
     },
-    /** Those that are open, newest first. */
+    /** Returns the open incidents, newest first. */
     open: async (): Promise<readonly Incident[]> =>
       (await rows().where("endedAtMs", "is", null).orderBy("number", "desc").execute()).map(incidentOf),
-    /** By number or id; null: there is none. */
+    /** Returns the incident of this number or id; null: there is none. */
     find: async (reference: number | string): Promise<Incident | null> => {
       const found =
         typeof reference === "number" ? rows().where("number", "=", reference) : rows().where("id", "=", reference);
@@ -204,7 +204,7 @@ export function createIncidentStore(db: Db) {
       if (before !== undefined) found = found.where("number", "<", before);
       return (await found.execute()).map(incidentOf);
     },
-    /** Those of these numbers that are kept. */
+    /** Returns the kept incidents of these numbers. */
     byNumbers: async (numbers: readonly number[]): Promise<readonly Incident[]> =>
       (await inChunks(numbers, (some) => rows().where("number", "in", some).execute())).map(incidentOf),
     /** The alerts of these incidents, live and ended, in the order in which they began, by number. */
@@ -270,7 +270,7 @@ export function createIncidentStore(db: Db) {
         .where("incidentNumber", "<>", without);
       return Number((await counted.executeTakeFirstOrThrow()).days);
     },
-    /** What an incident with a verdict counted says nothing of the usual rate. */
+    /** Deletes the days that an incident with a verdict counted: they tell nothing about the usual rate. */
     forgetSpikeDays: async (incident: number): Promise<void> => {
       await db.deleteFrom("spike_days").where("incidentNumber", "=", incident).execute();
     },

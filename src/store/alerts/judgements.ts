@@ -40,13 +40,13 @@ export function createJudgementStore(db: Db) {
     },
     /** Oldest first. */
     of: (alertId: string): Promise<readonly JudgementEntry[]> => oldestFirst().where("alertId", "=", alertId).execute(),
-    /** All that was said of the alerts of an organization, oldest first. */
+    /** Returns all judgements of an organization's alerts, oldest first. */
     ofOrganization: (slug: string): Promise<readonly JudgementEntry[]> =>
       oldestFirst().where("slug", "=", slug).execute(),
-    /** Every alert, live or ended, that is judged now, whatever the verdict. */
+    /** Returns every alert, live or ended, that is judged now, whatever the verdict. */
     judged: async (): Promise<readonly KeptAlert[]> =>
       (await judged(db).where("judgements.verdict", "is not", null).execute()).flatMap(keptAlerts),
-    /** Every alert, live or ended, that is judged `checker` now; of one organization, or of all. */
+    /** Returns every alert, live or ended, that is judged `checker` now, of one organization or of all. */
     judgedChecker: async (slug?: string): Promise<readonly KeptAlert[]> => {
       const checkers = judged(db).where("judgements.verdict", "=", "checker");
       const rows = await (slug === undefined ? checkers : checkers.where("judgements.slug", "=", slug)).execute();

@@ -10,7 +10,7 @@ export interface Look {
   readonly startedAtMs: number;
   /** null: it is under way, or its process has died. */
   readonly endedAtMs: number | null;
-  /** Until then the process that looks is taken to be alive. */
+  /** Instant until which the process that looks counts as alive. */
   readonly leaseUntilMs: number;
   /** Whether a person asked for it. */
   readonly isByHand: boolean;
@@ -25,7 +25,7 @@ export interface LookedAt {
   readonly assetType: string | null;
   readonly role: LookRole;
   readonly answer: LookAnswer;
-  /** Of HTTP; null: there was no answer over it. */
+  /** The status of the answer over HTTP; null: there was none. */
   readonly status: number | null;
   readonly title: string | null;
   readonly bytes: number | null;
@@ -44,7 +44,7 @@ export interface LookTables {
   readonly look_hosts: { readonly host: string; readonly atMs: number };
 }
 
-// CONTRACT 16: one look per host and hour, of all processes together.
+// CONTRACT 16: all processes together look at a host once an hour.
 const hostRestMs = hourMs;
 
 /** Looks over the tables `looks`, `look_answers` and `look_hosts`. */

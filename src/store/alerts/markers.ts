@@ -22,7 +22,10 @@ export function createMarkerStore(db: Db) {
     add: async (marker: Marker): Promise<void> => {
       await db.insertInto("markers").values(marker).execute();
     },
-    /** At or after `fromMs` and at or before `toMs`, oldest first; of one organization those that are about all, too. */
+    /**
+     * Returns the markers from `fromMs` to `toMs`, inclusive, oldest first; of one organization also those of all
+     * organizations.
+     */
     between: async ({
       fromMs,
       toMs,

@@ -39,18 +39,18 @@ export interface ActNotice {
   readonly seq: number;
   readonly slug: string;
   readonly atMs: number;
-  /** What was done to which alerts (alerting/acts/act-notice.ts), as JSON. */
+  /** The act and its alerts (alerting/acts/act-notice.ts), as JSON. */
   readonly body: string;
 }
 
-/** What one receiver has been notified of about one alert; no row: nothing. */
+/** The state of notifying one receiver of one alert; no row: it was not notified. */
 export interface SentState {
   readonly receiver: string;
   readonly alertId: string;
   /** The last change that was sent; later ones wait. */
   readonly seq: number;
   readonly severity: Severity;
-  /** When the last notification about it was formed; reminders count from here. */
+  /** Instant of the last notification about it; reminders count from here. */
   readonly sentAtMs: number;
   /** The resolved or recovered went out too; the row stays until every receiver is through. */
   readonly isEnded: boolean;
@@ -60,13 +60,16 @@ export interface SentState {
 export interface ReceiverIncident {
   readonly receiver: string;
   readonly incident: number;
-  /** When it was last notified of a new alert of it; under a fleet verdict and of one that is unreachable, of anything. */
+  /**
+   * Instant at which it was last notified of a new alert of it; of anything, when a fleet verdict holds or the service is
+   * unreachable.
+   */
   readonly lastAtMs: number;
   /** Alerts that it had of the incident then, those that it was not notified of included. */
   readonly members: number;
-  /** It was notified of the fleet verdict. */
+  /** Whether it was notified of the fleet verdict. */
   readonly knowsVerdict: boolean;
-  /** It was notified that the excess has stopped. */
+  /** Whether it was notified that the excess has stopped. */
   readonly knowsStop: boolean;
   /** The last look of flatline's own that it was notified of; 0: none. */
   readonly knownLook: number;
@@ -101,8 +104,8 @@ export function createNoticeStore(db: Db) {
      * that a transaction does, so that it sees what the one before did.
      */
     takeTurn: async (): Promise<void> => {
-      // Not an advisory lock: the statement that takes it would fix what the transaction sees before the lock is had; LOCK does
-      // not (PostgreSQL, 13.2.2 and LOCK).
+      // An advisory lock does not serve: the statement that takes it would fix the transaction's snapshot before it has the
+      // lock; LOCK does not (PostgreSQL, 13.2.2 and LOCK).
       if (dialectOf(db).hasConcurrentWriters) await sql`lock table notifier_turns in exclusive mode`.execute(db);
     },
     appendChange: async ({ check, incident, ...change }: NewAlertChange): Promise<void> => {
@@ -111,12 +114,13 @@ export function createNoticeStore(db: Db) {
         .values({ ...change, checkName: check, incidentNumber: incident })
         .execute();
     },
-    /** All changes of which a receiver may have to be notified, in order. */
+    /** Returns all changes of which a receiver may have to be notified, in order. */
     changes: async (): Promise<readonly AlertChange[]> => {
       const rows = await db
         .selectFrom("alert_changes")
         .select(changeColumns)
-        // Not a parameter: with one, the partial index is chosen again at each look (SQLite), or not at all (PostgreSQL).
+        // A literal, because with a parameter the partial index is chosen again at each look (SQLite), or not at all
+        // (PostgreSQL).
         .where("isSettled", "=", sql.lit(0))
         .orderBy("seq")
         .execute();
@@ -134,7 +138,7 @@ export function createNoticeStore(db: Db) {
       const changes = db.selectFrom("alert_changes").select("snapshot").where("alertId", "=", alertId);
       return (await changes.orderBy("seq", "desc").limit(1).executeTakeFirst())?.snapshot ?? null;
     },
-    /** No receiver waits for the changes of these alerts: all are deleted but each one's last, which is kept for its snapshot. */
+    /** Deletes the changes of these alerts, for which no receiver waits, but the last one of each, which its snapshot needs. */
     settle: async (alertIds: readonly string[]): Promise<void> => {
       for (const slice of chunksOf(alertIds)) {
         await db.updateTable("alert_changes").set({ isSettled: 1 }).where("alertId", "in", slice).execute();

@@ -6,17 +6,20 @@ export interface OutboxEntry {
   /** The notification's `id`, also the `webhook-id`: stable over every retry. */
   readonly id: string;
   readonly receiver: string;
-  /** Who of the receiver's recipients it is for; null where the receiver is one. */
+  /** The recipient; null: the receiver has none. */
   readonly recipient: string | null;
   /** queued: waits for its next attempt; leased: being delivered; dead: dead-lettered. */
   readonly state: "queued" | "leased" | "dead";
   /** Begun so far: a claim counts as one. */
   readonly attempts: number;
   readonly createdAtMs: number;
-  /** In `list` not before the end of the receiver's pause. */
+  /** In `list` it is never before the end of the receiver's pause. */
   readonly nextAttemptAtMs: number;
   readonly lastError: string | null;
-  /** Its subject, whichever episode, as `check/slug/kind`, and the id of its fleet: order is kept per receiver, recipient and subject. */
+  /**
+   * Its subject in any episode, as `check/slug/kind`, and the id of its fleet: order is kept per receiver, recipient and
+   * subject.
+   */
   readonly subjects: readonly string[];
 }
 

@@ -15,14 +15,14 @@ import { createReceiverPauses, forgetPausesBut } from "./receiver-pause-table.ts
 import { rowStatement } from "../engine/row-statement.ts";
 import type { Db } from "../tables.ts";
 
-/** Which entries are asked for: the newest `limit` with this subject that were enqueued (or retried) at or after `fromMs`. */
+/** A question for entries: the newest `limit` with this subject that were enqueued (or retried) at or after `fromMs`. */
 export interface WaitingQuery {
   readonly subject: string;
   readonly fromMs: number;
   readonly limit: number;
 }
 
-/** What is deleted of dead letters: those of before, and the oldest where all of them take more bytes than that. */
+/** The dead letters that are deleted: old ones, and the oldest while all of them take more bytes than this. */
 export interface DeadLetterLimits {
   readonly beforeMs: number;
   readonly mostBytes: number;
@@ -43,7 +43,7 @@ export interface NewOutboxEntry {
   readonly lease?: OutboxLease;
 }
 
-/** What became of a delivery: accepted (the row goes), to be tried again, or dead-lettered. */
+/** The result of a delivery: accepted (the row is deleted), to be tried again, or dead-lettered. */
 export type EndedDelivery =
   | { readonly kind: "delivered"; readonly id: string }
   | { readonly kind: "retry"; readonly id: string; readonly nextAttemptAtMs: number; readonly lastError: string }
@@ -56,7 +56,7 @@ export interface OutboxTotals {
   readonly oldestCreatedAtMs: number | null;
 }
 
-/** Who wants how many of a receiver's entries, and for how long. */
+/** A claim of a process for entries of a receiver, and for how long. */
 export interface OutboxClaim {
   readonly receiver: string;
   readonly nowMs: number;
@@ -67,13 +67,13 @@ export interface OutboxClaim {
 
 /** What is queued or leased for a receiver. */
 export interface Waiting {
-  /** Some of it may be claimed now, unless an older entry with the same subject still waits. */
+  /** Whether some of it may be claimed now, unless an older entry with the same subject still waits. */
   readonly isDue: boolean;
-  /** When the next retry or the pause is due, or a lease runs out, from now; Infinity: none of it. */
+  /** The time until the next retry, the end of the pause or of a lease; Infinity: none of it. */
   readonly nextInMs: number;
 }
 
-/** Who may deliver an entry, and until when by the clock of the caller. */
+/** The process that may deliver an entry, and until when by the clock of the caller. */
 export interface OutboxLease {
   readonly owner: string;
   readonly nowMs: number;
@@ -85,7 +85,7 @@ export type OutboxStore = ReturnType<typeof createOutboxStore>;
 
 /** Creates the queue of notifications over the tables `outbox` and `outbox_alerts`. */
 export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
-  /** In the order of the list: rows of one statement are numbered in the order in which it names them. */
+  /** Inserts in the order of the list, in which one statement numbers its rows. */
   async function insertAll(db: Db, entries: readonly NewOutboxEntry[]): Promise<void> {
     const rows = await insertEntries(
       db,
@@ -122,7 +122,7 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
     { receiver, nowMs, owner, leaseUntilMs, limit }: OutboxClaim,
   ): Promise<LeasedEntry[]> {
     const now = leaseNow(leaseClock, nowMs);
-    // What another replica is just claiming is not waited for; it holds up what is behind it all the same.
+    // Rows that another replica is claiming are skipped; entries behind them wait all the same.
     const lock = dialectOf(db).lock("for update of candidate skip locked");
     const { rows } = await sql<ClaimedRow>`
       with due as (
@@ -169,7 +169,7 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
   async function retryNow(db: Db, id: string, nowMs: number): Promise<boolean> {
     const queued = await db
       .updateTable("outbox")
-      // created_at_ms too: maxAge begins again, or the next failure would be the last.
+      // created_at_ms is set too, so that maxAge begins again: otherwise the next failure would be the last.
       .set({ state: "queued", attempts: 0, nextAttemptAtMs: nowMs, createdAtMs: nowMs, ...noLease })
       .where("id", "=", id)
       .where((where) =>
@@ -206,7 +206,7 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
           for (const claim of claims) leased.push(...(await claimRows(db, claim)));
           return leased;
         },
-        // What others claim meanwhile is passed over, and is no reason to begin again.
+        // Rows that others claim meanwhile are skipped, so that nothing begins again.
         "latest",
       ),
     /** Ends the leases of these deliveries. Returns the ids of those that `owner` still held; the others are unchanged. */
@@ -250,7 +250,7 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
         .execute();
       return rows.toReversed().map(({ untilMs, ...row }) => notBefore(addressed(row), untilMs));
     },
-    /** All of them, oldest first, without what they say: of many that is gigabytes. */
+    /** Returns all entries, oldest first, without their payloads, which may be gigabytes. */
     list: async (): Promise<readonly OutboxEntry[]> => {
       const entries = await withAlerts(db);
       const pauses = await db.selectFrom("receiver_pauses").selectAll().execute();

@@ -10,7 +10,7 @@ interface ReceiverPause {
 /** Pauses that receivers asked for, over the table `receiver_pauses`; while one lasts, nothing of its receiver is claimed. */
 export function createReceiverPauses(db: Db, leaseClock: LeaseClock) {
   return {
-    /** Nothing of the receiver is claimed until then, as it asked; a pause that lasts longer stays. */
+    /** Pauses a receiver as it asked: none of its entries is claimed until then; a pause that lasts longer stays. */
     pause: async ({ receiver, nowMs, untilMs }: ReceiverPause): Promise<void> => {
       await db
         .insertInto("receiver_pauses")
@@ -23,7 +23,7 @@ export function createReceiverPauses(db: Db, leaseClock: LeaseClock) {
         )
         .execute();
     },
-    /** What waits for the receiver is due as without the pause. False: it was not paused. */
+    /** Ends the pause of a receiver: its entries are due as without it. False: it was not paused. */
     endPause: async (receiver: string, nowMs: number): Promise<boolean> => {
       const ended = await db
         .deleteFrom("receiver_pauses")
@@ -32,7 +32,7 @@ export function createReceiverPauses(db: Db, leaseClock: LeaseClock) {
         .executeTakeFirst();
       return ended !== undefined && ended.untilMs > ended.nowMs;
     },
-    /** Until when receivers are paused, by the caller's clock; those that are not are absent. */
+    /** Returns the ends of the pauses by the caller's clock; a receiver without one is absent. */
     pauses: async (nowMs: number): Promise<ReadonlyMap<string, number>> => {
       const rows = await db
         .selectFrom("receiver_pauses")

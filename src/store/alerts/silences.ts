@@ -38,7 +38,7 @@ export function createSilenceStore(db: Db) {
         .values({ ...silence, checkName: check })
         .execute();
     },
-    /** Those that end after `atMs`, whether begun or not, in the order of their start. */
+    /** Returns the silences that end after `atMs`, whether begun or not, in the order of their start. */
     endingAfter: (atMs: number): Promise<readonly StoredSilence[]> =>
       stored().where("endsAtMs", ">", atMs).orderBy("startsAtMs").orderBy("id").execute(),
     byId: async (id: string): Promise<StoredSilence | null> =>

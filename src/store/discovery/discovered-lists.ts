@@ -41,7 +41,7 @@ export interface DiscoveryTables {
 /** Discovery over its three tables; the lists have one of their own, because a row with one is rewritten as a whole. */
 export function createDiscoveryStore(db: Db) {
   return {
-    /** By name. */
+    /** Returns the states by name. */
     states: async (): Promise<readonly DiscoveryState[]> => {
       const rows = await db.selectFrom("discovery_sources").selectAll().orderBy("name").execute();
       return rows.map(stateOf);
@@ -75,7 +75,7 @@ export function createDiscoveryStore(db: Db) {
           conflict
             .column("name")
             .doUpdateSet({ nextAtMs })
-            // One that was taken further ahead than it lasts: the clock was set back.
+            // A turn that ends later than turns last: the clock was set back.
             .where((where) =>
               where.or([
                 where("discovery_turns.nextAtMs", "<=", nowMs),

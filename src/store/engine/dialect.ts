@@ -7,7 +7,7 @@ export type ValueType = "bigint" | "text" | "double precision" | "bytea";
 /** A cell of a row. */
 export type CellValue = string | number | Uint8Array | null;
 
-// A few lengths of a list of rows, so that their statements stay prepared.
+// Lists have a few lengths only, so that their statements stay prepared.
 const sqliteLengths = [256, 64, 16, 4, 1] as const;
 const postgresRows = 4_096;
 
@@ -46,7 +46,7 @@ export interface StoreDialect {
   readonly ddl: (statement: string) => string;
 }
 
-/** Both of them, by their engine. */
+/** Both dialects, by their engine. */
 export const dialects = {
   sqlite: {
     engine: "sqlite",
@@ -75,7 +75,7 @@ export const dialects = {
     versionsAhead: 1,
     lock: (text) => sql.raw(text),
     texts: (values) => sql`(select unnest(${values}::text[]) as value)`,
-    // A parameter for each column: a third of what a parameter for each cell takes, and one text for any number of rows.
+    // One parameter for each column takes a third of one for each cell, and gives one text for any number of rows.
     rowsAtOnce: (rows) => Math.min(rows, postgresRows),
     rowsText: (types) => `select ${types.map((type, column) => `unnest($${column + 1}::${type}[])`).join(", ")}`,
     rowsParameters: (types, rows) =>

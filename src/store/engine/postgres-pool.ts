@@ -32,7 +32,7 @@ const connectTimeoutMs = 10 * secondMs;
 // Statements of the store take milliseconds; a longer one means a server that hangs, or a bad plan.
 const statementTimeoutMs = 30 * secondMs;
 const patientTimeoutMs = 10 * minuteMs;
-// The server's own limit fires first; this one is for a server that is gone.
+// The server's own limit fires first; this one is for a server that does not answer.
 const answerMarginMs = 5 * secondMs;
 // A suspended replica holds the locks of its transaction no longer than its leases.
 const idleTransactionMs = 10 * secondMs;

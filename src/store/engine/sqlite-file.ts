@@ -4,8 +4,8 @@ import { FlatlineError } from "../../base/errors.ts";
 import { retrying, type RetryOptions } from "../../base/retry.ts";
 import { createSystemClock } from "../../base/time.ts";
 
-// Other writers hold the lock for some ms; five seconds of them are not normal, but for an import of events. The lock's owner
-// lives in real time, also where a test has a virtual clock.
+// Other writers hold the lock for some ms; five seconds are not normal, except for an import of events. The owner of the lock
+// lives in real time, also when a test has a virtual clock.
 export const untilFree: RetryOptions = {
   clock: createSystemClock(),
   withinMs: 5_000,

@@ -123,8 +123,8 @@ export class SqliteHealth {
       const isWhole = log.isValid && log.bytes >= logHeaderBytes + pages * (frameHeaderBytes + log.pageBytes);
       return isWhole ? null : this.#problem("damaged", logDamaged);
     } catch (error) {
-      // Locked, or out of descriptors: no conclusion. Pages that are looked for beyond a log's end are an error of the disk,
-      // and what was written over them is damage.
+      // A locked file or a lack of descriptors proves nothing. Pages that are missing beyond a log's end are an error of the
+      // disk, and foreign content in them is damage.
       const log = beginningOf(`${this.#path}-wal`);
       const codes = log?.bytes === 0 ? [ioErrorCode] : [ioErrorCode, ...damageCodes];
       const isBroken = log?.isValid === false && codes.includes(resultCodeOf(error));
@@ -156,7 +156,7 @@ export class SqliteHealth {
       this.#wasOurs = true;
       return found !== applicationId;
     } catch (error) {
-      // Out of descriptors or memory: no conclusion.
+      // A lack of descriptors or memory proves nothing.
       return damageCodes.includes(resultCodeOf(error));
     } finally {
       database?.close();

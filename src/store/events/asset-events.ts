@@ -20,7 +20,7 @@ export interface AssetEventRow extends EventPlace, AssetLook {
   readonly attributeSetId: number | null;
 }
 
-/** What the numbers of {@link AssetEventRow} stand for; a type that is not there is none. */
+/** The texts behind the numbers of {@link AssetEventRow}; a type that is absent is none. */
 export interface EventFacts {
   readonly assetTypes: ReadonlyMap<number, string>;
   readonly attributeSets: ReadonlyMap<number, Readonly<Record<string, string>>>;
@@ -31,7 +31,7 @@ export interface AssetEventsQuery {
   readonly slug: string;
   readonly interval: Interval;
   readonly after: EventPlace | null;
-  /** Only of events that had arrived by then [all]. */
+  /** Only events that had arrived by then [all]. */
   readonly knownAtMs?: number;
 }
 
@@ -45,7 +45,7 @@ export interface NewestDeathsQuery {
   readonly limit: number;
 }
 
-/** Some thousand rows, which take a few milliseconds. */
+/** Rows of a page; reading them takes a few milliseconds. */
 const assetEventsAPage = 4_096;
 
 const newestAPage = 256;

@@ -19,7 +19,7 @@ import {
 
 const mostFields = 64;
 const attributePrefix = "attr.";
-// What only a quoted field may have, or nothing at all.
+// These characters may stand in a quoted field only, or nowhere.
 // eslint-disable-next-line no-control-regex -- that is what is looked for
 const unusual = /["\u0000-\u001f\u007f]/;
 
@@ -85,7 +85,7 @@ export class CsvParser implements LineParser {
       places.push(open.line);
       return;
     }
-    // In the order of lines.
+    // Earlier lines are read first, so that problems are in the order of lines.
     this.#cells(records.splice(0), places.splice(0));
     if (this.#columns === null) this.#stop(open.line, fault);
     else this.#sink.problem(open.line, fault);
@@ -93,7 +93,7 @@ export class CsvParser implements LineParser {
 
   #cells(records: readonly string[], places: readonly number[]): void {
     if (records.length === 0 || this.#isStopped) return;
-    // It takes a byte order mark from the beginning: that is an empty row of its own.
+    // papaparse removes a byte order mark from the beginning: the text begins with an empty row of its own.
     const { data } = papaparse.parse<string[]>(`\n${records.join("\n")}`, { delimiter: ",", newline: "\n" });
     for (const [index, line] of places.entries()) {
       const cells = data[index + 1] ?? [];
@@ -175,7 +175,7 @@ export class CsvParser implements LineParser {
 /** The places of the fields in a row; -1: there is none. */
 interface Columns extends Readonly<Record<EventField, number>> {
   readonly width: number;
-  /** In the order of their names. */
+  /** The attributes in the order of their names. */
   readonly attributes: readonly (readonly [name: string, cell: number])[];
 }
 

@@ -174,7 +174,7 @@ async function pruneEvents(db: PlainDb, { beforeMs, maxRows }: PruneLimits): Pro
   if (events.length > 0 || minutes.length > 0) await noteChange(db, { firstMinute: endHour * 60 });
   const hasMore = [events, minutes, hours].some(({ length }) => length === maxRows);
   if (!hasMore) {
-    // Arrivals before the remaining events are not needed: they count as known from the start.
+    // Arrivals before the remaining events are not needed: these count as known from the start.
     await sql`
       DELETE FROM event_receipts WHERE first_ordinal <
         (SELECT max(first_ordinal) FROM event_receipts WHERE received_at_ms < ${endHour * hourMs})`.execute(db);

@@ -39,7 +39,7 @@ export interface AttributeQuery {
   readonly count?: CountKind;
 }
 
-/** In which buckets of an interval deaths are counted. */
+/** The buckets of an interval in which deaths are counted. */
 export interface BucketQuery {
   readonly slug: string;
   readonly interval: Interval;
@@ -163,7 +163,7 @@ export function createEvidenceStore(db: PlainDb) {
     },
     /** Returns a value that changes when events arrive. */
     eventsVersion: async (): Promise<string> => {
-      // Not the last import alone: on PostgreSQL one that began earlier may end later.
+      // On PostgreSQL an earlier import may end later than the last one.
       const { rows } = await sql<{ imports: number; last: number; ordinal: number }>`
         SELECT count(*) AS imports, max(import_id) AS last,
           (SELECT next_ordinal FROM event_imports WHERE import_id = ${directImportId}) AS ordinal
@@ -202,7 +202,7 @@ async function attributeCounts(
   for (const { column, afterMs, untilMs } of stretches) {
     for (let fromMs = afterMs; fromMs < untilMs;) {
       signal.throwIfAborted();
-      // An asset that died in two slices is one.
+      // An asset that died in two slices counts once.
       const toMs = count === "assets" ? untilMs : Math.min(fromMs + sliceMs, untilMs);
       const rows = await (count === "assets" ? setsOfAssets : setsOf)(db, slug, fromMs, toMs);
       let events = 0;

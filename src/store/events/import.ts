@@ -106,7 +106,7 @@ async function importInputs(
       signal,
       onRows: (rows) => progress({ phase: "writing", rows, totalRows: received }),
     });
-    // From here to the commit imports run one after the other: of two with the same content, the later one sees the earlier.
+    // Imports run one after the other from here to the commit: when two have the same content, the later one sees the earlier.
     await takeTransactionLock(transaction, "event files");
     if (!again) await refuseKnownFiles(transaction, files);
     await registerFiles(transaction, files, importId, clock.nowMs());

@@ -55,7 +55,7 @@ export class NdjsonParser implements LineParser {
   }
 
   end(): void {
-    // Each line was complete.
+    // Every line was complete.
   }
 
   /** Returns the event of a line, its problem, or null for a blank one. */

@@ -10,7 +10,7 @@ import { noteAdded } from "./sums/changes.ts";
 /** The import of posted events. */
 export const directImportId = 0;
 
-// Rows of a slice: few enough that a stop, the progress and other work wait for a fraction of a second.
+// Rows of a slice, so few that a stop, the progress and other work wait for a fraction of a second.
 const rowsASlice = 100_000;
 // More posted rows than these form an import: posts of the same organizations wait for each other's end.
 const mostDirectRows = 2_000;
@@ -106,7 +106,7 @@ class Merge {
     const [db, importId, ordinal, atMs] = [this.#db, this.#importId, this.#ordinal, this.#atMs];
     const ofSlice = sql`ordinal >= ${from} AND ordinal < ${to}`;
 
-    // Of events with one id the first wins, in the file, in the store and in a race.
+    // The first event with an id wins: in the file, in the store and in a race.
     const { rows: counted } = await sql<{ ids: number }>`
       SELECT count(id) AS ids FROM staged WHERE ${ofSlice}`.execute(db);
     const { numAffectedRows: taken } = await sql`

@@ -19,7 +19,7 @@ export type EventFile =
 
 /** Bytes of events. */
 export interface EventInput {
-  /** For messages. */
+  /** The name in messages. */
   readonly name: string;
   /** Formats a line for messages; lines count from 1. Lines of a JSON array are its elements. */
   locate(line: number): string;
@@ -58,7 +58,7 @@ export function inputOfBody(body: Buffer): EventInput {
 export async function inputOfFile(file: EventFile, signal: AbortSignal): Promise<EventInput> {
   const name = typeof file === "string" ? file : file.name;
   const stream = typeof file !== "string" && "stream" in file ? readableOf(file.stream) : await openFile(name, file);
-  // What fails before it is read is thrown when it is.
+  // An error before the first read is thrown by that read.
   stream.on("error", () => undefined);
   return {
     name,

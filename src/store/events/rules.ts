@@ -114,7 +114,7 @@ export class NameTable {
   keep(name: string): number {
     const known = this.#indexes.get(name);
     if (known !== undefined) return known;
-    // A copy: a part of a text keeps the whole text in memory.
+    // A copy is made, because a part of a text keeps the whole text in memory.
     const kept = Buffer.from(name).toString();
     this.#indexes.set(kept, this.names.length);
     return this.names.push(kept) - 1;
@@ -180,7 +180,7 @@ function slugProblem(slug: string): string | null {
   if (slug === "") return "slug is missing";
   if (slug.length > longestSlug) return `slug is longer than ${longestSlug} characters`;
   if (controlCharacter.test(slug)) return "slug has a control character";
-  // It would not match the configured organization.
+  // Such a slug would not match the configured organization.
   if (slug.trim() !== slug) return `slug ${JSON.stringify(slug)} begins or ends with a space`;
   return null;
 }
@@ -211,7 +211,7 @@ export function attributeNameProblem(name: string): string | null {
 export function attributesKey(entries: readonly (readonly [string, string])[]): string | null | FieldProblem {
   let key = "";
   for (const [name, value] of entries) {
-    // It would split the key in the wrong place.
+    // A line feed would split the key in the wrong place.
     if (value.includes("\n")) return new FieldProblem(`attribute ${name} has a control character`);
     key += `${name}\n${value}\n`;
   }

@@ -10,7 +10,7 @@ import type { PostOutcome } from "./posts.ts";
 export interface PostOptions {
   /** The Idempotency-Key header: the same key with the same body within 24 h gets the same answer, and nothing is stored. */
   readonly idempotencyKey: string | null;
-  /** Who posts: the key counts for that one alone [everybody]. */
+  /** The author of the post: the key counts for this author only [everybody]. */
   readonly author?: string;
   /** The patterns of the slugs that the author may post of [null: all]. */
   readonly organizations?: readonly string[] | null;
@@ -148,7 +148,7 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
       isClosed = true;
       if (worker !== null || answerHere !== null) await ask({ kind: "close", id: nextId++ }).catch(() => undefined);
       idling.abort();
-      // Also of those that were let go when they were idle.
+      // Idle threads that were released are awaited, too.
       for (const one of ends.keys()) one.ref();
       await Promise.all(ends.values());
     },

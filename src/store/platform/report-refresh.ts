@@ -45,7 +45,7 @@ interface ReportPlace {
   readonly createdAtMs: number;
 }
 
-/** One statement: each one is a round trip on a network. */
+/** Updates all places in one statement: on a network, each one is a round trip. */
 async function updatePlaces(db: Db, places: readonly ReportPlace[]): Promise<void> {
   if (places.length === 0) return;
   const rows = places.map(({ id, facetText, createdAtMs }) => sql`(${id}, ${facetText}, ${createdAtMs})`);

@@ -103,7 +103,7 @@ export function createHistory(store: StoreParts["runs"]): History {
   }: HourRunsQuery): AsyncGenerator<Map<string, readonly RunPoint[]>> {
     const slugOf = await slugsByNumber(check, slugs);
     const checkIds = new Set(slugOf.keys());
-    // Read first: runs that are folded meanwhile are then in both, not in neither.
+    // The open hours are read first: runs that are folded meanwhile are then in both, not in neither.
     const open = await readOpen([...checkIds], spanOf(hours));
     for (const hour of hours) {
       const found = new Map(open.get(hour));
@@ -129,7 +129,7 @@ export function createHistory(store: StoreParts["runs"]): History {
       const found = new Map(slugs.map((slug) => [slug, new HourSeries()]));
       const first = Math.floor(fromMs / hourMs);
       const hours = Array.from({ length: Math.floor(toMs / hourMs) - first + 1 }, (_, index) => first + index);
-      // Read first, as in `runsOfHours`.
+      // The open hours are read first, as in `runsOfHours`.
       const open = await readOpen([...checkIds], spanOf(hours));
       for (const hour of hours) {
         const last = new Map<number, HourRun>();

@@ -27,7 +27,7 @@ export function createHourTable(db: PlainDb) {
     runsOf: async ({ fromMs, toMs, ...key }: CheckKey & { readonly fromMs: number; readonly toMs: number }) => {
       const checkId = (await findChecks(db, [key])).get(checkKey(key));
       if (checkId === undefined) return [];
-      // Read first: runs that are folded meanwhile are then in both, not in neither.
+      // The runs in no hour are read first: those that are folded meanwhile are then in both, not in neither.
       const { rows } = await sql<RunRow>`select ${runColumns} from runs
         where check_id = ${checkId} and at_ms > ${fromMs} and at_ms <= ${toMs}`.execute(db);
       const hours = { from: Math.floor(fromMs / hourMs), to: Math.floor(toMs / hourMs) };
@@ -214,7 +214,8 @@ async function readHour<Columns>(
   checkIds: ReadonlySet<number>,
   columns: ReturnType<typeof sql<Columns>>,
 ) {
-  // By the ends of a range: the numbers of a fleet lie side by side, and ten thousand parameters cost more than the rows.
+  // The range of the numbers is a condition too: those of a fleet lie side by side, and ten thousand parameters cost more
+  // than the rows.
   const [first, last] = endsOf(checkIds);
   const { rows } = await sql<Columns & { readonly check_id: number }>`
     select check_id, ${columns} from hours where hour = ${hour} and check_id between ${first} and ${last}`.execute(db);

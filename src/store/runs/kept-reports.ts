@@ -44,7 +44,7 @@ export function digestOf(report: CheckReport): string {
 /** Returns whether the history stores this report completely, given the last one that it stored. */
 export function shouldKeepReport(last: LastKeptReport | null, digest: string, atMs: number): boolean {
   if (last === null) return true;
-  // Absolute: a clock that was set back must not stop the daily reports.
+  // The absolute difference counts: a clock that was set back must not stop the daily reports.
   const sinceMs = Math.abs(atMs - last.atMs);
   if (sinceMs >= fullEveryMs) return true;
   if (last.digest === digest) return false;

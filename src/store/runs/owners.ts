@@ -24,14 +24,14 @@ export interface Lease {
   readonly leaseUntilMs: number;
 }
 
-/** When shards are balanced, and among which owners. */
+/** The instant of balancing shards, and the owners among whom they are balanced. */
 export interface BalancedAt {
   readonly nowMs: number;
-  /** No other process is on the store. */
+  /** Whether no other process is on the store. */
   readonly isAlone: boolean;
   /**
-   * Another owner whose lease ends before this instant counts no longer for the shares: it should have renewed its lease, and
-   * no shard is kept free for one that has died. Its own shards stay its own until its lease has expired.
+   * Instant before which the end of another owner's lease means that it no longer counts for the shares: it should have
+   * renewed it, and no shard is kept free for a dead one. Its own shards stay its own until the lease has expired.
    */
   readonly renewedUntilMs: number;
 }

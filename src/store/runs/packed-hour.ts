@@ -11,9 +11,9 @@ const nullables = z.array(z.number().nullable());
 const packedHour = z.tuple([
   /** The version, and the number of runs. */
   z.tuple([z.literal(1), z.int()]),
-  /** When the first run was evaluated, and about how long after the one before the others were. */
+  /** The instant of the first evaluation, then the rounded time from each evaluation to the next. */
   numbers,
-  /** How much later than that. */
+  /** The differences from the rounded times. */
   numbers,
   /** How long after it was evaluated each run ended. */
   numbers,
@@ -27,7 +27,7 @@ const packedHour = z.tuple([
   /** The windowHours and the baselineDays of the rule. */
   nullables,
   nullables,
-  /** When the past was evaluated; none: all are of runs. */
+  /** The instants at which the past was evaluated; none: all are of runs. */
   nullables,
 ]);
 

@@ -53,7 +53,8 @@ const storedReport = z.discriminatedUnion("kind", [
 // 1,000 organizations keep 90,000 reports and more, within a fraction of 1 GB.
 const historyBounds: ResultBounds = { keys: 64, findings: 20, characters: 300 };
 
-// What the reports of a calm check share, so that one takes 85 bytes in place of 366. Packed reports refer to it: it never changes.
+// The text that the reports of a calm check share, so that one takes 85 bytes in place of 366. Packed reports refer to it: it
+// never changes.
 const dictionary = Buffer.from(
   '{"kind":"error","check":"","slug":"","severity":"unknown","error":{"reason":"timeout","message":""}}' +
     '{"kind":"result","check":"dead-asset-spike","slug":"","startedAtMs":17,"finishedAtMs":17,"severity":"ok",' +

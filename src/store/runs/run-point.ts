@@ -13,7 +13,7 @@ export interface RunPoint {
   readonly expectedCount: number | null;
   /** The thresholds that derive the expected count from the baseline's; null if unknown. */
   readonly rule: ExpectationRule | null;
-  /** When the past was evaluated; absent: by a run, which ended at `atMs`. */
+  /** The instant at which the past was evaluated; absent: by a run, which ended at `atMs`. */
   readonly computedAtMs?: number;
 }
 

@@ -7,7 +7,7 @@ import { dialectOf } from "../dialect.ts";
  */
 export type MigrationStatement = string | { readonly sqlite?: string; readonly postgres?: string };
 
-/** Which tables a database has: a store in a file has two, one with the events and one with all other state. */
+/** The tables of a database: a store in a file has two databases, one with the events and one with all other state. */
 export type SchemaPart = "all" | "state" | "events";
 
 /** Runs the statements in order, in the dialect of the database. */

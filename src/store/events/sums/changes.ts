@@ -14,7 +14,7 @@ export interface EventChange {
 
 // About 2 MB: readers that fall further behind load the sums anew.
 const keptChanges = 65_536;
-// Of more events only their organizations are noted.
+// When there are more events, only their organizations are noted.
 const mostNotedRows = 16_384;
 
 /** Notes the deaths that a query counts by slug_id, span (a minute) and type_id, of so many events, in their transaction. */

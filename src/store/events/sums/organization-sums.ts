@@ -128,9 +128,9 @@ export class OrganizationSums {
   fromMinute: number;
   /** The first minute that is not loaded; Infinity: all are. */
   nextMinute: number;
-  /** By the number of the type in the store. */
+  /** The sums by the number of the type in the store. */
   readonly #types = new Map<number, TypeSums>();
-  /** In the order of names: no type comes first. */
+  /** The sums in the order of names: no type comes first. */
   #inOrder: readonly TypeSums[] = [];
   /** The earliest minute that was asked for since the last trim. */
   #askedMinute = Infinity;
