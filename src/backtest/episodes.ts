@@ -8,9 +8,9 @@ export type AlertLevel = (typeof alertLevels)[number];
 /** A stretch in which an alert stood at a level or above, as receivers were notified of it. Epoch ms. */
 export interface Episode {
   readonly alertId: string;
-  /** When it was first sent, after `for`. */
+  /** Instant at which it was first sent, after `for`. */
   readonly firedAtMs: number;
-  /** When it ended, or the last run when it had not. */
+  /** Instant at which it ended, or of the last run while it lasts. */
   readonly endsAtMs: number;
   readonly isOpen: boolean;
 }

@@ -10,7 +10,7 @@ export interface EventRecord {
   readonly deathsBefore: Float64Array;
   /** The number of the asset of each death; -1: it names none. */
   readonly deathAsset: Int32Array;
-  /** When the asset of each death was found alive again; NaN: never. */
+  /** Instant at which the asset of each death was found alive again; NaN: never. */
   readonly revivedAtMs: Float64Array;
   /** Instants of events of any status, ascending. */
   readonly seenAtMs: Float64Array;
@@ -28,7 +28,7 @@ const aliveKind = 2;
 export class EventRecorder {
   readonly #slug: string;
   readonly #assets = new AssetBook<number>();
-  /** By their number in #assets. */
+  /** The names by their number in #assets. */
   readonly #names: AssetName[] = [];
   #capacity = 1_024;
   #length = 0;
@@ -56,7 +56,7 @@ export class EventRecorder {
     this.#asset[index] = asset === null ? -1 : this.#numberOf({ typeId, asset });
   }
 
-  /** What was collected; events at one instant keep the order in which they were added. */
+  /** Returns the collected events; those at one instant keep the order in which they were added. */
   finish(): EventRecord {
     const order = this.#order();
     const seenAtMs = new Float64Array(this.#length);

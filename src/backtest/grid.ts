@@ -13,7 +13,7 @@ export interface Grid {
   readonly minSpikeCount?: readonly number[];
 }
 
-/** One point of a grid: what it says goes before what is configured. */
+/** One point of a grid; its settings take precedence over the configured ones. */
 export interface GridPoint {
   readonly baseline?: BaselineKind;
   readonly count?: CountKind;
@@ -22,7 +22,7 @@ export interface GridPoint {
 
 const thresholdNames = ["windowHours", "baselineDays", "warnMultiplier", "failMultiplier", "minSpikeCount"] as const;
 
-/** Every combination; one point that says nothing for an empty grid. The last setting varies fastest. */
+/** Returns every combination; one point without settings for an empty grid. The last setting varies fastest. */
 export function gridPoints(grid: Grid): GridPoint[] {
   let points: GridPoint[] =
     grid.baseline === undefined

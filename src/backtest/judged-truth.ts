@@ -5,13 +5,13 @@ import type { AlertState, KeptAlert } from "../store/alerts/alerts.ts";
 import { leastApartMs } from "./score.ts";
 import type { Incident, Truth } from "./truth.ts";
 
-/** What people said of the alerts of a fleet, as a truth to hold replays against. */
+/** The judgements of people on the alerts of a fleet, as a truth for replays. */
 export interface JudgedTruth {
-  /** By slug; an organization of which nothing is judged is not in it. */
+  /** The truths by slug; an organization without a judgement is absent. */
   readonly truths: ReadonlyMap<string, Truth>;
   /** How many alerts were judged so. */
   readonly counts: Readonly<Record<JudgementVerdict, number>>;
-  /** When the deaths of the first judged alert began; before it nothing is known. null: nothing is judged. */
+  /** Instant at which the deaths of the first judged alert began; before it nothing is known. null: nothing is judged. */
   readonly sinceMs: number | null;
 }
 

@@ -30,11 +30,11 @@ export interface ReplayCandidate {
   /** Past incidents that leave the baseline once they are judged [none]; all candidates of a replay have the same. */
   readonly stretches?: readonly JudgedStretch[];
   readonly policy: AlertPolicy;
-  /** Without an event of any status for longer there is no result; null: not watched. */
+  /** The longest time without an event of any status for which there is a result; null: not watched. */
   readonly maxSilenceMs: EventFlowLimits["maxSilenceMs"] | null;
 }
 
-/** One evaluation, as the daemon would have made it then. */
+/** One evaluation, as the daemon would have made it at that time. */
 export interface ReplayedVerdict {
   readonly atMs: number;
   readonly severity: Severity;
@@ -120,7 +120,7 @@ export class Replay {
   run(nowMs: number): void {
     const { seenAtMs } = this.#record;
     while (this.#seen < seenAtMs.length && (seenAtMs[this.#seen] ?? 0) <= nowMs) this.#seen++;
-    // As the store would have it then: of what came later it knows nothing.
+    // The counts are those of the store at that time: later events are unknown.
     const firstEventAtMs = this.#seen === 0 ? null : (seenAtMs[0] ?? null);
     const lastEventAtMs = this.#seen === 0 ? null : (seenAtMs[this.#seen - 1] ?? null);
     for (const group of this.#groups) count(group, nowMs, firstEventAtMs);
@@ -201,7 +201,7 @@ function decide(watch: Watch, slug: string, nowMs: number, severity: Severity): 
   }
 }
 
-/** As the store has them after a step: changed ones saved, ended ones removed. */
+/** Returns the states in the store after a step: changed ones saved, ended ones removed. */
 function statesAfter(
   before: readonly AlertState[],
   { live, gone }: { readonly live: readonly AlertState[]; readonly gone: readonly AlertState[] },

@@ -10,13 +10,13 @@ export interface Score {
   readonly recall: number | null;
   /** Episodes without an incident. */
   readonly falseAlarms: number;
-  /** Those of them that match a real mass death. */
+  /** The ones that match a real mass death. */
   readonly onMassDeaths: number;
   /** The others, which match nothing: false alarms by the narrower definition. */
   readonly groundless: number;
   readonly falseAlarmsAWeek: number;
   readonly groundlessAWeek: number;
-  /** From the first death of an incident to the alert, of those that were found; null without one. */
+  /** The median time from the first death of a found incident to its alert; null without one. */
   readonly medianDelayMs: number | null;
   readonly missed: readonly MissedIncident[];
 }
@@ -28,13 +28,13 @@ export interface MissedIncident extends Incident {
 
 /** A notification a day later is still in time; a later alert is of something else. */
 const graceMs = dayMs;
-// An episode that began long before is of something else, and hid this one.
+// An episode that began long before belongs to something else, and hid this one.
 const leadMs = 12 * hourMs;
 /** Incidents that are no further apart than this are one: an alert between them would be about both. */
 export const leastApartMs = graceMs + leadMs;
 const weekMs = 7 * dayMs;
 
-/** What of a replay is scored: its episodes, and the stretch that it lived through. */
+/** The scored part of a replay: its episodes, and the stretch that it covers. */
 export interface ScoredReplay {
   readonly slug: string;
   readonly episodes: readonly Episode[];

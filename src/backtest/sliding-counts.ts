@@ -36,7 +36,7 @@ export class SlidingCounts {
   readonly #bounds: readonly Bound[];
   /** The window, the baseline, then the days. */
   readonly #intervals: readonly SlidingInterval[];
-  /** By the index of a death the index of the one of the same asset before it and after it; null: deaths are counted. */
+  /** By the index of a death, those of the deaths of the same asset before and after it; null: deaths are counted. */
   readonly #same: { readonly before: Int32Array; readonly after: Int32Array } | null;
   #lastMs = Number.NEGATIVE_INFINITY;
 
@@ -48,7 +48,7 @@ export class SlidingCounts {
   ) {
     this.#record = record;
     this.#same = count === "assets" ? sameAssets(record) : null;
-    // The windows of instant 0: those of any other are the same, shifted.
+    // The windows of instant 0: those of another instant are these, shifted.
     const { baselineStartMs, windowStartMs, endMs } = spikeWindow(0, thresholds);
     const intervals = [
       { afterMs: windowStartMs, untilMs: endMs },

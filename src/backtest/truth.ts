@@ -60,7 +60,7 @@ function incidentOf({ from, to }: { readonly from: string; readonly to: string }
   return { fromMs: Date.parse(from), toMs: Date.parse(to) };
 }
 
-// A name that is back after months may be a new one.
+// A name that returns after months may be a new asset.
 const regretWithinMs = 60 * dayMs;
 const leastUndone = 20;
 const leastOverMedian = 3;

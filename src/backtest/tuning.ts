@@ -12,7 +12,7 @@ export interface TuningPoint {
   readonly score: Score;
 }
 
-/** What `flatline config init` writes where the events are at hand; measured in docs/detection.md. */
+/** The settings that `flatline config init` writes where the events are available; measured in docs/detection.md. */
 export const advice = {
   baseline: "median",
   thresholds: { windowHours: 24, baselineDays: 28, warnMultiplier: 2.5, failMultiplier: 5, minSpikeCount: 20 },
@@ -27,12 +27,12 @@ export interface Choice<Point extends TuningPoint = TuningPoint> {
   readonly fail: Point | null;
 }
 
-// A stricter rule is worth its name only while it finds most of what the other does.
+// A stricter rule has to find most of the incidents of the other one.
 const leastShareAtFail = 0.75;
-// As far apart as the defaults: a fail just above the warning says nothing that the warning does not.
+// The levels are as far apart as the defaults: a fail just above the warning tells nothing more.
 const leastTimesWarn = 2;
 
-/** Those that no other one beats in both recall and groundless alarms, from the quietest to the most watchful. */
+/** Returns the points that no other one beats in both recall and groundless alarms, from the quietest to the most watchful. */
 export function paretoFront<Point extends TuningPoint>(points: readonly Point[]): Point[] {
   const front: Point[] = [];
   for (const point of points.toSorted(byLoudness)) {
@@ -90,7 +90,7 @@ function byRecall(left: TuningPoint, right: TuningPoint): number {
   return recallOf(right) - recallOf(left) || byAdvice(left, right) || byLoudness(left, right);
 }
 
-/** By how many settings differ from the advice, then by how far they are from it, each as a ratio. */
+/** Compares by the number of settings that differ from the advice, then by their distance from it, each as a ratio. */
 function byAdvice(left: TuningPoint, right: TuningPoint): number {
   const [here, there] = [fromAdvice(left), fromAdvice(right)];
   return here.differing - there.differing || here.distance - there.distance;

@@ -9,7 +9,7 @@ export interface ValueCounts {
   readonly baselineCount: number;
 }
 
-/** All deaths, those without the attribute too. */
+/** All deaths, including those without the attribute. */
 export interface TotalCounts {
   readonly currentCount: number;
   readonly baselineCount: number;
@@ -28,7 +28,7 @@ export interface Carrier {
   readonly liftUpper: number;
 }
 
-/** What stands for the asset type among the attributes: no attribute can be called so. */
+/** The name of the asset type among the attributes: no attribute can have it. */
 export const assetTypeAttribute = "assetType";
 
 // Below five points of difference a value explains nothing that a person could act on, however many deaths prove it.

@@ -3,7 +3,7 @@ import { AssetBook, type AssetLook } from "../contract/assets.ts";
 /** An asset that died, by its last death in the interval. */
 export interface DeadAsset<Death extends AssetLook> {
   readonly death: Death;
-  /** When it was first found alive after that death; null: not yet. */
+  /** Instant at which it was first found alive after that death; null: not yet. */
   readonly revivedAtMs: number | null;
 }
 
@@ -15,7 +15,7 @@ interface Entry<Death> {
 export interface DeadAssetLedgerOptions {
   /** Deaths of (afterMs, untilMs] are listed. */
   readonly deaths: { readonly afterMs: number; readonly untilMs: number };
-  /** When there are more assets, it gives up. */
+  /** The ledger gives up when there are more assets. */
   readonly mostAssets: number;
 }
 

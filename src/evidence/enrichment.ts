@@ -20,7 +20,7 @@ const opinionKind = "second-opinion";
 // As many as there are asset types in a result: it stays small whatever the attributes are.
 const mostFindings = 5;
 
-/** What was read of a spike's single events; null or absent where it could not be. */
+/** The facts of a spike's single events; null or absent where they could not be read. */
 export interface SpikeEvidence {
   readonly counts: {
     readonly currentCount: number;
@@ -33,10 +33,10 @@ export interface SpikeEvidence {
   } | null;
   readonly regret: Regret | null;
   readonly onsetAtMs: number | null;
-  /** What people did before it began (evidence/marker.ts); null where nothing is marked. */
+  /** The marker of people before it began (evidence/marker.ts); null where none is. */
   readonly marker: OnsetMarker | null;
   readonly isFleet: boolean;
-  /** What flatline's own look at the incident's dead assets found; null: it has not looked. */
+  /** The result of flatline's own look at the incident's dead assets; null: it has not looked. */
   readonly opinion: OpinionCounts | null;
   /** Whether the excess goes on, and when by its end at the latest the window is without it. */
   readonly excess: (Excess & { readonly expectedEndAtMs: number | null }) | null;
@@ -63,7 +63,7 @@ export function withEvidence(result: HealthcheckResult, evidence: SpikeEvidence)
   // Alerts of one carrier belong to one incident (CONTRACT 15).
   const carrier = concentratedCarrier(carriers);
   if (carrier !== null) observed["carrier"] = `${carrier.attribute}=${carrier.value}`;
-  // Without a known asset there is nothing to be found alive: absent, not none.
+  // Without a known asset the number of assets found alive is absent, not 0.
   if (regret !== null && regret.judgedCount > 0) {
     observed["revivedCount"] = regret.revivedCount;
     observed["revivedShare"] = regret.revivedCount / regret.judgedCount;

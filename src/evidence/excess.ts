@@ -12,7 +12,7 @@ export interface Excess {
 
 /** The deaths of a spike's window, and what is usual. */
 export interface ExcessInput {
-  /** Of the window, by minute; minutes without a death left out, in the order of time. */
+  /** The deaths of the window by minute, in the order of time; minutes without a death are left out. */
   readonly buckets: readonly DeathBucket[];
   readonly windowMs: number;
   readonly expectedCount: number;
@@ -22,7 +22,7 @@ export interface ExcessInput {
   readonly nowMs: number;
 }
 
-// So few deaths in an hour are no burst, however few are usual.
+// Fewer deaths in an hour are no burst, however few are usual.
 const leastBusy = 3;
 
 /**
@@ -70,7 +70,7 @@ function busyHours(
     }
     if (within <= limit) continue;
     lastAtMs = atMs;
-    // What an earlier busy hour has counted is not counted again.
+    // Deaths that an earlier busy hour has counted are not counted again.
     for (counted = Math.max(counted, first); counted <= index; counted++) busyDeaths += buckets[counted]?.deaths ?? 0;
   }
   return { busyDeaths, lastAtMs };

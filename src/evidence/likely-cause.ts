@@ -26,16 +26,16 @@ export interface CauseEvidence extends Regret {
   readonly attributedShare: number;
   /** Whether the fleet verdict holds. */
   readonly isFleet: boolean;
-  /** What flatline's own look at the incident's dead assets found; null: it has not looked. */
+  /** The result of flatline's own look at the incident's dead assets; null: it has not looked. */
   readonly opinion: OpinionCounts | null;
 }
 
-// Most of the deaths share the value, and at the cautious end of the interval still more of them than usually do.
+// Most of the deaths share the value, and by the lower bound of the interval at least this much more than usual.
 const concentratedShare = 0.5;
 const concentratedLift = 0.1;
 // With attributes of fewer deaths than this, "spread as usual" would be said of the smaller part.
 const leastAttributedShare = 0.5;
-// A checker that breaks for a third of its looks would not show above this.
+// A checker that breaks for a third of its looks stays below this.
 const mostRise = 0.35;
 
 /** Returns the likely cause with a sentence that says why; the strongest reason first. */
@@ -59,7 +59,7 @@ export function likelyCause(evidence: CauseEvidence): CauseText {
   if (carrier !== null)
     return { cause: "checker", reason: `The deaths are concentrated in one value: ${carrierText(carrier)}.` };
   const [ofType] = concentrated;
-  // A campaign that ends has one type of asset, too.
+  // The end of a campaign also has one type of asset.
   if (ofType !== undefined)
     return { cause: "unclear", reason: `The deaths are concentrated in one asset type: ${carrierText(ofType)}.` };
   if (hasAttributes && largestRise !== null && largestRise < mostRise) {

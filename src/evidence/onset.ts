@@ -1,6 +1,6 @@
 /** Deaths of one bucket of time. */
 export interface DeathBucket {
-  /** Its start, epoch ms. */
+  /** The start of the excess, epoch ms. */
   readonly atMs: number;
   readonly deaths: number;
 }
@@ -13,7 +13,7 @@ export interface OnsetInput {
   readonly expectedCount: number;
 }
 
-// Nothing expected is a rate that was not measured, not a rate of zero: half a death, as Jeffreys' prior of a Poisson rate.
+// A rate that expects nothing was not measured; it is not a rate of zero: half a death, as Jeffreys' prior of a Poisson rate.
 const leastExpected = 0.5;
 
 /**

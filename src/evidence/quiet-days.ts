@@ -49,7 +49,7 @@ export function quietSlices(
   if (firstEventAtMs === null) return [];
   const known = slices
     .map((slice, index) => ({ slice, count: deaths[index] ?? 0 }))
-    // The slice with the first event is known in part, and at first it is the only one.
+    // The slice with the first event is known only in part, and at first it is the only one.
     .filter(({ slice }) => slice.untilMs >= firstEventAtMs);
   const limit = multiplyFractions(medianDeaths(known.map(({ count }) => count)), decimalFraction(warnMultiplier));
   const isLoud = (count: number): boolean =>

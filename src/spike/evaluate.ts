@@ -16,7 +16,7 @@ export interface SpikeInput {
   readonly nowMs: number;
   /** Absent ones are the API's defaults. */
   readonly thresholds?: PartialThresholds;
-  /** From what deaths are expected [mean, the API's rule]. */
+  /** The rule of the expected deaths [mean, the API's rule]. */
   readonly baseline?: BaselineKind;
   /** What all counts are of [deaths]; `assets` needs a median. */
   readonly count?: CountKind;
@@ -29,8 +29,8 @@ export interface SpikeInput {
   /** The organization's first stored event, epoch ms: days that begin before it leave the median [null, none does]. */
   readonly firstEventAtMs?: number | null;
   /**
-   * What of the baseline is left out, by excludedBaseline: of a mean its deaths are not in baselineCount, of a median its days
-   * leave it. Absent: past incidents are not looked at, and the result says nothing of them.
+   * The part of the baseline that is left out, by excludedBaseline: for a mean, baselineCount has no deaths of it; for a
+   * median, its days are not counted. Absent: past incidents are not looked at, and the result does not mention them.
    */
   readonly excluded?: ExcludedBaseline;
   /** The same per asset type, where types are known; only the findings use it. */
@@ -61,7 +61,10 @@ export type SpikeResult = {
     readonly counting?: "assets";
     /** With a median: how many days are in it. */
     readonly baselineDaysKnown?: number;
-    /** With a median: deaths of the same window one day before (`day1`), two days before (`day2`) and so on, of those in it. */
+    /**
+     * With a median: deaths of the same window one day before (`day1`), two days before (`day2`) and so on, for the days in
+     * it.
+     */
     readonly [day: `day${number}`]: number;
   };
   readonly threshold: {

@@ -7,8 +7,8 @@ const hourMs = 3_600_000;
 const hoursPerDay = 24;
 
 /**
- * From what deaths are expected: `mean`, the API's rule, spreads all of the baseline evenly; `median` takes the middle one of
- * the same window on each day of the baseline, so that one bad day of the week before hides no other (CONTRACT 2).
+ * The rules of the expected deaths: `mean`, the API's rule, spreads all of the baseline evenly; `median` takes the middle one
+ * of the same window on each day of the baseline, so that one bad day of the week before hides no other (CONTRACT 2).
  */
 export const baselineKinds = ["mean", "median"] as const;
 /** One of {@link baselineKinds}. */

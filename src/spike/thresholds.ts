@@ -23,7 +23,7 @@ export const defaultThresholds: SpikeThresholds = {
   minSpikeCount: 10,
 };
 
-/** Some thresholds; what is absent or undefined is the default. */
+/** Some thresholds; an absent or undefined one has its default. */
 export type PartialThresholds = { readonly [Name in keyof SpikeThresholds]?: number | undefined };
 
 /**
