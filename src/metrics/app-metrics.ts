@@ -42,10 +42,10 @@ export interface AppMetricsOptions {
   readonly withProcess?: boolean;
 }
 
-// prom-client's histogram of the event loop wakes an idle process a hundred times a second, which was most of what it cost, and
-// its values hold the pause between two looks: at one look a second everything is late by a second. It never looks here.
+// prom-client's histogram of the event loop wakes an idle process a hundred times a second, which was most of its cost, and
+// its values include the pause between two looks: with one look a second, everything is late by a second. So it is off.
 const neverMs = 2 ** 31 - 1;
-// The rest of a code's values is not ours to choose: an upstream that answers with a new one each time is cut here.
+// An upstream may answer with a new code each time: the number of values is limited here.
 const maxRequestSeries = 200;
 const successCode = "200";
 

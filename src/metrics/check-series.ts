@@ -30,7 +30,7 @@ export interface CheckSeries {
 }
 
 interface Target {
-  /** Its place in the text of each family. */
+  /** The position of its line in the text of each family. */
   index: number;
   readonly check: CheckName;
   readonly slug: string;
@@ -39,7 +39,7 @@ interface Target {
   lines: Encoded;
   /** The state that `lines` are not written of yet; null: they are. The report itself is not kept: it can be large. */
   unwritten: CheckSeriesInput | null;
-  /** When its result becomes stale; null when the last run gave none. */
+  /** Instant at which its result becomes stale; null when the last run gave none. */
   staleAtMs: number | null;
   /** Whether a run failed that is not in its state. */
   hasFailed: boolean;
@@ -69,7 +69,7 @@ const noVerdict: Encoded = Object.fromEntries(verdictFamilies.map((family) => [f
 export function createCheckSeries(): CheckSeries {
   const targets = new Map<string, Target>();
   const runs = new Map<string, RunCounts>();
-  /** In the order of the text. */
+  /** The targets in the order of the text. */
   let shownTargets: Target[] = [];
   const texts = new Map(families.map((family) => [family, new FamilyText()]));
 
@@ -93,7 +93,7 @@ export function createCheckSeries(): CheckSeries {
     target.staleAtMs = lastReport?.kind === "result" ? lastReport.finishedAtMs + input.staleAfterMs : null;
   }
 
-  /** Nothing stale is shown as fresh; what is hidden comes back when the clock does. */
+  /** Writes the lines of a target. A stale result is hidden, and shown again when the clock is set back. */
   function write(target: Target, nowMs: number): void {
     const isHidden = target.hasFailed || (target.staleAtMs !== null && nowMs > target.staleAtMs);
     if (target.unwritten === null && !target.isCounted && isHidden === target.isHidden) return;
@@ -194,7 +194,7 @@ function formatState(state: CheckSeriesInput, labels: string): CheckLines {
 
 const noRuns: Readonly<RunCounts> = { ok: 0, warn: 0, fail: 0, error: 0 };
 
-// Written at each run.
+// The labels are made once, because they are written at each run.
 const runLabels = runOutcomes.map((outcome) => ({ outcome, label: `,outcome="${outcome}"}` }));
 
 function formatRuns(counts: Readonly<RunCounts>, labels: string): string {

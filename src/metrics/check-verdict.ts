@@ -73,7 +73,7 @@ function formatSeverity(current: string, target: string): string {
 
 function formatMap(family: "observed" | "threshold", map: ValueMap, target: string): string {
   const values = new Map<string, number>();
-  // A median's days are for people: a series for each of them would crowd out all others.
+  // The days of a median are for people: a series for each of them would crowd out all others.
   const isMedian = family === "observed" && Object.hasOwn(map, "baselineDaysKnown");
   for (const [key, value] of Object.entries(map)) {
     const name = key.toWellFormed();

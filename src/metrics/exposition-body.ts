@@ -36,8 +36,8 @@ export async function encodeParts(
 }
 
 /**
- * One gzip member of all parts, each compressed on its own and on libuv's threads, so that one that has not changed since the
- * last scrape isn't compressed again. One member, because not every client reads a second one.
+ * Compresses all parts into one gzip member, each on its own and on libuv's threads, so that an unchanged part is not
+ * compressed again. It is one member, because not every client reads a second one.
  */
 async function gzipParts(parts: readonly ExpositionPart[]): Promise<ExpositionBody> {
   let checksum = 0;
@@ -49,14 +49,14 @@ async function gzipParts(parts: readonly ExpositionPart[]): Promise<ExpositionBo
   const tail = Buffer.alloc(8);
   tail.writeUInt32LE(checksum, 0);
   tail.writeUInt32LE(byteLength % uint32Range, 4);
-  // A twentieth of the bytes: joined, they are sent at once.
+  // The compressed parts have a twentieth of the bytes: they are joined and sent at once.
   return [Buffer.concat([gzipHead, ...(await Promise.all(parts.map(compressPart))), deflateEnd, tail])];
 }
 
 function compressPart({ bytes, isKept }: ExpositionPart): Promise<Buffer> {
   const known = compressed.get(bytes);
   if (known !== undefined) return known;
-  // Flushed, not finished: the parts become one stream.
+  // A part is flushed, not finished, because the parts become one stream.
   const made = deflate(bytes, {
     level: constants.Z_BEST_SPEED,
     finishFlush: constants.Z_SYNC_FLUSH,

@@ -55,7 +55,7 @@ export function escapeLabelValue(value: string): string {
 /** `{a="x",b="y"}`, or nothing without labels. */
 export function formatLabels(labels: Readonly<Record<string, string>>): string {
   let pairs = "";
-  // Without arrays: a scrape formats the labels of ten thousand gates.
+  // No arrays are made, because a scrape formats the labels of ten thousand gates.
   for (const name of Object.keys(labels))
     pairs += `${pairs === "" ? "" : ","}${name}="${escapeLabelValue(labels[name] ?? "")}"`;
   return pairs === "" ? "" : `{${pairs}}`;
@@ -73,7 +73,7 @@ export function formatBound(bound: number, format: ExpositionFormat): string {
   return format === "openmetrics" && /^\d+$/.test(text) ? `${text}.0` : text;
 }
 
-/** What the head of a metric says. The type is a word of the text format that OpenMetrics has, too. */
+/** The parts of a metric's head. The type is a word of the text format that OpenMetrics has, too. */
 export interface MetricHead extends Pick<Instrument, "name" | "help"> {
   readonly type: string;
 }

@@ -81,7 +81,7 @@ function listFiring(alerts: FleetGauges["alerts"]): Sample[] {
   return [...firing.values()];
 }
 
-/** One with the same words at two times is the later one. */
+/** A marker with the same words at two times counts at the later one. */
 function listMarkers(markers: FleetGauges["markers"]): Sample[] {
   const latest = new Map<string, { readonly labels: Record<string, string>; readonly atMs: number }>();
   for (const { text, slug, atMs } of markers) {

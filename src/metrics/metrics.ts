@@ -29,7 +29,7 @@ export interface Metrics {
   falseDeathRatio(check: CheckName, slug: string, ratio: number | null): void;
   alertJudged(check: CheckName, verdict: JudgementVerdict): void;
   incidentOpened(family: string): void;
-  /** One asset was looked at for a second opinion. */
+  /** Counts a look at one asset for a second opinion. */
   assetLookedAt(answer: LookAnswer): void;
   opinionGiven(verdict: OpinionVerdict): void;
   configReloaded(ok: boolean, nowMs: number): void;
@@ -64,7 +64,7 @@ export interface FleetGauges {
     oldestCreatedAtMs: number | null;
   }[];
   readonly receivers: readonly string[];
-  /** Until when receivers asked to be left alone, epoch ms; those that did not are absent. */
+  /** The ends of the pauses that receivers asked for, epoch ms; a receiver without one is absent. */
   readonly pauses: ReadonlyMap<string, number>;
   readonly storeBytes: number;
   /** Organizations that send events and are not configured. */

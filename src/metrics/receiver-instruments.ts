@@ -5,7 +5,7 @@ export const deliveryOutcomes = ["delivered", "retried", "dead_lettered"] as con
 // Receivers answer within their timeout of 10 s; a longer one can be configured.
 const deliveryBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** What this process counts of each receiver: an idle one, one that hangs and one that refuses look different. */
+/** The counters of each receiver in this process: an idle one, one that hangs and one that refuses differ. */
 export const countedReceiverInstruments = {
   notifications: {
     name: "flatline_notifications_total",
