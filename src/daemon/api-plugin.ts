@@ -30,7 +30,7 @@ export function createApiPlugins(deps: ApiPluginDeps): readonly FastifyPluginAsy
   if (!runtime.current().config.source.holdsEvents) return [];
   const counts = gatherDeaths(store.events, eventLoopTurn);
   const authenticate = createKeyRing({ store, clock });
-  // Made for each request: a reload may have changed what it stands on.
+  // The API is made for each request: a reload may have changed its configuration.
   const apiFor = (identity: KeyIdentity): PlatformApi => {
     const { config, slugs, ruleOf } = runtime.current();
     return createLocalPlatformApi({

@@ -51,13 +51,13 @@ export interface AppDeps extends PartsDeps {
   readonly newId?: () => string;
   /** How the web listens [on a socket]. */
   readonly transport?: WebTransport;
-  /** What stores posted events in this thread [a worker thread does]. */
+  /** The store of posted events in this thread [a worker thread has it]. */
   readonly openPosts?: OpenPosts;
   /** process_* and nodejs_* series too [true]. */
   readonly withProcessMetrics?: boolean;
 }
 
-// For requests that are still running when the work has ended.
+// Time for requests that are still running when the work has ended.
 const webGraceMs = 1_000;
 
 /** A daemon that runs. */
@@ -100,7 +100,7 @@ export async function startApp(
     onAttempt: () => publisher.publish(),
   });
   stop.doors.add("log of deliveries", () => deliveries.stop(), { stores: true });
-  // What is written to a file that was deleted or replaced is gone with this process.
+  // Rows that are written to a deleted or replaced file are lost with this process.
   stop.doors.add("file of the store", () => requireStore(store), { stores: true });
   const board = new Board();
   const history = createHistory(store.runs);
@@ -123,7 +123,7 @@ export async function startApp(
   const hours = createHourBook(history, clock, () => runtime.current().config.storage.retentionMs);
   const settings = () => runtime.current().settings;
   let isStarted = false;
-  // A stop ends the loops, and itself in time: what is about to end is not restarted.
+  // A stop ends the loops, and itself in time: nothing is restarted that is about to end.
   const stalled = () => (signal.aborted ? [] : fleet.stalled({ scheduler, outbox, notifier: notices }));
 
   const receiverOf = (name: string) => runtime.current().receiverByName.get(name) ?? null;
@@ -176,7 +176,7 @@ export async function startApp(
   async function apply(before: SettingsBefore): Promise<void> {
     const { receivers } = runtime.current();
     await checking.apply();
-    // Before alerts of what is gone end, each of which records what its end opens.
+    // This comes before the end of alerts whose organization has gone, each of which records what it opens.
     await recordGatesOpenedByReload({ store, settings: settings(), nowMs: clock.nowMs() }, before);
     await recorder.endUnconfigured();
     await outbox.setReceivers(receivers);
@@ -279,7 +279,7 @@ export async function startApp(
     beforeEventsGo: (beforeMs, signal) => keepCosts({ store, assets: evidence.alertAssets, logger }, beforeMs, signal),
   });
 
-  // Before they start: what is stopped then does not begin.
+  // This comes before they start: a loop that is stopped then does not begin.
   stop.work.add("heartbeat", () => heartbeat.stop());
   stop.work.add("checks", (limitMs) => checking.stop(drainOf(limitMs)), { stores: true });
   stop.work.add("outbox", (limitMs) => outbox.stop(drainOf(limitMs)), { stores: true });
@@ -290,7 +290,7 @@ export async function startApp(
   stop.work.add("evidence", () => evidence.stop());
   stop.work.add("unwatched slugs", () => unwatched.stop());
 
-  // Before the first check runs: a second process must neither ask an upstream nor notify a receiver.
+  // This comes before the first check runs: a second process must neither ask an upstream nor notify a receiver.
   const address = await web.listen(config.server.listen);
   stop.doors.add("web", (limitMs) => web.close(Math.min(webGraceMs, limitMs / 2)));
   if (signal.aborted) throw stoppedEarly();

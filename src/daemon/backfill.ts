@@ -25,10 +25,11 @@ interface PastOrganization extends SpikeRule {
 }
 
 const reachMs = 7 * dayMs;
-// Less than this of a baseline says nothing. Above it, a spike that a whole baseline at the same pace would not show is left
-// out: it is only how the events began.
+// A shorter part of a baseline tells nothing. With a longer one, a spike that a whole baseline at the same pace would not
+// show is left out: it is only the beginning of the events.
 const leastCoverage = 0.25;
-// Everybody else gets as much time as it takes, in turns of at least this: an organization with a past takes some microseconds.
+// Other work gets as much time as this takes, in turns of at least this length: an organization with a past takes some
+// microseconds.
 const leastTurnMs = 5;
 
 /** Fills the past in the background; `stop` ends it and waits until it has. */
@@ -91,7 +92,7 @@ async function evaluatePast(
   const baselineMs = thresholds.baselineDays * dayMs;
   const past: PastVerdict[] = [];
   for (let atMs = Math.ceil(fromMs / hourMs) * hourMs; atMs < firstRunMs; atMs += hourMs) {
-    // No deaths from no events are nothing known, as for a run: never ok.
+    // No deaths without events mean that nothing is known, as for a run: never ok.
     if (eventFlow.enabled) {
       const { maxSilenceMs } = eventFlow;
       const reads = { liveness: store.liveness, firstEventAtMs: () => Promise.resolve(firstEventAtMs) };

@@ -5,7 +5,7 @@ import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { SpikeRule } from "../service/local-evaluation.ts";
 import type { Store } from "../store/store.ts";
 
-/** By which rule each organization is evaluated: its own, or that of `defaults` where the file does not name it. */
+/** Returns the rule of each organization: its own, or that of `defaults` where the file does not name it. */
 export function ruleOf({
   organizations,
   defaults,

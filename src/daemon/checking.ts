@@ -116,7 +116,7 @@ export function createChecking(options: CheckingOptions): Checking {
     fleet,
     start: async (releases) => {
       const lock = await store.takeOwnerLock();
-      // Referred to from now on: a lock without a reference is collected as garbage.
+      // The lock is referred to from now on: without a reference it is collected as garbage.
       if (lock !== null) releases.add("lock of the store", () => lock.release());
       await membership.start(lock !== null);
       await learnChecks(store, board, runtime);
@@ -128,7 +128,7 @@ export function createChecking(options: CheckingOptions): Checking {
       try {
         await learnChecks(store, board, runtime);
       } finally {
-        // Also without their numbers, which a run asks for: of what does not hold nothing may be run.
+        // Targets are set even without the numbers of checks, which a run asks for: a check that is no longer configured must not run.
         scheduler.setTargets({ targets, concurrency: applied.source.concurrency, runTimeoutMs });
       }
     },

@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 
 import type { ConnectionLimits } from "../web/front.ts";
 
-// Each costs a descriptor and a share of every change; a screen on every desk of an operations room is fewer.
+// Each stream costs a descriptor and a share of every change; an operations room with a screen on every desk has fewer.
 const mostStreams = 100;
 
-// Each takes some ten kilobytes before it has asked for anything; containers often have a million descriptors.
+// Each connection takes some ten kilobytes before its first request; containers often have a million descriptors.
 const mostConnections = 4_096;
 
 /**

@@ -5,7 +5,7 @@ import type { WebAddress } from "../web/web.ts";
 import { startApp, type AppDeps, type Running } from "./app.ts";
 import { createStopSequence, stopAll, type Stopped } from "./stop-sequence.ts";
 
-/** One daemon. Two of them can live in one process: nothing is shared but the machine. */
+/** One daemon. Two of them can live in one process: they share nothing but the machine. */
 export interface App {
   /**
    * Opens the store, begins to check and to listen. Rejects, with everything released, when one of these cannot be done, or it
@@ -44,7 +44,7 @@ export function createApp(config: Config, deps: AppDeps): App {
     }
   }
 
-  /** One at a time, in the order asked for: two at once could leave the older configuration behind. */
+  /** Reloads one at a time, in the order of the requests: two at once could leave the older configuration behind. */
   function reload(author: Actor): Promise<void> {
     const next = reloadAfter(applying, author);
     applying = next.catch(() => undefined);
@@ -81,5 +81,5 @@ export function createApp(config: Config, deps: AppDeps): App {
 }
 
 function ignore(): void {
-  // Its error goes to the caller.
+  // The caller gets its error.
 }

@@ -4,7 +4,7 @@ import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import type { DeliveryStore, NewDeliveryAttempt } from "../store/alerts/deliveries.ts";
 
-/** What receivers answered, kept for those who look back: the outbox forgets what was accepted. */
+/** The answers of receivers, kept for people who look back: the outbox forgets accepted entries. */
 export interface DeliveryLog {
   /** The receiver, with what it answers noted. */
   watch(receiver: Receiver): Receiver;
@@ -22,7 +22,7 @@ export interface DeliveryLogOptions {
   readonly onAttempt: () => void;
 }
 
-// One write for a storm of attempts; who looks at the page asks for a flush first.
+// A storm of attempts is one write; the page asks for a flush before it reads.
 const flushAfterMs = secondMs;
 
 /**
@@ -30,7 +30,7 @@ const flushAfterMs = secondMs;
  * shows, and costs no delivery anything.
  */
 export function createDeliveryLog({ store, clock, logger, onAttempt }: DeliveryLogOptions): DeliveryLog {
-  // Nothing is written while nothing is noted.
+  // The loop sleeps while there is nothing to write.
   const loop = createLoop({ clock, everyMs: Infinity, firstAfterMs: Infinity, runOnce: flush, onError: note });
   let noted: NewDeliveryAttempt[] = [];
   let writing: Promise<void> = Promise.resolve();
@@ -76,7 +76,7 @@ export function createDeliveryLog({ store, clock, logger, onAttempt }: DeliveryL
           tookMs: Math.round(clock.monotonicMs() - startedMs),
           outcome: outcome.kind === "accepted" || outcome.kind === "retry" ? outcome.kind : "refused",
           detail: outcome.kind === "accepted" ? outcome.detail : outcome.error,
-          // A test is about no organization, whatever slug it has.
+          // A test notification is about no organization, whatever slug it has.
           slugs: [...new Set(notification.alerts.flatMap(({ slug, event }) => (event === "test" ? [] : [slug])))],
           fleetId: notification.fleet?.id ?? null,
           alertIds: [...new Set(notification.alerts.map(({ id }) => id))],

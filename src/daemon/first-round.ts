@@ -26,7 +26,7 @@ export function createFirstRound({ logger, clock }: { readonly logger: Logger; r
     const tookMs = Math.round(clock.monotonicMs() - beganMs);
     const hasRun = severities.size > 0;
     severities = null;
-    // In the next turn: the runs of the same commit log theirs before it.
+    // It is logged in the next turn, after the runs of the same commit.
     if (hasRun) void clock.sleep(0).then(() => logger.info({ ...counts, tookMs }, "every check has run"));
   }
 
@@ -34,7 +34,7 @@ export function createFirstRound({ logger, clock }: { readonly logger: Logger; r
     begin: (states) => {
       if (severities === null || waiting !== null) return;
       const nowMs = clock.nowMs();
-      // What ran while they were read is noted already, and newer.
+      // A run that ended while they were read is noted already, and newer.
       const isDue = (state: CheckState): boolean => state.lastRunAtMs === null || state.nextDueAtMs <= nowMs;
       const due = states.filter((state) => isDue(state) && severities?.has(checkKey(state)) !== true);
       for (const state of states) if (!severities.has(checkKey(state))) severities.set(checkKey(state), state.severity);

@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { FlatlineError } from "../base/errors.ts";
 import { describeUnreadable } from "../base/file-error.ts";
 
-// Before it is read: what is longer than a string may be would fail in the middle.
+// The size is checked before the file is read: a text that is longer than a string may be would fail in the middle.
 const longestFileBytes = 256 * 1_024 * 1_024;
 
 /** Reads the text of a fixture's file; `name` is what messages call it. @throws no_input, too_large */

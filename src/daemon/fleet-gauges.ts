@@ -22,7 +22,7 @@ export interface FleetGaugesOptions {
   readonly isStoreAway: () => boolean;
 }
 
-// What a chart of a month can show; labels hold people's words, so that their number is bounded.
+// As many markers as a chart of a month can show; labels hold people's words, so their number is limited.
 const markersShownMs = 30 * dayMs;
 const mostMarkers = 50;
 // A scrape has 10 s by default, and a server that hangs lets a statement wait longer.

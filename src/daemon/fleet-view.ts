@@ -28,9 +28,9 @@ export interface FleetView {
   /** A run of this replica was over, and the store would not take it. */
   noteUnrecorded(check: CheckKey, durationSeconds: number): void;
   isStoreAway(): boolean;
-  /** What is wrong with the store's file, in words; null when nothing is. */
+  /** Returns what is wrong with the store's file, in words; null when nothing is. */
   storeProblem(): string | null;
-  /** What has stalled for reasons of its own, in words: a loop that waits for a database that is away has not. */
+  /** Returns what has stalled for a reason of its own, in words: a loop that waits for an unavailable database has not. */
   stalled(loops: Readonly<Record<string, Loop>>): string[];
 }
 
@@ -47,12 +47,12 @@ export interface FleetViewOptions {
   readonly onChangedElsewhere: () => void;
 }
 
-// As long as a lease: what is due meanwhile waits, and a server that restarts is back by then.
+// As long as a lease: due runs wait meanwhile, and a server that restarts is back by then.
 const bearableMs = 10 * secondMs;
 // The loops try again at least every 5 s and their stall is counted from their last success.
 const settledMs = 30 * secondMs;
 
-/** Nothing is shown before `showAll`. */
+/** Creates a view that shows nothing before `showAll`. */
 export function createFleetView(options: FleetViewOptions): FleetView {
   const { store, states, membership, clock, metrics, hours, publisher } = options;
   const watch = createStoreWatch({
@@ -72,7 +72,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
       const key = checkKey(state);
       overdue.delete(key);
       noted.set(key, state);
-      // Not configured here: by a replica with another configuration.
+      // A replica with another configuration has it; this one does not.
       if (!firstRound.isOver() && states.of(state.check, state.slug) !== null) firstRound.note(state);
       hours.note(state);
     }
@@ -110,7 +110,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
     }
   }
 
-  /** They can't be run: another replica may run them. */
+  /** Shows checks that cannot be run here: another replica may run them. */
   function showOverdue(): void {
     const nowMs = clock.nowMs();
     for (const state of states.all())
@@ -119,7 +119,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
 
   function noteUnrecorded(check: CheckKey, durationSeconds: number): void {
     const report = unrecorded(check, clock.nowMs());
-    // What was noted is of an earlier run: the failure is newer.
+    // The noted result is of an earlier run: the failure is newer.
     showNoted();
     overdue.add(checkKey(check));
     metrics.checks.showError(report);

@@ -10,7 +10,7 @@ export interface FoldOptions {
 }
 
 const lookEveryMs = minuteMs;
-// Between two slices everybody else gets the store.
+// Between two slices other work gets the store.
 const pauseMs = 20;
 
 /**

@@ -16,7 +16,7 @@ export interface HeartbeatOptions {
   readonly isAlive: () => boolean;
 }
 
-// A monitor of monitors answers at once or is of no use; less than the shortest sensible interval.
+// A monitor of monitors has to answer at once; the timeout is shorter than any sensible interval.
 const timeoutMs = 10 * secondMs;
 const maxAnswerBytes = 1_024;
 

@@ -9,9 +9,9 @@ export interface HourBook {
   known(slug: string): HourSeries | null;
   /** Reads those that are not known yet, together; resolves with how many these were. Readings follow each other. */
   read(slugs: readonly string[]): Promise<number>;
-  /** After a run was recorded. */
+  /** Notes a run that was recorded. */
   note(state: Pick<CheckState, "check" | "slug" | "lastRunAtMs" | "severity" | "currentCount">): void;
-  /** What was read of this organization is no longer so; without a slug, of all. */
+  /** Forgets the hours of this organization, which have changed; without a slug, of all. */
   forget(slug?: string): void;
 }
 
@@ -19,7 +19,7 @@ export interface HourBook {
 const mostHours = 7 * 24 + 3;
 const check = "dead-asset-spike" as const;
 
-/** What is being read; runs that are recorded meanwhile wait for it. */
+/** A reading that goes on; runs that are recorded meanwhile wait for it. */
 interface Reading {
   readonly slugs: Set<string>;
   readonly noted: (readonly [slug: string, run: HourRun])[];
@@ -44,7 +44,7 @@ export function createHourBook(
     try {
       const toMs = clock.nowMs();
       const found = await history.hours({ check, slugs: missing, fromMs: toMs - keptHours() * hourMs, toMs });
-      // What was forgotten meanwhile is read again when it is asked for again.
+      // Hours that were forgotten meanwhile are read again at the next question.
       for (const [slug, hours] of found) if (own.slugs.has(slug)) book.set(slug, hours);
     } finally {
       reading = null;

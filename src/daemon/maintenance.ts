@@ -13,7 +13,7 @@ export interface MaintenanceOptions {
   /** Asked at each round, so that a reload changes it. */
   readonly storage: () => StorageConfig;
   readonly server: () => Pick<ServerConfig, "sessionTtlMs" | "tokens">;
-  /** Those that hold now. */
+  /** Returns the organizations of the current configuration. */
   readonly organizations: () => readonly Pick<OrganizationConfig, "thresholds">[];
   readonly gateOf: (slug: string) => GatePolicy;
   /** Keeps what the events up to that instant are still asked for, before they go. */
@@ -22,23 +22,23 @@ export interface MaintenanceOptions {
 
 // Often enough that a round is short, seldom enough to cost nothing: it looks into some twenty tables.
 const everyMs = hourMs;
-// Not at once: the start has better things to do.
+// The first round waits, because the start has better things to do.
 const firstAfterMs = minuteMs;
-// A few milliseconds of work; between two slices everybody else gets the store.
+// A slice takes a few milliseconds; between two of them other work gets the store.
 const rowsPerSlice = 1_000;
 const pauseMs = 20;
-// For so long every report that a change left is kept; then one a day of each severity.
+// The time for which every report of a change is kept; then one of each severity a day.
 const wholeReportsMs = 7 * dayMs;
-// The usual number of organizations that begin to spike is of the last 28 days (CONTRACT 15).
+// The usual number of organizations that begin to spike is that of the last 28 days (CONTRACT 15).
 const spikeDays = 29;
-// Who asks for a run waits for minutes. A process that died leaves its request, and where the organization left the
-// configuration no process answers it.
+// A request for a run waits for minutes. A process that died leaves its request, and no process answers it if the
+// organization has left the configuration.
 const requestsMs = hourMs;
 // A link holds for 24 h from the attempt that sends it (CONTRACT 13), and must not be followed twice within them, however short
 // the retention is.
 const outsideActsMs = 25 * hourMs;
 
-// Tens of thousands of notifications: more than people go through.
+// Tens of thousands of notifications are more than people read.
 const mostDeadLetterBytes = 64 * 1_024 * 1_024;
 
 /** Creates the loop that keeps the store within its retention, in slices that hold its lock for milliseconds. */
@@ -67,7 +67,7 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     const thinBeforeMs = Math.floor((nowMs - wholeReportsMs) / dayMs) * dayMs;
     await inSlices(() => store.runs.pruneHours(pastRetention));
     await inSlices(() => store.runs.pruneReports({ ...pastRetention, thinBeforeMs }));
-    // What leaves a baseline is kept for as long as a baseline sees it.
+    // Stretches that leave a baseline are kept for as long as a baseline covers them.
     const checkersBeforeMs = Math.min(pastRetention.beforeMs, nowMs - longestSpanMs(organizations()));
     await forgetReleased(pastRetention.beforeMs);
     await inSlices(() => store.transaction(({ alerts }) => alerts.pruneEnded({ ...pastRetention, checkersBeforeMs })));
@@ -96,7 +96,7 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     await store.sessions.prune({ beforeMs: nowMs - sessionTtlMs, tokenNames: tokens.map(({ name }) => name) });
     await store.gate.prune(pastRetention.beforeMs);
     await store.runs.pruneRequests(nowMs - requestsMs);
-    // Last, because it fails while events are imported into a file.
+    // This is last, because it fails while events are imported into a file.
     if (eventRetentionMs > 0) {
       const beforeMs = nowMs - eventRetentionMs;
       await options.beforeEventsGo(beforeMs, loop.signal);
@@ -112,7 +112,10 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
   return loop;
 }
 
-/** From the oldest death that any evaluation counts to now; a median's days begin up to a day before the baseline does. */
+/**
+ * Returns the time from the oldest death that any evaluation counts to now; a median's days begin up to a day before the
+ * baseline does.
+ */
 function longestSpanMs(organizations: readonly Pick<OrganizationConfig, "thresholds">[]): number {
   return organizations.reduce(
     (longest, { thresholds }) =>

@@ -47,7 +47,7 @@ export function createOutsidePorts(options: OutsidePortsOptions): {
     const secret = config().server.linkSecret;
     const link = secret === null ? "altered" : readActLink(secret, given, clock.nowMs());
     if (typeof link === "string") return { kind: "refused", reason: link };
-    // A receiver that a reload removed: whoever reads its channel may not act any more.
+    // A reload has removed this receiver: readers of its channel may not act any more.
     if (!config().receivers.some(({ name }) => name === link.receiver)) return { kind: "refused", reason: "expired" };
     const { alert, incident } = await acts.foresee(link);
     const subject = incident === null ? await subjectOf(alert) : await incidentSubject(incident);

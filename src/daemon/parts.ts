@@ -13,7 +13,7 @@ import { preload } from "./preload.ts";
 import { startSharedClock } from "./shared-clock.ts";
 import { createTableCountsBook, type TableCountsBook } from "./table-counts.ts";
 
-/** What of the process the parts of an application need; never read from `process` in here. */
+/** The parts of the process that an application needs; never read from `process` in here. */
 export interface PartsDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What `storage.path` is relative to. */
@@ -28,7 +28,7 @@ export interface PartsDeps {
   readonly signal?: AbortSignal;
   /** [openStore] */
   readonly openStore?: typeof openStore;
-  /** What requests to services and receivers go through [the network]. */
+  /** The dispatcher of requests to services and receivers [the network]. */
   readonly dispatcher?: HttpDispatcher;
 }
 
@@ -42,7 +42,7 @@ export interface StoreParts {
 /** What sources and receivers are reached by. */
 export interface Connections {
   readonly dispatcher: HttpDispatcher;
-  /** What a remote service asked for: a reload does not make its limit any larger. */
+  /** The pauses that a remote service asked for: a reload does not lift them. */
   readonly pauses: PauseRegistry;
   /** Counts of the sources that read a table of the user's own. */
   readonly tables: TableCountsBook;

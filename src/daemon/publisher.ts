@@ -5,7 +5,7 @@ export interface Publisher {
   subscribe(listener: () => void): () => void;
 }
 
-/** No subscriber yet. */
+/** Creates a publisher without a subscriber. */
 export function createPublisher(): Publisher {
   const listeners = new Set<() => void>();
   return {

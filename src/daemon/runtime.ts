@@ -39,10 +39,10 @@ export interface Applied extends Source {
   readonly checkNames: readonly CheckName[];
   /** Slugs of the configured organizations. */
   readonly slugs: ReadonlySet<string>;
-  /** By which rule an organization is evaluated. */
+  /** Returns the rule of an organization's evaluation. */
   readonly ruleOf: (slug: string) => SpikeRule;
   readonly settings: AlertingSettings;
-  /** What second opinions are made with; null: none is configured. */
+  /** The settings of second opinions; null: none is configured. */
   readonly looks: LookSettings | null;
   readonly receivers: readonly OutboxReceiver[];
   readonly receiverByName: ReadonlyMap<string, Receiver>;

@@ -11,9 +11,9 @@ export interface SharedClock {
 }
 
 const compareEveryMs = minuteMs;
-// Three looks: one may wait for a connection, or for the machine.
+// The best of three looks counts: one may wait for a connection, or for the machine.
 const looks = 3;
-// Machines whose clocks are kept by NTP differ by less, and a clock that is corrected all the time is worse than one that is off.
+// Machines with NTP differ by less, and correcting a clock all the time is worse than leaving it off by this.
 const tolerableMs = 250;
 
 /**

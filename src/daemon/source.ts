@@ -21,7 +21,7 @@ import { createSpikeEvidence, type SpikeEvidenceOptions } from "./evidence/spike
 import { ruleOf, stretchesReader, withStretchesOf } from "./baselines.ts";
 import type { TableCountsBook } from "./table-counts.ts";
 
-// An answer has some kilobytes. Larger ones are read one by one: sixteen of 4 MiB at once are most of what a daemon takes.
+// An answer has some kilobytes. Larger ones are read one by one: sixteen of 4 MiB at once are most of a daemon's memory.
 const largeAnswerBytes = 128 * 1_024;
 const largeAnswersAtOnce = 1;
 
@@ -31,7 +31,7 @@ export interface RemoteSourceDeps {
   readonly dispatcher: HttpDispatcher;
   readonly version: string;
   readonly onRequest: (event: { readonly operation: string; readonly code: string }) => void;
-  /** Its current trace is passed on to the service [none is]. */
+  /** The tracer whose current trace is sent to the service [none is]. */
   readonly tracer?: Pick<Tracer, "current">;
   /** Pauses of this process, over all its configurations [of the source alone]. */
   readonly pauses?: PauseRegistry;
@@ -110,7 +110,7 @@ function openTable(config: Config, source: TableSourceConfig, deps: SourceDeps):
   return {
     checkDeps: table.knowsFirstEvents ? { ...shared, firstEvents } : shared,
     counts,
-    // Two queries, each of which may wait for one of its kind before it; the first event is not asked for each time.
+    // A check makes two queries, each of which may wait for another one; the first event is not read each time.
     runTimeoutMs: 2 * source.timeoutMs + marginMs,
   };
 }

@@ -2,7 +2,7 @@ import { ReleaseGroup, type ReleaseFailure } from "../base/lifecycle.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
 
-/** What a daemon has to end, in the order in which it ends it. Each group ends as one: nothing in it needs the rest of it. */
+/** The parts that a daemon has to end, in this order. Each group ends as one: nothing in it needs the rest of it. */
 export interface StopSequence {
   /** Loops and their running work. All of them are stopped at once. */
   readonly work: ReleaseGroup;
@@ -12,13 +12,13 @@ export interface StopSequence {
   readonly store: ReleaseGroup;
 }
 
-/** Nothing to end yet. */
+/** Creates a sequence without parts. */
 export function createStopSequence(): StopSequence {
   return { work: new ReleaseGroup(), doors: new ReleaseGroup(), store: new ReleaseGroup() };
 }
 
-// From the end of the drain; the contract's 2 s less what the process itself needs to end. Each group may use what those
-// before it have left, and what hangs in one leaves the next its part.
+// The time from the end of the drain: the contract's 2 s less the time that the process itself needs to end. Each group may
+// use what the groups before it have left; a group that hangs leaves the next one its part.
 const workEndsMs = 600;
 const doorsEndMs = 900;
 const storeEndsMs = 1_200;

@@ -8,13 +8,13 @@ import type { Store, StoreProblem } from "../store/store.ts";
 export interface StoreWatch {
   readonly start: Loop["start"];
   readonly stop: Loop["stop"];
-  /** It did not answer when it was last asked. */
+  /** Returns whether it did not answer the last question. */
   isAway(): boolean;
-  /** For how long it has not answered, ms; 0 while it does. */
+  /** Returns for how long it has not answered, ms; 0 while it does. */
   awayForMs(): number;
-  /** For how long it has answered again, ms; Infinity when it was never away. */
+  /** Returns for how long it has answered again, ms; Infinity when it was never unavailable. */
   backForMs(): number;
-  /** What is wrong with the file, as of the last look; null with a database that replicas share. */
+  /** Returns what is wrong with the file, as of the last look; null with a database that replicas share. */
   problem(): StoreProblem | null;
 }
 
@@ -32,11 +32,11 @@ export interface StoreWatchOptions {
 
 // A load balancer should learn of it before many requests have failed; one small query costs nothing.
 const lookEveryMs = secondMs;
-// A database that has more to do than it can is slow, and not away.
+// An overloaded database is slow, but not unavailable.
 const answerWithinMs = 5 * secondMs;
 
-// Sooner than an orchestrator asks three times whether the daemon is well, and than a command promises that its change is
-// followed (CONTRACT 3: 5 s); some looks at files and one at the version cost nothing.
+// A look comes sooner than an orchestrator asks three times whether the daemon is well, and than a command promises that its
+// change is followed (CONTRACT 3: 5 s); looks at files and the version cost next to nothing.
 const lookAtFileEveryMs = 3 * secondMs;
 
 /** Asks the database every second; looks at a file every 3 s. */
@@ -104,7 +104,7 @@ export function createStoreWatch({
     if (before !== null && version !== before) onChanged();
   }
 
-  // What could not be read is read at the next look.
+  // A failed read is repeated at the next look.
   function noteUnread(error: unknown): void {
     logger.debug({ err: error }, "store could not be looked at, trying again");
   }

@@ -143,8 +143,8 @@ function verdict(reasons: readonly string[]): HealthVerdict {
 }
 
 function ignore(): void {
-  // What others ran is shown when it can be read.
+  // Runs of other processes are shown when they can be read.
 }
 
-/** For a run that waits for its place, beyond the run itself. */
+/** The time that a run may wait for its place, beyond the run itself. */
 export const runNowMarginMs = 10 * secondMs;

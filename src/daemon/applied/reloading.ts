@@ -10,7 +10,7 @@ import type { AuditStore } from "../../store/acts/audit.ts";
 import type { Runtime } from "../runtime.ts";
 import type { DiscoveredFleet } from "./discovered-fleet.ts";
 
-/** When a configuration was applied, and how the last reload went. */
+/** The instant of the last applied configuration, and the result of the last reload. */
 export interface Reloads {
   readonly appliedAtMs: number;
   /** null: none since the start. */
@@ -38,7 +38,7 @@ export interface ReloadingOptions {
   readonly apply: (before: SettingsBefore) => Promise<void>;
 }
 
-// Every step of it can be repeated, and one whose answer was lost may be done: then it must not be taken back.
+// Every step can be repeated; one whose answer was lost may have been done, and must not be taken back then.
 const patience = {
   withinMs: 5 * secondMs,
   firstMs: 100,
@@ -46,7 +46,10 @@ const patience = {
   isPassing: (error: unknown): boolean => error instanceof FlatlineError && error.code.startsWith("store_"),
 };
 
-/** One change at a time, in the order asked for: two at once could leave the older one behind. */
+/**
+ * Creates the queue of changes, which are made one at a time, in the order of the requests: two at once could leave the older
+ * one behind.
+ */
 export function createReloading(options: ReloadingOptions): Reloading {
   const { runtime, fleet, clock, logger, metrics, audit } = options;
   let reloads: Reloads = { appliedAtMs: clock.nowMs(), lastReload: null };
@@ -70,7 +73,7 @@ export function createReloading(options: ReloadingOptions): Reloading {
     } catch (error) {
       const { settings } = runtime.current();
       runtime.restore(before);
-      // Some parts have taken the next one already: they take back what holds, as far as the store lets them.
+      // Some parts have taken the next configuration already: they return to the current one, as far as the store lets them.
       await options
         .apply({ settings, sinceMs: replacedAtMs })
         .catch((again: unknown) => logger.warn({ err: again }, "not every part has the running configuration again"));

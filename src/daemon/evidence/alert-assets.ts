@@ -13,10 +13,10 @@ export interface AlertAssetsOptions {
   readonly isOurs: () => boolean;
 }
 
-// Revivals come in over days, and an incident of hundreds is looked at again and again.
+// Revivals arrive over days, and an incident of hundreds is opened again and again.
 const rememberMs = 5 * minuteMs;
 const mostCosts = 10_000;
-// They are stored with the alert: within half a percent of the median's rank, and a kilobyte.
+// The times are stored with the alert: within half a percent of the median's rank, and a kilobyte.
 const mostQuantiles = 201;
 
 /** Creates the assets that died in alerts, from the stored events (CONTRACT 12). */
@@ -55,7 +55,7 @@ export function createAlertAssets({ store, clock, isOurs }: AlertAssetsOptions):
     };
   }
 
-  /** What dead assets of an incident said when they were last looked at; an answer that says nothing leaves the one before. */
+  /** Returns the answers of an incident's dead assets at the last look; an answer that tells nothing leaves the one before. */
   async function answersOf(incidentNumber: number): Promise<ReadonlyMap<string, LookAnswer>> {
     const answers = new Map<string, LookAnswer>();
     for (const look of await store.looks.of(incidentNumber))
@@ -144,7 +144,10 @@ export async function keepCosts(
   }
 }
 
-/** After this instant are the deaths that it cost: from the minute of the onset on, else all of its window. */
+/**
+ * Returns the instant after which its deaths are counted as its cost: from the minute of the onset on, else all of its
+ * window.
+ */
 function countedFromMs({ onset, startsAtMs }: KeptAlert["alert"], windowHours: number): number {
   return onset === undefined ? startsAtMs - windowHours * hourMs : onset.atMs - 1;
 }

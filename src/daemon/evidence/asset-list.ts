@@ -28,12 +28,12 @@ export interface AssetSpan {
 
 /** What a list is of. */
 export interface ListedSpans {
-  /** In the order in which the alerts began; of one organization they end one after the other. */
+  /** The spans in the order of their alerts; those of one organization follow each other. */
   readonly spans: readonly AssetSpan[];
   /** Id of the alert or incident, and its organization, for the audit; null: of several. */
   readonly subject: string;
   readonly slug: string | null;
-  /** What assets said to flatline's own looks; null: the list is by time alone, else what is alive comes first. */
+  /** Returns the answer of an asset to flatline's own look; null: the list is by time alone, else living assets come first. */
   readonly answers: ((slug: string, asset: string) => LookAnswer | null) | null;
 }
 

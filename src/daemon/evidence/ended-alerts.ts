@@ -18,9 +18,9 @@ export interface EndedAlertsOptions {
 
 const mostAlerts = 10;
 const lookBackMs = 90 * dayMs;
-// As long as it takes until an asset that lives is looked at again, by real records (examples/records).
+// As long as it takes until a living asset is looked at again, by real records (examples/records).
 const revivalMs = 60 * dayMs;
-// Revivals come in over days: a page that is loaded again need not count again.
+// Revivals arrive over days: a page that is loaded again need not count again.
 const rememberMs = 5 * minuteMs;
 const withinMs = 2 * secondMs;
 

@@ -4,13 +4,13 @@ import type { Store } from "../../store/store.ts";
 export interface FleetEvidenceOptions {
   readonly store: Pick<Store, "alerts" | "incidents">;
   readonly clock: Clock;
-  /** When many organizations at once are a fleet verdict; null: never. */
+  /** The bound from which many organizations at once are a fleet verdict; null: never. */
   readonly fleet: { readonly minOrganizations: number; readonly ratio: number | "auto" } | null;
   /** How many organizations are checked. */
   readonly organizations: number;
 }
 
-// In a fleet's outage every organization asks within the same seconds, and all alerts are read for an answer.
+// During an outage of the fleet every organization asks within seconds, and an answer reads all alerts.
 const rememberMs = 2 * secondMs;
 
 /**
@@ -28,7 +28,7 @@ export function createFleetEvidence(options: FleetEvidenceOptions): (slug: strin
     const before = remembered();
     if (before !== null) return before;
     const alerts = await store.alerts.allLive();
-    // Another one of the same round may have been faster, and may have added itself already.
+    // Another organization of the same round may have been faster, and may have added itself already.
     const meanwhile = remembered();
     if (meanwhile !== null) return meanwhile;
     const spiking = alerts.filter(
@@ -40,10 +40,11 @@ export function createFleetEvidence(options: FleetEvidenceOptions): (slug: strin
   }
 
   return async (slug) => {
-    // What is no chance has one cause: whether that is the checker, it does not say (CONTRACT 15).
+    // A number that is no chance has one cause, but it does not tell whether that is the checker (CONTRACT 15).
     if (fleet === null || fleet.ratio === "auto") return false;
     if ((await store.incidents.open()).some(({ verdict }) => verdict?.by === "ratio")) return true;
-    // Only who is not ok asks: what is remembered learns of it, or a round of two seconds would not see its own spikes.
+    // Only organizations that are not ok ask, and the remembered set learns of them: a round within two seconds has to see
+    // its own spikes.
     const spiking = (await spikingSlugs()).add(slug);
     return spiking.size >= fleet.minOrganizations && spiking.size >= fleet.ratio * organizations;
   };

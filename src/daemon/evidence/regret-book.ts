@@ -8,7 +8,7 @@ export interface RegretBookOptions {
   readonly store: Pick<Store, "evidence">;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Those that hold now; asked at each round. */
+  /** Returns the slugs of the current configuration, at each round. */
   readonly slugs: () => readonly string[];
   /** Called with each new ratio (0–1); null: nothing to judge, or no longer configured. */
   readonly onRatio: (slug: string, ratio: number | null) => void;
@@ -20,7 +20,7 @@ const firstAfterMs = 5 * secondMs;
 const lookEveryMs = 30 * secondMs;
 // A share of thirty days moves slowly, and all of their events are read.
 const sameSlugEveryMs = hourMs;
-// No caller waits for it: a tenth of one core at most, in pieces of one page.
+// No caller waits for it: it takes a tenth of one core at most, in pieces of one page.
 const restShare = 9;
 const shortestRestMs = 1;
 

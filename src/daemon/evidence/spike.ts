@@ -35,12 +35,12 @@ export interface SpikeEvidenceOptions {
   readonly organizations: number;
 }
 
-// Beside the verdict, which is there already: an alert does not wait longer than this for its reasons.
+// The verdict is there already: an alert does not wait longer than this for its reasons.
 const withinMs = 5_000;
 // At a day's window a bucket is a minute; a year's is some six hours.
 const mostBuckets = 1_440;
 
-// For so long before the onset it is seen how long usual pauses are.
+// The time before the onset that shows how long usual pauses are.
 const pausesMs = 7 * dayMs;
 
 type Evidence = NonNullable<RunCheckDeps["evidence"]>;
@@ -80,7 +80,7 @@ export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
   };
 }
 
-/** Whose deaths are looked at, and with what they are compared. */
+/** The deaths of a question for counts, and those that they are compared with. */
 interface CountsAsk {
   readonly slug: string;
   readonly window: Interval;
@@ -99,7 +99,8 @@ async function readCounts(
   const judged = (await judgements.judgedChecker(slug)).flatMap(
     (kept) => stretchOf(kept, thresholds.windowHours) ?? [],
   );
-  // Independent of baselineExclude: no verdict depends on it, and the deaths of a broken checker are never the usual ones.
+  // This does not depend on baselineExclude, because no verdict depends on it, and the deaths of a broken checker are never
+  // usual.
   const slices = unjudgedSlices(attributionSlices(window.afterMs, attributionDays), stretchesAt(judged, nowMs));
   const [types = []] = await events.deaths([{ slug, intervals: [window, ...slices], count }], { signal });
   const deaths = slices.map((_, index) => types.reduce((sum, one) => sum + (one.deaths[index + 1] ?? 0), 0));
@@ -152,7 +153,7 @@ async function findOnset(
   const buckets = await readBuckets(store, ask, bucketMinutes);
   const expectedCount = typeof observed["expectedCount"] === "number" ? observed["expectedCount"] : 0;
   if (count === "deaths") return onsetAtMs({ buckets, windowMs, expectedCount });
-  // Of the assets that are expected most may have died the day before, too.
+  // Most assets that are expected to die may have died the day before, too.
   const before = { afterMs: interval.afterMs - windowMs, untilMs: interval.afterMs };
   const newBefore = sumOf(await readBuckets(store, { ...ask, interval: before }, bucketMinutes));
   return onsetAtMs({ buckets, windowMs, expectedCount: Math.min(expectedCount, newBefore) });
@@ -184,7 +185,7 @@ async function findExcess(
   return { ...excess, expectedEndAtMs: excess.stoppedAtMs === null ? null : excess.stoppedAtMs + windowMs };
 }
 
-/** Of the open incident that the organization's spike belongs to. */
+/** Returns the opinion of the open incident that the organization's spike belongs to. */
 async function findOpinion(
   { incidents }: Pick<StoreParts, "incidents">,
   slug: string,
