@@ -12,7 +12,7 @@ const smallStepMs = minuteMs;
 export function firstDueAtMs(target: CheckTarget, last: LastRun | null, nowMs: number): number {
   if (last === null) return nowMs;
   const { schedule, slug } = target;
-  // By a clock that has been set back since.
+  // The clock has been set back since the last run.
   if (last.lastRunAtMs > nowMs + smallStepMs) return nextDueAtMs(schedule, slug, nowMs);
   return dueAgainAtMs({ schedule, slug, ...last, finishedAtMs: last.lastRunAtMs, isScheduled: !last.isAsked });
 }
@@ -39,7 +39,7 @@ export interface LastRun {
 export interface EndedRun {
   readonly schedule: Schedule;
   readonly slug: string;
-  /** When it was due; in the future for one that was asked for before its time. */
+  /** Instant at which it was due; in the future for a run that was requested before its time. */
   readonly dueAtMs: number;
   readonly startedAtMs: number;
   readonly finishedAtMs: number;
@@ -49,7 +49,7 @@ export interface EndedRun {
 
 /** Returns when the check is due again. */
 export function dueAgainAtMs(run: Omit<EndedRun, "startedAtMs">): number {
-  // A clock that was stepped back a little while it ran must not bring the same tick twice.
+  // A clock that was stepped back a little during the run must not give the same tick twice.
   const backMs = run.dueAtMs - run.finishedAtMs;
   const isSteppedBack = run.isScheduled && backMs > 0 && backMs < smallStepMs;
   return nextDueAtMs(run.schedule, run.slug, isSteppedBack ? run.dueAtMs : run.finishedAtMs);
@@ -62,7 +62,7 @@ export function dueAgainAtMs(run: Omit<EndedRun, "startedAtMs">): number {
 export function skippedTicks(run: EndedRun): { readonly late: number; readonly overlap: number } {
   const { schedule, slug, dueAtMs, startedAtMs, finishedAtMs } = run;
   const limit = countedTicks;
-  // What a scheduled run was due for is its own tick even when the clock says that it is still to come.
+  // The tick of a scheduled run is done even when the clock says that it is still to come.
   const ownTickMs = run.isScheduled ? Math.max(startedAtMs, dueAtMs) : startedAtMs;
   return {
     late: ticksBetween(schedule, slug, { fromMs: dueAtMs, toMs: startedAtMs, limit }),
@@ -70,7 +70,7 @@ export function skippedTicks(run: EndedRun): { readonly late: number; readonly o
   };
 }
 
-/** When a run's check is due again, and the ticks that it stands for. */
+/** The instant at which the check of a run is due again, and the ticks that the run stands for. */
 export interface RunPlan {
   readonly nextDueAtMs: number;
   readonly skipped: { readonly late: number; readonly overlap: number };

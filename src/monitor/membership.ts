@@ -13,7 +13,7 @@ import type { Store } from "../store/store.ts";
 export interface Membership {
   /** Fills the board, and takes part. `isAlone`: no other process is on the store, so that no lease has to be waited for. */
   start(isAlone: boolean): Promise<void>;
-  /** What this process is among the owners; null while it takes no part. Whether it may still commit runs the store decides. */
+  /** Returns this process as an owner; null while it takes no part. The store decides whether it may still commit runs. */
   owner(): Owner | null;
   /** The same while the lease is certain, so that no other process runs the same checks; null: nothing may be begun. */
   leasedOwner(): Owner | null;
@@ -21,7 +21,7 @@ export interface Membership {
   owns(check: CheckKey): boolean;
   /** Shows on the board what the others ran since the last look. */
   follow(): Promise<void>;
-  /** It is unknown what the store has taken of this process: it joins again, as another owner. */
+  /** Joins again as another owner, because it is unknown what the store has taken of this process. */
   distrust(owner: Owner): void;
   /** Gives the shards back. */
   stop(): Promise<void>;
@@ -49,7 +49,7 @@ const renewEveryMs = 3 * secondMs;
 const missedAfterMs = leaseMs / 2;
 const lookEveryMs = secondMs;
 
-// Each run is looked up.
+// Each run looks up its shard.
 const keptSlugs = 20_000;
 
 /** The shard of an organization: a stable hash of the slug. */
@@ -65,7 +65,7 @@ export function createMembership(options: MembershipOptions): Membership {
   const loop = createLoop({ clock, everyMs: lookEveryMs, firstAfterMs: lookEveryMs, runOnce, onError: note });
   let own: Owner | null = null;
   let shards: ReadonlySet<number> = new Set();
-  /** Those that go to another process: nothing of them is begun any more. */
+  /** Shards that go to another process: no run of them begins any more. */
   const giving = new Set<number>();
   let isAlone = false;
   /** The shards are those that the store gave the owner; while they may be others it is asked again. */
@@ -117,11 +117,11 @@ export function createMembership(options: MembershipOptions): Membership {
     const nowMs = clock.nowMs();
     const renewedUntilMs = nowMs + leaseMs - missedAfterMs;
     const balanced = await store.owners.balance(owner, { nowMs, isAlone, renewedUntilMs });
-    // Another process does it: looked at again soon.
+    // Another process balances the shards: this one looks again soon.
     if (balanced === null || own !== owner) return;
     const kept = balanced.shards.filter((shard) => !giving.has(shard));
     const given = kept.splice(kept.length - Math.max(0, balanced.surplus - giving.size));
-    // What the one before ran is on the board before anything of it is run here.
+    // The runs of the owner before are on the board before any check of the shard is run here.
     if (kept.some((shard) => !shards.has(shard))) await follow();
     if (own !== owner) return;
     setShards(kept);
@@ -170,7 +170,7 @@ export function createMembership(options: MembershipOptions): Membership {
 
   async function runOnce(): Promise<number> {
     await look();
-    // Who is alone keeps its part.
+    // A process that is alone keeps its part.
     return isAlone && isBalanced ? Infinity : lookEveryMs;
   }
 
@@ -201,7 +201,7 @@ export function createMembership(options: MembershipOptions): Membership {
     stop: async () => {
       await loop.stop();
       if (own !== null) await store.owners.leave(own);
-      // What made it lose its part, as a full disk, has kept a run from being stored too.
+      // The fault that made it lose its part, as a full disk, has kept a run from being stored too.
       else if (failure !== null) throw failure;
       lose();
     },

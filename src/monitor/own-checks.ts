@@ -11,9 +11,9 @@ export interface OwnCheck {
   dueAtMs: number;
   /** Settles when the run is over and recorded, or goes on as another one; null: it does not run. */
   underWay: Promise<unknown> | null;
-  /** Its current run is the last one here: another process runs the check, or it is no longer configured. */
+  /** Whether its current run is the last one here: another process runs the check, or it is no longer configured. */
   isLeaving: boolean;
-  /** Its entry of the queue: an older one does not count. */
+  /** The number of its entry in the queue: an older entry does not count. */
   ticket: number;
 }
 
@@ -24,7 +24,7 @@ export interface OwnChecksOptions {
 
 interface Unrecorded {
   readonly nowMs: number;
-  /** When it may run again at the earliest [when it is due]. */
+  /** The earliest instant of its next run [when it is due]. */
   readonly notBeforeMs?: number;
 }
 
@@ -71,7 +71,7 @@ export class OwnChecks {
     return this.#checks.get(key);
   }
 
-  /** When the next one is due, or earlier; null when none is waited for. */
+  /** Returns an instant at or before the next due run; null when none is waited for. */
   nextAtMs(): number | null {
     return this.#queue.nextAtMs();
   }
@@ -165,7 +165,7 @@ class DueQueue<Item> {
     if (first === undefined || last === undefined || heap.length === 0) return first?.item;
     heap[0] = last;
     for (let at = 0; ;) {
-      // Without arrays for pairs: with 10,000 checks a run goes through twenty levels, and each array is garbage.
+      // Pairs are not arrays: with 10,000 checks a run goes through twenty levels, and each array would be garbage.
       const left = 2 * at + 1;
       const right = left + 1;
       const child = right < heap.length && this.#isBefore(right, left) ? right : left;

@@ -5,7 +5,7 @@ import type { CheckTarget } from "../checks/checks.ts";
 
 /** Runs checks on demand for `/probe`: neither counted nor stored, and no alert hears of it (CONTRACT 6). */
 export interface Prober {
-  /** What the check gives now, or an error report with reason `timeout` when it does not within `timeoutMs`. */
+  /** Runs the check now; returns an error report with reason `timeout` when it does not end within `timeoutMs`. */
   probe(target: CheckTarget, timeoutMs: number): Promise<CheckReport>;
 }
 
@@ -71,7 +71,7 @@ export function createProber(options: {
       } finally {
         stopWaiting.abort();
         shared.waiting--;
-        // No caller waits any more: the attempts that still run are of no use.
+        // No caller waits any more, so that the running attempts are of no use.
         if (shared.waiting === 0 && shared.finishedAtMs === null) shared.stop.abort();
       }
     },

@@ -11,7 +11,7 @@ export interface RunCheckDeps extends Pick<CheckRun, "firstEvents" | "events" | 
   readonly clock: Clock;
   /** Version of flatline, kept with each report. */
   readonly version?: string;
-  /** Which of the result's free keys carry the counts (CONTRACT 4, source.observedKeys). */
+  /** The keys of the result that have the counts (CONTRACT 4, source.observedKeys). */
   readonly observedKeys: Readonly<Record<keyof ObservedCounts, string>>;
   /** The organization's address in the application, for results that are made here. */
   readonly appUrl?: (slug: string) => string | null;

@@ -43,7 +43,7 @@ export function createRunRequests(options: RunRequestsOptions): RunRequests {
     try {
       await options.scheduler().runNow(check, slug, clock.timeout(options.runWithinMs()));
     } catch (error) {
-      // Who asked finds no new run.
+      // The process that asked finds no new run.
       logger.warn({ err: error, check, slug }, "run that another process asked for was not done");
     } finally {
       await store.runs.endRequests([requestId]).catch((error: unknown) => {

@@ -87,7 +87,7 @@ export function createTogetherRunner(): (
   };
 }
 
-/** Whose run waits for nothing but its counts. */
+/** Returns whether a run needs nothing but its counts. */
 function isFit(target: CheckTarget): target is SpikeTarget {
   return isSpike(target) && target.maxSilenceMs === undefined;
 }

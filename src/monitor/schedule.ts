@@ -67,7 +67,7 @@ export function staleAfterMs(schedule: Schedule, slug: string, lastRunAtMs: numb
   return afterMs;
 }
 
-// By pattern, the last answer. A memo of a pure function.
+// The last answer of each pattern, as a memo of a pure function.
 const staleTimes = new Map<
   string,
   { readonly timezone: string; readonly lastRunAtMs: number; readonly afterMs: number }

@@ -20,7 +20,7 @@ export interface TogetherOptions {
 }
 
 export interface SchedulerOptions {
-  /** Which checks this process runs, and whether it may begin one now. */
+  /** The checks that this process runs, and whether it may begin one now. */
   readonly membership: Pick<Membership, "leasedOwner" | "owns">;
   /** The last run of each check: what is due when follows from it. */
   readonly board: Pick<Board, "state">;
@@ -32,7 +32,7 @@ export interface SchedulerOptions {
   readonly runTimeoutMs: number;
   /** Answers what the check gave; must not reject. See run-check.ts. */
   readonly run: (target: CheckTarget, signal: AbortSignal) => Promise<CheckReport>;
-  /** For a source whose checks take microseconds each [each is run on its own]. */
+  /** How due checks are run together, for a source whose checks take microseconds [each is run on its own]. */
   readonly together?: TogetherOptions;
   /** Does a run on its own in a trace: its own, or that of the request that asked for it [in none of its own]. */
   readonly inTrace?: Tracer["inTrace"];
@@ -72,7 +72,7 @@ export interface Scheduler {
    * @throws FlatlineError not_found, unavailable (stopping, or no process runs it), or what recording threw
    */
   runNow(check: CheckName, slug: string, signal: AbortSignal): Promise<CheckReport>;
-  /** When the check is due; null where another process runs it. */
+  /** Returns the instant at which the check is due; null where another process runs it. */
   nextDueAtMs(check: CheckKey): number | null;
   isRunning(check: CheckKey): boolean;
   /**
@@ -82,10 +82,13 @@ export interface Scheduler {
   gatherEnding(): Promise<void>;
   /** Resolves when none of these is running here. */
   whenIdle(isOf: (check: CheckKey) => boolean): Promise<void>;
-  /** Nothing was looked at for more than 30 s while something is due, or it has stopped. */
+  /** Returns whether no look ended for more than 30 s while a check is due, or the scheduler has stopped. */
   isStalled(): boolean;
   /** How many checks are running here. */
   running(): number;
-  /** No new runs; running checks get `drainMs`, then their signals abort. @throws what kept a run from being recorded */
+  /**
+   * Starts no new runs; running checks get `drainMs`, then their signals abort. @throws the error that kept a run from being
+   * recorded
+   */
   stop(drainMs: number): Promise<void>;
 }

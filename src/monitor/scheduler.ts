@@ -19,14 +19,15 @@ import type { CheckTarget } from "../checks/checks.ts";
 
 export type { Scheduler, SchedulerOptions, TogetherOptions } from "./scheduler-options.ts";
 
-// What is due, and what changes that, is known: only the wall clock may be set meanwhile, or the machine suspended.
+// The due times, and everything that changes them, are known: only the wall clock may be set meanwhile, or the machine
+// suspended.
 const defaultPollMs = 10 * secondMs;
-// A lease that is not certain is so again soon.
+// A lease that is uncertain becomes certain soon.
 const leaseLookMs = secondMs;
 const stalledMs = 30 * secondMs;
-// The store had as long to take the run: at once again would be a loop.
+// The store had this long for the run: trying again at once would be a loop.
 const unrecordedMs = 10 * secondMs;
-// What jitter spreads is run and stored together: a commit costs as much as fifty runs.
+// Runs that jitter spreads are run and stored together: a commit costs as much as fifty runs.
 const gatherMs = 250;
 // Some 10 ms, after which the event loop has its turn.
 const mostTogether = 500;
@@ -43,7 +44,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const own = new OwnChecks(options);
 
   const loop = createLoop({ clock, everyMs: pollMs, runOnce, onError: noteFailure });
-  // A run is not of the trace of the one whose place it takes.
+  // A run does not belong to the trace of the run whose place it takes.
   const inOwnContext = AsyncLocalStorage.snapshot();
   /** Aborts the runs that have not ended when the drain is over. */
   const abandoned = new AbortController();
@@ -80,7 +81,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     if ((own.nextAtMs() ?? Infinity) > nowMs) return untilNextLook();
     const due = own.takeDue(nowMs, mostTogether);
     await beginTogether(due, together, owner, nowMs);
-    // As long as there is more, nothing is waited for; then the next ones are gathered.
+    // The loop takes all due checks before it waits for more to join.
     if (due.length < mostTogether) togetherAtMs = clock.monotonicMs();
     return untilNextLook();
   }
@@ -222,9 +223,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       if (abandoned.signal.aborted) throw stopped();
       return { report, durationMs: clock.monotonicMs() - startedMs };
     } finally {
-      // With the answer: what the store takes to write it holds up no other check.
+      // This is done with the answer: the time of the store's write holds up no other check.
       places.leave();
-      // Here, not in the loop's next turn: ending its sleep costs as much as a request.
+      // This is done here, not in the loop's next turn: ending its sleep costs as much as a request.
       if (options.together === undefined) loop.wake(inOwnContext(beginAlone));
     }
   }
@@ -259,7 +260,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   async function gatherEnding(): Promise<void> {
-    // A request takes its time: what ends while another run is committed is enough.
+    // A remote request takes its time: the runs that end while another one is committed are enough.
     if (options.together !== undefined) await endsWithin(clock, places.whenIdle(), gatherMs);
     // The last run hands its report over after it has left its place.
     await eventLoopTurn();
@@ -302,7 +303,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
 /** How a run waits for its place. */
 interface PlaceWanted {
-  /** It gets the next place, before all that wait. */
+  /** Whether it gets the next place, before all that wait. */
   readonly isFirst?: boolean;
   /** Ends the waiting for a place. */
   readonly signal?: AbortSignal;
