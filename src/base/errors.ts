@@ -1,3 +1,5 @@
+import { isTimedOut } from "./time.ts";
+
 /** Who must act: `operator` (configuration, input), `upstream` (the other end of a connection), or us (`bug`). */
 export type Fault = "operator" | "upstream" | "bug";
 
@@ -86,7 +88,23 @@ export class FlatlineError extends Error {
 /** Returns the error as a FlatlineError: unchanged, or wrapped as `internal` (a bug). */
 export function asFlatlineError(error: unknown): FlatlineError {
   if (error instanceof FlatlineError) return error;
-  return new FlatlineError("internal", error instanceof Error ? error.message : String(error), { cause: error });
+  return new FlatlineError("internal", messageOf(error), { cause: error });
+}
+
+/** Returns the message of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Returns the error of a call whose signal has aborted: api_timeout with `late` when its time has elapsed, else api_network with
+ * `stopped`.
+ */
+export function abortError(signal: AbortSignal, late: string, stopped: string): FlatlineError {
+  const details = { cause: signal.reason as unknown };
+  return isTimedOut(signal)
+    ? new FlatlineError("api_timeout", late, details)
+    : new FlatlineError("api_network", stopped, details);
 }
 
 /** Returns what a client may know of a store that is unusable or busy: why, and not where it is; null for any other error. */

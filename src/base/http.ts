@@ -4,7 +4,7 @@ import type { Dispatcher } from "undici";
 
 import type { BodyGate } from "./body-gate.ts";
 import { FlatlineError } from "./errors.ts";
-import { eventLoopTurn } from "./time.ts";
+import { eventLoopTurn, isTimedOut } from "./time.ts";
 import { systemCodeOf } from "./file-error.ts";
 import type { HttpDispatcher } from "./http-dispatcher.ts";
 
@@ -84,7 +84,7 @@ export function sendRequest(dispatcher: HttpDispatcher, request: HttpRequest): P
       if (leaveGate !== null) void eventLoopTurn().then(leaveGate);
     }
     function stop(): void {
-      const isTimeout = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
+      const isTimeout = isTimedOut(signal);
       const message = isTimeout ? "no complete answer in time" : "stopped by the caller";
       fail(new HttpFailure(isTimeout ? "timeout" : "aborted", message, controller !== null, signal.reason));
     }

@@ -37,6 +37,11 @@ export function timeoutError(): DOMException {
   return new DOMException("The operation was aborted due to timeout", "TimeoutError");
 }
 
+/** Returns whether a signal aborted because its time has elapsed. */
+export function isTimedOut({ reason }: AbortSignal): boolean {
+  return reason instanceof Error && reason.name === "TimeoutError";
+}
+
 /** Creates a clock over the system's clock. */
 export function createSystemClock(): Clock {
   return {

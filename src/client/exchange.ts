@@ -1,4 +1,4 @@
-import { FlatlineError } from "../base/errors.ts";
+import { abortError, FlatlineError } from "../base/errors.ts";
 import type { BodyGate } from "../base/body-gate.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import { HttpFailure, parseRetryAfter, sendRequest, type HttpResponse } from "../base/http.ts";
@@ -218,10 +218,6 @@ function pausedError(remainingMs: number, cause?: FlatlineError): FlatlineError 
 }
 
 function stopError(signal: AbortSignal): FlatlineError {
-  const isTimeout = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
-  return isTimeout
-    ? new FlatlineError("api_timeout", "the timeout of this call expired before an answer came", {
-        cause: signal.reason,
-      })
-    : new FlatlineError("api_network", "stopped by the caller before an answer came", { cause: signal.reason });
+  const late = "the timeout of this call expired before an answer came";
+  return abortError(signal, late, "stopped by the caller before an answer came");
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../base/errors.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import { sendRequest } from "../base/http.ts";
 import { createLoop, type Loop } from "../base/loop.ts";
@@ -35,7 +36,7 @@ export function createHeartbeat({ clock, logger, dispatcher, settings, isAlive }
       if (status >= 300) logger.warn({ status }, "heartbeat was not accepted");
     } catch (error) {
       if (loop.signal.aborted) return;
-      const message = redact(error instanceof Error ? error.message : String(error), [url]);
+      const message = redact(messageOf(error), [url]);
       logger.warn({ error: message }, "heartbeat could not be sent");
     }
   }

@@ -1,6 +1,7 @@
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import { HttpFailure, sendRequest } from "../base/http.ts";
 import { redact } from "../base/secret.ts";
+import { messageOf } from "../base/errors.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import type { DiscoverConfig } from "../config/config.ts";
 import { readRegularFile } from "../config/document/files.ts";
@@ -60,7 +61,7 @@ export async function readSource(
   } catch (error) {
     if (error instanceof HttpFailure && error.kind === "timeout")
       return failed(`no complete answer within ${timeoutMs / secondMs} s`);
-    return failed(redact(error instanceof Error ? error.message : String(error), secrets));
+    return failed(redact(messageOf(error), secrets));
   } finally {
     deadline.release();
   }

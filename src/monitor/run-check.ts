@@ -1,5 +1,5 @@
 import { asFlatlineError, FlatlineError } from "../base/errors.ts";
-import type { Clock } from "../base/time.ts";
+import { isTimedOut, type Clock } from "../base/time.ts";
 import { checkKind, type CheckTarget } from "../checks/checks.ts";
 import type { CheckRun, Evaluated } from "../checks/kind.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
@@ -73,8 +73,10 @@ export function observedCounts(result: HealthcheckResult, keys: RunCheckDeps["ob
 }
 
 function endedEarly(signal: AbortSignal): FlatlineError {
-  const isTimeout = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
-  return new FlatlineError("api_timeout", isTimeout ? "the check did not end in time" : "the check was stopped");
+  return new FlatlineError(
+    "api_timeout",
+    isTimedOut(signal) ? "the check did not end in time" : "the check was stopped",
+  );
 }
 
 /** `work`, or a rejection as soon as the signal aborts: a source that hangs must not hold a place for ever. */

@@ -1,4 +1,4 @@
-import { FlatlineError } from "../base/errors.ts";
+import { abortError, FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import type { CallOptions, PlatformApi, SpikeRequest } from "../contract/platform-api.ts";
 import type { Store } from "../store/store.ts";
@@ -75,9 +75,6 @@ async function evaluateStored(
 
 function stopIfAborted(callOptions: CallOptions | undefined): void {
   const signal = callOptions?.signal;
-  if (signal === undefined || !signal.aborted) return;
-  const isTimeout = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
-  throw isTimeout
-    ? new FlatlineError("api_timeout", "the operation did not end in time", { cause: signal.reason })
-    : new FlatlineError("api_network", "the operation was stopped by its caller", { cause: signal.reason });
+  if (signal?.aborted === true)
+    throw abortError(signal, "the operation did not end in time", "the operation was stopped by its caller");
 }

@@ -1,7 +1,7 @@
 import { createClient, ClickHouseLogLevel, ClickHouseError } from "@clickhouse/client";
 import { z } from "zod";
 
-import { FlatlineError, type ErrorCode } from "../base/errors.ts";
+import { FlatlineError, messageOf, type ErrorCode } from "../base/errors.ts";
 import type { ClickhouseTableSource } from "../contract/table-source.ts";
 import { firstEventStatement, queryStatement, tableStatement, type ClickhouseStatement } from "./clickhouse-sql.ts";
 import { mostConnections, stopped, type CountReader, type RawRow } from "./count-reader.ts";
@@ -117,10 +117,7 @@ const codes: ReadonlyMap<string, ErrorCode> = new Map(
 /** Maps an error of the ClickHouse client to the reasons of a check (CONTRACT 6), without the connection's secrets. */
 function clickhouseError(error: unknown, secrets: readonly Secret[]): FlatlineError {
   if (error instanceof FlatlineError) return error;
-  const message = redact(error instanceof Error ? error.message : String(error), secrets)
-    .replace(ownQuery, "")
-    .trim()
-    .slice(0, longest);
+  const message = redact(messageOf(error), secrets).replace(ownQuery, "").trim().slice(0, longest);
   const fail = (code: ErrorCode, text: string): FlatlineError =>
     new FlatlineError(code, `ClickHouse: ${text}`, { cause: error });
   if (error instanceof ClickHouseError) {

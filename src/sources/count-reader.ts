@@ -1,4 +1,4 @@
-import { FlatlineError } from "../base/errors.ts";
+import { abortError, type FlatlineError } from "../base/errors.ts";
 
 /**
  * A query for the deaths of one organization in each segment between two neighbours of `boundsMs` (exclusive start,
@@ -30,10 +30,5 @@ export const mostConnections = 4;
 
 /** Creates the error of a call that was aborted. */
 export function stopped(signal: AbortSignal): FlatlineError {
-  const isTimeout = signal.reason instanceof Error && signal.reason.name === "TimeoutError";
-  return isTimeout
-    ? new FlatlineError("api_timeout", "the source did not answer in time", { cause: signal.reason })
-    : new FlatlineError("api_network", "the query was cancelled by its caller", {
-        cause: signal.reason,
-      });
+  return abortError(signal, "the source did not answer in time", "the query was cancelled by its caller");
 }

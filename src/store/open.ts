@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 
 import { Kysely, sql } from "kysely";
 
-import { FlatlineError } from "../base/errors.ts";
+import { FlatlineError, messageOf } from "../base/errors.ts";
 import { createSystemClock, type Clock } from "../base/time.ts";
 import type { LeaseClock } from "./engine/dialect.ts";
 import { eventsPathOf, noStore, type StoreLocation } from "./engine/location.ts";
@@ -140,7 +140,7 @@ async function prepareFile(given: string, path: string): Promise<void> {
 }
 
 function cannotBeMade(path: string, what: string, error: unknown): FlatlineError {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return new FlatlineError("store_unusable", `the store ${path} cannot be used: ${what}: ${reason}`, { cause: error });
 }
 

@@ -1,5 +1,5 @@
 import type { SettingsBefore } from "../../alerting/acts/reload.ts";
-import { FlatlineError } from "../../base/errors.ts";
+import { FlatlineError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { retrying } from "../../base/retry.ts";
 import { secondMs, type Clock } from "../../base/time.ts";
@@ -121,5 +121,5 @@ export function createReloading(options: ReloadingOptions): Reloading {
 /** Returns what was wrong with a configuration, in the words that name file and line. */
 function describeProblem(error: unknown): string {
   if (error instanceof FlatlineError && error.issues.length > 0) return error.issues.join("\n");
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

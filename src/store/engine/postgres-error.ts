@@ -1,4 +1,4 @@
-import { FlatlineError } from "../../base/errors.ts";
+import { FlatlineError, messageOf } from "../../base/errors.ts";
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 const serializationFailure = "40001";
@@ -108,8 +108,4 @@ function isSocketMissing(error: unknown): boolean {
 function codeOf(error: unknown): string | null {
   if (!(error instanceof Error) || !("code" in error)) return null;
   return typeof error.code === "string" ? error.code : null;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
