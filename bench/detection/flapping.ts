@@ -2,7 +2,8 @@ import type { Episode } from "../../src/backtest/episodes.ts";
 import type { EventRecord } from "../../src/backtest/event-record.ts";
 import { Replay } from "../../src/backtest/replay.ts";
 import { advice } from "../../src/backtest/tuning.ts";
-import { medianOf, scoreEpisodes } from "../../src/backtest/score.ts";
+import { scoreEpisodes } from "../../src/backtest/score.ts";
+import { medianOf } from "../../src/base/numbers.ts";
 import type { Truth } from "../../src/backtest/truth.ts";
 import { dayMs, hourMs, minuteMs } from "../../src/base/time.ts";
 

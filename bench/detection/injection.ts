@@ -1,5 +1,5 @@
 import { EventRecorder, type EventRecord } from "../../src/backtest/event-record.ts";
-import { medianOf } from "../../src/backtest/score.ts";
+import { medianOf } from "../../src/base/numbers.ts";
 import { dayMs, hourMs } from "../../src/base/time.ts";
 import { detectionRules, episodesOf } from "./rules.ts";
 

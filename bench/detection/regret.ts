@@ -1,5 +1,5 @@
 import type { EventRecord } from "../../src/backtest/event-record.ts";
-import { medianOf } from "../../src/backtest/score.ts";
+import { medianOf } from "../../src/base/numbers.ts";
 import { isUndone } from "../../src/backtest/truth.ts";
 import { dayMs, hourMs } from "../../src/base/time.ts";
 import { builtinRegret } from "../../src/checks/regret/settings.ts";

@@ -1,3 +1,4 @@
+import { medianOf } from "../base/numbers.ts";
 import { dayMs, hourMs } from "../base/time.ts";
 import type { Episode } from "./episodes.ts";
 import type { Incident, Truth } from "./truth.ts";
@@ -100,12 +101,4 @@ function addReplay(tally: Tally, { slug, episodes, truth, fromMs, toMs }: Scored
 /** Returns whether an episode matches an incident: it overlaps it or the day after, and began at most 12 h before. */
 export function tellsOf({ firedAtMs, endsAtMs }: Episode, { fromMs, toMs }: Incident): boolean {
   return firedAtMs <= toMs + graceMs && endsAtMs >= fromMs && firedAtMs >= fromMs - leadMs;
-}
-
-/** Returns the middle one, or the mean of the middle two; null of none. */
-export function medianOf(values: readonly number[]): number | null {
-  if (values.length === 0) return null;
-  const sorted = values.toSorted((left, right) => left - right);
-  const middle = (sorted.length - 1) / 2;
-  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle)] ?? 0)) / 2;
 }

@@ -43,6 +43,14 @@ export function formatCompactCount(count: number | null): string {
   return `${groupDigits(Number(whole))}${decimal === undefined ? "" : `.${decimal}`}M`;
 }
 
+/** Returns the median; of an even number of values the mean of the middle two, of none null. */
+export function medianOf(values: readonly number[]): number | null {
+  const sorted = values.toSorted((left, right) => left - right);
+  const upper = sorted[Math.floor(sorted.length / 2)];
+  const lower = sorted[Math.floor((sorted.length - 1) / 2)];
+  return upper === undefined || lower === undefined ? null : (lower + upper) / 2;
+}
+
 function groupDigits(whole: number): string {
   return String(whole).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }

@@ -1,3 +1,4 @@
+import { medianOf } from "../../base/numbers.ts";
 import { dayMs, hourMs, secondMs } from "../../base/time.ts";
 import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { ResultSeverity } from "../../contract/severity.ts";
@@ -65,7 +66,7 @@ export function isSilent(lastEventAtMs: number | null, nowMs: number, maxSilence
  */
 export function evaluateEventFlow(input: EventFlowInput): HealthcheckResult {
   const { slug, nowMs, thresholds, lastEventAtMs, checkedAssets } = input;
-  const usual = median(input.checkedAssetsByDay);
+  const usual = medianOf(input.checkedAssetsByDay);
   const drop = usual === null || usual === 0 ? null : Math.max(0, 1 - checkedAssets / usual);
   const silent = input.hasBegun && isSilent(lastEventAtMs, nowMs, thresholds.maxSilenceMs);
   const isThin = drop !== null && (usual ?? 0) >= leastUsual && drop > thresholds.maxCoverageDrop;
@@ -133,11 +134,4 @@ function coverage(
 ): Finding {
   const message = `${checked} assets were checked in the last 24 h, usually ${usual}: ${Math.round(drop * 100)} % fewer`;
   return { kind: "event-flow.coverage", ref: slug, severity, message };
-}
-
-function median(values: readonly number[]): number | null {
-  const sorted = values.toSorted((left, right) => left - right);
-  const upper = sorted[Math.floor(sorted.length / 2)];
-  const lower = sorted[Math.floor((sorted.length - 1) / 2)];
-  return upper === undefined || lower === undefined ? null : (lower + upper) / 2;
 }

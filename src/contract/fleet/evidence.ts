@@ -1,3 +1,4 @@
+import { medianOf } from "../../base/numbers.ts";
 import type { CheckReport } from "../report.ts";
 import { spikeOnsetOf, type SpikeOnset } from "../spike-onset.ts";
 
@@ -54,19 +55,13 @@ export function fleetEvidence(members: readonly FleetMember[]): FleetEvidence {
     .flatMap(({ slug, onset }) => (onset === null ? [] : [{ slug, ...onset }]))
     .toSorted((left, right) => left.atMs - right.atMs);
   const first = begun[0];
+  const beganAtMs = medianOf(begun.map(({ atMs }) => atMs));
   return {
-    beganAtMs: medianOf(begun.map(({ atMs }) => atMs)),
+    beganAtMs: beganAtMs === null ? null : Math.round(beganAtMs),
     first: first === undefined ? null : { slug: first.slug, atMs: first.atMs },
     markers: commonMarkers(begun),
     undone: undoneOf(members),
   };
-}
-
-/** Returns the median; of an even number of values, the mean of the middle two. */
-function medianOf(sorted: readonly number[]): number | null {
-  const middle = sorted.length / 2;
-  const [low, high] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
-  return low === undefined || high === undefined ? null : Math.round((low + high) / 2);
 }
 
 function commonMarkers(begun: readonly SpikeOnset[]): FleetEvidence["markers"] {
