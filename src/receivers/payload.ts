@@ -6,6 +6,7 @@ import type {
   SampledAsset,
 } from "../alerting/notify/notification.ts";
 import { secondMs } from "../base/time.ts";
+import { iso } from "../contract/v1/instant.ts";
 import { onsetOf } from "./wording/evidence.ts";
 
 /** The webhook payload, version 1 (CONTRACT 7); templates see it with broken addresses. */
@@ -21,7 +22,7 @@ export function notificationPayload(notification: Notification) {
     status,
     severity,
     summary,
-    generatedAt: isoTime(notification.generatedAtMs),
+    generatedAt: iso(notification.generatedAtMs),
     externalUrl,
     fleet: fleet === null ? null : fleetPayload(fleet),
     incident: incident === null ? null : incidentPayload(incident),
@@ -34,8 +35,8 @@ function fleetPayload({ evidence, sample = [], withinMs, ...fleet }: FleetNotice
     ...fleet,
     withinSeconds: Math.ceil(withinMs / secondMs),
     /** The median of the members' onsets; null without events, and at the end. */
-    beganAt: evidence === undefined || evidence.beganAtMs === null ? null : isoTime(evidence.beganAtMs),
-    markers: (evidence?.markers ?? []).map(({ text, atMs }) => ({ text, at: isoTime(atMs) })),
+    beganAt: iso(evidence?.beganAtMs ?? null),
+    markers: (evidence?.markers ?? []).map(({ text, atMs }) => ({ text, at: iso(atMs) })),
     undone: evidence?.undone ?? null,
     sample: sample.map(samplePayload),
   };
@@ -47,10 +48,10 @@ function incidentPayload({ worst: _worst, outlived: _outlived, own: _own, ...inc
   const { startedAtMs, endedAtMs, onsetAtMs, excessStoppedAtMs, secondOpinion, ...rest } = summary;
   return {
     ...rest,
-    startedAt: isoTime(startedAtMs),
-    endedAt: endedAtMs === null ? null : isoTime(endedAtMs),
-    onsetAt: onsetAtMs === null ? null : isoTime(onsetAtMs),
-    excessStoppedAt: excessStoppedAtMs === null ? null : isoTime(excessStoppedAtMs),
+    startedAt: iso(startedAtMs),
+    endedAt: iso(endedAtMs),
+    onsetAt: iso(onsetAtMs),
+    excessStoppedAt: iso(excessStoppedAtMs),
     secondOpinion: secondOpinion === null ? null : opinionPayload(secondOpinion),
   };
 }
@@ -73,15 +74,15 @@ function alertPayload(notice: AlertNotice) {
     id,
     incidentId: notice.incident?.id ?? null,
     reason,
-    startsAt: isoTime(notice.startsAtMs),
+    startsAt: iso(notice.startsAtMs),
     /** The instants by the names that people read: onset, first run that was not ok, first message that was accepted. */
-    beganAt: onset === null ? null : isoTime(onset.atMs),
-    detectedAt: isoTime(notice.startsAtMs),
-    notifiedAt: notice.notifiedAtMs === undefined ? null : isoTime(notice.notifiedAtMs),
-    endsAt: notice.endsAtMs === null ? null : isoTime(notice.endsAtMs),
+    beganAt: onset === null ? null : iso(onset.atMs),
+    detectedAt: iso(notice.startsAtMs),
+    notifiedAt: notice.notifiedAtMs === undefined ? null : iso(notice.notifiedAtMs),
+    endsAt: iso(notice.endsAtMs),
     /** When the episode's excess began, from the events; null without any. */
-    onsetAt: onset === null ? null : isoTime(onset.atMs),
-    peak: peak === null ? null : { severity: peak.severity, currentCount: peak.currentCount, at: isoTime(peak.atMs) },
+    onsetAt: onset === null ? null : iso(onset.atMs),
+    peak: peak === null ? null : { severity: peak.severity, currentCount: peak.currentCount, at: iso(peak.atMs) },
     labels: notice.labels,
     url: notice.url,
     result: notice.result,
@@ -91,21 +92,16 @@ function alertPayload(notice: AlertNotice) {
     assetsUrl: notice.assetsUrl ?? null,
     restoreUrl: notice.restoreUrl ?? null,
     /** The person who judged or released it, and the reason; null for other events. */
-    act: act === undefined ? null : { by: act.by, comment: act.comment, at: isoTime(act.atMs) },
+    act: act === undefined ? null : { by: act.by, comment: act.comment, at: iso(act.atMs) },
     /** Some of the assets that died, the newest ones. */
     sample: (notice.sample ?? []).map(samplePayload),
   };
 }
 
 function judgementPayload({ verdict, comment, by, atMs }: NonNullable<AlertNotice["judgement"]>) {
-  return { verdict, comment, by, at: isoTime(atMs) };
+  return { verdict, comment, by, at: iso(atMs) };
 }
 
 function samplePayload({ asset, assetType, deadAtMs, attributes }: SampledAsset) {
-  return { asset, assetType, deadAt: isoTime(deadAtMs), attributes };
-}
-
-/** ISO 8601 in UTC with milliseconds. */
-export function isoTime(atMs: number): string {
-  return new Date(atMs).toISOString();
+  return { asset, assetType, deadAt: iso(deadAtMs), attributes };
 }

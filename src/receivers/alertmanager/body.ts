@@ -1,6 +1,6 @@
 import type { Notification } from "../../alerting/notify/notification.ts";
 import { fleetAlertName, labelledAlerts, type LabelledAlert } from "./alerts.ts";
-import { isoTime } from "../payload.ts";
+import { iso } from "../../contract/v1/instant.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -31,8 +31,8 @@ export function alertmanagerWebhookBody(notification: Notification) {
       status: endsAtMs === null ? ("firing" as const) : ("resolved" as const),
       labels,
       annotations,
-      startsAt: isoTime(startsAtMs),
-      endsAt: endsAtMs === null ? noEnd : isoTime(endsAtMs),
+      startsAt: iso(startsAtMs),
+      endsAt: endsAtMs === null ? noEnd : iso(endsAtMs),
       generatorURL: generatorUrl ?? "",
       fingerprint: fingerprint(labels),
     })),
@@ -44,8 +44,8 @@ export function alertmanagerAlertsBody(alerts: readonly LabelledAlert[], activeU
   return alerts.map(({ labels, annotations, startsAtMs, endsAtMs, generatorUrl }) => ({
     labels,
     annotations,
-    startsAt: isoTime(startsAtMs),
-    endsAt: isoTime(endsAtMs ?? activeUntilMs),
+    startsAt: iso(startsAtMs),
+    endsAt: iso(endsAtMs ?? activeUntilMs),
     ...(generatorUrl === null ? {} : { generatorURL: generatorUrl }),
   }));
 }

@@ -10,7 +10,7 @@ import {
   type MessageLink,
   type MessagePart,
 } from "../wording/message.ts";
-import { isoTime } from "../payload.ts";
+import { iso } from "../../contract/v1/instant.ts";
 import { messageOf } from "../wording/wording.ts";
 
 // discord.com/developers/docs/resources/message#embed-object-embed-limits: all characters of all embeds together 6,000.
@@ -60,7 +60,7 @@ function renderBody(message: Message, atMs: number): DiscordBody {
         title: escapeMarkdown(`${severityMarks[message.severity]} ${message.title}`),
         description: paragraphs.join("\n\n"),
         color: Number.parseInt(severityColours[message.severity].slice(1), 16),
-        timestamp: isoTime(atMs),
+        timestamp: iso(atMs),
         fields: facts.slice(0, limits.fields).map(({ name, value }) => ({
           name: escapeMarkdown(name) || "–",
           value: escapeMarkdown(value) || "–",

@@ -4,7 +4,7 @@ import { breakAddress, breakAddresses } from "../../base/broken-address.ts";
 import type { AlertNotice, FleetNotice, Notification } from "../../alerting/notify/notification.ts";
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { countingOf } from "../../contract/death-counts.ts";
-import { isoTime } from "../payload.ts";
+import { iso } from "../../contract/v1/instant.ts";
 import { originsOf } from "../wording/broken.ts";
 import type { ReceiverKind } from "../kind.ts";
 
@@ -88,8 +88,8 @@ function logNotice(logger: Logger, notice: AlertNotice, base: object, own: reado
       : {}),
     ...(error === null ? {} : { errorReason: error.reason, error: breakAddresses(error.message, own) }),
     ...(sample.length === 0 ? {} : { sample: sample.map(({ asset }) => breakAddress(asset)) }),
-    startsAt: isoTime(notice.startsAtMs),
-    ...(notice.endsAtMs === null ? {} : { endsAt: isoTime(notice.endsAtMs), peak: peak?.currentCount ?? null }),
+    startsAt: iso(notice.startsAtMs),
+    ...(notice.endsAtMs === null ? {} : { endsAt: iso(notice.endsAtMs), peak: peak?.currentCount ?? null }),
     reason,
     alert: notice.id,
     ...(isDrill ? { isDrill } : {}),

@@ -10,7 +10,7 @@ import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.
 import type { Severity } from "../../contract/severity.ts";
 import { combineOutcomes, deliverRequest, type DeliveryContext } from "../delivery.ts";
 import { fitMessage, type Fact, type Message } from "../wording/message.ts";
-import { isoTime } from "../payload.ts";
+import { iso } from "../../contract/v1/instant.ts";
 import type { ReceiverInput, ReceiverKind, ReceiverSecrets } from "../kind.ts";
 import { plainText } from "../wording/text.ts";
 import { countFacts } from "../wording/notice-facts.ts";
@@ -220,7 +220,7 @@ function trigger({ externalUrl }: Notification, message: Message, facts: Trigger
         summary: cutText(trimmed.title, limits.summary),
         source: cutText(facts.source, limits.dedupKey) || "flatline",
         severity: facts.severity,
-        timestamp: isoTime(facts.startsAtMs),
+        timestamp: iso(facts.startsAtMs),
         component: facts.check,
         class: facts.group,
         custom_details: {

@@ -1,5 +1,6 @@
 import type { ReportRecord } from "../../contract/report-record.ts";
 import { actors, proposalDecisions, reportStatuses, type ReportSource } from "../../contract/report-values.ts";
+import { iso } from "../../contract/v1/instant.ts";
 import { storedAsset, type Asset } from "./assets.ts";
 import type { ReportTables } from "./reports.ts";
 import type { Db } from "../tables.ts";
@@ -79,10 +80,6 @@ function slaOf(
 
 function distinctAssets(assets: readonly Asset[]): Asset[] {
   return [...new Map(assets.map((asset) => [asset.id, asset])).values()].toSorted((left, right) => left.id - right.id);
-}
-
-function iso(atMs: number): string {
-  return new Date(atMs).toISOString();
 }
 
 /** Returns the rows of these reports with the slugs of their organizations, in no order. */
