@@ -4,7 +4,7 @@ import { expectation } from "./expectation.ts";
 import { spikeFindings, type CountKind, type SpikeFinding } from "./findings.ts";
 import { knownDays, type BaselineKind, type DayCounts } from "./median.ts";
 import { SpikeInputError } from "./spike-input-error.ts";
-import { completeThresholds, type PartialThresholds } from "./thresholds.ts";
+import { completeThresholds, type PartialThresholds, type SpikeThresholds } from "./thresholds.ts";
 import { checkCount, spikeSeverity, type SpikeSeverity } from "./verdict.ts";
 import { checkInstant } from "./window.ts";
 
@@ -67,12 +67,7 @@ export type SpikeResult = {
      */
     readonly [day: `day${number}`]: number;
   };
-  readonly threshold: {
-    readonly windowHours: number;
-    readonly baselineDays: number;
-    readonly warnMultiplier: number;
-    readonly failMultiplier: number;
-    readonly minSpikeCount: number;
+  readonly threshold: Readonly<Record<keyof SpikeThresholds, number>> & {
     readonly warnAbove: number;
     readonly failAbove: number;
     /** Where past incidents may leave the baseline: how much of it did. */
