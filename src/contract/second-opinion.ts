@@ -32,10 +32,12 @@ export function showsDeath(answer: LookAnswer): boolean {
 
 /** A second opinion without names, as far as it is said in words. */
 export interface OpinionCounts {
+  /** Dead assets that count, and how many of them showed life and death. */
   readonly asked: number;
   readonly alive: number;
   readonly gone: number;
   readonly verdict: OpinionVerdict;
+  /** Controls that count, and how many of them showed life. */
   readonly controls: Readonly<Record<"alive" | "dead", { readonly asked: number; readonly alive: number }>>;
   /** Nobody looked: the answers are from a file. */
   readonly isRecorded?: boolean | undefined;

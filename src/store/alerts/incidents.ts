@@ -1,7 +1,7 @@
 import { sql, type Selectable } from "kysely";
 import { z } from "zod";
 
-import { opinionVerdicts, type OpinionVerdict } from "../../contract/second-opinion.ts";
+import { opinionVerdicts, type OpinionCounts } from "../../contract/second-opinion.ts";
 import { severities, type Severity } from "../../contract/severity.ts";
 import { inChunks } from "../engine/chunks.ts";
 import { dialectOf } from "../engine/dialect.ts";
@@ -40,19 +40,10 @@ export interface IncidentAcknowledgement {
 }
 
 /** The result of a look at some of an incident's dead assets (CONTRACT 16), without names. */
-export interface SecondOpinion {
-  /** Dead assets that count, and how many of them showed life and death. */
-  readonly asked: number;
-  readonly alive: number;
-  readonly gone: number;
-  readonly verdict: OpinionVerdict;
-  /** Controls that count, and how many of them showed life. */
-  readonly controls: Readonly<Record<"alive" | "dead", { readonly asked: number; readonly alive: number }>>;
+export interface SecondOpinion extends OpinionCounts {
   readonly atMs: number;
   /** Number of the look. */
   readonly look: number;
-  /** Nobody looked: its answers are from a file. */
-  readonly isRecorded?: boolean | undefined;
 }
 
 /** Alerts that began together and that people deal with together (CONTRACT 15). */

@@ -2,8 +2,7 @@ import { sql, type Generated } from "kysely";
 
 import type { CheckName } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
-import { historyColumns } from "./alert-history.ts";
-import type { AlertKind } from "./alerts.ts";
+import { historyColumns, type AlertHistoryEntry } from "./alert-history.ts";
 import { chunksOf, inChunks } from "../engine/chunks.ts";
 import { dialectOf } from "../engine/dialect.ts";
 import type { Db, RowId } from "../tables.ts";
@@ -12,17 +11,10 @@ import type { Db, RowId } from "../tables.ts";
 export type ChangeEvent = "firing" | "escalated" | "deescalated" | "resolved" | "unknown" | "recovered";
 
 /** One change of an alert of which a receiver has yet to be notified; written with the alert's state. */
-export interface AlertChange {
+export interface AlertChange extends AlertHistoryEntry {
   /** Grows with every change of every alert. */
   readonly seq: number;
-  readonly alertId: string;
-  readonly check: CheckName;
-  readonly slug: string;
-  readonly kind: AlertKind;
-  readonly atMs: number;
   readonly event: ChangeEvent;
-  readonly severity: Severity;
-  readonly reason: string;
   /** Number of the alert's incident. */
   readonly incident: number;
 }

@@ -31,6 +31,17 @@ export type SilenceStore = ReturnType<typeof createSilenceStore>;
 /** Silences made at run time, over the table `silences`. */
 export function createSilenceStore(db: Db) {
   const stored = () => db.selectFrom("silences").select(columns);
+  /** Changes its end, its comment or both. False: no such silence, or it has ended. */
+  async function change(id: string, { endsAtMs, comment }: SilenceChange, nowMs: number): Promise<boolean> {
+    const { numUpdatedRows } = await db
+      .updateTable("silences")
+      .set({ ...(endsAtMs === undefined ? {} : { endsAtMs }), ...(comment === undefined ? {} : { comment }) })
+      .where("id", "=", id)
+      .where("endsAtMs", ">", nowMs)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
   return {
     add: async ({ check, ...silence }: StoredSilence): Promise<void> => {
       await db
@@ -43,26 +54,9 @@ export function createSilenceStore(db: Db) {
       stored().where("endsAtMs", ">", atMs).orderBy("startsAtMs").orderBy("id").execute(),
     byId: async (id: string): Promise<StoredSilence | null> =>
       (await stored().where("id", "=", id).executeTakeFirst()) ?? null,
-    /** Changes its end, its comment or both. False: no such silence, or it has ended. */
-    change: async (id: string, { endsAtMs, comment }: SilenceChange, nowMs: number): Promise<boolean> => {
-      const { numUpdatedRows } = await db
-        .updateTable("silences")
-        .set({ ...(endsAtMs === undefined ? {} : { endsAtMs }), ...(comment === undefined ? {} : { comment }) })
-        .where("id", "=", id)
-        .where("endsAtMs", ">", nowMs)
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
-    },
+    change,
     /** Ends it now; kept, so that what changed under it is still known. False: no such silence, or it has ended. */
-    expire: async (id: string, nowMs: number): Promise<boolean> => {
-      const { numUpdatedRows } = await db
-        .updateTable("silences")
-        .set({ endsAtMs: nowMs })
-        .where("id", "=", id)
-        .where("endsAtMs", ">", nowMs)
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
-    },
+    expire: (id: string, nowMs: number): Promise<boolean> => change(id, { endsAtMs: nowMs }, nowMs),
     /** Deletes those that ended at or before `beforeMs`. */
     prune: async (beforeMs: number): Promise<void> => {
       await db.deleteFrom("silences").where("endsAtMs", "<=", beforeMs).execute();

@@ -1,6 +1,7 @@
 import { FlatlineError } from "../../base/errors.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import type { Db, RowId } from "../tables.ts";
+import { createOrganizationStore } from "./organizations.ts";
 
 /** Domains that a rule declares legitimate: their assets cannot be approved for blocking (CONTRACT 9, check 12). */
 export interface LegitimacyRule {
@@ -31,13 +32,9 @@ export interface LegitimacyTables {
 export function createLegitimacyStore(db: Db) {
   async function organizationId(slug: string | null): Promise<number> {
     if (slug === null) return 0;
-    const row = await db
-      .selectFrom("organizations")
-      .select("organizationId")
-      .where("slug", "=", slug)
-      .executeTakeFirst();
-    if (row === undefined) throw new FlatlineError("not_found", `organization "${slug}" does not exist`);
-    return row.organizationId;
+    const id = await createOrganizationStore(db).idOf(slug);
+    if (id === null) throw new FlatlineError("not_found", `organization "${slug}" does not exist`);
+    return id;
   }
 
   return {
