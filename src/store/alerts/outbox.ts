@@ -11,7 +11,7 @@ import {
   type OutboxEntry,
   type WaitingEntry,
 } from "./outbox-entry.ts";
-import { createReceiverPauses, forgetPausesBut } from "./receiver-pause-table.ts";
+import { createReceiverPauses, forgetPausesBut } from "./receiver-pauses.ts";
 import { rowStatement } from "../engine/row-statement.ts";
 import type { Db } from "../tables.ts";
 
