@@ -1,4 +1,5 @@
 import { excerpt } from "./cut-text.ts";
+import type { Timezone } from "./timezone.ts";
 
 /** A point in time, or the reason why the text is invalid. */
 export type InstantReading =
@@ -12,14 +13,15 @@ const isoShape =
 
 /**
  * Parses ISO 8601 with an offset or Z, or integer milliseconds since the epoch (CONTRACT 10), from 1970 to 9999. Digits
- * after the millisecond are dropped.
+ * after the millisecond are dropped. A time without an offset is one of the timezone `local`, or a problem with that advice. One
+ * that comes twice is the first, as in cron; one that the zone skips is a problem: no clock there has shown it.
  */
-export function readInstant(text: string): InstantReading {
+export function readInstant(text: string, local: Timezone | string = "add Z if it is UTC"): InstantReading {
   if (/^-?\d+$/.test(text)) return inRange(Number(text), text);
   const match = isoShape.exec(text);
   if (match === null) return problem(`${excerpt(text)} is neither ISO 8601 with an offset or Z nor integer epoch ms`);
   const [, year, month, day, hour, minute, second, fraction, offset, sign, offsetHours, offsetMinutes] = match;
-  if (offset === undefined) return problem(`${excerpt(text)} has no offset; add Z if it is UTC`);
+  if (offset === undefined && typeof local === "string") return problem(`${excerpt(text)} has no offset; ${local}`);
   const dayMs = dayStartMs(Number(year), Number(month), Number(day));
   if (Number.isNaN(dayMs)) return problem(`${excerpt(text)} is not a real date`);
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second ?? 0) > 59)
@@ -29,7 +31,13 @@ export function readInstant(text: string): InstantReading {
     return problem(`${excerpt(text)} has no real offset`);
   const minutes = Number(hour) * 60 + Number(minute) - (sign === "-" ? -shiftMinutes : shiftMinutes);
   const ms = Number((fraction ?? "").slice(0, 3).padEnd(3, "0"));
-  return inRange(dayMs + minutes * 60_000 + Number(second ?? 0) * 1_000 + ms, text);
+  const atMs = dayMs + minutes * 60_000 + Number(second ?? 0) * 1_000 + ms;
+  if (offset !== undefined || typeof local === "string") return inRange(atMs, text);
+  const { earlierMs, gapEndMs } = local.instants(atMs);
+  if (gapEndMs === null) return inRange(earlierMs, text);
+  return problem(
+    `${excerpt(text)} does not exist in ${local.name}, whose clocks skip it; write its offset, or name another timezone`,
+  );
 }
 
 const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

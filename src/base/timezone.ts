@@ -3,6 +3,7 @@ import { memoized } from "./memo.ts";
 
 /** The offset of local time from UTC in one timezone of the IANA database. */
 export interface Timezone {
+  readonly name: string;
   /** Local time minus UTC at an instant, milliseconds. */
   offsetMs(atMs: number): number;
   /**
@@ -33,6 +34,7 @@ export const timezoneOf = memoized(mostZones, createTimezone);
 
 // Intl takes 20 ms to load the names of the time zones, which most fleets never need.
 const utc: Timezone = {
+  name: "UTC",
   offsetMs: () => 0,
   changeAtMs: () => null,
   instants: (localMs) => ({ earlierMs: localMs, laterMs: localMs, gapEndMs: null }),
@@ -63,6 +65,7 @@ function createTimezone(name: string): Timezone {
   }
 
   return {
+    name,
     offsetMs,
     changeAtMs,
     instants: (localMs) => {

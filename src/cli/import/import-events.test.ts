@@ -96,6 +96,16 @@ describe("import events", () => {
     expect([JSON.parse(stdout), exitCode]).toMatchObject([{ stored: 2 }, 0]);
   });
 
+  it("reads the names and the local times of a foreign file", async () => {
+    await writeFile(join(folder, "foreign.csv"), "customer,ts\nacme,2026-01-15 13:00:00\n");
+
+    const maps = ["--map", "customer=slug", "--map", "ts=at"];
+    const { exitCode } = await run([...maps, "--timezone", "Europe/Berlin", "foreign.csv"]);
+
+    expect(exitCode).toBe(0);
+    expect(await firstEventAtMs("acme")).toBe(startMs);
+  });
+
   it("shows its progress on a terminal, and takes it away", async () => {
     const { stderr } = await run(["events.csv"], { isTerminal: true });
 
@@ -105,6 +115,34 @@ describe("import events", () => {
 
   it.each<[string, string[], number, RegExp]>([
     ["a bad line", ["bad.csv"], 65, /nothing was stored: 1 bad line\n {2}bad\.csv:2: slug is missing\n$/],
+    [
+      "a local time",
+      ["local.csv"],
+      65,
+      /local\.csv:2: at "2026-01-15 13:00" has no offset; .* with --timezone ZONE\n$/,
+    ],
+    [
+      "an unknown column",
+      ["--map", "ts=at", "events.csv"],
+      65,
+      /events\.csv:1: unknown column "at"; .*; --map NAME=FIELD/,
+    ],
+    [
+      "a field that is none",
+      ["--map", "ts=att", "events.csv"],
+      64,
+      /"att" is no field of an event; did you mean "at"\?/,
+    ],
+    ["two names of a field", ["--map", "ts=at,time=at", "events.csv"], 64, /ts=at is there already; .* once\./],
+    ["two fields of a name", ["--map", "ts=at", "--map", "ts=id", "events.csv"], 64, /ts=at is there already/],
+    ["no name of a field", ["--map", "at=asset", "events.csv"], 64, /--map leaves no name for at; map one to it/],
+    [
+      "a mapping that is none",
+      ["--map", "at", "events.csv"],
+      64,
+      /Expected NAME=FIELD, such as timestamp=at, not "at"/,
+    ],
+    ["an unknown zone", ["--timezone", "Europe/Berln", "events.csv"], 64, /did you mean "Europe\/Berlin"\?/],
     ["a file that is not there", ["none.csv"], 66, /none\.csv: no such file/],
     ["the same content again", ["events.csv", "events.csv"], 65, /events\.csv: is the same as events\.csv/],
     ["standard input twice", ["-", "-"], 64, /standard input \(-\) can be read only once/],
@@ -113,6 +151,7 @@ describe("import events", () => {
     ["an unknown flag", ["--force", "events.csv"], 64, /unknown option '--force'/],
   ])("refuses %s", async (_, args, code, message) => {
     await writeFile(join(folder, "bad.csv"), "at,slug\n1,\n");
+    await writeFile(join(folder, "local.csv"), "at,slug\n2026-01-15 13:00,acme\n");
 
     const { stdout, stderr, exitCode } = await run(args);
 

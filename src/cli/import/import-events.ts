@@ -1,16 +1,20 @@
 import { resolve } from "node:path";
 
-import { InvalidArgumentError, type Command } from "commander";
+import { InvalidArgumentError, Option, type Command } from "commander";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { readInstant } from "../../base/instant.ts";
 import { formatCount } from "../../base/numbers.ts";
+import { timezone } from "../../base/schema/values.ts";
+import { suggest } from "../../base/suggestions.ts";
 import { secondMs, type Clock } from "../../base/time.ts";
+import { timezoneOf, type Timezone } from "../../base/timezone.ts";
 import { withStore, type ActDeps } from "../with-store.ts";
 import type { Config } from "../../config/config.ts";
 import { actor } from "../../contract/actor.ts";
 import { storeLocation } from "../../daemon/parts.ts";
 import { importEvents, type ImportOptions, type ImportOutcome } from "../../store/events/import.ts";
+import { eventFields, fileLayout, type EventLayout } from "../../store/events/rules.ts";
 import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext, Output, RegisterCommand } from "../context.ts";
 
@@ -19,6 +23,8 @@ interface ImportFlags {
   readonly json?: boolean;
   readonly again?: boolean;
   readonly rebase?: number;
+  readonly map: EventLayout["fields"];
+  readonly timezone?: Timezone;
 }
 
 /** `flatline import events FILE…`, under the command `import` when there is one already. */
@@ -31,6 +37,12 @@ export const registerImportEvents: RegisterCommand = (program: Command, context:
     .description("load liveness events; all files or nothing, also while the daemon runs")
     .argument("<file...>", "CSV with a header or NDJSON, plain or gzipped; - is standard input")
     .option("-c, --config <file>", "configuration file")
+    .addOption(
+      new Option("--map <name=field>", "a column, or key, that carries a field under its own name; repeatable")
+        .argParser(parseMap)
+        .default(fileLayout.fields, "each has the name of its field"),
+    )
+    .option("--timezone <zone>", "where times without an offset were written, such as Europe/Berlin", parseTimezone)
     .option(
       "--rebase <time>",
       "shift all events so that the newest is at this time (ISO 8601, epoch ms or now)",
@@ -47,6 +59,7 @@ export const registerImportEvents: RegisterCommand = (program: Command, context:
         const outcome = await importEventFiles(config, context, {
           files,
           stdin: context.stdin,
+          layout: { ...fileLayout, fields: flags.map, localTimes: flags.timezone ?? fileLayout.localTimes },
           rebaseToMs: flags.rebase ?? null,
           again: flags.again ?? false,
           onProgress: progress.show,
@@ -78,12 +91,42 @@ const help = `
 Columns or keys: at and slug, and when wanted assetType, asset, status [DETECTED_AS_DEAD], id, count [1]. The same id of
 the same slug counts once. at is of the years 1970 to 9999, count a whole number up to 1000000000. A bad line: its number
 and reason, nothing imported, exit code 65.
+A time without an offset needs --timezone; of a time that comes twice when the clocks go back, it is the first one.
 
 Examples:
   flatline import events events.csv.gz
+  flatline import events --map timestamp=at,customer=slug --timezone Europe/Berlin export.csv
   flatline import events --rebase now examples/events.csv.gz
   zcat old/*.ndjson.gz | flatline import events -
 `;
+
+/** Adds names of a file to those that are known; a name that is given to a field replaces the field's own. */
+function parseMap(text: string, known: EventLayout["fields"]): EventLayout["fields"] {
+  const fields = new Map(known);
+  for (const pair of text.split(",")) {
+    const [, name = "", asked = ""] = /^(.+)=(.*)$/.exec(pair) ?? [];
+    if (name === "") throw new InvalidArgumentError(`Expected NAME=FIELD, such as timestamp=at, not "${pair}".`);
+    const field = eventFields.find((one) => one === asked);
+    if (field === undefined) {
+      const hint = suggest(asked, eventFields) || `; the fields are ${eventFields.join(", ")}`;
+      throw new InvalidArgumentError(`"${asked}" is no field of an event${hint}`);
+    }
+    const other = [...fields].find(([its, of]) => its !== of && (its === name || of === field));
+    if (other !== undefined)
+      throw new InvalidArgumentError(
+        `${other.join("=")} is there already; each name and each field can be given once.`,
+      );
+    if (fields.get(field) === field) fields.delete(field);
+    fields.set(name, field);
+  }
+  return fields;
+}
+
+function parseTimezone(text: string): Timezone {
+  const problem = timezone().safeParse(text).error?.issues[0]?.message;
+  if (problem !== undefined) throw new InvalidArgumentError(problem);
+  return timezoneOf(text);
+}
 
 function parseRebase(text: string, clock: Clock): number {
   if (text === "now") return clock.nowMs();
@@ -131,6 +174,7 @@ interface ImportFilesOptions extends Pick<ImportOptions, "rebaseToMs" | "again" 
   /** `-` is standard input. */
   readonly files: readonly string[];
   readonly stdin: NodeJS.ReadableStream;
+  readonly layout: EventLayout;
 }
 
 /**
@@ -149,6 +193,10 @@ async function importEventFiles(
       ? `a ${type} source reads the events from their table`
       : "a remote service counts its own events";
     throw new FlatlineError("usage", `import events needs source.type: embedded: ${reason}`);
+  }
+  const named = new Set(options.layout.fields.values());
+  for (const field of ["at", "slug"] as const) {
+    if (!named.has(field)) throw new FlatlineError("usage", `--map leaves no name for ${field}; map one to it, too`);
   }
   if (files.filter((file) => file === "-").length > 1) {
     throw new FlatlineError("usage", "standard input (-) can be read only once");

@@ -1,17 +1,17 @@
 import papaparse from "papaparse";
 
 import { excerpt } from "../../base/cut-text.ts";
-import { readInstant } from "../../base/instant.ts";
 import {
   attributeNameProblem,
   attributesKey,
   byName,
-  eventFields,
   eventRow,
   FieldProblem,
+  instantOfText,
   largestCount,
   longestLineBytes,
   type EventField,
+  type EventLayout,
   type EventNames,
   type LineParser,
   type RowSink,
@@ -30,6 +30,7 @@ const unusual = /["\u0000-\u001f\u007f]/;
 export class CsvParser implements LineParser {
   readonly #names: EventNames;
   readonly #sink: RowSink;
+  readonly #layout: EventLayout;
   readonly #quotes = new Quotes();
   #columns: Columns | null = null;
   /** Lines read so far. */
@@ -38,9 +39,10 @@ export class CsvParser implements LineParser {
   #open: { text: string; readonly line: number; isText: boolean } | null = null;
   #isStopped = false;
 
-  constructor(names: EventNames, sink: RowSink) {
+  constructor(names: EventNames, sink: RowSink, layout: EventLayout) {
     this.#names = names;
     this.#sink = sink;
+    this.#layout = layout;
   }
 
   lines(lines: readonly string[], isText: (index: number) => boolean): boolean {
@@ -110,6 +112,7 @@ export class CsvParser implements LineParser {
     const separator = cells.length === 1 ? /[;\t|]/.exec(cells[0] ?? "")?.[0] : undefined;
     if (separator !== undefined)
       return `separates its columns by ${separator === "\t" ? "tabs" : `"${separator}"`}; write them with commas, as in at,slug,asset`;
+    const known = this.#layout.fields;
     const fields = new Map<EventField, number>();
     const attributes: [name: string, cell: number][] = [];
     for (const [cell, column] of cells.entries()) {
@@ -117,17 +120,22 @@ export class CsvParser implements LineParser {
         const name = column.slice(attributePrefix.length);
         const problem = attributeNameProblem(name);
         if (problem !== null) return `column ${excerpt(column)}: ${problem}`;
-        if (attributes.some(([known]) => known === name)) return `column ${column} is there twice`;
+        if (attributes.some(([other]) => other === name)) return `column ${column} is there twice`;
         attributes.push([name, cell]);
         continue;
       }
-      const field = eventFields.find((known) => known === column);
+      const field = known.get(column);
       if (field === undefined)
-        return `unknown column ${excerpt(column)}; the columns are ${eventFields.join(", ")}, attr.NAME`;
+        return `unknown column ${excerpt(column)}; the columns are ${[...known.keys()].join(", ")}, attr.NAME${this.#layout.otherNames}`;
       if (fields.has(field)) return `column ${column} is there twice`;
       fields.set(field, cell);
     }
-    for (const name of ["at", "slug"] as const) if (!fields.has(name)) return `column ${name} is missing`;
+    for (const [name, field] of known) {
+      // A column that was named by hand is one that the file has.
+      const isNeeded = field === "at" || field === "slug" || field !== name;
+      if (isNeeded && !fields.has(field))
+        return `column ${name} is missing${field === name ? "" : `, which --map names as ${field}`}`;
+    }
     const cellOf = (field: EventField): number => fields.get(field) ?? -1;
     this.#columns = {
       width: cells.length,
@@ -151,7 +159,7 @@ export class CsvParser implements LineParser {
     // An empty cell is an absent field.
     const textOf = (cell: number): string | null => cells[cell] || null;
     const row = eventRow(this.#names, {
-      at: instantOf(cells[columns.at] ?? ""),
+      at: instantOf(cells[columns.at] ?? "", this.#layout),
       slug: textOf(columns.slug),
       assetType: textOf(columns.assetType),
       status: textOf(columns.status),
@@ -214,10 +222,8 @@ class Quotes {
   }
 }
 
-function instantOf(text: string): number | FieldProblem {
-  if (text === "") return new FieldProblem("at is missing");
-  const reading = readInstant(text);
-  return reading.kind === "instant" ? reading.atMs : new FieldProblem(`at ${reading.problem}`);
+function instantOf(text: string, layout: EventLayout): number | FieldProblem {
+  return text === "" ? new FieldProblem("at is missing") : instantOfText(text, layout);
 }
 
 function attributesOf(cells: readonly string[], { attributes }: Columns): string | null | FieldProblem {

@@ -2,12 +2,20 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
+import { timezoneOf } from "../../base/timezone.ts";
 import { death, toCsv, toNdjson } from "../../../test/support/store/event-store.ts";
 import { CsvParser } from "./csv.ts";
 import type { LivenessEvent } from "./events.ts";
 import { JsonArrayParser, NdjsonParser } from "./json.ts";
 import { LineReader } from "./read.ts";
-import { attributesJson, createEventNames, type EventNames, type RowSink } from "./rules.ts";
+import {
+  attributesJson,
+  createEventNames,
+  plainLayout,
+  type EventLayout,
+  type EventNames,
+  type RowSink,
+} from "./rules.ts";
 
 interface Reading {
   readonly events: LivenessEvent[];
@@ -36,9 +44,16 @@ function createSink(): { readonly names: EventNames; readonly sink: RowSink; rea
   return { names, sink, reading };
 }
 
-function read(content: string | Buffer, kind: "csv" | "ndjson", cuts: readonly number[] = []): Reading {
+function read(
+  content: string | Buffer,
+  kind: "csv" | "ndjson",
+  cuts: readonly number[] = [],
+  layout = plainLayout,
+): Reading {
   const { names, sink, reading } = createSink();
-  const parser = new LineReader(kind === "csv" ? new CsvParser(names, sink) : new NdjsonParser(names, sink));
+  const parser = new LineReader(
+    kind === "csv" ? new CsvParser(names, sink, layout) : new NdjsonParser(names, sink, layout),
+  );
   const bytes = Buffer.from(content);
   let start = 0;
   for (const cut of [...cuts].sort((a, b) => a - b)) {
@@ -56,7 +71,7 @@ function readArray(content: string | Buffer): Reading {
   const bytes = Buffer.from(content);
   const readings = [bytes.length, Math.ceil(bytes.length / 60)].map((chunkBytes) => {
     const { names, sink, reading } = createSink();
-    const parser = new JsonArrayParser(names, sink);
+    const parser = new JsonArrayParser(names, sink, plainLayout);
     for (let at = 0; at < bytes.length; at += chunkBytes) parser.push(bytes.subarray(at, at + chunkBytes));
     parser.end();
     return reading;
@@ -103,6 +118,51 @@ describe("CSV that is read", () => {
     ["a slug with a space inside", `at,slug\n${at},two words\n`, [death(atMs, "two words")]],
   ])("%s", (_, text, events) => {
     expect(read(text, "csv")).toEqual({ events, problems: [] });
+  });
+});
+
+describe("names and times of the input's own", () => {
+  const layout: EventLayout = {
+    fields: new Map([
+      ["when", "at"],
+      ["slug", "slug"],
+      ["id", "asset"],
+    ]),
+    localTimes: timezoneOf("Europe/Berlin"),
+    otherNames: "",
+  };
+
+  it.each([
+    ["in winter", "2026-01-15 12:00", Date.UTC(2026, 0, 15, 11)],
+    ["in summer", "2026-07-15T12:00:00.250", Date.UTC(2026, 6, 15, 10, 0, 0, 250)],
+    ["that comes twice, the first time", "2026-10-25 02:30", Date.UTC(2026, 9, 25, 0, 30)],
+    ["after the skipped hour", "2026-03-29 03:00", Date.UTC(2026, 2, 29, 1)],
+    ["with an offset of its own", "2026-07-15T12:00:00-04:00", Date.UTC(2026, 6, 15, 16)],
+    ["as epoch ms", "1768478400000", Date.UTC(2026, 0, 15, 12)],
+  ])("a time %s", (_, text, atMs) => {
+    const events = [death(atMs, "acme", { asset: "x" })];
+
+    expect(read(`id,when,slug\nx,${text},acme\n`, "csv", [], layout)).toEqual({ events, problems: [] });
+    const line = JSON.stringify({ id: "x", when: text, slug: "acme", status: undefined });
+    expect(read(line, "ndjson", [], layout)).toEqual({ events, problems: [] });
+  });
+
+  it.each([
+    [
+      "a time that the clocks skip",
+      "when,slug,id\n2026-03-29T02:30:00,a,x\n",
+      '2: at "2026-03-29T02:30:00" does not exist in Europe/Berlin, whose clocks skip it; write its offset, or name another timezone',
+    ],
+    ["a column that was named and is not there", "when,slug\n", "1: column id is missing, which --map names as asset"],
+    ["a field by its own name", "at,slug,id\n", '1: unknown column "at"; the columns are when, slug, id, attr.NAME'],
+  ])("refuse %s", (_, text, problem) => {
+    expect(read(text, "csv", [], layout).problems).toEqual([problem]);
+  });
+
+  it("refuse a key by the field's own name", () => {
+    const { problems } = read('{"at":0,"slug":"a"}', "ndjson", [], layout);
+
+    expect(problems).toEqual(['1: unknown field "at"; the fields are when, slug, id, attributes']);
   });
 });
 

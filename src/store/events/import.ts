@@ -12,12 +12,15 @@ import type { PlainDb } from "../schema.ts";
 import { openEventDatabase, untilWritten, writeEvents } from "./database.ts";
 import { mergeStaged } from "./merge.ts";
 import { inputOfFile, readAll, type EventFile, type EventInput, type ReadInput } from "./read.ts";
+import type { EventLayout } from "./rules.ts";
 import { openStage, Staging } from "./stage.ts";
 
 export interface ImportOptions {
   /** Location of the store; created if it is missing. */
   readonly location: StoreLocation;
   readonly files: readonly EventFile[];
+  /** How the files are written [as documented, with offsets]. */
+  readonly layout?: EventLayout;
   /** Shifts all events by the same time, so that the newest is at this instant. */
   readonly rebaseToMs: number | null;
   /** Imports content again that has events without an id. */
@@ -59,7 +62,7 @@ export async function importEvents(options: ImportOptions): Promise<ImportOutcom
   const inputs: EventInput[] = [];
   holdHeap();
   try {
-    for (const file of options.files) inputs.push(await inputOfFile(file, signal));
+    for (const file of options.files) inputs.push(await inputOfFile(file, signal, options.layout));
     const db = await openEventDatabase(location, { clock, staging: "disk" });
     try {
       return await db.connection().execute((connection) => importInputs(connection, db, inputs, options));

@@ -1,16 +1,18 @@
 import { isUtf8 } from "node:buffer";
 
 import { excerpt } from "../../base/cut-text.ts";
-import { latestInstantMs, readInstant } from "../../base/instant.ts";
+import { latestInstantMs } from "../../base/instant.ts";
 import {
   attributeNameProblem,
   attributesKey,
   byName,
-  eventFields,
   eventRow,
   FieldProblem,
+  instantOfText,
   largestCount,
   longestLineBytes,
+  type EventField,
+  type EventLayout,
   type EventNames,
   type EventRow,
   type InputParser,
@@ -33,11 +35,13 @@ const tooLong = `is longer than ${longestLineBytes} bytes`;
 export class NdjsonParser implements LineParser {
   readonly #names: EventNames;
   readonly #sink: RowSink;
+  readonly #layout: EventLayout;
   #line = 0;
 
-  constructor(names: EventNames, sink: RowSink) {
+  constructor(names: EventNames, sink: RowSink, layout: EventLayout) {
     this.#names = names;
     this.#sink = sink;
+    this.#layout = layout;
   }
 
   lines(lines: readonly string[], isText: (index: number) => boolean): boolean {
@@ -64,7 +68,7 @@ export class NdjsonParser implements LineParser {
     const text = line.trim();
     if (text === "") return null;
     try {
-      return readEvent(this.#names, JSON.parse(text));
+      return readEvent(this.#names, JSON.parse(text), this.#layout);
     } catch (error) {
       if (error instanceof SyntaxError) return "is not valid JSON";
       throw error;
@@ -79,13 +83,15 @@ export class NdjsonParser implements LineParser {
 export class JsonArrayParser implements InputParser {
   readonly #names: EventNames;
   readonly #sink: RowSink;
+  readonly #layout: EventLayout;
   #rest: Buffer = Buffer.alloc(0);
   #elements = 0;
   #place: "before" | "inside" | "behind" | "nowhere" = "before";
 
-  constructor(names: EventNames, sink: RowSink) {
+  constructor(names: EventNames, sink: RowSink, layout: EventLayout) {
     this.#names = names;
     this.#sink = sink;
+    this.#layout = layout;
   }
 
   push(chunk: Buffer): void {
@@ -127,7 +133,7 @@ export class JsonArrayParser implements InputParser {
     }
     // JSON has no undefined.
     if (value === undefined) return this.#refuse();
-    const row = readEvent(this.#names, value);
+    const row = readEvent(this.#names, value, this.#layout);
     if (typeof row === "string") this.#sink.problem(this.#elements, row);
     else this.#sink.row(row);
   }
@@ -169,15 +175,18 @@ export function isSpace(byte: number | undefined): boolean {
 }
 
 /** Returns the event of a JSON value, or its problem. null is an absent field. */
-function readEvent(names: EventNames, value: unknown): EventRow | string {
+function readEvent(names: EventNames, value: unknown, layout: EventLayout): EventRow | string {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return "is not a JSON object";
+  const given: Partial<Record<EventField | "attributes", unknown>> = {};
   for (const key of Object.keys(value)) {
-    if (!(eventFields as readonly string[]).includes(key) && key !== "attributes")
-      return `unknown field ${excerpt(key)}; the fields are ${eventFields.join(", ")}, attributes`;
+    const field = key === "attributes" ? key : layout.fields.get(key);
+    if (field === undefined)
+      return `unknown field ${excerpt(key)}; the fields are ${[...layout.fields.keys()].join(", ")}, attributes${layout.otherNames}`;
+    given[field] = (value as Readonly<Record<string, unknown>>)[key];
   }
-  const { at, slug, assetType, asset, status, id, count, attributes } = value as Readonly<Record<string, unknown>>;
+  const { at, slug, assetType, asset, status, id, count, attributes } = given;
   return eventRow(names, {
-    at: instantOf(at),
+    at: instantOf(at, layout),
     slug: textOf("slug", slug),
     assetType: textOf("assetType", assetType),
     status: textOf("status", status),
@@ -224,15 +233,14 @@ function isAbsent(value: unknown): value is null | undefined {
   return value === null || value === undefined;
 }
 
-function instantOf(at: unknown): number | FieldProblem {
+function instantOf(at: unknown, layout: EventLayout): number | FieldProblem {
   if (isAbsent(at)) return new FieldProblem("at is missing");
   if (typeof at === "number") {
     if (Number.isInteger(at) && at >= 0 && at <= latestInstantMs) return at;
     return new FieldProblem(`at ${at} is not integer epoch ms between 1970 and 9999`);
   }
   if (typeof at !== "string") return new FieldProblem(`at ${shown(at)} is neither a string nor a number`);
-  const reading = readInstant(at);
-  return reading.kind === "instant" ? reading.atMs : new FieldProblem(`at ${reading.problem}`);
+  return instantOfText(at, layout);
 }
 
 /** A list or an object by its kind alone: its text may be long, and one that is nested deeply has none. */

@@ -9,7 +9,16 @@ import { FlatlineError } from "../../base/errors.ts";
 import { describeUnreadable, systemCodeOf } from "../../base/file-error.ts";
 import { CsvParser } from "./csv.ts";
 import { isSpace, JsonArrayParser, NdjsonParser } from "./json.ts";
-import { longestLineBytes, type EventNames, type InputParser, type LineParser, type RowSink } from "./rules.ts";
+import {
+  fileLayout,
+  longestLineBytes,
+  plainLayout,
+  type EventLayout,
+  type EventNames,
+  type InputParser,
+  type LineParser,
+  type RowSink,
+} from "./rules.ts";
 
 /** A file of events, or a stream that can be read once; `name` is used in messages instead of the path. */
 export type EventFile =
@@ -25,6 +34,7 @@ export interface EventInput {
   locate(line: number): string;
   /** Whether a JSON array is accepted; files must be CSV or NDJSON. */
   readonly allowsArray: boolean;
+  readonly layout: EventLayout;
   readonly stream: Readable;
 }
 
@@ -50,12 +60,17 @@ export function inputOfBody(body: Buffer): EventInput {
     name: "body",
     locate: (line) => `${isArray ? "event" : "line"} ${line}`,
     allowsArray: true,
+    layout: plainLayout,
     stream: Readable.from(chunks(), { objectMode: false }),
   };
 }
 
 /** Opens a file, or takes a stream; the signal ends it, and the caller destroys it. @throws no_input if it cannot be opened */
-export async function inputOfFile(file: EventFile, signal: AbortSignal): Promise<EventInput> {
+export async function inputOfFile(
+  file: EventFile,
+  signal: AbortSignal,
+  layout: EventLayout = fileLayout,
+): Promise<EventInput> {
   const name = typeof file === "string" ? file : file.name;
   const stream = typeof file !== "string" && "stream" in file ? readableOf(file.stream) : await openFile(name, file);
   // An error before the first read is thrown by that read.
@@ -64,6 +79,7 @@ export async function inputOfFile(file: EventFile, signal: AbortSignal): Promise
     name,
     locate: (line) => `${name}:${line}`,
     allowsArray: false,
+    layout,
     // Without the signal, a pipe whose writer is silent would block forever.
     stream: addAbortSignal(signal, stream),
   };
@@ -283,8 +299,8 @@ function textsOf(bytes: Buffer): (index: number) => boolean {
 function chooseParser(input: EventInput, head: Buffer, { names, sink }: ReadOptions): InputParser | null {
   const first = firstCharacter(withoutByteOrderMark(head));
   if (first === undefined) return null;
-  if (first === 0x7b) return new LineReader(new NdjsonParser(names, sink));
-  if (first === 0x5b && input.allowsArray) return new JsonArrayParser(names, sink);
+  if (first === 0x7b) return new LineReader(new NdjsonParser(names, sink, input.layout));
+  if (first === 0x5b && input.allowsArray) return new JsonArrayParser(names, sink, input.layout);
   if (first === 0x5b)
     throw new FlatlineError(
       "invalid_data",
@@ -292,7 +308,7 @@ function chooseParser(input: EventInput, head: Buffer, { names, sink }: ReadOpti
     );
   if (input.allowsArray)
     throw new FlatlineError("invalid_data", "the body is neither NDJSON nor a JSON array of events");
-  return new LineReader(new CsvParser(names, sink));
+  return new LineReader(new CsvParser(names, sink, input.layout));
 }
 
 /** Returns the first non-blank byte; undefined without one. */

@@ -1,4 +1,6 @@
 import { excerpt } from "../../base/cut-text.ts";
+import { readInstant } from "../../base/instant.ts";
+import type { Timezone } from "../../base/timezone.ts";
 import { longestSlug } from "../../contract/slug.ts";
 
 // What an event may be, the same for CSV, NDJSON and JSON (CONTRACT 10). The limits are ours: far above the platform's values,
@@ -21,6 +23,28 @@ export const longestLineBytes = 64 * 1_024;
 
 export const eventFields = ["at", "slug", "assetType", "asset", "status", "id", "count"] as const;
 export type EventField = (typeof eventFields)[number];
+
+/** How an input writes what it says of events. */
+export interface EventLayout {
+  /** The fields by the input's names of them; each has one name at most. */
+  readonly fields: ReadonlyMap<string, EventField>;
+  /** The timezone of times without an offset, or what to do about such a time. */
+  readonly localTimes: Timezone | string;
+  /** What to do about an unknown name, behind those that are known. */
+  readonly otherNames: string;
+}
+
+/** The layout of a posted body, and of a file unless it is said otherwise. */
+export const plainLayout: EventLayout = {
+  fields: new Map(eventFields.map((field) => [field, field])),
+  localTimes: "add Z if it is UTC",
+  otherNames: "",
+};
+export const fileLayout: EventLayout = {
+  ...plainLayout,
+  localTimes: "add Z if it is UTC, else import the file with --timezone ZONE",
+  otherNames: "; --map NAME=FIELD reads another name",
+};
 
 /** The status that counts as a death (CONTRACT 1). */
 export const deadStatus = "DETECTED_AS_DEAD";
@@ -156,6 +180,12 @@ export function eventRow(names: EventNames, given: GivenFields): EventRow | stri
   if (idProblem !== null) return idProblem;
   if (count instanceof FieldProblem) return count.reason;
   return { atMs: at, slug, assetType, status, attributes, asset, id, count };
+}
+
+/** Reads a time that is written as text. */
+export function instantOfText(text: string, { localTimes }: EventLayout): number | FieldProblem {
+  const reading = readInstant(text, localTimes);
+  return reading.kind === "instant" ? reading.atMs : new FieldProblem(`at ${reading.problem}`);
 }
 
 function indexIn(table: NameTable, given: string | null | FieldProblem): number | FieldProblem {
