@@ -39,14 +39,23 @@ export interface DaemonCommand<Flags extends DaemonFlags, Words extends readonly
   /** Asks for the answer; `words` are the command's arguments in their order. */
   readonly ask: (daemon: DaemonClient, flags: Flags, ...words: Words) => Promise<Answer>;
   /** Puts the answer for people, with the end of its last line. */
-  readonly say: (answer: Answer) => string;
+  readonly say: (answer: Answer, asked: Asked<Flags, Words>) => string;
+  /** The exit code that the answer means [0]. */
+  readonly exitCode?: (answer: Answer) => number;
+}
+
+/** What a command was given, and whom it has asked. */
+export interface Asked<Flags extends DaemonFlags, Words extends readonly unknown[]> {
+  readonly flags: Flags;
+  readonly words: Words;
+  readonly found: FoundDaemon;
 }
 
 /** Completes a command that has its name, arguments and own flags: with those of the daemon, its help and what it does. */
 export function daemonCommand<Flags extends DaemonFlags, Words extends readonly unknown[], Answer>(
   command: Command,
   context: CliContext,
-  { json, help, ask, say }: DaemonCommand<Flags, Words, Answer>,
+  { json, help, ask, say, exitCode }: DaemonCommand<Flags, Words, Answer>,
 ): void {
   withDaemonFlags(command, json)
     .addHelpText("after", help)
@@ -54,14 +63,33 @@ export function daemonCommand<Flags extends DaemonFlags, Words extends readonly 
       // commander gives the arguments, then the flags, then the command.
       const words = given.slice(0, -2) as unknown as Words;
       const flags = given.at(-2) as Flags;
-      const answer = await askDaemon(flags, context, (daemon) => ask(daemon, flags, ...words));
-      context.stdout.write(flags.json === true ? asJson(answer) : say(answer));
+      const found = await findDaemon(flags, context);
+      const answer = await withDaemon(found, context, (daemon) => ask(daemon, flags, ...words));
+      context.stdout.write(flags.json === true ? asJson(answer) : say(answer, { flags, words, found }));
+      if (exitCode !== undefined) context.setExitCode(exitCode(answer));
     });
 }
 
 /** Who acts by a command: `--by`, else the user of the shell; undefined: nobody is known. */
 export function authorOf(by: string | undefined, { env }: CliContext): string | undefined {
   return (by ?? env["USER"]) || undefined;
+}
+
+/** Does something to each that is named, also after one that does not exist: that is said, and is the exit code. */
+export async function forEachNamed(
+  names: readonly string[],
+  context: CliContext,
+  act: (name: string) => Promise<void>,
+): Promise<void> {
+  for (const name of names) {
+    try {
+      await act(name);
+    } catch (error) {
+      if (!(error instanceof FlatlineError) || error.code !== "not_found") throw error;
+      context.stderr.write(`flatline: ${name}: ${error.message}\n`);
+      context.setExitCode(error.exitCode);
+    }
+  }
 }
 
 /** How the daemon is reached, and which addresses in its answers are not foreign. */

@@ -5,7 +5,14 @@ import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import { formatCount } from "../base/numbers.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { withDaemon, type DaemonClient } from "./daemon-client.ts";
-import { authorOf, findDaemon, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
+import {
+  authorOf,
+  daemonCommand,
+  findDaemon,
+  forEachNamed,
+  withDaemonFlags,
+  type DaemonFlags,
+} from "./daemon-flags.ts";
 import { askYesNo } from "./platform/confirmation.ts";
 import { renderTable } from "./table.ts";
 import { asJson } from "./values.ts";
@@ -23,26 +30,17 @@ export const registerGate: RegisterCommand = (program: Command, context: CliCont
     .command("gate")
     .description("whether deaths may be acted on, and releasing them")
     .argument("[slug]", "an organization [all, the worst first]");
-  withDaemonFlags(
-    gate,
-    "print {slug, decision, reason, message, opens, check, alertId, since, suspectFrom, releases}; of all {gates, open}",
-  )
-    .addHelpText("after", gateHelp)
-    .action(async (slug: string | undefined, flags: DaemonFlags) => {
-      // What is wrong with the configuration is said as everywhere, and not as a gate that did not answer.
-      const access = await findDaemon(flags, context);
-      if (slug === undefined) {
-        const all = await withDaemon(access, context, readGates).catch(refuseUnanswered);
-        context.stdout.write(flags.json === true ? asJson(all) : renderAll(all, context));
-        context.setExitCode(all.gates.length === 0 ? 0 : 1);
-        return;
-      }
-      const found = await withDaemon(access, context, (daemon) =>
-        daemon.readPublic(`/api/v1/gate/${encodeURIComponent(slug)}`, gateSchema),
-      ).catch(refuseUnanswered);
-      context.stdout.write(flags.json === true ? asJson(found) : render(found));
-      context.setExitCode(found.decision === "allow" ? 0 : 1);
-    });
+  daemonCommand(gate, context, {
+    json: "print {slug, decision, reason, message, opens, check, alertId, since, suspectFrom, releases}; of all {gates, open}",
+    help: gateHelp,
+    ask: (daemon, _flags, slug: string | undefined): Promise<Gate | GateList> =>
+      (slug === undefined
+        ? readGates(daemon)
+        : daemon.readPublic(`/api/v1/gate/${encodeURIComponent(slug)}`, gateSchema)
+      ).catch(refuseUnanswered),
+    say: (answer) => ("gates" in answer ? renderAll(answer, context) : render(answer)),
+    exitCode: (answer) => (("gates" in answer ? answer.gates.length === 0 : answer.decision === "allow") ? 0 : 1),
+  });
   addRelease(gate, context);
 };
 
@@ -79,8 +77,8 @@ function addRelease(parent: Command, context: CliContext): void {
       const body = { by: authorOf(flags.by, context), comment: flags.comment };
       const released: Gate[] = [];
       let isRefused = false;
-      const access = await findDaemon(flags, context);
-      await withDaemon(access, context, async (daemon) => {
+      const found = await findDaemon(flags, context);
+      await withDaemon(found, context, async (daemon) => {
         const wanted = flags.all === true ? heldByFailure(await readGates(daemon)) : slugs;
         if (isAsked && wanted.length > 0 && !(await isReleaseWanted(wanted, context))) {
           context.stderr.write("nothing was released\n");
@@ -88,18 +86,10 @@ function addRelease(parent: Command, context: CliContext): void {
           isRefused = true;
           return;
         }
-        for (const slug of wanted) {
-          try {
-            released.push(
-              await daemon.send("POST", `/api/v1/gate/${encodeURIComponent(slug)}/release`, body, gateSchema),
-            );
-          } catch (error) {
-            // The others are released all the same.
-            if (!(error instanceof FlatlineError) || error.code !== "not_found") throw error;
-            context.stderr.write(`flatline: ${slug}: ${error.message}\n`);
-            context.setExitCode(error.exitCode);
-          }
-        }
+        await forEachNamed(wanted, context, async (slug) => {
+          const path = `/api/v1/gate/${encodeURIComponent(slug)}/release`;
+          released.push(await daemon.send("POST", path, body, gateSchema));
+        });
       }).catch(refuseUnanswered);
       if (isRefused) return;
       if (flags.json === true) context.stdout.write(asJson(released));

@@ -120,26 +120,20 @@ export const registerIncidents: RegisterCommand = (program: Command, context: Cl
 };
 
 function addList(parent: Command, context: CliContext): void {
-  withDaemonFlags(
-    parent
-      .command("list")
-      .description("list incidents, newest first")
-      .addOption(new Option("--state <state>", "which").choices(["open", "ended", "all"]).default("open"))
-      .option("--family <name>", "only this family: deaths, unreachable, no-events, or a check's name"),
-  )
-    .option("--json", "print an array of incidents")
-    .addHelpText("after", listHelp)
-    .action(async (flags: ListFlags) => {
-      const query = new URLSearchParams({
-        state: flags.state,
-        ...(flags.family === undefined ? {} : { family: flags.family }),
-        limit: "200",
-      });
-      const { incidents } = await askDaemon(flags, context, (daemon) =>
-        daemon.readPublic(`/api/v1/incidents?${query.toString()}`, incidentListSchema),
-      );
-      context.stdout.write(flags.json === true ? asJson(incidents) : renderList(incidents, flags.state, context));
-    });
+  const command = parent
+    .command("list")
+    .description("list incidents, newest first")
+    .addOption(new Option("--state <state>", "which").choices(["open", "ended", "all"]).default("open"))
+    .option("--family <name>", "only this family: deaths, unreachable, no-events, or a check's name");
+  daemonCommand(command, context, {
+    json: "print an array of incidents",
+    help: listHelp,
+    ask: async (daemon, { state, family }: ListFlags) => {
+      const query = new URLSearchParams({ state, ...(family === undefined ? {} : { family }), limit: "200" });
+      return (await daemon.readPublic(`/api/v1/incidents?${query.toString()}`, incidentListSchema)).incidents;
+    },
+    say: (incidents, { flags }) => renderList(incidents, flags.state, context),
+  });
 }
 
 const listHelp = `
@@ -183,26 +177,18 @@ function addAct(
 }
 
 function addLook(parent: Command, context: CliContext): void {
-  withDaemonFlags(
-    parent
-      .command("look")
-      .description("look at some of its dead assets now, for a second opinion")
-      .argument("<id>", "its number or id"),
-  )
-    .option("--by <name>", "who [$USER]")
-    .option("--json", "print {look}")
-    .addHelpText(
-      "after",
-      "\nIt takes a minute or two; `flatline incidents show` then has it.\n\nExample:\n  flatline incidents look 41\n",
-    )
-    .action(async (id: string, flags: DaemonFlags & { readonly by?: string }) => {
-      const body = { by: authorOf(flags.by, context) };
-      const result = await askDaemon(flags, context, (daemon) =>
-        daemon.send("POST", `${pathOf(id)}/second-opinion`, body, lookSchema),
-      );
-      const text = `look ${result.look} has begun; see it with: flatline incidents show ${id}\n`;
-      context.stdout.write(flags.json === true ? asJson(result) : text);
-    });
+  const command = parent
+    .command("look")
+    .description("look at some of its dead assets now, for a second opinion")
+    .argument("<id>", "its number or id")
+    .option("--by <name>", "who [$USER]");
+  daemonCommand(command, context, {
+    json: "print {look}",
+    help: "\nIt takes a minute or two; `flatline incidents show` then has it.\n\nExample:\n  flatline incidents look 41\n",
+    ask: (daemon, { by }: DaemonFlags & { readonly by?: string }, id: string) =>
+      daemon.send("POST", `${pathOf(id)}/second-opinion`, { by: authorOf(by, context) }, lookSchema),
+    say: ({ look }, { words: [id] }) => `look ${look} has begun; see it with: flatline incidents show ${id}\n`,
+  });
 }
 
 function said({ comment, slug }: ActFlags): Readonly<Record<string, unknown>> {

@@ -12,7 +12,7 @@ import { suggest } from "../base/suggestions.ts";
 import { describeAuthor } from "../contract/actor.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import type { DaemonClient } from "./daemon-client.ts";
-import { askDaemon, authorOf, daemonCommand, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
+import { askDaemon, authorOf, daemonCommand, forEachNamed, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
 import { renderTable } from "./table.ts";
 import { parseDurationMs, parseInstant } from "./values.ts";
 
@@ -158,18 +158,12 @@ function addExpire(parent: Command, context: CliContext): void {
   )
     .addHelpText("after", "\nExample:\n  flatline silence expire 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n")
     .action(async (ids: string[], flags: DaemonFlags) => {
-      await askDaemon(flags, context, async (daemon) => {
-        for (const id of ids) {
-          try {
-            await daemon.send("DELETE", pathOf(id), undefined, z.unknown());
-            context.stdout.write(`${id}: ended\n`);
-          } catch (error) {
-            if (!(error instanceof FlatlineError) || error.code !== "not_found") throw error;
-            context.stderr.write(`flatline: ${id}: ${error.message}\n`);
-            context.setExitCode(error.exitCode);
-          }
-        }
-      });
+      await askDaemon(flags, context, (daemon) =>
+        forEachNamed(ids, context, async (id) => {
+          await daemon.send("DELETE", pathOf(id), undefined, z.unknown());
+          context.stdout.write(`${id}: ended\n`);
+        }),
+      );
     });
 }
 

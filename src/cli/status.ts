@@ -1,26 +1,23 @@
 import type { Command } from "commander";
 import { statusSchema } from "../contract/v1/status.ts";
-import { withDaemon } from "./daemon-client.ts";
 import { renderStatus } from "./status-screen.ts";
 import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
-import { findDaemon, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
+import { daemonCommand } from "./daemon-flags.ts";
 import { severityExitCodes } from "./severity-exit-codes.ts";
-import { asJson } from "./values.ts";
 
 /** `flatline status`, through the running daemon's HTTP API. */
 export const registerStatus: RegisterCommand = (program: Command, context: CliContext): void => {
   const command = program
     .command("status")
     .description("print the state of the running daemon on one screen: what fires, gate, receivers, runs, store");
-  withDaemonFlags(command, "print the answer of GET /api/v1/status")
-    .addHelpText("after", help)
-    .action(async (flags: DaemonFlags) => {
-      const found = await findDaemon(flags, context);
-      const status = await withDaemon(found, context, (daemon) => daemon.readPublic("/api/v1/status", statusSchema));
-      const screen = renderStatus(status, { isColoured: hasColour(context.stdout, context.env), url: found.url });
-      context.stdout.write(flags.json === true ? asJson(status) : screen);
-      context.setExitCode(severityExitCodes[status.severity]);
-    });
+  daemonCommand(command, context, {
+    json: "print the answer of GET /api/v1/status",
+    help,
+    ask: (daemon) => daemon.readPublic("/api/v1/status", statusSchema),
+    say: (status, { found }) =>
+      renderStatus(status, { isColoured: hasColour(context.stdout, context.env), url: found.url }),
+    exitCode: ({ severity }) => severityExitCodes[severity],
+  });
 };
 
 const help = `

@@ -6,8 +6,7 @@ import type { DaemonClient } from "../daemon-client.ts";
 import { judgementMeanings, judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
 import { alertDetailSchema, alertSchema, foundAlertsSchema } from "../../contract/v1/alerts.ts";
 import type { CliContext } from "../context.ts";
-import { askDaemon, authorOf, daemonCommand, withDaemonFlags, type DaemonFlags } from "../daemon-flags.ts";
-import { asJson } from "../values.ts";
+import { authorOf, daemonCommand, type DaemonFlags } from "../daemon-flags.ts";
 
 interface ActFlags extends DaemonFlags {
   readonly by?: string;
@@ -79,19 +78,19 @@ export function addJudge(parent: Command, context: CliContext): void {
     )
     .option("--comment <text>", "what you saw")
     .option("--by <name>", "who [$USER]");
-  withDaemonFlags(command, "print the alert as JSON")
-    .addHelpText("after", judgeHelp)
-    .action(async (given: string, verdict: JudgementVerdict | "none", flags: ActFlags) => {
-      const { by, comment } = flags;
-      const alert = await askDaemon(flags, context, async (daemon) => {
-        const path = `${await alertPath(daemon, given)}/judgement`;
-        if (verdict === "none") return daemon.send("DELETE", path, undefined, alertDetailSchema);
-        return daemon.send("POST", path, { verdict, by: authorOf(by, context), comment }, alertDetailSchema);
-      });
+  daemonCommand(command, context, {
+    json: "print the alert as JSON",
+    help: judgeHelp,
+    ask: async (daemon, { by, comment }: ActFlags, given: string, verdict: JudgementVerdict | "none") => {
+      const path = `${await alertPath(daemon, given)}/judgement`;
+      if (verdict === "none") return daemon.send("DELETE", path, undefined, alertDetailSchema);
+      return daemon.send("POST", path, { verdict, by: authorOf(by, context), comment }, alertDetailSchema);
+    },
+    say: ({ id, slug, check }, { words: [, verdict] }) => {
       const what = verdict === "none" ? "is no longer judged" : `is judged ${verdict}: ${judgementMeanings[verdict]}`;
-      const text = `${alert.id}: ${alert.slug} ${alert.check} ${what}\n`;
-      context.stdout.write(flags.json === true ? asJson(alert) : text);
-    });
+      return `${id}: ${slug} ${check} ${what}\n`;
+    },
+  });
 }
 
 const judgeHelp = `

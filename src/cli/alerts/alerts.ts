@@ -13,12 +13,11 @@ import { alertListSchema, type EndedAlertAnswer, type LiveAlert, type LiveAlerts
 import { checkDetailSchema, checkListSchema } from "../../contract/v1/checks.ts";
 import { formatLength } from "../../web/parts/figures.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
-import { askDaemon, daemonCommand, withDaemonFlags, type DaemonFlags } from "../daemon-flags.ts";
+import { daemonCommand, type DaemonFlags } from "../daemon-flags.ts";
 import { renderTable } from "../table.ts";
 import { addAck, addComment, addJudge, addUnack, alertPath } from "./acts.ts";
 import { addAlertAssets } from "./assets.ts";
 import { addAlertShow } from "./show.ts";
-import { asJson } from "../values.ts";
 
 interface ListFlags extends DaemonFlags {
   readonly ended?: string;
@@ -42,21 +41,13 @@ function addList(parent: Command, context: CliContext): void {
     .command("list")
     .description("list live alerts, firing before pending, then the worst first")
     .option("--ended <slug>", "those of one organization that ended in the last 90 days, with undone deaths");
-  withDaemonFlags(
-    command,
-    "print {alerts: [{id, check, slug, kind, state, severity, …}], fleet}; with --ended an array",
-  )
-    .addHelpText("after", listHelp)
-    .action(async (flags: ListFlags) => {
-      const { ended: slug, json } = flags;
-      if (slug !== undefined) {
-        const ended = await askDaemon(flags, context, (daemon) => readEnded(daemon, slug));
-        context.stdout.write(json === true ? asJson(ended) : renderEnded(ended, context));
-        return;
-      }
-      const live = await askDaemon(flags, context, (daemon) => daemon.readPublic("/api/v1/alerts", alertListSchema));
-      context.stdout.write(json === true ? asJson(live) : renderAlerts(live, context));
-    });
+  daemonCommand(command, context, {
+    json: "print {alerts: [{id, check, slug, kind, state, severity, …}], fleet}; with --ended an array",
+    help: listHelp,
+    ask: (daemon, { ended: slug }: ListFlags): Promise<LiveAlerts | readonly EndedAlertRow[]> =>
+      slug === undefined ? daemon.readPublic("/api/v1/alerts", alertListSchema) : readEnded(daemon, slug),
+    say: (found) => ("alerts" in found ? renderAlerts(found, context) : renderEnded(found, context)),
+  });
 }
 
 /** An alert that ended, and the check that it is of. */

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { breakAddresses, ownOrigins } from "../../base/broken-address.ts";
 import { withoutFraction } from "../../base/instant.ts";
 import { formatCount } from "../../base/numbers.ts";
-import { withDaemon, ifMissing, type DaemonClient } from "../daemon-client.ts";
+import { ifMissing, type DaemonClient } from "../daemon-client.ts";
 import { describeAuthor } from "../../contract/actor.ts";
 import { countText } from "../../contract/death-counts.ts";
 import { brokenResult } from "../../contract/healthcheck.ts";
@@ -11,10 +11,9 @@ import { alertDetailSchema, type AlertDetailAnswer } from "../../contract/v1/ale
 import { checkDetailSchema, type CheckDetailAnswer } from "../../contract/v1/checks.ts";
 import { deadAssetPageSchema, type DeadAssetPage } from "../../contract/v1/dead-assets.ts";
 import type { CliContext } from "../context.ts";
-import { findDaemon, withDaemonFlags, type DaemonFlags } from "../daemon-flags.ts";
+import { daemonCommand } from "../daemon-flags.ts";
 import { renderTable } from "../table.ts";
 import { alertPath } from "./acts.ts";
-import { asJson } from "../values.ts";
 
 /** `flatline alerts show ID` */
 export function addAlertShow(parent: Command, context: CliContext): void {
@@ -22,19 +21,12 @@ export function addAlertShow(parent: Command, context: CliContext): void {
     .command("show")
     .description("show an alert with its evidence and what people said of it")
     .argument("<id>", "id that `alerts list` shows, live or ended, or its first digits");
-  withDaemonFlags(
-    command,
-    "print {alert, result, resultAt, undone, assets}; of an alert that has ended, result is that of its worst run",
-  )
-    .addHelpText("after", "\nExample:\n  flatline alerts show 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n")
-    .action(async (id: string, flags: DaemonFlags) => {
-      const access = await findDaemon(flags, context);
-      const shown = await withDaemon(access, context, async (daemon) =>
-        readShownAlert(daemon, await alertPath(daemon, id)),
-      );
-      const own = ownOrigins(...access.ownAddresses);
-      context.stdout.write(flags.json === true ? asJson(shown) : renderAlert(shown, own, context));
-    });
+  daemonCommand(command, context, {
+    json: "print {alert, result, resultAt, undone, assets}; of an alert that has ended, result is that of its worst run",
+    help: "\nExample:\n  flatline alerts show 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n",
+    ask: async (daemon, _flags, id: string) => readShownAlert(daemon, await alertPath(daemon, id)),
+    say: (shown, { found }) => renderAlert(shown, ownOrigins(...found.ownAddresses), context),
+  });
 }
 
 function renderAlert(shown: ShownAlert, own: readonly string[], context: CliContext): string {
