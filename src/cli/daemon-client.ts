@@ -20,12 +20,16 @@ export interface DaemonClient {
   read<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.infer<Schema>>;
   /** Reads a route that needs the token, as text of any length. */
   readText(path: string): Promise<string>;
-  /** Sends an act with its body, of which undefined fields are left out, and reads the answer as JSON of this schema. */
+  /**
+   * Sends an act with its body, of which undefined fields are left out, and reads the answer as JSON of this schema. `isSlow`: the
+   * daemon asks others first.
+   */
   send<Schema extends z.ZodType>(
     method: "POST" | "PATCH" | "DELETE",
     path: string,
     body: object | undefined,
     schema: Schema,
+    isSlow?: boolean,
   ): Promise<z.infer<Schema>>;
 }
 
@@ -42,7 +46,8 @@ export interface DaemonDeps {
 const timeoutMs = 10 * secondMs;
 // A million assets, each of some hundred bytes, that are read from the events first.
 const maxTextBytes = 512 * 1_024 * 1_024;
-const textTimeoutMs = 120 * secondMs;
+// Beyond the default timeout of a receiver with some fifty recipients.
+const slowTimeoutMs = 120 * secondMs;
 // Ten thousand organizations in alert are some 10 MB.
 const maxBodyBytes = 64 * 1_024 * 1_024;
 
@@ -68,7 +73,7 @@ export async function withDaemon<Result>(
   // Never through a proxy when it is this machine.
   const dispatcher = createHttpDispatcher({ env: isLoopback(url) ? {} : deps.env });
   try {
-    const send = async (method: string, path: string, body: object | undefined, isText: boolean) => {
+    const send: Send = async (method, path, body, { isText = false, isSlow = isText } = {}) => {
       const request = {
         method,
         url: `${url}${path}`,
@@ -79,7 +84,7 @@ export async function withDaemon<Result>(
           ...(body === undefined ? {} : { "content-type": "application/json" }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: deps.clock.timeout(isText ? textTimeoutMs : timeoutMs, deps.signal),
+        signal: deps.clock.timeout(isSlow ? slowTimeoutMs : timeoutMs, deps.signal),
         maxBodyBytes: isText ? maxTextBytes : maxBodyBytes,
       };
       try {
@@ -92,16 +97,20 @@ export async function withDaemon<Result>(
         throw new FlatlineError("unavailable", message, { cause: error });
       }
     };
-    const ask: Ask = (method, path, body) => send(method, path, body, false);
-    return await work(createClient(ask, (path) => send("GET", path, undefined, true), access));
+    return await work(createClient(send, access));
   } finally {
     await dispatcher.destroy();
   }
 }
 
-type Ask = (method: "GET" | "POST" | "PATCH" | "DELETE", path: string, body?: object) => Promise<unknown>;
+type Send = (
+  method: "GET" | "POST" | "PATCH" | "DELETE",
+  path: string,
+  body?: object,
+  answer?: { readonly isText?: boolean; readonly isSlow?: boolean },
+) => Promise<unknown>;
 
-function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, access: DaemonAccess): DaemonClient {
+function createClient(send: Send, access: DaemonAccess): DaemonClient {
   /** What only who has the token may do: without one there is nothing to try. */
   function guarded(): void {
     if (access.token === null) throw new FlatlineError("forbidden", `this needs a token: ${access.tokenFrom}`);
@@ -112,18 +121,18 @@ function createClient(ask: Ask, askText: (path: string) => Promise<unknown>, acc
     throw unexpected(access.url, "an answer that this version does not know");
   }
   return {
-    readPublic: async (path, schema) => read(schema, await ask("GET", path)),
+    readPublic: async (path, schema) => read(schema, await send("GET", path)),
     read: async (path, schema) => {
       guarded();
-      return read(schema, await ask("GET", path));
+      return read(schema, await send("GET", path));
     },
-    send: async (method, path, body, schema) => {
+    send: async (method, path, body, schema, isSlow = false) => {
       guarded();
-      return read(schema, await ask(method, path, body));
+      return read(schema, await send(method, path, body, { isSlow }));
     },
     readText: async (path) => {
       guarded();
-      return read(z.string(), await askText(path));
+      return read(z.string(), await send("GET", path, undefined, { isText: true }));
     },
   };
 }

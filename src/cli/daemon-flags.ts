@@ -3,13 +3,16 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 
 import { FlatlineError } from "../base/errors.ts";
+import { HttpFailure } from "../base/http.ts";
 import { checkKey } from "../base/schema/secret-rules.ts";
 import { Secret } from "../base/secret.ts";
 import { daemonUrl, parseDaemonUrl } from "./daemon-address.ts";
 import { withDaemon, type DaemonAccess, type DaemonClient } from "./daemon-client.ts";
+import type { Config } from "../config/config.ts";
 import { readInputFile } from "../config/document/files.ts";
 import { loadClientConfig, lookUpConfigPath, noConfigFile, type ClientConfig } from "../config/load.ts";
 import { maxSecretBytes, secretText } from "../config/resolve/secrets.ts";
+import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext } from "./context.ts";
 import { asJson } from "./values.ts";
 
@@ -38,6 +41,8 @@ export interface DaemonCommand<Flags extends DaemonFlags, Words extends readonly
   readonly help: string;
   /** Asks for the answer; `words` are the command's arguments in their order. */
   readonly ask: (daemon: DaemonClient, flags: Flags, ...words: Words) => Promise<Answer>;
+  /** Does the same without a daemon, by the configuration; without it the daemon is needed. */
+  readonly here?: (config: Config, flags: Flags, ...words: Words) => Promise<Answer>;
   /** Puts the answer for people, with the end of its last line. */
   readonly say: (answer: Answer, asked: Asked<Flags, Words>) => string;
   /** The exit code that the answer means [0]. */
@@ -55,7 +60,7 @@ export interface Asked<Flags extends DaemonFlags, Words extends readonly unknown
 export function daemonCommand<Flags extends DaemonFlags, Words extends readonly unknown[], Answer>(
   command: Command,
   context: CliContext,
-  { json, help, ask, say, exitCode }: DaemonCommand<Flags, Words, Answer>,
+  { json, help, ask, here, say, exitCode }: DaemonCommand<Flags, Words, Answer>,
 ): void {
   withDaemonFlags(command, json)
     .addHelpText("after", help)
@@ -63,11 +68,36 @@ export function daemonCommand<Flags extends DaemonFlags, Words extends readonly 
       // commander gives the arguments, then the flags, then the command.
       const words = given.slice(0, -2) as unknown as Words;
       const flags = given.at(-2) as Flags;
-      const found = await findDaemon(flags, context);
-      const answer = await withDaemon(found, context, (daemon) => ask(daemon, flags, ...words));
+      const found = await findDaemon(flags, context, here !== undefined);
+      const askThere = () => withDaemon(found, context, (daemon) => ask(daemon, flags, ...words));
+      const answer =
+        here === undefined
+          ? await askThere()
+          : await askFirst(found, askThere, async () =>
+              here(await loadCommandConfig(flags.config, context), flags, ...words),
+            );
       context.stdout.write(flags.json === true ? asJson(answer) : say(answer, { flags, words, found }));
       if (exitCode !== undefined) context.setExitCode(exitCode(answer));
     });
+}
+
+/**
+ * Asks a daemon, or does without it what it would do: where none answers, and where the configuration has no address or no token
+ * for one. One that was named by its address is asked in any case.
+ */
+async function askFirst<Answer>(
+  { isNamed, url, token }: FoundDaemon,
+  ask: () => Promise<Answer>,
+  here: () => Promise<Answer>,
+): Promise<Answer> {
+  if (!isNamed && (url === "" || token === null)) return here();
+  try {
+    return await ask();
+  } catch (error) {
+    const cause = error instanceof FlatlineError ? error.cause : null;
+    if (isNamed || !(cause instanceof HttpFailure) || cause.mayHaveBeenSent) throw error;
+    return here();
+  }
 }
 
 /** Who acts by a command: `--by`, else the user of the shell; undefined: nobody is known. */
@@ -75,7 +105,7 @@ export function authorOf(by: string | undefined, { env }: CliContext): string | 
   return (by ?? env["USER"]) || undefined;
 }
 
-/** Does something to each that is named, also after one that does not exist: that is said, and is the exit code. */
+/** Does something to each that is named, also after one that does not exist or is in use: that is said, and is the exit code. */
 export async function forEachNamed(
   names: readonly string[],
   context: CliContext,
@@ -85,7 +115,7 @@ export async function forEachNamed(
     try {
       await act(name);
     } catch (error) {
-      if (!(error instanceof FlatlineError) || error.code !== "not_found") throw error;
+      if (!(error instanceof FlatlineError) || !["not_found", "conflict"].includes(error.code)) throw error;
       context.stderr.write(`flatline: ${name}: ${error.message}\n`);
       context.setExitCode(error.exitCode);
     }
@@ -94,6 +124,8 @@ export async function forEachNamed(
 
 /** How the daemon is reached, and which addresses in its answers are not foreign. */
 export interface FoundDaemon extends DaemonAccess {
+  /** By a flag or the environment, not by the configuration. */
+  readonly isNamed: boolean;
   readonly ownAddresses: readonly string[];
 }
 
@@ -108,35 +140,38 @@ export async function askDaemon<Answer>(
 
 /**
  * Finds out how the daemon is reached: address and token each by a flag, else by the environment, else by the configuration, of
- * which nothing else is needed and which is not read where both are known.
+ * which nothing else is needed and which is not read where both are known. Where it `mayBeNowhere`, an address that the
+ * configuration does not say is empty.
  * @throws usage and invalid_config
  */
-export async function findDaemon(flags: DaemonFlags, context: CliContext): Promise<FoundDaemon> {
+export async function findDaemon(flags: DaemonFlags, context: CliContext, mayBeNowhere = false): Promise<FoundDaemon> {
   const { env, cwd } = context;
   const urlFrom = flags.url === undefined ? "$FLATLINE_URL" : "--url";
   const url = flags.url ?? (env["FLATLINE_URL"] || undefined);
   const givenUrl = url === undefined ? null : { url: parseDaemonUrl(url, urlFrom), urlFrom };
   const givenToken = await readGivenToken(flags, context);
-  if (givenUrl !== null && givenToken !== null) return { ...givenUrl, ...givenToken, ownAddresses: [] };
+  const isNamed = givenUrl !== null;
+  if (isNamed && givenToken !== null) return { ...givenUrl, ...givenToken, isNamed, ownAddresses: [] };
   const path = await lookUpConfigPath({ flag: flags.config, env, cwd });
   if (path === null) {
     if (givenUrl === null) throw noConfigFile(", or the daemon's address with --url or $FLATLINE_URL");
-    return { ...givenUrl, token: null, tokenFrom: "name one with --token-file or $FLATLINE_TOKEN", ownAddresses: [] };
+    const tokenFrom = "name one with --token-file or $FLATLINE_TOKEN";
+    return { ...givenUrl, token: null, tokenFrom, isNamed, ownAddresses: [] };
   }
   const needs = [...(givenUrl === null ? ["listen" as const] : []), ...(givenToken === null ? ["token" as const] : [])];
   const config = await loadClientConfig({ path, cwd, env }, needs);
-  const { ownAddresses } = config;
-  return { ...(givenUrl ?? configuredUrl(config)), ...(givenToken ?? configuredToken(config)), ownAddresses };
-}
-
-function configuredUrl({ listen, file }: ClientConfig): Pick<DaemonAccess, "url" | "urlFrom"> {
-  if (listen.endsWith(":0")) {
+  const { listen, file, ownAddresses } = config;
+  const isNowhere = listen.endsWith(":0");
+  if (isNowhere && !isNamed && !mayBeNowhere)
     throw new FlatlineError(
       "usage",
       "server.listen leaves the port to the system: name the daemon's address with --url",
     );
-  }
-  return { url: daemonUrl(listen), urlFrom: `server.listen of ${file}; --url names another one` };
+  const configured = {
+    url: isNowhere ? "" : daemonUrl(listen),
+    urlFrom: `server.listen of ${file}; --url names another one`,
+  };
+  return { ...(givenUrl ?? configured), ...(givenToken ?? configuredToken(config)), isNamed, ownAddresses };
 }
 
 function configuredToken({ token, file }: ClientConfig): Pick<DaemonAccess, "token" | "tokenFrom"> {

@@ -2,95 +2,102 @@ import { randomUUID } from "node:crypto";
 
 import type { Command } from "commander";
 
-import { deliverTest, type TestDelivery } from "../alerting/deliver/test-delivery.ts";
-import { asFlatlineError, FlatlineError } from "../base/errors.ts";
+import { endPause } from "../alerting/deliver/outbox-acts.ts";
+import { deliverTest } from "../alerting/deliver/test-delivery.ts";
+import { asFlatlineError } from "../base/errors.ts";
 import { createHttpDispatcher } from "../base/http-dispatcher.ts";
-import type { Logger } from "../base/logger.ts";
-import { suggest } from "../base/suggestions.ts";
-import { endReceiverPause } from "./outbox.ts";
 import type { Config } from "../config/config.ts";
-import type { PartsDeps } from "../daemon/parts.ts";
+import { actor } from "../contract/actor.ts";
+import { receiverTestSchema, type ReceiverTestAnswer } from "../contract/v1/operator.ts";
 import { createReceiver } from "../receivers/receivers.ts";
-import { loadCommandConfig } from "./command-config.ts";
+import { deliveryName } from "../store/alerts/outbox-entry.ts";
+import { unknownReceiver } from "../web/api/operator-routes.ts";
 import { createCommandLogger } from "./command-logger.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
+import { daemonCommand } from "./daemon-flags.ts";
+import { withStore } from "./with-store.ts";
 
-/** `flatline notify test RECEIVER` */
+/** `flatline notify test RECEIVER`, through the running daemon's HTTP API, else from here. */
 export const registerNotify: RegisterCommand = (program: Command, context: CliContext): void => {
-  const notify = program.command("notify").description("try a receiver");
-  notify
+  const command = program
+    .command("notify")
+    .description("try a receiver")
     .command("test")
     .description("send a marked test notification to one receiver now, and say what it answered")
-    .argument("<receiver>", "name of a receiver of the configuration")
-    .option("-c, --config <file>", "configuration file")
-    .option("--json", "print {receiver, outcome, detail, deliveries}: one delivery for each recipient of a mail")
-    .addHelpText(
-      "after",
-      "\nA pause that the receiver asked for (Retry-After) ends: what waits for it goes out within 5 s." +
-        "\n\nExit code: 0 accepted, by every recipient of a mail; 1 not accepted.\n\nExample:\n  flatline notify test trust-slack\n",
-    )
-    .action(async (name: string, flags: { readonly config?: string; readonly json?: boolean }) => {
-      const config = await loadCommandConfig(flags.config, context);
-      const logger = createCommandLogger(config, context);
-      const sent = await sendTest(config, { ...context, logger }, name);
-      context.stdout.write(flags.json === true ? renderJson(name, sent) : renderLines(sent));
-      context.setExitCode(sent.every(({ outcome }) => outcome === "accepted") ? 0 : 1);
-      await endPause(config, context, name);
-    });
+    .argument("<receiver>", "name of a receiver of the configuration");
+  daemonCommand(command, context, {
+    json: "print {receiver, outcome, detail, deliveries}: one delivery for each recipient of a mail",
+    help,
+    ask: async (daemon, _flags, name: string) => {
+      const path = `/api/v1/receivers/${encodeURIComponent(name)}/test`;
+      const { deliveries } = await daemon.send("POST", path, undefined, receiverTestSchema, true);
+      context.stderr.write("sent by the running daemon, by the configuration that it has loaded\n");
+      return withWorst(name, deliveries);
+    },
+    here: async (config, _flags, name: string) => withWorst(name, await sendTest(config, context, name)),
+    say: ({ receiver, deliveries }) =>
+      deliveries
+        .map(({ recipient, outcome, detail }) => {
+          const word = outcome === "accepted" ? "accepted" : "not accepted";
+          return `${deliveryName(receiver, recipient)}: ${word}, ${detail}\n`;
+        })
+        .join(""),
+    exitCode: ({ outcome }) => (outcome === "accepted" ? 0 : 1),
+  });
 };
 
-function renderLines(sent: readonly TestDelivery[]): string {
-  const lines = sent.map(({ name, outcome, detail }) => {
-    const word = outcome === "accepted" ? "accepted" : "not accepted";
-    return `${name}: ${word}, ${detail}\n`;
-  });
-  return lines.join("");
+const help = `
+A running daemon sends it, with the configuration that it has loaded: reload it after a change. Without one it is sent from
+here. A pause that the receiver asked for (Retry-After) ends: what waits for it goes out within 5 s.
+
+Exit code: 0 accepted, by every recipient of a mail; 1 not accepted.
+
+Example:
+  flatline notify test trust-slack
+`;
+
+type Deliveries = ReceiverTestAnswer["deliveries"];
+
+function withWorst(receiver: string, deliveries: Deliveries) {
+  const outcomes = ["rejected", "retry", "accepted"];
+  const [worst] = deliveries.toSorted(
+    (left, right) => outcomes.indexOf(left.outcome) - outcomes.indexOf(right.outcome),
+  );
+  return { receiver, outcome: worst?.outcome, detail: worst?.detail, deliveries };
 }
 
-function renderJson(receiver: string, sent: readonly TestDelivery[]): string {
-  const deliveries = sent.map(({ recipient, outcome, detail }) => ({ recipient, outcome, detail }));
-  const worst = ["rejected", "retry", "accepted"].flatMap((kind) =>
-    deliveries.filter(({ outcome }) => outcome === kind),
-  );
-  return `${JSON.stringify({ receiver, outcome: worst[0]?.outcome, detail: worst[0]?.detail, deliveries })}\n`;
+/** Sends a test notification to each recipient of one receiver, bypassing the outbox. @throws not_found */
+async function sendTest(config: Config, context: CliContext, name: string): Promise<Deliveries> {
+  const found = config.receivers.find((candidate) => candidate.name === name);
+  if (found === undefined) throw unknownReceiver(name, config.receivers);
+  const dispatcher = createHttpDispatcher({ env: context.env });
+  try {
+    const receiver = createReceiver(found, { dispatcher, logger: createCommandLogger(config, context) });
+    const { externalUrl } = config.alerting;
+    const sent = await deliverTest(receiver, {
+      ...context,
+      newId: randomUUID,
+      timeoutMs: found.timeoutMs,
+      externalUrl,
+    });
+    await endPauseOf(config, context, name);
+    return sent.map(({ recipient, outcome, detail }) => ({ recipient, outcome, detail }));
+  } finally {
+    await dispatcher.destroy();
+  }
 }
 
 /** A person who tests a receiver wants it to be used again. The test counts also where the store cannot be opened from here. */
-async function endPause(config: Config, context: CliContext, receiver: string): Promise<void> {
+async function endPauseOf(config: Config, context: CliContext, receiver: string): Promise<void> {
   try {
-    const isEnded = await endReceiverPause(config, context, receiver);
-    if (isEnded) context.stderr.write(`${receiver} was paused (Retry-After): the pause is ended\n`);
+    const act = { receiver, author: actor(context.userName(), "cli"), nowMs: context.clock.nowMs() };
+    if (await withStore(config, context, ({ store }) => endPause(store, act)))
+      context.stderr.write(`${receiver} was paused (Retry-After): the pause is ended\n`);
   } catch (error) {
-    const { fault, message } = asFlatlineError(error);
+    const { code, fault, message } = asFlatlineError(error);
     if (fault === "bug") throw error;
+    // Nothing has run here yet.
+    if (code === "no_input") return;
     context.stderr.write(`a pause of ${receiver}, if it has one, could not be ended: ${message}\n`);
-  }
-}
-
-/**
- * Sends a test notification to each recipient of one receiver, bypassing the outbox, and returns the answers (CONTRACT 3,
- * notify test).
- * @throws usage if no receiver has this name
- */
-async function sendTest(
-  config: Config,
-  deps: PartsDeps & { readonly logger: Logger; readonly signal: AbortSignal },
-  name: string,
-): Promise<readonly TestDelivery[]> {
-  const receiver = config.receivers.find((candidate) => candidate.name === name);
-  if (receiver === undefined) {
-    const known = config.receivers.map((candidate) => candidate.name);
-    const hint =
-      suggest(name, known) || (known.length === 0 ? "; none is configured" : `; the receivers are ${known.join(", ")}`);
-    throw new FlatlineError("usage", `no receiver has the name ${JSON.stringify(name)}${hint}`);
-  }
-  const dispatcher = createHttpDispatcher({ env: deps.env });
-  try {
-    const created = createReceiver(receiver, { dispatcher, logger: deps.logger });
-    const { timeoutMs } = receiver;
-    const { externalUrl } = config.alerting;
-    return await deliverTest(created, { ...deps, newId: randomUUID, timeoutMs, externalUrl });
-  } finally {
-    await dispatcher.destroy();
   }
 }

@@ -358,8 +358,8 @@ export async function startWeb(
           .filter(({ subjects, createdAtMs }) => subjects.includes(subject) && createdAtMs >= fromMs)
           .slice(-limit),
       eventsOf: async (ids) => new Map(ids.map((id) => [id, "firing"])),
-      retry: async (id) => world.outbox.some((entry) => entry.id === id),
-      discard: async (id) => world.outbox.some((entry) => entry.id === id),
+      retry: async (id) => world.outbox.some((entry) => entry.id === id && entry.state !== "leased"),
+      discard: async (id) => world.outbox.some((entry) => entry.id === id && entry.state !== "leased"),
       test: async (receiver) => (receiver === "ops" ? [{ recipient: null, outcome: "accepted", detail: "204" }] : null),
       receivers: async () => [
         {

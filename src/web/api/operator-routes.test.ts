@@ -8,7 +8,7 @@ describe("/api/v1/outbox/{id}", () => {
   it.each([
     ["POST", "/retry"],
     ["DELETE", ""],
-  ])("%s%s needs the token, and a notification that is there", async (method, path) => {
+  ])("%s%s needs the token, and a notification that is there and not on its way", async (method, path) => {
     const web = await start();
     const entry = {
       receiver: "ops",
@@ -18,7 +18,10 @@ describe("/api/v1/outbox/{id}", () => {
       createdAtMs: 0,
       nextAttemptAtMs: 0,
     } as const;
-    web.world.outbox = [{ ...entry, id: "n1", lastError: "HTTP 410", subjects: [] }];
+    web.world.outbox = [
+      { ...entry, id: "n1", lastError: "HTTP 410", subjects: [] },
+      { ...entry, id: "n3", state: "leased", lastError: null, subjects: [] },
+    ];
     const send = (id: string, headers: Record<string, string>) =>
       fetch(`${web.url}/api/v1/outbox/${id}${path}`, { method, headers });
 
@@ -27,8 +30,9 @@ describe("/api/v1/outbox/{id}", () => {
       await send("n1", basic),
       await send("n1", bearer),
       await send("n2", bearer),
+      await send("n3", bearer),
     ];
 
-    expect(statuses.map(({ status }) => status)).toEqual([401, 401, 204, 404]);
+    expect(statuses.map(({ status }) => status)).toEqual([401, 401, 204, 404, 409]);
   });
 });

@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { FlatlineError } from "../../base/errors.ts";
 import type { Actor } from "../../contract/actor.ts";
+import { suggest } from "../../base/suggestions.ts";
+import type { OutboxEntry } from "../../store/alerts/outbox-entry.ts";
 import { authorOf, seesOrganization } from "../access/identity.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type {
@@ -30,19 +32,13 @@ export function addOperatorRoutes(
     GET: {
       access: "read",
       isAboutAll: true,
-      handle: async (): Promise<OutboxEntryAnswer[]> =>
-        (await outbox.list()).map(({ createdAtMs, nextAttemptAtMs, ...entry }) => ({
-          ...entry,
-          createdAt: iso(createdAtMs),
-          nextAttemptAt: entry.state === "dead" ? null : iso(nextAttemptAtMs),
-        })),
+      handle: async (): Promise<OutboxEntryAnswer[]> => (await outbox.list()).map(viewOutboxEntry),
     },
   });
   const change =
     (work: (id: string, author: Actor) => Promise<boolean>) => async (request: FastifyRequest, reply: FastifyReply) => {
       const { id } = request.params as { readonly id: string };
-      if (!(await work(id, authorOf(request))))
-        throw new FlatlineError("not_found", "no such notification, or it is in flight");
+      if (!(await work(id, authorOf(request)))) throw unchangedEntry(id, await outbox.list());
       return reply.code(204).send();
     };
   addResource(scope, "/api/v1/outbox/:id/retry", settings, {
@@ -58,8 +54,7 @@ export function addOperatorRoutes(
       handle: async (request): Promise<ReceiverTestAnswer> => {
         const { name } = request.params as { readonly name: string };
         const deliveries = await outbox.test(name, authorOf(request));
-        if (deliveries === null)
-          throw new FlatlineError("not_found", `no receiver has the name ${JSON.stringify(name)}`);
+        if (deliveries === null) throw unknownReceiver(name, await outbox.receivers());
         return { receiver: name, accepted: deliveries.every(({ outcome }) => outcome === "accepted"), deliveries };
       },
     },
@@ -93,4 +88,25 @@ export function addOperatorRoutes(
       },
     },
   });
+}
+
+/** Puts a notification of the outbox as the API answers it. */
+export function viewOutboxEntry({ createdAtMs, nextAttemptAtMs, ...entry }: OutboxEntry): OutboxEntryAnswer {
+  const nextAttemptAt = entry.state === "dead" ? null : iso(nextAttemptAtMs);
+  return { ...entry, createdAt: iso(createdAtMs), nextAttemptAt };
+}
+
+/** Returns the error of an act on a notification that changed nothing, with the entries that there are. */
+export function unchangedEntry(id: string, entries: readonly OutboxEntry[]): FlatlineError {
+  if (entries.some((entry) => entry.id === id))
+    return new FlatlineError("conflict", "this notification is being delivered at this moment");
+  return new FlatlineError("not_found", "no notification that waits, and no dead letter, has this id");
+}
+
+/** Returns the error of a name that no receiver has. */
+export function unknownReceiver(name: string, receivers: readonly { readonly name: string }[]): FlatlineError {
+  const known = receivers.map((receiver) => receiver.name);
+  const hint =
+    suggest(name, known) || (known.length === 0 ? "; none is configured" : `; the receivers are ${known.join(", ")}`);
+  return new FlatlineError("not_found", `no receiver has the name ${JSON.stringify(name)}${hint}`);
 }

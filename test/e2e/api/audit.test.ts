@@ -276,6 +276,13 @@ const flatline = async (...args: string[]): Promise<CliOutcome> => {
 
 describe("by a command", () => {
   it("through the daemon it is the token's, with the user beside it", async () => {
+    for (const id of ["third", "fourth"]) await enqueue(id);
+    const ofEntry = (action: Row["action"], subject: string, detail: Row["detail"]): Subject => ({
+      action,
+      slug: null,
+      subject,
+      detail,
+    });
     const user = { user: "tester" };
     const said = { ...user, note: "Kim" };
     const acts: readonly (readonly [readonly string[], Subject])[] = [
@@ -292,13 +299,18 @@ describe("by a command", () => {
         { action: "release", slug: "acme", subject: null, detail: { comment: "opened ten", ...said } },
       ],
       [["alerts", "assets", alertId, "--csv"], ofAlert("assets.csv", { assets: 0, ...user })()],
+      [["outbox", "retry", "third"], ofEntry("outbox.retry", "third", { receiver: "console", ...user })],
+      [["outbox", "discard", "fourth"], ofEntry("outbox.discard", "fourth", { receiver: "console", ...user })],
+      [
+        ["notify", "test", "console"],
+        ofEntry("receiver.test", "console", { accepted: 1, of: 1, isResumed: false, ...user }),
+      ],
     ];
     for (const [args, row] of acts)
       expect([args, await rowsOf(() => flatline(...args))]).toEqual([args, [{ actor: "token", via: "token", ...row }]]);
   });
 
   it("on the store it is the user's of the operating system", async () => {
-    for (const id of ["third", "fourth"]) await enqueue(id);
     await writeFile(join(folder.path, "fixture.yaml"), fixture);
     await writeFile(join(folder.path, "events.csv"), "at,slug,id\n2026-01-15T12:00:00Z,forgotten,one\n");
     const counts = { organizations: 1, keys: 1, assets: 2, legitimacyRules: 0, reports: 1 };
@@ -341,14 +353,6 @@ describe("by a command", () => {
       ],
       [() => flatline("keys", "revoke", key), () => ({ action: "keys.revoke", slug: null, subject: key, detail: {} })],
       [
-        () => flatline("outbox", "retry", "third"),
-        () => ({ action: "outbox.retry", slug: null, subject: "third", detail: { receiver: "console" } }),
-      ],
-      [
-        () => flatline("outbox", "discard", "fourth"),
-        () => ({ action: "outbox.discard", slug: null, subject: "fourth", detail: { receiver: "console" } }),
-      ],
-      [
         () => flatline("proposals", "review", "301", ...review),
         () => ({ action: "review", slug: "acme", subject: "301", detail: { decision: "REJECT", assetId: 501 } }),
       ],
@@ -375,7 +379,7 @@ describe("by a command", () => {
     const answer = await fetch(`${url}/api/v1/audit?limit=3`, { headers: { authorization: "Bearer root" } });
     const { entries, cursor } = (await answer.json()) as { entries: unknown[]; cursor: string };
 
-    expect(listed.map(({ action }) => action)).toEqual(["forget", "review", "outbox.discard"]);
+    expect(listed.map(({ action }) => action)).toEqual(["forget", "review", "keys.revoke"]);
     expect(listed).toEqual(entries);
     expect(typeof cursor).toBe("string");
     const [head, first, ...rest] = table.stdout.trim().split("\n");

@@ -32,6 +32,7 @@ const files: Readonly<Record<string, string>> = {
     "This is no database, but a text that is longer than the header of one, so that it is read as such. ".repeat(9),
   "bad.yaml": "source: { type: embedded }\norganizatons: [acme]\nserver: { listen: 7 }\n",
   "broken.yaml": "source: { type: embedded\n",
+  token: "token-of-the-tests",
   "bad-line.csv": "at,slug\n2026-01-01T00:00:00Z,acme\nnever,acme\n",
   "bad-column.csv": "at,slug,colour\n2026-01-01T00:00:00Z,acme,red\n",
   "bad-line.ndjson": '{"at":"2026-01-01T00:00:00Z","slug":"acme"}\n{"at":\n',
@@ -48,6 +49,11 @@ const refusals: readonly Refusal[] = [
   { command: "import", exitCode: 64, says: ["Usage: flatline import"] },
   { command: "notify test", exitCode: 64, says: ["missing required argument 'receiver'"] },
   { command: "notify test nobody", exitCode: 64, says: ['no receiver has the name "nobody"', "console"] },
+  {
+    command: "outbox list --url http://127.0.0.1:1 --token-file token",
+    exitCode: 69,
+    says: ["no flatline answers at http://127.0.0.1:1"],
+  },
   { command: "completion tcsh", exitCode: 64, says: ["<shell> must be one of bash, zsh, fish, not 'tcsh'"] },
   {
     command: "check --baseline mode",
@@ -116,7 +122,7 @@ const refusals: readonly Refusal[] = [
   { command: "help nonsense", exitCode: 64, says: ["unknown command 'nonsense'"] },
   // Wrong configuration.
   { command: "check -c missing.yaml", exitCode: 78, says: ["missing.yaml does not exist"] },
-  ...["run", "check", "config check", "config show", "import events bad-line.csv", "outbox list"].map((command) => ({
+  ...["run", "check", "config check", "config show", "import events bad-line.csv", "keys list"].map((command) => ({
     command: `${command} -c bad.yaml`,
     exitCode: 78,
     says: [

@@ -13,7 +13,7 @@ const config = (storage: string): string => `
 source: { type: embedded, preload: [{ events: events.csv }] }
 organizations: [acme]
 receivers: [{ name: console, type: log }]
-server: { listen: "127.0.0.1:1" }
+server: { listen: "127.0.0.1:1", token: token-of-the-tests }
 storage: ${storage}
 `;
 const files = { "events.csv": "at,slug\n2026-01-01T00:00:00Z,acme\n" };
