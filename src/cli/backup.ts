@@ -5,8 +5,8 @@ import type { Command } from "commander";
 import { FlatlineError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { actor } from "../contract/actor.ts";
-import { storeLocation, type PartsDeps } from "../daemon/parts.ts";
-import { backupStore, type BackupOutcome } from "../store/backup.ts";
+import { storeLocation } from "../daemon/parts.ts";
+import { backupStore } from "../store/backup.ts";
 import { eventsPathOf } from "../store/engine/location.ts";
 import { restoreStore } from "../store/restore.ts";
 import { loadCommandConfig } from "./command-config.ts";
@@ -30,8 +30,11 @@ export const registerBackup: RegisterCommand = (program: Command, context: CliCo
     .addHelpText("after", help)
     .action(async (file: string, flags: BackupFlags) => {
       const config = await loadCommandConfig(flags.config, context);
-      const outcome = await backupTo(config, context, file, { force: flags.force === true });
-      const { eventsFile, bytes, schemaVersion } = outcome;
+      const instead = `use its own backup tools, see pg_dump --format=custom --file=flatline.dump "$STORAGE_URL"`;
+      const path = storePath(config, context.cwd, instead);
+      const copy = { path, target: resolve(context.cwd, file), force: flags.force === true };
+      const { bytes, schemaVersion } = await backupStore(copy);
+      const eventsFile = eventsPathOf(file);
       const text = `${file} and ${eventsFile}: ${bytes} bytes, schema version ${schemaVersion}, checked`;
       const view = { file, eventsFile, bytes, schemaVersion };
       context.stdout.write(`${flags.json === true ? JSON.stringify(view) : text}\n`);
@@ -63,8 +66,13 @@ export const registerRestore: RegisterCommand = (program: Command, context: CliC
     .addHelpText("after", restoreHelp)
     .action(async (file: string, flags: BackupFlags) => {
       const config = await loadCommandConfig(flags.config, context);
-      const asked = { force: flags.force === true, user: context.userName() };
-      const { path, bytes, schemaVersion } = await restoreFrom(config, context, file, asked);
+      const instead =
+        "stop every replica and restore it with its own tools, as in " +
+        'pg_restore --clean --if-exists --no-owner --dbname="$STORAGE_URL" flatline.dump';
+      const path = storePath(config, context.cwd, instead);
+      const by = actor(context.userName(), "cli");
+      const asked = { backup: resolve(context.cwd, file), path, force: flags.force === true, clock: context.clock, by };
+      const { bytes, schemaVersion } = await restoreStore(asked);
       const text = `${path}: restored from ${file}, ${bytes} bytes, schema version ${schemaVersion}, checked`;
       const view = { file, store: path, bytes, schemaVersion };
       context.stdout.write(`${flags.json === true ? JSON.stringify(view) : text}\n`);
@@ -83,48 +91,9 @@ Example:
   flatline restore /var/backups/flatline-2026-01-15.db
 `;
 
-/**
- * Writes a consistent copy of the configured store, also while a daemon uses it.
- * @throws usage with a PostgreSQL, which has its own tools, and the errors of backupStore
- */
-async function backupTo(
-  config: Config,
-  deps: Pick<PartsDeps, "cwd">,
-  file: string,
-  { force }: { readonly force: boolean },
-): Promise<BackupOutcome & { readonly eventsFile: string }> {
-  const location = storeLocation(config, deps.cwd);
-  if (!("path" in location)) {
-    throw new FlatlineError(
-      "usage",
-      "the store is a PostgreSQL database (storage.url): use its own backup tools, see " +
-        'pg_dump --format=custom --file=flatline.dump "$STORAGE_URL"',
-    );
-  }
-  const outcome = await backupStore({ path: location.path, target: resolve(deps.cwd, file), force });
-  return { ...outcome, eventsFile: eventsPathOf(file) };
-}
-
-/**
- * Puts a backup in the place of the configured store.
- * @throws usage with a PostgreSQL, which has tools of its own, and what restoreStore throws
- */
-async function restoreFrom(
-  config: Config,
-  deps: Pick<PartsDeps, "cwd" | "clock">,
-  file: string,
-  { force, user }: { readonly force: boolean; readonly user: string },
-): Promise<BackupOutcome & { readonly path: string }> {
-  const location = storeLocation(config, deps.cwd);
-  if (!("path" in location)) {
-    throw new FlatlineError(
-      "usage",
-      "the store is a PostgreSQL (storage.url): stop every replica and restore it with its own tools, as in " +
-        'pg_restore --clean --if-exists --no-owner --dbname="$STORAGE_URL" flatline.dump',
-    );
-  }
-  const { path } = location;
-  const by = actor(user, "cli");
-  const outcome = await restoreStore({ backup: resolve(deps.cwd, file), path, force, clock: deps.clock, by });
-  return { ...outcome, path };
+/** Returns the path of the configured store. @throws usage with a PostgreSQL, which has tools of its own: `instead` says which */
+function storePath(config: Config, cwd: string, instead: string): string {
+  const location = storeLocation(config, cwd);
+  if ("path" in location) return location.path;
+  throw new FlatlineError("usage", `the store is a PostgreSQL database (storage.url): ${instead}`);
 }

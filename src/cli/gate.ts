@@ -13,7 +13,8 @@ import {
   withDaemonFlags,
   type DaemonFlags,
 } from "./daemon-flags.ts";
-import { askYesNo } from "./platform/confirmation.ts";
+import { askYesNo, namesOf } from "./platform/confirmation.ts";
+import { countOf } from "../web/parts/figures.ts";
 import { renderTable } from "./table.ts";
 import { asJson } from "./values.ts";
 
@@ -101,16 +102,10 @@ function readGates(daemon: DaemonClient): Promise<GateList> {
   return daemon.readPublic("/api/v1/gate", gateListSchema);
 }
 
-// A question has to be read; `flatline gate` lists all of them.
-const mostNamed = 20;
-
 function isReleaseWanted(slugs: readonly string[], context: CliContext): Promise<boolean> {
-  const more = slugs.length - mostNamed;
-  const names = [...slugs.slice(0, mostNamed), ...(more > 0 ? [`${formatCount(more)} more`] : [])].join(", ");
-  const many = `${formatCount(slugs.length)} ${slugs.length === 1 ? "organization" : "organizations"}`;
-  context.stderr.write(`held: ${names}\n`);
+  context.stderr.write(`held: ${namesOf(slugs)}\n`);
   return askYesNo(
-    `Release the deaths of ${many}? What takedown pipelines then do, flatline cannot undo. [y/N] `,
+    `Release the deaths of ${countOf(slugs.length, "organization")}? What takedown pipelines then do, flatline cannot undo. [y/N] `,
     context,
   );
 }

@@ -19,7 +19,8 @@ import {
 import { addIncidentAssets } from "./alerts/assets.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { askDaemon, authorOf, daemonCommand, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
-import { askYesNo } from "./platform/confirmation.ts";
+import { askYesNo, namesOf } from "./platform/confirmation.ts";
+import { countOf } from "../web/parts/figures.ts";
 import { renderTable } from "./table.ts";
 import { asJson, parseDurationMs } from "./values.ts";
 
@@ -218,9 +219,6 @@ async function run(id: string, flags: ActFlags, context: CliContext, act: Act): 
   });
 }
 
-// A question has to be read.
-const mostNamed = 20;
-
 function isOpeningWanted(slugs: readonly string[], context: CliContext): Promise<boolean> {
   if (context.stdin.isTTY !== true)
     throw new FlatlineError(
@@ -231,8 +229,7 @@ function isOpeningWanted(slugs: readonly string[], context: CliContext): Promise
 }
 
 function gates(slugs: readonly string[]): string {
-  const more = slugs.length - mostNamed;
-  const names = [...slugs.slice(0, mostNamed), ...(more > 0 ? [`${formatCount(more)} more`] : [])].join(", ");
+  const names = namesOf(slugs);
   return slugs.length === 1 ? `the gate of ${names}` : `${formatCount(slugs.length)} gates (${names})`;
 }
 
@@ -249,13 +246,11 @@ function renderResult(
   word: string,
   isDryRun: boolean,
 ): string {
-  const organizations = (count: number): string =>
-    `${formatCount(count)} ${count === 1 ? "organization" : "organizations"}`;
   const reasons = [...Map.groupBy(skipped, ({ reason }) => reason)];
   return [
-    `${isDryRun ? "would be " : ""}${word}: ${organizations(done.length)}`,
+    `${isDryRun ? "would be " : ""}${word}: ${countOf(done.length, "organization")}`,
     ...reasons.map(
-      ([reason, some]) => `left as they are, ${skipWords[reason] ?? reason}: ${organizations(some.length)}`,
+      ([reason, some]) => `left as they are, ${skipWords[reason] ?? reason}: ${countOf(some.length, "organization")}`,
     ),
     ...(gatesOpened.length === 0
       ? []

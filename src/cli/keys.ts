@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 
 import { FlatlineError } from "../base/errors.ts";
-import { withStore, type WithStoreOptions, type ActDeps } from "./with-store.ts";
+import { withStore, type WithStoreOptions } from "./with-store.ts";
 import type { Config } from "../config/config.ts";
 import { actor } from "../contract/actor.ts";
 import type { PartsDeps } from "../daemon/parts.ts";
@@ -21,7 +21,7 @@ interface KeyFlags {
 
 interface CreateFlags extends KeyFlags {
   readonly organization: readonly string[];
-  readonly role: "customer" | "staff";
+  readonly role: KeyRole;
   readonly name: string;
 }
 
@@ -58,13 +58,25 @@ function addCreate(keys: Command, context: CliContext): void {
     .addHelpText("after", createHelp)
     .action(async (flags: CreateFlags) => {
       const { config } = await loadFleetConfig(flags.config, context);
-      const { organization: organizations, role, name } = flags;
-      const created = await createKey(config, context, { organizations, role, name });
-      for (const slug of created.unknown)
+      const { organization, role, name } = flags;
+      const organizations = [...new Set(organization)];
+      const known = new Set(config.organizations.map(({ slug }) => slug));
+      const create = async (store: Store) => {
+        for (const slug of await store.platform.organizations.slugs()) known.add(slug);
+        const nowMs = context.clock.nowMs();
+        return store.transaction(async (parts) => {
+          const made = await createApiKey(parts, { name, role, organizations, nowMs });
+          const by = { atMs: nowMs, actor: actor(context.userName(), "cli") };
+          const detail = { name, role, organizations };
+          await parts.audit.append({ ...by, action: "keys.create", slug: null, subject: made.stored.id, detail });
+          return made;
+        });
+      };
+      const { key, stored } = await withEmbeddedStore(config, context, create, { mustExist: false });
+      for (const slug of organizations.filter((one) => !known.has(one)))
         context.stderr.write(`flatline: there is no organization ${slug} yet; the key reaches it once it is there\n`);
-      context.stderr.write(`key ${created.stored.id}: keep it now, it is not shown again\n`);
-      const row = { ...viewKey(created.stored), key: created.key };
-      context.stdout.write(flags.json === true ? asJson(row) : `${created.key}\n`);
+      context.stderr.write(`key ${stored.id}: keep it now, it is not shown again\n`);
+      context.stdout.write(flags.json === true ? asJson({ ...viewKey(stored), key }) : `${key}\n`);
     });
 }
 
@@ -83,7 +95,8 @@ function addList(keys: Command, context: CliContext): void {
     .addHelpText("after", "\nExample:\n  flatline keys list --json | jq -r '.[].id'\n")
     .action(async (flags: KeyFlags) => {
       const config = await loadCommandConfig(flags.config, context);
-      const views = (await listKeys(config, context)).map(viewKey);
+      const stored = await withEmbeddedStore(config, context, ({ platform }) => platform.keys.list());
+      const views = stored.filter(({ revokedAtMs }) => revokedAtMs === null).map(viewKey);
       if (flags.json === true) {
         context.stdout.write(asJson(views));
         return;
@@ -109,68 +122,20 @@ function addRevoke(keys: Command, context: CliContext): void {
     .addHelpText("after", "\nExample:\n  flatline keys revoke key_0d1c7a52b9e84f36\n")
     .action(async (id: string, flags: KeyFlags) => {
       const config = await loadCommandConfig(flags.config, context);
-      if (!(await revokeKey(config, context, id))) throw new FlatlineError("not_found", `there is no valid key ${id}`);
+      const nowMs = context.clock.nowMs();
+      const revoke = async ({ platform, audit }: StoreParts): Promise<void> => {
+        if (!(await platform.keys.revoke(id, nowMs)))
+          throw new FlatlineError("not_found", `there is no valid key ${id}`);
+        const by = { atMs: nowMs, actor: actor(context.userName(), "cli") };
+        await audit.append({ ...by, action: "keys.revoke", slug: null, subject: id });
+      };
+      await withEmbeddedStore(config, context, (store) => store.transaction(revoke));
       context.stdout.write(`${id}: revoked\n`);
     });
 }
 
-function viewKey({ id, name, role, organizations, createdAtMs }: CreatedKey["stored"]) {
+function viewKey({ id, name, role, organizations, createdAtMs }: StoredKey) {
   return { id, name, role, organizations, createdAt: new Date(createdAtMs).toISOString() };
-}
-
-interface NewKey {
-  readonly name: string;
-  readonly role: KeyRole;
-  readonly organizations: readonly string[];
-}
-
-interface CreatedKey {
-  /** The key itself, returned only here: the store keeps its SHA-256. */
-  readonly key: string;
-  readonly stored: StoredKey;
-  /** Organizations that neither the configuration nor the store knows: the key works for them when they exist. */
-  readonly unknown: readonly string[];
-}
-
-/** Creates a key of the embedded service; a running daemon accepts it at once. @throws usage with a remote source */
-function createKey(config: Config, deps: ActDeps, wanted: NewKey): Promise<CreatedKey> {
-  const create = async (store: Store): Promise<CreatedKey> => {
-    const organizations = [...new Set(wanted.organizations)];
-    const known = new Set(config.organizations.map(({ slug }) => slug));
-    for (const slug of await store.platform.organizations.slugs()) known.add(slug);
-    const nowMs = deps.clock.nowMs();
-    const created = await store.transaction(async (parts) => {
-      const made = await createApiKey(parts, { ...wanted, organizations, nowMs });
-      const detail = { name: wanted.name, role: wanted.role, organizations };
-      const by = { atMs: nowMs, actor: actor(deps.userName(), "cli") };
-      await parts.audit.append({ ...by, action: "keys.create", slug: null, subject: made.stored.id, detail });
-      return made;
-    });
-    return { ...created, unknown: organizations.filter((slug) => !known.has(slug)) };
-  };
-  return withEmbeddedStore(config, deps, create, { mustExist: false });
-}
-
-/** Returns the valid keys, oldest first. @throws usage with a remote source */
-function listKeys(config: Config, deps: PartsDeps): Promise<readonly StoredKey[]> {
-  return withEmbeddedStore(config, deps, async (store) =>
-    (await store.platform.keys.list()).filter(({ revokedAtMs }) => revokedAtMs === null),
-  );
-}
-
-/**
- * Revokes a key at once, for a running daemon too. Returns false if no valid key has this id.
- * @throws usage with a remote source
- */
-function revokeKey(config: Config, deps: ActDeps, id: string): Promise<boolean> {
-  const revoke = async ({ platform, audit }: StoreParts): Promise<boolean> => {
-    const nowMs = deps.clock.nowMs();
-    if (!(await platform.keys.revoke(id, nowMs))) return false;
-    const by = { atMs: nowMs, actor: actor(deps.userName(), "cli") };
-    await audit.append({ ...by, action: "keys.revoke", slug: null, subject: id });
-    return true;
-  };
-  return withEmbeddedStore(config, deps, (store) => store.transaction(revoke));
 }
 
 /** Opens the store of the embedded service, beside a running daemon. @throws usage with a remote source */

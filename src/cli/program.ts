@@ -149,10 +149,7 @@ const loaders: Readonly<Record<string, LoadCommands>> = {
   drill: async () => [(await import("./drill/command.ts")).registerDrill],
   outbox: async () => [(await import("./outbox.ts")).registerOutbox],
   audit: async () => [(await import("./audit.ts")).registerAudit],
-  import: async () => [
-    (await import("./import/import-events.ts")).registerImportEvents,
-    (await import("./import/import-fixture.ts")).registerImportFixture,
-  ],
+  import: async () => [(await import("./import.ts")).registerImport],
   backtest: async () => [(await import("./replay/backtest.ts")).registerBacktest],
   tune: async () => [(await import("./replay/tune.ts")).registerTune],
   keys: async () => [(await import("./keys.ts")).registerKeys],

@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline";
+import { formatCount } from "../../base/numbers.ts";
 import type { CliContext } from "../context.ts";
 
 /** Asks on stderr and reads one line of the terminal; only y and yes confirm; end of input and Ctrl-C do not. */
@@ -19,4 +20,13 @@ export function askYesNo(
     lines.once("close", () => resolve(false));
     signal.addEventListener("abort", () => lines.close(), { once: true });
   });
+}
+
+// A question has to be read; the lists have all of them.
+const mostNamed = 20;
+
+/** Returns names for a question: at most twenty, and how many more there are. */
+export function namesOf(names: readonly string[]): string {
+  const more = names.length - mostNamed;
+  return [...names.slice(0, mostNamed), ...(more > 0 ? [`${formatCount(more)} more`] : [])].join(", ");
 }

@@ -5,10 +5,10 @@ import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { createSystemClock } from "../../base/time.ts";
-import { openStore } from "../../store/open.ts";
-import type { CliContext } from "../context.ts";
-import { runProgram } from "../program.ts";
+import { createSystemClock } from "../base/time.ts";
+import { openStore } from "../store/open.ts";
+import type { CliContext } from "./context.ts";
+import { runProgram } from "./program.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 12);
 const csv = "at,slug,id\n2026-01-15T12:00:00Z,acme,1\n2026-01-15T13:00:00Z,globex,\n";

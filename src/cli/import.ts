@@ -2,21 +2,27 @@ import { resolve } from "node:path";
 
 import { InvalidArgumentError, Option, type Command } from "commander";
 
-import { FlatlineError } from "../../base/errors.ts";
-import { readInstant } from "../../base/instant.ts";
-import { formatCount } from "../../base/numbers.ts";
-import { timezone } from "../../base/schema/values.ts";
-import { suggest } from "../../base/suggestions.ts";
-import { secondMs, type Clock } from "../../base/time.ts";
-import { timezoneOf, type Timezone } from "../../base/timezone.ts";
-import { withStore, type ActDeps } from "../with-store.ts";
-import type { Config } from "../../config/config.ts";
-import { actor } from "../../contract/actor.ts";
-import { storeLocation } from "../../daemon/parts.ts";
-import { importEvents, type ImportOptions, type ImportOutcome } from "../../store/events/import.ts";
-import { eventFields, fileLayout, type EventLayout } from "../../store/events/rules.ts";
-import { loadCommandConfig } from "../command-config.ts";
-import type { CliContext, Output, RegisterCommand } from "../context.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { readInstant } from "../base/instant.ts";
+import { formatCount } from "../base/numbers.ts";
+import { timezone } from "../base/schema/values.ts";
+import { suggest } from "../base/suggestions.ts";
+import { secondMs, type Clock } from "../base/time.ts";
+import { timezoneOf, type Timezone } from "../base/timezone.ts";
+import { withStore, type ActDeps } from "./with-store.ts";
+import type { Config } from "../config/config.ts";
+import { readFixtureText } from "../daemon/fixture-text.ts";
+import type { FixtureText } from "../service/fixture/file.ts";
+import { importFixtures } from "../service/fixture/fixture.ts";
+import type { Store } from "../store/store.ts";
+import { withEmbeddedStore } from "./keys.ts";
+import { actor } from "../contract/actor.ts";
+import { storeLocation } from "../daemon/parts.ts";
+import { importEvents, type ImportOptions, type ImportOutcome, type ImportProgress } from "../store/events/import.ts";
+import { eventFields, fileLayout, type EventLayout } from "../store/events/rules.ts";
+import { countOf } from "../web/parts/figures.ts";
+import { loadCommandConfig, loadFleetConfig } from "./command-config.ts";
+import type { CliContext, Output, RegisterCommand } from "./context.ts";
 
 interface ImportFlags {
   readonly config?: string;
@@ -27,11 +33,14 @@ interface ImportFlags {
   readonly timezone?: Timezone;
 }
 
-/** `flatline import events FILE…`, under the command `import` when there is one already. */
-export const registerImportEvents: RegisterCommand = (program: Command, context: CliContext): void => {
-  const parent =
-    program.commands.find((command) => command.name() === "import") ??
-    program.command("import").description("load data into the embedded store");
+/** `flatline import events|fixture FILE…` */
+export const registerImport: RegisterCommand = (program: Command, context: CliContext): void => {
+  const parent = program.command("import").description("load data into the embedded store");
+  addEvents(parent, context);
+  addFixture(parent, context);
+};
+
+function addEvents(parent: Command, context: CliContext): void {
   parent
     .command("events")
     .description("load liveness events; all files or nothing, also while the daemon runs")
@@ -50,7 +59,7 @@ export const registerImportEvents: RegisterCommand = (program: Command, context:
     )
     .option("--again", "import content that was imported before and has rows without an id")
     .option("--json", "print {files, received, stored, duplicates, firstAt, lastAt, slugs}")
-    .addHelpText("after", help)
+    .addHelpText("after", eventsHelp)
     .action(async (files: string[], flags: ImportFlags) => {
       const config = await loadCommandConfig(flags.config, context);
       const progress = createProgressLine(context.stderr, context.clock);
@@ -77,17 +86,17 @@ export const registerImportEvents: RegisterCommand = (program: Command, context:
         const seconds = (context.clock.monotonicMs() - startedAtMs) / secondMs;
         const span = firstAtMs === null ? "" : `, ${firstAt ?? ""} to ${lastAt ?? ""}`;
         context.stdout.write(
-          `imported ${amount(outcome.stored, "event")} of ${amount(outcome.slugs, "organization")}` +
-            `${outcome.duplicates === 0 ? "" : `, ${amount(outcome.duplicates, "duplicate")} left out`}${span}` +
+          `imported ${countOf(outcome.stored, "event")} of ${countOf(outcome.slugs, "organization")}` +
+            `${outcome.duplicates === 0 ? "" : `, ${countOf(outcome.duplicates, "duplicate")} left out`}${span}` +
             ` (${seconds.toFixed(1)} s, ${formatCount(outcome.received / Math.max(seconds, 0.001))} rows/s)\n`,
         );
       } finally {
         progress.clear();
       }
     });
-};
+}
 
-const help = `
+const eventsHelp = `
 Columns or keys: at and slug, and when wanted assetType, asset, status [DETECTED_AS_DEAD], id, count [1]. The same id of
 the same slug counts once. at is of the years 1970 to 9999, count a whole number up to 1000000000. A bad line: its number
 and reason, nothing imported, exit code 65.
@@ -135,18 +144,12 @@ function parseRebase(text: string, clock: Clock): number {
   return reading.atMs;
 }
 
-interface Progress {
-  readonly phase: "checking" | "writing";
-  readonly rows: number;
-  readonly totalRows: number | null;
-}
-
 /** One line on a terminal that is written over and over; nothing elsewhere. */
 function createProgressLine(output: Output, clock: Clock) {
   let isShown = false;
   let writingSinceMs: number | null = null;
   return {
-    show: ({ phase, rows, totalRows }: Progress): void => {
+    show: ({ phase, rows, totalRows }: ImportProgress): void => {
       if (!output.isTerminal) return;
       if (phase === "writing") writingSinceMs ??= clock.monotonicMs();
       const seconds = (clock.monotonicMs() - (writingSinceMs ?? 0)) / secondMs;
@@ -164,10 +167,6 @@ function createProgressLine(output: Output, clock: Clock) {
       isShown = false;
     },
   };
-}
-
-function amount(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 interface ImportFilesOptions extends Pick<ImportOptions, "rebaseToMs" | "again" | "onProgress" | "signal"> {
@@ -215,3 +214,41 @@ async function importEventFiles(
   await withStore(config, deps, ({ store }) => store.audit.append({ ...by, ...act }));
   return outcome;
 }
+
+function addFixture(parent: Command, context: CliContext): void {
+  parent
+    .command("fixture")
+    .description("load organizations, brands, keys, assets, rules and reports; all files or nothing")
+    .argument("<file...>", "fixtures, YAML or JSON")
+    .option("-c, --config <file>", "configuration file")
+    .option("--json", "print the counts as JSON")
+    .addHelpText("after", fixtureHelp)
+    .action(async (files: string[], flags: { readonly config?: string; readonly json?: boolean }) => {
+      const { config } = await loadFleetConfig(flags.config, context);
+      const texts: FixtureText[] = [];
+      for (const file of files)
+        texts.push({ name: file, text: await readFixtureText(resolve(context.cwd, file), file) });
+      const configured = config.organizations.map(({ slug }) => slug);
+      const by = actor(context.userName(), "cli");
+      const work = (store: Store) => importFixtures({ store, clock: context.clock, files: texts, configured, by });
+      const counts = await withEmbeddedStore(config, context, work, { mustExist: false });
+      const text = Object.entries(counts)
+        .map(([name, count]) => `${count} ${wordFor(name, count)}`)
+        .join(", ");
+      context.stdout.write(flags.json === true ? `${JSON.stringify(counts)}\n` : `imported ${text}\n`);
+    });
+}
+
+/** What is counted: `legitimacyRules` as "legitimacy rules", or "legitimacy rule" where it is one. */
+function wordFor(name: string, count: number): string {
+  const words = name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return count === 1 ? words.replace(/s$/, "") : words;
+}
+
+const fixtureHelp = `
+Upserted by id or name, also while the daemon runs. A proposal that comes again as queued and not resolved is escalated
+again. Keys, rules and reports may be of organizations that the configuration names or that have events.
+
+Example:
+  flatline import fixture examples/fixture.yaml
+`;
