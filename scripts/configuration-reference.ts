@@ -15,29 +15,29 @@ export function renderReference(schema: JsonSchema): string {
   const settings = Object.keys(properties(section("defaults")));
   const ownRows = rowsOf(organization).filter(({ key }) => !settings.includes(firstName(key)));
   return [
-    "Each secret has a twin that names a file to read it from, `apiKeyFile` of `apiKey`; it is not listed.",
+    "Each key has its type, its default in brackets, and its meaning. Each secret `x` has a twin `xFile`, which is not listed.",
     "### Top level",
-    table(topLevelRows(schema)),
+    list(topLevelRows(schema)),
     "### `source`",
     ...typeTables(variants(section("source"))),
     "### `defaults`",
-    table(rowsOf(section("defaults"))),
+    list(rowsOf(section("defaults"))),
     "### `organizations`",
     `A list. ${text(items(section("organizations")))} Beside these keys, every key of \`defaults\`.`,
-    table(ownRows),
+    list(ownRows),
     "### `discover`",
     "A list. `organization` has the keys of `organizations`, without `slug`.",
-    table(rowsOf(items(section("discover"))).filter(({ key }) => firstName(key) === key)),
+    list(rowsOf(items(section("discover"))).filter(({ key }) => firstName(key) === key)),
     "### `alerting`",
-    table(rowsOf(section("alerting"))),
+    list(rowsOf(section("alerting"))),
     "### `receivers`",
     ...typeTables(variants(items(section("receivers")))),
     "### `silences`",
     "A list. Each is fixed (`startsAt`, `endsAt`) or recurring (`schedule`, `duration`, `timezone`), and has at least one of `slug`, `check` and `labels`; all that it has must match.",
-    table(rowsOf(items(section("silences")))),
+    list(rowsOf(items(section("silences")))),
     ...["server", "storage", "heartbeat", "secondOpinion", "log"].flatMap((key) => [
       `### \`${key}\``,
-      table(rowsOf(section(key))),
+      list(rowsOf(section(key))),
     ]),
   ].join("\n\n");
 }
@@ -56,9 +56,9 @@ function typeTables(types: readonly JsonSchema[]): string[] {
     const as = known.length === 0 ? "" : ` As with \`${nameOf(types[twin])}\`: ${namesOf(known)}.`;
     const none = own.length === 0 ? " No more keys." : "";
     const head = `\`type: ${nameOf(type)}\`${"default" in kind ? ", the default" : ""}: ${text(kind)}${as}${none}`;
-    return fresh.length === 0 ? [head] : [head, table(fresh)];
+    return fresh.length === 0 ? [head] : [head, list(fresh)];
   });
-  return shared.length === 0 ? parts : ["Keys of every type:", table(shared), ...parts];
+  return shared.length === 0 ? parts : ["Keys of every type:", list(shared), ...parts];
 }
 
 function nameOf(type: JsonSchema | undefined): string {
@@ -122,19 +122,23 @@ function allRowsOf(node: JsonSchema, prefix = ""): Row[] {
     const row: Row = {
       key,
       type: typeOf(child),
-      defaultText:
-        "default" in child ? `\`${JSON.stringify(child["default"])}\`` : required.includes(name) ? "required" : "",
+      defaultText: "default" in child ? ` [\`${defaultOf(child)}\`]` : required.includes(name) ? ", required" : "",
       description: text(child),
     };
     return [row, ...nested];
   });
 }
 
+function defaultOf(node: JsonSchema): string {
+  const value = node["default"];
+  return typeof value === "string" && value !== "" ? value : JSON.stringify(value);
+}
+
 function typeOf(node: JsonSchema): string {
   const choices = variants(node).filter((variant) => !("$ref" in variant));
   if (choices.length > 0) return [...new Set(choices.map(typeOf))].join(" or ");
   if ("const" in node) return `\`${String(node["const"])}\``;
-  if (Array.isArray(node["enum"])) return node["enum"].map((choice) => `\`${String(choice)}\``).join(", ");
+  if (Array.isArray(node["enum"])) return node["enum"].map((choice) => `\`${String(choice)}\``).join(" or ");
   if (node["type"] === "array") return `list of ${plural(typeOf(items(node)))}`;
   if (node["type"] === "integer") return "whole number";
   if (node["type"] === "object")
@@ -157,12 +161,14 @@ function plural(type: string): string {
     .join(" or ");
 }
 
-function table(rows: readonly Row[]): string {
-  const lines = rows.map(({ key, type, defaultText, description }) => {
-    const name = key.startsWith("[") ? key : `\`${key}\``;
-    return `| ${name} | ${type} | ${defaultText} | ${description} |`.replaceAll(/(?<=\S)\|(?=\S)/g, "\\|");
-  });
-  return ["| key | type | default | |", "|---|---|---|---|", ...lines].join("\n").replaceAll("``", "`");
+/** One line a key: its type, its default in brackets, its meaning. */
+function list(rows: readonly Row[]): string {
+  return rows
+    .map(({ key, type, defaultText, description }) => {
+      const name = key.startsWith("[") ? key : `\`${key}\``;
+      return `- ${name}: ${type}${defaultText}. ${description}`;
+    })
+    .join("\n");
 }
 
 function properties(node: JsonSchema): Readonly<Record<string, JsonSchema>> {

@@ -27,7 +27,9 @@ function plain(text: string): string {
 describe("docs/configuration.md", () => {
   it("describes every key of the schema, those in lists included", () => {
     const markdown = readFileSync(new URL("../../docs/configuration.md", import.meta.url), "utf8");
-    const rows = [...markdown.matchAll(/^\| \[?`(?:[\w.[\]]+\.)?(\w+)`.*\| +(.*?) +\|$/gm)];
+    const rows = [
+      ...markdown.matchAll(/^- \[?`(?:[\w.[\]]+\.)?(\w+)`(?:\]\(#\w+\))?: (?:[^.[]|\[`[^`]*`\])+\. (.*)$/gm),
+    ];
     const described = new Set(rows.map(([, key, description]) => plain(`${key}: ${description}`)));
     const keys = [...new Set(describedKeys(schema))];
 
