@@ -78,7 +78,7 @@ export async function renderMetricsDocs(): Promise<string> {
 
 # Metrics
 
-\`GET /metrics\` answers in Prometheus' text format 0.0.4 or in OpenMetrics 1.0, whichever the scraper prefers, compressed with gzip where it accepts that. A Prometheus needs nothing but:
+\`GET /metrics\` answers in Prometheus' text format 0.0.4 or in OpenMetrics 1.0, with gzip where the scraper accepts it:
 
 \`\`\`yaml
 scrape_configs:
@@ -86,29 +86,29 @@ scrape_configs:
     static_configs: [{ targets: ["127.0.0.1:9640"] }]
 \`\`\`
 
-With \`server.publicRead: false\` it has to send the token too: \`authorization: { credentials_file: /run/secrets/flatline-token }\`.
+With \`server.publicRead: false\` Prometheus needs the token: \`authorization: { credentials_file: /run/secrets/flatline-token }\`.
 
-\`slug\` is the organization, \`check\` is \`dead-asset-spike\`, \`review-queue\`, \`sentinel\`, \`event-flow\`, \`regret\` or a healthcheck of the configuration, \`receiver\` a name of the configuration. No label is copied from \`labels\` of the configuration, and no metric holds a secret. Units are in the names; timestamps are seconds since 1970.
+\`slug\` is the organization, \`check\` is \`dead-asset-spike\`, \`review-queue\`, \`sentinel\`, \`event-flow\`, \`regret\` or a healthcheck of the configuration, \`receiver\` a name of the configuration. No label is copied from \`labels\` of the configuration. Timestamps are seconds since 1970. Below, each metric has its type, its labels with their values where these are closed, and its meaning.
 
-**Nothing stale is shown as fresh.** The series of a check are rendered from its state at each scrape. Until its first run an organization has no severity. After a failed run, and when the last verdict is older than three intervals of its schedule (at least two minutes), \`flatline_check_severity{severity="unknown"}\` is 1, \`flatline_check_up\` is 0, and what the last result said is absent. After a restart the last verdicts are back at once. An organization that is removed from the configuration loses all its series. Counters with closed labels are there at 0 from the start, so that \`rate\` and \`increase\` see the first event.
+**Nothing stale is shown as fresh.** Until its first run an organization has no severity. After a failed run, and when the last verdict is older than three intervals of its schedule (at least two minutes), \`flatline_check_severity{severity="unknown"}\` is 1, \`flatline_check_up\` is 0, and what the last result said is absent. After a restart the last verdicts are back at once. An organization that is removed from the configuration loses all its series. Counters with closed labels are 0 from the start.
 
 ## Checks
 
-${renderTable(Object.values(checkInstruments))}
+${renderList(Object.values(checkInstruments))}
 
 ## The daemon
 
-${renderTable(Object.values(countedInstruments))}
+${renderList(Object.values(countedInstruments))}
 
 \`code\` is the HTTP status, or why there was none; after 200 series of a counter the rest is counted as \`other\`.
 
 ## Fleet, alerts and outbox
 
-${renderTable(Object.values(fleetInstruments))}
+${renderList(Object.values(fleetInstruments))}
 
 ## Process
 
-\`process_*\` and \`nodejs_*\` are those of [prom-client](https://github.com/siimon/prom-client) (CPU, memory, file descriptors, heap, garbage collection, the delay of the event loop at each scrape), without \`nodejs_active_*_total\`, which are gauges by a counter's name, and without the histogram of the event loop, which costs an idle daemon more than all its work.
+\`process_*\` and \`nodejs_*\` are those of [prom-client](https://github.com/siimon/prom-client) (CPU, memory, file descriptors, heap, garbage collection, the delay of the event loop at each scrape), without \`nodejs_active_*_total\`, which are gauges by a counter's name, and the histogram of the event loop, which costs too much.
 
 ## Buckets
 
@@ -120,7 +120,7 @@ ${examples.map(({ question, query }) => `${question}\n\n\`\`\`promql\n${query}\n
 
 ## One check at the pace of Prometheus
 
-\`GET /probe?slug=SLUG[&check=CHECK]\` runs a check now and answers with the series of that run only, for a Prometheus that wants to drive the schedule itself, as with the blackbox exporter. A check that fails is 200 with \`flatline_check_up 0\`; a slug or check that is not configured is 404. Concurrent probes of one check of one organization share one run, and one within five seconds of a finished one gets its result. The run is bounded by the scrape's timeout (\`X-Prometheus-Scrape-Timeout-Seconds\`, which Prometheus sends) less half a second; without the header by two minutes. It is neither counted nor stored, and changes no alert.
+\`GET /probe?slug=SLUG[&check=CHECK]\` runs a check now and answers with the series of that run only, as the blackbox exporter does. A check that fails is 200 with \`flatline_check_up 0\`; a slug or check that is not configured is 404, no slug 400. Concurrent probes of one check of one organization share one run, and one within five seconds of a finished one gets its result. The run is bounded by the scrape's timeout (\`X-Prometheus-Scrape-Timeout-Seconds\`) less half a second; without the header by two minutes. It is neither counted nor stored, and changes no alert.
 
 \`\`\`yaml
 scrape_configs:
@@ -138,16 +138,17 @@ scrape_configs:
   return format(text, { ...(await resolveConfig(metricsDocsFile)), parser: "markdown" });
 }
 
-function renderTable(rows: readonly Instrument[]): string {
-  const lines = rows.map(({ name, type, labels, help, note, values = {} }) => {
-    const labelText = labels.map((label) => {
-      const allowed = values[label];
-      return allowed === undefined ? `\`${label}\`` : `\`${label}\` (${allowed.join(", ")})`;
-    });
-    const meaning = note === undefined ? help : `${help} ${note}`;
-    return `| \`${name}\` | ${type} | ${labelText.join(", ")} | ${meaning} |`;
-  });
-  return ["| metric | type | labels | meaning |", "|---|---|---|---|", ...lines].join("\n");
+function renderList(rows: readonly Instrument[]): string {
+  return rows
+    .map(({ name, type, labels, help, note, values = {} }) => {
+      const labelText = labels.map((label) => {
+        const allowed = values[label];
+        return allowed === undefined ? `\`${label}\`` : `\`${label}\` (${allowed.join(", ")})`;
+      });
+      const meaning = note === undefined ? help : `${help} ${note}`;
+      return `- \`${name}\`: ${[type, ...labelText].join(", ")}. ${meaning}`;
+    })
+    .join("\n");
 }
 
 function renderBuckets(): string {

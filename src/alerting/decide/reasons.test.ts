@@ -6,9 +6,9 @@ import { reasonMeanings } from "./reasons.ts";
 describe("reasons", () => {
   it("are in docs/alerts.md with the same meaning, and no others are", async () => {
     const text = await readFile(new URL("../../../docs/alerts.md", import.meta.url), "utf8");
-    const table = text.slice(text.indexOf("## Reasons"));
+    const section = text.slice(text.indexOf("## Reasons"));
 
-    const rows = [...table.matchAll(/^\|\s*`(\w+)`\s*\|\s*(.*?)\s*\|$/gm)].map(([, name, meaning]) => [name, meaning]);
+    const rows = [...section.matchAll(/^- `(\w+)`: (.*)$/gm)].map(([, name, meaning]) => [name, meaning]);
 
     expect(Object.fromEntries(rows)).toEqual(reasonMeanings);
   });
