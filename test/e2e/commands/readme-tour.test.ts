@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { chmod } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { chmod, mkdir, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { describe, expect, it } from "vitest";
 
+import { minuteMs, secondMs } from "../../../src/base/time.ts";
 import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
 import { startHttpSink } from "../../support/far-side/http-sink.ts";
 import { startScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
@@ -18,6 +19,48 @@ const readme = readFileSync(`${root}README.md`, "utf8");
 const [, chapter = ""] = /## Your own organizations([^]*?)\n## /.exec(readme) ?? [];
 const [, quickStart = ""] = /```sh\n([^`]+)```/.exec(chapter) ?? [];
 const [, heredoc = ""] = /<<'END'\n([^]+?\n)END\n/.exec(quickStart) ?? [];
+const [, shown = ""] = /\n\n```\n([^`]+)\n```/.exec(readme) ?? [];
+
+/** A shell with commands of the README, and what they have said so far; it ends with all that it started. */
+interface Shell extends Disposable {
+  said(): string;
+  exitCode(): number | null;
+}
+
+function startShell(commands: string, cwd: string, env: Readonly<Record<string, string>>): Shell {
+  const shell = spawn("bash", ["-e", "-c", commands], { cwd, env, detached: true, stdio: "pipe" });
+  let said = "";
+  for (const output of [shell.stdout, shell.stderr]) output.setEncoding("utf8").on("data", (text) => (said += text));
+  return {
+    said: () => said,
+    exitCode: () => shell.exitCode,
+    [Symbol.dispose]: () => {
+      if (shell.pid !== undefined && shell.exitCode === null) process.kill(-shell.pid, "SIGKILL");
+    },
+  };
+}
+
+describe("the README's npm start", () => {
+  it("says what the README shows", { timeout: 3 * minuteMs }, async () => {
+    const [, start = ""] = /^npm ci && (npm start)\b/m.exec(readme) ?? [];
+    await using place = await makeProgramFolder();
+    const port = String(await freePort());
+    await mkdir(join(place.path, "scripts"));
+    for (const name of ["bin", "examples"]) await symlink(join(root, name), join(place.path, name));
+    for (const name of ["package.json", "config.example.yaml", "scripts/clean-example.js"]) {
+      await place.write(name, readFileSync(join(root, name), "utf8").replace("9640", port));
+    }
+    const env = { PATH: `${dirname(process.execPath)}:${process.env["PATH"]}`, HOME: place.path };
+    const shape = (text: string): string => text.replaceAll(/[\d,.]*\d/g, "0");
+
+    using shell = startShell(`${start} -- --log-format pretty`, place.path, env);
+    const missing = (): string[] =>
+      shown.split("\n").filter((line) => !shape(shell.said()).includes(`\n${shape(line)}\n`));
+
+    await expect.poll(missing, { timeout: 2 * minuteMs }).toEqual([]);
+    expect(shown.split("\n")).toHaveLength(6);
+  });
+});
 
 describe("the README's way to the first alert", () => {
   it("writes a file that git leaves alone", () => {
@@ -50,23 +93,20 @@ describe("the README's way to the first alert", () => {
       .replace("FLATLINE_API_KEY=…", "FLATLINE_API_KEY=key-of-mine")
       .replace("https://hooks.slack.com/services/…", `${slack.url}/services/a`);
     const env = { PATH: `${place.path}:${process.env["PATH"]}`, FLATLINE_LISTEN: `127.0.0.1:${await freePort()}` };
-    const shell = spawn("bash", ["-e", "-c", pasted], { cwd: place.path, env, detached: true, stdio: "pipe" });
-    let said = "";
-    for (const output of [shell.stdout, shell.stderr]) output.setEncoding("utf8").on("data", (text) => (said += text));
+    using shell = startShell(pasted, place.path, env);
 
     try {
       await eventually(() => {
-        if (shell.exitCode !== null) throw new Error(said);
+        if (shell.exitCode() !== null) throw new Error(shell.said());
         return slack.requests.length === 2;
-      });
+      }, 50 * secondMs);
       const [test = "", alert = ""] = slack.requests.map(({ body }) => body.replaceAll("\u00a0", " "));
       expect(test).toContain("[TEST]");
       expect(alert).toMatch(/fail[^]*acme[^]*5,119 deaths/);
       expect(alert).not.toContain("globex");
-      expect(said).toContain("trust-slack: accepted, HTTP 200: ok\n");
+      expect(shell.said()).toContain("flatline.yaml: ok, 2 organizations, 1 receiver\n");
+      expect(shell.said()).toContain("trust-slack: accepted, HTTP 200: ok\n");
     } finally {
-      // The shell with the daemon that it waits for.
-      if (shell.pid !== undefined && shell.exitCode === null) process.kill(-shell.pid, "SIGKILL");
       await Promise.all([platform.close(), slack.close()]);
     }
   });
@@ -92,28 +132,31 @@ describe("the README's container", () => {
 });
 
 describe("the README", () => {
+  /** What runs the commands that are not run above. */
+  const elsewhere: Readonly<Record<string, string>> = {
+    "npm ci": ".ci/install",
+    "npm test": ".ci/run",
+    "npm pack": "test/e2e/deploy/package.test.ts",
+    "npm install": "test/e2e/deploy/package.test.ts",
+    "docker build": "test/e2e/deploy/container.test.ts",
+    "docker run": "test/e2e/deploy/container.test.ts",
+    "flatline init": "test/e2e/commands/init.test.ts",
+    "flatline check": "test/e2e/commands/guide-tour.test.ts",
+    "flatline import": "test/e2e/commands/guide-tour.test.ts",
+  };
+
   it("has no command but those that a test runs", () => {
-    const commands = [...readme.matchAll(/```sh\n([^`]+)```/g)].flatMap(([, block = ""]) =>
+    const others = readme.replace(quickStart, "");
+    const fenced = [...others.matchAll(/```(?:sh|bash|shell|console)\n([^`]+)```/g)].flatMap(([, block = ""]) =>
       block
-        .replace(heredoc, "")
         .replaceAll("\\\n", "")
         .trim()
-        .split("\n")
-        .filter((line) => line !== "END"),
+        .split(/\n| && /),
     );
+    const inline = [...others.matchAll(/`((?:np[mx]|flatline|docker|helm|curl) [^`]+)`/g)].map(([, line = ""]) => line);
+    const named = [...fenced, ...inline].map((line) => line.replace(/^npx /, "").split(" ", 2).join(" "));
 
-    expect(commands.map((command) => command.split(/[ =]/, 3).join(" "))).toEqual([
-      // deploy/first-start.test.ts has the two commands of `npm start`; an `npm ci` was before this test.
-      "npm ci &&",
-      "npm ci &&",
-      // Above.
-      "export FLATLINE_API_KEY …",
-      "cat > flatline.yaml",
-      "npx flatline notify",
-      "npx flatline run",
-      // deploy/container.test.ts
-      "docker build -t",
-      "docker run --read-only",
-    ]);
+    expect(new Set(named)).toEqual(new Set(["npm start", ...Object.keys(elsewhere)]));
+    expect(Object.values(elsewhere).filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 });
