@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 
 import { format, resolveConfig } from "prettier";
 
+import { checkNames } from "../src/contract/report.ts";
 import { checkInstruments, countedInstruments, fleetInstruments, type Instrument } from "../src/metrics/catalogue.ts";
 
 /** Where the page is. */
@@ -88,7 +89,7 @@ scrape_configs:
 
 With \`server.publicRead: false\` Prometheus needs the token: \`authorization: { credentials_file: /run/secrets/flatline-token }\`.
 
-\`slug\` is the organization, \`check\` is \`dead-asset-spike\`, \`review-queue\`, \`sentinel\`, \`event-flow\`, \`regret\` or a healthcheck of the configuration, \`receiver\` a name of the configuration. No label is copied from \`labels\` of the configuration. Timestamps are seconds since 1970. Below, each metric has its type, its labels with their values where these are closed, and its meaning.
+\`slug\` is the organization, \`check\` is ${checkNames.map((name) => `\`${name}\``).join(", ")} or a healthcheck of the configuration, \`receiver\` a name of the configuration. No label is copied from \`labels\` of the configuration. Timestamps are seconds since 1970. Below, each metric has its type, its labels with their values where these are closed, and its meaning.
 
 **Nothing stale is shown as fresh.** Until its first run an organization has no severity. After a failed run, and when the last verdict is older than three intervals of its schedule (at least two minutes), \`flatline_check_severity{severity="unknown"}\` is 1, \`flatline_check_up\` is 0, and what the last result said is absent. After a restart the last verdicts are back at once. An organization that is removed from the configuration loses all its series. Counters with closed labels are 0 from the start.
 
