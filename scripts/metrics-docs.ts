@@ -31,21 +31,9 @@ const examples: readonly Example[] = [
       'flatline_check_deaths{check="dead-asset-spike"} / (flatline_check_expected_deaths{check="dead-asset-spike"} > 0)',
   },
   {
-    question: "Which asset types carry the spikes, over all organizations?",
-    query: "topk(5, sum by (asset_type) (flatline_check_asset_type_excess))",
-  },
-  {
     question:
       "Did the liveness checker break, or did one attacker leave? Share of the organizations whose alert fires:",
     query: "flatline_fleet_spiking_organizations / (flatline_fleet_organizations > 0)",
-  },
-  {
-    question: "Whose last result is older than half an hour?",
-    query: "time() - flatline_check_last_success_timestamp_seconds > 1800",
-  },
-  {
-    question: "Why do runs fail?",
-    query: "sum by (check, reason) (rate(flatline_check_errors_total[15m])) > 0",
   },
   {
     question: "How long does all but the slowest hundredth of the runs take?",
@@ -66,10 +54,6 @@ const examples: readonly Example[] = [
   {
     question: "Which receivers take requests and do not answer?",
     query: "flatline_receiver_attempts_under_way > 0 and increase(flatline_receiver_timeouts_total[15m]) > 0",
-  },
-  {
-    question: "Did the last reload of the configuration fail?",
-    query: "flatline_config_last_reload_successful == 0",
   },
 ];
 

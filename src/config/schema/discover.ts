@@ -12,9 +12,7 @@ export const discoverShape = {
     "Asked with GET for a JSON array; redirects are not followed, at most 16 MiB within 30 s. A secret. Not with `file`.",
   ),
   urlFile: secretFile("the URL").optional(),
-  file: filePath()
-    .optional()
-    .describe("A file with the JSON array, at most 16 MiB; relative to the folder of this file. Not with `url`."),
+  file: filePath().optional().describe("A file with the JSON array, at most 16 MiB. Not with `url`."),
   headers: z
     .record(z.string(), z.string())
     .optional()

@@ -136,11 +136,7 @@ const checksShape = Object.fromEntries(
 
 /** The settings that `defaults`, an organization and the template of a discovery source may have. */
 export const settingsShape = {
-  schedule: builtIn(
-    cronPattern(),
-    "*/5 * * * *",
-    "Cron pattern as in Vixie cron: 5 fields, or 6 with seconds first, names (`JAN`, `MON`), `@yearly` `@monthly` `@weekly` `@daily` `@hourly`.",
-  ),
+  schedule: builtIn(cronPattern(), "*/5 * * * *", "Cron pattern as in Vixie cron: 5 fields, or 6 with seconds first."),
   timezone: builtIn(
     timezone(),
     "UTC",
@@ -151,12 +147,12 @@ export const settingsShape = {
   baseline: builtIn(
     z.enum(baselineKinds),
     "mean",
-    "From what deaths are expected: `mean` of the baseline, or `median` of the same window on each of its days. `median` with local sources only.",
+    "What is expected: the `mean` of the baseline, or the `median` of its days. `median` with local sources only.",
   ),
   count: builtIn(
     z.enum(countKinds),
     "deaths",
-    "What is counted: `deaths`, or `assets`, each one once in the window and once on each day of a median. `assets` with `baseline: median` and `source.type: embedded` only.",
+    "What is counted: `deaths`, or each of the `assets` once. `assets` with `baseline: median` and `source.type: embedded` only.",
   ),
   baselineExclude: builtIn(
     z.enum(["none", "judged"]),
@@ -166,7 +162,7 @@ export const settingsShape = {
   whenNoEvents: builtIn(
     z.enum(["unknown", "ok"]),
     "unknown",
-    "The verdict on an organization of which no event was ever stored: `unknown`, or `ok` for a stream that carries deaths only. With `source.type: embedded` only.",
+    "The verdict on an organization of which no event was ever stored: `ok` for a stream that carries deaths only. With `source.type: embedded` only.",
   ),
   attributionDays: builtIn(
     wholeNumber({ min: 1, max: 365 }),
@@ -177,9 +173,7 @@ export const settingsShape = {
   receivers: z
     .array(routedReceiver)
     .optional()
-    .describe(
-      "Names of the receivers that are notified; all receivers when absent, none when empty. `{ name, after }` is an escalation.",
-    ),
+    .describe("Who is notified; all receivers when absent, none when empty. `{ name, after }` is an escalation."),
   labels: builtIn(z.record(z.string(), z.string()), {}, "Copied to notifications, not to metrics."),
   alert: alertSchema.optional(),
   ...checksShape,
@@ -205,7 +199,7 @@ const keyShape = {
 
 /** The template of the organizations of a discovery source: as in `organizations`, without a slug. */
 export const templateSchema = layer({ ...keyShape, ...settingsShape }).describe(
-  "What every organization of this source starts from, over `defaults`: as in `organizations`, without a slug.",
+  "What every organization of this source starts from, over `defaults`.",
 );
 
 /** The keys of an organization. */

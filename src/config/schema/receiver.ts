@@ -47,24 +47,19 @@ function parseRateLimit(text: string): { readonly count: number; readonly perMs:
 /** The keys that receivers of every type have, but the type. */
 export const receiverShape = {
   name: nameText(128).describe("Its name, in `receivers` of organizations and as a label of metrics."),
-  minSeverity: z
-    .enum(["warn", "fail"])
-    .default("warn")
-    .describe(
-      "The lowest severity of which the receiver is notified. With `fail`, it is notified of unknown alerts only if `sendUnknown` is true.",
-    ),
-  sendResolved: z.boolean().default(true).describe("Whether the receiver is notified when an alert resolves."),
+  minSeverity: z.enum(["warn", "fail"]).default("warn").describe("The lowest severity of which it is notified."),
+  sendResolved: z.boolean().default(true).describe("Whether it is notified when an alert resolves."),
   sendUnknown: z
     .boolean()
     .optional()
     .describe(
-      "Whether the receiver is notified of checks that could not be run. The default is true with `minSeverity: warn`, else false.",
+      "Whether it is notified of checks that could not be run. The default is true with `minSeverity: warn`, else false.",
     ),
   sendActs: z
     .boolean()
     .optional()
     .describe(
-      "Whether the receiver is notified of what people do with its alerts, and of a gate that opens. The default is true for `slack` with a token, where a `true` that is written sends comments, too; else false. Refused for `pagerduty`, `alertmanager` and `format: alertmanager`.",
+      "Whether it is notified of what people do with its alerts, and of a gate that opens. The default is true for `slack` with a token (comments, too, where `true` is written), else false. Refused for `pagerduty`, `alertmanager` and `format: alertmanager`.",
     ),
   sample: z.boolean().default(true).describe("Whether it gets the names of dead assets (`alerting.sample`)."),
   match: layer(matchShape).optional().describe("Only alerts that match all of these; at least one key."),

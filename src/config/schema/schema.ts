@@ -40,11 +40,7 @@ const fleetSchema = section({
 });
 
 const alertingSchema = section({
-  groupWait: duration({ maxMs: hourMs })
-    .prefault("10s")
-    .describe(
-      "From the first change to the first notification, so that alerts that change together are notified together.",
-    ),
+  groupWait: duration({ maxMs: hourMs }).prefault("10s").describe("From the first change to the first notification."),
   groupInterval: duration({ maxMs: dayMs })
     .prefault("1m")
     .describe("The least time between two notifications of new alerts to one receiver."),
@@ -64,7 +60,7 @@ const alertingSchema = section({
     .describe("One notification in place of many when the checker broke for everybody; or `false`."),
   sample: wholeNumber({ min: 0, max: 100 })
     .default(10)
-    .describe("So many of the dead assets are named in the notification of a spike over stored events; 0: none."),
+    .describe("How many dead assets the notification of a spike over stored events names."),
   externalUrl: httpUrl().optional().describe("Where people reach flatline; links in notifications begin with it."),
 })
   .prefault({})
@@ -221,9 +217,7 @@ export const rootShape = {
   include: z
     .union([filePath(), z.array(filePath())])
     .optional()
-    .describe(
-      "More files, with a list of `organizations` only: a path or pattern (`conf.d/*.yaml`), or a list; relative to the folder of this file.",
-    ),
+    .describe("More files, with a list of `organizations` only: a path or pattern (`conf.d/*.yaml`), or a list."),
   discover: z
     .array(discoverSchema)
     .max(100)

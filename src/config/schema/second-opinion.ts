@@ -27,13 +27,13 @@ const dnsServer = z.string().superRefine((text, context) => {
 
 /** `secondOpinion`: flatline looks at a sample of an incident's dead assets by itself (CONTRACT 16). */
 export const secondOpinionSchema = section({
-  sample: wholeNumber({ min: 1, max: 64 }).default(20).describe("So many of the dead assets are looked at."),
+  sample: wholeNumber({ min: 1, max: 64 }).default(20).describe("How many of the dead assets are looked at."),
   again: duration({ minMs: shortestIntervalMs, maxMs: 30 * dayMs })
     .prefault("1h")
     .describe("From the first look at an incident to the second, and to the third."),
   control: wholeNumber({ min: 0, max: 64 })
     .default(20)
-    .describe("So many assets that are known to be alive, and so many that are long dead, are looked at beside them."),
+    .describe("How many assets known to be alive, and long dead, are looked at beside them."),
   dns: section({
     servers: z
       .array(dnsServer)
@@ -74,14 +74,10 @@ export const secondOpinionSchema = section({
       .describe("How long its answer is waited for."),
   })
     .optional()
-    .describe(
-      "A program of your own that looks: asked with one POST about all assets that the others leave undecided.",
-    ),
+    .describe("A program of your own that looks at what the others leave undecided."),
   recorded: filePath()
     .optional()
-    .describe(
-      "For an example: a file with a verifier's answer (JSON, `.gz` too), read in place of looking; every sentence says so.",
-    ),
+    .describe("For an example: a file with a verifier's answer (JSON, `.gz` too), read in place of looking."),
 }).describe(
-  "flatline looks at some of the dead assets of an incident by itself. Stored events only; needs `dns`, `http` or `verifier`, or in their place `recorded`.",
+  "flatline looks at some dead assets of an incident by itself. Stored events only; needs `dns`, `http`, `verifier` or `recorded`.",
 );

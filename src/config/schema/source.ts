@@ -8,13 +8,11 @@ import { checkHttpUrl, duration, filePath, nameText, secretFile, wholeNumber } f
 const observedKeysSchema = section({
   currentCount: nameText().default("currentCount").describe("The key of the deaths within the window."),
   baselineCount: nameText().default("baselineCount").describe("The key of the deaths within the baseline."),
-  expectedCount: nameText().default("expectedCount").describe("The key of the deaths that the baseline lets expect."),
+  expectedCount: nameText().default("expectedCount").describe("The key of the expected deaths."),
   ratio: nameText().default("ratio").describe("The key of the ratio of the two."),
 })
   .prefault({})
-  .describe(
-    "Which keys of a result's free `observed` map carry the counts that pages, metrics and notifications show; one that is absent is fine.",
-  );
+  .describe("Which keys of a result's `observed` carry the counts that pages, metrics and notifications show.");
 
 const concurrencySchema = wholeNumber({ min: 1, max: 1_000 }).default(16).describe("How many checks run at once.");
 
@@ -52,9 +50,7 @@ const remoteSourceSchema = section(
 
 const preloadSchema = z.union([
   section({
-    events: filePath().describe(
-      "A file of liveness events (CSV or NDJSON, `.gz` too); relative to the folder of this file.",
-    ),
+    events: filePath().describe("A file of liveness events (CSV or NDJSON, `.gz` too)."),
     rebase: z
       .union([z.boolean(), duration({ maxMs: dayMs })])
       .prefault(false)
@@ -63,9 +59,7 @@ const preloadSchema = z.union([
       ),
   }),
   section({
-    fixture: filePath().describe(
-      "A fixture of organizations, keys, assets and reports; relative to the folder of this file.",
-    ),
+    fixture: filePath().describe("A fixture of organizations, keys, assets and reports."),
   }),
 ]);
 
