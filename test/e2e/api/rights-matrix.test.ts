@@ -8,7 +8,7 @@ import { freePort } from "../../support/free-port.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
-/** A row of the tables of docs/http.md: a route, and what it asks for. */
+/** A line of docs/http.md: a route, and what it asks for. */
 interface Route {
   readonly method: string;
   readonly path: string;
@@ -20,7 +20,7 @@ const page = readFileSync(fileURLToPath(new URL("../../../docs/http.md", import.
 // There something else lets in: the signature of a hook (e2e/pagerduty-in) or link, or the form of a sign-in (e2e/sign-in).
 const isSigned = (path: string): boolean => /^\/(?:(?:api\/v1\/hooks|act)\/|sign-(?:in|out)$)/.test(path);
 const routes = page.split("\n").flatMap((line): Route[] => {
-  const [, names = "", asks = ""] = line.split("|").map((cell) => cell.trim());
+  const [, names = "", asks = ""] = /^- (.*?) \(([^)]*)\): /.exec(line) ?? [];
   const [access = "", all] = asks.split(", ");
   const found = [...names.matchAll(/`(GET|POST|PATCH|DELETE) (\/[^`]*)`/g)];
   return found
