@@ -82,6 +82,17 @@ describe("the counters", () => {
     expect(seriesValue(after, "flatline_check_errors_total", { check: "regret", reason: "timeout" })).toBe(0);
   });
 
+  it("of a healthcheck that ran before the first answer keep what they counted", async () => {
+    const metrics = newMetrics();
+    const check = "reviewing-backlog";
+
+    metrics.checkRan(resultReport({ check, severity: "warn" }), 0.3);
+
+    const families = await read(metrics, { checks: [...checkNames, check] });
+    expect(seriesValue(families, "flatline_check_duration_seconds_count", { check })).toBe(1);
+    expect(seriesValue(families, "flatline_check_errors_total", { check, reason: "timeout" })).toBe(0);
+  });
+
   it("forget a receiver that a reload removed, and keep the others", async () => {
     const metrics = newMetrics();
     for (const receiver of ["gone", "kept"]) metrics.notificationAttempt(receiver, "retried", 1);

@@ -100,6 +100,14 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
   /** Also those of receivers that are gone: deliveries in flight end later. */
   const underWay = new Map<string, number>();
 
+  function showCheck(check: CheckName): void {
+    if (knownChecks.has(check)) return;
+    knownChecks.add(check);
+    for (const reason of errorReasonsOf(check)) errors.inc({ check, reason }, 0);
+    for (const reason of skipReasons) skipped.inc({ check, reason }, 0);
+    duration.zero({ check });
+  }
+
   /** Series of these exist at 0 from here on; those of healthchecks that a reload removed go. */
   function setChecks(names: readonly CheckName[]): void {
     for (const check of [...knownChecks].filter((known) => !names.includes(known))) {
@@ -108,12 +116,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
       for (const reason of skipReasons) skipped.remove({ check, reason });
       duration.remove({ check });
     }
-    for (const check of names.filter((name) => !knownChecks.has(name))) {
-      knownChecks.add(check);
-      for (const reason of errorReasonsOf(check)) errors.inc({ check, reason }, 0);
-      for (const reason of skipReasons) skipped.inc({ check, reason }, 0);
-      duration.zero({ check });
-    }
+    for (const check of names) showCheck(check);
     for (const family of familiesOf(names)) incidentsTotal.inc({ family }, 0);
   }
 
@@ -148,6 +151,8 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
     checks,
     setReceivers,
     checkRan: (report, durationSeconds) => {
+      // A healthcheck may run before the first answer names it: its histogram is zeroed before it counts, not after.
+      showCheck(report.check);
       checks.countRun(report.check, report.slug, report.severity === "unknown" ? "error" : report.severity);
       if (report.error !== undefined) errors.inc({ check: report.check, reason: report.error.reason });
       duration.observe({ check: report.check }, atLeastZero(durationSeconds));
