@@ -16,7 +16,6 @@ export interface ControlQuery {
   readonly slug: string;
   /** Empty: of any type. */
   readonly assetTypes: readonly string[];
-  readonly limit: number;
 }
 
 // CONTRACT 16.
@@ -25,8 +24,9 @@ const longDeadMs = 14 * dayMs;
 const deathsOfMs = 7 * dayMs;
 const aliveWithinMs = 7 * dayMs;
 const mostAssets = 100_000;
-// Many of the last events may be of few assets.
-const eventsAnAsset = 8;
+// Many of the last events may be of few assets, and of assets that the caller leaves out: those that died in the incident
+// and were found alive since are often the latest. The second read is for a caller that took too few of the first.
+const aliveReads = [512, 20_000] as const;
 const withinMs = minuteMs;
 
 /** Creates the reading of assets of which it is known whether they live. */
@@ -35,9 +35,9 @@ export function createControls(
   clock: Clock,
 ): {
   /** Those whose latest event found them alive, the latest first. @throws unavailable when it takes too long */
-  alive(query: ControlQuery): Promise<readonly NamedAsset[]>;
+  alive(query: ControlQuery): AsyncIterable<NamedAsset>;
   /** Those that are dead for 14 days or more and not undone, the latest first. @throws as alive */
-  longDead(query: ControlQuery): Promise<readonly NamedAsset[]>;
+  longDead(query: ControlQuery): AsyncIterable<NamedAsset>;
 } {
   async function* eventsAfter(slug: string, afterMs: number): AsyncGenerator<AssetEventRow> {
     const signal = clock.timeout(withinMs);
@@ -54,31 +54,48 @@ export function createControls(
     return latestFirst.map(({ asset, typeId }) => ({ slug, asset, assetType: assetTypes.get(typeId) ?? null }));
   }
 
+  async function readAlive({ slug, assetTypes }: ControlQuery, untilMs: number, limit: number): Promise<ReadAlive> {
+    const interval = { afterMs: untilMs - aliveWithinMs, untilMs };
+    const found = await evidence.newestAlive({ slug, interval, assetTypes, limit });
+    const living = new AssetBook<AssetEventRow>();
+    for (const event of found) if (living.get(event) === undefined) living.set(event, event);
+    const [oldest] = found.slice(-1);
+    if (oldest === undefined) return { assets: [], isAll: true };
+    for await (const event of eventsAfter(slug, oldest.atMs - 1))
+      if (event.isDeath && event.count > 0)
+        for (const [name, alive] of living.meant(event)) if (event.atMs >= alive.atMs) living.delete(name);
+    return { assets: await named(slug, living.values()), isAll: found.length < limit };
+  }
+
   return {
-    alive: async ({ slug, assetTypes, limit }) => {
+    alive: async function* (query) {
       const untilMs = clock.nowMs();
-      const interval = { afterMs: untilMs - aliveWithinMs, untilMs };
-      const found = await evidence.newestAlive({ slug, interval, assetTypes, limit: limit * eventsAnAsset });
-      const living = new AssetBook<AssetEventRow>();
-      for (const event of found) if (living.get(event) === undefined) living.set(event, event);
-      const [oldest] = found.slice(-1);
-      if (oldest === undefined) return [];
-      for await (const event of eventsAfter(slug, oldest.atMs - 1))
-        if (event.isDeath && event.count > 0)
-          for (const [name, alive] of living.meant(event)) if (event.atMs >= alive.atMs) living.delete(name);
-      return (await named(slug, living.values())).slice(0, limit);
+      const given = new Set<string>();
+      for (const limit of aliveReads) {
+        const { assets, isAll } = await readAlive(query, untilMs, limit);
+        for (const one of assets) {
+          const key = JSON.stringify([one.assetType, one.asset]);
+          if (given.has(key)) continue;
+          given.add(key);
+          yield one;
+        }
+        if (isAll) return;
+      }
     },
-    longDead: async ({ slug, assetTypes, limit }) => {
+    longDead: async function* ({ slug, assetTypes }) {
       const untilMs = clock.nowMs() - longDeadMs;
       const deaths = { afterMs: untilMs - deathsOfMs, untilMs };
       const ledger = new DeadAssetLedger<AssetEventRow>({ deaths, mostAssets });
       for await (const event of eventsAfter(slug, deaths.afterMs)) if (!ledger.add(event)) break;
       const dead = ledger.assets().flatMap(({ death, revivedAtMs }) => (revivedAtMs === null ? [death] : []));
-      const all = await named(slug, dead);
-      const wanted = all.filter(
-        ({ assetType }) => assetTypes.length === 0 || (assetType !== null && assetTypes.includes(assetType)),
-      );
-      return wanted.slice(0, limit);
+      for (const one of await named(slug, dead))
+        if (assetTypes.length === 0 || (one.assetType !== null && assetTypes.includes(one.assetType))) yield one;
     },
   };
+}
+
+interface ReadAlive {
+  readonly assets: readonly NamedAsset[];
+  /** Whether there are no others. */
+  readonly isAll: boolean;
 }

@@ -181,6 +181,23 @@ describe.each(storeEngines)("on $engine,", (engine) => {
     expect(new Set(answers.slice(0, 20).map(({ role }) => role)).size).toBe(3);
   });
 
+  it("controls are found behind those that died in the incident and were found alive since", async () => {
+    await openWorld();
+    const incident = await anIncident({ dead: { updead: 12, uprevived: 22 } });
+    const revived = urlsOf({ uprevived: 22 });
+    const found = (asset: string, ago: number) => eventOf(asset, nowMs - minuteMs - ago, "DETECTED_AS_ALIVE");
+    await opened.store.events.add([
+      ...revived.map((asset) => found(asset, 0)),
+      ...Array.from({ length: 600 }, (_, ago) => found("https://uprevived0.example/", ago)),
+    ]);
+    looksWith().start();
+
+    expect(await opinionOf(incident)).toMatchObject({
+      asked: 12,
+      controls: { alive: { asked: 20, alive: 20 }, dead: { asked: 20, alive: 0 } },
+    });
+  });
+
   it("a day on which they did die is confirmed", async () => {
     await openWorld();
     const incident = await anIncident({ dead: { nodead: 30 } });

@@ -24,8 +24,8 @@ export interface DiedIn {
 export interface LookSources {
   /** Those that died in an alert; null: it has none. */
   readonly diedIn: (alertId: string) => Promise<readonly DiedIn[] | null>;
-  readonly alive: (query: ControlQuery) => Promise<readonly NamedAsset[]>;
-  readonly longDead: (query: ControlQuery) => Promise<readonly NamedAsset[]>;
+  readonly alive: (query: ControlQuery) => AsyncIterable<NamedAsset>;
+  readonly longDead: (query: ControlQuery) => AsyncIterable<NamedAsset>;
   /** Notes that a host is looked at; false: it was within the hour. */
   readonly takeHost: (host: string) => Promise<boolean>;
 }
@@ -80,9 +80,8 @@ export async function planLook(
   const assetTypes = types.has(null) ? [] : [...types].filter((type) => type !== null);
   // Those with the most excess first, as the dead are theirs.
   const slugs = organizations.toSorted((left, right) => right.excess - left.excess).map(({ slug }) => slug);
-  const limit = settings.control;
   async function* ofEach(read: LookSources["alive"]): AsyncGenerator<NamedAsset> {
-    for (const slug of slugs) yield* (await read({ slug, assetTypes, limit })).filter(({ asset }) => !died.has(asset));
+    for (const slug of slugs) for await (const one of read({ slug, assetTypes })) if (!died.has(one.asset)) yield one;
   }
   async function* living(): AsyncGenerator<NamedAsset & { readonly isSentinel?: boolean }> {
     yield* ofEach(sources.alive);
@@ -96,7 +95,7 @@ export async function planLook(
   const sample = await choose("sample", drawn(), settings.sample);
   // Without any dead asset to ask about, none is asked.
   if (sample.length === 0) return [];
-  const alive = await choose("alive", living(), limit);
-  const dead = await choose("dead", ofEach(sources.longDead), limit);
+  const alive = await choose("alive", living(), settings.control);
+  const dead = await choose("dead", ofEach(sources.longDead), settings.control);
   return [...drawAssets([{ excess: 1, assets: [...sample, ...alive, ...dead] }], random)];
 }
