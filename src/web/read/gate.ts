@@ -179,7 +179,7 @@ function wordDecision(slug: string, { decision, reason, failure }: GateDecision,
         : `${failed("fired as fail at")}, and it has not been released`;
     case "released":
       return failure?.end === null
-        ? `${failed("has fired as fail since")}, and its deaths were released by hand`
+        ? `${failed("has fired as fail since")}, and is released`
         : `${failed("fired as fail at")}, and is released`;
     case "unknown":
       return `nothing is known of ${slug} at the moment; gate.whenUnknown says ${decision}`;
