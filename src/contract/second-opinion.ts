@@ -30,6 +30,15 @@ export function showsDeath(answer: LookAnswer): boolean {
   return answer === "gone" || answer === "parked";
 }
 
+/** Controls of one kind that count in a look. */
+export interface ControlCounts {
+  readonly asked: number;
+  /** How many of them showed life. */
+  readonly alive: number;
+  /** Of a look by DNS alone, which shows no life: how many of them do not exist. */
+  readonly gone?: number | undefined;
+}
+
 /** A second opinion without names, as far as it is said in words. */
 export interface OpinionCounts {
   /** Dead assets that count, and how many of them showed life and death. */
@@ -37,14 +46,14 @@ export interface OpinionCounts {
   readonly alive: number;
   readonly gone: number;
   readonly verdict: OpinionVerdict;
-  /** Controls that count, and how many of them showed life. */
-  readonly controls: Readonly<Record<"alive" | "dead", { readonly asked: number; readonly alive: number }>>;
+  readonly controls: Readonly<Record<"alive" | "dead", ControlCounts>>;
   /** Nobody looked: the answers are from a file. */
   readonly isRecorded?: boolean | undefined;
 }
 
 /** Returns what was found, without a full stop: "14 of 20 still answer; of 20 known to be alive 19 do, of 20 long dead 1". */
-export function opinionWords({ asked, alive, gone, verdict, controls, isRecorded }: OpinionCounts): string {
+export function opinionWords(opinion: OpinionCounts): string {
+  const { asked, alive, gone, verdict, isRecorded } = opinion;
   const counted =
     verdict === "refuted"
       ? `${alive} of ${asked} still answer`
@@ -52,11 +61,19 @@ export function opinionWords({ asked, alive, gone, verdict, controls, isRecorded
         ? `${gone} of ${asked} are gone`
         : `of ${asked} looked at ${alive} still answer and ${gone} are gone, which decides nothing`;
   const found = isRecorded === true ? `${counted} (by recorded answers)` : counted;
-  const known = [
-    ...(controls.alive.asked === 0 ? [] : [`of ${controls.alive.asked} known to be alive ${controls.alive.alive} do`]),
-    ...(controls.dead.asked === 0 ? [] : [`of ${controls.dead.asked} long dead ${controls.dead.alive}`]),
-  ];
-  const [first, ...rest] =
-    verdict === "refuted" ? known : known.map((one) => one.replace(/(\d+)(?: do)?$/, "$1 answer"));
-  return first === undefined ? found : `${found}; ${[first, ...rest].join(", ")}`;
+  const known = controlWords(opinion);
+  return known === null ? found : `${found}; ${known}`;
+}
+
+/** Returns what controls said beside what was found: "of 20 known to be alive 19 do, of 20 long dead 1"; null without any. */
+export function controlWords({ verdict, controls }: OpinionCounts): string | null {
+  const known = (["alive", "dead"] as const).flatMap((role) => {
+    const { asked, alive, gone } = controls[role];
+    if (asked === 0) return [];
+    const of = `of ${asked} ${lookRoleWords[role]}`;
+    if (gone !== undefined) return [`${of} ${gone} are gone`];
+    const verb = verdict !== "refuted" ? " answer" : role === "alive" ? " do" : "";
+    return [`${of} ${alive}${verb}`];
+  });
+  return known.length === 0 ? null : known.join(", ");
 }

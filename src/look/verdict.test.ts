@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { LookAnswer, LookRole } from "../contract/second-opinion.ts";
+import { opinionWords, type LookAnswer, type LookRole } from "../contract/second-opinion.ts";
 import { judgeLook, type CountedAnswer } from "./verdict.ts";
 
 type Few = Partial<Record<LookAnswer, number>>;
@@ -103,5 +103,14 @@ describe("the verdict of DNS alone", () => {
     const byName = [...answered("sample", sample), ...controls].map((one) => ({ ...one, isAsked: false }));
 
     expect(judgeLook(byName, true).verdict).toBe(verdict);
+  });
+
+  it("says of the controls which names do not exist, as none can answer", () => {
+    const controls = [...living, ...answered("dead", { gone: 20 })];
+    const byName = [...answered("sample", { gone: 12 }), ...controls].map((one) => ({ ...one, isAsked: false }));
+
+    expect(opinionWords(judgeLook(byName, true))).toBe(
+      "12 of 12 are gone; of 10 known to be alive 1 are gone, of 20 long dead 20 are gone",
+    );
   });
 });

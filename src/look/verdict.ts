@@ -1,6 +1,7 @@
 import {
   showsDeath,
   showsLife,
+  type ControlCounts,
   type LookAnswer,
   type LookRole,
   type OpinionVerdict,
@@ -23,8 +24,7 @@ export interface Opinion {
   readonly alive: number;
   readonly gone: number;
   readonly verdict: OpinionVerdict;
-  /** How many controls were asked, and how many of them showed life. */
-  readonly controls: Readonly<Record<"alive" | "dead", { readonly asked: number; readonly alive: number }>>;
+  readonly controls: Readonly<Record<"alive" | "dead", ControlCounts>>;
 }
 
 // All of CONTRACT 16.
@@ -46,14 +46,17 @@ export function judgeLook(answers: readonly CountedAnswer[], isDnsOnly: boolean)
   const counted = answers.filter(({ isAsked }) => isAsked || isDnsOnly);
   const of = (role: LookRole): readonly CountedAnswer[] => counted.filter((one) => one.role === role);
   const [sample, living, dead] = [of("sample"), of("alive"), of("dead")];
-  const controls = { alive: countLife(living), dead: countLife(dead) };
+  const countControls = (answers: readonly CountedAnswer[]): ControlCounts => ({
+    ...countLife(answers),
+    ...(isDnsOnly ? { gone: countAbsent(answers) } : {}),
+  });
+  const controls = { alive: countControls(living), dead: countControls(dead) };
   const { asked, alive } = countLife(sample);
   const gone = sample.filter(({ answer }) => showsDeath(answer)).length;
   const verdict = (): OpinionVerdict => {
     if (asked < leastAsked) return "undecided";
     if (isDnsOnly) {
-      const absent = sample.filter(({ answer }) => answer === "gone").length;
-      return absent >= leastGoneShare * asked && isRightOfLiving(living, (answer) => answer === "gone")
+      return countAbsent(sample) >= leastGoneShare * asked && isRightOfLiving(living, (answer) => answer === "gone")
         ? "confirmed"
         : "undecided";
     }
@@ -70,6 +73,10 @@ export function judgeLook(answers: readonly CountedAnswer[], isDnsOnly: boolean)
 
 function countLife(answers: readonly CountedAnswer[]): { readonly asked: number; readonly alive: number } {
   return { asked: answers.length, alive: answers.filter(({ answer }) => showsLife(answer)).length };
+}
+
+function countAbsent(answers: readonly CountedAnswer[]): number {
+  return answers.filter(({ answer }) => answer === "gone").length;
 }
 
 /** A look that takes what lives for dead confirms nothing; sentinels are too easy to show that. */

@@ -100,7 +100,7 @@ export interface IncidentMessage {
   readonly message: string;
 }
 
-const controlSchema = z.object({ asked: z.number(), alive: z.number() });
+const controlSchema = z.object({ asked: z.number(), alive: z.number(), gone: z.number().optional() });
 const bodySchema = z.object({
   firstFiredAtMs: z.number(),
   carrier: z.string().nullable(),

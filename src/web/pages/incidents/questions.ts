@@ -3,6 +3,7 @@ import { formatCount, formatExpected, formatPercent } from "../../../base/number
 import { minuteMs } from "../../../base/time.ts";
 import { breakAddresses } from "../../../base/broken-address.ts";
 import { speaksForChecker } from "../../../contract/judgement.ts";
+import { controlWords } from "../../../contract/second-opinion.ts";
 import { countOf, formatLengthInProse, isSameDay, nbsp } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
@@ -108,7 +109,7 @@ function opinionQuestion({ summary, incident, looking, canLook, nowMs }: Inciden
         : html`It has not looked at it.`;
     return { question, answer: html`None`, why, act };
   }
-  const { asked, alive, gone, verdict, controls, atMs, isRecorded } = opinion;
+  const { asked, alive, gone, verdict, atMs, isRecorded } = opinion;
   const of = (count: number): string => `${formatCount(count)} of ${formatCount(asked)}`;
   const answers = {
     refuted: html`${of(alive)} still answer`,
@@ -116,11 +117,8 @@ function opinionQuestion({ summary, incident, looking, canLook, nowMs }: Inciden
     undecided: html`Undecided`,
   };
   const found = verdict === "undecided" ? html`${of(alive)} still answer, ${formatCount(gone)} are gone. ` : nothing;
-  const known =
-    controls.alive.asked === 0
-      ? nothing
-      : html`Of ${formatCount(controls.alive.asked)} known to be alive ${formatCount(controls.alive.alive)} do, of
-        ${formatCount(controls.dead.asked)} long dead ${formatCount(controls.dead.alive)}. `;
+  const words = controlWords(opinion);
+  const known = words === null ? nothing : html`${words.charAt(0).toUpperCase()}${words.slice(1)}. `;
   return {
     question,
     answer: answers[verdict],
