@@ -37,7 +37,7 @@ export const errorKinds = {
   api_bad_request: { fault: "operator", httpStatus: 400, exitCode: 1 },
   api_unauthorized: { fault: "operator", httpStatus: 401, exitCode: 1 },
   api_forbidden: { fault: "operator", httpStatus: 403, exitCode: 1 },
-  api_not_found: { fault: "operator", httpStatus: 404, exitCode: 64 },
+  api_not_found: { fault: "operator", httpStatus: 404, exitCode: 1 },
   api_conflict: { fault: "operator", httpStatus: 409, exitCode: 1 },
   api_rate_limited: { fault: "upstream", httpStatus: 429, exitCode: 1 },
   api_server_error: { fault: "upstream", httpStatus: 502, exitCode: 1 },

@@ -137,6 +137,15 @@ globex  review-queue  */10 * * * *  Europe/Berlin
     expect(planned[0]?.next).toHaveLength(5);
   });
 
+  it("prints fewer of a schedule that comes less often than that", async () => {
+    const rare = 'source: {type: embedded}\norganizations: [{ slug: acme, schedule: "0 0 29 2 *" }, globex]';
+
+    const planned = JSON.parse(await run(["schedule", "--next", "500", "--json"], rare)) as { next: string[] }[];
+
+    // 236 leap days until the year 3000, in which the search ends.
+    expect(planned.map(({ next }) => next.length)).toEqual([236, 500]);
+  });
+
   it.each(["0", "-1", "1.5", "many", "1001"])("refuses --next %s", async (count) => {
     await expect(run(["schedule", `--next=${count}`], right)).rejects.toBeInstanceOf(CommanderError);
   });

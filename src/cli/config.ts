@@ -130,14 +130,14 @@ function addSchedule(parent: Command, context: CliContext): void {
       const { config } = await loadFleetConfig(options.config, context);
       const nowMs = context.clock.nowMs();
       // With the library of cron patterns, which no other command of these needs.
-      const { nextDueAtMs } = await import("../monitor/schedule.ts");
+      const { findDueAtMs } = await import("../monitor/schedule.ts");
       const targets = checkTargets({ ...config, organizations: pickOrganizations(config, slugs) });
       const planned = targets.map(({ slug, check, schedule }) => ({
         slug,
         check,
         schedule: schedule.pattern,
         timezone: schedule.timezone,
-        next: runsAfter(nowMs, options.next, (atMs) => nextDueAtMs(schedule, slug, atMs)).map((atMs) =>
+        next: runsAfter(nowMs, options.next, (atMs) => findDueAtMs(schedule, slug, atMs)).map((atMs) =>
           formatLocalTime(atMs, schedule.timezone),
         ),
       }));
@@ -216,11 +216,8 @@ function configNotes({ alerting, receivers, server }: Config): string[] {
 }
 
 /** Returns the next `count` times after `fromMs`, epoch ms; `next` gives the one after another. */
-function runsAfter(fromMs: number, count: number, next: (atMs: number) => number): number[] {
+function runsAfter(fromMs: number, count: number, next: (atMs: number) => number | null): number[] {
   const times: number[] = [];
-  for (let atMs = fromMs; times.length < count;) {
-    atMs = next(atMs);
-    times.push(atMs);
-  }
+  for (let atMs = next(fromMs); atMs !== null && times.length < count; atMs = next(atMs)) times.push(atMs);
   return times;
 }

@@ -174,7 +174,7 @@ function parseReportsPage(json: unknown): ReportsPage {
   if (typeof json !== "object" || json === null || Array.isArray(json)) throw unlike("it is not an object");
   const page = json as Readonly<Record<string, unknown>>;
   const reports = readWith(reportsSchema, arrayOf(page));
-  if (reports.kind === "problems") throw unlike(`reports${describeFirst(reports.problems)}`);
+  if (reports.kind === "problems") throw unlike(describeFirst(reports.problems, "reports"));
   const cursor = cursorSchema.safeParse(page["cursor"]);
   if (!cursor.success) throw unlike("its cursor is not a string");
   const next = cursor.data ?? "";
@@ -193,8 +193,9 @@ function unlike(what: string): FlatlineError {
 }
 
 /** Returns place and text of the first problem; the path contains only names that the schema knows. */
-function describeFirst([first]: readonly SchemaProblem[]): string {
+function describeFirst([first]: readonly SchemaProblem[], root = ""): string {
   if (first === undefined) return "";
-  const path = first.path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
-  return `${path}: ${first.message}`;
+  const steps = first.path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`));
+  const path = [root, ...steps].join("");
+  return path === "" ? first.message : `${path}: ${first.message}`;
 }

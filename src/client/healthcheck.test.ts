@@ -259,6 +259,14 @@ describe("a bad upstream gives its reason", () => {
     expect(bench.upstream.requests).toHaveLength(steps.length);
   });
 
+  it("names the whole answer where that is what is wrong", async () => {
+    bench.upstream.script(answer({ body: [] }));
+
+    const error = await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
+
+    expect(error.message).toBe("the answer is not a healthcheck result: must be an object, not a list");
+  });
+
   it("reads no more than 4 MiB of an endless body", async () => {
     bench.upstream.script({ kind: "endless" });
 

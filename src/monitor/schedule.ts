@@ -28,11 +28,17 @@ export function jitterOffsetMs(jitterMs: number, slug: string): number {
  * @throws FlatlineError invalid_config for a pattern that does not exist or never comes, or an unknown timezone
  */
 export function nextDueAtMs(schedule: Schedule, slug: string, afterMs: number): number {
+  const dueAtMs = findDueAtMs(schedule, slug, afterMs);
+  if (dueAtMs === null) throw new FlatlineError("invalid_config", `the schedule "${schedule.pattern}" never comes`);
+  return dueAtMs;
+}
+
+/** As nextDueAtMs, but null where nothing is due until the year 3000, in which croner ends. */
+export function findDueAtMs(schedule: Schedule, slug: string, afterMs: number): number | null {
   // The whole schedule is shifted, so that order and distance of the ticks stay.
   const offsetMs = jitterOffsetMs(schedule.jitterMs, slug);
   const tickMs = nextCronAtMs(schedule, afterMs - offsetMs);
-  if (tickMs === null) throw new FlatlineError("invalid_config", `the schedule "${schedule.pattern}" never comes`);
-  return tickMs + offsetMs;
+  return tickMs === null ? null : tickMs + offsetMs;
 }
 
 /** Returns how many ticks lie in (fromMs, toMs], counted up to `limit`. */

@@ -320,6 +320,7 @@ describe("proposals review on a service", () => {
     { rule: "with half an answer", step: { kind: "truncated", body: reviewed }, exitCode: 75, says: "unknown" },
     { rule: "behind a gateway that gave up", step: { kind: "answer", status: 504 }, exitCode: 75, says: "unknown" },
     { rule: "that refuses", step: { kind: "answer", status: 403, body: { message: "no" } }, exitCode: 1, says: "403" },
+    { rule: "that has no such proposal", step: { kind: "answer", status: 404, body: {} }, exitCode: 1, says: "404" },
     {
       rule: "that has it resolved",
       step: { kind: "answer", status: 409, body: { message: "no" } },
