@@ -81,6 +81,12 @@ export class CsvParser implements LineParser {
       return this.tooLong();
     if (this.#quotes.isOpen) return;
     this.#open = null;
+    const separator = this.#columns === null && records.length === 0 ? foreignSeparator(open.text) : null;
+    if (separator !== null)
+      return this.#stop(
+        open.line,
+        `separates its columns by ${separator}; write them with commas, as in at,slug,asset`,
+      );
     const fault = this.#quotes.fault ?? (open.isText ? null : "is not valid UTF-8");
     if (fault === null) {
       records.push(open.text);
@@ -109,9 +115,6 @@ export class CsvParser implements LineParser {
   /** Reads the header; returns its problem, or null. */
   #header(cells: readonly string[]): string | null {
     if (cells.length > mostFields) return `has more than ${mostFields} fields`;
-    const separator = cells.length === 1 ? /[;\t|]/.exec(cells[0] ?? "")?.[0] : undefined;
-    if (separator !== undefined)
-      return `separates its columns by ${separator === "\t" ? "tabs" : `"${separator}"`}; write them with commas, as in at,slug,asset`;
     const known = this.#layout.fields;
     const fields = new Map<EventField, number>();
     const attributes: [name: string, cell: number][] = [];
@@ -220,6 +223,13 @@ class Quotes {
       }
     }
   }
+}
+
+/** Returns what a header has in place of commas, in words; null where it has commas, or one column. */
+function foreignSeparator(header: string): string | null {
+  const separator = header.includes(",") ? undefined : /[;\t|]/.exec(header)?.[0];
+  if (separator === undefined) return null;
+  return separator === "\t" ? "tabs" : `"${separator}"`;
 }
 
 function instantOf(text: string, layout: EventLayout): number | FieldProblem {

@@ -223,8 +223,10 @@ function assetTypeProblem(name: string): string | null {
 
 /** Any name is accepted (CONTRACT 10). */
 function statusProblem(name: string): string | null {
-  if (name.trim() !== "" && !controlCharacter.test(name) && name.length <= longestName) return null;
-  return `status ${excerpt(name)} is not a name of 1 to ${longestName} characters`;
+  if (name.trim() === "" || controlCharacter.test(name) || name.length > longestName)
+    return `status ${excerpt(name)} is not a name of 1 to ${longestName} characters`;
+  // A death would not count as one.
+  return name.trim() === name ? null : `status ${JSON.stringify(name)} begins or ends with a space`;
 }
 
 // Attributes describe an event beyond its fields, for example the checker or the reason of a failure. Many events share the
