@@ -194,19 +194,29 @@ async function explainVerdict(
   const judged = await judgedBy(store, slug, evaluatedAtMs);
   const stretches = isExcluding ? stretchesOf(judged, thresholds.windowHours) : null;
   const evaluation = { slug, thresholds, baseline, count, appUrl: null, ...(stretches === null ? {} : { stretches }) };
-  const then = {
-    deaths: (queries: readonly DeathsQuery[]) => store.evidence.deathsKnownAt(queries, knownAtMs),
-    firstEventAtMs: () => store.evidence.firstEventKnownAt(slug, knownAtMs),
-  };
   const { baselineStartMs, windowStartMs, endMs } = spikeWindow(evaluatedAtMs, thresholds);
   const window = { afterMs: windowStartMs, untilMs: endMs };
   const baselineSpan = { afterMs: baselineStartMs, untilMs: windowStartMs };
-  const resultThen = await evaluateLocally({ ...evaluation, nowMs: evaluatedAtMs }, then);
   const resultNow = await evaluateLocally({ ...evaluation, nowMs: evaluatedAtMs }, store.events);
   const revivals = (known: { readonly knownAtMs?: number }): Promise<Regret | null> =>
     revivalsOf(store.evidence, { slug, window, ...known }, store.signal);
-  const asKnownThen = countsOf(resultThen, await revivals({ knownAtMs }));
-  const isSame = isEqual(asKnownThen, stored);
+  const recompute = async (atMs: number): Promise<{ result: SpikeResult; counts: ExplainedCounts }> => {
+    const then = {
+      deaths: (queries: readonly DeathsQuery[]) => store.evidence.deathsKnownAt(queries, atMs),
+      firstEventAtMs: () => store.evidence.firstEventKnownAt(slug, atMs),
+    };
+    const result = await evaluateLocally({ ...evaluation, nowMs: evaluatedAtMs }, then);
+    return { result, counts: countsOf(result, await revivals({ knownAtMs: atMs })) };
+  };
+  let recomputed = await recompute(knownAtMs);
+  let isSame = isEqual(recomputed.counts, stored);
+  if (!isSame && computedAtMs === null) {
+    // A run counts between its start and its end: what came in after it had counted was not known to it.
+    const atStart = await recompute(evaluatedAtMs);
+    isSame = isEqual(atStart.counts, stored);
+    if (isSame) recomputed = atStart;
+  }
+  const { result: resultThen, counts: asKnownThen } = recomputed;
   return {
     ...base,
     evaluatedAtMs,

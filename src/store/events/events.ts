@@ -122,7 +122,9 @@ async function addEvents(
     });
   }
   await staging.number(db);
-  const { received, stored, duplicates } = await storeStaging(db, staging, { arrivedAtMs });
+  const { received, stored, duplicates } = await storeStaging(db, staging, {
+    arrivedAtMs: arrivedAtMs === null ? null : () => arrivedAtMs,
+  });
   return { received, stored, duplicates };
 }
 

@@ -240,6 +240,23 @@ describe.each(storeEngines)("on $engine", (engine) => {
       expect(await known(nowMs + 3 * hourMs)).toBe(1_111);
     });
 
+    it("are without an import that was being written then", async () => {
+      await using world = await createWorldOn(engine);
+      let atMs = nowMs;
+      const clock = { ...createVirtualClock({ startMs: nowMs }), nowMs: () => atMs, monotonicMs: () => atMs };
+      const queries = [{ slug: "acme", intervals: [interval] }];
+
+      await world.import([await world.write("long.csv", toCsv(batch(5)))], {
+        clock,
+        onProgress: ({ phase, rows }) => {
+          if (phase === "writing" && rows === 0) setImmediate(() => (atMs += hourMs));
+        },
+      });
+
+      expect(await world.store.evidence.deathsKnownAt(queries, nowMs)).toEqual([[]]);
+      expect(await world.store.evidence.deathsKnownAt(queries, nowMs + hourMs)).toMatchObject([[{ deaths: [5] }]]);
+    });
+
     it("are the deaths of now, later", async () => {
       await using world = await createWorldOn(engine);
       await world.store.events.add([...batch(3), death(nowMs - dayMs, "acme", { status: "DETECTED_AS_ALIVE" })], nowMs);

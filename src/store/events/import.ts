@@ -104,7 +104,7 @@ async function importInputs(
     const { importId, duplicates } = await mergeStaged(transaction, {
       staging,
       arePosted: false,
-      arrivedAtMs: clock.nowMs(),
+      arrivedAtMs: () => clock.nowMs(),
       shiftMs,
       signal,
       onRows: (rows) => progress({ phase: "writing", rows, totalRows: received }),

@@ -19,8 +19,8 @@ export interface MergeOptions {
   readonly staging: Staging;
   /** Posted events have the ordinals of one list, and arrive one by one; others form an import, which arrives at its end. */
   readonly arePosted: boolean;
-  /** Their arrival; null: they count as known from the start. */
-  readonly arrivedAtMs: number | null;
+  /** Their arrival, asked when all rows are merged; null: they count as known from the start. */
+  readonly arrivedAtMs: (() => number) | null;
   /** Added to each event's instant [0]. */
   readonly shiftMs?: number;
   readonly signal?: AbortSignal;
@@ -41,10 +41,10 @@ export interface Merged {
  * @throws unavailable when the signal aborts
  */
 export async function mergeStaged(db: PlainDb, options: MergeOptions): Promise<Merged> {
-  const { staging, arrivedAtMs, onRows = () => undefined, signal } = options;
+  const { staging, onRows = () => undefined, signal } = options;
   const isDirect = options.arePosted && staging.rows <= mostDirectRows;
-  const importId = isDirect ? directImportId : await beginImport(db, arrivedAtMs);
-  const firstOrdinal = isDirect ? await takeOrdinals(db, staging.rows, arrivedAtMs) : 0;
+  const importId = isDirect ? directImportId : await beginImport(db);
+  const firstOrdinal = isDirect ? await takeOrdinals(db, staging.rows) : 0;
   const merge = new Merge(db, { importId, firstOrdinal, shiftMs: options.shiftMs ?? 0, rows: staging.rows });
   const stored = createTally();
   const { statuses } = staging;
@@ -61,24 +61,36 @@ export async function mergeStaged(db: PlainDb, options: MergeOptions): Promise<M
     }
     onRows(Math.min(from + rowsASlice, staging.rows));
   }
+  // Who counts while the rows are merged does not see them: they arrive with the commit, as near as can be said before it.
+  if (options.arrivedAtMs !== null && staging.rows > 0)
+    await recordArrival(db, isDirect ? { firstOrdinal } : { importId }, options.arrivedAtMs());
   return { importId, duplicates, stored };
 }
 
-async function beginImport(db: PlainDb, arrivedAtMs: number | null): Promise<number> {
+async function beginImport(db: PlainDb): Promise<number> {
   const { rows } = await sql<{ import_id: number }>`
-    INSERT INTO event_imports (arrived_at_ms) VALUES (${arrivedAtMs ?? 0}) RETURNING import_id`.execute(db);
+    INSERT INTO event_imports (arrived_at_ms) VALUES (0) RETURNING import_id`.execute(db);
   return rows[0]?.import_id ?? 0;
 }
 
-/** Returns the ordinal of the first posted row, and records the arrival of all of them. Other posts wait for this one's end. */
-async function takeOrdinals(db: PlainDb, count: number, arrivedAtMs: number | null): Promise<number> {
+/** Returns the ordinal of the first posted row. Other posts wait for this one's end. */
+async function takeOrdinals(db: PlainDb, count: number): Promise<number> {
   const { rows } = await sql<{ next_ordinal: number }>`
     UPDATE event_imports SET next_ordinal = next_ordinal + ${count} WHERE import_id = ${directImportId}
     RETURNING next_ordinal`.execute(db);
-  const first = (rows[0]?.next_ordinal ?? 0) - count;
-  if (count > 0 && arrivedAtMs !== null)
-    await sql`INSERT INTO event_receipts (first_ordinal, received_at_ms) VALUES (${first}, ${arrivedAtMs})`.execute(db);
-  return first;
+  return (rows[0]?.next_ordinal ?? 0) - count;
+}
+
+async function recordArrival(
+  db: PlainDb,
+  rows: { readonly firstOrdinal: number } | { readonly importId: number },
+  atMs: number,
+): Promise<void> {
+  const recording =
+    "importId" in rows
+      ? sql`UPDATE event_imports SET arrived_at_ms = ${atMs} WHERE import_id = ${rows.importId}`
+      : sql`INSERT INTO event_receipts (first_ordinal, received_at_ms) VALUES (${rows.firstOrdinal}, ${atMs})`;
+  await recording.execute(db);
 }
 
 /** The statements of a merge, the same on both engines. */

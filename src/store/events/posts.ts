@@ -75,7 +75,7 @@ async function storePost(connection: PlainDb, staging: Staging, options: StorePo
   const store = async (transaction: PlainDb): Promise<PostOutcome> => {
     const known = key === null ? null : await claimKey(transaction, key, sha256, clock.nowMs());
     if (known !== null) return { ...known, storedByStatus: createTally() };
-    const outcome = await storeStaging(transaction, staging, { arrivedAtMs: clock.nowMs(), signal });
+    const outcome = await storeStaging(transaction, staging, { arrivedAtMs: () => clock.nowMs(), signal });
     if (key !== null)
       await sql`
         UPDATE event_posts SET received = ${outcome.received}, stored = ${outcome.stored},
