@@ -1,15 +1,13 @@
-// flatline beside blackbox_exporter, Prometheus and Alertmanager: node bench/run.ts peers [--quick]
-import { spawnSync } from "node:child_process";
+// What an operator gets from flatline, and from what is usually wired up in its place: blackbox_exporter, Prometheus and
+// Alertmanager, on the same recorded day. node bench/peers.ts [--quick]
 import { writeFileSync } from "node:fs";
 
-import { createSystemClock } from "../src/base/time.ts";
-import type { Benchmark } from "./harness/benchmark.ts";
-import { describeMachine, describeVersions } from "./harness/harness.ts";
-import { findProgram, missingExitCode } from "./harness/installed.ts";
-import { measureIdle } from "./peers/idle.ts";
-import { peersTable, sideReport, type Pace, type PeersResult } from "./peers/report.ts";
+import { debianTool } from "../test/support/debian-tool.ts";
+import { busyMachine, circumstances } from "./harness/measure.ts";
+import { peersTable, type Pace, type PeersResult } from "./peers/report.ts";
 import { playDay, playOutage, startWorld } from "./peers/scenario.ts";
 import { peerPrograms } from "./peers/wiring.ts";
+import { buildProgram, versionOf } from "./processes.ts";
 
 const full: Pace = {
   intervalSeconds: 5,
@@ -22,7 +20,6 @@ const full: Pace = {
   restartMs: 100_000,
   outageMs: 600_000,
   lateMs: 330_000,
-  idleMs: 180_000,
 };
 const quick: Pace = {
   intervalSeconds: 1,
@@ -35,58 +32,38 @@ const quick: Pace = {
   restartMs: 25_000,
   outageMs: 60_000,
   lateMs: 60_000,
-  idleMs: 30_000,
 };
+const isQuick = process.argv.includes("--quick");
+const pace = isQuick ? quick : full;
 
-/** What an operator gets from flatline, and from what is usually wired up in its place. */
-export const benchmark: Benchmark = {
-  name: "peers",
-  title: "The same broken checker on the same recorded day: first message, messages, outage, restart, cost",
-  metrics: [],
-  sides: [],
-  goals: [],
-  run: async (words, options) => {
-    if (words.length > 0) throw new Error("usage: bench peers [--quick]");
-    const missing = Object.values(peerPrograms).filter((program) => findProgram(program) === null);
-    if (missing.length > 0) {
-      console.error(
-        `bench:peers needs programs that are not installed: RUNLEVEL=1 apt-get install ${missing.join(" ")}`,
-      );
-      console.error("(With RUNLEVEL=1 Debian does not start their services.)");
-      process.exitCode = missingExitCode;
-      return;
-    }
-    const result = await measurePeers(options.quick ? quick : full);
-    console.log(`\n${peersTable(result)}\n`);
-    if (options.quick) return;
-    writeFileSync(new URL("results/peers.json", import.meta.url), `${JSON.stringify(result, null, 2)}\n`);
-  },
-};
+const missing = Object.values(peerPrograms).filter((program) => debianTool(program, program).isMissing);
+if (missing.length > 0)
+  // With RUNLEVEL=1 Debian does not start their services.
+  throw new Error(`programs are not installed: RUNLEVEL=1 apt-get install ${missing.join(" ")}`);
+buildProgram();
+console.error("the day, and beside it the day with a receiver that is down, for about a quarter of an hour;");
+console.error("Alertmanager writes what its receiver refused below");
+const busyBefore = await busyMachine();
+const result = await measureDays();
+const noVerdict = isQuick ? "quick" : (busyBefore ?? (await busyMachine()));
+console.log(`\n${peersTable(result, noVerdict === null ? null : "no verdict")}\n`);
+if (noVerdict === null)
+  writeFileSync(new URL("results/peers.json", import.meta.url), `${JSON.stringify(result, null, 2)}\n`);
+else console.log(`no verdict, and nothing of the days is stored: ${noVerdict}`);
 
-async function measurePeers(pace: Pace): Promise<PeersResult> {
-  console.error("peers: every program without anything to do");
-  const idle = await measureIdle(pace.idleMs);
-  console.error("peers: the day, and beside it the day with a receiver that is down, for about a quarter of an hour");
-  console.error("peers: Alertmanager writes what its receiver refused below");
+async function measureDays(): Promise<PeersResult> {
+  await using releases = new AsyncDisposableStack();
   // Two worlds that share nothing but the machine, and do little: one after the other would take twice as long.
-  await using dayWorld = await startWorld(pace);
-  await using outageWorld = await startWorld(pace);
+  const dayWorld = await startWorld(pace, releases);
+  const outageWorld = await startWorld(pace, releases);
   const [day, outage] = await Promise.all([playDay(dayWorld, pace), playOutage(outageWorld, pace)]);
-  const versions = describeVersions();
-  const peers = Object.entries(peerPrograms).map(([name, program]) => [name, versionOf(program)] as const);
+  const here = circumstances();
+  const peers = Object.entries(peerPrograms).map(([name, program]) => [name, versionOf(program)]);
   return {
-    name: benchmark.name,
-    measuredAt: new Date(createSystemClock().nowMs()).toISOString(),
-    machine: describeMachine(),
-    versions,
+    name: "peers",
+    ...here,
     pace,
-    flatline: sideReport({ flatline: versions.flatline }, day.flatline, outage.flatline, idle.flatline),
-    peer: sideReport(Object.fromEntries(peers), day.peer, outage.peer, idle.peer),
+    flatline: { programs: { flatline: here.versions.flatline }, day: day.flatline, outage: outage.flatline },
+    peer: { programs: Object.fromEntries(peers) as Record<string, string>, day: day.peer, outage: outage.peer },
   };
-}
-
-/** Returns what the program says on `--version`, on either stream: "…, version 2.42.0+ds (branch: …". */
-function versionOf(program: string): string {
-  const { stdout, stderr } = spawnSync(findProgram(program) ?? program, ["--version"], { encoding: "utf8" });
-  return /version ([^\s,]+)/.exec(`${stdout}${stderr}`)?.[1] ?? "?";
 }

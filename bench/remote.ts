@@ -1,10 +1,7 @@
 import type { Benchmark, Side } from "./harness/benchmark.ts";
-import { blackbox, concurrency, type Connections } from "./blackbox.ts";
-import { startScript } from "./harness/child.ts";
-import { everySecond, measureDaemon } from "./daemon.ts";
+import { everySecond, measureChecks } from "./processes.ts";
+import { blackbox, startUpstream, type Connections } from "./remote/blackbox.ts";
 
-// As long on a busy machine: its hot functions are compiled on the other core.
-const warmUpMs = 20_000;
 // More than can be checked each second: with time left between the ticks, the daemon would not be busy as the exporter is.
 const organizations = 10_000;
 
@@ -12,13 +9,9 @@ const organizations = 10_000;
 function flatline(connections: Connections): Side {
   return {
     name: `flatline, ${connections}`,
-    kind: "flatline",
-    start: async ({ quick }) => {
-      const upstream = startScript("harness/upstream.ts", [connections]);
-      const port = await upstream.line();
-      const source = `source: { type: remote, baseUrl: "http://127.0.0.1:${port}/api/v2", apiKey: benchmark-key, concurrency: ${concurrency} }`;
-      const config = `${source}\n${everySecond(quick ? 20 : organizations)}`;
-      return { measure: () => measureDaemon({ config, quick, warmUpMs }), stop: () => upstream.stop() };
+    start: async (quick, releases) => {
+      const { source } = await startUpstream(connections, releases);
+      return () => measureChecks({ config: `${source}\n${everySecond(quick ? 20 : organizations)}`, quick });
     },
   };
 }
@@ -32,17 +25,19 @@ export const benchmark: Benchmark = {
   repetitions: 3,
   goals: [
     {
-      title: "remote checks, keep-alive",
-      of: { side: "flatline, keep-alive" },
-      by: { side: "blackbox_exporter, keep-alive" },
+      title: "checks of a remote source per CPU second",
+      metric: "checks",
+      side: "flatline, keep-alive",
+      peer: "blackbox_exporter, keep-alive",
       bound: "at least",
       goal: 5,
       moonshot: 8,
     },
     {
-      title: "remote checks, keep-alive off",
-      of: { side: "flatline, close" },
-      by: { side: "blackbox_exporter, close" },
+      title: "the same without keep-alive",
+      metric: "checks",
+      side: "flatline, close",
+      peer: "blackbox_exporter, close",
       bound: "at least",
       goal: 1.8,
       moonshot: 3,

@@ -1,16 +1,15 @@
 // One daemon for long: node bench/soak.ts [--minutes 10] [--organizations 1000]. Its clock is virtual and moves on as soon as
 // the work of a minute is done, so that real minutes at full speed are virtual hours. Says whether memory, file handles and
 // the store's file stay as they are, and writes bench/results/soak.json when it ran as long as it has to be.
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-import { describeMachine } from "./harness/harness.ts";
-import { formatSoak, lowest, verdictOf, type SoakLine, type SoakResult } from "./soak/report.ts";
+import { circumstances } from "./harness/measure.ts";
+import { lowest, soakTable, verdictOf, type SoakLine, type SoakResult } from "./soak/report.ts";
 import { startSoakWorld } from "./soak/world.ts";
-import { storeFiles } from "./harness/store-files.ts";
 
 const { values } = parseArgs({
   options: { minutes: { type: "string", default: "10" }, organizations: { type: "string", default: "1000" } },
@@ -79,7 +78,7 @@ function sample(): Sample {
     nativeBytes: own - getHeapStatistics().total_physical_size,
     heapBytes: heapUsed,
     fileHandles: readdirSync("/proc/self/fd").length,
-    storeBytes: storeFiles(join(world.folder, "flatline.db")).reduce((sum, file) => sum + sizeOf(file), 0),
+    storeBytes: globSync(join(world.folder, "flatline*.db*")).reduce((sum, file) => sum + sizeOf(file), 0),
     checks: world.checks(),
   };
 }
@@ -114,9 +113,7 @@ function report(): void {
   const realMinutes = elapsedMinutes();
   const result: SoakResult = {
     name: "soak",
-    measuredAt: new Date().toISOString(),
-    machine: describeMachine(),
-    versions: { node: process.versions.node },
+    ...circumstances(),
     organizations,
     realMinutes: round(realMinutes),
     virtualHours: round(virtualHours),
@@ -135,15 +132,13 @@ function report(): void {
     ],
     samples,
   };
-  console.log(formatSoak(result));
+  console.log(soakTable(result));
   if (!isFull) return;
   if (result.lines.some(({ verdict }) => verdict === "not known")) {
     console.log("too few virtual hours to judge it: nothing is stored");
     return;
   }
-  const folder = new URL("results/", import.meta.url);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(new URL("soak.json", folder), `${JSON.stringify(result, null, 2)}\n`);
+  writeFileSync(new URL("results/soak.json", import.meta.url), `${JSON.stringify(result, null, 2)}\n`);
 }
 
 function round(value: number): number {

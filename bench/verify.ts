@@ -1,13 +1,12 @@
-// How often a second opinion says what was the case: node bench/run.ts verify [--quick]
+// How often a second opinion says what was the case: replays the project's records, and looks at the dead of each alarm when it
+// fires, with probers that are made up. node bench/verify.ts [--quick]
 import { readFileSync } from "node:fs";
 import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 
 import { createSystemClock, dayMs, hourMs, type Clock } from "../src/base/time.ts";
-import { readEventFiles } from "../src/cli/replay/event-records.ts";
 import type { LookAnswer } from "../src/contract/second-opinion.ts";
 import { createAlertAssets } from "../src/daemon/evidence/alert-assets.ts";
 import { createControls } from "../src/look/controls.ts";
@@ -17,14 +16,12 @@ import { judgeLook } from "../src/look/verdict.ts";
 import { openStore } from "../src/store/open.ts";
 import type { AlertState } from "../src/store/alerts/alerts.ts";
 import type { LivenessEvent } from "../src/store/events/events.ts";
+import { readRecords, recordFiles, recordsFolder } from "./detection/records.ts";
 import { detectionRules, episodesOf } from "./detection/rules.ts";
-import type { Benchmark } from "./harness/benchmark.ts";
-import { randomOf } from "./harness/random.ts";
+import { randomOf } from "./harness/measure.ts";
+import { table } from "./harness/table.ts";
 
-const records = fileURLToPath(new URL("../examples/records/", import.meta.url));
-const slugs = ["lightswitch", "riskhosts"] as const;
 const seed = 20_261_127; // Any will do.
-const repetitions = 20;
 const windowHours = 24;
 // A name that is back after months may be a new one, as in `--truth regret`.
 const aliveWithinMs = 60 * dayMs;
@@ -78,49 +75,38 @@ interface Tally {
   controlled: number;
 }
 
-/** Replays the project's records, and looks at the dead of each alarm when it fires, with probers that are made up. */
-export const benchmark: Benchmark = {
-  name: "verify",
-  title: "How often a second opinion is right, wrong and undecided",
-  metrics: [],
-  sides: [],
-  goals: [],
-  run: async (_, { quick }) => {
-    const times = quick ? 1 : repetitions;
-    const alarms = (await alarmsOf()).filter((_alarm, index) => !quick || index % 20 === 0);
-    const tallies = await measure(alarms, times);
-    for (const rule of rules) console.log(tableOf(rule, tallies, times));
-  },
-};
+const none: Tally = { alarms: 0, right: 0, wrong: 0, runs: 0, asked: 0, controlled: 0 };
 
-function tableOf(rule: string, tallies: ReadonlyMap<string, Tally>, times: number): string {
-  const none = { alarms: 0, right: 0, wrong: 0, runs: 0, asked: 0, controlled: 0 };
+const isQuick = process.argv.includes("--quick");
+const times = isQuick ? 1 : 20;
+const tallies = await measure((await alarmsOf()).filter((_, index) => !isQuick || index % 20 === 0));
+for (const rule of rules) console.log(tableOf(rule));
+
+function tableOf(rule: string): string {
   const rows = models.map(({ name }) => {
     const [checker = none, assets = none] = ["checker", "assets"].map((truth) => tallies.get(keyOf(rule, truth, name)));
     const sum = (key: keyof Tally): number => checker[key] + assets[key];
     const share = (key: "right" | "wrong"): string => (sum(key) / sum("runs")).toFixed(2);
     const wrong = [checker, assets].map((one) => `${(one.wrong / times).toFixed(1)} of ${one.alarms}`);
-    return { sum, text: `| ${[name, share("right"), share("wrong"), ...wrong].join(" | ")} |` };
+    return { sum, cells: [name, share("right"), share("wrong"), ...wrong] };
   });
   const sum = (key: keyof Tally): number => rows[0]?.sum(key) ?? 0;
-  return `
-${rule}: ${sum("alarms")} alarms; looks with ten assets to ask: ${(sum("asked") / times).toFixed(0)}, with ten known controls of each kind: ${(sum("controlled") / times).toFixed(0)}
-
-| prober; controls | right | wrong | a broken checker called real | real deaths called the checker's |
-| --- | ---: | ---: | ---: | ---: |
-${rows.map(({ text }) => text).join("\n")}`;
+  const asked = `looks with ten assets to ask: ${(sum("asked") / times).toFixed(0)}`;
+  const controlled = `with ten known controls of each kind: ${(sum("controlled") / times).toFixed(0)}`;
+  const head = [
+    "prober; controls",
+    "right",
+    "wrong",
+    "a broken checker called real",
+    "real deaths called the checker's",
+  ];
+  const cells = rows.map((one) => one.cells);
+  return `\n${rule}: ${sum("alarms")} alarms; ${asked}, ${controlled}\n\n${table(head, cells)}`;
 }
 
 /** All alarms of the rules in the order of time, by an evaluation each hour. */
 async function alarmsOf(): Promise<readonly Alarm[]> {
-  const read = await readEventFiles({
-    files: slugs.map((slug) => `${slug}.csv.gz`),
-    stdin: process.stdin,
-    cwd: records,
-    signal: new AbortController().signal,
-    onProgress: () => undefined,
-  });
-  const alarms = [...read.values()].flatMap((record) => {
+  const alarms = (await readRecords()).flatMap((record) => {
     const stretch = { fromMs: record.seenAtMs[0] ?? 0, toMs: (record.seenAtMs.at(-1) ?? 0) + dayMs };
     const episodes = episodesOf(record, stretch);
     return rules.flatMap((rule) =>
@@ -134,8 +120,8 @@ async function alarmsOf(): Promise<readonly Alarm[]> {
   return alarms.toSorted((left, right) => left.atMs - right.atMs);
 }
 
-async function measure(alarms: readonly Alarm[], times: number): Promise<ReadonlyMap<string, Tally>> {
-  const events = slugs.flatMap(readEvents).toSorted((left, right) => left.atMs - right.atMs);
+async function measure(alarms: readonly Alarm[]): Promise<ReadonlyMap<string, Tally>> {
+  const events = recordFiles.flatMap(readEvents).toSorted((left, right) => left.atMs - right.atMs);
   const lives = truthOf(events);
   const random = randomOf(seed);
   const tallies = new Map<string, Tally>();
@@ -164,7 +150,7 @@ async function measure(alarms: readonly Alarm[], times: number): Promise<Readonl
     const truth = alive > died.length / 2 ? "checker" : "assets";
     for (const model of models) {
       const key = keyOf(rule, truth, model.name);
-      const tally = tallies.get(key) ?? { alarms: 0, right: 0, wrong: 0, runs: 0, asked: 0, controlled: 0 };
+      const tally = tallies.get(key) ?? { ...none };
       tallies.set(key, { ...tally, alarms: tally.alarms + 1 });
     }
     for (let time = 0; time < times; time++) {
@@ -224,8 +210,9 @@ function truthOf(events: readonly LivenessEvent[]): (slug: string, asset: string
   };
 }
 
-function readEvents(slug: string): LivenessEvent[] {
-  const lines = gunzipSync(readFileSync(`${records}${slug}.csv.gz`))
+function readEvents(file: string): LivenessEvent[] {
+  const slug = file.split(".")[0] ?? "";
+  const lines = gunzipSync(readFileSync(`${recordsFolder}${file}`))
     .toString()
     .trimEnd()
     .split("\n")

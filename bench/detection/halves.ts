@@ -1,8 +1,9 @@
 import { backtest } from "../../src/cli/replay/session.ts";
-import { tune, type TuneCandidate } from "../../src/cli/replay/tune.ts";
+import { tune } from "../../src/cli/replay/tune.ts";
 import type { Score } from "../../src/backtest/score.ts";
 import type { Truth } from "../../src/backtest/truth.ts";
 import { createSystemClock, hourMs } from "../../src/base/time.ts";
+import { recordFiles, recordsFolder } from "./records.ts";
 
 /** What `tune` proposed from one half, and how it did in the other. */
 export interface HalfResult {
@@ -25,82 +26,41 @@ interface Half {
   readonly toMs: number | null;
 }
 
-export interface HalvesOptions {
-  readonly folder: string;
-  readonly files: readonly string[];
-  /** null: by regret. */
-  readonly labels: string | null;
-  readonly truths: ReadonlyMap<string, Truth>;
-}
-
 const mostAWeek = 0.5;
-const leastIncidents = 4;
 
 /** Runs `tune` on each half of the incidents, by time and by series, and holds what it proposes against the other. */
-export async function measureHalves(options: HalvesOptions): Promise<HalfResult[]> {
+export async function measureHalves(labels: string, truths: ReadonlyMap<string, Truth>): Promise<HalfResult[]> {
   const results: HalfResult[] = [];
-  for (const [one, other] of halvesOf(options.truths))
-    for (const [tuned, judged] of [
-      [one, other],
-      [other, one],
-    ] as const)
-      results.push(await measure(options, tuned, judged));
+  for (const [one, other] of halvesOf(truths))
+    results.push(await measure(labels, one, other), await measure(labels, other, one));
   return results;
 }
 
-function halvesOf(truths: HalvesOptions["truths"]): (readonly [Half, Half])[] {
-  const slugs = [...truths].filter(([, { incidents }]) => incidents.length > 0).map(([slug]) => slug);
-  const begins = [...truths.values()]
-    .flatMap(({ incidents }) => incidents.map(({ fromMs }) => fromMs))
-    .toSorted((left, right) => left - right);
-  const middleMs = begins[Math.floor(begins.length / 2)];
-  if (middleMs === undefined || begins.length < leastIncidents) return [];
+function halvesOf(truths: ReadonlyMap<string, Truth>): (readonly [Half, Half])[] {
+  const slugs = [...truths.keys()];
+  const begins = [...truths.values()].flatMap(({ incidents }) => incidents.map(({ fromMs }) => fromMs));
+  const middleMs = begins.toSorted((left, right) => left - right)[Math.floor(begins.length / 2)] ?? 0;
   // At the full hour before, so that no half sees the other's first hour.
   const splitMs = Math.floor(middleMs / hourMs) * hourMs;
   const day = new Date(splitMs).toISOString().slice(0, 10);
-  const all = { slugs, fromMs: null, toMs: null };
-  const byTime = [
-    { ...all, name: `before ${day}`, toMs: splitMs - hourMs },
-    { ...all, name: `from ${day} on`, fromMs: splitMs },
-  ] as const;
-  const [first, second, ...more] = slugs;
-  if (first === undefined || second === undefined || more.length > 0) return [byTime];
+  const ofList = (slug = ""): Half => ({ name: slug, slugs: [slug], fromMs: null, toMs: null });
   return [
-    byTime,
     [
-      { ...all, name: first, slugs: [first] },
-      { ...all, name: second, slugs: [second] },
+      { name: `before ${day}`, slugs, fromMs: null, toMs: splitMs - hourMs },
+      { name: `from ${day} on`, slugs, fromMs: splitMs, toMs: null },
     ],
+    [ofList(slugs[0]), ofList(slugs[1])],
   ];
 }
 
-async function measure(options: HalvesOptions, tuned: Half, judged: Half): Promise<HalfResult> {
-  const { choice } = await tune(askOf(options, tuned), mostAWeek, depsOf(options));
-  const { warn } = choice;
-  const { baseline, thresholds } = warn;
-  const proposal = { baseline, thresholds: { ...thresholds, failMultiplier: thresholds.warnMultiplier } };
-  const report = await backtest(askOf(options, judged), depsOf(options), () => [proposal, { thresholds: {} }]);
-  const [here, byDefault] = report.candidates.map(({ levels }) => scoreOf(levels.warn.score));
-  if (here === undefined || byDefault === undefined) throw new Error(`nothing was replayed on ${judged.name}`);
-  const names = { tunedOn: tuned.name, judgedOn: judged.name, proposed: warn.name };
-  return { ...names, there: scoreOf(warn.score), here, byDefault };
-}
-
-function scoreOf(score: TuneCandidate["score"] | null): HalfScore {
-  if (score === null) throw new Error("a candidate has no score");
-  const { incidents, found, falseAlarmsAWeek, groundlessAWeek } = score;
-  return { incidents, found, falseAlarmsAWeek, groundlessAWeek };
-}
-
-function askOf({ files, labels }: HalvesOptions, { slugs, fromMs, toMs }: Half) {
-  const truth = labels === null ? ("regret" as const) : null;
-  return { slugs, configFiles: [], eventFiles: files, labels, truth, fromMs, toMs, stepMs: hourMs, grid: {} };
-}
-
-function depsOf({ folder }: HalvesOptions) {
-  return {
+async function measure(labels: string, tuned: Half, judged: Half): Promise<HalfResult> {
+  const ask = ({ slugs, fromMs, toMs }: Half) => {
+    const files = { configFiles: [], eventFiles: recordFiles, labels, truth: null };
+    return { slugs, ...files, fromMs, toMs, stepMs: hourMs, grid: {} };
+  };
+  const deps = {
     env: {},
-    cwd: folder,
+    cwd: recordsFolder,
     clock: createSystemClock(),
     random: () => 0.5,
     version: "0.0.0",
@@ -108,4 +68,16 @@ function depsOf({ folder }: HalvesOptions) {
     signal: new AbortController().signal,
     onProgress: () => undefined,
   };
+  const { warn } = (await tune(ask(tuned), mostAWeek, deps)).choice;
+  const { baseline, thresholds } = warn;
+  const proposal = { baseline, thresholds: { ...thresholds, failMultiplier: thresholds.warnMultiplier } };
+  const report = await backtest(ask(judged), deps, () => [proposal, { thresholds: {} }]);
+  const scoreOf = (score: HalfScore | null | undefined): HalfScore => {
+    if (score === null || score === undefined) throw new Error(`nothing was replayed on ${judged.name}`);
+    const { incidents, found, falseAlarmsAWeek, groundlessAWeek } = score;
+    return { incidents, found, falseAlarmsAWeek, groundlessAWeek };
+  };
+  const [here, byDefault] = report.candidates.map(({ levels }) => levels.warn.score);
+  const names = { tunedOn: tuned.name, judgedOn: judged.name, proposed: warn.name };
+  return { ...names, there: scoreOf(warn.score), here: scoreOf(here), byDefault: scoreOf(byDefault) };
 }

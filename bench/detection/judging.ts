@@ -45,11 +45,6 @@ export function measureJudging(series: Series): JudgingResult[] {
   return rules.flatMap((rule) => delaysHours.map((hours) => replayJudged(series, rule, hours)));
 }
 
-/** The same of the mean at ×4, at least 10 deaths, judged at once. */
-export function measureMeanJudged(series: Series): JudgingResult {
-  return replayJudged(series, mean4, 0);
-}
-
 function replayJudged(series: Series, rule: Rule, judgedAfterHours: number | null): JudgingResult {
   const score = scoreEpisodes(
     series.map(({ record, truth }) => ({

@@ -1,37 +1,33 @@
-import type { Received } from "./receiver.ts";
-
-/** What a message says of one organization. */
-export interface SentAlert {
-  readonly slug: string;
-  readonly status: "firing" | "resolved";
-  readonly severity: string;
-}
+import type { Received } from "./server.ts";
 
 /** A message as a person reads it. */
 export interface Message {
   /** Epoch ms. */
   readonly atMs: number;
-  readonly alerts: readonly SentAlert[];
+  readonly alerts: readonly {
+    readonly slug: string;
+    readonly status: "firing" | "resolved";
+    readonly severity: string;
+  }[];
   /** Its sentences, without names and numbers that only a program reads. */
   readonly text: string;
 }
 
+type Alert = Message["alerts"][number];
+
 interface FlatlineBody {
   readonly summary: string;
-  readonly alerts: readonly {
-    readonly slug: string;
-    readonly status: SentAlert["status"];
-    readonly severity: string;
+  readonly alerts: readonly (Alert & {
     readonly result: {
       readonly findings: readonly { readonly message: string }[];
       readonly suggestedAction: string | null;
     } | null;
-  }[];
+  })[];
 }
 
 interface AlertmanagerBody {
   readonly alerts: readonly {
-    readonly status: SentAlert["status"];
+    readonly status: Alert["status"];
     readonly labels: { readonly slug: string; readonly severity: string };
     readonly annotations: { readonly summary: string };
   }[];
@@ -65,14 +61,15 @@ function textOf(sentences: readonly string[]): string {
   return [...new Set(sentences)].filter((sentence) => sentence !== "").join("\n");
 }
 
-/** Returns when a message first said this of an organization, from `fromMs` on; null: never. */
-export function firstSentAtMs(
+/** Returns the seconds from `fromMs` until a message said this of an organization; null: never. */
+export function secondsUntil(
   messages: readonly Message[],
-  { slug, status }: Pick<SentAlert, "slug" | "status">,
+  slug: string,
+  status: Alert["status"],
   fromMs: number,
 ): number | null {
   const found = messages.find(
     ({ atMs, alerts }) => atMs >= fromMs && alerts.some((one) => one.slug === slug && one.status === status),
   );
-  return found?.atMs ?? null;
+  return found === undefined ? null : (found.atMs - fromMs) / 1_000;
 }

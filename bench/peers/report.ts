@@ -1,8 +1,7 @@
 import { secondMs } from "../../src/base/time.ts";
-import type { BenchmarkResult } from "../harness/benchmark.ts";
-import { formatNumber } from "../harness/harness.ts";
-import { formatRatio } from "../harness/table.ts";
-import type { Message, SentAlert } from "./messages.ts";
+import type { Circumstances } from "../harness/benchmark.ts";
+import { formatGoal, formatNumber, table, verdictOf } from "../harness/table.ts";
+import type { Message } from "./messages.ts";
 
 /** How fast the day passes, and how both are configured. */
 export interface Pace {
@@ -19,18 +18,18 @@ export interface Pace {
   readonly outageMs: number;
   /** How long a message may take once the receiver is back: flatline's longest pause between two attempts, and some. */
   readonly lateMs: number;
-  /** How long the processor time of processes that do nothing is measured. */
-  readonly idleMs: number;
+}
+
+/** A message at its time after the break, or after the receiver's return. */
+interface LoggedMessage extends Omit<Message, "atMs"> {
+  readonly afterSeconds: number;
 }
 
 /** What one of both did on the day, with the receiver up. */
 export interface DayResult {
-  readonly brokenAtMs: number;
-  readonly messages: readonly Message[];
+  readonly messages: readonly LoggedMessage[];
   /** From each break to the first message about it; null: none. */
   readonly firstSeconds: readonly (number | null)[];
-  /** Healthchecks that it asked for. */
-  readonly requests: number;
   readonly cpuSecondsPerMinute: number;
   readonly residentBytes: number;
   /** Messages after `kill -9` and a start, though nothing had changed. */
@@ -41,32 +40,22 @@ export interface DayResult {
 
 /** What one of both did about a receiver that was down; seconds are from its return on, null: never. */
 export interface OutageResult {
-  readonly backAtMs: number;
-  readonly messages: readonly Message[];
+  readonly messages: readonly LoggedMessage[];
   readonly stillFiringSeconds: number | null;
   readonly endedFiringSeconds: number | null;
   readonly endedResolvedSeconds: number | null;
-}
-
-/** A message in bench/results/peers.json, at its time after the break, or after the receiver's return. */
-interface LoggedMessage {
-  readonly afterSeconds: number;
-  readonly alerts: readonly SentAlert[];
-  readonly text: string;
 }
 
 /** One column of the table. */
 export interface SideReport {
   /** The version of each program. */
   readonly programs: Readonly<Record<string, string>>;
-  readonly day: Omit<DayResult, "brokenAtMs" | "messages"> & { readonly messages: readonly LoggedMessage[] };
-  readonly outage: Omit<OutageResult, "backAtMs" | "messages"> & { readonly messages: readonly LoggedMessage[] };
-  /** Of each program, processor seconds per minute while it has nothing to do. */
-  readonly idle: readonly number[];
+  readonly day: DayResult;
+  readonly outage: OutageResult;
 }
 
 /** What bench/results/peers.json holds. */
-export interface PeersResult extends Pick<BenchmarkResult, "measuredAt" | "machine" | "versions"> {
+export interface PeersResult extends Circumstances {
   readonly name: string;
   readonly pace: Pace;
   readonly flatline: SideReport;
@@ -74,55 +63,46 @@ export interface PeersResult extends Pick<BenchmarkResult, "measuredAt" | "machi
 }
 
 const mebibyte = 2 ** 20;
+// flatline's ÷ the three's together.
+const cpuGoal = { bound: "at most", goal: 1 } as const;
+const memoryGoal = { bound: "at most", goal: 1.3 } as const;
 
-/** Returns one column from what was measured. */
-export function sideReport(
-  programs: SideReport["programs"],
-  { brokenAtMs, messages, ...day }: DayResult,
-  { backAtMs, messages: later, ...outage }: OutageResult,
-  idle: readonly number[],
-): SideReport {
-  const log = (fromMs: number, all: readonly Message[]): LoggedMessage[] =>
-    all.map(({ atMs, alerts, text }) => ({ afterSeconds: (atMs - fromMs) / secondMs, alerts, text }));
-  return {
-    programs,
-    day: { ...day, messages: log(brokenAtMs, messages) },
-    outage: { ...outage, messages: log(backAtMs, later) },
-    idle,
-  };
+/** Returns messages with their time after an instant. */
+export function logOf(messages: readonly Message[], fromMs: number): LoggedMessage[] {
+  return messages.map(({ atMs, ...message }) => ({ afterSeconds: (atMs - fromMs) / secondMs, ...message }));
 }
 
-/** Returns the table of both sides. */
-export function peersTable({ flatline, peer, pace }: PeersResult): string {
-  const row = (title: string, cell: (side: SideReport) => string): string =>
-    `| ${[title, cell(flatline), cell(peer)].join(" | ")} |`;
-  const ratio = (of: (side: SideReport) => number): string => formatRatio(of(peer) / of(flatline));
-  const minutes = `${formatNumber(pace.outageMs / 60_000)} min`;
-  return [
-    row("", titleOf),
-    "| --- | --- | --- |",
-    row("first message after the break, twice", ({ day }) => day.firstSeconds.map(seconds).join(", ")),
-    row("what it says", ({ day }) =>
-      (day.messages[0]?.text ?? "nothing").replaceAll("\n", "<br>").replaceAll("|", "\\|"),
-    ),
-    row("messages, from the break to the end", ({ day }) => String(day.messages.length)),
-    row(`receiver down for ${minutes}: an alert that still fires when it is back`, ({ outage }) =>
-      later(outage.stillFiringSeconds),
-    ),
-    row("… an alert that began and ended meanwhile", ended),
-    row("repeated after `kill -9` and a start", ({ day }) => messages(day.repeatedAfterKill)),
-    row("repeated after an ordinary restart", ({ day }) => messages(day.repeatedAfterStop)),
-    row("processes", ({ programs }) => String(Object.keys(programs).length)),
-    row(
-      `processor time (the peer's ÷ flatline's: ${ratio(({ day }) => day.cpuSecondsPerMinute)})`,
-      ({ day }) => `${formatNumber(day.cpuSecondsPerMinute)} s per minute`,
-    ),
-    row("… of each process that has nothing to do", ({ idle }) => `${idle.map(formatNumber).join(", ")} s per minute`),
-    row(
-      `resident memory (${ratio(({ day }) => day.residentBytes)})`,
-      ({ day }) => `${formatNumber(day.residentBytes / mebibyte)} MiB`,
-    ),
-  ].join("\n");
+/** Returns the table of both sides; `noVerdict` says why the goals are not judged. */
+export function peersTable({ flatline, peer, pace }: PeersResult, noVerdict: string | null): string {
+  const row = (title: string, cell: (side: SideReport) => string): string[] => [title, cell(flatline), cell(peer)];
+  const against = (goal: typeof cpuGoal | typeof memoryGoal, of: (side: SideReport) => number): string => {
+    const ratio = of(flatline) / of(peer);
+    return `${formatNumber(ratio)}×, goal ${formatGoal(goal)}, ${noVerdict ?? verdictOf(goal, ratio)}`;
+  };
+  return table(
+    ["", titleOf(flatline), titleOf(peer)],
+    [
+      row("first message after the break, twice", ({ day }) => day.firstSeconds.map(seconds).join(", ")),
+      row("what it says", ({ day }) => day.messages[0]?.text ?? "nothing"),
+      row("messages, from the break to the end", ({ day }) => String(day.messages.length)),
+      row(
+        `receiver down for ${formatNumber(pace.outageMs / 60_000)} min: an alert that still fires when it is back`,
+        ({ outage }) => later(outage.stillFiringSeconds),
+      ),
+      row("… an alert that began and ended meanwhile", ended),
+      row("repeated after `kill -9` and a start", ({ day }) => repeated(day.repeatedAfterKill)),
+      row("repeated after an ordinary restart", ({ day }) => repeated(day.repeatedAfterStop)),
+      row("processes", ({ programs }) => String(Object.keys(programs).length)),
+      row(
+        `processor time (${against(cpuGoal, ({ day }) => day.cpuSecondsPerMinute)})`,
+        ({ day }) => `${formatNumber(day.cpuSecondsPerMinute)} s per minute`,
+      ),
+      row(
+        `resident memory (${against(memoryGoal, ({ day }) => day.residentBytes)})`,
+        ({ day }) => `${formatNumber(day.residentBytes / mebibyte)} MiB`,
+      ),
+    ],
+  );
 }
 
 function titleOf({ programs }: SideReport): string {
@@ -146,6 +126,6 @@ function seconds(value: number | null): string {
   return value === null ? "never" : `${formatNumber(value)} s`;
 }
 
-function messages(count: number): string {
+function repeated(count: number): string {
   return count === 0 ? "nothing" : count === 1 ? "1 message" : `${count} messages`;
 }

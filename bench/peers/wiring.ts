@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { freePort } from "../../test/support/free-port.ts";
-import { findProgram } from "../harness/installed.ts";
-import type { Program } from "./monitor.ts";
+import { eventually } from "../../test/support/program/program.ts";
+import { startCommand, usageOf } from "../processes.ts";
 import { healthcheckPath } from "./platform.ts";
 
 /** Describes the world to a monitor. */
@@ -13,13 +13,12 @@ export interface Wiring {
   readonly folder: string;
   readonly platformUrl: string;
   readonly receiverUrl: string;
-  /** None: it has nothing to do. */
   readonly slugs: readonly string[];
-  /** How often both ask the platform. */
+  /** How often all ask the platform. */
   readonly intervalSeconds: number;
-  /** How long both collect alerts before the first message. */
+  /** How long alerts are collected before the first message. */
   readonly groupWaitSeconds: number;
-  /** The least time that both let pass before new alerts are sent in a further message. */
+  /** The least time that passes before new alerts are sent in a further message. */
   readonly groupIntervalSeconds: number;
 }
 
@@ -30,19 +29,63 @@ export const peerPrograms = {
   Alertmanager: "prometheus-alertmanager",
 } as const;
 
-/** Writes flatline's configuration and returns its program, the built one. */
+/** The program of flatline, the built one. */
+export const flatlineEntry = fileURLToPath(new URL("../../bin/flatline.js", import.meta.url));
+
+interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** Answers 200 when it works. */
+  readonly readyUrl: string;
+}
+
+/** What watches the platform: one process or several. */
+export interface Monitor {
+  /** All processes together. */
+  usage(): ReturnType<typeof usageOf>;
+  /** Ends all processes with this signal at once, and starts them again. */
+  restart(signal: "SIGTERM" | "SIGKILL"): Promise<void>;
+}
+
+/** Starts the programs; resolves when all of them are ready. */
+export async function startMonitor(programs: readonly Program[], releases: AsyncDisposableStack): Promise<Monitor> {
+  let children: readonly ReturnType<typeof startCommand>[] = [];
+  const start = async (): Promise<void> => {
+    children = programs.map(({ command, args, cwd }) => startCommand(command, args, cwd));
+    await Promise.all(programs.map(({ readyUrl }) => eventually(async () => (await fetch(readyUrl)).ok)));
+  };
+  const stop = async (signal: NodeJS.Signals): Promise<void> => {
+    await Promise.all(children.map((child) => child.stop(signal)));
+  };
+  releases.defer(() => stop("SIGTERM"));
+  await start();
+  return {
+    usage: () => {
+      if (children.some((child) => child.hasEnded())) throw new Error("a program ended by itself");
+      const each = children.map(({ pid }) => usageOf(pid));
+      return {
+        cpuSeconds: each.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0),
+        residentBytes: each.reduce((sum, { residentBytes }) => sum + residentBytes, 0),
+      };
+    },
+    restart: async (signal) => {
+      await stop(signal);
+      await start();
+    },
+  };
+}
+
+/** Writes flatline's configuration and returns its program. It notifies the receiver at `/flatline`. */
 export async function wireFlatline(wiring: Wiring): Promise<readonly Program[]> {
   const { folder, platformUrl, receiverUrl, slugs, intervalSeconds, groupWaitSeconds, groupIntervalSeconds } = wiring;
   const port = await freePort();
-  // It must have an organization.
-  const [organizations, schedule] =
-    slugs.length === 0 ? ["nobody", "@yearly"] : [slugs.join(", "), `*/${intervalSeconds} * * * * *`];
   await mkdir(folder, { recursive: true });
   await writeFile(
     join(folder, "flatline.yaml"),
     `source: { type: remote, baseUrl: "${platformUrl}/api/v2", apiKey: flatline }
-organizations: [${organizations}]
-defaults: { schedule: "${schedule}" }
+organizations: [${slugs.join(", ")}]
+defaults: { schedule: "*/${intervalSeconds} * * * * *" }
 alerting: { groupWait: ${groupWaitSeconds}s, groupInterval: ${groupIntervalSeconds}s }
 receivers: [{ name: ops, type: webhook, url: "${receiverUrl}/flatline" }]
 server: { listen: "127.0.0.1:${port}" }
@@ -50,22 +93,27 @@ storage: { path: flatline.db }
 log: { level: error }
 `,
   );
-  const program = fileURLToPath(new URL("../../bin/flatline.js", import.meta.url));
-  const args = [program, "run", "-c", "flatline.yaml"];
+  const args = [flatlineEntry, "run", "-c", "flatline.yaml"];
   return [{ command: process.execPath, args, cwd: folder, readyUrl: `http://127.0.0.1:${port}/-/ready` }];
 }
 
-/** Writes the configurations of blackbox_exporter, Prometheus and Alertmanager, and returns the three programs. */
-export async function wirePeer(wiring: Wiring): Promise<readonly Program[]> {
+/**
+ * Writes the configurations of blackbox_exporter, Prometheus and Alertmanager, and returns the three programs. Each alert goes
+ * to the receiver once for each way to group it, at its path.
+ */
+export async function wirePeer(
+  wiring: Wiring,
+  groupings: Readonly<Record<string, string>>,
+): Promise<readonly Program[]> {
   const { folder } = wiring;
-  const [exporter, prometheus, alertmanager] = await Promise.all([freePort(), freePort(), freePort()]);
+  const [exporter, prometheus, alertmanager] = [await freePort(), await freePort(), await freePort()];
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "blackbox.yml"), blackboxModules(wiring.slugs));
   await writeFile(join(folder, "prometheus.yml"), prometheusConfig(wiring, exporter, alertmanager));
   await writeFile(join(folder, "rules.yml"), alertRules);
-  await writeFile(join(folder, "alertmanager.yml"), alertmanagerConfig(wiring));
-  const program = (name: string, port: number, path: string, args: readonly string[]): Program => ({
-    command: findProgram(name) ?? name,
+  await writeFile(join(folder, "alertmanager.yml"), alertmanagerConfig(wiring, groupings));
+  const program = (command: string, port: number, path: string, args: readonly string[]): Program => ({
+    command,
     args: [...args, `--web.listen-address=127.0.0.1:${port}`, "--log.level=error"],
     cwd: folder,
     readyUrl: `http://127.0.0.1:${port}${path}`,
@@ -89,12 +137,11 @@ export async function wirePeer(wiring: Wiring): Promise<readonly Program[]> {
 
 // A module has one body and one key, so that each organization needs its own; and says yes or no only, so that `warn` beside
 // `fail` needs a second one.
+const patterns = { "not-ok": String.raw`"ok":\s*false`, fail: String.raw`"severity":\s*"fail"` };
+
 function blackboxModules(slugs: readonly string[]): string {
   const modules = slugs.flatMap((slug) =>
-    [
-      ["not-ok", String.raw`"ok":\s*false`],
-      ["fail", String.raw`"severity":\s*"fail"`],
-    ].map(
+    Object.entries(patterns).map(
       ([name, pattern]) => `  ${slug}-${name}:
     prober: http
     timeout: 5s
@@ -107,13 +154,13 @@ function blackboxModules(slugs: readonly string[]): string {
 `,
     ),
   );
-  return modules.length === 0 ? "modules: {}\n" : `modules:\n${modules.join("")}`;
+  return `modules:\n${modules.join("")}`;
 }
 
 function prometheusConfig(wiring: Wiring, exporterPort: number, alertmanagerPort: number): string {
   const { platformUrl, slugs, intervalSeconds } = wiring;
   const targets = slugs.flatMap((slug) =>
-    ["not-ok", "fail"].map(
+    Object.keys(patterns).map(
       (matches) =>
         `      - { targets: ["${platformUrl}${healthcheckPath}"], labels: { slug: ${slug}, matches: ${matches}, __param_module: ${slug}-${matches} } }\n`,
     ),
@@ -126,7 +173,8 @@ alerting:
 scrape_configs:
   - job_name: healthcheck
     metrics_path: /probe
-    static_configs:${targets.length === 0 ? " []\n" : `\n${targets.join("")}`}    relabel_configs:
+    static_configs:
+${targets.join("")}    relabel_configs:
       - { source_labels: [__address__], target_label: __param_target }
       - { source_labels: [__param_target], target_label: instance }
       - { target_label: __address__, replacement: "127.0.0.1:${exporterPort}" }
@@ -154,15 +202,21 @@ const alertRules = `groups:
           summary: 'The dead-asset-spike healthcheck of {{ $labels.slug }} gives no result'
 `;
 
-function alertmanagerConfig({ receiverUrl, groupWaitSeconds, groupIntervalSeconds }: Wiring): string {
+function alertmanagerConfig(
+  { receiverUrl, groupWaitSeconds, groupIntervalSeconds }: Wiring,
+  groupings: Readonly<Record<string, string>>,
+): string {
+  const paths = Object.keys(groupings);
+  const routes = paths.map((path) => `    - { receiver: ${path}, group_by: ${groupings[path]}, continue: true }\n`);
+  const receivers = paths.map(
+    (path) => `  - { name: ${path}, webhook_configs: [{ url: "${receiverUrl}/${path}" }] }\n`,
+  );
   return `route:
-  receiver: ops
-  group_by: [alertname]
+  receiver: ${paths[0]}
   group_wait: ${groupWaitSeconds}s
   group_interval: ${groupIntervalSeconds}s
   repeat_interval: 4h
-receivers:
-  - name: ops
-    webhook_configs: [{ url: "${receiverUrl}/peer" }]
-`;
+  routes:
+${routes.join("")}receivers:
+${receivers.join("")}`;
 }

@@ -1,6 +1,11 @@
-import type { BenchmarkResult } from "../harness/benchmark.ts";
-import { formatNumber } from "../harness/harness.ts";
-import { trendOf, type Trend } from "../harness/regression.ts";
+import type { Circumstances } from "../harness/benchmark.ts";
+import { formatNumber, table } from "../harness/table.ts";
+
+/** A straight line through points, by least squares: y per unit of x, within one standard error in two of three repetitions. */
+interface Trend {
+  readonly slope: number;
+  readonly standardError: number;
+}
 
 /** What is said of one thing that must not grow. */
 export interface SoakLine extends Verdict {
@@ -21,9 +26,8 @@ export interface Verdict {
 }
 
 /** What bench/results/soak.json holds. */
-export interface SoakResult extends Pick<BenchmarkResult, "measuredAt" | "machine"> {
+export interface SoakResult extends Circumstances {
   readonly name: "soak";
-  readonly versions: { readonly node: string };
   readonly organizations: number;
   readonly realMinutes: number;
   readonly virtualHours: number;
@@ -74,41 +78,36 @@ export function verdictOf(points: readonly Point[]): Verdict {
   return { trend, verdict: isLevel ? "level" : trend.slope > 0 ? "grows" : "falls" };
 }
 
-/** The table of docs/benchmarks.md, with what was done in that time below it. */
-export function soakPage(result: SoakResult): string {
-  const { organizations, realMinutes, virtualHours, checks, checksPerSecond, notifications, complaints } = result;
-  const heard = Object.entries(complaints).map(([message, times]) => `"${message}" (${formatNumber(times)})`);
-  return [
-    "|  | after the warm-up | at the end | a virtual day | verdict |",
-    "| --- | --: | --: | --: | --- |",
-    ...result.lines.map(
-      ({ title, unit, least, most, last, trend, verdict }) =>
-        `| ${title} | ${withUnit(`${formatNumber(least)}–${formatNumber(most)}`, unit)} | ${withUnit(formatNumber(last), unit)} | ${withUnit(slopeText(trend), unit)} | ${verdict} |`,
-    ),
-    "",
-    `${formatNumber(organizations)} organizations, ${formatNumber(realMinutes)} real minutes, ${formatNumber(virtualHours)} virtual hours, judged from hour ${formatNumber(result.settledFromVirtualHours)} on: ${formatNumber(checks)} checks (${formatNumber(checksPerSecond)} a second), ${formatNumber(notifications)} notifications; ${heard.length === 0 ? "no warning in the log" : `in the log: ${heard.join(", ")}`}.`,
-  ].join("\n");
+/** The line through `points`; without a slope where there are fewer than three. */
+function trendOf(points: readonly Point[]): Trend {
+  const count = points.length;
+  if (count < 3) return { slope: 0, standardError: Number.POSITIVE_INFINITY };
+  const meanX = points.reduce((sum, { x }) => sum + x, 0) / count;
+  const meanY = points.reduce((sum, { y }) => sum + y, 0) / count;
+  const spread = points.reduce((sum, { x }) => sum + (x - meanX) ** 2, 0);
+  const slope = points.reduce((sum, { x, y }) => sum + (x - meanX) * (y - meanY), 0) / spread;
+  const rest = points.reduce((sum, { x, y }) => sum + (y - meanY - slope * (x - meanX)) ** 2, 0);
+  return { slope, standardError: Math.sqrt(rest / (count - 2) / spread) };
 }
 
-/** The same for a terminal. */
-export function formatSoak(result: SoakResult): string {
+/** The table of docs/benchmarks.md, with what was done in that time below it. */
+export function soakTable(result: SoakResult): string {
   const { organizations, realMinutes, virtualHours, checks, checksPerSecond, notifications, complaints } = result;
-  return [
-    `${organizations} organizations, ${realMinutes} real minutes, ${virtualHours} virtual hours`,
-    `${"checks".padEnd(29)}${checks} (${checksPerSecond} a second), ${notifications} notifications`,
-    ...result.lines.map(
-      ({ title, unit, last, trend, verdict }) =>
-        `${title.padEnd(29)}${withUnit(formatNumber(last), unit)}, ${withUnit(slopeText(trend), unit)} a virtual day: ${verdict}`,
-    ),
-    `${"complaints".padEnd(29)}${JSON.stringify(complaints)}`,
-  ].join("\n");
+  const heard = Object.entries(complaints).map(([message, times]) => `"${message}" (${formatNumber(times)})`);
+  const lines = table(
+    ["", "after the warm-up", "at the end", "a virtual day", "verdict"],
+    result.lines.map(({ title, unit, least, most, last, trend, verdict }) => [
+      title,
+      ...[`${formatNumber(least)}–${formatNumber(most)}`, formatNumber(last), slopeText(trend)].map((text) =>
+        `${text} ${unit}`.trimEnd(),
+      ),
+      verdict,
+    ]),
+  );
+  return `${lines}\n\n${formatNumber(organizations)} organizations, ${formatNumber(realMinutes)} real minutes, ${formatNumber(virtualHours)} virtual hours, judged from hour ${formatNumber(result.settledFromVirtualHours)} on: ${formatNumber(checks)} checks (${formatNumber(checksPerSecond)} a second), ${formatNumber(notifications)} notifications; ${heard.length === 0 ? "no warning in the log" : `in the log: ${heard.join(", ")}`}.`;
 }
 
 function slopeText(trend: Trend | null): string {
-  if (trend === null) return "?";
+  if (trend === null) return "–";
   return `${trend.slope > 0 ? "+" : ""}${formatNumber(trend.slope)} ± ${formatNumber(trend.standardError)}`;
-}
-
-function withUnit(text: string, unit: string): string {
-  return unit === "" ? text : `${text} ${unit}`;
 }

@@ -3,9 +3,9 @@ import type { AddressInfo } from "node:net";
 
 import { fastify } from "fastify";
 
-import { addMetricsRoutes } from "../src/web/api/metrics-routes.ts";
-import { refuseOtherMethods } from "../src/web/resource.ts";
-import { benchScrapeMs, flatlineSeries, promClientSeries, seriesOrganizations } from "./harness/metric-series.ts";
+import { addMetricsRoutes } from "../../src/web/api/metrics-routes.ts";
+import { refuseOtherMethods } from "../../src/web/resource.ts";
+import { benchScrapeMs, flatlineSeries, promClientSeries, seriesOrganizations } from "./series.ts";
 
 // A process of its own for Prometheus to scrape: flatline's route, or what prom-client's documentation shows. Arguments:
 // flatline | prom-client, and "quick". A twentieth of the organizations runs again between two scrapes.

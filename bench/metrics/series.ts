@@ -5,7 +5,7 @@ import { secondMs } from "../../src/base/time.ts";
 import { createAppMetrics } from "../../src/metrics/app-metrics.ts";
 import type { ExpositionBody } from "../../src/metrics/exposition-body.ts";
 import type { CheckSeriesInput, FleetGauges } from "../../src/metrics/metrics.ts";
-import { okResult } from "./ok-result.ts";
+import { evaluateSpike, type SpikeResult } from "../../src/spike/spike.ts";
 
 // Thirty series of each organization, as the daemon has of an ok one with stored events: its severity, counts, thresholds
 // and findings, its runs and when they were, its gate and its share of false deaths.
@@ -51,8 +51,9 @@ function runAtMs(organization: number, round: number): number {
 }
 
 /** Counts that move from run to run, as real ones do. */
-function resultOf(organization: number, round: number): ReturnType<typeof okResult> {
-  return okResult(slugOf(organization), organization + round, runAtMs(organization, round));
+function resultOf(organization: number, round: number): SpikeResult {
+  const counts = { currentCount: 20 + ((organization + round) % 13), baselineCount: 176 };
+  return evaluateSpike({ slug: slugOf(organization), nowMs: runAtMs(organization, round), ...counts });
 }
 
 function input(organization: number, round: number): CheckSeriesInput {
@@ -141,7 +142,7 @@ export async function promClientSeries(quick: boolean): Promise<BenchSeries> {
         const { currentCount, ratio } = resultOf(one, round).observed;
         const atSeconds = runAtMs(one, round) / secondMs;
         set("observed", { ...labels, key: "currentCount" }, currentCount);
-        set("observed", { ...labels, key: "ratio" }, ratio);
+        set("observed", { ...labels, key: "ratio" }, ratio ?? 0);
         set("deaths", labels, currentCount);
         set("last_run_timestamp_seconds", labels, atSeconds);
         set("last_success_timestamp_seconds", labels, atSeconds);

@@ -1,30 +1,33 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** One request that the receiver accepted. */
+/** A request and when it came, epoch ms. */
 export interface Received {
   readonly atMs: number;
   readonly path: string;
   readonly body: string;
 }
 
-/** A webhook receiver that can be down: then nothing listens on its port. */
-export interface Receiver {
+/** Something that is asked over HTTP, and can be down: then nothing listens on its port. */
+export interface Server {
   readonly url: string;
+  /** What it accepted so far. */
   readonly received: readonly Received[];
   down(): Promise<void>;
   up(): Promise<void>;
 }
 
-/** Starts a receiver on a port of its own, which it keeps while it is down. */
-export async function startReceiver(nowMs: () => number): Promise<Receiver> {
+/** Starts one on a port of its own, which answers in JSON; null is 400. */
+export async function startServer(answer: (one: Received) => object | null): Promise<Server> {
   const received: Received[] = [];
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     let body = "";
     request.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
     request.on("end", () => {
-      received.push({ atMs: nowMs(), path: request.url ?? "", body });
-      response.writeHead(200, { "content-type": "text/plain" }).end("ok");
+      const one = { atMs: Date.now(), path: request.url ?? "", body };
+      received.push(one);
+      const found = answer(one);
+      response.writeHead(found === null ? 400 : 200, { "content-type": "application/json" }).end(JSON.stringify(found));
     });
   });
   const listen = (port: number): Promise<void> =>
