@@ -6,6 +6,7 @@ import { debianTool } from "../test/support/debian-tool.ts";
 import { busyMachine, circumstances } from "./harness/measure.ts";
 import { peersTable, type Pace, type PeersResult } from "./peers/report.ts";
 import { playDay, playOutage, startWorld } from "./peers/scenario.ts";
+import { measureStorm, stormTable } from "./peers/storm.ts";
 import { peerPrograms } from "./peers/wiring.ts";
 import { buildProgram, versionOf } from "./processes.ts";
 
@@ -41,14 +42,17 @@ if (missing.length > 0)
   // With RUNLEVEL=1 Debian does not start their services.
   throw new Error(`programs are not installed: RUNLEVEL=1 apt-get install ${missing.join(" ")}`);
 buildProgram();
-console.error("the day, and beside it the day with a receiver that is down, for about a quarter of an hour;");
-console.error("Alertmanager writes what its receiver refused below");
+console.error("120 of 300 organizations that break at once; Alertmanager writes what its receiver refused below");
+const storm = await measureStorm(isQuick);
+console.log(`\n${stormTable(storm)}\n`);
+if (!isQuick) store("storm", storm);
+
+console.error("the day, and beside it the day with a receiver that is down, for about a quarter of an hour");
 const busyBefore = await busyMachine();
 const result = await measureDays();
 const noVerdict = isQuick ? "quick" : (busyBefore ?? (await busyMachine()));
 console.log(`\n${peersTable(result, noVerdict === null ? null : "no verdict")}\n`);
-if (noVerdict === null)
-  writeFileSync(new URL("results/peers.json", import.meta.url), `${JSON.stringify(result, null, 2)}\n`);
+if (noVerdict === null) store("peers", result);
 else console.log(`no verdict, and nothing of the days is stored: ${noVerdict}`);
 
 async function measureDays(): Promise<PeersResult> {
@@ -66,4 +70,8 @@ async function measureDays(): Promise<PeersResult> {
     flatline: { programs: { flatline: here.versions.flatline }, day: day.flatline, outage: outage.flatline },
     peer: { programs: Object.fromEntries(peers) as Record<string, string>, day: day.peer, outage: outage.peer },
   };
+}
+
+function store(name: string, measured: object): void {
+  writeFileSync(new URL(`results/${name}.json`, import.meta.url), `${JSON.stringify(measured, null, 2)}\n`);
 }

@@ -7,6 +7,7 @@ import { format, resolveConfig } from "prettier";
 
 import { benchmark as incidents } from "../incidents.ts";
 import { peersTable, type PeersResult } from "../peers/report.ts";
+import { stormTable, type StormResult } from "../peers/storm.ts";
 import { soakTable, type SoakResult } from "../soak/report.ts";
 import type { Benchmark, BenchmarkResult } from "./benchmark.ts";
 import { goalHead, goalRows, sideTable, table, where } from "./table.ts";
@@ -21,11 +22,13 @@ for (const name of costs) {
 }
 const incidentsResult = resultOf<BenchmarkResult>("incidents");
 const peers = resultOf<PeersResult>("peers");
+const storm = resultOf<StormResult>("storm");
 const soak = resultOf<SoakResult>("soak");
 const blocks: Readonly<Record<string, string>> = {
   costs: `${table(goalHead, rows)}\n\nMedians; ${where(resultOf<BenchmarkResult>("remote"))}`,
   incidents: `${sideTable(incidents, incidentsResult)}\n\n${where(incidentsResult)}`,
   peers: `${peersTable(peers, null)}\n\nOne run; ${where(peers)}`,
+  storm: `${stormTable(storm)}\n\nOne run; ${where(storm)}`,
   soak: `${soakTable(soak)}\n\nOne run; ${where(soak)}`,
 };
 for (const page of ["benchmarks", "comparison"]) {

@@ -5,7 +5,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   const lines = [head, ...rows].map((row) => row.map((cell) => cell.replaceAll("|", "\\|").replaceAll("\n", "<br>")));
   const columns = head.map((_, column) => {
     const width = Math.max(3, ...lines.map((line) => line[column]?.length ?? 0));
-    return { width, isNumber: rows.every((row) => /^([<+\-–]?\d.*|–)?$/.test(row[column] ?? "")) };
+    return { width, isNumber: column > 0 && rows.every((row) => /^([<+\-–]?\d.*|–)?$/.test(row[column] ?? "")) };
   });
   const written = lines.map((line) =>
     columns.map(({ width, isNumber }, column) => {
