@@ -77,7 +77,7 @@ export const benchmark: Benchmark = {
       side: "flatline",
       peer: "bare node:http",
       bound: "at least",
-      goal: 0.5,
+      goal: 0.45,
       moonshot: 0.8,
     },
   ],
