@@ -47,20 +47,18 @@ interface Sample {
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-const world = await startSoakWorld(organizations);
+const releases = new AsyncDisposableStack();
+const world = await startSoakWorld(organizations, releases);
 const startedMs = performance.now();
 const elapsedMinutes = (): number => (performance.now() - startedMs) / 60_000;
 const samples: Sample[] = [];
 let virtualHours = 0;
-try {
-  while (elapsedMinutes() < minutes || (virtualHours < leastVirtualHours && elapsedMinutes() < mostMinutes)) {
-    await world.liveOn();
-    virtualHours += hoursARound;
-    if (elapsedMinutes() >= (samples.length * minutes) / samplesWanted) samples.push(sample());
-  }
-} finally {
-  await world.close();
+while (elapsedMinutes() < minutes || (virtualHours < leastVirtualHours && elapsedMinutes() < mostMinutes)) {
+  await world.liveOn();
+  virtualHours += hoursARound;
+  if (elapsedMinutes() >= (samples.length * minutes) / samplesWanted) samples.push(sample());
 }
+await releases.disposeAsync();
 report();
 
 function sample(): Sample {

@@ -2,19 +2,15 @@ import type { Episode } from "../../src/backtest/episodes.ts";
 import type { EventRecord } from "../../src/backtest/event-record.ts";
 import { Replay } from "../../src/backtest/replay.ts";
 import { advice } from "../../src/backtest/tuning.ts";
-import { scoreEpisodes } from "../../src/backtest/score.ts";
+import { scoreEpisodes, type Score } from "../../src/backtest/score.ts";
 import { medianOf } from "../../src/base/numbers.ts";
 import type { Truth } from "../../src/backtest/truth.ts";
 import { dayMs, hourMs, minuteMs } from "../../src/base/time.ts";
 
 /** What a way to end alerts does against flapping. */
-export interface FlappingResult {
+export interface FlappingResult extends Pick<Score, "found" | "incidents" | "falseAlarmsAWeek" | "groundlessAWeek"> {
   readonly name: string;
-  readonly found: number;
-  readonly incidents: number;
   readonly alerts: number;
-  readonly falseAlarmsAWeek: number;
-  readonly groundlessAWeek: number;
   readonly medianLengthHours: number | null;
 }
 

@@ -1,23 +1,17 @@
 import type { EventRecord } from "../../src/backtest/event-record.ts";
 import type { Episode } from "../../src/backtest/episodes.ts";
 import { Replay, type ReplayCandidate } from "../../src/backtest/replay.ts";
-import { scoreEpisodes, tellsOf } from "../../src/backtest/score.ts";
+import { scoreEpisodes, tellsOf, type Score } from "../../src/backtest/score.ts";
 import type { Truth } from "../../src/backtest/truth.ts";
 import { dayMs, hourMs, minuteMs } from "../../src/base/time.ts";
 import type { JudgedStretch } from "../../src/contract/judgement.ts";
 import { onsetAtMs } from "../../src/evidence/onset.ts";
 
 /** What a baseline without judged incidents does for a rule. */
-export interface JudgingResult {
+export interface JudgingResult extends Omit<Score, "recall" | "groundless" | "medianDelayMs" | "missed"> {
   readonly rule: string;
   /** How long after it fired each alert about an incident is judged; null: never. */
   readonly judgedAfterHours: number | null;
-  readonly incidents: number;
-  readonly found: number;
-  readonly falseAlarms: number;
-  readonly onMassDeaths: number;
-  readonly falseAlarmsAWeek: number;
-  readonly groundlessAWeek: number;
 }
 
 interface Rule {

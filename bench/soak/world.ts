@@ -1,14 +1,13 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { loadConfig } from "../../src/config/load.ts";
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { createApp } from "../../src/daemon/create-app.ts";
 import type { Logger } from "../../src/base/logger.ts";
 import { hourMs, minuteMs } from "../../src/base/time.ts";
+import { createTestApp } from "../../test/support/program/test-app.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
+import { tempFolder } from "../processes.ts";
 
 /** A daemon whose hours pass as fast as it can do their work, with everything around it that a daemon has. */
 export interface SoakWorld {
@@ -24,7 +23,6 @@ export interface SoakWorld {
   notifications(): number;
   /** Warnings and errors of the log, by message. */
   complaints(): ReadonlyMap<string, number>;
-  close(): Promise<void>;
 }
 
 // In small steps while checks are under way, so that no timeout of theirs passes before they had their turn.
@@ -52,8 +50,8 @@ storage: { path: flatline.db, retention: 1h, eventRetention: 26h }
 `;
 
 /** Starts it; the store begins empty. */
-export async function startSoakWorld(organizations: number): Promise<SoakWorld> {
-  const folder = await mkdtemp(join(tmpdir(), "flatline-soak-"));
+export async function startSoakWorld(organizations: number, releases: AsyncDisposableStack): Promise<SoakWorld> {
+  const folder = await tempFolder(releases);
   const slugs = Array.from({ length: organizations }, (_, index) => `org-${index}`);
   let notifications = 0;
   const sink = createServer((request, response) => {
@@ -61,23 +59,27 @@ export async function startSoakWorld(organizations: number): Promise<SoakWorld> 
     request.resume().on("end", () => response.writeHead(204).end());
   });
   await new Promise<void>((resolve) => sink.listen(0, "127.0.0.1", resolve));
+  releases.defer(async () => {
+    sink.closeAllConnections();
+    await new Promise((resolve) => sink.close(resolve));
+  });
   await writeFile(
     join(folder, "flatline.yaml"),
     config(slugs, `http://127.0.0.1:${(sink.address() as AddressInfo).port}`),
   );
-  const load = { path: "flatline.yaml", cwd: folder, env: {} };
   const clock = createVirtualClock({ startMs: Math.ceil(Date.now() / hourMs) * hourMs });
   const counted = createCountingLogger();
-  const app = createApp(await loadConfig(load), {
-    env: {},
-    cwd: folder,
-    clock,
-    random: Math.random,
-    version: "0.0.0",
-    nodeVersion: process.versions.node,
-    nodePath: process.execPath,
-    logger: counted.logger,
-    readConfig: () => loadConfig(load),
+  const given = { clock, random: Math.random, logger: counted.logger, withProcessMetrics: true };
+  const app = await createTestApp(folder, given);
+  releases.defer(async () => {
+    const over = new AbortController();
+    const stopped = app.stop().finally(() => over.abort());
+    while (!over.signal.aborted) {
+      await clock.advance(100);
+      // What ends in real time, as the ingest thread does, must not be too late in virtual time.
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    await stopped;
   });
   await app.start();
   const url = app.address()?.url ?? "";
@@ -92,7 +94,7 @@ export async function startSoakWorld(organizations: number): Promise<SoakWorld> 
       const asset = `${slug}/${rounds % (cycleHours * roundsAnHour)}`;
       return { at, slug, assetType: "URL", asset, count: isSpike ? 60 : 1 };
     });
-    await post("/api/v1/events", events);
+    await request("/api/v1/events", events);
   }
 
   /** Opens the gates of those that spiked two hours ago. */
@@ -100,22 +102,15 @@ export async function startSoakWorld(organizations: number): Promise<SoakWorld> 
     const hour = rounds / roundsAnHour - decidedAfterHours;
     if (rounds % roundsAnHour !== 0 || hour < 0) return;
     for (const slug of slugs.filter((_slug, index) => spikesInHour(index, hour)))
-      await post(`/api/v1/gate/${slug}/release`, { comment: "looked at" });
+      await request(`/api/v1/gate/${slug}/release`, { comment: "looked at" });
   }
 
-  async function post(path: string, body: object): Promise<void> {
+  async function request(path: string, body?: object): Promise<void> {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const response = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+    const sent = body === undefined ? {} : { method: "POST", headers, body: JSON.stringify(body) };
+    const response = await fetch(`${url}${path}`, sent);
     await response.arrayBuffer();
     if (response.status !== 200) throw new Error(`${path} was answered with ${response.status}`);
-  }
-
-  async function scrape(): Promise<void> {
-    for (const path of ["/metrics", "/api/v1/checks", "/"]) {
-      const response = await fetch(`${url}${path}`);
-      await response.arrayBuffer();
-      if (response.status !== 200) throw new Error(`${path} was answered with ${response.status}`);
-    }
   }
 
   return {
@@ -129,25 +124,12 @@ export async function startSoakWorld(organizations: number): Promise<SoakWorld> 
         if (performance.now() - startedMs > checksWithinMs) throw new Error("not every organization was checked");
       }
       rounds++;
-      await scrape();
+      for (const path of ["/metrics", "/api/v1/checks", "/"]) await request(path);
       await decide();
     },
     checks: counted.checks,
     notifications: () => notifications,
     complaints: () => counted.complaints,
-    close: async () => {
-      const over = new AbortController();
-      const stopped = app.stop().finally(() => over.abort());
-      while (!over.signal.aborted) {
-        await clock.advance(100);
-        // What ends in real time, as the ingest thread does, must not be too late in virtual time.
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
-      await stopped;
-      sink.closeAllConnections();
-      await new Promise((resolve) => sink.close(resolve));
-      await rm(folder, { recursive: true, force: true });
-    },
   };
 }
 
