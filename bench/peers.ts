@@ -38,9 +38,11 @@ const isQuick = process.argv.includes("--quick");
 const pace = isQuick ? quick : full;
 
 const missing = Object.values(peerPrograms).filter((program) => debianTool(program, program).isMissing);
-if (missing.length > 0)
+if (missing.length > 0) {
   // With RUNLEVEL=1 Debian does not start their services.
-  throw new Error(`programs are not installed: RUNLEVEL=1 apt-get install ${missing.join(" ")}`);
+  console.error(`peers: skipped; to install what is missing: RUNLEVEL=1 apt-get install ${missing.join(" ")}`);
+  process.exit();
+}
 buildProgram();
 console.error("120 of 300 organizations that break at once; Alertmanager writes what its receiver refused below");
 const storm = await measureStorm(isQuick);
