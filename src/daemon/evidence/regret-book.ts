@@ -47,8 +47,8 @@ export function createRegretBook({ store, clock, logger, slugs, onRatio }: Regre
   }
 
   async function runOnce(): Promise<void> {
-    const wanted = slugs();
-    for (const slug of [...judgedAtMs.keys()].filter((known) => !wanted.includes(known))) {
+    const wanted = new Set(slugs());
+    for (const slug of [...judgedAtMs.keys()].filter((known) => !wanted.has(known))) {
       judgedAtMs.delete(slug);
       onRatio(slug, null);
     }
