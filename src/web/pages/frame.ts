@@ -228,7 +228,10 @@ export function renderMessage(title: string, text: Html): Html {
 }
 
 /** Renders a headline of whole sentences, one a line; the mark hangs before it. */
-export function renderHead(sentences: readonly Html[], { shape = null, acts = nothing }: HeadParts = {}): Html {
+export function renderHead(
+  sentences: readonly (Html | string)[],
+  { shape = null, acts = nothing }: HeadParts = {},
+): Html {
   const spans = sentences.map((sentence) => html`<span>${sentence}</span> `);
   return html`<div class="head">
     <h1 id="headline">${shape ?? nothing}${spans}</h1>

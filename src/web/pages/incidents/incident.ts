@@ -61,12 +61,12 @@ export function renderIncident(
   const button = (act: DialogAct, words: string, isFirst: boolean): Html => actButton(number, act, words, isFirst);
   const lookButton = dialogButton(`${path}/look`, page.summary.secondOpinion === null ? "Look…" : "Look again…");
   const decided = decidedQuestions(page, { withPeople, button });
-  const sentences = incidentSentences(page, withPeople).map((sentence) => html`${sentence}`);
   return html`<p class="crumbs">
       <span><a href="/incidents">Incidents</a> / ${number}</span
       >${previous === null ? nothing : html`<span><a href="/incidents/${previous}">&lsaquo; ${previous}</a></span>`}
     </p>
-    ${renderHead(sentences, { shape: incidentMark(page), acts })} ${renderInstants(page, withPeople)}
+    ${renderHead(incidentSentences(page, withPeople), { shape: incidentMark(page), acts })}
+    ${renderInstants(page, withPeople)}
     <div class="asked">${renderQuestions(knownQuestions(page, lookButton))}${renderQuestions(decided, true)}</div>
     ${chart}${isAlone(page) ? nothing : renderMembers(page, params, path)}
     <div class="two">
@@ -80,7 +80,7 @@ export function renderIncident(
 /** On a phone the acts of the questions are a bar at the foot, with what is done less often behind "More". */
 function renderActBar(questions: readonly Question[], more: Html): Html {
   return html`<nav class="actbar" aria-label="Acts">
-    ${questions.map(({ act }) => act)}
+    ${questions.map(({ act = nothing }) => act)}
     <details>
       <summary class="button">More</summary>
       <div>${more}</div>

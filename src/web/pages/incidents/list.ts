@@ -66,7 +66,7 @@ export function renderIncidents(list: IncidentList, params: URLSearchParams): Ht
     next === null
       ? nothing
       : html`<span><a href="${withParams("/incidents", params, { before: String(next) })}">Older</a></span>`;
-  return html`${renderHead(headline(list).map((one) => html`${one}`))}
+  return html`${renderHead(headline(list))}
   ${
     incidents.length === 0 && text === ""
       ? renderEmpty()

@@ -14,10 +14,10 @@ import { answerOf, judgementOf, nameOf, unwatchedOf, verdictSentences } from "./
 /** A question with its answer, the reason after it, and the act that changes it. */
 export interface Question {
   readonly question: string;
-  readonly answer: Html;
-  readonly why: Html;
-  /** The button of the act; nothing where there is none. */
-  readonly act: Html;
+  readonly answer: Html | string;
+  readonly why: Html | string;
+  /** The button of the act [none]. */
+  readonly act?: Html;
 }
 
 /** What an incident's page says, and what a reader may see of it. */
@@ -35,7 +35,7 @@ export interface QuestionOptions {
 export function renderQuestions(questions: readonly Question[], isActs = false): Html {
   return html`<div${isActs ? html` class="acts"` : nothing}>
     ${questions.map(
-      ({ question, answer, why, act }) =>
+      ({ question, answer, why, act = nothing }) =>
         html`<section>
           <h2>${question}</h2>
           <p class="answer">${answer}</p>
@@ -60,7 +60,7 @@ export function knownQuestions(facts: IncidentFacts, lookButton: Html = nothing)
 /** What people decide. */
 export function decidedQuestions(facts: IncidentFacts, options: QuestionOptions): readonly Question[] {
   const onIt = onItQuestion(facts, options);
-  if (facts.incident.family === "unreachable") return [onIt, platformJudgement(), platformGates(facts)];
+  if (facts.incident.family === "unreachable") return [onIt, platformJudgement, platformGates(facts)];
   if (facts.incident.family !== "deaths" && facts.heldSince.size === 0) return [onIt];
   return [onIt, judgedQuestion(facts, options), gatesQuestion(facts, options)];
 }
@@ -75,7 +75,7 @@ function causeQuestion({ summary, members }: IncidentFacts): Question {
   const [carrier] = summary.carriers;
   const shared =
     carrier === undefined
-      ? html`Its deaths share no attribute.`
+      ? "Its deaths share no attribute."
       : html`<b>${percent(carrier.share)}</b> of the excess has
           <span class="attr">${carrier.key}=${carrier.value}</span>, usually ${percent(carrier.usualShare)}.`;
   const marked = members.flatMap(({ alert }) => (alert.onset?.marker ? [alert.onset] : []))[0];
@@ -86,9 +86,8 @@ function causeQuestion({ summary, members }: IncidentFacts): Question {
         «${breakAddresses(marked.marker.text)}».`;
   return {
     question: "Likely cause",
-    answer: html`${causeAnswers[summary.likelyCause]}`,
+    answer: causeAnswers[summary.likelyCause],
     why: html`${shared} ${marker}`,
-    act: nothing,
   };
 }
 
@@ -100,21 +99,21 @@ function opinionQuestion({ summary, incident, looking, canLook, nowMs }: Inciden
       ? nothing
       : html`, ${formatCount(looking.answered)} of ${formatCount(looking.planned)}`;
   if (looking !== null && opinion === null)
-    return { question, answer: html`Looking${going}`, why: html`No verdict before the last one.`, act: nothing };
+    return { question, answer: html`Looking${going}`, why: "No verdict before the last one." };
   if (opinion === null) {
     const why = !canLook
       ? html`flatline does not look by itself: <code>secondOpinion</code> is not configured.`
       : incident.endedAtMs === null
-        ? html`It has not looked yet, or none of its dead assets can be looked at.`
-        : html`It has not looked at it.`;
-    return { question, answer: html`None`, why, act };
+        ? "It has not looked yet, or none of its dead assets can be looked at."
+        : "It has not looked at it.";
+    return { question, answer: "None", why, act };
   }
   const { asked, alive, gone, verdict, atMs, isRecorded } = opinion;
   const of = (count: number): string => `${formatCount(count)} of ${formatCount(asked)}`;
   const answers = {
     refuted: html`${of(alive)} still answer`,
     confirmed: html`${of(gone)} are gone`,
-    undecided: html`Undecided`,
+    undecided: "Undecided",
   };
   const found = verdict === "undecided" ? html`${of(alive)} still answer, ${formatCount(gone)} are gone. ` : nothing;
   const words = controlWords(opinion);
@@ -139,9 +138,8 @@ function overQuestion(facts: IncidentFacts): Question {
       answer: html`Yes, since ${renderTime(incident.endedAtMs, nowMs)}`,
       why:
         stoppedMs === null
-          ? html`Nothing of it fires any more.`
+          ? "Nothing of it fires any more."
           : html`The excess stopped at ${renderTime(stoppedMs, nowMs)}.`,
-      act: nothing,
     };
   const excess = firing.flatMap(({ alert }) => alert.found?.excess ?? []);
   if (stoppedMs !== null) {
@@ -150,35 +148,23 @@ function overQuestion(facts: IncidentFacts): Question {
     const hours = Math.max(...firing.map(({ alert }) => alert.windowHours ?? 24));
     const why =
       lastMs === null
-        ? html`Its deaths leave the window one by one. Until then the alerts go on.`
+        ? "Its deaths leave the window one by one. Until then the alerts go on."
         : html`Its deaths leave the ${hours}${nbsp}h window by
           ${renderTime(lastMs, nowMs)}${isSameDay(lastMs, nowMs) ? "" : " at the latest"}. Until then the alerts go on.`;
-    return { question, answer: html`The excess stopped at ${renderTime(stoppedMs, nowMs)}`, why, act: nothing };
+    return { question, answer: html`The excess stopped at ${renderTime(stoppedMs, nowMs)}`, why };
   }
   const ongoing = excess.filter(({ state }) => state === "ongoing");
   if (ongoing.length === 0)
     return {
       question,
-      answer: html`Not known`,
-      why: html`Too few deaths stand out from the usual to say it.`,
-      act: nothing,
+      answer: "Not known",
+      why: "Too few deaths stand out from the usual to say it.",
     };
   const lastHour = excess.reduce((sum, { deathsLastHour }) => sum + deathsLastHour, 0);
   const usual = excess.reduce((sum, { usualPerHour }) => sum + usualPerHour, 0);
+  const why = html`${countOf(lastHour, "death")} in the last hour, usually ${formatExpected(usual)}.`;
   // The pause since the last death is not yet longer than pauses that are usual.
-  if (lastHour <= usual)
-    return {
-      question,
-      answer: html`It may have stopped`,
-      why: html`${countOf(lastHour, "death")} in the last hour, usually ${formatExpected(usual)}.`,
-      act: nothing,
-    };
-  return {
-    question,
-    answer: html`No, it is still going on`,
-    why: html`${countOf(lastHour, "death")} in the last hour, usually ${formatExpected(usual)}.`,
-    act: nothing,
-  };
+  return { question, answer: lastHour <= usual ? "It may have stopped" : "No, it is still going on", why };
 }
 
 function onItQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOptions): Question {
@@ -191,14 +177,13 @@ function onItQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOpti
   if (incident.endedAtMs !== null)
     return {
       question,
-      answer: html`${name === null ? "Nobody was" : `${name} was`}`,
-      why: html`It has ended: nobody is reminded of it.`,
-      act: nothing,
+      answer: `${name ?? "Nobody"} was`,
+      why: "It has ended: nobody is reminded of it.",
     };
   if (summary.acknowledgedBy !== null && acknowledgement !== null)
     return {
       question,
-      answer: html`${name ?? ""}`,
+      answer: name ?? "",
       why: html`Since ${renderTime(acknowledgement.atMs, nowMs)}: no reminders.`,
       act: button("unacknowledge", "Take it back…", false),
     };
@@ -208,12 +193,12 @@ function onItQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOpti
   const some = firing.length > 0 && open < slugsOf(firing).size;
   const called =
     escalation === null
-      ? html`Whoever takes it stops the reminders.`
+      ? "Whoever takes it stops the reminders."
       : html`${escalation.receiver} is called at ${renderTime(escalation.atMs, nowMs)}. Whoever takes it stops that, and
         the reminders.`;
   return {
     question,
-    answer: html`${some ? `${name ?? "Somebody"}, of some` : "Nobody"}`,
+    answer: some ? `${name ?? "Somebody"}, of some` : "Nobody",
     why: some ? html`${countOf(open, "organization")} of it nobody has taken. ${called}` : called,
     act: button("acknowledge", open > 1 ? `Acknowledge ${formatCount(open)}…` : "Acknowledge…", true),
   };
@@ -232,10 +217,10 @@ function judgedQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOp
       supporting > 0
         ? html`The evidence speaks for the
           checker${judgeable.length > 1 ? `, in ${formatCount(supporting)} of ${formatCount(judgeable.length)}` : ""}.`
-        : html`The evidence decides nothing yet.`;
+        : "The evidence decides nothing yet.";
     return {
       question,
-      answer: html`Nobody has judged it`,
+      answer: "Nobody has judged it",
       why,
       act: button("judge", words, facts.incident.endedAtMs !== null),
     };
@@ -247,7 +232,7 @@ function judgedQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOp
   const rest = open === 0 ? "." : `. ${countOf(open, "alert")} ${open === 1 ? "is" : "are"} not judged.`;
   return {
     question,
-    answer: html`${verdictSentences[judgement.verdict]}`,
+    answer: verdictSentences[judgement.verdict],
     why: html`${who}${rest}`,
     act: button("judge", open === 0 ? "Judge again…" : words, false),
   };
@@ -285,13 +270,11 @@ function gatesQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOpt
   }
   const released = facts.members.some(({ alert }) => alert.peak.severity === "fail");
   const judgement = judgementOf(facts);
-  if (!released)
-    return { question, answer: html`Yes: no gate was shut`, why: html`Nothing of it has failed.`, act: nothing };
+  if (!released) return { question, answer: "Yes: no gate was shut", why: "Nothing of it has failed." };
   return {
     question,
-    answer: judgement === null ? html`Yes: its gates are open` : html`Yes: opened by the judgement`,
+    answer: judgement === null ? "Yes: its gates are open" : "Yes: opened by the judgement",
     why: judgement === null || !withPeople ? nothing : html`${nameOf(judgement)} has judged it.`,
-    act: nothing,
   };
 }
 
@@ -306,58 +289,39 @@ function platformQuestions(facts: IncidentFacts): readonly Question[] {
       question: "What does it say?",
       answer: html`${words.charAt(0).toUpperCase()}${words.slice(1)}${runs > 1 ? `, ${formatCount(runs)} times in a row` : ""}`,
       why: message === undefined ? nothing : html`${breakAddresses(message)}.`,
-      act: nothing,
     },
     {
       question: "What is still known?",
       answer: html`The last results, from before ${renderTime(incident.startedAtMs, nowMs)}`,
-      why: html`What was found then is shown as unknown since.`,
-      act: nothing,
+      why: "What was found then is shown as unknown since.",
     },
-    incident.endedAtMs === null
-      ? {
-          question: "Is it over?",
-          answer: html`No`,
-          why: html`It ends with the first good result of each.`,
-          act: nothing,
-        }
-      : {
-          question: "Is it over?",
-          answer: html`Yes, since ${renderTime(incident.endedAtMs, nowMs)}`,
-          why: html`The service gives results again.`,
-          act: nothing,
-        },
+    {
+      question: "Is it over?",
+      answer: incident.endedAtMs === null ? "No" : html`Yes, since ${renderTime(incident.endedAtMs, nowMs)}`,
+      why:
+        incident.endedAtMs === null
+          ? "It ends with the first good result of each."
+          : "The service gives results again.",
+    },
   ];
 }
 
-function platformJudgement(): Question {
-  return {
-    question: "What was it?",
-    answer: html`There is nothing to judge`,
-    why: html`It questions no deaths.`,
-    act: nothing,
-  };
-}
+const platformJudgement: Question = {
+  question: "What was it?",
+  answer: "There is nothing to judge",
+  why: "It questions no deaths.",
+};
 
 function platformGates({ members, incident }: IncidentFacts): Question {
   const count = unwatchedOf(members).size;
-  if (count === 0)
-    return {
-      question: "May the deaths be acted on?",
-      answer: html`As before`,
-      why: html`The checks that give no result hold no gate.`,
-      act: nothing,
-    };
-  return {
-    question: "May the deaths be acted on?",
-    answer: html`As the policy says`,
-    why:
-      incident.endedAtMs === null
-        ? html`Where <code>gate.whenUnknown</code> is <code>allow</code>, takedowns of these
-            ${countOf(count, "organization")} go on while nobody watches.`
-        : html`All of them are watched again.`,
-    act: nothing,
-  };
+  const question = "May the deaths be acted on?";
+  if (count === 0) return { question, answer: "As before", why: "The checks that give no result hold no gate." };
+  const why =
+    incident.endedAtMs === null
+      ? html`Where <code>gate.whenUnknown</code> is <code>allow</code>, takedowns of these
+          ${countOf(count, "organization")} go on while nobody watches.`
+      : "All of them are watched again.";
+  return { question, answer: "As the policy says", why };
 }
 
 function percent(share: number): string {

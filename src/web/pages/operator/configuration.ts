@@ -46,7 +46,7 @@ export function renderConfiguration(view: ConfigurationView): Html {
   const acts = html`<form method="post" action="${path}/reload" hx-post="${path}/reload" hx-target="#dialog-place">
     <button>Reload</button>
   </form>`;
-  return html`${renderHead([html`${configurationSentence(organizations, differences)}`], { acts })}
+  return html`${renderHead([configurationSentence(organizations, differences)], { acts })}
     <p class="lede">
       Applied ${formatLengthInProse(nowMs - appliedAtMs)} ago from <code>${files[0] ?? "flatline.yaml"}</code>${more}.
       ${reload}

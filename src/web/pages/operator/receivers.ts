@@ -28,7 +28,7 @@ const mostSaid = 3;
 export function renderReceivers(view: ReceiversView): Html {
   const { receivers, outbox, nowMs } = view;
   if (receivers.length === 0)
-    return html`${renderHead([html`No receiver is configured.`])}
+    return html`${renderHead(["No receiver is configured."])}
       <p class="lede">No notification is sent. Add one under <code>receivers</code> in flatline.yaml, then reload.</p>
       <p class="copy"><code>receivers: [{ name: ops, type: webhook, url: "https://&hellip;" }]</code></p>`;
   const untried = receivers.filter((one) => isUntried(one));
@@ -36,10 +36,7 @@ export function renderReceivers(view: ReceiversView): Html {
   const dead = outbox.filter(({ isDead }) => isDead);
   const waiting = outbox.filter(({ isDead }) => !isDead);
   const acts = untried.length === 0 ? nothing : testForm(untried, `Send ${countOf(untried.length, "test")}`, true);
-  return html`${renderHead(
-    receiversSentences(receivers, nowMs).map((one) => html`${one}`),
-    { acts },
-  )}
+  return html`${renderHead(receiversSentences(receivers, nowMs), { acts })}
   ${renderTable(
     "flow receivers",
     receiverColumns,

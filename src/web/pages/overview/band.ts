@@ -28,10 +28,7 @@ export function renderBand(facts: IncidentFacts, sentences: readonly string[], w
     },
   });
   return html`<section class="incident ${summary.severity}" aria-label="Incident ${number}">
-    ${renderHead(
-      sentences.map((sentence) => html`${sentence}`),
-      { shape: incidentMark(facts) },
-    )}
+    ${renderHead(sentences, { shape: incidentMark(facts) })}
     <div class="asked">${renderQuestions(knownQuestions(facts))}</div>
     <div class="do">
       <div class="row">${acts.map((act) => html`${act} `)}</div>

@@ -70,7 +70,7 @@ function renderTop(overview: Overview, withPeople: boolean): Html {
       toFinish.length === 0
         ? nothing
         : renderIncidentTable([["To finish", toFinish, ", most gates first"]], { unfinished, withPeople, nowMs });
-    return html`${renderHead(sentences.map((one) => html`${one}`))}${left}`;
+    return html`${renderHead(sentences)}${left}`;
   }
   const [first, ...others] = open;
   const bands = open.slice(0, mostBands).map((facts) => {
@@ -85,7 +85,7 @@ function renderTop(overview: Overview, withPeople: boolean): Html {
           <a href="/incidents/${facts.incident.number}">Incident ${facts.incident.number}</a>: ${listSentence(facts)}.
         </p>`,
     );
-  const head = open.length > 1 ? renderHead(sentences.map((one) => html`${one}`)) : nothing;
+  const head = open.length > 1 ? renderHead(sentences) : nothing;
   return html`${head}${bands}${lines}${renderUnfinished(unfinished)}`;
 }
 
