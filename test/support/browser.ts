@@ -96,6 +96,62 @@ export async function axeViolations(page: Page): Promise<string[]> {
   return found as string[];
 }
 
+const widths = [320, 390, 820, 1_024, 1_440] as const;
+
+// Evaluated in the page, as text: what scrolls sideways, what is cut off, and which word goes on in the next line although it had
+// room for itself. Addresses and code break where they must; what is only for readers of text is cut on purpose.
+const geometryFlaws = `(() => {
+  const flaws = [];
+  const root = document.documentElement;
+  if (root.scrollWidth > innerWidth) flaws.push("scrolls sideways: " + root.scrollWidth);
+  const name = (element) => element.outerHTML.slice(0, 100);
+  const isUnseen = (element) => {
+    for (let one = element; one !== null; one = one.parentElement)
+      if (getComputedStyle(one).clipPath.startsWith("inset(50%")) return true;
+    return !element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+  };
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+    const element = node.parentElement;
+    if (node.data.trim() === "" || element.closest("script, option, svg") !== null || isUnseen(element)) continue;
+    range.selectNodeContents(node);
+    const box = range.getBoundingClientRect();
+    if (box.left < -0.5 || box.right > innerWidth + 0.5) flaws.push("cut off by the window: " + name(element));
+    let block = element;
+    for (; getComputedStyle(block).display.startsWith("inline"); block = block.parentElement);
+    for (let one = element; one !== document.body; one = one.parentElement) {
+      const { overflowX, textOverflow } = getComputedStyle(one);
+      if (textOverflow === "ellipsis" || (/hidden|clip/.test(overflowX) && one.scrollWidth > one.clientWidth + 1))
+        flaws.push("cut off: " + name(one));
+    }
+    if (box.height < 24 || element.closest("code, pre, .address") !== null) continue;
+    const room = block.clientWidth - parseFloat(getComputedStyle(block).paddingLeft) - parseFloat(getComputedStyle(block).paddingRight);
+    for (const { 0: word, index } of node.data.matchAll(/[\\p{L}\\p{N}]+/gu)) {
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      const lines = [...range.getClientRects()];
+      const length = lines.reduce((sum, { width }) => sum + width, 0);
+      if (new Set(lines.map(({ top }) => Math.round(top))).size > 1 && length < room - 40)
+        flaws.push("broken: " + word + " in " + name(element));
+    }
+  }
+  return [...new Set(flaws)];
+})()`;
+
+/** What is wrong with a page at every width that it is made for, the narrow ones in the dark and in the light in turn: geometry, and axe. */
+export async function flawsAtAllWidths(page: Page): Promise<string[]> {
+  const flaws: string[] = [];
+  for (const [index, width] of widths.entries()) {
+    await page.setViewportSize({ width, height: 900 });
+    // Colours that still change have no contrast yet.
+    await page.emulateMedia({ colorScheme: index % 2 === 0 ? "dark" : "light", reducedMotion: "reduce" });
+    const found = [...(await page.evaluate<string[]>(geometryFlaws)), ...(await axeViolations(page))];
+    flaws.push(...found.map((flaw) => `${width} px: ${flaw}`));
+  }
+  return flaws;
+}
+
 /** Returns the words of the first element that a selector finds, as a person reads them. */
 export async function textAt(page: Page, selector: string): Promise<string> {
   return (await page.locator(selector).first().innerText()).replaceAll(/[\s\u00a0]+/g, " ").trim();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { createSystemClock, minuteMs } from "../../../src/base/time.ts";
 import type { CursorNumbers } from "../../../src/web/pages/chart/data.ts";
-import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { startBrowser, type TestBrowser } from "../../support/browser.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
@@ -63,6 +63,7 @@ beforeAll(async () => {
   browser = await startBrowser();
 });
 afterAll(async () => {
+  expect(browser.complaints).toEqual([]);
   await browser?.close();
   await folder?.close();
 });
@@ -103,16 +104,6 @@ describe("checks beside the spike check, on the page of an organization", () => 
     for (const { slug, lastRunAt } of checks) expect(Date.parse(lastRunAt) >= before).toBe(slug === "acme");
     const nobody = await fetch(`${url}/o/acme/run`, { method: "POST", redirect: "manual" });
     expect([nobody.status, nobody.headers.get("location")]).toEqual([303, "/sign-in"]);
-  });
-
-  it.each(["light", "dark"] as const)("fit 320 pixels and readers of text, %s", async (colorScheme) => {
-    for (const path of ["/o/acme", "/o/silent"]) {
-      const page = await browser.open(url + path, { colorScheme, viewport: { width: 320, height: 640 } });
-
-      expect(await axeViolations(page)).toEqual([]);
-      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(320);
-    }
-    expect(browser.complaints).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { startBrowser, type TestBrowser } from "../../support/browser.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 
 const token = "let-me-in";
@@ -36,6 +36,7 @@ storage: { path: flatline.db }
 });
 
 afterAll(async () => {
+  expect(browser.complaints).toEqual([]);
   await browser?.close();
   await folder?.close();
 });
@@ -99,22 +100,5 @@ describe("the page of the configuration, with 1,996 organizations", () => {
 
     expect(await page.locator("#did").innerText()).toBe("Reloaded.");
     expect(await page.locator("#main").innerText()).toContain("The last reload was ok.");
-  });
-
-  it.each([
-    ["light", 1_440],
-    ["dark", 820],
-    ["light", 390],
-    ["dark", 320],
-  ] as const)("has no violation and scrolls not sideways: %s, %i px", async (colorScheme, width) => {
-    const page = await browser.open(`${url}/config?o=acme`, {
-      ...authorized,
-      colorScheme,
-      viewport: { width, height: 900 },
-    });
-
-    expect(await axeViolations(page)).toEqual([]);
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
-    expect(browser.complaints).toEqual([]);
   });
 });

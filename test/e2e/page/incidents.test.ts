@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
-import { axeViolations, sendForm, startBrowser, type TestBrowser, textAt } from "../../support/browser.ts";
+import { sendForm, startBrowser, type TestBrowser, textAt } from "../../support/browser.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
@@ -223,15 +223,6 @@ describe("the page of an incident", () => {
 
     expect(page).toContain("globex");
     for (const slug of slugs.filter((one) => one !== "globex")) expect(page).not.toContain(slug);
-  });
-
-  it.each([320, 390, 820, 1_024, 1_440])("fits a width of %i pixels, and readers of text", async (width) => {
-    for (const path of ["/incidents", "/incidents/1", "/incidents/1/judge"]) {
-      const page = await open(path, { viewport: { width, height: 900 } });
-      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-      expect(await axeViolations(page)).toEqual([]);
-      await page.close();
-    }
   });
 
   it("has its acts at the foot of a phone, also without scripts", async () => {

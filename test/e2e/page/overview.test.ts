@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
-import { axeViolations, startBrowser, type TestBrowser, textAt } from "../../support/browser.ts";
+import { startBrowser, type TestBrowser, textAt } from "../../support/browser.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
@@ -104,13 +104,6 @@ describe("the overview", () => {
 
     expect(await textAt(await open(), ".incident .do > p")).toContain("dana is on it.");
     expect(await textAt(await browser.open(url), ".incident .do > p")).toContain("Somebody is on it.");
-  });
-
-  it.each([320, 390, 820, 1_024, 1_440])("fits a width of %i pixels, and readers of text", async (width) => {
-    const page = await open("/", { viewport: { width, height: 900 } });
-    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-    expect(await axeViolations(page)).toEqual([]);
-    await page.close();
   });
 
   it("costs six requests and 60 kB at most, and keeps its style and script for good", async () => {

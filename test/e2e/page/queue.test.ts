@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 
-import { axeViolations, startBrowser, type TestBrowser } from "../../support/browser.ts";
+import { startBrowser, type TestBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/program/program.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 
@@ -162,19 +162,6 @@ describe("the review queue in a browser", () => {
     expect(await page.evaluate("window.copied")).toBe(
       "flatline proposals review 304 --slug globex --asset-id 504 --decision ",
     );
-  });
-
-  it.each([
-    ["light", 1_440],
-    ["dark", 820],
-    ["light", 390],
-    ["dark", 320],
-  ] as const)("is accessible in %s at %i", async (colorScheme, width) => {
-    const page = await open("?by=organization", { colorScheme, viewport: { width, height: 900 } });
-    await page.locator(".queue summary").first().click();
-
-    expect(await axeViolations(page)).toEqual([]);
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
   });
 
   it("never complained on the console", () => {

@@ -176,7 +176,7 @@ function renderDead(dead: readonly OutboxRow[], { params, nowMs }: ReceiversView
           <input type="checkbox" name="letter" value="${row.id}" aria-label="Tick ${row.about} to ${row.receiver}" />
         </td>
         <th scope="row">${row.receiver}</th>
-        <td>${row.about}</td>
+        <td class="names">${row.about}</td>
         <td>${row.event}</td>
         <td class="answer error">${row.lastError ?? none}</td>
         <td class="n" data-name="when">${renderTime(row.createdAtMs, nowMs)}</td>
@@ -227,7 +227,7 @@ function renderWaiting(waiting: readonly OutboxRow[], { params, nowMs }: Receive
     (row) =>
       html`<tr>
         <th scope="row">${row.receiver}</th>
-        <td>${row.about}</td>
+        <td class="names">${row.about}</td>
         <td>${row.event}</td>
         <td class="answer">${row.lastError ?? none}</td>
         <td class="n" data-name="next try in">${formatLength(Math.max(0, row.nextAttemptAtMs - nowMs))}</td>
@@ -259,7 +259,7 @@ function renderAttempts({ attempts, chosen, nowMs }: ReceiversView): Html {
     (one) =>
       html`<tr>
         <th scope="row">${deliveryName(one.receiver, one.recipient)}</th>
-        <td>${aboutOf(one)}</td>
+        <td class="names">${aboutOf(one)}</td>
         <td>${outcomes[one.outcome]}</td>
         <td class="answer ${one.outcome === "accepted" ? "" : "error"}">${one.detail}</td>
         <td class="n">${renderTime(one.atMs, nowMs)}</td>
