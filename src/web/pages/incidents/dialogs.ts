@@ -88,8 +88,8 @@ const words: Readonly<Record<DialogAct, Words>> = {
 
 const durations = ["1h", "4h", "1d", "7d"] as const;
 
-/** Renders the choice of how long a silence lasts. */
-export function renderDurations(chosen: string): Html {
+/** The choice of how long a silence lasts. */
+function renderDurations(chosen: string): Html {
   return html`<fieldset class="who">
     <legend>For how long</legend>
     <p class="row">

@@ -1,4 +1,5 @@
 import { formatCount, formatExpected, none } from "../../../base/numbers.ts";
+import { literalPattern } from "../../../base/text-pattern.ts";
 import { minuteMs } from "../../../base/time.ts";
 import { countOf, formatLengthInProse, formatRatioCell, nbsp } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
@@ -48,7 +49,8 @@ export function renderOrganization(facts: OrganizationFacts, options: Organizati
 }
 
 function renderActs(slug: string): Html {
-  return html`<button form="run">Run now</button> ${dialogButton(`${organizationPath(slug)}/silence`, "Silence…")}`;
+  const silence = `/silences/new?${new URLSearchParams({ slug: literalPattern(slug) }).toString()}`;
+  return html`<button form="run">Run now</button> ${dialogButton(silence, "Silence…")}`;
 }
 
 /** What people decide of the open incident, of this organization only. */

@@ -1,20 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { z } from "zod";
 
 import { breakAddresses } from "../../../base/broken-address.ts";
-import { parseDuration } from "../../../base/durations.ts";
 import { FlatlineError } from "../../../base/errors.ts";
-import type { ByteBudget } from "../../../base/request-body.ts";
-import { literalPattern } from "../../../base/text-pattern.ts";
 import { dayMs } from "../../../base/time.ts";
-import { authorOf, readerOf, requireOrganization, seesDetails, seesOrganization } from "../../access/identity.ts";
+import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../../access/identity.ts";
 import type { AccessSettings } from "../../access/settings.ts";
 import { paramsOf } from "../../answer.ts";
-import { receiveForm } from "../../form.ts";
-import { countOf, formatTime } from "../../parts/figures.ts";
+import { countOf } from "../../parts/figures.ts";
 import { html, type Html } from "../../parts/html.ts";
 import type { CheckReading } from "../../read/checks.ts";
-import type { SilenceBook } from "../../../alerting/silence-book.ts";
 import { chartOfIncident, readDeathsChart } from "../../read/chart.ts";
 import { readAsk, type DeadAssetReading } from "../../read/dead-assets.ts";
 import { readOrganization, type OrganizationFacts, type OrganizationSources } from "../../read/organization.ts";
@@ -23,9 +17,7 @@ import { wantsHtml } from "../../sign-in/lead.ts";
 import { renderChart } from "../chart/chart.ts";
 import type { ChartAct } from "../chart/data.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
-import { renderDialog, renderThen } from "../dialog.ts";
 import { renderMessage } from "../frame.ts";
-import { renderDurations } from "../incidents/dialogs.ts";
 import type { Site } from "../site.ts";
 import { organizationPath, renderOrganization } from "./organization.ts";
 import { organizationTitle, worstOf } from "./sentences.ts";
@@ -34,23 +26,18 @@ export interface OrganizationPageRoutes extends OrganizationSources {
   readonly site: Site;
   readonly deadAssets: DeadAssetReading;
   readonly checks: Pick<CheckReading, "runNow">;
-  readonly silences: Pick<SilenceBook, "add">;
-  readonly bodies: ByteBudget;
 }
 
-const mostFormBytes = 16 * 1_024;
 // Markers of the shortest chart, of an organization that was never in an incident.
 const weekMs = 7 * dayMs;
-const longestSilenceMs = 30 * dayMs;
 
-/** `/o/SLUG`, a run of all its checks, and the dialog that silences it. */
+/** `/o/SLUG`, and a run of all its checks. */
 export function addOrganizationPages(
   scope: FastifyInstance,
   settings: () => AccessSettings,
   options: OrganizationPageRoutes,
 ): void {
-  const { site, running, deadAssets, bodies } = options;
-  const { clock } = running;
+  const { site, running, deadAssets } = options;
   const addPage = site.pagesOf(scope);
 
   addPage("/o/:slug", "public", async (request, reply) => {
@@ -78,17 +65,6 @@ export function addOrganizationPages(
   });
 
   addResource(scope, "/o/:slug/run", settings, { POST: { access: "operate", handle: run } }, site.refuse);
-
-  addResource(
-    scope,
-    "/o/:slug/silence",
-    settings,
-    {
-      GET: { access: "operate", isWrite: false, handle: askSilence },
-      POST: { access: "operate", handle: silence },
-    },
-    site.refuse,
-  );
 
   function slugOf(request: FastifyRequest): string {
     return (request.params as { readonly slug: string }).slug;
@@ -133,45 +109,8 @@ export function addOrganizationPages(
       }
     }
     const all = `${countOf(facts.checks.length, "healthcheck")} ran`;
-    return sendDone(request, reply, without === 0 ? `${all}.` : `${all}, ${without} without a result.`);
-  }
-
-  async function askSilence(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-    const facts = await find(request);
-    if (facts === null) return sendMissing(request, reply);
-    return sendSilence(request, reply, facts, { duration: "4h", comment: "", problem: "" });
-  }
-
-  async function silence(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-    const facts = await find(request);
-    if (facts === null) return sendMissing(request, reply);
-    const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
-    const filled = { duration: form.get("duration") ?? "", comment: form.get("comment") ?? "" };
-    const read = silenceSchema.safeParse(filled);
-    if (!read.success) {
-      const problem = read.error.issues[0]?.message ?? "The form cannot be read.";
-      return sendSilence(request, reply.code(422), facts, { ...filled, problem });
-    }
-    const nowMs = clock.nowMs();
-    const endsAtMs = nowMs + read.data.duration;
-    const { comment } = read.data;
-    const slug = literalPattern(facts.slug);
-    await options.silences.add({ slug, check: null, startsAtMs: nowMs, endsAtMs, comment }, authorOf(request));
-    return sendDone(request, reply, `Silenced until ${formatTime(endsAtMs, nowMs)}.`);
-  }
-
-  function sendSilence(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { slug }: OrganizationFacts,
-    form: SilenceForm,
-  ): Promise<FastifyReply> {
-    const dialog = renderSilenceDialog(slug, readerOf(request) ?? "", form);
-    return site.sendDialog(request, reply, dialog, { title: `Silence ${slug}`, current: "organizations" });
-  }
-
-  function sendDone(request: FastifyRequest, reply: FastifyReply, did: string): FastifyReply {
-    return site.sendDone(request, reply, did, organizationPath(slugOf(request)));
+    const did = without === 0 ? `${all}.` : `${all}, ${without} without a result.`;
+    return site.sendDone(request, reply, did, organizationPath(facts.slug));
   }
 
   async function chartOf(facts: OrganizationFacts, path: string, params: URLSearchParams): Promise<Html> {
@@ -205,43 +144,4 @@ export function addOrganizationPages(
       ]),
     ].toSorted((left, right) => left.atMs - right.atMs);
   }
-}
-
-const silenceSchema = z.object({
-  comment: z
-    .string()
-    .trim()
-    .min(1, "Write why: it is kept with your name.")
-    .max(1_000, "The reason is longer than 1,000 characters."),
-  duration: z
-    .string()
-    .transform((text) => parseDuration(text) ?? 0)
-    .refine((ms) => ms > 0 && ms <= longestSilenceMs, "Choose for how long."),
-});
-
-/** What has been filled in, and why it was not done; `problem` empty: it was not tried. */
-interface SilenceForm {
-  readonly duration: string;
-  readonly comment: string;
-  readonly problem: string;
-}
-
-/** Renders the dialog that silences an organization; without scripts it is the whole page. */
-function renderSilenceDialog(slug: string, author: string, { duration, comment, problem }: SilenceForm): Html {
-  const path = organizationPath(slug);
-  const content = html`${renderDurations(duration)}${renderThen([
-      ["Messages", "of all its checks stop; checks run on, and its gate stays as it is"],
-    ])}<label class="field"
-      >Why? (kept with your name)<input type="text" name="comment" maxlength="1000" value="${comment}" required
-    /></label>`;
-  const foot = `As ${author}. Can be ended at any time.`;
-  return renderDialog({
-    action: `${path}/silence`,
-    title: `Silence ${slug}?`,
-    content,
-    problem,
-    foot,
-    verb: "Silence",
-    back: path,
-  });
 }
