@@ -11,6 +11,7 @@ import type { IncidentReading } from "../read/incidents.ts";
 import type { Running } from "../read/running.ts";
 import { addResource } from "../resource.ts";
 import { navPages } from "./frame.ts";
+import { compareSettings } from "./operator/differences.ts";
 
 export interface PlacesRoute {
   readonly running: Pick<Running, "checks">;
@@ -78,7 +79,8 @@ function incidentPlaces({
 }
 
 function settingPlaces(page: PlacesRoute["page"]): Place[] {
-  const names = new Set(page.organizations().flatMap((one) => one.settings.map(({ name }) => name)));
+  const { usual, differences } = compareSettings(page.organizations());
+  const names = new Set([...usual.keys(), ...differences.map(({ name }) => name)]);
   return [...names].map((name) => ({
     name,
     href: `/config?q=${encodeURIComponent(name)}`,

@@ -156,7 +156,6 @@ function pageOrganization(
     const name = path.replace(/^thresholds\./, "");
     return { name, value, setIn: place === undefined ? "default" : shorten(place, folder), isOwn };
   };
-  let shown: readonly PageSetting[] | null = null;
   return {
     slug,
     origin:
@@ -166,10 +165,9 @@ function pageOrganization(
     labels,
     thresholds,
     forMs: alert.forMs,
-    // Thousands of organizations have tens of them each, and a visit of the overview shows none.
+    // Thousands of organizations have tens of them each: whoever asks gets them, and nobody keeps them.
     get settings() {
-      shown ??= settingsOf(organization).map(setting);
-      return shown;
+      return settingsOf(organization).map(setting);
     },
   };
 }

@@ -16,7 +16,7 @@ import {
   withParams,
   type Column,
 } from "../table.ts";
-import { differencesOf, usualValues, type Difference } from "./differences.ts";
+import { compareSettings, type Comparison, type Difference } from "./differences.ts";
 
 /** What the page shows of the configuration. */
 export interface ConfigurationView extends PageConfiguration {
@@ -35,7 +35,7 @@ const mostNames = 50;
 /** Renders what is applied: what differs from the defaults first, secrets as ***. */
 export function renderConfiguration(view: ConfigurationView): Html {
   const { files, lastReload, organizations, appliedAtMs, nowMs } = view;
-  const differences = differencesOf(organizations);
+  const { differences, usual } = compareSettings(organizations);
   const more = files.length > 1 ? ` and ${countOf(files.length - 1, "included file")}` : "";
   const reload =
     lastReload === null
@@ -59,7 +59,7 @@ export function renderConfiguration(view: ConfigurationView): Html {
             <pre>${lastReload.problem}</pre>
           </div>`
     }
-    ${renderDifferences(differences, view)}${renderLookUp(view)}${renderDefaults(organizations)}${renderYaml(view)}`;
+    ${renderDifferences(differences, view)}${renderLookUp(view)}${renderDefaults(usual)}${renderYaml(view)}`;
 }
 
 /** "58 of 2,000 organizations differ from the defaults, in 10 settings." */
@@ -183,14 +183,10 @@ function renderSettings(settings: readonly ShownSetting[]): Html {
   </dl>`;
 }
 
-function renderDefaults(organizations: readonly PageOrganization[]): Html {
-  const usual = usualValues(organizations);
+function renderDefaults(usual: Comparison["usual"]): Html {
   if (usual.size === 0) return nothing;
-  const places = new Map<string, string>();
-  for (const { settings } of organizations)
-    for (const { name, setIn, isOwn } of settings) if (!isOwn && !places.has(name)) places.set(name, setIn);
-  const set = [...places.values()].filter((place) => place !== "default").length;
-  const settings = [...usual].map(([name, value]) => ({ name, value, setIn: places.get(name) ?? "" }));
+  const settings = [...usual.values()];
+  const set = settings.filter(({ setIn }) => setIn !== "default").length;
   const beside = html`<p>${set} set, ${usual.size - set} as they come</p>`;
   return renderSection("Defaults", renderSettings(settings), { beside, id: "defaults" });
 }

@@ -1,3 +1,4 @@
+import { memoized } from "../../../base/memo.ts";
 import type { PageOrganization, PageSetting } from "../../read/page.ts";
 
 /** A setting that one organization or several have in common, and all others have not. */
@@ -13,14 +14,32 @@ export interface Difference {
 // Fewer of the same are lines of their own: one looks for a name.
 const leastTogether = 3;
 
-/** Returns what is set for organizations of their own, the same difference of several as one. */
-export function differencesOf(organizations: readonly PageOrganization[]): Difference[] {
-  const usual = usualValues(organizations);
-  const found = organizations.flatMap(({ slug, settings }) =>
-    settings
-      .filter(({ isOwn, name, value }) => isOwn && usual.get(name) !== value)
-      .map((setting) => ({ slug, setting })),
-  );
+/** What all settings of all organizations say. */
+export interface Comparison {
+  /** What is set for organizations of their own, the same difference of several as one. */
+  readonly differences: readonly Difference[];
+  /** Each setting where it is not set for an organization. */
+  readonly usual: ReadonlyMap<string, PageSetting>;
+}
+
+/** Compares all settings of the organizations of one configuration, once for each: ten thousand have hundreds of thousands. */
+export const compareSettings = memoized(1, (organizations: readonly PageOrganization[]): Comparison => {
+  const usual = new Map<string, PageSetting>();
+  const own: { readonly slug: string; readonly setting: PageSetting }[] = [];
+  for (const { slug, settings } of organizations)
+    for (const setting of settings) {
+      if (setting.isOwn) own.push({ slug, setting });
+      else if (!usual.has(setting.name)) usual.set(setting.name, setting);
+    }
+  return { differences: differencesOf(organizations, own, usual), usual };
+});
+
+function differencesOf(
+  organizations: readonly PageOrganization[],
+  own: readonly { readonly slug: string; readonly setting: PageSetting }[],
+  usual: Comparison["usual"],
+): Difference[] {
+  const found = own.filter(({ setting }) => usual.get(setting.name)?.value !== setting.value);
   const groups = Map.groupBy(found, ({ setting }) => `${setting.name} ${setting.value}`);
   const together: Difference[] = [];
   const alone: Difference[] = [];
@@ -38,7 +57,7 @@ export function differencesOf(organizations: readonly PageOrganization[]): Diffe
 
 function differenceOf(
   group: readonly { readonly slug: string; readonly setting: PageSetting }[],
-  usual: ReadonlyMap<string, string>,
+  usual: Comparison["usual"],
 ): Difference {
   const [first] = group;
   const name = first?.setting.name ?? "";
@@ -46,15 +65,7 @@ function differenceOf(
     slugs: group.map(({ slug }) => slug),
     name,
     value: first?.setting.value ?? "",
-    usual: usual.get(name) ?? null,
+    usual: usual.get(name)?.value ?? null,
     setIn: first?.setting.setIn ?? "",
   };
-}
-
-/** Returns the value of each setting where it is not set for an organization. */
-export function usualValues(organizations: readonly PageOrganization[]): Map<string, string> {
-  const usual = new Map<string, string>();
-  for (const { settings } of organizations)
-    for (const { name, value, isOwn } of settings) if (!isOwn && !usual.has(name)) usual.set(name, value);
-  return usual;
 }
