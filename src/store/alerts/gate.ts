@@ -74,6 +74,11 @@ export function createGateStore(db: Db) {
         slug === undefined ? rows.where("releasedAtMs", "is", null) : rows.where("gate_failures.slug", "=", slug);
       return (await wanted.execute()).flatMap(failureOf);
     },
+    /** Returns the failures that no hand has released and whose alert has ended. */
+    endedFailures: async (): Promise<readonly GateFailure[]> => {
+      const rows = failureRows(db).where("releasedAtMs", "is", null).where("ended_alerts.id", "is not", null);
+      return (await rows.execute()).flatMap(failureOf);
+    },
     /** Returns the failures whose alert ended at or before `beforeMs`, released or not. */
     endedBy: async (beforeMs: number): Promise<readonly GateFailure[]> =>
       (await failureRows(db).where("ended_alerts.endsAtMs", "<=", beforeMs).execute()).flatMap(failureOf),

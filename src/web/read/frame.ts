@@ -32,15 +32,14 @@ export async function readFrame(running: Running, identity: Identity | null): Pr
   const nowMs = clock.nowMs();
   const sees = (slug: string): boolean => reaches(identity, slug);
   const states = checks.all().filter(({ slug }) => sees(slug));
-  const open = await store.incidents.open();
-  const members = await store.incidents.members(open.map(({ number }) => number));
-  const totals = reachesEverything(identity) ? await store.outbox.totals() : [];
+  const open = (await store.incidents.open()).map(({ number }) => number);
+  const seesAll = reachesEverything(identity);
+  const totals = seesAll ? await store.outbox.totals() : [];
   const queues = states.filter(({ check }) => check === "review-queue");
   return {
     severity: worstSeverity(states.map(({ severity }) => severity ?? "unknown")),
-    openIncidents: open.filter(({ number }) => members.get(number)?.some(({ alert }) => sees(alert.slug)) ?? false)
-      .length,
-    unfinished: (await readUnfinished(running, sees, await store.gate.failures())).incidents.size,
+    openIncidents: seesAll ? open.length : await countSeen(running, open, sees),
+    unfinished: (await readUnfinished(running, sees, await store.gate.endedFailures())).incidents.size,
     deadLetters: totals.reduce((sum, { deadLetters }) => sum + deadLetters, 0),
     queued: queues.length === 0 ? null : queues.reduce((sum, state) => sum + queuedOf(state), 0),
     source: running.source(),
@@ -48,6 +47,16 @@ export async function readFrame(running: Running, identity: Identity | null): Pr
     late: states.filter((state) => isLate(state, nowMs)).length,
     everyMs: commonInterval(running, states),
   };
+}
+
+/** How many of these incidents have a member that is seen. */
+async function countSeen(
+  { store }: Running,
+  numbers: readonly number[],
+  sees: (slug: string) => boolean,
+): Promise<number> {
+  const members = await store.incidents.members(numbers);
+  return numbers.filter((number) => members.get(number)?.some(({ alert }) => sees(alert.slug)) ?? false).length;
 }
 
 /** Returns whether its run should have begun by now. */

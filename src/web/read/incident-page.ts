@@ -62,14 +62,15 @@ export function createIncidentPages(
   incidents: Pick<IncidentReading, "find">,
   assets: Pick<AlertAssetsPort, "costOf">,
 ): IncidentPages {
-  const { store, clock, settings, checks, source } = running;
+  const { store, clock, settings, config, source } = running;
 
   async function factsOf(
     found: readonly ReadIncident[],
     sees: (slug: string) => boolean,
     failures: readonly GateFailure[],
   ): Promise<readonly IncidentFacts[]> {
-    const fleet = checks.all().filter(({ check, slug }) => check === "dead-asset-spike" && sees(slug)).length;
+    if (found.length === 0) return [];
+    const fleet = config().organizations.filter(({ slug }) => sees(slug)).length;
     const nowMs = clock.nowMs();
     const facts: IncidentFacts[] = [];
     for (const one of found) {

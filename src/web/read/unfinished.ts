@@ -16,7 +16,7 @@ export interface Unfinished {
 // A failure that was not judged within a week is no longer asked about.
 const askedForMs = 7 * dayMs;
 
-/** Reads it, of the organizations that `sees` lets through; `failures` are all that no hand has released. */
+/** Reads it, of the organizations that `sees` lets through; `failures` are those that no hand has released; whether those that still fire are among them does not matter. */
 export async function readUnfinished(
   { store, settings, clock }: Pick<Running, "store" | "settings" | "clock">,
   sees: (slug: string) => boolean,
