@@ -69,13 +69,13 @@ export const symbols: Html = html`<svg class="defs" width="0" height="0" aria-hi
       <path d="M1 7h9M10.5 2.5v9" fill="none" stroke="currentColor" stroke-width="1.8" />
     </symbol>
     <pattern id="p-warn" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-      <path class="f-warn" d="M0 0h2.6v5H0z" />
+      <path fill="var(--warn)" d="M0 0h2.6v5H0z" />
     </pattern>
     <pattern id="p-unknown" width="5" height="5" patternUnits="userSpaceOnUse">
-      <path class="f-unknown" d="M0 0h3v5H0z" />
+      <path fill="var(--unknown)" d="M0 0h3v5H0z" />
     </pattern>
     <pattern id="p-nothing" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-      <path class="f-rule" d="M0 0h1v6H0z" />
+      <path fill="var(--rule)" d="M0 0h1v6H0z" />
     </pattern>
   </defs>
 </svg>`;

@@ -5,15 +5,17 @@ import { incidentChart, organizationChart, platformChart, thinChart } from "../.
 import { describeChart, renderChart } from "./chart.ts";
 import type { ChartData } from "./data.ts";
 
-/** The paths of one class, as their data. */
-function pathsOf(data: ChartData, className: string): string[] {
-  const found = renderChart(data).html.matchAll(new RegExp(`<path\\s+class="${className}"[^>]*?\\sd="([^"]*)"`, "g"));
+/** The strokes, or areas, of one colour, as their data. */
+function pathsOf(data: ChartData, colour: string, paint = "stroke"): string[] {
+  const found = renderChart(data).html.matchAll(
+    new RegExp(`<path\\s+${paint}="var\\(--${colour}\\)"[^>]*?\\sd="([^"]*)"`, "g"),
+  );
   return [...found].map(([, path]) => path ?? "");
 }
 
 /** The boxes of a filled area: left, right, and height. */
-function boxesOf(data: ChartData, className: string) {
-  return pathsOf(data, className).flatMap((path) =>
+function boxesOf(data: ChartData, colour: string, paint = "fill") {
+  return pathsOf(data, colour, paint).flatMap((path) =>
     [...path.matchAll(/M([\d.]+) ([\d.]+)V([\d.]+)H([\d.]+)V/g)].map(([, left, foot, top, right]) => ({
       left: Number(left),
       right: Number(right),
@@ -55,13 +57,13 @@ describe("the chart of an incident of many", () => {
   it("has the last count at its end, the expected one dotted, and both as words", () => {
     expect(wordsOf(data)).toEqual(expect.arrayContaining(["39,301 in 24 h", "3,300 expected", "deaths per 5 min"]));
     // The scale ends at 40,000 on height 10 and begins on 200.
-    expect(pathsOf(data, "c-ink")).toContain("M1000 13.3h0");
-    expect(pathsOf(data, "c-ink2")[0]).toBe("M0 184.3H1000");
+    expect(pathsOf(data, "ink")).toContain("M1000 13.3h0");
+    expect(pathsOf(data, "ink-2")[0]).toBe("M0 184.3H1000");
   });
 
   it("has red bars where it was open and more died than usual, as high as they are", () => {
     const usual = 137.5 / 12;
-    const red = boxesOf(data, "f-fail");
+    const red = boxesOf(data, "fail");
     // The first minutes of the incident are in the bar from 21:35.
     const deaths = (data.bars?.deaths ?? []).slice(-7).filter((count) => count > usual);
     const perDeath = Math.max(...red.map(({ height }) => height)) / Math.max(...deaths);
@@ -73,7 +75,7 @@ describe("the chart of an incident of many", () => {
 
   it("has no red bar after the excess stopped, however much dies", () => {
     const bars = data.bars === null ? null : { ...data.bars, deaths: data.bars.deaths.map(() => 50) };
-    const right = boxesOf({ ...data, bars }, "f-fail").map((box) => box.right);
+    const right = boxesOf({ ...data, bars }, "fail").map((box) => box.right);
 
     // It stopped a minute after the bar from 22:00 began.
     expect(Math.max(...right)).toBeLessThan(980);
@@ -82,7 +84,7 @@ describe("the chart of an incident of many", () => {
 
   it("has a tick for each organization where it began, and one for those at one place", () => {
     const began = [data.incident?.beganMs ?? 0, (data.incident?.beganMs ?? 0) + 1, data.toMs, data.fromMs - 1];
-    const ticks = pathsOf({ ...data, began }, "c-ink").find((path) => path.endsWith("v16"));
+    const ticks = pathsOf({ ...data, began }, "ink").find((path) => path.endsWith("v16"));
 
     expect(ticks?.match(/M/g)).toHaveLength(2);
     expect(ticks).toMatch(/M666\.7 .*M1000 /);
@@ -121,7 +123,7 @@ describe("the chart of one organization", () => {
     expect(numbersOf(data).lines.map(({ name }) => name)).toEqual(["in 24 h", "expected", "warn above", "fail above"]);
     expect(renderChart(data).html).toMatch(/fill="url\(#p-warn\)"[\s\S]*fill="url\(#p-unknown\)"/);
     expect(
-      boxesOf(data, "c-ok")
+      boxesOf(data, "ok", "stroke")
         .map(({ right }) => right)
         .at(-1),
     ).toBe(1_000);
@@ -158,8 +160,8 @@ describe("the chart of a thin past", () => {
   });
 
   it("has an unknown past that is sunken, up to where the count begins", () => {
-    const [past] = boxesOf(data, "f-sunken");
-    const [line] = pathsOf(data, "c-ink");
+    const [past] = boxesOf(data, "sunken");
+    const [line] = pathsOf(data, "ink");
     const first = Number(/^M([\d.]+)/.exec(line ?? "")?.[1]);
 
     expect(past?.left).toBe(0);
@@ -169,7 +171,7 @@ describe("the chart of a thin past", () => {
 
   it("has red bars of what is more than nothing, from the beginning on", () => {
     // The lane of states is as high as its blocks.
-    const bars = boxesOf(data, "f-fail").filter(({ height }) => height !== 10);
+    const bars = boxesOf(data, "fail").filter(({ height }) => height !== 10);
 
     expect(bars).toHaveLength(3);
   });
@@ -179,7 +181,7 @@ describe("the chart of a platform that cannot be asked", () => {
   const data = platformChart();
 
   it("is a flat line at zero, and never red", () => {
-    expect(pathsOf(data, "c-ink")[0]).toMatch(/V100H1000$/);
+    expect(pathsOf(data, "ink")[0]).toMatch(/V100H1000$/);
     expect(wordsOf(data)).toEqual(
       expect.arrayContaining(["60 asked per minute", "0 good since 02:10", "unknown since 02:10"]),
     );
@@ -188,7 +190,7 @@ describe("the chart of a platform that cannot be asked", () => {
   });
 
   it("is unknown from the beginning of the incident on", () => {
-    const [band] = boxesOf(data, "f-unknown-tint");
+    const [band] = boxesOf(data, "unknown-tint");
 
     expect(band?.left).toBeCloseTo(((38 * minuteMs) / (59 * minuteMs)) * 1_000, 0);
     expect(band?.right).toBe(1_000);

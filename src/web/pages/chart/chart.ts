@@ -77,10 +77,10 @@ function background(data: ChartData, axis: number): Drawing {
   const markers = acts.filter(({ mark, atMs }) => mark === "marker" && isIn(atMs));
   return {
     plot: [
-      known === null ? nothing : area("f-sunken", box(0, known, head, axis)),
-      known === null ? nothing : stroke("c-edge", `M${known} ${head}V${axis}`),
-      stroke("c-edge", markers.map(({ atMs }) => upright(atMs)).join(""), dashes),
-      stoppedMs === null || !isIn(stoppedMs) ? nothing : stroke("c-ink", upright(stoppedMs), dashes),
+      known === null ? nothing : area("sunken", box(0, known, head, axis)),
+      known === null ? nothing : stroke("edge", `M${known} ${head}V${axis}`),
+      stroke("edge", markers.map(({ atMs }) => upright(atMs)).join(""), dashes),
+      stoppedMs === null || !isIn(stoppedMs) ? nothing : stroke("ink", upright(stoppedMs), dashes),
     ],
     over:
       known === null
@@ -108,8 +108,8 @@ function drawAxis(data: ChartData, axis: number): Drawing {
   const last = isLive ? plotWidth - endUnits : plotWidth;
   return {
     plot: [
-      stroke("c-ink3", `M0 ${axis}H${plotWidth}`),
-      stroke("c-ink3", ticks.map(({ atMs }) => `M${x(atMs)} ${axis}v4`).join("")),
+      stroke("ink-3", `M0 ${axis}H${plotWidth}`),
+      stroke("ink-3", ticks.map(({ atMs }) => `M${x(atMs)} ${axis}v4`).join("")),
     ],
     over: [
       ...ticks.flatMap(({ atMs, text }, index) =>

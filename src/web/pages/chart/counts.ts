@@ -28,18 +28,18 @@ export function drawCount(data: ChartData, place: { readonly head: number; reado
   return {
     plot: [
       kind === "answers" && incident !== null
-        ? area("f-unknown-tint", box(x(incident.beganMs), openTo, place.head, foot))
+        ? area("unknown-tint", box(x(incident.beganMs), openTo, place.head, foot))
         : html``,
-      stroke("c-rule", ticks.map((tick) => (tick === 0 ? "" : `M0 ${y(tick)}H${plotWidth}`)).join("")),
-      stroke("c-ink3", `M0 ${foot}H${plotWidth}`),
-      stroke("c-fail", line(fail), html`stroke-width="1.25"`),
-      stroke("c-warn", line(warn), html`stroke-width="1.25" stroke-dasharray="6 3"`),
-      kind === "answers" ? html`` : stroke("c-ink2", line(expected), dotted),
-      stroke("c-ink", line(count), html`stroke-width="2" stroke-linejoin="round"`),
+      stroke("rule", ticks.map((tick) => (tick === 0 ? "" : `M0 ${y(tick)}H${plotWidth}`)).join("")),
+      stroke("ink-3", `M0 ${foot}H${plotWidth}`),
+      stroke("fail", line(fail), html`stroke-width="1.25"`),
+      stroke("warn", line(warn), html`stroke-width="1.25" stroke-dasharray="6 3"`),
+      kind === "answers" ? html`` : stroke("ink-2", line(expected), dotted),
+      stroke("ink", line(count), html`stroke-width="2" stroke-linejoin="round"`),
       // A round cap is a dot however much the plot is stretched.
       last === null || count.at(-1) === null
         ? html``
-        : stroke("c-ink", `M${plotWidth} ${y(last)}h0`, html`stroke-width="6" stroke-linecap="round"`),
+        : stroke("ink", `M${plotWidth} ${y(last)}h0`, html`stroke-width="6" stroke-linecap="round"`),
     ],
     over: [
       ...ticks.map((tick) => leftWord(y(tick), formatTick(tick))),
@@ -126,10 +126,10 @@ export function drawBars(
   const name = `deaths per ${lengthName(bars.lengthMs)}`;
   return {
     plot: [
-      area("f-fail", paths.excess),
-      area(data.incident === null ? "f-edge" : "f-ink3", paths.usual),
-      stroke("c-ink3", `M0 ${foot}H${plotWidth}`),
-      usual === null ? html`` : stroke("c-ink2", `M${known} ${y(usual)}H${plotWidth}`, dotted),
+      area("fail", paths.excess),
+      area(data.incident === null ? "edge" : "ink-3", paths.usual),
+      stroke("ink-3", `M0 ${foot}H${plotWidth}`),
+      usual === null ? html`` : stroke("ink-2", `M${known} ${y(usual)}H${plotWidth}`, dotted),
     ],
     over: [
       leftWord(foot, "0"),

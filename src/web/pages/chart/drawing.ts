@@ -17,16 +17,16 @@ export interface EndValue {
   readonly isMinor?: boolean;
 }
 
-/** Returns a stroke of the plot. */
-export function stroke(className: string, path: string, more: Html = nothing): Html {
-  return path === "" ? nothing : html`<path class="${className}" ${more} d="${path}" />`;
+/** Returns a stroke of the plot, of a colour that the style names. */
+export function stroke(colour: string, path: string, more: Html = nothing): Html {
+  return path === "" ? nothing : html`<path stroke="var(--${colour})" ${more} d="${path}" />`;
 }
 
 export const dotted = html`stroke-width="1.25" stroke-dasharray="1.5 3"`;
 
 /** Returns a filled area of the plot. */
-export function area(className: string, path: string): Html {
-  return path === "" ? nothing : html`<path class="${className}" d="${path}" />`;
+export function area(colour: string, path: string): Html {
+  return path === "" ? nothing : html`<path fill="var(--${colour})" d="${path}" />`;
 }
 
 /** Returns the outline of a box, for `area`. */

@@ -32,10 +32,7 @@ function drawBegan(data: ChartData, y: number): ValuesDrawing {
       ? { figure: formatCount((data.began ?? []).length), words: "began" }
       : { figure: formatCount(together.count), words: `in ${formatLengthInProse(together.withinMs)}${usual}` };
   return {
-    plot: [
-      stroke("c-rule", `M0 ${y}H${plotWidth}`),
-      stroke("c-ink", places.map((at) => `M${at} ${y - 8}v16`).join("")),
-    ],
+    plot: [stroke("rule", `M0 ${y}H${plotWidth}`), stroke("ink", places.map((at) => `M${at} ${y - 8}v16`).join(""))],
     over: [leftWord(y, "began")],
     ends: [{ y, ...end }],
   };
@@ -79,11 +76,7 @@ function drawStates(data: ChartData, y: number): ValuesDrawing {
   );
   const last = states.at(-1);
   return {
-    plot: [
-      stroke("c-rule", `M0 ${y}H${plotWidth}`),
-      stroke("c-ok", outline("ok", 4.5)),
-      area("f-fail", outline("fail", 5)),
-    ],
+    plot: [stroke("rule", `M0 ${y}H${plotWidth}`), stroke("ok", outline("ok", 4.5)), area("fail", outline("fail", 5))],
     over: [leftWord(y, "state"), ...hatched],
     ends: last === undefined ? [] : [{ y, figure: last.severity, words: stateWords(last.fromMs, data) }],
   };
@@ -119,7 +112,7 @@ function drawActs(data: ChartData, y: number): ValuesDrawing {
   }
   const end = last === undefined || isLastSaid ? "" : `${last.text} ${formatInstant(last.atMs, data.nowMs)}`;
   return {
-    plot: [stroke("c-rule", `M0 ${y}H${plotWidth}`)],
+    plot: [stroke("rule", `M0 ${y}H${plotWidth}`)],
     over,
     ends: end === "" ? [] : [{ y, figure: "", words: end, isMinor: true }],
   };

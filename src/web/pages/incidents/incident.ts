@@ -140,9 +140,9 @@ const barWidth = 200;
 function renderBar(share: number, usual: number): Html {
   const at = Math.min(barWidth - 1, Math.max(1, Math.round(usual * barWidth)));
   return html`<svg viewBox="0 0 ${barWidth} 8" preserveAspectRatio="none" aria-hidden="true">
-    <path class="f-sunken" d="M0 0h${barWidth}v8H0z" />
-    <path class="f-ink2" d="M0 0h${Math.round(share * barWidth)}v8H0z" />
-    <path class="c-ink" stroke-width="2" d="M${at} -3v14" />
+    <path fill="var(--sunken)" d="M0 0h${barWidth}v8H0z" />
+    <path fill="var(--ink-2)" d="M0 0h${Math.round(share * barWidth)}v8H0z" />
+    <path stroke="var(--ink)" stroke-width="2" d="M${at} -3v14" />
   </svg>`;
 }
 

@@ -39,12 +39,12 @@ export function renderSpark(hours: HourSeries | null, row: OverviewRow, nowMs: n
     }
     before = count;
   }
-  const tone = row.severity === "ok" ? "c-ink3" : "c-ink2";
+  const tone = row.severity === "ok" ? "ink-3" : "ink-2";
   const end =
     row.count === null
       ? nothing
       : html`<path
-          class="${row.severity === "fail" || row.severity === "warn" ? `c-${row.severity}` : tone}"
+          stroke="var(--${row.severity === "fail" || row.severity === "warn" ? row.severity : tone})"
           stroke-width="5"
           stroke-linecap="round"
           d="M${x(points - 1)} ${y(row.count)}h0"
@@ -52,10 +52,10 @@ export function renderSpark(hours: HourSeries | null, row: OverviewRow, nowMs: n
   const runs = (["warn", "fail"] as const).map((state) =>
     hot[state].length === 0
       ? nothing
-      : html`<path class="c-${state}" stroke-width="2" stroke-linejoin="round" d="${hot[state].join("")}" />`,
+      : html`<path stroke="var(--${state})" stroke-width="2" stroke-linejoin="round" d="${hot[state].join("")}" />`,
   );
   return html`<svg class="spark" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true">
-    <path class="${tone}" stroke-width="1.2" d="${line.join("")}" />
+    <path stroke="var(--${tone})" stroke-width="1.2" d="${line.join("")}" />
     ${runs}${end}
   </svg>`;
 }

@@ -51,10 +51,10 @@ export function renderCounters(rows: readonly OverviewRow[], params: URLSearchPa
 function renderStrip(counts: Readonly<Record<Severity, number>>, total: number): Html {
   if (total === 0) return nothing;
   const fills = {
-    fail: html`class="f-fail"`,
+    fail: html`fill="var(--fail)"`,
     warn: html`fill="url(#p-warn)"`,
     unknown: html`fill="url(#p-unknown)"`,
-    ok: html`class="c-ok"`,
+    ok: html`stroke="var(--ok)"`,
   };
   let at = 0;
   const parts = shownSeverities.flatMap((severity) => {
@@ -62,7 +62,7 @@ function renderStrip(counts: Readonly<Record<Severity, number>>, total: number):
     const width = (counts[severity] / total) * 100;
     const [x, w] = [Math.round(at * 100) / 100, Math.round(width * 100) / 100];
     at += width;
-    const rule = x === 0 ? nothing : html`<rect class="f-page" x="${x}%" width="2" height="8" />`;
+    const rule = x === 0 ? nothing : html`<rect fill="var(--page)" x="${x}%" width="2" height="8" />`;
     return [
       html`<rect
           ${fills[severity]}

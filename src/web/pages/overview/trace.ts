@@ -24,8 +24,8 @@ export function renderTrace({ trace, traceTogether, rows }: Overview): Html {
   const words = "organizations that spike, last 7 days";
   return html`<figure class="trace" id="trace">
     <svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${words}">
-      <path class="c-ink" stroke-width="1.6" vector-effect="non-scaling-stroke" d="${line.join("")}" />
-      ${hot.length === 0 ? nothing : html`<path class="c-fail" stroke-width="2.4" vector-effect="non-scaling-stroke" d="${hot.join("")}" />`}
+      <path stroke="var(--ink)" stroke-width="1.6" vector-effect="non-scaling-stroke" d="${line.join("")}" />
+      ${hot.length === 0 ? nothing : html`<path stroke="var(--fail)" stroke-width="2.4" vector-effect="non-scaling-stroke" d="${hot.join("")}" />`}
     </svg>
     <figcaption><span>${words}</span><b>${formatCount(now)} now</b></figcaption>
   </figure>`;
