@@ -140,6 +140,27 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(await opened.store.judgements.of("older")).toEqual([]);
     });
 
+    it("are members and failures of the gate as before where the live ones are read already", async () => {
+      const { gate, incidents } = opened.store;
+      const of = { state: "firing", incident: { id: "i", number: 7 } } as const;
+      await alerts.save(alert("live", of));
+      await alerts.save(alert("pending"));
+      for (const id of ["ended", "released"]) await alerts.end(alert(id, of), end(1));
+      for (const id of ["live", "ended", "released"])
+        await gate.fail({ id, check: "dead-asset-spike", slug: id }, nowMs);
+      await gate.release("released", nowMs);
+      const live = await alerts.allLive();
+
+      expect(await gate.failuresAmong(live)).toEqual(await gate.failures());
+      expect((await gate.failures()).map(({ alert: { id } }) => id).toSorted()).toEqual(["ended", "live"]);
+      expect((await gate.endedFailures()).map(({ alert: { id } }) => id)).toEqual(["ended"]);
+      expect(await incidents.members([7], live)).toEqual(await incidents.members([7]));
+      expect((await incidents.members([7])).get(7)).toHaveLength(3);
+      // What has ended since it was read is one member, as it was read.
+      await alerts.end(alert("live", of), end(2));
+      expect((await incidents.members([7], live)).get(7)?.map((one) => one.end === null)).toEqual([false, true, false]);
+    });
+
     it("take their comments with them, as pending ones do that are over", async () => {
       const { comments } = opened.store;
       const comment = { slug: "acme", atMs: 1, by: "kim", note: null, text: "odd", act: null } as const;

@@ -1,7 +1,7 @@
 import { sql, type Generated } from "kysely";
 
 import type { CheckName } from "../../contract/report.ts";
-import { type JoinedAlert, type KeptAlert, keptAlerts } from "./alerts.ts";
+import { type AlertState, type JoinedAlert, keptAlert, type KeptAlert, keptAlerts } from "./alerts.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import { dialectOf } from "../engine/dialect.ts";
 import type { Db, RowId } from "../tables.ts";
@@ -73,6 +73,22 @@ export function createGateStore(db: Db) {
       const wanted =
         slug === undefined ? rows.where("releasedAtMs", "is", null) : rows.where("gate_failures.slug", "=", slug);
       return (await wanted.execute()).flatMap(failureOf);
+    },
+    /** Returns the failures that no hand has released, with the live alerts that were read already: thousands are not read twice. */
+    failuresAmong: async (live: readonly AlertState[]): Promise<readonly GateFailure[]> => {
+      const alerts = new Map(live.map((alert) => [alert.id, alert]));
+      const rows = await db
+        .selectFrom("gate_failures")
+        .leftJoin("ended_alerts", "ended_alerts.id", "gate_failures.alertId")
+        .select(["gate_failures.alertId", "failedAtMs", "releasedAtMs", "ended_alerts.body", "ended_alerts.endBody"])
+        .where("releasedAtMs", "is", null)
+        .orderBy("failedAtMs")
+        .execute();
+      return rows.flatMap(({ alertId, body, endBody, ...times }): GateFailure[] => {
+        const alert = alerts.get(alertId);
+        if (alert !== undefined) return [{ alert, end: null, ...times }];
+        return body === null ? [] : [{ ...keptAlert({ body, endBody }), ...times }];
+      });
     },
     /** Returns the failures that no hand has released and whose alert has ended. */
     endedFailures: async (): Promise<readonly GateFailure[]> => {

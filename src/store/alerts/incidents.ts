@@ -6,7 +6,7 @@ import { severities, type Severity } from "../../contract/severity.ts";
 import { inChunks } from "../engine/chunks.ts";
 import { dialectOf } from "../engine/dialect.ts";
 import type { Db, RowId } from "../tables.ts";
-import { keptAlert, type KeptAlert } from "./alerts.ts";
+import { type AlertState, keptAlert, type KeptAlert } from "./alerts.ts";
 
 /** Many organizations began together, from one cause (CONTRACT 15, Fleet verdict). Lasts as long as its incident is open. */
 export interface FleetVerdict {
@@ -198,23 +198,37 @@ export function createIncidentStore(db: Db) {
     /** Returns the kept incidents of these numbers. */
     byNumbers: async (numbers: readonly number[]): Promise<readonly Incident[]> =>
       (await inChunks(numbers, (some) => rows().where("number", "in", some).execute())).map(incidentOf),
-    /** The alerts of these incidents, live and ended, in the order in which they began, by number. */
-    members: async (numbers: readonly number[]): Promise<ReadonlyMap<number, readonly KeptAlert[]>> => {
-      const live = await inChunks(numbers, (some) =>
-        db
-          .selectFrom("alerts")
-          .select(["incidentNumber as number", "body", sql<string | null>`null`.as("endBody")])
-          .where("incidentNumber", "in", some)
-          .execute(),
-      );
+    /**
+     * The alerts of these incidents, live and ended, in the order in which they began, by number; of the live ones, where all are
+     * read already.
+     */
+    members: async (
+      numbers: readonly number[],
+      live?: readonly AlertState[],
+    ): Promise<ReadonlyMap<number, readonly KeptAlert[]>> => {
+      const isWanted = new Set<number | undefined>(numbers);
+      const living =
+        live?.filter(({ incident }) => isWanted.has(incident?.number)) ??
+        (
+          await inChunks(numbers, (some) =>
+            db.selectFrom("alerts").select("body").where("incidentNumber", "in", some).execute(),
+          )
+        ).map(({ body }) => keptAlert({ body, endBody: null }).alert);
       const ended = await inChunks(numbers, (some) =>
         db
           .selectFrom("ended_alerts")
-          .select(["incidentNumber as number", "body", "endBody"])
+          .select(["id", "incidentNumber as number", "body", "endBody"])
           .where("incidentNumber", "in", some)
           .execute(),
       );
-      const found = [...live, ...ended].map((row) => ({ number: row.number ?? 0, kept: keptAlert(row) }));
+      const isLiving = new Set(living.map(({ id }) => id));
+      const found = [
+        ...living.map((alert) => ({ number: alert.incident?.number ?? 0, kept: { alert, end: null } })),
+        // One that ended meanwhile is seen as it was.
+        ...ended
+          .filter(({ id }) => !isLiving.has(id))
+          .map((row) => ({ number: row.number ?? 0, kept: keptAlert(row) })),
+      ];
       const sorted = found.toSorted(
         ({ kept: { alert: left } }, { kept: { alert: right } }) =>
           left.startsAtMs - right.startsAtMs || (left.slug < right.slug ? -1 : 1),

@@ -95,7 +95,8 @@ export function createIncidentPages(
     read: async (reference, sees) => {
       const found = await incidents.find(reference, sees);
       if (found === null) return null;
-      const [facts] = await factsOf([found], sees, await store.gate.failures());
+      const live = found.members.flatMap(({ alert, end }) => (end === null ? [alert] : []));
+      const [facts] = await factsOf([found], sees, await store.gate.failuresAmong(live));
       if (facts === undefined) return null;
       const { incident, members } = found;
       const fromMs = incident.startedAtMs - dayMs;

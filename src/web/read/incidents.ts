@@ -3,6 +3,7 @@ import { memberViewer } from "../../alerting/incident-members.ts";
 import { summarizeIncident, type IncidentMember, type IncidentSummary } from "../../alerting/incident-summary.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { showsDeath, showsLife } from "../../contract/second-opinion.ts";
+import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { AlertComment } from "../../store/alerts/comments.ts";
 import type { Incident, IncidentQuery } from "../../store/alerts/incidents.ts";
 import type { Look, LookedAt } from "../../store/alerts/looks.ts";
@@ -35,10 +36,14 @@ type Sees = (slug: string) => boolean;
 
 /** Incidents as API and page show them (CONTRACT 15). */
 export interface IncidentReading {
-  /** Newest first; `next` is the number before which the next page begins, null at the end. Those without a visible member are left out. */
+  /**
+   * Newest first; `next` is the number before which the next page begins, null at the end. Those without a visible member are left
+   * out. `live` are all live alerts, where they are read already.
+   */
   list(
     query: IncidentQuery,
     sees: Sees,
+    live?: readonly AlertState[],
   ): Promise<{ readonly incidents: readonly ReadIncident[]; readonly next: number | null }>;
   /** By number or id; null: unknown, or none of its members may be seen. */
   find(reference: string, sees: Sees): Promise<ReadIncidentDetail | null>;
@@ -54,8 +59,13 @@ export interface IncidentReading {
 export function createIncidentReading(running: Running): IncidentReading {
   const { store, clock, settings } = running;
 
-  async function readAll(incidents: readonly Incident[], sees: Sees): Promise<ReadIncident[]> {
-    const kept = await store.incidents.members(incidents.map(({ number }) => number));
+  async function readAll(
+    incidents: readonly Incident[],
+    sees: Sees,
+    live?: readonly AlertState[],
+  ): Promise<ReadIncident[]> {
+    const numbers = incidents.map(({ number }) => number);
+    const kept = await store.incidents.members(numbers, live);
     const { externalUrl } = settings();
     const view = await memberViewer(store, settings(), clock.nowMs());
     const found: ReadIncident[] = [];
@@ -96,12 +106,12 @@ export function createIncidentReading(running: Running): IncidentReading {
   }
 
   return {
-    list: async ({ limit, ...query }, sees) => {
+    list: async ({ limit, ...query }, sees, live) => {
       const shown: ReadIncident[] = [];
       let before = query.before;
       for (;;) {
         const page = await store.incidents.list({ ...query, ...(before === undefined ? {} : { before }), limit });
-        shown.push(...(await readAll(page, sees)));
+        shown.push(...(await readAll(page, sees, live)));
         const last = page.at(-1);
         // Of some pages an identity with organizations sees nothing.
         if (last === undefined || page.length < limit || shown.length > limit) break;

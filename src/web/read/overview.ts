@@ -78,9 +78,10 @@ export async function readOverview(
   const rules = settings();
   const view = await readAlertingView(store, rules, nowMs);
   const alerts = view.alerts.filter(({ alert }) => sees(alert.slug));
-  const failures = await store.gate.failures();
+  const live = view.alerts.map(({ alert }) => alert);
+  const failures = await store.gate.failuresAmong(live);
   const held = heldGates(failures, (slug) => rules.gateOf(slug));
-  const found = await incidents.list({ state: "open", limit: mostOpen }, sees);
+  const found = await incidents.list({ state: "open", limit: mostOpen }, sees, live);
   const facts = await pages.factsOf(found.incidents, sees, failures);
   const open = facts.filter(({ summary }) => summary.firing > 0).toSorted(byWeight);
   const unfinished = await readUnfinished(running, sees, failures);
