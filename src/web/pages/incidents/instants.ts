@@ -6,12 +6,11 @@ import { mark, type MarkShape } from "../marks.ts";
 import { beganMsOf, stoppedMsOf } from "./member-facts.ts";
 import { judgementOf, nameOf } from "./sentences.ts";
 
-interface Instant {
-  readonly name: string;
-  /** null: it has not happened. */
-  readonly atMs: number | null;
-  readonly why: Html;
-  readonly shape?: MarkShape;
+type Instant = ReturnType<typeof instant>;
+
+/** `atMs` null: it has not happened. */
+function instant(name: string, atMs: number | null, why: Html | string, shape: MarkShape = "dot") {
+  return { name, atMs, why, shape };
 }
 
 /** Renders the instants of an incident on one line: what has happened in the order of time, then what has not. */
@@ -27,7 +26,7 @@ export function renderInstants(page: IncidentPage, withPeople: boolean): Html {
 
 function renderInstant({ name, atMs, why, shape }: Instant, nowMs: number, kind: string): Html {
   return html`<li${kind === "" ? nothing : html` class="${kind}"`}>
-    ${atMs === null ? mark("ring") : mark(shape ?? "dot")}<span class="name">${name}</span>
+    ${atMs === null ? mark("ring") : mark(shape)}<span class="name">${name}</span>
     <p class="at">${atMs === null ? "not yet" : renderTime(atMs, nowMs)}</p>
     <p>${why}</p>
   </li>`;
@@ -47,64 +46,34 @@ function instantsOf(page: IncidentPage, withPeople: boolean): readonly Instant[]
   const [stuck] = waiting.filter(({ lastError, state }) => lastError !== null || state === "dead");
   const isSpike = incident.family === "deaths";
   const ends = members.flatMap(({ alert }) => alert.found?.excess?.expectedEndAtMs ?? []);
+  const last = html`the last of the ${members.length} at ${renderTime(lastMs, nowMs)}`;
+  const detectedAfterMs = incident.firstFiredAtMs - firstMs;
+  const detected = detectedAfterMs > 0 ? `, ${formatLengthInProse(detectedAfterMs)} later` : "";
+  const notYet =
+    stuck === undefined
+      ? nothing
+      : html`${first === undefined ? "" : "; "}<span class="nowrap"
+            >${mark("warn", "warn inline")}
+            <a href="/receivers">${stuck.receiver} ${stuck.state === "dead" ? "was not reached" : "waits"}</a></span
+          >`;
+  const called =
+    escalation === null ? "" : html`${escalation.receiver} is called at ${renderTime(escalation.atMs, nowMs)}`;
+  const taken = acknowledgement === undefined ? called : withPeople ? nameOf(acknowledgement) : "";
+  const judged = judgement === null ? "" : `${judgement.verdict}${withPeople ? `, ${nameOf(judgement)}` : ""}`;
+  const ended =
+    incident.endedAtMs !== null
+      ? `after ${formatLengthInProse(incident.endedAtMs - firstMs)}`
+      : stoppedMs !== null && ends.length > 0
+        ? html`by ${renderTime(Math.max(...ends), nowMs)}`
+        : `${countOf(summary.firing, "organization")} ${summary.firing === 1 ? "fires" : "fire"}`;
+  const stopped = stoppedMs === null ? "" : `after ${formatLengthInProse(stoppedMs - firstMs)} of excess`;
   return [
-    {
-      name: "Began",
-      atMs: firstMs,
-      why:
-        members.length > 1 && lastMs > firstMs
-          ? html`the last of the ${members.length} at ${renderTime(lastMs, nowMs)}`
-          : nothing,
-    },
-    {
-      name: "Detected",
-      atMs: incident.firstFiredAtMs,
-      shape: summary.severity,
-      why: html`as
-      ${summary.severity}${incident.firstFiredAtMs - firstMs > 0 ? `, ${formatLengthInProse(incident.firstFiredAtMs - firstMs)} later` : ""}`,
-    },
-    {
-      name: "Notified",
-      atMs: first?.atMs ?? null,
-      why: html`${first?.receiver ?? nothing}${stuck === undefined ? nothing : html`${first === undefined ? "" : "; "}<span class="nowrap">${mark("warn", "warn inline")} <a href="/receivers">${stuck.receiver} ${stuck.state === "dead" ? "was not reached" : "waits"}</a></span>`}`,
-    },
-    ...(isSpike
-      ? [
-          {
-            name: "Stopped",
-            atMs: stoppedMs,
-            why: stoppedMs === null ? nothing : html`after ${formatLengthInProse(stoppedMs - firstMs)} of excess`,
-          },
-        ]
-      : []),
-    {
-      name: "Acknowledged",
-      atMs: acknowledgement?.atMs ?? null,
-      why:
-        acknowledgement !== undefined
-          ? html`${withPeople ? nameOf(acknowledgement) : nothing}`
-          : escalation === null
-            ? nothing
-            : html`${escalation.receiver} is called at ${renderTime(escalation.atMs, nowMs)}`,
-    },
-    ...(isSpike
-      ? [
-          {
-            name: "Judged",
-            atMs: judgement?.atMs ?? null,
-            why: judgement === null ? nothing : html`${judgement.verdict}${withPeople ? `, ${nameOf(judgement)}` : ""}`,
-          },
-        ]
-      : []),
-    {
-      name: "Ended",
-      atMs: incident.endedAtMs,
-      why:
-        incident.endedAtMs !== null
-          ? html`after ${formatLengthInProse(incident.endedAtMs - firstMs)}`
-          : stoppedMs !== null && ends.length > 0
-            ? html`by ${renderTime(Math.max(...ends), nowMs)}`
-            : html`${countOf(summary.firing, "organization")} ${summary.firing === 1 ? "fires" : "fire"}`,
-    },
+    instant("Began", firstMs, members.length > 1 && lastMs > firstMs ? last : ""),
+    instant("Detected", incident.firstFiredAtMs, `as ${summary.severity}${detected}`, summary.severity),
+    instant("Notified", first?.atMs ?? null, html`${first?.receiver ?? nothing}${notYet}`),
+    ...(isSpike ? [instant("Stopped", stoppedMs, stopped)] : []),
+    instant("Acknowledged", acknowledgement?.atMs ?? null, taken),
+    ...(isSpike ? [instant("Judged", judgement?.atMs ?? null, judged)] : []),
+    instant("Ended", incident.endedAtMs, ended),
   ];
 }

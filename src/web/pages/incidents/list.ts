@@ -22,8 +22,6 @@ export interface IncidentList {
   readonly withPeople: boolean;
   /** Where the next page begins; null: there is none. */
   readonly next: number | null;
-  /** For how long flatline has watched, milliseconds; null: not known. */
-  readonly watchedMs: number | null;
 }
 
 export const ranges = { "24h": dayMs, "7d": 7 * dayMs, "90d": 90 * dayMs } as const;
@@ -94,17 +92,12 @@ function isLeft({ unfinished }: Pick<IncidentList, "unfinished">, number: number
   return unfinished.incidents.has(number);
 }
 
-function headline({ incidents, unfinished, watchedMs }: IncidentList): string[] {
+function headline({ incidents, unfinished }: IncidentList): string[] {
   const open = incidents.filter(({ incident }) => incident.endedAtMs === null);
   const nobody = open.filter(({ summary }) => summary.acknowledgedBy === null).length;
   const left = unfinished.incidents.size;
   const gates = unfinished.gates.size;
-  if (incidents.length === 0 && left === 0)
-    return [
-      watchedMs === null
-        ? "No incident."
-        : `No incident in the ${formatLengthInProse(watchedMs)} that flatline has watched.`,
-    ];
+  if (incidents.length === 0 && left === 0) return ["No incident."];
   const shut = gates === 0 ? "" : `: ${countOf(gates, "gate")} ${gates === 1 ? "is" : "are"} still shut`;
   const unfinishedWords =
     left === 0 ? "" : `${formatCount(left)} that ended ${left === 1 ? "is" : "are"} not finished${shut}.`;

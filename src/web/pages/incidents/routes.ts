@@ -94,7 +94,6 @@ export function addIncidentPages(
       unfinished,
       withPeople: seesDetails(request),
       next: found.next,
-      watchedMs: null,
     };
     return site.send(request, reply, {
       title: "Incidents · flatline",

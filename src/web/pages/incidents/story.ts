@@ -9,11 +9,10 @@ import { mark, type MarkShape } from "../marks.ts";
 import { beganMsOf, stoppedMsOf } from "./member-facts.ts";
 import { nameOf, verdictSentences } from "./sentences.ts";
 
-interface Event {
-  readonly atMs: number;
-  readonly shape: MarkShape;
-  readonly what: Html;
-  readonly detail: Html;
+type Event = ReturnType<typeof eventOf>;
+
+function eventOf(atMs: number, shape: MarkShape, what: Html, detail: Html | string = "") {
+  return { atMs, shape, what, detail };
 }
 
 const mostEvents = 60;
@@ -35,7 +34,7 @@ export function renderStory(page: IncidentPage, withPeople: boolean): Html {
                   ${renderTime(atMs, page.nowMs, "clock")}${mark(shape)}
                   <div>
                     <p>${what}</p>
-                    ${detail.html === "" ? nothing : html`<p>${detail}</p>`}
+                    ${detail === "" ? nothing : html`<p>${detail}</p>`}
                   </div>
                 </li>`,
             )}
@@ -46,107 +45,82 @@ export function renderStory(page: IncidentPage, withPeople: boolean): Html {
 
 /** Returns what people did, for the lane of the chart: markers, notifications, acts and comments, oldest first. */
 export function chartActsOf(page: IncidentPage, withPeople: boolean): readonly ChartAct[] {
-  const { markers, notified, comments, members } = page;
-  const acknowledged = members.flatMap(({ alert }) => alert.acknowledgement ?? []);
-  const judged = members.flatMap(({ alert }) => alert.judgement ?? []);
+  const { markers, notified, members } = page;
+  const dots = (times: readonly number[], text: string): ChartAct[] =>
+    [...new Set(times)].map((atMs) => ({ atMs, mark: "dot", text }));
+  const acknowledged = members.flatMap(({ alert }) => alert.acknowledgement?.atMs ?? []);
+  const judged = members.flatMap(({ alert }) => alert.judgement?.atMs ?? []);
   const acts: ChartAct[] = [
     ...markers.map(({ atMs, text }): ChartAct => ({ atMs, mark: "marker", text: `«${breakAddresses(text)}»` })),
-    ...notified.slice(0, 1).map(({ atMs }): ChartAct => ({ atMs, mark: "dot", text: "notified" })),
-    ...[...new Set(acknowledged.map(({ atMs }) => atMs))].map((atMs): ChartAct => ({
-      atMs,
-      mark: "dot",
-      text: "acknowledged",
-    })),
-    ...[...new Set(judged.map(({ atMs }) => atMs))].map((atMs): ChartAct => ({ atMs, mark: "dot", text: "judged" })),
-    ...(withPeople ? comments : [])
-      .filter(({ act }) => act === null)
-      .map(({ atMs }): ChartAct => ({ atMs, mark: "comment", text: "comment" })),
+    ...dots(
+      notified.slice(0, 1).map(({ atMs }) => atMs),
+      "notified",
+    ),
+    ...dots(acknowledged, "acknowledged"),
+    ...dots(judged, "judged"),
+    ...commentsOf(page, withPeople).map(({ atMs }): ChartAct => ({ atMs, mark: "comment", text: "comment" })),
   ];
   return acts.toSorted((left, right) => left.atMs - right.atMs);
 }
 
+/** What was said without doing anything, to who may read it. */
+function commentsOf({ comments }: IncidentPage, withPeople: boolean): IncidentPage["comments"] {
+  return withPeople ? comments.filter(({ act }) => act === null) : [];
+}
+
 function eventsOf(page: IncidentPage, withPeople: boolean): Event[] {
-  const { markers, notified, waiting, comments, nowMs } = page;
+  const { markers, notified, waiting, nowMs } = page;
   return [
-    ...markers.map(({ atMs, text, slug, createdBy }): Event => ({
-      atMs,
-      shape: "marker",
-      what: html`<b>Marker</b> «${breakAddresses(text)}»`,
-      detail: html`${slug ?? "all organizations"}${withPeople && createdBy !== null ? `, set by ${createdBy}` : ""}`,
-    })),
+    ...markers.map(({ atMs, text, slug, createdBy }) => {
+      const who = withPeople && createdBy !== null ? `, set by ${createdBy}` : "";
+      return eventOf(
+        atMs,
+        "marker",
+        html`<b>Marker</b> «${breakAddresses(text)}»`,
+        `${slug ?? "all organizations"}${who}`,
+      );
+    }),
     ...lifeEvents(page),
-    ...notified.map(({ receiver, atMs }): Event => ({
-      atMs,
-      shape: "dot",
-      what: html`<b>Notified</b>: ${receiver}`,
-      detail: nothing,
-    })),
+    ...notified.map(({ receiver, atMs }) => eventOf(atMs, "dot", html`<b>Notified</b>: ${receiver}`)),
     ...waiting
       .filter(({ lastError }) => lastError !== null)
-      .map(({ receiver, state, attempts, lastError, nextAttemptAtMs }): Event => ({
-        atMs: nowMs,
-        shape: "warn",
-        what: html`<b>${receiver}</b> ${state === "dead" ? "was not reached" : "waits"}`,
-        detail: withPeople
-          ? html`${breakAddresses(lastError ?? "")},
-            ${countOf(attempts, "time")}${state === "dead" ? "" : `, again at ${formatClock(nextAttemptAtMs)}`}`
-          : nothing,
-      })),
+      .map(({ receiver, state, attempts, lastError, nextAttemptAtMs }) => {
+        const again = state === "dead" ? "" : `, again at ${formatClock(nextAttemptAtMs)}`;
+        const why = `${breakAddresses(lastError ?? "")}, ${countOf(attempts, "time")}${again}`;
+        const what = html`<b>${receiver}</b> ${state === "dead" ? "was not reached" : "waits"}`;
+        return eventOf(nowMs, "warn", what, withPeople ? why : "");
+      }),
     ...peopleEvents(page, withPeople),
-    ...(withPeople
-      ? comments
-          .filter(({ act }) => act === null)
-          .map((one): Event => ({
-            atMs: one.atMs,
-            shape: "comment",
-            what: html`<b>${nameOf(one)}</b>${one.slug === null ? nothing : html` on ${one.slug}`}`,
-            detail: html`«${breakAddresses(one.text)}»`,
-          }))
-      : []),
+    ...commentsOf(page, withPeople).map((one) => {
+      const what = html`<b>${nameOf(one)}</b>${one.slug === null ? nothing : html` on ${one.slug}`}`;
+      return eventOf(one.atMs, "comment", what, `«${breakAddresses(one.text)}»`);
+    }),
   ];
 }
 
 function lifeEvents(page: IncidentPage): Event[] {
-  const { incident, members, summary } = page;
-  const events: Event[] = [];
+  const { incident, members, summary, heldSince } = page;
   const began = members.toSorted((left, right) => beganMsOf(left) - beganMsOf(right));
   const [first, last] = [began[0], began.at(-1)];
   const firing = members.filter(({ alert }) => alert.firingAtMs === incident.firstFiredAtMs).length;
-  events.push({
-    atMs: incident.firstFiredAtMs,
-    shape: summary.severity,
-    what: html`<b>Detected</b>${members.length > 1 ? ` in ${countOf(firing, "organization")}` : ""}`,
-    detail: page.heldSince.size === 0 ? nothing : html`${countOf(page.heldSince.size, "gate")} shut from here on`,
-  });
-  if (first !== undefined && last !== undefined && members.length > 1)
-    events.push({
-      atMs: beganMsOf(last),
-      shape: "dot",
-      what: html`<b>${countOf(slugsOf(members).size, "organization")}</b> have begun`,
-      detail: html`the last one: ${last.alert.slug}`,
-    });
   const stoppedMs = stoppedMsOf(page);
-  if (stoppedMs !== null)
-    events.push({
-      atMs: stoppedMs,
-      shape: "stop",
-      what: html`<b>The excess stopped</b>`,
-      detail: first === undefined ? nothing : html`after ${formatLengthInProse(stoppedMs - beganMsOf(first))}`,
-    });
-  if (incident.outgrownAtMs !== null)
-    events.push({
-      atMs: incident.outgrownAtMs,
-      shape: "dot",
-      what: html`<b>It outgrew its acknowledgement</b>`,
-      detail: html`twice as many organizations as then`,
-    });
+  const detected = html`<b>Detected</b>${members.length > 1 ? ` in ${countOf(firing, "organization")}` : ""}`;
+  const shut = heldSince.size === 0 ? "" : `${countOf(heldSince.size, "gate")} shut from here on`;
+  const events = [eventOf(incident.firstFiredAtMs, summary.severity, detected, shut)];
+  if (last !== undefined && members.length > 1) {
+    const all = html`<b>${countOf(slugsOf(members).size, "organization")}</b> have begun`;
+    events.push(eventOf(beganMsOf(last), "dot", all, `the last one: ${last.alert.slug}`));
+  }
+  if (stoppedMs !== null) {
+    const after = first === undefined ? "" : `after ${formatLengthInProse(stoppedMs - beganMsOf(first))}`;
+    events.push(eventOf(stoppedMs, "stop", html`<b>The excess stopped</b>`, after));
+  }
+  if (incident.outgrownAtMs !== null) {
+    const detail = "twice as many organizations as then";
+    events.push(eventOf(incident.outgrownAtMs, "dot", html`<b>It outgrew its acknowledgement</b>`, detail));
+  }
   if (incident.endedAtMs !== null)
-    events.push({
-      atMs: incident.endedAtMs,
-      shape: "ok",
-      what: html`<b>Ended</b>`,
-      detail: html`Nothing of it fires any more.`,
-    });
+    events.push(eventOf(incident.endedAtMs, "ok", html`<b>Ended</b>`, "Nothing of it fires any more."));
   return events;
 }
 
@@ -156,38 +130,26 @@ function peopleEvents({ members, comments }: IncidentPage, withPeople: boolean):
   const judged = members.flatMap(({ alert }) => alert.judgement ?? []);
   const who = (one: { readonly by: string | null; readonly note: string | null }): string =>
     withPeople ? nameOf(one) : "Somebody";
-  const detailOf = (one: { readonly comment: string | null }): Html =>
-    withPeople && one.comment !== null ? html`«${breakAddresses(one.comment)}»` : nothing;
-  const taken = [...Map.groupBy(acknowledged, ({ atMs, by }) => `${atMs} ${by}`).values()].flatMap((some): Event[] => {
-    const [one] = some;
-    if (one === undefined) return [];
-    const of = members.length > 1 ? ` ${countOf(some.length, "alert")}` : " it";
-    return [{ atMs: one.atMs, shape: "dot", what: html`<b>${who(one)}</b> took${of}`, detail: detailOf(one) }];
-  });
-  const said = [...Map.groupBy(judged, ({ atMs, by, verdict }) => `${atMs} ${by} ${verdict}`).values()].flatMap(
-    (some): Event[] => {
-      const [one] = some;
+  const detailOf = (one: { readonly comment: string | null }): string =>
+    withPeople && one.comment !== null ? `«${breakAddresses(one.comment)}»` : "";
+  const taken = Map.groupBy(acknowledged, ({ atMs, by }) => `${atMs} ${by}`).values();
+  const said = Map.groupBy(judged, ({ atMs, by, verdict }) => `${atMs} ${by} ${verdict}`).values();
+  const done = withPeople ? comments.filter(({ act }) => act === "release" || act === "silence") : [];
+  return [
+    ...[...taken].flatMap(([one, ...more]) => {
       if (one === undefined) return [];
-      const of = members.length > 1 ? `, of ${countOf(some.length, "alert")}` : "";
-      return [
-        {
-          atMs: one.atMs,
-          shape: "dot",
-          what: html`<b>${verdictSentences[one.verdict]}</b>, says ${who(one)}${of}`,
-          detail: detailOf(one),
-        },
-      ];
-    },
-  );
-  const released = withPeople
-    ? comments
-        .filter(({ act }) => act === "release" || act === "silence")
-        .map((one): Event => ({
-          atMs: one.atMs,
-          shape: "dot",
-          what: html`<b>${nameOf(one)}</b> ${one.act === "release" ? "released it" : "silenced it"}`,
-          detail: html`«${breakAddresses(one.text)}»`,
-        }))
-    : [];
-  return [...taken, ...said, ...released];
+      const of = members.length > 1 ? countOf(more.length + 1, "alert") : "it";
+      return [eventOf(one.atMs, "dot", html`<b>${who(one)}</b> took ${of}`, detailOf(one))];
+    }),
+    ...[...said].flatMap(([one, ...more]) => {
+      if (one === undefined) return [];
+      const of = members.length > 1 ? `, of ${countOf(more.length + 1, "alert")}` : "";
+      const what = html`<b>${verdictSentences[one.verdict]}</b>, says ${who(one)}${of}`;
+      return [eventOf(one.atMs, "dot", what, detailOf(one))];
+    }),
+    ...done.map((one) => {
+      const what = html`<b>${nameOf(one)}</b> ${one.act === "release" ? "released it" : "silenced it"}`;
+      return eventOf(one.atMs, "dot", what, `«${breakAddresses(one.text)}»`);
+    }),
+  ];
 }

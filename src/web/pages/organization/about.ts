@@ -4,7 +4,7 @@ import { html, nothing, type Html } from "../../parts/html.ts";
 import type { OrganizationFacts } from "../../read/organization.ts";
 import { renderSection, renderTable } from "../table.ts";
 
-type Fact = readonly [name: string, text: Html];
+type Fact = readonly [name: string, text: Html | string];
 
 /** Renders what an organization is: on its own page. */
 export function renderAbout(facts: OrganizationFacts): Html {
@@ -24,17 +24,17 @@ export function renderAboutInIncident(facts: OrganizationFacts, number: number):
     [
       "Settings",
       own.length === 0
-        ? html`all ${settings.length} are the defaults`
+        ? `all ${settings.length} are the defaults`
         : html`${own.length} of ${settings.length} differ: ${words}`,
     ],
-    ["Incidents before", before.length === 0 ? html`none` : listed(before.map(({ incident }) => incident.number))],
+    ["Incidents before", before.length === 0 ? "none" : listed(before.map(({ incident }) => incident.number))],
     [
       "Other healthchecks",
       others.length === 0
-        ? html`none`
+        ? "none"
         : bad.length === 0
-          ? html`${others.length}, ${others.length === 1 ? "ok" : "all ok"}`
-          : html`${bad.map(({ check, severity }, index) => html`${index === 0 ? "" : ", "}${check} ${severity ?? ""}`)}`,
+          ? `${others.length}, ${others.length === 1 ? "ok" : "all ok"}`
+          : bad.map(({ check, severity }) => `${check} ${severity ?? ""}`).join(", "),
     ],
     ...ruleFact(facts),
     toldFact(facts),
@@ -52,22 +52,14 @@ function renderFacts({ slug }: OrganizationFacts, all: readonly Fact[]): Html {
 
 function knownFacts({ nowMs, firstEventMs, labels, origin }: OrganizationFacts): readonly Fact[] {
   const names = Object.entries(labels).map(([name, value]) => `${name} ${value}`);
-  const first =
-    firstEventMs === null
-      ? []
-      : [
-          [
-            "First event",
-            html`${formatTime(firstEventMs, nowMs)}, ${formatLengthInProse(nowMs - firstEventMs)} ago`,
-          ] as const,
-        ];
-  const where =
-    origin === null
-      ? []
-      : origin.kind === "file"
-        ? [["Configured in", html`<code>${origin.place}</code>`] as const]
-        : [["Discovered by", html`<code>${origin.source}</code>`] as const];
-  return [...first, ["Labels", html`${names.length === 0 ? "none" : names.join(" · ")}`], ...where];
+  const facts: Fact[] = [["Labels", names.length === 0 ? "none" : names.join(" · ")]];
+  if (firstEventMs !== null) {
+    const ago = formatLengthInProse(nowMs - firstEventMs);
+    facts.unshift(["First event", `${formatTime(firstEventMs, nowMs)}, ${ago} ago`]);
+  }
+  if (origin?.kind === "file") facts.push(["Configured in", html`<code>${origin.place}</code>`]);
+  if (origin?.kind === "discovery") facts.push(["Discovered by", html`<code>${origin.source}</code>`]);
+  return facts;
 }
 
 function toldFact({ receivers }: OrganizationFacts): Fact {
@@ -76,7 +68,7 @@ function toldFact({ receivers }: OrganizationFacts): Fact {
     .filter(({ afterMs }) => afterMs > 0)
     .map(({ name, afterMs }) => `${name} after ${formatLengthInProse(afterMs)}`);
   const all = [now.length === 0 ? "" : now.join(", "), ...later].filter((one) => one !== "");
-  return ["Told", html`${all.length === 0 ? "nobody" : all.join("; ")}`];
+  return ["Told", all.length === 0 ? "nobody" : all.join("; ")];
 }
 
 /** What the rule makes of a past that is too short: said once, and nowhere else. */
@@ -86,7 +78,7 @@ function ruleFact({ isThin, checks }: OrganizationFacts): readonly Fact[] {
   const { expectedCount, currentCount, baselineCount } = counts;
   const from = baselineCount === null ? "" : `, from ${formatCount(baselineCount)} before`;
   const ratio = expectedCount === 0 ? "" : `: ${formatRatio(currentCount / expectedCount)}`;
-  return [["By the rule", html`${formatExpected(expectedCount)} expected${from}${ratio}`]];
+  return [["By the rule", `${formatExpected(expectedCount)} expected${from}${ratio}`]];
 }
 
 function listed(numbers: readonly number[]): Html {
