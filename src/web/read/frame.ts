@@ -61,7 +61,7 @@ async function countSeen(
 
 /** Returns whether its run should have begun by now. */
 export function isLate({ lastRunAtMs, isRunning, nextDueAtMs }: CheckState, nowMs: number): boolean {
-  return lastRunAtMs !== null && !isRunning && nextDueAtMs + lateAfterMs < nowMs;
+  return lastRunAtMs !== null && nextDueAtMs + lateAfterMs < nowMs && !isRunning;
 }
 
 function queuedOf({ lastReport }: CheckState): number {
@@ -73,8 +73,10 @@ function commonInterval({ checks }: Running, states: readonly CheckState[]): num
   const counts = new Map<number, number>();
   for (const state of states) {
     const intervalMs = checks.intervalMs(state);
-    if (intervalMs !== null) counts.set(intervalMs, (counts.get(intervalMs) ?? 0) + 1);
+    if (intervalMs === null) continue;
+    const count = (counts.get(intervalMs) ?? 0) + 1;
+    if (count > states.length / 2) return intervalMs;
+    counts.set(intervalMs, count);
   }
-  for (const [intervalMs, count] of counts) if (count > states.length / 2) return intervalMs;
   return null;
 }
