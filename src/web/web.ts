@@ -334,13 +334,13 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   const site = createSite({ ...options, settings: access, storeProblem: () => options.page.storeProblem() });
   addMissingPage(server, access, site);
   void server.register(async (scope) => addLinkRoutes(scope, access, withBodies));
-  void server.register(async (scope) => addOperatorPages(scope, access, { ...withBodies, site }));
+  void server.register(async (scope) => addOperatorPages(scope, { ...withBodies, site }));
   const incidentPages = createIncidentPages(running, options.incidents, options.alertAssets);
   void server.register(async (scope) => addThemeRoute(scope, access));
   const deadAssets = createDeadAssetReading(running, options.alertAssets);
   const withPages = { ...withBodies, site, pages: incidentPages, deadAssets };
-  void server.register(async (scope) => addIncidentPages(scope, access, withPages));
-  void server.register(async (scope) => addOrganizationPages(scope, access, withPages));
+  void server.register(async (scope) => addIncidentPages(scope, withPages));
+  void server.register(async (scope) => addOrganizationPages(scope, withPages));
   void server.register(async (scope) => addAlertRedirects(scope, withPages));
   void server.register(async (scope) => addStatusRoute(scope, access, withPages));
   void server.register(async (scope) => addOverviewPage(scope, { ...withPages, past: options.page }));

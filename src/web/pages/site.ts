@@ -28,6 +28,8 @@ export interface SiteOptions {
   readonly storeProblem: () => string | null;
 }
 
+type Handle = (request: FastifyRequest, reply: FastifyReply) => unknown;
+
 /** Registers a page for browsers, of a GET. One that is about all organizations is closed to a token for some [it is not]. */
 export type AddPage = (
   path: string,
@@ -40,6 +42,17 @@ export type AddPage = (
 export interface Site {
   /** Registers pages in a scope, whose errors are pages too. Without identity a closed one leads to where one signs in. */
   pagesOf(scope: FastifyInstance): AddPage;
+  /**
+   * Registers what a form of a page does, and what asks for it in a dialog [nothing does]; `isAboutAll` as of a page. Who may not is
+   * led to where one signs in, or told why that does not help.
+   */
+  addAct(
+    scope: FastifyInstance,
+    path: string,
+    access: Access,
+    act: { readonly ask?: Handle; readonly perform: Handle },
+    isAboutAll?: boolean,
+  ): void;
   /** Answers with a whole page. */
   send(request: FastifyRequest, reply: FastifyReply, content: PageContent): Promise<FastifyReply>;
   /** Answers with a dialog: a part of the page where scripts run, else a page of its own. */
@@ -53,7 +66,7 @@ export interface Site {
   sendDone(request: FastifyRequest, reply: FastifyReply, did: string, path: string): FastifyReply;
   /** Answers with a page that says that something is not there: 404. */
   sendMissing(request: FastifyRequest, reply: FastifyReply, content: Omit<PageContent, "title">): Promise<FastifyReply>;
-  /** Answers who may not see or do something: a browser is led to where one signs in, or told why that does not help. */
+  /** Answers who may not see or do something. */
   readonly refuse: (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) => unknown;
   /** What it costs to make a page again that has changed, milliseconds. */
   costMs(): number;
@@ -146,6 +159,11 @@ export function createSite({ version, logger, running, settings, storeProblem }:
     refuse,
     fail,
     costMs: () => cost.meanMs(),
+    addAct: (scope, path, access, { ask, perform }, isAboutAll = false) => {
+      const methods = ask === undefined ? {} : { GET: { access, isAboutAll, isWrite: false, handle: ask } };
+      const POST = { access, isAboutAll, handle: perform };
+      addResource(scope, path, settings, { ...methods, POST }, refuse);
+    },
     sendDialog: (request, reply, dialog, around) =>
       wantsPart(request)
         ? sendText(request, reply.header("cache-control", "no-store"), "text/html", dialog.html)

@@ -11,11 +11,9 @@ import {
   type LookAnswer,
 } from "../../../contract/second-opinion.ts";
 import { authorOf, readerOf, seesOrganization } from "../../access/identity.ts";
-import type { AccessSettings } from "../../access/settings.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { IncidentPage } from "../../read/incident-page.ts";
 import type { IncidentReading } from "../../read/incidents.ts";
-import { addResource } from "../../resource.ts";
 import { renderDialog } from "../dialog.ts";
 import { mark, type MarkShape } from "../marks.ts";
 import { missingIncident, sentenceOf, type Site } from "../site.ts";
@@ -70,7 +68,6 @@ export function renderOpinion({ summary, answers }: IncidentPage): Html {
 /** `/incidents/N/look`: the dialog that asks for a look at its dead assets, and its form. */
 export function addLookDialog(
   scope: FastifyInstance,
-  settings: () => AccessSettings,
   { site, incidents }: { readonly site: Site; readonly incidents: Pick<IncidentReading, "find" | "look"> },
 ): void {
   async function handle(request: FastifyRequest, reply: FastifyReply, isAsking: boolean): Promise<unknown> {
@@ -105,14 +102,8 @@ export function addLookDialog(
     return site.sendDialog(request, reply, dialog, around);
   }
 
-  addResource(
-    scope,
-    "/incidents/:id/look",
-    settings,
-    {
-      GET: { access: "operate", isWrite: false, handle: (request, reply) => handle(request, reply, true) },
-      POST: { access: "operate", handle: (request, reply) => handle(request, reply, false) },
-    },
-    site.refuse,
-  );
+  site.addAct(scope, "/incidents/:id/look", "operate", {
+    ask: (request, reply) => handle(request, reply, true),
+    perform: (request, reply) => handle(request, reply, false),
+  });
 }

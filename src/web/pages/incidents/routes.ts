@@ -8,7 +8,6 @@ import type { ByteBudget } from "../../../base/request-body.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../../contract/judgement.ts";
 import type { IncidentActResult } from "../../../alerting/acts/incident-acts.ts";
 import { authorOf, readerOf, seesDetails, seesOrganization } from "../../access/identity.ts";
-import type { AccessSettings } from "../../access/settings.ts";
 import { paramsOf } from "../../answer.ts";
 import { receiveForm } from "../../form.ts";
 import { countOf } from "../../parts/figures.ts";
@@ -23,7 +22,6 @@ import type { IncidentPages, IncidentPage } from "../../read/incident-page.ts";
 import type { IncidentReading } from "../../read/incidents.ts";
 import { readOrganization, type OrganizationSources } from "../../read/organization.ts";
 import { readUnfinished } from "../../read/unfinished.ts";
-import { addResource } from "../../resource.ts";
 import type { PageContent } from "../frame.ts";
 import { missingIncident, sentenceOf, type Site } from "../site.ts";
 import {
@@ -57,11 +55,7 @@ const mostListed = 100;
 const mostFormBytes = 1_024 * 1_024;
 
 /** `/incidents`, `/incidents/N`, and the dialogs of its acts. */
-export function addIncidentPages(
-  scope: FastifyInstance,
-  settings: () => AccessSettings,
-  routes: IncidentPageRoutes,
-): void {
+export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRoutes): void {
   const { site, running, incidents, pages, deadAssets, bodies } = routes;
   const { clock } = running;
   const addPage = site.pagesOf(scope);
@@ -171,25 +165,12 @@ export function addIncidentPages(
   }
 
   for (const act of dialogActs)
-    addResource(
-      scope,
-      `/incidents/:id/${act}`,
-      settings,
-      {
-        GET: {
-          access: act === "release" ? "gate" : "operate",
-          isWrite: false,
-          handle: (request, reply) => ask(act, request, reply),
-        },
-        POST: {
-          access: act === "release" ? "gate" : "operate",
-          handle: (request, reply) => perform(act, request, reply),
-        },
-      },
-      site.refuse,
-    );
+    site.addAct(scope, `/incidents/:id/${act}`, act === "release" ? "gate" : "operate", {
+      ask: (request, reply) => ask(act, request, reply),
+      perform: (request, reply) => perform(act, request, reply),
+    });
 
-  addLookDialog(scope, settings, routes);
+  addLookDialog(scope, routes);
 
   async function ask(act: DialogAct, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const page = await find(request);

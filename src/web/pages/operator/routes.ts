@@ -5,7 +5,6 @@ import type { ByteBudget } from "../../../base/request-body.ts";
 import { secondMs, type Clock } from "../../../base/time.ts";
 import type { Actor } from "../../../contract/actor.ts";
 import { authorOf, readerOf, seesOrganization } from "../../access/identity.ts";
-import type { AccessSettings } from "../../access/settings.ts";
 import { receiveForm } from "../../form.ts";
 import { paramsOf } from "../../answer.ts";
 import type { PageReading } from "../../read/page.ts";
@@ -17,7 +16,6 @@ import type { AlertReading } from "../../read/alerts.ts";
 import type { OutboxReading, TestedDelivery } from "../../read/outbox.ts";
 import type { SilenceBook } from "../../../alerting/silence-book.ts";
 import { outboxRow, readReceiverRows } from "../../read/receivers.ts";
-import { addResource } from "../../resource.ts";
 import type { PageContent } from "../frame.ts";
 import { sentenceOf, type Site } from "../site.ts";
 import { renderConfiguration } from "./configuration.ts";
@@ -50,14 +48,10 @@ const receiversAround = { title: "Receivers · flatline", current: "receivers" }
 const configAround = { title: "Configuration · flatline", current: "config" } as const;
 
 /** `/silences`, `/receivers`, `/queue` and `/config`, with the dialogs and forms of their acts. */
-export function addOperatorPages(
-  scope: FastifyInstance,
-  settings: () => AccessSettings,
-  routes: OperatorPageRoutes,
-): void {
+export function addOperatorPages(scope: FastifyInstance, routes: OperatorPageRoutes): void {
   const { site, clock, page, outbox, reload, bodies } = routes;
   const addPage = site.pagesOf(scope);
-  addSilencePages(scope, settings, addPage, routes);
+  addSilencePages(scope, addPage, routes);
 
   addPage(
     "/receivers",
@@ -100,7 +94,7 @@ export function addOperatorPages(
         return site.sendDialog(request, reply.code(422), dialog, around);
       }
     };
-    addResource(scope, path, settings, { POST: { access: "admin", isAboutAll: true, handle } }, site.refuse);
+    site.addAct(scope, path, "admin", { perform: handle }, true);
   }
 
   addAct("/receivers/test", receiversAround, async ({ request, reply, form }) => {
@@ -128,41 +122,32 @@ export function addOperatorPages(
     ),
   );
 
-  addResource(
+  site.addAct(
     scope,
     "/receivers/discard",
-    settings,
+    "admin",
     {
-      GET: {
-        access: "admin",
-        isAboutAll: true,
-        isWrite: false,
-        handle: (request, reply) => {
-          const letters = paramsOf(request).getAll("letter");
-          const many = countOf(letters.length, "dead letter");
-          const dialog = renderDialog({
-            action: letters.length === 0 ? null : "/receivers/discard",
-            title: letters.length === 0 ? "Nothing is ticked." : `Discard ${many}?`,
-            content: html`<p>What is discarded is never sent. Its receiver does not learn of it.</p>
-              ${letters.map((id) => html`<input type="hidden" name="letter" value="${id}" />`)}`,
-            foot: letters.length === 0 ? "" : `As ${readerOf(request) ?? ""}. Cannot be undone.`,
-            ...(letters.length === 0 ? {} : { verb: `Discard ${many}` }),
-            back: "/receivers",
-          });
-          return site.sendDialog(request, reply, dialog, receiversAround);
-        },
+      ask: (request, reply) => {
+        const letters = paramsOf(request).getAll("letter");
+        const many = countOf(letters.length, "dead letter");
+        const dialog = renderDialog({
+          action: letters.length === 0 ? null : "/receivers/discard",
+          title: letters.length === 0 ? "Nothing is ticked." : `Discard ${many}?`,
+          content: html`<p>What is discarded is never sent. Its receiver does not learn of it.</p>
+            ${letters.map((id) => html`<input type="hidden" name="letter" value="${id}" />`)}`,
+          foot: letters.length === 0 ? "" : `As ${readerOf(request) ?? ""}. Cannot be undone.`,
+          ...(letters.length === 0 ? {} : { verb: `Discard ${many}` }),
+          back: "/receivers",
+        });
+        return site.sendDialog(request, reply, dialog, receiversAround);
       },
-      POST: {
-        access: "admin",
-        isAboutAll: true,
-        handle: async (request, reply) => {
-          const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
-          const did = await forEachLetter(form, "discarded", request, (id, author) => outbox.discard(id, author));
-          return site.sendDone(request, reply, did, "/receivers");
-        },
+      perform: async (request, reply) => {
+        const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
+        const did = await forEachLetter(form, "discarded", request, (id, author) => outbox.discard(id, author));
+        return site.sendDone(request, reply, did, "/receivers");
       },
     },
-    site.refuse,
+    true,
   );
 
   /** null: not asked yet. */

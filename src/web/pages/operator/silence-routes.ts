@@ -3,13 +3,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FlatlineError } from "../../../base/errors.ts";
 import { matchesText } from "../../../base/text-pattern.ts";
 import { authorOf, readerOf, requirePattern, seesOrganization, seesPattern } from "../../access/identity.ts";
-import type { AccessSettings } from "../../access/settings.ts";
 import { receiveForm } from "../../form.ts";
 import { paramsOf } from "../../answer.ts";
 import type { PageSilence } from "../../read/page.ts";
 import { formatTime } from "../../parts/figures.ts";
 import { html } from "../../parts/html.ts";
-import { addResource } from "../../resource.ts";
 import { renderMessage } from "../frame.ts";
 import { sentenceOf, type AddPage } from "../site.ts";
 import type { OperatorPageRoutes } from "./routes.ts";
@@ -34,7 +32,6 @@ type Routes = Pick<OperatorPageRoutes, "site" | "clock" | "page" | "silences" | 
 /** `/silences`, and the dialogs that make, change and end one. */
 export function addSilencePages(
   scope: FastifyInstance,
-  settings: () => AccessSettings,
   addPage: AddPage,
   { site, clock, page, silences, alerts, checks, bodies }: Routes,
 ): void {
@@ -88,33 +85,20 @@ export function addSilencePages(
     return site.sendDialog(request, reply, dialog, around);
   }
 
-  addResource(
-    scope,
-    "/silences/new",
-    settings,
-    {
-      GET: {
-        access: "operate",
-        isWrite: false,
-        handle: (request, reply) => sendNew(request, reply, readSilenceForm(paramsOf(request), checks.names()), ""),
-      },
-      POST: {
-        access: "operate",
-        handle: async (request, reply) => {
-          const form = readSilenceForm(await read(request, reply), checks.names());
-          const nowMs = clock.nowMs();
-          const problem = problemOf(form, known(request), nowMs);
-          const endsAtMs = endOf(form, nowMs) ?? 0;
-          if (problem !== null) return sendNew(request, reply.code(422), form, problem);
-          const { slug, check, comment } = form;
-          requirePattern(request, slug);
-          await silences.add({ slug, check, startsAtMs: nowMs, endsAtMs, comment }, authorOf(request));
-          return site.sendDone(request, reply, silencedUntil(endsAtMs, nowMs), path);
-        },
-      },
+  site.addAct(scope, "/silences/new", "operate", {
+    ask: (request, reply) => sendNew(request, reply, readSilenceForm(paramsOf(request), checks.names()), ""),
+    perform: async (request, reply) => {
+      const form = readSilenceForm(await read(request, reply), checks.names());
+      const nowMs = clock.nowMs();
+      const problem = problemOf(form, known(request), nowMs);
+      const endsAtMs = endOf(form, nowMs) ?? 0;
+      if (problem !== null) return sendNew(request, reply.code(422), form, problem);
+      const { slug, check, comment } = form;
+      requirePattern(request, slug);
+      await silences.add({ slug, check, startsAtMs: nowMs, endsAtMs, comment }, authorOf(request));
+      return site.sendDone(request, reply, silencedUntil(endsAtMs, nowMs), path);
     },
-    site.refuse,
-  );
+  });
 
   /** Answers that it is not there, or is none to change. */
   function sendGone(request: FastifyRequest, reply: FastifyReply): unknown {
@@ -130,46 +114,33 @@ export function addSilencePages(
     return found === undefined || found.state === "expired" ? null : found;
   }
 
-  addResource(
-    scope,
-    "/silences/:id/change",
-    settings,
-    {
-      GET: {
-        access: "operate",
-        isWrite: false,
-        handle: async (request, reply) => {
-          const silence = await find(request);
-          if (silence === null) return sendGone(request, reply);
-          const params = paramsOf(request);
-          const form = readSilenceForm(params, checks.names());
-          const comment = params.has("comment") ? form.comment : silence.rule.comment;
-          return sendChange(request, reply, silence, { ...form, comment }, "");
-        },
-      },
-      POST: {
-        access: "operate",
-        handle: async (request, reply) => {
-          const silence = await find(request);
-          if (silence === null || silence.id === null) return sendGone(request, reply);
-          const form = readSilenceForm(await read(request, reply), checks.names());
-          const nowMs = clock.nowMs();
-          const problem = problemOfEnd(form, silence.endsAtMs, nowMs);
-          if (problem !== null) return sendChange(request, reply.code(422), silence, form, problem);
-          requirePattern(request, silence.rule.slug ?? "*");
-          const endsAtMs = endOf(form, silence.endsAtMs) ?? 0;
-          try {
-            await silences.change(silence.id, { endsAtMs, comment: form.comment }, authorOf(request));
-          } catch (error) {
-            if (!(error instanceof FlatlineError) || error.fault === "bug") throw error;
-            return sendChange(request, reply.code(error.httpStatus), silence, form, sentenceOf(error.message));
-          }
-          return site.sendDone(request, reply, silencedUntil(endsAtMs, nowMs), path);
-        },
-      },
+  site.addAct(scope, "/silences/:id/change", "operate", {
+    ask: async (request, reply) => {
+      const silence = await find(request);
+      if (silence === null) return sendGone(request, reply);
+      const params = paramsOf(request);
+      const form = readSilenceForm(params, checks.names());
+      const comment = params.has("comment") ? form.comment : silence.rule.comment;
+      return sendChange(request, reply, silence, { ...form, comment }, "");
     },
-    site.refuse,
-  );
+    perform: async (request, reply) => {
+      const silence = await find(request);
+      if (silence === null || silence.id === null) return sendGone(request, reply);
+      const form = readSilenceForm(await read(request, reply), checks.names());
+      const nowMs = clock.nowMs();
+      const problem = problemOfEnd(form, silence.endsAtMs, nowMs);
+      if (problem !== null) return sendChange(request, reply.code(422), silence, form, problem);
+      requirePattern(request, silence.rule.slug ?? "*");
+      const endsAtMs = endOf(form, silence.endsAtMs) ?? 0;
+      try {
+        await silences.change(silence.id, { endsAtMs, comment: form.comment }, authorOf(request));
+      } catch (error) {
+        if (!(error instanceof FlatlineError) || error.fault === "bug") throw error;
+        return sendChange(request, reply.code(error.httpStatus), silence, form, sentenceOf(error.message));
+      }
+      return site.sendDone(request, reply, silencedUntil(endsAtMs, nowMs), path);
+    },
+  });
 
   function sendChange(
     request: FastifyRequest,
@@ -188,24 +159,15 @@ export function addSilencePages(
     return site.sendDialog(request, reply, dialog, around);
   }
 
-  addResource(
-    scope,
-    "/silences/:id/end",
-    settings,
-    {
-      POST: {
-        access: "operate",
-        handle: async (request, reply) => {
-          const silence = await find(request);
-          if (silence === null || silence.id === null) return sendGone(request, reply);
-          requirePattern(request, silence.rule.slug ?? "*");
-          await silences.expire(silence.id, authorOf(request));
-          return site.sendDone(request, reply, "The silence has ended.", path);
-        },
-      },
+  site.addAct(scope, "/silences/:id/end", "operate", {
+    perform: async (request, reply) => {
+      const silence = await find(request);
+      if (silence === null || silence.id === null) return sendGone(request, reply);
+      requirePattern(request, silence.rule.slug ?? "*");
+      await silences.expire(silence.id, authorOf(request));
+      return site.sendDone(request, reply, "The silence has ended.", path);
     },
-    site.refuse,
-  );
+  });
 }
 
 function silencedUntil(endsAtMs: number, nowMs: number): string {

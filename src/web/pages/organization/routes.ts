@@ -4,7 +4,6 @@ import { breakAddresses } from "../../../base/broken-address.ts";
 import { FlatlineError } from "../../../base/errors.ts";
 import { dayMs } from "../../../base/time.ts";
 import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../../access/identity.ts";
-import type { AccessSettings } from "../../access/settings.ts";
 import { paramsOf } from "../../answer.ts";
 import { countOf } from "../../parts/figures.ts";
 import { html, type Html } from "../../parts/html.ts";
@@ -12,7 +11,6 @@ import type { CheckReading } from "../../read/checks.ts";
 import { chartOfIncident, readDeathsChart } from "../../read/chart.ts";
 import { readAsk, type DeadAssetReading } from "../../read/dead-assets.ts";
 import { readOrganization, type OrganizationFacts, type OrganizationSources } from "../../read/organization.ts";
-import { addResource } from "../../resource.ts";
 import { wantsHtml } from "../../sign-in/lead.ts";
 import { renderChart } from "../chart/chart.ts";
 import type { ChartAct } from "../chart/data.ts";
@@ -32,11 +30,7 @@ export interface OrganizationPageRoutes extends OrganizationSources {
 const weekMs = 7 * dayMs;
 
 /** `/o/SLUG`, and a run of all its checks. */
-export function addOrganizationPages(
-  scope: FastifyInstance,
-  settings: () => AccessSettings,
-  options: OrganizationPageRoutes,
-): void {
+export function addOrganizationPages(scope: FastifyInstance, options: OrganizationPageRoutes): void {
   const { site, running, deadAssets } = options;
   const addPage = site.pagesOf(scope);
 
@@ -64,7 +58,7 @@ export function addOrganizationPages(
     });
   });
 
-  addResource(scope, "/o/:slug/run", settings, { POST: { access: "operate", handle: run } }, site.refuse);
+  site.addAct(scope, "/o/:slug/run", "operate", { perform: run });
 
   function slugOf(request: FastifyRequest): string {
     return (request.params as { readonly slug: string }).slug;
