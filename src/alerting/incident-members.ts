@@ -15,7 +15,7 @@ export async function memberViewer(
   nowMs: number,
 ): Promise<(incident: Incident, kept: KeptAlert) => IncidentMember> {
   const rules = rulesAt([...settings.silences, ...(await silences.endingAfter(nowMs)).map(ruleOf)], nowMs);
-  const failures = new Map((await gate.failures()).map((failure) => [failure.alert.id, failure]));
+  const failures = await gate.unreleased();
   return (incident, { alert, end }) => {
     const { check, slug } = alert;
     const policy = settings.gateOf(slug);
@@ -26,7 +26,7 @@ export async function memberViewer(
       end,
       isSilenced: end === null && rules.some((rule) => matches(rule, subject)),
       isQuiet: end === null && isQuietUnder(incident, alert, policy),
-      holdsGate: failure !== undefined && releaseOf(failure, policy) === null,
+      holdsGate: failure !== undefined && releaseOf({ alert, end, ...failure }, policy) === null,
     };
   };
 }

@@ -153,6 +153,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
 
       expect(await gate.failuresAmong(live)).toEqual(await gate.failures());
       expect((await gate.failures()).map(({ alert: { id } }) => id).toSorted()).toEqual(["ended", "live"]);
+      expect([...(await gate.unreleased()).keys()].toSorted()).toEqual(["ended", "live"]);
       expect((await gate.endedFailures()).map(({ alert: { id } }) => id)).toEqual(["ended"]);
       expect(await incidents.members([7], live)).toEqual(await incidents.members([7]));
       expect((await incidents.members([7])).get(7)).toHaveLength(3);

@@ -90,6 +90,12 @@ export function createGateStore(db: Db) {
         return body === null ? [] : [{ ...keptAlert({ body, endBody }), ...times }];
       });
     },
+    /** Returns the times of the failures that no hand has released, by alert: for a caller that has the alerts. */
+    unreleased: async (): Promise<ReadonlyMap<string, Pick<GateFailure, "failedAtMs" | "releasedAtMs">>> => {
+      const rows = db.selectFrom("gate_failures").select(["alertId", "failedAtMs", "releasedAtMs"]);
+      const found = await rows.where("releasedAtMs", "is", null).execute();
+      return new Map(found.map(({ alertId, ...times }) => [alertId, times]));
+    },
     /** Returns the failures that no hand has released and whose alert has ended. */
     endedFailures: async (): Promise<readonly GateFailure[]> => {
       const rows = failureRows(db).where("releasedAtMs", "is", null).where("ended_alerts.id", "is not", null);
