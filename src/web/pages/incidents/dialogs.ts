@@ -219,6 +219,15 @@ function renderChoices(dialog: DialogFacts): Html {
 
 type Line = readonly [name: string, text: string];
 
+function lineIf(isSo: boolean, name: string, text: string): Line[] {
+  return isSo ? [[name, text]] : [];
+}
+
+/** How many alerts an act would leave out for a reason. */
+function countSkipped(foreseen: IncidentActResult | undefined, why: string): number {
+  return foreseen?.skipped.filter(({ reason }) => reason === why).length ?? 0;
+}
+
 /** What a verdict does, computed for each organization that is meant and added up. */
 function judgeLines(
   verdict: JudgementVerdict,
@@ -226,41 +235,21 @@ function judgeLines(
   foreseen: IncidentActResult | undefined,
 ): Line[] {
   const gateName = meant.length === 1 ? "Gate" : "Gates";
+  const isChecker = verdict === "checker";
   const opened = foreseen?.gatesOpened.length ?? 0;
   const held = foreseen?.gatesHeld.length ?? 0;
-  const refused = foreseen?.skipped.filter(({ reason }) => reason === "needs_gate").length ?? 0;
-  const excess = Math.round(excessOf(meant));
+  const refused = countSkipped(foreseen, "needs_gate");
   const revived = meant.reduce((sum, one) => sum + one.revived, 0);
-  const gates: Line[] = [
-    ...(opened > 0
-      ? [[gateName, meant.length === 1 ? "opens at once" : `${formatCount(opened)} open at once`] as const]
-      : []),
-    ...(held > 0
-      ? [
-          [
-            opened > 0 ? "" : gateName,
-            verdict === "checker"
-              ? `${stay(held, meant)} until ${held === 1 ? "its alert ends" : "theirs end"}, or somebody releases ${held === 1 ? "it" : "them"}`
-              : `${stay(held, meant)} until somebody releases ${held === 1 ? "it" : "them"}`,
-          ] as const,
-        ]
-      : []),
-    ...(opened + held === 0 ? [[gateName, "none is shut"] as const] : []),
-    ...(refused > 0
-      ? [["", `${formatCount(refused)} need the right to open gates, which you do not have`] as const]
-      : []),
-  ];
+  const left = Math.max(0, Math.round(excessOf(meant)) - revived);
+  const ends = isChecker ? `${held === 1 ? "its alert ends" : "theirs end"}, or ` : "";
+  const until = `${ends}somebody releases ${held === 1 ? "it" : "them"}`;
   return [
-    ...gates,
-    ["Baseline", verdict === "checker" ? "loses these hours where it excludes judged ones" : "keeps these hours"],
-    ...(verdict === "checker"
-      ? [
-          [
-            "Reopen",
-            `${formatCount(revived)} found alive, ${formatCount(Math.max(0, excess - revived))} to look at`,
-          ] as const,
-        ]
-      : []),
+    ...lineIf(opened > 0, gateName, meant.length === 1 ? "opens at once" : `${formatCount(opened)} open at once`),
+    ...lineIf(held > 0, opened > 0 ? "" : gateName, `${stay(held, meant)} until ${until}`),
+    ...lineIf(opened + held === 0, gateName, "none is shut"),
+    ...lineIf(refused > 0, "", `${formatCount(refused)} need the right to open gates, which you do not have`),
+    ["Baseline", isChecker ? "loses these hours where it excludes judged ones" : "keeps these hours"],
+    ...lineIf(isChecker, "Reopen", `${formatCount(revived)} found alive, ${formatCount(left)} to look at`),
     ["Messages", "one to each receiver that is told of acts"],
   ];
 }
@@ -276,16 +265,15 @@ function acknowledgeLines(
   foreseen: IncidentActResult | undefined,
 ): Line[] {
   const opened = foreseen?.gatesOpened.length ?? 0;
-  const already = foreseen?.skipped.filter(({ reason }) => reason === "already").length ?? 0;
-  const refused = foreseen?.skipped.filter(({ reason }) => reason === "needs_gate").length ?? 0;
+  const already = countSkipped(foreseen, "already");
+  const refused = countSkipped(foreseen, "needs_gate");
+  const called = escalation === null ? "" : `${escalation.receiver}, due at ${formatTime(escalation.atMs, nowMs)}`;
   return [
     ["Reminders", "stop, until it gets worse"],
-    ...(escalation === null
-      ? []
-      : [["Not called", `${escalation.receiver}, due at ${formatTime(escalation.atMs, nowMs)}`] as const]),
-    ...(opened > 0 ? [["Gates", `${formatCount(opened)} open at once`] as const] : []),
-    ...(already > 0 ? [["Taken before", `${formatCount(already)} of ${formatCount(meant.length)}`] as const] : []),
-    ...(refused > 0 ? [["Left out", `${formatCount(refused)} whose gate it would open`] as const] : []),
+    ...lineIf(escalation !== null, "Not called", called),
+    ...lineIf(opened > 0, "Gates", `${formatCount(opened)} open at once`),
+    ...lineIf(already > 0, "Taken before", `${formatCount(already)} of ${formatCount(meant.length)}`),
+    ...lineIf(refused > 0, "Left out", `${formatCount(refused)} whose gate it would open`),
   ];
 }
 
@@ -300,7 +288,7 @@ function renderRelease({ meant }: DialogFacts, foreseen: IncidentActResult | und
     </p>
     ${renderThen([
       ["Gates", `${formatCount(opened)} open at once`],
-      ...(kept > 0 ? [["", `${formatCount(kept)} stay shut: another alert holds them`] as const] : []),
+      ...lineIf(kept > 0, "", `${formatCount(kept)} stay shut: another alert holds them`),
     ])}
     ${
       held.length < 2
