@@ -14,7 +14,6 @@ import { readUnfinished, type Unfinished } from "./unfinished.ts";
 /** An organization as the overview lists it. Times are epoch ms. */
 export interface OverviewRow {
   readonly slug: string;
-  readonly labels: Readonly<Record<string, string>>;
   /** The worst of its checks; unknown while it waits for its first run, or when its last result is too old. */
   readonly severity: Severity;
   /** Its spike check has not run yet. */
@@ -41,6 +40,8 @@ export interface OverviewRow {
 export interface Overview {
   readonly nowMs: number;
   readonly rows: readonly OverviewRow[];
+  /** Labels of an organization: asked of those that are shown, or filtered by words. */
+  readonly labelsOf: (slug: string) => Readonly<Record<string, string>>;
   /** Open incidents that are not silenced as a whole, the worst first. */
   readonly open: readonly IncidentFacts[];
   readonly unfinished: Unfinished;
@@ -94,6 +95,7 @@ export async function readOverview(
     held: heldSeen,
     alerts: counts,
     rows: rowsOf(running, alerts, held, sees, nowMs),
+    labelsOf: (slug) => rules.targetOf("dead-asset-spike", slug)?.labels ?? {},
     open,
     unfinished,
     toFinish,
@@ -142,7 +144,6 @@ function rowsOf(
     if (state.check === "dead-asset-spike") spikes.push(state);
     else others.set(state.slug, [...(others.get(state.slug) ?? []), state]);
   }
-  const rules = running.settings();
   return spikes.map((state): OverviewRow => {
     const { slug } = state;
     const own = bySlug.get(slug) ?? [];
@@ -159,7 +160,6 @@ function rowsOf(
     const firing = own.find(({ alert }) => alert.state === "firing" && alert.incident !== undefined);
     return {
       slug,
-      labels: rules.targetOf("dead-asset-spike", slug)?.labels ?? {},
       severity: worstSeverity([severity, ...bad.map((other) => other.severity)]),
       isWaiting: state.severity === null,
       count,

@@ -9,7 +9,6 @@ const nowMs = Date.UTC(2026, 10, 24, 22, 12);
 function rowOf(slug: string, over: Partial<OverviewRow> = {}): OverviewRow {
   return {
     slug,
-    labels: {},
     severity: "ok",
     isWaiting: false,
     count: 3,
@@ -30,6 +29,7 @@ function overviewOf(rows: readonly OverviewRow[], over: Partial<Overview> = {}):
   return {
     nowMs,
     rows,
+    labelsOf: () => ({}),
     open: [],
     held: new Map(),
     alerts: { firing: 0, acknowledged: 0, pending: 0, silenced: 0 },

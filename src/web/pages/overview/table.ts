@@ -108,7 +108,7 @@ export interface Layout {
 
 /** Renders the filter and the table: open incidents with their worst, then the others, shut gates first. */
 export function renderOrganizations(
-  { rows, nowMs, open }: Overview,
+  { rows, labelsOf, nowMs, open }: Overview,
   params: URLSearchParams,
   { isFiltered, problems, found, parts, page }: Layout,
   hoursOf: (slug: string) => HourSeries | null,
@@ -120,7 +120,7 @@ export function renderOrganizations(
     : `${countOf(rows.length, "organization")}, ${open.length > 0 ? "most excess first" : "shut gates first"}`;
   const body = parts.flatMap(({ head, rows: own, more }) => [
     ...(head === null ? [] : [head]),
-    ...own.map((row) => renderRow(row, hoursOf(row.slug), nowMs)),
+    ...own.map((row) => renderRow(row, labelsOf(row.slug), hoursOf(row.slug), nowMs)),
     ...(more.html === "" ? [] : [more]),
   ]);
   const windows = new Set(rows.map(({ windowHours }) => windowHours));
@@ -148,13 +148,14 @@ export function layOut(overview: Overview, params: URLSearchParams): Layout {
   const { severities, text } = askedOf(params);
   const { rows } = overview;
   const isFiltered = text !== "" || severities.length > 0;
-  const words = readWords(text, vocabularyOf(rows));
+  const words = text === "" ? null : readWords(text, vocabularyOf(overview));
   const wanted = rows.filter(({ severity }) => severities.length === 0 || severities.includes(severity));
-  const found = text === "" ? wanted : selectByWords(wanted, words, subjectOf);
+  const subject = (row: OverviewRow): WordSubject => subjectOf(row, overview.labelsOf(row.slug));
+  const found = words === null ? wanted : selectByWords(wanted, words, subject);
   const rest = (isFiltered ? found : outsideIncidents(overview)).toSorted(byUrgency);
   const page = pageOf(rest, params.get("page"), pageSize);
   const parts = isFiltered ? [{ head: null, rows: page.items, more: nothing }] : partsOf(overview, rest, page);
-  return { isFiltered, problems: words.problems, found, parts, page };
+  return { isFiltered, problems: words?.problems ?? [], found, parts, page };
 }
 
 function partsOf(overview: Overview, rest: readonly OverviewRow[], page: PageOf<OverviewRow>): readonly Part[] {
@@ -215,12 +216,15 @@ function byUrgency(left: OverviewRow, right: OverviewRow): number {
 
 const stateNames = ["pending", "silenced", "acknowledged"] as const;
 
-function vocabularyOf(rows: readonly OverviewRow[]) {
-  const labels = new Set(rows.flatMap((row) => Object.keys(row.labels)));
+function vocabularyOf({ rows, labelsOf }: Overview) {
+  const labels = new Set(rows.flatMap(({ slug }) => Object.keys(labelsOf(slug))));
   return { names: [...shownSeverities, ...stateNames], labels: [...labels, "gate"] };
 }
 
-function subjectOf({ slug, labels, severity, state, others, heldSinceMs }: OverviewRow): WordSubject {
+function subjectOf(
+  { slug, severity, state, others, heldSinceMs }: OverviewRow,
+  labels: Readonly<Record<string, string>>,
+): WordSubject {
   return {
     slug,
     labels: { ...labels, gate: heldSinceMs === null ? "open" : "shut" },
@@ -255,8 +259,13 @@ function renderGroup(words: Html, some: readonly OverviewRow[]): Html {
   </tr>`;
 }
 
-function renderRow(row: OverviewRow, hours: HourSeries | null, nowMs: number): Html {
-  const { slug, labels, severity, count, expected, others, heldSinceMs, state, lateMs, isWaiting } = row;
+function renderRow(
+  row: OverviewRow,
+  labels: Readonly<Record<string, string>>,
+  hours: HourSeries | null,
+  nowMs: number,
+): Html {
+  const { slug, severity, count, expected, others, heldSinceMs, state, lateMs, isWaiting } = row;
   const isHot = severity === "fail" || severity === "warn";
   const shown = Object.entries(labels).map(([name, value]) => `${name} ${value}`);
   const notes = [
