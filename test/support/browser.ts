@@ -99,33 +99,35 @@ export async function axeViolations(page: Page): Promise<string[]> {
 const widths = [320, 390, 820, 1_024, 1_440] as const;
 
 // Evaluated in the page, as text: what scrolls sideways, what is cut off, and which word goes on in the next line although it had
-// room for itself. Addresses and code break where they must; what is only for readers of text is cut on purpose.
+// room for itself. Addresses and code break where they must; what is only for readers of text is cut on purpose, and a field scrolls.
 const geometryFlaws = `(() => {
   const flaws = [];
   const root = document.documentElement;
   if (root.scrollWidth > innerWidth) flaws.push("scrolls sideways: " + root.scrollWidth);
   const name = (element) => element.outerHTML.slice(0, 100);
+  const unseen = new Map([[null, false]]);
   const isUnseen = (element) => {
-    for (let one = element; one !== null; one = one.parentElement)
-      if (getComputedStyle(one).clipPath.startsWith("inset(50%")) return true;
-    return !element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+    if (!unseen.has(element))
+      unseen.set(element, isUnseen(element.parentElement) || getComputedStyle(element).clipPath.startsWith("inset(50%"));
+    return unseen.get(element);
   };
+  for (const element of document.body.querySelectorAll(":not(input, select)")) {
+    const { overflowX, textOverflow } = getComputedStyle(element);
+    const isCut = /hidden|clip/.test(overflowX) && element.scrollWidth > element.clientWidth + 1;
+    if ((isCut || textOverflow === "ellipsis") && !isUnseen(element)) flaws.push("cut off: " + name(element));
+  }
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const range = document.createRange();
   for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
     const element = node.parentElement;
     if (node.data.trim() === "" || element.closest("script, option, svg") !== null || isUnseen(element)) continue;
+    if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
     range.selectNodeContents(node);
     const box = range.getBoundingClientRect();
     if (box.left < -0.5 || box.right > innerWidth + 0.5) flaws.push("cut off by the window: " + name(element));
+    if (box.height < 24 || element.closest("code, pre, .address") !== null) continue;
     let block = element;
     for (; getComputedStyle(block).display.startsWith("inline"); block = block.parentElement);
-    for (let one = element; one !== document.body; one = one.parentElement) {
-      const { overflowX, textOverflow } = getComputedStyle(one);
-      if (textOverflow === "ellipsis" || (/hidden|clip/.test(overflowX) && one.scrollWidth > one.clientWidth + 1))
-        flaws.push("cut off: " + name(one));
-    }
-    if (box.height < 24 || element.closest("code, pre, .address") !== null) continue;
     const room = block.clientWidth - parseFloat(getComputedStyle(block).paddingLeft) - parseFloat(getComputedStyle(block).paddingRight);
     for (const { 0: word, index } of node.data.matchAll(/[\\p{L}\\p{N}]+/gu)) {
       range.setStart(node, index);
