@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { organizationOf, useConfigFolder } from "../../test/support/config-folder.ts";
 import type { Environment } from "./document/interpolation.ts";
-import { findConfigPath, loadConfig } from "./load.ts";
+import { findConfigPath, loadClientConfig, loadConfig } from "./load.ts";
 
 const { folder, write, load, problemsOf } = useConfigFolder();
 
@@ -234,6 +234,25 @@ receivers:
     const config = await load(text);
 
     expect(config.organizations).toHaveLength(10_000);
+  });
+});
+
+describe("loadClientConfig", () => {
+  const tokens = `
+    - { name: some, token: some-organizations-only, may: [read, operate, gate, admin], organizations: ["eu-*"] }
+    - { name: reader, token: may-read-only-0000, may: [read] }
+    - { name: ops, token: may-do-the-most-00, may: [read, operate, admin] }
+    - { name: more, token: may-as-much-000000, may: [read, operate, admin] }`;
+
+  it.each([
+    ["the token that may do the most", `tokens: ${tokens}`, "may-do-the-most-00"],
+    ["server.token before all", `token: all-rights-0000000\n  tokens: ${tokens}`, "all-rights-0000000"],
+  ])("takes %s", async (_rule, server, expected) => {
+    await write("flatline.yaml", `${embedded}server:\n  ${server}\n`);
+
+    const { token } = await loadClientConfig({ path: "flatline.yaml", cwd: folder(), env: {} }, ["listen", "token"]);
+
+    expect(token?.reveal()).toBe(expected);
   });
 });
 

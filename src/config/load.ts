@@ -9,6 +9,7 @@ import { listenProblem, parseListen } from "../base/schema/values.ts";
 import type { Secret } from "../base/secret.ts";
 import { readWith, type SchemaProblem } from "../contract/issues.ts";
 import { checkRelations } from "./check/relations.ts";
+import { rights } from "../contract/rights.ts";
 import type { WrittenConfig } from "./check/written.ts";
 import type { Config } from "./config.ts";
 import { known, refused, type Accepted } from "./document/accepted.ts";
@@ -74,7 +75,7 @@ export interface ClientConfig {
   readonly file: string;
   /** HOST:PORT of the daemon. */
   readonly listen: string;
-  /** `server.token`, else the first of `server.tokens`; null: there is none. */
+  /** `server.token`, else the one of `server.tokens` that may do the most; null: there is none. */
   readonly token: Secret | null;
   /** `appUrl` and `alerting.externalUrl`, as far as they are set. */
   readonly ownAddresses: readonly string[];
@@ -97,20 +98,26 @@ export async function loadClientConfig(
   const secrets = await readSecrets(needsToken ? { server } : {}, document, { isExposed: false });
   const environment = readEnvironmentListen(options.env, server.listen, document);
   const [one] = secrets.of(["server"], "token");
+  // A command may need any right. A token for all organizations comes before one for some.
+  const mights = (known(server.tokens) ?? []).map((token) => {
+    const { may, organizations } = known(token) ?? {};
+    return (known(may)?.length ?? 0) + (organizations === undefined ? rights.length : 0);
+  });
+  const most = Math.max(0, mights.indexOf(Math.max(...mights)));
   const problems = [...document.problems, ...invalid, ...secrets.problems, ...environment.problems];
   const problemsAt = (...paths: readonly string[]): Problem[] => problems.filter(({ path }) => paths.includes(path));
   const found = problemsAt("yaml", "server");
   if (needs.includes("listen")) found.push(...problemsAt("server.listen"));
   if (needsToken) found.push(...problemsAt("server.token", "server.tokenFile"));
   if (needsToken && one === undefined && found.length === 0) {
-    const first = "server.tokens[0]";
-    found.push(...problemsAt("server.tokens", first, `${first}.token`, `${first}.tokenFile`));
+    const path = `server.tokens[${most}]`;
+    found.push(...problemsAt("server.tokens", path, `${path}.token`, `${path}.tokenFile`));
   }
   if (found.length > 0) throw invalidConfig(found, [document]);
   return {
     file: document.absolutePath,
     listen: listenOf(known(server.listen), environment.listen),
-    token: one ?? secrets.of(["server", "tokens", 0], "token")[0] ?? null,
+    token: one ?? secrets.of(["server", "tokens", most], "token")[0] ?? null,
     ownAddresses: [known(written.appUrl), known(known(written.alerting)?.externalUrl)].filter(
       (one) => one !== undefined,
     ),
