@@ -61,7 +61,12 @@ function passOn(request: IncomingMessage, take: (piece: Uint8Array) => void): Pr
         reject(error);
       }
     };
-    request.on("data", onPiece).once("end", resolve).once("error", fail).once("close", fail);
+    // Every request is closed in the end: no error with its stack is made for those that were read.
+    const end = (): void => {
+      request.off("close", fail);
+      resolve();
+    };
+    request.on("data", onPiece).once("end", end).once("error", fail).once("close", fail);
   });
 }
 
