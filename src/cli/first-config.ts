@@ -7,7 +7,6 @@ import { FlatlineError } from "../base/errors.ts";
 import { loadConfig } from "../config/load.ts";
 import type { CheckReport } from "../contract/report.ts";
 import type { PartsDeps } from "../daemon/parts.ts";
-import { checkOnce } from "./check-once.ts";
 
 /** What a first configuration is made of. */
 export interface FirstAnswers {
@@ -93,6 +92,8 @@ export async function tryFirst(answers: FirstAnswers, deps: PartsDeps, signal: A
     const path = "flatline.yaml";
     await writeAll(folder, path, firstFiles(answers));
     const config = await loadConfig({ path, cwd: folder, env: {} });
+    // What runs a check is most of the program; `flatline config check` reads this file, too.
+    const { checkOnce } = await import("./check-once.ts");
     return await checkOnce(config, deps, { slugs: [], atMs: null, thresholds: {}, signal, onNoStore: () => undefined });
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -16,7 +16,6 @@ import {
   type FirstAnswers,
 } from "./first-config.ts";
 import { longestSlug } from "../contract/slug.ts";
-import { renderReports } from "./check.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { openQuestions, type Questions } from "./questions.ts";
 
@@ -174,6 +173,7 @@ async function finish(
   questions: Questions | null,
 ): Promise<void> {
   if (flags.check) {
+    const { renderReports } = await import("./check.ts");
     const reports = await tryFirst(answers, context, context.signal);
     context.stdout.write(`${renderReports(reports, [], context)}\n`);
     const unanswered = reports.filter(({ kind }) => kind === "error").map(({ slug }) => slug);
