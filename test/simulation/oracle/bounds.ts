@@ -58,8 +58,9 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     checks: organizations,
     shards: 64,
     receiver_pauses: receivers,
-    // A process; those that have ended go when others have run their checks.
-    owners: 8,
+    // One of each life, and of each doubt whether the store has taken a commit, of which there may be some within an hour. Those
+    // that have ended go after the hour in which others have run their checks.
+    owners: 16,
     // Folded after each hour.
     runs: 4 * runsAnHour,
     run_requests: organizations,
