@@ -6,6 +6,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build.js scripts/bundle.js scripts/site.js scripts/
+COPY docs/*.md docs/
 COPY src src
 RUN node scripts/build.js
 

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.js";
-import { buildSite } from "./site.js";
+import { buildDocs, buildSite } from "./site.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const tsc = `${root}node_modules/typescript/bin/tsc`;
@@ -24,5 +24,8 @@ if (!isNpx && existsSync(tsc) && existsSync(`${root}src`)) {
   // As the code that they describe (scripts/bundle.js).
   writeFileSync(`${root}dist/types/package.json`, '{ "type": "commonjs" }\n');
   process.exitCode = status ?? 1;
-  if (process.exitCode === 0) await bundle(root, await buildSite(root, assets));
+  if (process.exitCode === 0) {
+    await buildDocs(root, `${root}dist/web`);
+    await bundle(root, await buildSite(root, assets));
+  }
 }

@@ -1,8 +1,8 @@
 // Joins the browser's code and the sheets of src/web/browser into two files whose names change with what they say, so that a
 // browser keeps them for good, and writes their names to site.json for the server (src/web/pages/assets.ts).
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 
 // Layers decide what overrules what; the first sheet names them.
 const sheets = ["base", "frame", "parts", "tables", "chart", "pages"];
@@ -22,6 +22,45 @@ export async function buildSite(root, assets) {
   };
   writeFileSync(join(assets, "site.json"), `${JSON.stringify(names)}\n`);
   return [join(root, "node_modules/htmx.org")];
+}
+
+/**
+ * Writes docs.json for the server (src/web/pages/docs.ts): the title and the markup of each page of docs by its name. Links that
+ * lead out of docs, and pictures, are only their words there.
+ */
+export async function buildDocs(root, folder) {
+  const { Marked } = await import("marked");
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth }) {
+        const content = this.parser.parseInline(tokens);
+        return `<h${depth} id="${anchorOf(content)}">${content}</h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        const content = this.parser.parseInline(tokens);
+        return /^(?:#|[a-z-]+\.md(?:#|$)|https:)/.test(href) ? `<a href="${href}">${content}</a>` : content;
+      },
+      image: ({ text }) => text,
+      html: () => "",
+    },
+  });
+  const pages = globSync("docs/*.md", { cwd: root }).toSorted();
+  const docs = pages.map((path) => {
+    const content = marked.parse(readFileSync(join(root, path), "utf8"));
+    return [basename(path), { title: plain(/<h1[^>]*>(.*)<\/h1>/.exec(content)?.[1] ?? path), content }];
+  });
+  writeFileSync(join(folder, "docs.json"), JSON.stringify(Object.fromEntries(docs)));
+}
+
+/** As GitHub names the place of a heading. */
+function anchorOf(content) {
+  const text = plain(content).toLowerCase();
+  return text.replaceAll(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-");
+}
+
+function plain(content) {
+  const named = { lt: "<", gt: ">", amp: "&", quot: '"', "#39": "'" };
+  return content.replaceAll(/<[^>]*>/g, "").replaceAll(/&(lt|gt|amp|quot|#39);/g, (_, name) => named[name]);
 }
 
 function withoutComments(css) {

@@ -33,6 +33,7 @@ import { addStatusRoute } from "./api/status-routes.ts";
 import { addReportRoutes } from "./api/report-routes.ts";
 import { addOperatorRoutes } from "./api/operator-routes.ts";
 import { addPageAssets } from "./assets.ts";
+import { addDocsPages } from "./pages/docs.ts";
 import type { PageReading } from "./read/page.ts";
 import type { AuditStore } from "../store/acts/audit.ts";
 import type { NoteFailure } from "./access/failures.ts";
@@ -330,6 +331,7 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   void server.register(async (scope) => addAuditRoutes(scope, access, options));
   void server.register(async (scope) => addOperatorRoutes(scope, access, options));
   void server.register(async (scope) => addPageAssets(scope, access));
+  void server.register(async (scope) => addDocsPages(scope, access));
   const { running } = options;
   const site = createSite({ ...options, settings: access, storeProblem: () => options.page.storeProblem() });
   addMissingPage(server, access, site);

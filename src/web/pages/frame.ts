@@ -205,7 +205,7 @@ function renderFoot({ facts, reader, isSession, canSignIn, theme, here }: Frame,
   return html`<footer class="foot">
     <p>
       flatline ${version} · ${facts === null ? nothing : html`${footText(facts)} · `}<a href="/metrics">metrics</a> ·
-      <a href="/api/v1/checks">API</a>
+      <a href="/api/v1/checks">API</a> · <a href="/docs">docs</a>
     </p>
     <p>
       <span class="zones" hidden

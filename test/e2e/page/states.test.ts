@@ -73,6 +73,9 @@ const empty: World = {
     ["no setting", "/config", /No organization is configured/],
     ["no such incident", "/incidents/7", /There is no such incident/],
     ["no such page", "/nothing", /There is no page here/],
+    ["the documentation", "/docs", /Runbooks/],
+    ["prose of the documentation", "/docs/runbooks.md", /FlatlineDeadAssetSpikeFail/],
+    ["tables and code of the documentation", "/docs/commands.md", /flatline/],
   ],
 };
 

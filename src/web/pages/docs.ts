@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { z } from "zod";
+
+import type { AccessSettings } from "../access/settings.ts";
+import { html } from "../parts/html.ts";
+import { sendProblem } from "../problem.ts";
+import { addResource } from "../resource.ts";
+import { sendText } from "../answer.ts";
+import { renderSheet } from "./sheet.ts";
+import { themeOf } from "./site.ts";
+
+const docsSchema = z.record(z.string(), z.object({ title: z.string(), content: z.string() }));
+type Docs = z.infer<typeof docsSchema>;
+
+// What scripts/build.js made of docs: as seen from dist/program, and from the sources.
+const files = ["../web/docs.json", "../../../dist/web/docs.json"].map((path) => new URL(path, import.meta.url));
+
+/** `/docs`: the documentation of this version, where `runbook_url` of the shipped rules leads. */
+export function addDocsPages(scope: FastifyInstance, settings: () => AccessSettings): void {
+  let known: Docs | null = null;
+  const send = (request: FastifyRequest, reply: FastifyReply, name: string | null): unknown => {
+    known ??= readDocs();
+    const page = name === null ? listOf(known) : known[name.endsWith(".md") ? name : `${name}.md`];
+    if (page === undefined) return sendProblem(reply, 404, "no such page; /docs lists them");
+    const { title, content } = page;
+    // The project's own text, built with the program.
+    const main = html`<article class="docs">${{ html: content }}</article>`;
+    return sendText(request, reply, "text/html", renderSheet({ title, main, theme: themeOf(request) }));
+  };
+  addResource(scope, "/docs", settings, {
+    GET: { access: "open", handle: (request, reply) => send(request, reply, null) },
+  });
+  addResource(scope, "/docs/:page", settings, {
+    GET: {
+      access: "open",
+      handle: (request, reply) => send(request, reply, (request.params as { readonly page: string }).page),
+    },
+  });
+}
+
+function readDocs(): Docs {
+  for (const file of files) {
+    try {
+      return docsSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+    } catch {
+      continue;
+    }
+  }
+  return {};
+}
+
+function listOf(docs: Docs): Docs[string] {
+  const items = Object.entries(docs).map(([name, { title }]) => html`<li><a href="/docs/${name}">${title}</a></li>`);
+  return {
+    title: "Documentation",
+    content: html`<h1>Documentation</h1>
+      <ul>
+        ${items}
+      </ul>`.html,
+  };
+}
