@@ -148,7 +148,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     const runs = requests.map((request) => committedRun(request, owner, seq));
     const previous = runs.map(({ checkId }) => board.stateOf(checkId)?.severity ?? null);
     let steps: readonly Transition[] | null;
-    // Of the attempt that was stored.
+    // What the attempt that was stored did to incidents.
     let incidents: readonly IncidentEvent[] = [];
     try {
       const booked = (events: readonly IncidentEvent[]): void => void (incidents = events);

@@ -10,7 +10,7 @@ import type { PartsDeps } from "../daemon/parts.ts";
 
 /** What a first configuration is made of. */
 export interface FirstAnswers {
-  /** Of the platform's API v2. */
+  /** The address of the platform's API v2. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly slugs: readonly string[];

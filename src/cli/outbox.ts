@@ -61,7 +61,7 @@ interface ChangeCommand {
   readonly name: "retry" | "discard";
   readonly description: string;
   readonly done: string;
-  /** Of the HTTP API: what follows the path of a notification. */
+  /** The request to the HTTP API: its method, and what follows the path of a notification. */
   readonly request: readonly [method: "POST" | "DELETE", suffix: string];
   readonly change: typeof retryEntry;
 }

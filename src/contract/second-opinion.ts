@@ -35,7 +35,7 @@ export interface ControlCounts {
   readonly asked: number;
   /** How many of them showed life. */
   readonly alive: number;
-  /** Of a look by DNS alone, which shows no life: how many of them do not exist. */
+  /** How many of them do not exist, in a look by DNS alone, which shows no life. */
   readonly gone?: number | undefined;
 }
 

@@ -20,7 +20,7 @@ export interface ControlQuery {
 
 // CONTRACT 16.
 const longDeadMs = 14 * dayMs;
-// Of older ones there are enough, and their organization's events since then have to be read.
+// There are enough older ones, and their organization's events since then have to be read.
 const deathsOfMs = 7 * dayMs;
 const aliveWithinMs = 7 * dayMs;
 const mostAssets = 100_000;

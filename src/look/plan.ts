@@ -30,7 +30,7 @@ export interface LookSources {
   readonly takeHost: (host: string) => Promise<boolean>;
 }
 
-// Of an organization's dead assets so many take part in the draw, evenly drawn themselves: names of a million are 100 MB.
+// So many dead assets of an organization take part in the draw, evenly drawn themselves: the names of a million are 100 MB.
 const mostDrawn = 2_000;
 // Hosts that were looked at are left out, but not without end.
 const mostTries = 2_000;

@@ -32,7 +32,7 @@ export type ProbeRequest = z.infer<typeof probeRequestSchema>;
 /** What a look at one asset found. */
 const probeResultSchema = z.strictObject({
   answer: z.enum(lookAnswers),
-  /** Of the last answer over HTTP; null: there was none. */
+  /** The status of the last answer over HTTP; null: there was none. */
   status: z.number().int().min(0).max(999).nullable(),
   title: z.string().max(200).nullable(),
   /** Length of the body as it was sent, as far as it was read. */

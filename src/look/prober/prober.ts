@@ -9,7 +9,7 @@ import { linesOf, probeReplySchema, type ProbeRequest, type ProberSettings, type
 export interface ProberProgram {
   /** Path of Node.js. */
   readonly nodePath: string;
-  /** Of Node.js: 25 and later ask for the right to the network, too. */
+  /** The version of Node.js: 25 and later ask for the right to the network, too. */
   readonly nodeVersion: string;
 }
 
@@ -45,7 +45,7 @@ export function createProber(options: ProberOptions): Prober {
   const isSource = import.meta.url.endsWith(".ts");
   const program = fileURLToPath(new URL(`./prober-process.${isSource ? "ts" : "js"}`, import.meta.url));
   const readable = isSource ? fileURLToPath(new URL("../../..", import.meta.url)) : program;
-  // Of each URL: the request, and names that no server answers.
+  // The time for each URL: the request, and names that no server answers.
   const withinMs = 4 * (settings.http?.timeoutMs ?? 10 * secondMs) + 5 * secondMs;
 
   function start(): ChildProcess {

@@ -31,7 +31,7 @@ export interface CommittedRun {
   readonly state: CheckState;
 }
 
-// Of a check they never change, and what is set to the same value costs its index the time of another one.
+// These never change for a check, and a column that is set to the same value costs its index as much as another value.
 const unset = new Set(["check_id", "check_name", "slug", "at_ms"]);
 
 const saveStates = upsert("checks", ["check_id"], {

@@ -8,7 +8,7 @@ import type { Right } from "../../contract/rights.ts";
 /** Who asks, and what that one may do and see; found once for each request (CONTRACT 13). */
 export interface Identity {
   readonly name: string;
-  /** Of who signed in with the token of that name, by their own word; null: not said. */
+  /** The name that a person gave at the sign-in with this token; null: not said. */
   readonly personName: string | null;
   readonly via: Extract<ActVia, "token" | "proxy" | "session">;
   readonly rights: ReadonlySet<Right>;

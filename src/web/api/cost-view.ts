@@ -36,7 +36,7 @@ function medianClosed(costs: readonly AlertCost[]): number | null {
   let below = 0;
   for (const [index, { seconds, weight }] of closed.entries()) {
     below += weight;
-    // Of an even number the mean of the middle two.
+    // An even number of values has the mean of the middle two.
     if (below === half) return (seconds + (closed[index + 1]?.seconds ?? seconds)) / 2;
     if (below > half) return seconds;
   }

@@ -31,7 +31,7 @@ export type WholeListFilter = AssetFilter & { readonly toRestore?: boolean };
 /** Where the next page begins; deaths after `toMs` are not of this listing. */
 export interface AssetCursor {
   readonly toMs: number;
-  /** Of the last one: what comes first in the list has the smallest. */
+  /** The rank of the last one; what comes first in the list has the smallest. */
   readonly rank: number;
   readonly after: EventPlace;
 }

@@ -81,7 +81,7 @@ export function createAlertReading(running: Running) {
     return clock.nowMs() - report.finishedAtMs > checks.staleAfterMs(state) ? null : report;
   }
 
-  /** Of what is over, no silence holds anything back, and the last result speaks no longer. */
+  /** An alert that has ended is shown without a silence, and without the last result. */
   async function snapshots(kept: readonly KeptAlert[]): Promise<readonly AlertSnapshot[]> {
     const view = await alertViewer(store, settings(), clock.nowMs());
     const notified = await store.deliveries.firstAccepted(kept.map(({ alert }) => alert.id));
@@ -126,7 +126,7 @@ export function createAlertReading(running: Running) {
         fleet: viewFleet(view, (slug) => checks.of("dead-asset-spike", slug)?.lastResultReport ?? null),
       };
     },
-    /** Of those that live, or ended and are kept; in their order. */
+    /** Returns alerts that are live, or have ended and are kept, in their order. */
     snapshots,
     /** The organization of one that lives, or ended and is kept; null: no such alert. */
     slugOf: async (alertId: string): Promise<string | null> => (await store.alerts.find(alertId))?.alert.slug ?? null,

@@ -35,9 +35,9 @@ export interface DeadAssetAsk {
 }
 
 export interface DeadAssetReading {
-  /** Of an alert; null: it has no assets. */
+  /** Reads the list of an alert; null: it has no assets. */
   ofAlert(alertId: string, ask: DeadAssetAsk): Promise<DeadAssetList | null>;
-  /** Of the spike alerts among these; null: no single events are known, or there is none. */
+  /** Reads the list of the spike alerts among these; null: no single events are known, or there is none. */
   ofAlerts(alerts: readonly EndedOrLive[], ask: Pick<DeadAssetAsk, "after">): Promise<DeadAssetList | null>;
 }
 

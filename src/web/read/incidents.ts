@@ -19,7 +19,7 @@ export interface ReadIncident {
 
 /** What flatline's own looks say of an incident, asset by asset. */
 export interface ReadLook {
-  /** Of the last look that has ended, else of the one that goes on; only of organizations that the reader may see. */
+  /** The answers of the last look that has ended, else of the one that goes on; only of organizations that the reader may see. */
   readonly answers: readonly LookedAt[];
   /** The look that goes on, with how many of its dead assets have answered; null: none does. */
   readonly running: { readonly answered: number; readonly planned: number } | null;
@@ -28,7 +28,7 @@ export interface ReadLook {
 /** An incident with what people said of it. */
 export interface ReadIncidentDetail extends ReadIncident {
   readonly look: ReadLook;
-  /** Of the incident, and of its alerts that the reader may see; oldest first. */
+  /** The comments on the incident, and on its alerts that the reader may see; oldest first. */
   readonly comments: readonly AlertComment[];
 }
 
@@ -113,7 +113,7 @@ export function createIncidentReading(running: Running): IncidentReading {
         const page = await store.incidents.list({ ...query, ...(before === undefined ? {} : { before }), limit });
         shown.push(...(await readAll(page, sees, live)));
         const last = page.at(-1);
-        // Of some pages an identity with organizations sees nothing.
+        // An identity with organizations may see nothing of a whole page.
         if (last === undefined || page.length < limit || shown.length > limit) break;
         before = last.number;
       }

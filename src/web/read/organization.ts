@@ -71,7 +71,7 @@ export interface OrganizationFacts {
   /** The spike check first, then the worst. */
   readonly checks: readonly OrganizationCheck[];
   readonly windowHours: number;
-  /** Of its events; null: none is stored, or nothing older is kept. */
+  /** The instant of its first event; null: none is stored, or nothing older is kept. */
   readonly firstEventMs: number | null;
   /** Less than a day before the window is known: nothing is usual yet (CONTRACT 2). */
   readonly isThin: boolean;
@@ -107,7 +107,7 @@ export interface OrganizationReader {
 const spike = "dead-asset-spike" as const;
 // As the list of incidents goes back at first.
 const pastMs = 90 * dayMs;
-// Of a check; more are in the list of incidents.
+// So many ended alerts of a check are shown; more are in the list of incidents.
 const mostEnded = 10;
 
 /** Reads it; null: the organization is not configured, or the reader may not see it. */

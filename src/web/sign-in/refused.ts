@@ -2,7 +2,7 @@ import { minuteMs, type Clock } from "../../base/time.ts";
 
 // CONTRACT 19.
 const mostPerMinute = 10;
-// Of so many addresses: who has more of them pushes out the oldest, and the memory stays small.
+// Refusals of so many addresses are counted: a client with more of them pushes out the oldest, and the memory stays small.
 const mostAddresses = 10_000;
 
 /** Counts refused sign-ins of each address. */

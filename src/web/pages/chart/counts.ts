@@ -92,7 +92,7 @@ export function goodSince({ at, count }: ChartData): number | null {
 }
 
 function spread(ends: readonly EndValue[], foot: number): EndValue[] {
-  // Of those at one height the first one stays above.
+  // Where several have the same height, the first one stays above.
   const places = spreadLabels(
     ends.map(({ y }, index) => y + index * 0.01),
     endGap,

@@ -23,7 +23,7 @@ export function lanesOf(data: ChartData): readonly DrawLane[] {
 function drawBegan(data: ChartData, y: number): ValuesDrawing {
   const x = timeScale(data);
   const within = (data.began ?? []).filter((atMs) => atMs >= data.fromMs && atMs <= data.toMs);
-  // Of those at one place one is seen.
+  // Several marks at one place are drawn once.
   const places = [...new Set(within.map(x))];
   const together = data.incident?.together ?? null;
   const usual = together === null || together.usual === null ? "" : `, usually ${formatExpected(together.usual)}`;

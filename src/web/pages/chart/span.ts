@@ -12,7 +12,7 @@ export interface Span {
 /** What decides about the range of a chart. */
 export interface SpanAsk {
   readonly path: string;
-  /** Of the address: `range`, or `from` and `to`. Others are kept in the links. */
+  /** The parameters of the address that choose the span: `range`, or `from` and `to`. Others are kept in the links. */
   readonly params: URLSearchParams;
   readonly nowMs: number;
   readonly incident: Pick<ChartIncident, "beganMs" | "endedMs"> | null;

@@ -56,7 +56,7 @@ export function beganMsOf({ alert }: Pick<IncidentMember, "alert">): number {
   return alert.onset?.atMs ?? alert.startsAtMs;
 }
 
-/** Of its excess deaths, whatever their members. */
+/** Returns the sum of the members' excess deaths. */
 export function excessOf(members: readonly MemberFacts[]): number {
   return members.reduce((sum, { excess }) => sum + excess, 0);
 }

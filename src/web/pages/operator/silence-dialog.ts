@@ -17,7 +17,7 @@ export interface SilenceForm {
   readonly check: string | null;
   /** Hours as text, or `until`. */
   readonly hours: string;
-  /** Of a `datetime-local` field, in UTC. */
+  /** The value of a `datetime-local` field, in UTC. */
   readonly until: string;
   readonly comment: string;
   /** Also where nobody has this name. */

@@ -46,7 +46,7 @@ function waitingSentence({ slug, nowMs }: OrganizationFacts, { isRunning, nextRu
   return html`${slug} waits for its first run, due at ${renderTime(nextRunMs, nowMs)}.`;
 }
 
-/** Of a check that gave no result, or none for too long. */
+/** Returns the sentence about a check that gave no result, or none for too long. */
 function unknownSentences({ slug, nowMs, open }: OrganizationFacts, check: OrganizationCheck): Html[] {
   const { error, sinceMs, lastGood, nextRunMs } = check;
   const since = renderTime(sinceMs ?? nowMs, nowMs);

@@ -12,7 +12,7 @@ import { countSeverities } from "./headline.ts";
 import { renderSpark } from "./spark.ts";
 
 const pageSize = 100;
-// Of each open incident; the rest is on its page.
+// So many members of each open incident are shown; the rest is on its page.
 const shownOfIncident = 8;
 
 /** What the query of the overview asks for. */
