@@ -8,7 +8,7 @@ import type { ActContext } from "./acts/judge.ts";
 import { noteActNotice, releasedEntries, type ActEntry, type NoteEntries } from "./acts/act-notice.ts";
 import { changeGate, requireMayOpen } from "./acts/gate-change.ts";
 
-/** Who has seen which alert. */
+/** An acknowledgement of an alert, and its author. */
 export interface Acknowledgement {
   readonly alertId: string;
   readonly author: Actor;

@@ -90,7 +90,7 @@ function excessIn(observed: HealthcheckMap): Pick<AlertFound, "excess"> {
 
 function revivedIn({ revivedCount, revivedShare }: HealthcheckMap, deaths: number | null): AlertFound["revived"] {
   if (typeof revivedCount !== "number" || typeof revivedShare !== "number") return null;
-  // Without a revival the share does not say of how many.
+  // Where none was revived, the share does not tell of how many deaths.
   if (revivedCount === 0 || revivedShare === 0) return { judged: deaths ?? 0, count: 0 };
   return { judged: Math.round(revivedCount / revivedShare), count: revivedCount };
 }

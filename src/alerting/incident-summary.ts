@@ -31,7 +31,7 @@ export interface IncidentSummary {
   readonly organizations: number;
   /** Organizations of which an alert fires. */
   readonly firing: number;
-  /** At each member's latest run that was not ok; null when one of them has no counts. */
+  /** The sum over each member's latest run that was not ok; null when one of them has no counts. */
   readonly deaths: { readonly count: number; readonly expected: number } | null;
   /** The middle one of its alerts' onsets; of two, the earlier. */
   readonly onsetAtMs: number | null;

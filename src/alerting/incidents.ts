@@ -47,7 +47,7 @@ export interface IncidentEvent {
   readonly incident: Incident;
 }
 
-/** In the store's table `meta`: since when the fleet is watched, epoch ms. */
+/** The key in the store's table `meta` of the instant since which the fleet is watched, epoch ms. */
 export const watchedSinceKey = "watchedSinceMs";
 
 // What joins must be at least so many, and as many as were acknowledged (CONTRACT 15).
@@ -65,7 +65,7 @@ export async function openIncidentBook(
   const changes = steps.flatMap(({ step, report }) => step.changes.map((change) => ({ ...change, report })));
   if (changes.length === 0) return { take: async ({ step }) => Promise.resolve(step), close: async () => [] };
   const open = await parts.incidents.open();
-  // Only what ends asks for them.
+  // Only an end asks whether something still fires.
   const firing = changes.some(({ endsAtMs }) => endsAtMs !== null) ? await parts.incidents.firingCounts() : new Map();
   const families = changes.map(({ alert, report }) => {
     const own = open.find(({ number }) => number === alert.incident?.number);
@@ -205,7 +205,7 @@ class OpenBook implements IncidentBook {
   ): Promise<void> {
     const { nowMs } = this.#context;
     this.#change({ ...incident, acknowledgement: null, outlived: incident.outlived + 1, outgrownAtMs });
-    // As earlier steps of this transaction left them.
+    // They are read again, as earlier steps of this transaction left them.
     this.#membersOf.delete(incident.number);
     for (const { alert, end } of await this.#members(incident.number)) {
       if (end !== null || alert.acknowledgement?.isOfIncident !== true) continue;
@@ -285,7 +285,7 @@ class OpenBook implements IncidentBook {
     return this.#spiking;
   }
 
-  /** Those with a result, or whose alert fires. */
+  /** Counts the organizations with a result, and those whose alert fires. */
   async #countOrganizations(): Promise<number> {
     this.#organizations ??= new Set(this.#context.fleet.withResult());
     for (const slug of (await this.#allSpiking()).slugs()) this.#organizations.add(slug);

@@ -47,7 +47,7 @@ export interface OutsideActs {
 export interface OutsideActsOptions {
   readonly store: Store;
   readonly clock: Clock;
-  /** Those that hold now. */
+  /** Returns the settings that hold now. */
   readonly settings: () => AlertingSettings;
   /** Whether an acknowledgement releases the organization's gate. */
   readonly acknowledgementOpensGate: (slug: string) => boolean;
@@ -59,7 +59,7 @@ export interface OutsideActsOptions {
   readonly onChange: () => void;
 }
 
-/** For how long a link silences. */
+/** How long a link silences. */
 export const linkSilenceMs = hourMs;
 
 /** Acts over the store: each is carried out once, in the transaction that notes its id. */

@@ -24,7 +24,7 @@ import { writeStep, type ReadSample } from "./write-step.ts";
 import { removal, transition, type Transition, type TransitionChange } from "./decide/transition.ts";
 
 export interface Recorded {
-  /** As it is on the board now; null: another process runs the check, and nothing was written. */
+  /** The state on the board now; null: another process runs the check, and nothing was written. */
   readonly state: CheckState | null;
   /** Severity of the run before; null: there was none. */
   readonly previousSeverity: Severity | null;
@@ -62,7 +62,7 @@ export interface RecorderOptions {
   readonly logger: Logger;
   /** Ids of alerts, unique over all time. */
   readonly newId: () => string;
-  /** Those that hold now; asked at each run. */
+  /** Returns the settings that hold now; asked at each run. */
   readonly settings: () => AlertingSettings;
   /** Called after a commit of which a receiver may have to be notified, also by a fleet verdict; at once if it is a drill. */
   readonly onChange: (isUrgent: boolean) => void;

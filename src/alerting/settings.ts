@@ -3,7 +3,7 @@ import type { CheckKey } from "../store/runs/check-state.ts";
 import type { GatePolicy } from "./decide/gate.ts";
 import type { Matcher, SilenceRule } from "../contract/silence.ts";
 
-/** When alerts of one (check, slug) fire, end and speak again; milliseconds. */
+/** The times after which alerts of one (check, slug) fire, end and are repeated; milliseconds. */
 export interface AlertPolicy {
   readonly forMs: number;
   readonly keepFiringForMs: number;
@@ -18,14 +18,14 @@ export interface AlertPolicy {
 /** A receiver that an organization names: notified at once, or, as an escalation, of what was not acknowledged by then. */
 export interface RoutedReceiver {
   readonly name: string;
-  /** From the transition to firing; 0: at once. */
+  /** The time since the transition to firing; 0: at once. */
   readonly afterMs: number;
 }
 
 /** What alerting knows of a (check, slug) by the configuration that holds now. */
 export interface AlertTarget {
   readonly policy: AlertPolicy;
-  /** Those that exist get what also passes their own match and minSeverity. */
+  /** The receivers that exist get what also passes their own match and minSeverity. */
   readonly receivers: readonly RoutedReceiver[];
   readonly labels: Readonly<Record<string, string>>;
   /** Where a reader goes from the notification; null when there is nowhere. */

@@ -19,7 +19,7 @@ export interface SilenceBook {
   change(id: string, change: SilenceChange, author: Actor): Promise<ListedSilence>;
   /** Ends it now. False: there is none with this id that has not ended. */
   expire(id: string, author: Actor): Promise<boolean>;
-  /** Those of the configuration, then those made at run time that have not ended. */
+  /** The silences of the configuration, then those made at run time that have not ended. */
   list(): Promise<readonly ListedSilence[]>;
   /** The organization, or the pattern of them, of one made at run time; null: no such silence. */
   slugOf(id: string): Promise<string | null>;

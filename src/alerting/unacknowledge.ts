@@ -6,14 +6,14 @@ import type { AlertState } from "../store/alerts/alerts.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
 
-/** Who takes an acknowledgement back. */
+/** An acknowledgement that is taken back, and its author. */
 export interface Unacknowledgement {
   readonly alertId: string;
   readonly author: Actor;
   readonly nowMs: number;
   /** What else the audit keeps of it [nothing]. */
   readonly facts?: Readonly<Record<string, string>>;
-  /** Whose receivers are notified of it. */
+  /** The settings whose receivers are notified of it. */
   readonly settings: Pick<AlertingSettings, "receivers">;
   /** [noteActNotice] */
   readonly note?: NoteEntries;

@@ -37,7 +37,7 @@ export function fleetOf({ id, number, verdict, endedAtMs }: Incident): FleetStat
 
 /** The fleet verdict while it lasts. */
 export interface LiveFleet extends FleetState {
-  /** Until any receiver was sent it, it is forming. */
+  /** `forming` until a receiver was sent it. */
   readonly isSent: boolean;
   /** Organizations whose spike alert fires now. */
   readonly spiking: number;

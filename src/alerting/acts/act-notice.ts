@@ -39,7 +39,7 @@ export async function noteActNotice(
   await notices.appendAct({ slug, atMs: nowMs, body: JSON.stringify(entries) });
 }
 
-/** Where an act leaves what it means for receivers: noted at once, or collected by an act on many alerts. */
+/** Takes what an act means for receivers: it is noted at once, or collected by an act on many alerts. */
 export type NoteEntries = (entries: readonly ActEntry[]) => Promise<void>;
 
 /** Returns the entries of a gate that has opened, one an alert that held it last. */

@@ -4,7 +4,7 @@ import type { AlertingSettings } from "../settings.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 
-/** Who changes the gate, and by which settings it is decided. */
+/** The author of a change of the gate, and the settings that decide it. */
 export interface GateChange {
   readonly slug: string;
   readonly settings: Pick<AlertingSettings, "gateOf">;

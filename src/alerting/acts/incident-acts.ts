@@ -27,7 +27,7 @@ export type IncidentAct =
   | { readonly kind: "silence"; readonly endsAtMs: number; readonly comment: string }
   | { readonly kind: "comment"; readonly comment: string };
 
-/** Who does it, and to which of the members. */
+/** The author of an act, and the members that it is for. */
 export interface IncidentActRequest {
   readonly incident: number;
   readonly act: IncidentAct;

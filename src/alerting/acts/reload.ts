@@ -6,7 +6,7 @@ import type { AlertingSettings } from "../settings.ts";
 /** What held before a change of the configuration. */
 export interface SettingsBefore {
   readonly settings: Pick<AlertingSettings, "gateOf">;
-  /** Since when, as this process applied it. */
+  /** The instant at which this process applied it. */
   readonly sinceMs: number;
 }
 

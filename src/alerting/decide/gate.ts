@@ -69,7 +69,7 @@ export function decideGate(facts: GateFacts, policy: GatePolicy): GateDecision {
   return { ...answer, decision: "allow", reason: failure === null ? "no_failure" : "released" };
 }
 
-/** Those that nothing has released. */
+/** Returns the failures that nothing has released. */
 export function holdingFailures(failures: readonly GateFailure[], policy: GatePolicy): readonly GateFailure[] {
   return failures.filter((failure) => releaseOf(failure, policy) === null);
 }
@@ -145,7 +145,7 @@ function suspectFrom(holding: readonly GateFailure[], { checkers, nowMs, windowH
   return begins.length === 0 ? null : Math.min(...begins);
 }
 
-/** From when on the deaths of an alert are in question. */
+/** Returns the instant from which the deaths of an alert are in question. */
 export function deathsBeginAtMs(
   { onset, startsAtMs, windowHours }: Pick<AlertState, "onset" | "startsAtMs" | "windowHours">,
   defaultWindowHours: number,

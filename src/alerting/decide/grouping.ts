@@ -43,7 +43,7 @@ export interface Plan {
   readonly settled: readonly TrackedAlert[];
   /** Each receiver's part of each incident. */
   readonly parts: readonly PlannedPart[];
-  /** When there may be something to send, if nothing else happens; null: never. */
+  /** The next instant with something to send, if nothing else happens; null: there is none. */
   readonly nextAtMs: number | null;
   /** Some are held back: the end of a silence matters. */
   readonly hasHeld: boolean;
@@ -323,7 +323,7 @@ function planBroad(part: Part): News {
   return { items: [], nextAtMs: earliest([dueAtMs, repeated.nextAtMs]), unannounced };
 }
 
-/** Who fires again within groupWait of the last end keeps it from being over. */
+/** An alert that fires again within groupWait of the last end keeps the part from being over. */
 function planEnd(part: Part): News {
   const { nowMs, groupWaitMs, known, items } = part;
   const ended = items.flatMap(({ alert, open }) => (open.kind === "due" ? [{ alert, open }] : []));

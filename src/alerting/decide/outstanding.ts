@@ -18,7 +18,7 @@ export interface TrackedAlert {
   readonly live: AlertState | null;
   /** Changes that are not settled, in order. */
   readonly changes: readonly AlertChange[];
-  /** By the settings that hold now; null when it is no longer configured. */
+  /** Its target by the settings that hold now; null when it is no longer configured. */
   readonly target: AlertTarget | null;
   /** What it belongs to, open or ended. */
   readonly incident: Incident;
@@ -228,7 +228,7 @@ function replay(
   return { notices, severity: known ?? "ok", isEnded };
 }
 
-/** From what the receiver knows to what is, in one step. */
+/** Returns the one step from what the receiver knows to what is. */
 function catchUp(
   alertId: string,
   live: AlertState,

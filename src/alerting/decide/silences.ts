@@ -8,7 +8,7 @@ const horizonMs = 366 * 86_400_000;
 // Windows of one recurring silence that touch are one; this many are followed to find its end.
 const maxJoinedWindows = 1_000;
 
-/** From when to when something is silenced. */
+/** The time in which something is silenced. */
 export interface SilenceWindow {
   readonly startsAtMs: number;
   /** Exclusive. */

@@ -46,9 +46,9 @@ export interface TransitionInput {
 
 /** What a report makes of the alerts of its (check, slug). */
 export interface Transition {
-  /** To be saved: new, or changed. */
+  /** The alerts to save: new ones, and those that have changed. */
   readonly live: readonly AlertState[];
-  /** To be removed: ended, or forgotten before they fired. */
+  /** The alerts to remove: they have ended, or are forgotten before they fired. */
   readonly gone: readonly AlertState[];
   readonly changes: readonly TransitionChange[];
   /** What is worth keeping in the history; `atMs` is the run's time. */

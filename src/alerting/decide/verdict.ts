@@ -63,7 +63,7 @@ export interface UsualFacts {
   /** Spike alerts of the last 28 days, at most one per organization and day. */
   readonly fired: number;
   readonly organizations: number;
-  /** For how long the fleet is watched. */
+  /** How long the fleet has been watched. */
   readonly knownForMs: number;
 }
 

@@ -14,9 +14,9 @@ import type { DeliveryOutcome } from "./receiver.ts";
 // Retries and discards of another process that shares the store are seen within 5 s (CONTRACT 3).
 const pollMs = 1_000;
 const emptyPollMs = 3_000;
-// Where others wake it, what waits says when it is due.
+// Where others wake it, and entries that wait say when they are due, a look without a cause is rare.
 const alonePollMs = 15 * 60_000;
-// After a failure, or a look that took so long that what it leased was not begun.
+// The pause after a failure, or after a look that took so long that leased entries were not begun.
 const retryAfterMs = 1_000;
 const stalledAfterMs = 30_000;
 // What waits for a receiver that is gone comes from a process with an older configuration.

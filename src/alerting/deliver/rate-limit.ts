@@ -8,7 +8,7 @@ export interface RateLimit {
 export interface RateWindow {
   /** How many may start now; Infinity without a limit. */
   free(limit: RateLimit | null, nowMs: number): number;
-  /** When the next one may start, if none may now. */
+  /** The instant at which the next one may start, if none may now. */
   freeAtMs(limit: RateLimit, nowMs: number): number;
   take(nowMs: number): void;
 }

@@ -4,9 +4,9 @@ import type { Notification } from "../notify/notification.ts";
 /** What a receiver answered; one place (alerting/deliver/outbox) decides about retries (CONTRACT 7, Delivery). */
 export type DeliveryOutcome =
   | { readonly kind: "accepted"; readonly detail: string }
-  /** Worth another attempt; `retryAfterMs` when the receiver asked to wait. */
+  /** It is worth another attempt; `retryAfterMs` when the receiver asked to wait. */
   | { readonly kind: "retry"; readonly error: string; readonly retryAfterMs: number | null }
-  /** Never will be accepted: dead-lettered at once. `isTooLarge`: less may be accepted. */
+  /** It will never be accepted, and is dead-lettered at once. `isTooLarge`: less of it may be accepted. */
   | { readonly kind: "rejected"; readonly error: string; readonly isTooLarge?: true };
 
 /** How much one delivery may be. */
@@ -16,7 +16,7 @@ export interface DeliveryBudget {
   bytesOf(notification: Notification): number;
 }
 
-/** Where receivers show incidents in messages that they edit, by the receiver's name and the incident's number. */
+/** The messages in which receivers show incidents and which they edit, by the receiver's name and the incident's number. */
 export interface IncidentMessages extends Pick<Store["incidents"], "messageOf" | "saveMessage"> {
   /** Returns how the incident of a notification stands at the attempt (alerting/notify/present.ts). */
   presentOf(notification: Notification): Promise<Notification>;

@@ -13,7 +13,7 @@ export interface ActsContext {
   readonly parts: Pick<StoreParts, "alerts" | "notices" | "deliveries">;
   readonly board: Pick<Board, "state">;
   readonly settings: AlertingSettings;
-  /** Those that the notifier looks at; an alert that is over and settled is not one of them. */
+  /** The alerts that the notifier looks at; one that is over and settled is not among them. */
   readonly alerts: readonly TrackedAlert[];
   /** What is said now, and what stays unsaid for now. */
   readonly plan: Pick<Plan, "sent" | "postponed">;

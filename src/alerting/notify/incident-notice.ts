@@ -29,7 +29,7 @@ export interface ShownIncident {
   readonly part?: PartState | undefined;
 }
 
-/** By what incidents are said. */
+/** What the notices of incidents are made with. */
 export interface NoticeSource {
   readonly settings: AlertingSettings;
   readonly board: Pick<Board, "state">;

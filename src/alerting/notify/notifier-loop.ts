@@ -11,7 +11,7 @@ const othersEveryMs = 10_000;
 const longestWaitMs = 15 * 60_000;
 // A fleet verdict begins with what fires, before any group is due; of a burst one look a second is enough for that.
 const soonestLookMs = 1_000;
-// After a store that would not answer.
+// The pause after the store did not answer.
 const failureWaitMs = 1_000;
 // A look takes milliseconds; six missed ones are no coincidence.
 const stalledAfterMs = 60_000;

@@ -23,7 +23,7 @@ import { loadTracked, type Tracked } from "./tracking.ts";
 export interface NotifierRun {
   /** Notifications that were put into the outbox, one for each recipient. */
   readonly formed: number;
-  /** When to look again if nothing changes; null: no need. */
+  /** The instant of the next look if nothing changes; null: none is needed. */
   readonly nextAtMs: number | null;
 }
 
@@ -47,7 +47,7 @@ export interface NotifierOptions {
   readonly logger: Logger;
   /** Ids of notifications and fleet verdicts, unique over all time. */
   readonly newId: () => string;
-  /** Those that hold now. */
+  /** Returns the settings that hold now. */
   readonly settings: () => AlertingSettings;
   /** Returns what bounds and orders the deliveries to the receiver with this name [nothing does]. */
   readonly receiverOf?: (receiver: string) => Pick<Receiver, "budget" | "isByIncident"> | null;
@@ -159,7 +159,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     );
   }
 
-  /** After the plan was carried out: what it leaves unsaid of an alert holds its acts back. */
+  /** This comes after the plan was carried out: what it leaves unsaid of an alert holds its acts back. */
   async function formActs(
     parts: StoreParts,
     settings: AlertingSettings,
@@ -304,7 +304,7 @@ async function snapshotFor(
   return snapshot;
 }
 
-/** Where an alert's present is read. */
+/** What an alert's present is read from. */
 interface SnapshotSource {
   readonly parts: StoreParts;
   readonly board: Pick<Board, "state">;

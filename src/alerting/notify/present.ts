@@ -9,7 +9,7 @@ import { fleetNotice, incidentNotices } from "./incident-notice.ts";
 import type { AlertNotice, Notification } from "./notification.ts";
 import { reportFor, snapshotOf, type SnapshotContext } from "./snapshot.ts";
 
-/** Where the present is read. */
+/** What the present is read from. */
 export interface PresentSource {
   readonly parts: Pick<StoreParts, "alerts" | "incidents" | "deliveries" | "silences" | "gate">;
   readonly board: Pick<Board, "state">;

@@ -30,7 +30,7 @@ export interface AlertSnapshot {
   readonly sample?: readonly SampledAsset[];
 }
 
-/** Where an alert's organization stands in the configuration, as far as a notice shows it. */
+/** What the configuration says of an alert's organization, as far as a notice shows it. */
 export interface SnapshotContext {
   readonly labels: Readonly<Record<string, string>>;
   readonly url: string | null;

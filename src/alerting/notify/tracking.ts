@@ -13,7 +13,7 @@ import type { AlertingSettings } from "../settings.ts";
 /** Everything that is read before a plan is made. */
 export interface Tracked {
   readonly input: PlanInput;
-  /** Those of the configuration and those made at run time, ended ones that still matter included. */
+  /** The rules of the configuration and those made at run time, with those that have ended and still matter. */
   readonly silences: readonly SilenceRule[];
 }
 
