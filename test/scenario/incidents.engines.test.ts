@@ -287,19 +287,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(await world.actOn(2, { kind: "release", comment: "all looked at" })).toMatchObject({ gatesOpened: ["a"] });
     });
 
-    it("keeps a comment for the whole, or for those alone of which it is or whose author is for no others", async () => {
-      await open();
-      for (const slug of ["a", "b", "c"]) await world.run(slug, "fail");
-      const say = (comment: string) => ({ kind: "comment", comment }) as const;
-      await world.actOn(1, say("of all"));
-      await world.actOn(1, say("of a"), { slugs: ["a"] });
-      await world.actOn(1, say("by one of b"), { reach: ["b"] });
-
-      const alerts = await world.store.alerts.allLive();
-      const shown = alerts.map(async (alert) => (await world.store.comments.of(alert)).map(({ text }) => text));
-      expect(await Promise.all(shown)).toEqual([["of all", "of a"], ["of all", "by one of b"], ["of all"]]);
-    });
-
     it("silences each organization and check, and nothing of it twice", async () => {
       await open();
       await world.run("a", "fail");

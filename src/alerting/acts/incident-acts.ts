@@ -204,9 +204,7 @@ async function actOnSome(
   // One act is one notification, however many alerts it is of.
   const { settings, nowMs } = context;
   await noteActNotice(parts, { settings, slug: `incident ${found.number}`, nowMs }, entries);
-  // What was said of some organizations, or by who is for some only, is not shown with the others.
-  const isOfWhole = act.kind === "comment" && request.slugs === null && request.reach === null;
-  const alertIds = isOfWhole ? null : [...doneBefore, ...done].map(({ alertId }) => alertId);
+  const alertIds = act.kind === "comment" ? null : [...doneBefore, ...done].map(({ alertId }) => alertId);
   if (isLast) await keepIncidentComment(step, alertIds);
   const held: string[] = [];
   for (const slug of slugsOf(own)) {
