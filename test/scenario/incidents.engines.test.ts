@@ -241,22 +241,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(await world.actOn(1, { kind: "unacknowledge" })).toMatchObject({ done: [{ slug: "a" }, { slug: "b" }] });
     });
 
-    it("acknowledges again what failed after its acknowledgement, where that opens its gate", async () => {
-      await open({ settings: { gateOf: () => ({ releaseOn: ["acknowledged"], whenUnknown: "allow" }) } });
-      const act = { kind: "acknowledge", comment: null } as const;
-      await world.run("a", "fail");
-      expect(await world.actOn(1, act)).toMatchObject({ done: [{ slug: "a" }], gatesOpened: ["a"] });
-      await world.run("a", "warn");
-      await world.run("a", "fail");
-
-      expect(await world.actOn(1, act, { mayOpenGate: false })).toMatchObject({
-        skipped: [{ slug: "a", reason: "needs_gate" }],
-        gatesHeld: ["a"],
-      });
-      expect(await world.actOn(1, act)).toMatchObject({ done: [{ slug: "a" }], gatesOpened: ["a"], gatesHeld: [] });
-      expect(await world.actOn(1, act)).toMatchObject({ skipped: [{ slug: "a", reason: "already" }] });
-    });
-
     it("opens gates only for who may, and says which stay held", async () => {
       await open();
       await world.run("a", "fail");

@@ -251,13 +251,8 @@ async function actOnMember(
   switch (act.kind) {
     case "acknowledge": {
       if (end !== null) return "ended";
-      const failures = await parts.gate.failures(slug);
-      // One that failed after it was acknowledged holds its gate until it is acknowledged again.
-      const isHeld =
-        policy.releaseOn.includes("acknowledged") &&
-        holdingFailures(failures, policy).some(({ alert: { id } }) => id === alertId);
-      if (alert.acknowledgement !== null && !isHeld) return "already";
-      const isOpened = wouldOpen(failures, alertId, "acknowledged", policy);
+      if (alert.acknowledgement !== null) return "already";
+      const isOpened = wouldOpen(await parts.gate.failures(slug), alertId, "acknowledged", policy);
       if (isOpened && !mayOpenGate) return "needs_gate";
       const { comment } = act;
       const acknowledgement = {
