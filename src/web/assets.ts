@@ -23,7 +23,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 // What scripts/build.js made: as seen from dist/program, and from the sources, which take what was built last.
-const folders = ["../web/assets/", "../../dist/web/assets/"].map((path) => new URL(path, import.meta.url));
+const folders = ["../web/", "../../dist/web/"].map((path) => new URL(path, import.meta.url));
 const hashedName = /-[0-9a-f]{12}\.(?:css|js)$/;
 const namePattern = /^(?:[a-z0-9-]+\/){0,3}[a-z0-9-]+\.(css|js|svg)$/;
 
@@ -46,10 +46,15 @@ export function addPageAssets(scope: FastifyInstance, settings: () => AccessSett
 
 function readAsset(name: string): Asset | null {
   const ending = namePattern.exec(name)?.[1];
-  if (ending === undefined) return null;
+  const content = ending === undefined ? null : readBuilt(`assets/${name}`);
+  return ending === undefined || content === null ? null : compress(content, types[ending] ?? "text/plain");
+}
+
+/** Returns a file that the build made for the pages; null: it is not there. */
+export function readBuilt(path: string): Buffer | null {
   for (const folder of folders) {
     try {
-      return compress(readFileSync(new URL(name, folder)), types[ending] ?? "text/plain");
+      return readFileSync(new URL(path, folder));
     } catch {
       continue;
     }

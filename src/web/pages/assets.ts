@@ -1,7 +1,4 @@
-import { readFileSync } from "node:fs";
-
-// What scripts/build.js made: as seen from dist/program, and from the sources, which take what was built last.
-const folders = ["../web/assets/", "../../../dist/web/assets/"].map((path) => new URL(path, import.meta.url));
+import { readBuilt } from "../assets.ts";
 
 /** The names of the style and the script of all pages: each has a part that changes with what it says. */
 export interface SiteAssets {
@@ -18,12 +15,6 @@ export function siteAssets(): SiteAssets {
 }
 
 function readManifest(): SiteAssets {
-  for (const folder of folders) {
-    try {
-      return JSON.parse(readFileSync(new URL("site.json", folder), "utf8")) as SiteAssets;
-    } catch {
-      continue;
-    }
-  }
-  return { style: "site.css", script: "site.js" };
+  const manifest = readBuilt("assets/site.json");
+  return manifest === null ? { style: "site.css", script: "site.js" } : (JSON.parse(manifest.toString()) as SiteAssets);
 }

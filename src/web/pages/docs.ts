@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
-
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 
 import type { AccessSettings } from "../access/settings.ts";
+import { readBuilt } from "../assets.ts";
 import { html } from "../parts/html.ts";
 import { sendProblem } from "../problem.ts";
 import { addResource } from "../resource.ts";
@@ -13,9 +12,6 @@ import { themeOf } from "./site.ts";
 
 const docsSchema = z.record(z.string(), z.object({ title: z.string(), content: z.string() }));
 type Docs = z.infer<typeof docsSchema>;
-
-// What scripts/build.js made of docs: as seen from dist/program, and from the sources.
-const files = ["../web/docs.json", "../../../dist/web/docs.json"].map((path) => new URL(path, import.meta.url));
 
 /** `/docs`: the documentation of this version, where `runbook_url` of the shipped rules leads. */
 export function addDocsPages(scope: FastifyInstance, settings: () => AccessSettings): void {
@@ -41,14 +37,8 @@ export function addDocsPages(scope: FastifyInstance, settings: () => AccessSetti
 }
 
 function readDocs(): Docs {
-  for (const file of files) {
-    try {
-      return docsSchema.parse(JSON.parse(readFileSync(file, "utf8")));
-    } catch {
-      continue;
-    }
-  }
-  return {};
+  const built = readBuilt("docs.json");
+  return built === null ? {} : docsSchema.parse(JSON.parse(built.toString()));
 }
 
 function listOf(docs: Docs): Docs[string] {
