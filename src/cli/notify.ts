@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 
 import { endPause } from "../alerting/deliver/outbox-acts.ts";
-import { deliverTest } from "../alerting/deliver/test-delivery.ts";
+import { deliverTest, unknownReceiver } from "../alerting/deliver/test-delivery.ts";
 import { asFlatlineError } from "../base/errors.ts";
 import { createHttpDispatcher } from "../base/http-dispatcher.ts";
 import type { Config } from "../config/config.ts";
@@ -11,7 +11,6 @@ import { actor } from "../contract/actor.ts";
 import { receiverTestSchema, type ReceiverTestAnswer } from "../contract/v1/operator.ts";
 import { createReceiver } from "../receivers/receivers.ts";
 import { deliveryName } from "../store/alerts/outbox-entry.ts";
-import { unknownReceiver } from "../web/api/operator-routes.ts";
 import { createCommandLogger } from "./command-logger.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { daemonCommand } from "./daemon-flags.ts";

@@ -1,11 +1,10 @@
 import type { Command } from "commander";
 import { z } from "zod";
 
-import { discardEntry, retryEntry } from "../alerting/deliver/outbox-acts.ts";
+import { discardEntry, retryEntry, unchangedEntry, viewOutboxEntry } from "../alerting/deliver/outbox-acts.ts";
 import { actor } from "../contract/actor.ts";
 import { outboxEntrySchema, type OutboxEntryAnswer } from "../contract/v1/operator.ts";
 import { deliveryName } from "../store/alerts/outbox-entry.ts";
-import { unchangedEntry, viewOutboxEntry } from "../web/api/operator-routes.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { daemonCommand, forEachNamed } from "./daemon-flags.ts";
 import { renderTable } from "./table.ts";

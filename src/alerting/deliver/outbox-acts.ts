@@ -1,4 +1,8 @@
+import { FlatlineError } from "../../base/errors.ts";
 import type { Action, Actor } from "../../contract/actor.ts";
+import { iso } from "../../contract/v1/instant.ts";
+import type { OutboxEntryAnswer } from "../../contract/v1/operator.ts";
+import type { OutboxEntry } from "../../store/alerts/outbox-entry.ts";
 import type { OutboxStore } from "../../store/alerts/outbox.ts";
 import type { Store } from "../../store/store.ts";
 
@@ -45,4 +49,17 @@ function change(
     await audit.append({ atMs: nowMs, actor: author, action, slug: null, subject: id, detail });
     return true;
   });
+}
+
+/** Puts a notification of the outbox as the API answers it. */
+export function viewOutboxEntry({ createdAtMs, nextAttemptAtMs, ...entry }: OutboxEntry): OutboxEntryAnswer {
+  const nextAttemptAt = entry.state === "dead" ? null : iso(nextAttemptAtMs);
+  return { ...entry, createdAt: iso(createdAtMs), nextAttemptAt };
+}
+
+/** Returns the error of an act on a notification that changed nothing, with the entries that there are. */
+export function unchangedEntry(id: string, entries: readonly OutboxEntry[]): FlatlineError {
+  if (entries.some((entry) => entry.id === id))
+    return new FlatlineError("conflict", "this notification is being delivered at this moment");
+  return new FlatlineError("not_found", "no notification that waits, and no dead letter, has this id");
 }

@@ -1,3 +1,5 @@
+import { FlatlineError } from "../../base/errors.ts";
+import { suggest } from "../../base/suggestions.ts";
 import type { Clock } from "../../base/time.ts";
 import { deliveryName } from "../../store/alerts/outbox-entry.ts";
 import { testNotification } from "../notify/test-notification.ts";
@@ -43,4 +45,12 @@ export async function deliverTest(receiver: Receiver, options: TestOptions): Pro
   for (let start = 0; start < recipients.length; start += deliveriesAtOnce)
     sent.push(...(await Promise.all(recipients.slice(start, start + deliveriesAtOnce).map(sendTo))));
   return sent;
+}
+
+/** Returns the error of a name that no receiver has. */
+export function unknownReceiver(name: string, receivers: readonly { readonly name: string }[]): FlatlineError {
+  const known = receivers.map((receiver) => receiver.name);
+  const hint =
+    suggest(name, known) || (known.length === 0 ? "; none is configured" : `; the receivers are ${known.join(", ")}`);
+  return new FlatlineError("not_found", `no receiver has the name ${JSON.stringify(name)}${hint}`);
 }

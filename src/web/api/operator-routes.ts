@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import { FlatlineError } from "../../base/errors.ts";
 import type { Actor } from "../../contract/actor.ts";
-import { suggest } from "../../base/suggestions.ts";
-import type { OutboxEntry } from "../../store/alerts/outbox-entry.ts";
+import { unchangedEntry, viewOutboxEntry } from "../../alerting/deliver/outbox-acts.ts";
+import { unknownReceiver } from "../../alerting/deliver/test-delivery.ts";
 import { authorOf, seesOrganization } from "../access/identity.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type {
@@ -88,25 +87,4 @@ export function addOperatorRoutes(
       },
     },
   });
-}
-
-/** Puts a notification of the outbox as the API answers it. */
-export function viewOutboxEntry({ createdAtMs, nextAttemptAtMs, ...entry }: OutboxEntry): OutboxEntryAnswer {
-  const nextAttemptAt = entry.state === "dead" ? null : iso(nextAttemptAtMs);
-  return { ...entry, createdAt: iso(createdAtMs), nextAttemptAt };
-}
-
-/** Returns the error of an act on a notification that changed nothing, with the entries that there are. */
-export function unchangedEntry(id: string, entries: readonly OutboxEntry[]): FlatlineError {
-  if (entries.some((entry) => entry.id === id))
-    return new FlatlineError("conflict", "this notification is being delivered at this moment");
-  return new FlatlineError("not_found", "no notification that waits, and no dead letter, has this id");
-}
-
-/** Returns the error of a name that no receiver has. */
-export function unknownReceiver(name: string, receivers: readonly { readonly name: string }[]): FlatlineError {
-  const known = receivers.map((receiver) => receiver.name);
-  const hint =
-    suggest(name, known) || (known.length === 0 ? "; none is configured" : `; the receivers are ${known.join(", ")}`);
-  return new FlatlineError("not_found", `no receiver has the name ${JSON.stringify(name)}${hint}`);
 }
