@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 
+import { messageOf } from "../../src/base/errors.ts";
+import { medianOf } from "../../src/base/numbers.ts";
 import { createSystemClock } from "../../src/base/time.ts";
 import { createChance } from "../../test/simulation/chance.ts";
 import type { Benchmark, BenchmarkResult, Circumstances, Readings, SideResult } from "./benchmark.ts";
@@ -29,7 +31,7 @@ export async function runBenchmark(benchmark: Benchmark, quick: boolean): Promis
     try {
       await work();
     } catch (error) {
-      Object.assign(one, { measure: null, failed: error instanceof Error ? error.message : String(error) });
+      Object.assign(one, { measure: null, failed: messageOf(error) });
       say(`${name} failed: ${one.failed}`);
     }
   };
@@ -116,10 +118,7 @@ export function randomOf(seed: number): () => number {
   return () => chance.next();
 }
 
-/** The middle one, or the mean of the middle two. */
+/** The median; NaN of nothing. */
 export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-  const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
-  return (lower + upper) / 2;
+  return medianOf(values) ?? Number.NaN;
 }

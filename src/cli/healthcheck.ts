@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-import { FlatlineError } from "../base/errors.ts";
+import { FlatlineError, messageOf } from "../base/errors.ts";
 import { createHttpDispatcher } from "../base/http-dispatcher.ts";
 import { sendRequest } from "../base/http.ts";
 import type { Clock } from "../base/time.ts";
@@ -61,7 +61,7 @@ async function askHealthy(
     if (status === 200) return { isHealthy: true, message: answer };
     return { isHealthy: false, message: `${url} answers ${status}: ${answer.slice(0, maxShownCharacters)}` };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return { isHealthy: false, message: `no answer from ${url}: ${reason}. Is the daemon running? ${whereItAsks}` };
   } finally {
     await dispatcher.destroy();

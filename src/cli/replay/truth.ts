@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { EventRecord } from "../../backtest/event-record.ts";
 import { isSpike, judgedTruth, type JudgedTruth } from "../../backtest/judged-truth.ts";
 import { readLabels, regretTruth, type Truth } from "../../backtest/truth.ts";
-import { FlatlineError } from "../../base/errors.ts";
+import { FlatlineError, messageOf } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
 import { withStore } from "../with-store.ts";
@@ -70,11 +70,7 @@ function always(truths: ReadonlyMap<string, Truth>): ReadTruth {
 
 async function readLabelsFile(file: string, { cwd }: PartsDeps): Promise<ReadTruth> {
   const text = await readFile(resolve(cwd, file), "utf8").catch((error: unknown) => {
-    throw new FlatlineError(
-      "no_input",
-      `${file}: cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    );
+    throw new FlatlineError("no_input", `${file}: cannot be read: ${messageOf(error)}`, { cause: error });
   });
   return always(readLabels(text, file));
 }

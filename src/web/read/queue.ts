@@ -1,3 +1,4 @@
+import { messageOf } from "../../base/errors.ts";
 import { walkReportPages } from "../../contract/report-pages.ts";
 import type { Report } from "../../contract/reports.ts";
 import { queuedReport } from "../../checks/review-queue/evaluate.ts";
@@ -66,7 +67,7 @@ export async function readQueues(
         if (reports.length >= mostReports) break;
       }
     } catch (error) {
-      failures.push({ slug, message: error instanceof Error ? error.message : String(error) });
+      failures.push({ slug, message: messageOf(error) });
     }
   }
   return { reports, failures, isWatched: asked.length > 0 };
