@@ -77,7 +77,10 @@ export function createCheckTable(db: PlainDb) {
     /** Returns the checks that owners other than `ownId` ran after the known commits, by owner; all of an unknown owner. */
     checksAfter: async (known: ReadonlyMap<number, number>, ownId: number): Promise<StoredChecks> => {
       const seqs = await readSeqs(db);
-      const changed = [...seqs].filter(([ownerId, seq]) => ownerId !== ownId && seq > (known.get(ownerId) ?? 0));
+      // A server gives rows in any order; what is asked about them does not depend on it.
+      const changed = [...seqs]
+        .filter(([ownerId, seq]) => ownerId !== ownId && seq > (known.get(ownerId) ?? 0))
+        .toSorted(([left], [right]) => left - right);
       if (changed.length === 0) return { checks: [], seqs };
       const after = changed.map(([ownerId]) => sql`(owner_id = ${ownerId} and seq > ${known.get(ownerId) ?? 0})`);
       return { checks: await readChecks(db, sql.join(after, sql` or `)), seqs };
