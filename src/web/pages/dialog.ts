@@ -29,7 +29,10 @@ export interface DialogParts {
   readonly asksAgain?: boolean;
 }
 
-/** Renders a dialog; without scripts it is the whole page. */
+/**
+ * Renders a dialog; without scripts it is the whole page. The act takes the place of a question that is under way, whose answer
+ * would come after it and hide why it was refused, and is sent once however often one clicks.
+ */
 export function renderDialog({
   action,
   title,
@@ -49,6 +52,7 @@ export function renderDialog({
             hx-include="closest form"
             hx-target="#dialog"
             hx-swap="outerMorph"
+            hx-sync="closest form:queue last"
           >
             ${content}
           </div>`
@@ -63,7 +67,15 @@ export function renderDialog({
     ${
       action === null
         ? inner
-        : html`<form method="post" action="${action}" hx-post="${action}" hx-target="#dialog" hx-swap="outerMorph">
+        : html`<form
+            method="post"
+            action="${action}"
+            hx-post="${action}"
+            hx-target="#dialog"
+            hx-swap="outerMorph"
+            hx-sync="this:replace"
+            hx-disable="find .primary"
+          >
             ${inner}
           </form>`
     }

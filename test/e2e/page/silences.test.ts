@@ -105,6 +105,38 @@ describe("the page of silences", () => {
     browser.forgive(0);
   });
 
+  it("keeps why it refused though an earlier question is answered late, and is sent once by two clicks", async () => {
+    const page = await browser.open(`${url}/silences`, authorized);
+    await page.getByRole("link", { name: "Silence…" }).click();
+    const dialog = page.locator("dialog:modal");
+    const refused = dialog.locator(".error", { hasText: "No organization is called acmee." });
+    let questions = 0;
+    await page.route(/silences\/new\?/, async (route) => {
+      questions++;
+      await refused.waitFor();
+      // The page has given the question up when it sent the act.
+      await route.continue().catch(() => undefined);
+      await (await route.request().response())?.finished();
+    });
+    await dialog.locator("[name=slug]").fill("acmee");
+    await dialog.locator("[name=comment]").fill("late");
+    await dialog.locator("button.primary").click();
+    await refused.waitFor();
+    await page.unrouteAll({ behavior: "wait" });
+    await page.evaluate(async () => await new Promise((resolve) => setTimeout(resolve)));
+    expect(questions).toBeGreaterThan(0);
+    expect(await refused.isVisible()).toBe(true);
+
+    await dialog.locator("[name=slug]").fill("acme");
+    await dialog.locator("[name=comment]").focus();
+    await dialog.locator("dd", { hasText: "acme; nothing fires" }).waitFor();
+    await dialog.locator("button.primary").dblclick();
+    await page.locator("#did", { hasText: "Silenced until" }).waitFor();
+    await page.reload();
+    expect(await page.locator("tr.active", { hasText: "late" }).count()).toBe(1);
+    browser.forgive(0);
+  });
+
   it("silences by its name an organization whose name has a *", async () => {
     const page = await browser.open(`${url}/silences/new?slug=${encodeURIComponent("gone-\\*")}`, authorized);
     await page.locator("[name=comment]").fill("it is gone");

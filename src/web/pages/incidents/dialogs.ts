@@ -161,7 +161,7 @@ function renderWhom({ facts, act, meant, slugs, groups }: DialogFacts, action: s
   if (odd.length === 0 && judged.length === 0) return nothing;
   const [carrier] = facts.summary.carriers;
   const again = html`hx-get="${action}" hx-trigger="change" hx-include="closest form" hx-target="#dialog"
-  hx-swap="outerMorph"`;
+  hx-swap="outerMorph" hx-sync="closest form:queue last"`;
   const box = (name: string, isIn: boolean, text: Html): Html =>
     html`<label
       ><input type="checkbox" name="${name}" value="yes" ${again}${isIn ? html` checked` : nothing} /><span
