@@ -177,6 +177,16 @@ describe("the page of an incident", () => {
     expect(await page.evaluate("document.activeElement.name")).toBe("slug");
   });
 
+  it("takes a comment once, however often one clicks", async () => {
+    const page = await open("/incidents/1");
+    const said = page.locator(".story", { hasText: "the captcha of Friday" });
+    await page.fill("#comment", "the captcha of Friday");
+    await page.locator("form.comment button").dblclick();
+    await said.waitFor();
+    await page.reload();
+    expect((await said.innerText()).split("the captcha of Friday")).toHaveLength(2);
+  });
+
   it("keeps rows in their places while one is ticked", async () => {
     const page = await open("/incidents/1");
     const rows = (): Promise<string[]> => page.locator("tr[id^=member-] th a").allInnerTexts();

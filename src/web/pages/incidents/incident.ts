@@ -97,6 +97,7 @@ function incidentComment(number: number): Html {
     hx-post="${action}"
     hx-target="#dialog-place"
     hx-swap="innerHTML"
+    hx-disable="find button"
   >
     <input
       type="text"
