@@ -13,9 +13,8 @@ const retryMs = 2_000;
 export function startLive(): void {
   let source: EventSource | null = null;
   let heardMs = Date.now();
-  let offsetMs = Date.parse(part<HTMLTimeElement>("clock")?.dateTime ?? "") - heardMs || 0;
+  let offsetMs = madeAtMs() - heardMs || 0;
   let isLive = false;
-  let isFirst = true;
   let waiting: ReturnType<typeof setTimeout> | null = null;
 
   function refreshSoon(): void {
@@ -36,12 +35,10 @@ export function startLive(): void {
 
   function open(): void {
     source?.close();
-    const next = new EventSource("/events");
+    const next = new EventSource(`/events?since=${madeAtMs()}`);
     source = next;
     next.addEventListener("hello", (event) => {
       heard(Number(event.data));
-      if (!isFirst) refreshSoon();
-      isFirst = false;
     });
     next.addEventListener("beat", (event) => heard(Number(event.data)));
     next.addEventListener("change", () => {
@@ -91,6 +88,11 @@ export function startLive(): void {
       icon.href = `/assets/${severity}.svg`;
     sayHeadline();
   });
+}
+
+/** When the page was made, or last read again, by the server's clock; NaN: it has no clock. */
+function madeAtMs(): number {
+  return Date.parse(part<HTMLTimeElement>("clock")?.dateTime ?? "");
 }
 
 let said: string | null = null;

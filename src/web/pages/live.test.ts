@@ -16,8 +16,12 @@ interface Stream {
   readonly ended: Promise<unknown>;
 }
 
-async function openStream(web: RunningWeb, headers: Readonly<Record<string, string>> = {}): Promise<Stream> {
-  const request = get(`${web.url}/events`, { agent: false, headers });
+async function openStream(
+  web: RunningWeb,
+  headers: Readonly<Record<string, string>> = {},
+  path = "/events",
+): Promise<Stream> {
+  const request = get(`${web.url}${path}`, { agent: false, headers });
   const [response] = (await once(request, "response")) as [IncomingMessage];
   let text = "";
   response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
@@ -84,6 +88,24 @@ describe("the stream of changes", () => {
     expect(stream.text()).toMatch(/event: hello\ndata: \d+\n\nevent: change\ndata: \{"nowMs":\d+\}\n\n/);
     await clock.advance(4 * secondMs);
     expect(changesIn(stream)).toBe(2);
+  });
+
+  it("tells a reader whose page is older than the last change at once, and no other", async () => {
+    const clock = createVirtualClock({ startMs: harnessNowMs });
+    const web = await start({ clock });
+    const first = await openStream(web);
+    await clock.settleUntil(() => changesIn(first) === 1);
+    await clock.advance(minuteMs);
+    for (const changed of web.world.subscribers) changed();
+    const changedMs = clock.nowMs();
+    await clock.advance(4 * secondMs);
+
+    const old = await openStream(web, {}, `/events?since=${changedMs}`);
+    const fresh = await openStream(web, {}, `/events?since=${changedMs + 1}`);
+    await clock.settleUntil(() => changesIn(old) === 1 && fresh.text().includes("event: hello"));
+    await clock.advance(4 * secondMs);
+
+    expect([changesIn(old), changesIn(fresh)]).toEqual([1, 0]);
   });
 });
 

@@ -15,9 +15,10 @@ export interface ChangeStream {
   isFull(): boolean;
   /**
    * Keeps the answer open and writes to it until the reader goes, or until a reload changes who may read; to a proxy's user and
-   * to a session for 15 minutes.
+   * to a session for 15 minutes. The reader's page was made at `madeAtMs` (NaN: nobody knows): it is told at once of a change
+   * that came between the page and this.
    */
-  add(response: ServerResponse, identity: Identity | null): void;
+  add(response: ServerResponse, identity: Identity | null, madeAtMs: number): void;
   close(): void;
 }
 
@@ -55,6 +56,8 @@ export function createChangeStream(options: ChangeStreamOptions): ChangeStream {
   let unsubscribe: (() => void) | null = null;
   let stop = new AbortController();
   let isDirty = false;
+  /** The last change; without readers nobody listens, so that it may have been until the first comes. */
+  let changedMs = 0;
   let isRunning = false;
 
   function begin(): void {
@@ -62,9 +65,9 @@ export function createChangeStream(options: ChangeStreamOptions): ChangeStream {
     unsubscribe = subscribe(() => {
       endUnlessAdmitted();
       isDirty = true;
+      changedMs = clock.nowMs();
     });
-    // What the first reader's page shows may be older than this.
-    isDirty = true;
+    changedMs = clock.nowMs();
     if (!isRunning) void loop();
   }
 
@@ -95,12 +98,12 @@ export function createChangeStream(options: ChangeStreamOptions): ChangeStream {
   async function loop(): Promise<void> {
     isRunning = true;
     let quietMs = 0;
-    let unreadMs = Infinity;
+    let unreadMs = 0;
     while (readers.size > 0) {
       if (unreadMs >= lookAnywayMs) isDirty = true;
       if (isDirty && unreadMs >= mostShare * readers.size * costMs()) {
         isDirty = false;
-        send(`event: change\ndata: ${JSON.stringify({ nowMs: clock.nowMs() })}\n\n`);
+        send(changeEvent());
         quietMs = 0;
         unreadMs = 0;
       } else if (quietMs >= heartbeatMs) {
@@ -117,6 +120,10 @@ export function createChangeStream(options: ChangeStreamOptions): ChangeStream {
     isRunning = false;
   }
 
+  function changeEvent(): string {
+    return `event: change\ndata: ${JSON.stringify({ nowMs: clock.nowMs() })}\n\n`;
+  }
+
   function send(text: string): void {
     for (const reader of readers.keys()) {
       if (reader.writableLength > mostBufferedBytes) reader.destroy();
@@ -126,15 +133,16 @@ export function createChangeStream(options: ChangeStreamOptions): ChangeStream {
 
   return {
     isFull: () => readers.size >= mostReaders,
-    add: (response, identity) => {
+    add: (response, identity, madeAtMs) => {
       endUnlessAdmitted();
       const isKnown = identity !== null && identity.via !== "token";
       readers.set(response, isKnown ? clock.monotonicMs() + knownUserMs : Infinity);
       response.on("close", () => {
         if (readers.delete(response) && readers.size === 0) end();
       });
-      response.write(`retry: 2000\nevent: hello\ndata: ${clock.nowMs()}\n\n`);
       if (readers.size === 1) begin();
+      response.write(`retry: 2000\nevent: hello\ndata: ${clock.nowMs()}\n\n`);
+      if (!(madeAtMs > changedMs)) response.write(changeEvent());
     },
     close: () => endReaders(() => true),
   };
@@ -205,7 +213,7 @@ export function addLiveRoute(
           "x-content-type-options": "nosniff",
           connection: "close",
         });
-        stream.add(reply.raw, request.identity);
+        stream.add(reply.raw, request.identity, Number((request.query as { readonly since?: unknown }).since));
         return reply;
       },
     },

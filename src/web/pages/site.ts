@@ -82,6 +82,7 @@ const mostScopes = 100;
 /** Returns what the pages of one server share. */
 export function createSite({ version, logger, running, settings, storeProblem }: SiteOptions): Site {
   const { clock } = running;
+  const arrivals = new WeakMap<FastifyRequest, number>();
   const cached = new Map<string, { readonly atMs: number; readonly facts: Promise<FrameFacts> }>();
 
   function factsFor({ identity }: FastifyRequest): Promise<FrameFacts> {
@@ -98,10 +99,12 @@ export function createSite({ version, logger, running, settings, storeProblem }:
   async function send(request: FastifyRequest, reply: FastifyReply, content: PageContent): Promise<FastifyReply> {
     const mayRead = content.isPoor !== true && refusalOf(request, { access: "public" }, settings()) === null;
     const facts = mayRead ? await factsFor(request).catch(nullWithoutStore) : null;
+    const readAtMs = facts?.nowMs ?? clock.nowMs();
     const text = renderDocument(
       {
         version,
-        nowMs: clock.nowMs(),
+        // The oldest that it shows: what has changed since then, `/events` tells it.
+        nowMs: Math.min(arrivals.get(request) ?? readAtMs, readAtMs),
         facts,
         storeProblem: storeProblem(),
         reader: readerOf(request),
@@ -181,8 +184,10 @@ export function createSite({ version, logger, running, settings, storeProblem }:
     pagesOf: (scope) => {
       scope.setErrorHandler(fail);
       return (path, access, handle, isAboutAll = false) => {
-        const measured = (request: FastifyRequest, reply: FastifyReply): Promise<unknown> =>
-          wantsPart(request) ? cost.during(handle(request, reply)) : handle(request, reply);
+        const measured = (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+          arrivals.set(request, clock.nowMs());
+          return wantsPart(request) ? cost.during(handle(request, reply)) : handle(request, reply);
+        };
         addResource(scope, path, settings, { GET: { access, isAboutAll, handle: measured } }, refuse);
       };
     },
