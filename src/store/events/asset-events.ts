@@ -155,6 +155,23 @@ export async function newestDeaths(db: PlainDb, query: NewestDeathsQuery): Promi
   return [...newest.values()];
 }
 
+/** Reads EvidenceStore.newestMinutes. */
+export async function newestMinutes(
+  db: PlainDb,
+  slugs: readonly string[],
+  untilMs: number,
+): Promise<ReadonlyMap<string, number>> {
+  const newest = new Map<string, number>();
+  for (const some of chunksOf(slugs)) {
+    const { rows } = await sql<{ slug: string; minute: number | null }>`
+      SELECT slug, (SELECT max(minute) FROM event_minutes
+        WHERE slug_id = event_slugs.slug_id AND minute <= ${Math.floor(untilMs / minuteMs)}) AS minute
+      FROM event_slugs WHERE slug IN (${sql.join(some)})`.execute(db);
+    for (const { slug, minute } of rows) if (minute !== null) newest.set(slug, minute * minuteMs);
+  }
+  return newest;
+}
+
 /** Reads EvidenceStore.newestAlive. */
 export async function newestAlive(db: PlainDb, query: NewestDeathsQuery): Promise<readonly AssetEventRow[]> {
   const { slug, interval, assetTypes, limit } = query;

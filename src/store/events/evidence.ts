@@ -11,6 +11,7 @@ import {
   isKnownAt,
   newestAlive,
   newestDeaths,
+  newestMinutes,
   slugId,
   type AssetEventRow,
   type AssetEventsQuery,
@@ -138,6 +139,9 @@ export function createEvidenceStore(db: PlainDb) {
      * 2,000 of them at most, so that an alert does not wait for it.
      */
     newestDeaths: (query: NewestDeathsQuery): Promise<readonly AssetEventRow[]> => newestDeaths(db, query),
+    /** When the last minute with deaths begins that is not after `untilMs`, by organization; absent: there is none. */
+    newestMinutes: (slugs: readonly string[], untilMs: number): Promise<ReadonlyMap<string, number>> =>
+      newestMinutes(db, slugs, untilMs),
     /** The last events that found an asset alive, newest first; an asset may be there more than once. */
     newestAlive: (query: NewestDeathsQuery): Promise<readonly AssetEventRow[]> => newestAlive(db, query),
     /**

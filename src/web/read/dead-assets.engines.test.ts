@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { firingAlert } from "../../../test/support/firing-alert.ts";
+import { storeEngines } from "../../../test/support/store/engines.ts";
+import { createWorldOn, death } from "../../../test/support/store/event-store.ts";
+import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
+import { hourMs, secondMs } from "../../base/time.ts";
+import { createDeadAssetReading } from "./dead-assets.ts";
+
+const nowMs = Date.UTC(2026, 0, 15, 12);
+const slugs = ["acme", "globex", "hooli", "umbrella"] as const;
+const windowHours = 2;
+
+describe.each(storeEngines)("on $engine, the assets that died in an incident", (engine) => {
+  const anyDeath = fc.record({
+    slug: fc.constantFrom(...slugs, "other"),
+    asset: fc.integer({ min: 0, max: 80 }).map((number) => `https://${number}.example`),
+    atMs: fc.integer({ min: -6 * 3_600, max: 600 }).map((seconds) => nowMs + seconds * secondMs),
+  });
+  const anyEnd = fc.option(
+    fc.integer({ min: 0, max: 100 }).map((minutes) => nowMs - minutes * 60 * secondMs),
+    { freq: 2 },
+  );
+
+  it("are the newest of all its members, each asset of one once", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyDeath, { minLength: 100, maxLength: 400 }),
+        fc.tuple(anyEnd, anyEnd, anyEnd, anyEnd),
+        async (deaths, ends) => {
+          await using world = await createWorldOn(engine);
+          await world.store.events.add(deaths.map(({ slug, atMs, asset }) => death(atMs, slug, { asset })));
+          const startsAtMs = nowMs - 2 * hourMs;
+          const members = slugs.map((slug, index) => ({ slug, untilMs: ends[index] ?? nowMs }));
+          const reading = createDeadAssetReading(
+            { store: world.store, clock: createVirtualClock({ startMs: nowMs }), holdsEvents: () => true },
+            { of: () => Promise.resolve(null) },
+          );
+          const wanted = new Map<string, number>();
+          for (const { slug, asset, atMs } of deaths) {
+            const untilMs = members.find((one) => one.slug === slug)?.untilMs ?? -Infinity;
+            if (atMs <= startsAtMs - windowHours * hourMs || atMs > untilMs) continue;
+            const key = `${slug} ${asset}`;
+            wanted.set(key, Math.max(wanted.get(key) ?? 0, atMs));
+          }
+
+          const list = await reading.ofAlerts(
+            members.map(({ slug, untilMs }) => ({
+              alert: firingAlert(slug, startsAtMs, { slug, windowHours }),
+              end: untilMs === nowMs ? null : { atMs: untilMs, isByRun: true, baselineExclusion: null },
+            })),
+            { after: null },
+          );
+
+          const newest = [...wanted.values()].toSorted((left, right) => right - left).slice(0, 100);
+          expect(list?.assets.map(({ deadAtMs }) => deadAtMs)).toEqual(newest);
+          for (const { slug, asset, deadAtMs } of list?.assets ?? [])
+            expect(deadAtMs).toBe(wanted.get(`${slug} ${asset}`));
+          expect(list?.next === null).toBe(wanted.size <= 100);
+        },
+      ),
+      { numRuns: engine.engine === "SQLite" ? 25 : 5 },
+    );
+  });
+});
