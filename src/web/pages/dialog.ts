@@ -12,6 +12,15 @@ export function dialogButton(href: string, words: string, isFirst = false): Html
   >`;
 }
 
+/**
+ * The attributes of a part of a dialog's form, at whose change the dialog is computed again; only the last of several changes
+ * waits for the answer to the one before.
+ */
+export function asksAgainAt(action: string): Html {
+  return html`hx-get="${action}" hx-trigger="change" hx-include="closest form" hx-target="#dialog" hx-swap="outerMorph"
+  hx-sync="closest form:queue last"`;
+}
+
 /** What a dialog asks, and what it does. */
 export interface DialogParts {
   /** Where its form is sent; null: it only says something. */
@@ -45,18 +54,7 @@ export function renderDialog({
 }: DialogParts): Html {
   const inner = html`<h2 id="dialog-title">${title}</h2>
     ${
-      asksAgain && action !== null
-        ? html`<div
-            hx-get="${action}"
-            hx-trigger="change"
-            hx-include="closest form"
-            hx-target="#dialog"
-            hx-swap="outerMorph"
-            hx-sync="closest form:queue last"
-          >
-            ${content}
-          </div>`
-        : content
+      asksAgain && action !== null ? html`<div ${asksAgainAt(action)}>${content}</div>` : content
     }${action === null ? nothing : html`<p class="error" role="alert">${problem}</p>`}
     <footer>
       <p>${foot}</p>

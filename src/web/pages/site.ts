@@ -99,12 +99,11 @@ export function createSite({ version, logger, running, settings, storeProblem }:
   async function send(request: FastifyRequest, reply: FastifyReply, content: PageContent): Promise<FastifyReply> {
     const mayRead = content.isPoor !== true && refusalOf(request, { access: "public" }, settings()) === null;
     const facts = mayRead ? await factsFor(request).catch(nullWithoutStore) : null;
-    const readAtMs = facts?.nowMs ?? clock.nowMs();
     const text = renderDocument(
       {
         version,
         // The oldest that it shows: what has changed since then, `/events` tells it.
-        nowMs: Math.min(arrivals.get(request) ?? readAtMs, readAtMs),
+        nowMs: Math.min(arrivals.get(request) ?? Infinity, facts?.nowMs ?? clock.nowMs()),
         facts,
         storeProblem: storeProblem(),
         reader: readerOf(request),

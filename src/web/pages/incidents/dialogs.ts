@@ -4,7 +4,7 @@ import type { JudgementVerdict } from "../../../contract/judgement.ts";
 import { countOf, formatShare, formatTime } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
-import { renderDialog, renderThen } from "../dialog.ts";
+import { asksAgainAt, renderDialog, renderThen } from "../dialog.ts";
 import { excessOf, memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
 import { judgementOf } from "./sentences.ts";
 
@@ -160,13 +160,14 @@ function renderWhom({ facts, act, meant, slugs, groups }: DialogFacts, action: s
   const judged = all.filter((one) => sharesCause(one) && one.member.alert.judgement !== undefined);
   if (odd.length === 0 && judged.length === 0) return nothing;
   const [carrier] = facts.summary.carriers;
-  const again = html`hx-get="${action}" hx-trigger="change" hx-include="closest form" hx-target="#dialog"
-  hx-swap="outerMorph" hx-sync="closest form:queue last"`;
   const box = (name: string, isIn: boolean, text: Html): Html =>
     html`<label
-      ><input type="checkbox" name="${name}" value="yes" ${again}${isIn ? html` checked` : nothing} /><span
-        >${text}</span
-      ></label
+      ><input
+        type="checkbox"
+        name="${name}"
+        value="yes"
+        ${asksAgainAt(action)}${isIn ? html` checked` : nothing}
+      /><span>${text}</span></label
     >`;
   const sharing = all.length - odd.length - judged.length;
   return html`<fieldset class="who">
