@@ -196,11 +196,12 @@ export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" 
     this.#known.set(number, known);
     // Between two looks the newest one may have ended and this one be another; and clocks are set.
     if (newest === undefined || world.clockSetAtMs > newest[1].seenAtMs) return known;
-    const sinceMs = firstAtMs - newest[1].firstAtMs;
     // Nobody says which one opened it: after a standstill one that was due before may follow one that began late.
-    const mostMs = Math.max(...alerts.map(({ firingAt }) => Date.parse(firingAt))) - newest[1].firstAtMs;
+    const lastAtMs = Math.max(firstAtMs, ...alerts.map(({ firingAt }) => Date.parse(firingAt)));
+    const isBefore = newest[1].firstAtMs <= firstAtMs;
     const isNewestOpen = this.#firing(newest[0]).some(({ firedAtMs }) => (firedAtMs ?? Infinity) < firstAtMs);
-    if (isNewestOpen && sinceMs >= 0 && Math.max(sinceMs, mostMs) <= (newest[1].hasVerdict ? underVerdictMs : withinMs))
+    const sinceMs = lastAtMs - newest[1].firstAtMs;
+    if (isNewestOpen && isBefore && sinceMs <= (newest[1].hasVerdict ? underVerdictMs : withinMs))
       this.#facts.violate(`incident ${number} was opened beside ${newest[0]}, which it is of`);
     return known;
   }
