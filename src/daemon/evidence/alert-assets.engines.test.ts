@@ -186,8 +186,7 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
         expect(listed).toHaveLength(wanted.size);
         expect(listed.every(({ attributes }) => attributes["of"] === "acme")).toBe(true);
         const sampled = await world.store.evidence.newestDeaths({
-          slug: "acme",
-          interval: { afterMs: nowMs - hourMs - windowHours * hourMs, untilMs: nowMs },
+          spans: [{ slug: "acme", interval: { afterMs: nowMs - hourMs - windowHours * hourMs, untilMs: nowMs } }],
           assetTypes: [],
           limit: 3,
         });

@@ -16,9 +16,9 @@ export function createAlertSample(
     if (!source.holdsEvents || check !== "dead-asset-spike" || kind !== "verdict") return [];
     if (windowHours === undefined || report?.kind !== "result") return [];
     if (organizations.find((organization) => organization.slug === slug)?.sample === false) return [];
+    const interval = { afterMs: startsAtMs - windowHours * hourMs, untilMs: Date.parse(report.result.generatedAt) };
     const deaths = await evidence.newestDeaths({
-      slug,
-      interval: { afterMs: startsAtMs - windowHours * hourMs, untilMs: Date.parse(report.result.generatedAt) },
+      spans: [{ slug, interval }],
       assetTypes: (report.assetTypeExcess ?? []).map(({ assetType }) => assetType),
       limit: alerting.sample,
     });

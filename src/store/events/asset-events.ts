@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from "kysely";
 import { minuteMs } from "../../base/time.ts";
-import { AssetBook, noType, type AssetLook } from "../../contract/assets.ts";
+import { noType, type AssetLook } from "../../contract/assets.ts";
 import { aliveStatus } from "../../contract/liveness-status.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
@@ -35,22 +35,35 @@ export interface AssetEventsQuery {
   readonly knownAtMs?: number;
 }
 
-/** Deaths of which organization, interval and asset types. */
-export interface NewestDeathsQuery {
+/** An interval of one organization. */
+export interface SlugInterval {
   readonly slug: string;
   readonly interval: Interval;
+}
+
+/** Deaths of which organizations, intervals and asset types. */
+export interface NewestDeathsQuery {
+  /** Of an organization more than one may be given. */
+  readonly spans: readonly SlugInterval[];
   /** Empty: of any, also of none. */
   readonly assetTypes: readonly string[];
   /** Different assets. */
   readonly limit: number;
 }
 
+/** The same of one organization. */
+export type NewestAliveQuery = SlugInterval & Omit<NewestDeathsQuery, "spans">;
+
+/** A death with its organization. */
+export type DeathOf = AssetEventRow & Pick<SlugInterval, "slug">;
+
 /** Rows of a page; reading them takes a few milliseconds. */
 const assetEventsAPage = 4_096;
 
 const newestAPage = 256;
-// Most minutes that one look for the newest deaths reads.
+// Most minutes that one look for the newest deaths reads, beside one of each organization.
 const mostMinutes = 2_000;
+const organizationsAStatement = 5_000;
 
 interface AssetRow {
   readonly at_ms: number;
@@ -120,60 +133,120 @@ export async function factsOf(
 }
 
 /** Reads EvidenceStore.newestDeaths: the rollups give the minutes with deaths, whatever the other events are. */
-export async function newestDeaths(db: PlainDb, query: NewestDeathsQuery): Promise<readonly AssetEventRow[]> {
-  const { slug, interval, assetTypes, limit } = query;
+export async function newestDeaths(db: PlainDb, query: NewestDeathsQuery): Promise<readonly DeathOf[]> {
+  const { spans, limit } = query;
   if (limit <= 0) return [];
-  const ofThese = ofTypes(assetTypes);
-  const { rows: minutes } = await sql<{ minute: number }>`
-    SELECT DISTINCT minute FROM event_minutes
-    WHERE slug_id = ${slugId(slug)} AND minute >= ${Math.floor((interval.afterMs + 1) / minuteMs)}
-      AND minute <= ${Math.floor(interval.untilMs / minuteMs)} ${ofThese}
-    ORDER BY minute DESC LIMIT ${mostMinutes}`.execute(db);
-  const newest = new AssetBook<AssetEventRow>();
-  for (const { minute } of minutes) {
-    const fromMs = Math.max(minute * minuteMs, interval.afterMs + 1);
-    let before: EventPlace = {
-      atMs: Math.min((minute + 1) * minuteMs - 1, interval.untilMs) + 1,
-      importId: -1,
-      ordinal: -1,
-    };
-    for (let isMore = true; isMore;) {
-      const { rows } = await sql<AssetRow>`
-        SELECT ${columns} FROM events
-        WHERE slug_id = ${slugId(slug)} AND at_ms >= ${fromMs} AND at_ms <= ${before.atMs}
-          AND (at_ms, import_id, ordinal) < (${before.atMs}, ${before.importId}, ${before.ordinal})
-          AND status_id = ${deadStatusId} AND count > 0 AND asset IS NOT NULL ${ofThese}
-        ORDER BY at_ms DESC, import_id DESC, ordinal DESC LIMIT ${newestAPage}`.execute(db);
-      for (const event of rows.map(assetEvent)) {
-        if (newest.get(event) === undefined) newest.set(event, event);
-        if (newest.size === limit) return [...newest.values()];
-        before = event;
-      }
-      isMore = rows.length === newestAPage;
-    }
-  }
-  return [...newest.values()];
+  const found: DeathOf[] = [];
+  for (const some of chunksOf([...Map.groupBy(spans, ({ slug }) => slug).values()], organizationsAStatement))
+    found.push(...(await newestOfSome(db, { ...query, spans: some.flat() })));
+  return found.toSorted(byNewest).slice(0, limit);
 }
 
-/** Reads EvidenceStore.newestMinutes. */
-export async function newestMinutes(
-  db: PlainDb,
-  slugs: readonly string[],
-  untilMs: number,
-): Promise<ReadonlyMap<string, number>> {
-  const newest = new Map<string, number>();
-  for (const some of chunksOf(slugs)) {
-    const { rows } = await sql<{ slug: string; minute: number | null }>`
-      SELECT slug, (SELECT max(minute) FROM event_minutes
-        WHERE slug_id = event_slugs.slug_id AND minute <= ${Math.floor(untilMs / minuteMs)}) AS minute
-      FROM event_slugs WHERE slug IN (${sql.join(some)})`.execute(db);
-    for (const { slug, minute } of rows) if (minute !== null) newest.set(slug, minute * minuteMs);
+async function newestOfSome(db: PlainDb, query: NewestDeathsQuery): Promise<readonly DeathOf[]> {
+  const { spans, limit } = query;
+  const ofSlug = Map.groupBy(spans, ({ slug }) => slug);
+  const fromMinute = Math.min(...spans.map(({ interval }) => minuteOf(interval.afterMs + 1)));
+  const toMinute = Math.max(...spans.map(({ interval }) => minuteOf(interval.untilMs)));
+  const leastMinute = await minuteOfTheLast(db, ofSlug, { limit, toMinute });
+  const known = new Set<string>();
+  const newest: DeathOf[] = [];
+  // Where the minutes had too few, as deaths without a name are counted in them, the rest is looked at, too.
+  const stretches = [
+    [Math.max(fromMinute, leastMinute), toMinute],
+    [fromMinute, leastMinute - 1],
+  ] as const;
+  for (const [from, to] of stretches) {
+    if (from > to) continue;
+    for (const { minute, slugIds } of await minutesWithDeaths(db, query, from, to))
+      for await (const death of deathsOfMinute(db, query, minute, slugIds)) {
+        const isMeant = ofSlug
+          .get(death.slug)
+          ?.some(({ interval }) => death.atMs > interval.afterMs && death.atMs <= interval.untilMs);
+        const key = JSON.stringify([death.slug, death.typeId, death.asset]);
+        if (isMeant !== true || known.has(key)) continue;
+        known.add(key);
+        newest.push(death);
+        if (newest.length === limit) return newest;
+      }
   }
   return newest;
 }
 
+function minuteOf(atMs: number): number {
+  return Math.floor(atMs / minuteMs);
+}
+
+function byNewest(left: DeathOf, right: DeathOf): number {
+  return right.atMs - left.atMs || right.importId - left.importId || right.ordinal - left.ordinal;
+}
+
+/**
+ * Returns a minute that at least `limit` organizations have deaths in or after: older ones need not be looked at. A checker that
+ * breaks lets all of a fleet die within the same minutes, of which one is enough then. -Infinity: fewer have any.
+ */
+async function minuteOfTheLast(
+  db: PlainDb,
+  ofSlug: ReadonlyMap<string, readonly SlugInterval[]>,
+  { limit, toMinute }: { readonly limit: number; readonly toMinute: number },
+): Promise<number> {
+  if (ofSlug.size < limit) return -Infinity;
+  const { rows } = await sql<{ slug: string; minute: number | null }>`
+    SELECT slug, (SELECT max(minute) FROM event_minutes
+      WHERE slug_id = event_slugs.slug_id AND minute <= ${toMinute}) AS minute
+    FROM event_slugs WHERE slug IN (${sql.join([...ofSlug.keys()])})`.execute(db);
+  const minutes = rows.flatMap(({ slug, minute }) => {
+    if (minute === null) return [];
+    const isWithin = ({ interval: { afterMs, untilMs } }: SlugInterval): boolean =>
+      minute * minuteMs > afterMs && (minute + 1) * minuteMs - 1 <= untilMs;
+    return ofSlug.get(slug)?.some(isWithin) === true ? [minute] : [];
+  });
+  return minutes.toSorted((left, right) => right - left)[limit - 1] ?? -Infinity;
+}
+
+async function minutesWithDeaths(
+  db: PlainDb,
+  { spans, assetTypes }: NewestDeathsQuery,
+  from: number,
+  to: number,
+): Promise<readonly { readonly minute: number; readonly slugIds: readonly number[] }[]> {
+  const slugs = new Set(spans.map(({ slug }) => slug));
+  const { rows } = await sql<{ slug_id: number; minute: number }>`
+    SELECT DISTINCT slug_id, minute FROM event_minutes
+    WHERE slug_id IN (SELECT slug_id FROM event_slugs WHERE slug IN (${sql.join([...slugs])}))
+      AND minute >= ${from} AND minute <= ${to} ${ofTypes(assetTypes)}
+    ORDER BY minute DESC LIMIT ${mostMinutes + slugs.size}`.execute(db);
+  return [...Map.groupBy(rows, ({ minute }) => minute)].map(([minute, some]) => ({
+    minute,
+    slugIds: some.map(({ slug_id }) => slug_id),
+  }));
+}
+
+async function* deathsOfMinute(
+  db: PlainDb,
+  { assetTypes }: NewestDeathsQuery,
+  minute: number,
+  slugIds: readonly number[],
+): AsyncGenerator<DeathOf> {
+  const fromMs = minute * minuteMs;
+  let before: EventPlace = { atMs: fromMs + minuteMs, importId: -1, ordinal: -1 };
+  for (let isMore = true; isMore;) {
+    const { rows } = await sql<AssetRow & { readonly slug: string }>`
+      SELECT slug, ${columns} FROM events JOIN event_slugs USING (slug_id)
+      WHERE slug_id IN (${sql.join(slugIds)}) AND at_ms >= ${fromMs} AND at_ms <= ${before.atMs}
+        AND (at_ms, import_id, ordinal) < (${before.atMs}, ${before.importId}, ${before.ordinal})
+        AND status_id = ${deadStatusId} AND count > 0 AND asset IS NOT NULL ${ofTypes(assetTypes)}
+      ORDER BY at_ms DESC, import_id DESC, ordinal DESC LIMIT ${newestAPage}`.execute(db);
+    for (const row of rows) {
+      const death = { slug: row.slug, ...assetEvent(row) };
+      before = death;
+      yield death;
+    }
+    isMore = rows.length === newestAPage;
+  }
+}
+
 /** Reads EvidenceStore.newestAlive. */
-export async function newestAlive(db: PlainDb, query: NewestDeathsQuery): Promise<readonly AssetEventRow[]> {
+export async function newestAlive(db: PlainDb, query: NewestAliveQuery): Promise<readonly AssetEventRow[]> {
   const { slug, interval, assetTypes, limit } = query;
   const { rows } = await sql<AssetRow>`
     SELECT ${columns} FROM events

@@ -11,11 +11,12 @@ import {
   isKnownAt,
   newestAlive,
   newestDeaths,
-  newestMinutes,
   slugId,
   type AssetEventRow,
   type AssetEventsQuery,
   type EventFacts,
+  type DeathOf,
+  type NewestAliveQuery,
   type NewestDeathsQuery,
 } from "./asset-events.ts";
 import { countEvents } from "./counts.ts";
@@ -135,15 +136,12 @@ export function createEvidenceStore(db: PlainDb) {
     factsOf: (rows: readonly Pick<AssetEventRow, "typeId" | "attributeSetId">[]): Promise<EventFacts> =>
       factsOf(db, rows),
     /**
-     * The deaths of the assets that died last, each asset once, newest first. Reads the minutes with deaths alone, the latest
-     * 2,000 of them at most, so that an alert does not wait for it.
+     * The deaths of the assets that died last, each asset of an organization once, newest first. Reads the minutes with deaths
+     * alone, the latest 2,000 of them at most, so that an alert does not wait for it.
      */
-    newestDeaths: (query: NewestDeathsQuery): Promise<readonly AssetEventRow[]> => newestDeaths(db, query),
-    /** When the last minute with deaths begins that is not after `untilMs`, by organization; absent: there is none. */
-    newestMinutes: (slugs: readonly string[], untilMs: number): Promise<ReadonlyMap<string, number>> =>
-      newestMinutes(db, slugs, untilMs),
+    newestDeaths: (query: NewestDeathsQuery): Promise<readonly DeathOf[]> => newestDeaths(db, query),
     /** The last events that found an asset alive, newest first; an asset may be there more than once. */
-    newestAlive: (query: NewestDeathsQuery): Promise<readonly AssetEventRow[]> => newestAlive(db, query),
+    newestAlive: (query: NewestAliveQuery): Promise<readonly AssetEventRow[]> => newestAlive(db, query),
     /**
      * Returns deaths like LivenessCounts, of events that had arrived by `knownAtMs`. Events without a recorded arrival count
      * as known; deleted ones are missing.

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 import { storeEngines } from "../../../test/support/store/engines.ts";
-import { createWorldOn, death } from "../../../test/support/store/event-store.ts";
+import { createWorldOn, death, type EventWorld } from "../../../test/support/store/event-store.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { hourMs, secondMs } from "../../base/time.ts";
 import { createDeadAssetReading } from "./dead-assets.ts";
@@ -11,6 +11,11 @@ import { createDeadAssetReading } from "./dead-assets.ts";
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const slugs = ["acme", "globex", "hooli", "umbrella"] as const;
 const windowHours = 2;
+
+function readingOf({ store }: Pick<EventWorld, "store">): ReturnType<typeof createDeadAssetReading> {
+  const clock = createVirtualClock({ startMs: nowMs });
+  return createDeadAssetReading({ store, clock, holdsEvents: () => true }, { of: () => Promise.resolve(null) });
+}
 
 describe.each(storeEngines)("on $engine, the assets that died in an incident", (engine) => {
   const anyDeath = fc.record({
@@ -33,10 +38,7 @@ describe.each(storeEngines)("on $engine, the assets that died in an incident", (
           await world.store.events.add(deaths.map(({ slug, atMs, asset }) => death(atMs, slug, { asset })));
           const startsAtMs = nowMs - 2 * hourMs;
           const members = slugs.map((slug, index) => ({ slug, untilMs: ends[index] ?? nowMs }));
-          const reading = createDeadAssetReading(
-            { store: world.store, clock: createVirtualClock({ startMs: nowMs }), holdsEvents: () => true },
-            { of: () => Promise.resolve(null) },
-          );
+          const reading = readingOf(world);
           const wanted = new Map<string, number>();
           for (const { slug, asset, atMs } of deaths) {
             const untilMs = members.find((one) => one.slug === slug)?.untilMs ?? -Infinity;
@@ -62,5 +64,23 @@ describe.each(storeEngines)("on $engine, the assets that died in an incident", (
       ),
       { numRuns: engine.engine === "SQLite" ? 25 : 5 },
     );
+  });
+
+  it("are the newest of 150 that died together, though their last minutes have deaths without a name only", async () => {
+    await using world = await createWorldOn(engine);
+    const many = Array.from({ length: 150 }, (_, index) => `org-${index}`);
+    const named = (slug: string, index: number) => death(nowMs - hourMs - index, slug, { asset: `https://${slug}` });
+    const unnamed = (slug: string, index: number) => death(nowMs - index, slug);
+    await world.store.events.add([...many.map(named), ...many.map(unnamed)]);
+
+    const members = many.map((slug) => ({ alert: firingAlert(slug, nowMs, { slug, windowHours }), end: null }));
+    const list = await readingOf(world).ofAlerts(members, { after: null });
+    const rest = await readingOf(world).ofAlerts(members, { after: list?.next ?? null });
+
+    expect([list, rest].map((page) => page?.assets.map(({ slug }) => slug))).toEqual([
+      many.slice(0, 100),
+      many.slice(100),
+    ]);
+    expect(list?.count).toBe(300);
   });
 });

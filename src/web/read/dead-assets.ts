@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
-import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
+import { hourMs, secondMs } from "../../base/time.ts";
 import type { AlertEnd, AlertState } from "../../store/alerts/alerts.ts";
-import type { AssetEventRow } from "../../store/events/asset-events.ts";
+import type { SlugInterval } from "../../store/events/asset-events.ts";
 import { assetCursorSchema, cursorSchema, writeAssetCursor, writeCursor } from "../api/paging.ts";
 import type { AlertAssetsPort, ListedAsset } from "../ports/dead-assets.ts";
 import type { Running } from "./running.ts";
@@ -103,27 +103,32 @@ export function createDeadAssetReading(
     ofAlerts: async (alerts, { after }) => {
       if (!holdsEvents()) return null;
       const nowMs = clock.nowMs();
-      const spans = alerts.flatMap(({ alert, end }): Span[] => {
+      const spans = alerts.flatMap(({ alert, end }): SlugInterval[] => {
         const { check, kind, slug, windowHours, startsAtMs } = alert;
         if (check !== "dead-asset-spike" || kind !== "verdict" || windowHours === undefined) return [];
-        return [{ slug, afterMs: startsAtMs - windowHours * hourMs, untilMs: end?.atMs ?? nowMs }];
+        return [{ slug, interval: { afterMs: startsAtMs - windowHours * hourMs, untilMs: end?.atMs ?? nowMs } }];
       });
       if (spans.length === 0) return null;
       const [untilMs, skip] = (after === null ? null : readPlace(mergedPlace, after)) ?? [nowMs, 0];
-      const deaths = await newestOf(running, spans, { untilMs, limit: skip + pageSize + 1 });
+      const before = ({ slug, interval }: SlugInterval): SlugInterval => ({
+        slug,
+        interval: { ...interval, untilMs: Math.min(interval.untilMs, untilMs) },
+      });
+      const limit = skip + pageSize + 1;
+      const deaths = await store.evidence.newestDeaths({ spans: spans.map(before), assetTypes: [], limit });
       const shown = deaths.slice(skip, skip + pageSize);
-      const facts = await store.evidence.factsOf(shown.map(({ death }) => death));
-      const counted = await store.events.deaths(spans.map(({ slug, ...one }) => ({ slug, intervals: [one] })));
-      const lastMs = shown.at(-1)?.death.atMs ?? untilMs;
-      const before = lastMs === untilMs ? skip : 0;
-      const next = [lastMs, before + shown.filter(({ death }) => death.atMs === lastMs).length];
+      const facts = await store.evidence.factsOf(shown);
+      const counted = await store.events.deaths(spans.map(({ slug, interval }) => ({ slug, intervals: [interval] })));
+      const lastMs = shown.at(-1)?.atMs ?? untilMs;
+      const skipped = lastMs === untilMs ? skip : 0;
+      const next = [lastMs, skipped + shown.filter(({ atMs }) => atMs === lastMs).length];
       return {
         alertId: null,
         count: counted.flat().reduce((sum, one) => sum + (one.deaths[0] ?? 0), 0),
         known: null,
-        fromMs: Math.min(...spans.map(({ afterMs }) => afterMs)),
+        fromMs: Math.min(...spans.map(({ interval }) => interval.afterMs)),
         state: "all",
-        assets: shown.map(({ slug, death }) => ({
+        assets: shown.map(({ slug, ...death }) => ({
           slug,
           asset: death.asset,
           assetType: facts.assetTypes.get(death.typeId) ?? null,
@@ -137,55 +142,6 @@ export function createDeadAssetReading(
       };
     },
   };
-}
-
-interface Span {
-  readonly slug: string;
-  readonly afterMs: number;
-  readonly untilMs: number;
-}
-
-interface Death {
-  readonly slug: string;
-  readonly death: AssetEventRow;
-}
-
-/**
- * The newest deaths over several organizations, each asset of one once. They are looked at by their last minute with deaths,
- * until that is older than what has been found: of 3,000 organizations some hundred are read.
- */
-async function newestOf(
-  { store }: Pick<Running, "store">,
-  spans: readonly Span[],
-  { untilMs, limit }: { readonly untilMs: number; readonly limit: number },
-): Promise<readonly Death[]> {
-  const found = new Map<string, Death>();
-  let newest: readonly Death[] = [];
-  const slugs = [...new Set(spans.map(({ slug }) => slug))];
-  const minutes = await store.evidence.newestMinutes(slugs, untilMs);
-  const bounded = spans.map(({ slug, afterMs, untilMs: endMs }) => {
-    const minuteEndMs = (minutes.get(slug) ?? -Infinity) + minuteMs - 1;
-    return { slug, afterMs, untilMs: Math.min(endMs, untilMs, minuteEndMs) };
-  });
-  for (const { slug, ...span } of bounded.toSorted((left, right) => right.untilMs - left.untilMs)) {
-    const floorMs = (newest.length === limit ? newest.at(-1)?.death.atMs : undefined) ?? -Infinity;
-    if (span.untilMs < floorMs) break;
-    const interval = { afterMs: Math.max(span.afterMs, floorMs - 1), untilMs: span.untilMs };
-    if (interval.untilMs <= interval.afterMs) continue;
-    for (const death of await store.evidence.newestDeaths({ slug, interval, assetTypes: [], limit }))
-      found.set(JSON.stringify([slug, death.typeId, death.asset]), { slug, death });
-    newest = [...found.values()].toSorted(byTime).slice(0, limit);
-  }
-  return newest;
-}
-
-function byTime({ death: left, slug: one }: Death, { death: right, slug: other }: Death): number {
-  return (
-    right.atMs - left.atMs ||
-    right.importId - left.importId ||
-    right.ordinal - left.ordinal ||
-    (one < other ? -1 : one > other ? 1 : 0)
-  );
 }
 
 function readPlace<Place>(schema: z.ZodType<Place>, text: string): Place | null {
