@@ -117,9 +117,9 @@ const runs: readonly MigrationStatement[] = [
 /** Alerts, their notifications, and acts of operators. */
 const alerts: readonly MigrationStatement[] = [
   `CREATE TABLE alerts (
-     id TEXT PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL,
+     id TEXT NOT NULL UNIQUE, check_name TEXT NOT NULL, slug TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL,
      incident_number INTEGER, body TEXT NOT NULL,
-     UNIQUE (check_name, slug, kind)) WITHOUT ROWID`,
+     PRIMARY KEY (check_name, slug, kind)) WITHOUT ROWID`,
   `CREATE INDEX alerts_by_incident ON alerts (incident_number) WHERE incident_number IS NOT NULL`,
   // Alerts that fired and ended, by id; body is as in alerts, end_body describes the end.
   `CREATE TABLE ended_alerts (
