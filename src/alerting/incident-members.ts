@@ -15,7 +15,7 @@ export async function memberViewer(
   nowMs: number,
 ): Promise<(incident: Incident, kept: KeptAlert) => IncidentMember> {
   const rules = rulesAt([...settings.silences, ...(await silences.endingAfter(nowMs)).map(ruleOf)], nowMs);
-  const failures = await gate.unreleased();
+  const failures = await gate.unreleasedTimes();
   return (incident, { alert, end }) => {
     const { check, slug } = alert;
     const policy = settings.gateOf(slug);

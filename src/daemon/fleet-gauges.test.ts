@@ -31,9 +31,9 @@ it("tells of every gate whether a failure holds it and since when, with one ques
     ...store,
     gate: {
       ...store.gate,
-      failures: (slug?: string) => {
+      unreleased: (live: readonly AlertState[]) => {
         questions += 1;
-        return store.gate.failures(slug);
+        return store.gate.unreleased(live);
       },
     },
   };

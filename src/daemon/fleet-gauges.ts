@@ -54,7 +54,7 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
       markers: (await store.markers.between({ fromMs: nowMs - markersShownMs, toMs: nowMs })).slice(-mostMarkers),
       gates: gatesOf(
         config.organizations,
-        heldGates(await store.gate.failures(), (slug) => settings.gateOf(slug)),
+        heldGates(await store.gate.unreleased(alerts.map(({ alert }) => alert)), (slug) => settings.gateOf(slug)),
       ),
       discovery: options.discovered.gauges(config),
       nowMs,

@@ -127,7 +127,8 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
     expect(await world.store.incidents.messageOf("lead", 1)).toBeNull();
     await world.run("a", "ok");
     await world.advance(minuteMs);
-    await world.store.gate.forget((await world.store.gate.failures()).map(({ alert }) => alert.id));
+    const { gate, alerts } = world.store;
+    await gate.forget((await gate.unreleased(await alerts.allLive())).map(({ alert }) => alert.id));
     const nowMs = world.clock.nowMs();
     await world.store.incidents.tidy({ beforeDay: 0, nowMs });
     expect(await world.store.incidents.find(1)).not.toBeNull();

@@ -133,7 +133,10 @@ export async function createNight(options: NightOptions): Promise<Night> {
     },
     told: async () => {
       const events = pagerduty.requests.map(({ body }) => JSON.parse(body) as PagerdutyEvent);
-      const gates = heldGates(await store.gate.failures(), () => ({ releaseOn: ["judged"], whenUnknown: "allow" }));
+      const gates = heldGates(await store.gate.unreleased(await store.alerts.allLive()), () => ({
+        releaseOn: ["judged"],
+        whenUnknown: "allow",
+      }));
       return [
         ...slack.ofBot.flatMap(({ states, replies }, index) => [
           `bot, message ${index + 1} with ${states.length - 1} edits`,

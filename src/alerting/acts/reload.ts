@@ -12,7 +12,7 @@ export interface SettingsBefore {
 
 /** What holds from now on. */
 export interface GateSettingsChange {
-  readonly store: Pick<Store, "gate" | "transaction">;
+  readonly store: Pick<Store, "alerts" | "gate" | "transaction">;
   readonly settings: Pick<AlertingSettings, "gateOf" | "receivers">;
   readonly nowMs: number;
 }
@@ -28,7 +28,7 @@ export async function recordGatesOpenedByReload(
   { store, settings, nowMs }: GateSettingsChange,
   before: SettingsBefore,
 ): Promise<void> {
-  const failures = await store.gate.failures();
+  const failures = await store.gate.unreleased(await store.alerts.allLive());
   const held = heldGates(failures, (slug) => settings.gateOf(slug));
   for (const slug of heldGates(failures, (one) => before.settings.gateOf(one)).keys()) {
     if (held.has(slug)) continue;

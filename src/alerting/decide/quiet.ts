@@ -11,13 +11,13 @@ import type { GatePolicy } from "./gate.ts";
  */
 export function isQuietUnder(
   { acknowledgement, verdict }: Pick<Incident, "acknowledgement" | "verdict">,
-  { slug, severity, ...alert }: AlertState,
+  alert: AlertState,
   { releaseOn }: Pick<GatePolicy, "releaseOn">,
 ): boolean {
   // What came by a link or another service is of those that its receiver was notified of: who joins is notified.
   if (acknowledgement === null || acknowledgement.receiver !== null || verdict === null) return false;
   if (alert.acknowledgement !== null || alert.isTakenBack === true || releaseOn.includes("acknowledged")) return false;
   const { reach } = acknowledgement;
-  const isInReach = reach === null || reach.some((pattern) => matchesText(pattern, slug));
-  return isInReach && compareSeverity(severity, acknowledgement.severity) <= 0;
+  const isInReach = reach === null || reach.some((pattern) => matchesText(pattern, alert.slug));
+  return isInReach && compareSeverity(alert.severity, acknowledgement.severity) <= 0;
 }

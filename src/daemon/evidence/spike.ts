@@ -187,13 +187,13 @@ async function findExcess(
 
 /** Returns the opinion of the open incident that the organization's spike belongs to. */
 async function findOpinion(
-  { incidents }: Pick<StoreParts, "incidents">,
+  { alerts, incidents }: Pick<StoreParts, "alerts" | "incidents">,
   slug: string,
 ): Promise<SpikeEvidence["opinion"]> {
-  const firing = (await incidents.spiking()).find((one) => one.slug === slug);
-  if (firing === undefined) return null;
-  const [incident] = await incidents.byNumbers([firing.incident]);
-  return incident?.secondOpinion ?? null;
+  const live = await alerts.live("dead-asset-spike", slug);
+  const number = live.find(({ kind, state }) => kind === "verdict" && state === "firing")?.incident?.number;
+  if (number === undefined) return null;
+  return (await incidents.find(number))?.secondOpinion ?? null;
 }
 
 async function findMarker(

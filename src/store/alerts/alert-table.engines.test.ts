@@ -151,10 +151,15 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await gate.release("released", nowMs);
       const live = await alerts.allLive();
 
-      expect(await gate.failuresAmong(live)).toEqual(await gate.failures());
-      expect((await gate.failures()).map(({ alert: { id } }) => id).toSorted()).toEqual(["ended", "live"]);
-      expect([...(await gate.unreleased()).keys()].toSorted()).toEqual(["ended", "live"]);
-      expect((await gate.endedFailures()).map(({ alert: { id } }) => id)).toEqual(["ended"]);
+      const idsOf = async (among: readonly AlertState[]): Promise<string[]> =>
+        (await gate.unreleased(among)).map(({ alert: { id } }) => id).toSorted();
+      expect(await idsOf(live)).toEqual(["ended", "live"]);
+      expect(await idsOf(live.filter(({ id }) => id === "pending"))).toEqual(["ended"]);
+      expect(await idsOf([])).toEqual(["ended"]);
+      expect((await gate.unreleased(live)).filter(({ alert }) => alert.id === "live")).toEqual(
+        await gate.failures("live"),
+      );
+      expect([...(await gate.unreleasedTimes()).keys()].toSorted()).toEqual(["ended", "live"]);
       expect(await incidents.members([7], live)).toEqual(await incidents.members([7]));
       expect((await incidents.members([7])).get(7)).toHaveLength(3);
       // What has ended since it was read is one member, as it was read.

@@ -255,6 +255,8 @@ export type AlertStore = ReturnType<typeof createAlertStore>;
 /** Alerts that live and that have ended, over the tables `alerts` and `ended_alerts`. */
 export function createAlertStore(db: Db) {
   const bodies = () => db.selectFrom("alerts").select("body");
+  /** The alerts of the last `allLive`, by their texts: of thousands a few have changed until the next. */
+  let parsed: ReadonlyMap<string, AlertState> = new Map();
   const endedSince = (fromMs: number, limit: number) =>
     db.selectFrom("ended_alerts").selectAll().where("endsAtMs", ">=", fromMs).orderBy("endsAtMs", "desc").limit(limit);
   return {
@@ -270,8 +272,11 @@ export function createAlertStore(db: Db) {
           checks.map(({ check, slug }) => [check, slug]),
         ),
       ),
-    allLive: async (): Promise<readonly AlertState[]> =>
-      readAll(await bodies().orderBy("checkName").orderBy("slug").orderBy("kind").execute()),
+    allLive: async (): Promise<readonly AlertState[]> => {
+      const rows = await bodies().orderBy("checkName").orderBy("slug").orderBy("kind").execute();
+      parsed = new Map(rows.map(({ body }) => [body, parsed.get(body) ?? readAlert(body)]));
+      return [...parsed.values()];
+    },
     byId: async (alertId: string): Promise<AlertState | null> =>
       readAll(await bodies().where("id", "=", alertId).execute())[0] ?? null,
     save: async (state: AlertState): Promise<void> => {
@@ -367,11 +372,13 @@ function rowOf(state: AlertState) {
 }
 
 function readAll(rows: readonly { readonly body: string }[]): AlertState[] {
-  return rows.map(({ body }) => {
-    const parsed = storedAlert.safeParse(JSON.parse(body));
-    if (parsed.success) return parsed.data;
-    throw new FlatlineError("store_unusable", "a stored alert cannot be read", { cause: parsed.error });
-  });
+  return rows.map(({ body }) => readAlert(body));
+}
+
+function readAlert(body: string): AlertState {
+  const parsed = storedAlert.safeParse(JSON.parse(body));
+  if (parsed.success) return parsed.data;
+  throw new FlatlineError("store_unusable", "a stored alert cannot be read", { cause: parsed.error });
 }
 
 /** Returns an alert with its end from its two texts. @throws FlatlineError store_unusable */

@@ -67,39 +67,33 @@ export function createGateStore(db: Db) {
         .onConflict((conflict) => conflict.column("alertId").doUpdateSet({ failedAtMs: atMs, releasedAtMs: null }))
         .execute();
     },
-    /** Returns the failures of one organization, or all that were not released by hand. */
-    failures: async (slug?: string): Promise<readonly GateFailure[]> => {
-      const rows = failureRows(db);
-      const wanted =
-        slug === undefined ? rows.where("releasedAtMs", "is", null) : rows.where("gate_failures.slug", "=", slug);
-      return (await wanted.execute()).flatMap(failureOf);
-    },
-    /** Returns the failures that no hand has released, with the live alerts that were read already: thousands are not read twice. */
-    failuresAmong: async (live: readonly AlertState[]): Promise<readonly GateFailure[]> => {
+    /** Returns the failures of one organization, released or not. */
+    failures: async (slug: string): Promise<readonly GateFailure[]> =>
+      (await failureRows(db).where("gate_failures.slug", "=", slug).execute()).flatMap(failureOf),
+    /**
+     * Returns the failures that no hand has released: of alerts that have ended, and of the live ones that the caller has read
+     * already, as thousands are not read twice.
+     */
+    unreleased: async (live: readonly AlertState[]): Promise<readonly GateFailure[]> => {
       const alerts = new Map(live.map((alert) => [alert.id, alert]));
-      const rows = await db
+      const rows = db
         .selectFrom("gate_failures")
         .leftJoin("ended_alerts", "ended_alerts.id", "gate_failures.alertId")
         .select(["gate_failures.alertId", "failedAtMs", "releasedAtMs", "ended_alerts.body", "ended_alerts.endBody"])
         .where("releasedAtMs", "is", null)
-        .orderBy("failedAtMs")
-        .execute();
-      return rows.flatMap(({ alertId, body, endBody, ...times }): GateFailure[] => {
+        .orderBy("failedAtMs");
+      const wanted = live.length === 0 ? rows.where("ended_alerts.id", "is not", null) : rows;
+      return (await wanted.execute()).flatMap(({ alertId, body, endBody, ...times }): GateFailure[] => {
         const alert = alerts.get(alertId);
         if (alert !== undefined) return [{ alert, end: null, ...times }];
         return body === null ? [] : [{ ...keptAlert({ body, endBody }), ...times }];
       });
     },
     /** Returns the times of the failures that no hand has released, by alert: for a caller that has the alerts. */
-    unreleased: async (): Promise<ReadonlyMap<string, Pick<GateFailure, "failedAtMs" | "releasedAtMs">>> => {
+    unreleasedTimes: async (): Promise<ReadonlyMap<string, Pick<GateFailure, "failedAtMs" | "releasedAtMs">>> => {
       const rows = db.selectFrom("gate_failures").select(["alertId", "failedAtMs", "releasedAtMs"]);
       const found = await rows.where("releasedAtMs", "is", null).execute();
       return new Map(found.map(({ alertId, ...times }) => [alertId, times]));
-    },
-    /** Returns the failures that no hand has released and whose alert has ended. */
-    endedFailures: async (): Promise<readonly GateFailure[]> => {
-      const rows = failureRows(db).where("releasedAtMs", "is", null).where("ended_alerts.id", "is not", null);
-      return (await rows.execute()).flatMap(failureOf);
     },
     /** Returns the failures whose alert ended at or before `beforeMs`, released or not. */
     endedBy: async (beforeMs: number): Promise<readonly GateFailure[]> =>

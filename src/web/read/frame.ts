@@ -42,7 +42,7 @@ export async function readFrame(running: Running, identity: Identity | null): Pr
     nowMs,
     severity: worstSeverity(states.map(({ severity }) => severity ?? "unknown")),
     openIncidents: seesAll ? open.length : await countSeen(running, open, sees),
-    unfinished: (await readUnfinished(running, sees, await store.gate.endedFailures())).incidents.size,
+    unfinished: (await readUnfinished(running, sees, await store.gate.unreleased([]))).incidents.size,
     deadLetters: totals.reduce((sum, { deadLetters }) => sum + deadLetters, 0),
     queued: queues.length === 0 ? null : queues.reduce((sum, state) => sum + queuedOf(state), 0),
     source: running.source(),

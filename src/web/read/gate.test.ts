@@ -107,7 +107,9 @@ it.each([
     "the store cannot be read",
     () => {
       const refuse = () => Promise.reject(new FlatlineError("store_busy", "the server is away"));
-      return readingOver({ store: { ...world.store, gate: { ...world.store.gate, failures: refuse } } });
+      return readingOver({
+        store: { ...world.store, gate: { ...world.store.gate, failures: refuse, unreleased: refuse } },
+      });
     },
     /the store cannot be read: the server is away/,
   ],

@@ -123,7 +123,9 @@ export function createGateReading(
       read(async () => {
         const { organizations } = running.config();
         const policies = settings();
-        const failing = heldGates(await store.gate.failures(), (slug) => policies.gateOf(slug));
+        const failing = heldGates(await store.gate.unreleased(await store.alerts.allLive()), (slug) =>
+          policies.gateOf(slug),
+        );
         const holdsUnknown = ({ slug }: { readonly slug: string }): boolean =>
           policies.gateOf(slug).whenUnknown === "hold" && !isKnown(slug);
         const unknown = organizations.filter((one) => !failing.has(one.slug) && holdsUnknown(one));

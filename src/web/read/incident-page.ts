@@ -96,7 +96,7 @@ export function createIncidentPages(
       const found = await incidents.find(reference, sees);
       if (found === null) return null;
       const live = found.members.flatMap(({ alert, end }) => (end === null ? [alert] : []));
-      const [facts] = await factsOf([found], sees, await store.gate.failuresAmong(live));
+      const [facts] = await factsOf([found], sees, await store.gate.unreleased(live));
       if (facts === undefined) return null;
       const { incident, members } = found;
       const fromMs = incident.startedAtMs - dayMs;

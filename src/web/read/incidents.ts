@@ -38,7 +38,7 @@ type Sees = (slug: string) => boolean;
 export interface IncidentReading {
   /**
    * Newest first; `next` is the number before which the next page begins, null at the end. Those without a visible member are left
-   * out. `live` are all live alerts, where they are read already.
+   * out. `live` are all live alerts, where they are read already [they are read].
    */
   list(
     query: IncidentQuery,
@@ -48,7 +48,7 @@ export interface IncidentReading {
   /** By number or id; null: unknown, or none of its members may be seen. */
   find(reference: string, sees: Sees): Promise<ReadIncidentDetail | null>;
   /** Those of these numbers of which the reader may see a member, newest first. */
-  ofNumbers(numbers: readonly number[], sees: Sees): Promise<readonly ReadIncident[]>;
+  ofNumbers(numbers: readonly number[], sees: Sees, live?: readonly AlertState[]): Promise<readonly ReadIncident[]>;
   /** Begins a look at the incident as an act of `author`. @throws FlatlineError usage, too_many */
   look(incident: Incident, author: Actor): Promise<Look>;
   /** @throws FlatlineError as actOnIncident */
@@ -65,7 +65,7 @@ export function createIncidentReading(running: Running): IncidentReading {
     live?: readonly AlertState[],
   ): Promise<ReadIncident[]> {
     const numbers = incidents.map(({ number }) => number);
-    const kept = await store.incidents.members(numbers, live);
+    const kept = await store.incidents.members(numbers, live ?? (await store.alerts.allLive()));
     const { externalUrl } = settings();
     const view = await memberViewer(store, settings(), clock.nowMs());
     const found: ReadIncident[] = [];
@@ -131,11 +131,12 @@ export function createIncidentReading(running: Running): IncidentReading {
       );
       return { ...found, comments, look: await readLook(found.incident.number, sees) };
     },
-    ofNumbers: async (numbers, sees) => {
+    ofNumbers: async (numbers, sees, live) => {
       const found = await store.incidents.byNumbers(numbers);
       return readAll(
         found.toSorted((left, right) => right.number - left.number),
         sees,
+        live,
       );
     },
     look: async (incident, author) => {

@@ -8,7 +8,7 @@ import { dayMs, hourMs } from "../../base/time.ts";
 import { brokenResult, type HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckErrorReason, CheckName, ObservedCounts } from "../../contract/report.ts";
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
-import type { AlertJudgement, KeptAlert } from "../../store/alerts/alerts.ts";
+import type { AlertJudgement, AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 import { viewResult } from "../api/check-view.ts";
 import type { PageOrganization, PageReading } from "./page.ts";
@@ -123,12 +123,13 @@ export async function readOrganization(
   const nowMs = clock.nowMs();
   const rules = settings();
   const { target, ...organization } = configured(sources, slug, states);
-  const live = await store.alerts.liveOf(states);
+  const allLive = await store.alerts.allLive();
+  const live = allLive.filter((alert) => alert.slug === slug && states.some(({ check }) => check === alert.check));
   const kept: KeptAlert[] = live.map((alert) => ({ alert, end: null }));
   for (const { check } of states)
     kept.push(...(await store.alerts.ended({ check, slug, fromMs: nowMs - pastMs, limit: mostEnded })));
-  const failures = await store.gate.failures();
-  const { open, incidents } = await readIncidents(sources, { kept, failures }, slug, reader.sees);
+  const failures = await store.gate.unreleased(allLive);
+  const { open, incidents } = await readIncidents(sources, { kept, failures, allLive }, slug, reader.sees);
   const hour = [{ slug, intervals: [{ afterMs: nowMs - hourMs, untilMs: nowMs }] }];
   const [lately = []] = holdsEvents() ? await store.events.deaths(hour) : [];
   const firstEventMs = holdsEvents() ? ((await store.events.firstEvents([slug])).get(slug) ?? null) : null;
@@ -177,17 +178,29 @@ function configured({ page, running }: OrganizationSources, slug: string, states
 
 async function readIncidents(
   { incidents, pages }: OrganizationSources,
-  { kept, failures }: { readonly kept: readonly KeptAlert[]; readonly failures: readonly GateFailure[] },
+  {
+    kept,
+    failures,
+    allLive,
+  }: {
+    readonly kept: readonly KeptAlert[];
+    readonly failures: readonly GateFailure[];
+    readonly allLive: readonly AlertState[];
+  },
   slug: string,
   sees: (slug: string) => boolean,
 ): Promise<Pick<OrganizationFacts, "open" | "incidents">> {
   const numbers = [...new Set(kept.flatMap(({ alert }) => alert.incident?.number ?? []))];
-  const all = await pages.factsOf(await incidents.ofNumbers(numbers, sees), sees, failures);
+  const all = await pages.factsOf(await incidents.ofNumbers(numbers, sees, allLive), sees, failures);
   const firing = new Set(kept.flatMap(({ alert, end }) => (end === null ? (alert.incident?.number ?? []) : [])));
   const [first] = all.filter(({ incident }) => firing.has(incident.number)).toSorted(byFamily);
   if (first === undefined) return { open: null, incidents: all };
   const isOwn = (one: string): boolean => one === slug;
-  const [own] = await pages.factsOf(await incidents.ofNumbers([first.incident.number], isOwn), isOwn, failures);
+  const [own] = await pages.factsOf(
+    await incidents.ofNumbers([first.incident.number], isOwn, allLive),
+    isOwn,
+    failures,
+  );
   const organizations = slugsOf(first.members).size;
   return { open: own === undefined ? null : { own, organizations }, incidents: all };
 }

@@ -80,7 +80,7 @@ export async function readOverview(
   const view = await readAlertingView(store, rules, nowMs);
   const alerts = view.alerts.filter(({ alert }) => sees(alert.slug));
   const live = view.alerts.map(({ alert }) => alert);
-  const failures = await store.gate.failuresAmong(live);
+  const failures = await store.gate.unreleased(live);
   const held = heldGates(failures, (slug) => rules.gateOf(slug));
   const found = await incidents.list({ state: "open", limit: mostOpen }, sees, live);
   const facts = await pages.factsOf(found.incidents, sees, failures);

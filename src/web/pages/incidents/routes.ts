@@ -69,8 +69,9 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
     const sees = seesOf(request);
     const before = Number(params.get("before"));
     const query = { state: "all", limit: mostListed, sinceMs: clock.nowMs() - ranges[rangeOf(params)] } as const;
-    const found = await incidents.list(before > 0 ? { ...query, before } : query, sees);
-    const failures = await running.store.gate.failures();
+    const live = await running.store.alerts.allLive();
+    const found = await incidents.list(before > 0 ? { ...query, before } : query, sees, live);
+    const failures = await running.store.gate.unreleased(live);
     const unfinished = await readUnfinished(running, sees, failures);
     // What waits is listed however old it is.
     const listed = new Set(found.incidents.map(({ incident }) => incident.number));
