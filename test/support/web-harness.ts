@@ -221,7 +221,8 @@ export async function startWeb(
     return { received: 3, stored: 2, duplicates: 1 };
   };
   const system = createSystemClock();
-  const clock: Clock = { ...system, nowMs: () => world.nowMs };
+  const monotonicMs = (): number => system.monotonicMs() + world.nowMs - harnessNowMs;
+  const clock: Clock = { ...system, nowMs: () => world.nowMs, monotonicMs };
   const log = (fields: object, message: string): void => void world.logged.push({ fields, message });
   const logger: Logger = { debug: log, info: log, warn: log, error: log, child: () => logger };
   const web = createWeb({

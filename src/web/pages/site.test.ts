@@ -95,3 +95,39 @@ describe("the operator's pages", () => {
     expect(html).toContain('value="n1"');
   });
 });
+
+describe("a page that many have open", () => {
+  const asPart = { ...asBrowser, "hx-request": "true", "accept-encoding": "br" };
+
+  it("is made once for those who read it again within a second, and again for the next second", async () => {
+    const web = await start();
+    const read = (headers: object) => ask(web, "GET /receivers", { ...asPart, ...bearer, ...headers });
+
+    const pages = await Promise.all(Array.from({ length: 5 }, () => read({})));
+    const texts = await Promise.all(pages.map((page) => page.text()));
+
+    expect(web.world.outboxReads).toBe(1);
+    expect(new Set(texts).size).toBe(1);
+    for (const { status, headers } of pages)
+      expect([status, headers.get("content-encoding"), headers.get("cache-control")]).toEqual([200, "br", "no-store"]);
+    expect(pages[4]?.headers.get("content-security-policy")).toBe(pages[0]?.headers.get("content-security-policy"));
+
+    await read({ cookie: "flatline_theme=dark" });
+    expect(web.world.outboxReads).toBe(2);
+    web.world.nowMs += 1_000;
+    await read({});
+    expect(web.world.outboxReads).toBe(3);
+  });
+
+  it("is made for each who opens it, and again after an act", async () => {
+    const web = await start();
+    const read = (headers: object = asPart) => ask(web, "GET /receivers", { ...headers, ...bearer });
+    await read();
+    await read(asBrowser);
+    expect(web.world.outboxReads).toBe(2);
+
+    await ask(web, "POST /config/reload", { ...asPart, ...bearer });
+    await read();
+    expect(web.world.outboxReads).toBe(3);
+  });
+});

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { FlatlineError, storeReason } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import { secondMs } from "../../base/time.ts";
+import { acceptedEncoding } from "../assets.ts";
 import { hasIdentities, refusalOf, sendRefusal, type Access, type Refusal } from "../access/admission.ts";
 import { readerOf, scopeOf } from "../access/identity.ts";
 import { signedInAs } from "../access/sessions.ts";
@@ -74,16 +75,34 @@ export interface Site {
   readonly fail: (error: unknown, request: FastifyRequest, reply: FastifyReply) => unknown;
 }
 
-// Who reloads twice within a second sees the same.
+// Who reads a page again within a second sees the same.
 const freshMs = secondMs;
 // Tokens differ in what they may see, and some may see the same.
 const mostScopes = 100;
+// Pages that are kept for others who have them open, with some 20 kB each.
+const mostAnswers = 100;
+
+/** A page as it was sent, without what was for its reader alone, such as a cookie. */
+interface Answer {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+const sharedHeaders = [
+  "content-type",
+  "content-encoding",
+  "content-security-policy",
+  "referrer-policy",
+  "vary",
+  "cache-control",
+];
 
 /** Returns what the pages of one server share. */
 export function createSite({ version, logger, running, settings, storeProblem }: SiteOptions): Site {
   const { clock } = running;
   const arrivals = new WeakMap<FastifyRequest, number>();
   const cached = new Map<string, { readonly atMs: number; readonly facts: Promise<FrameFacts> }>();
+  const answers = new Map<string, { readonly atMs: number; readonly answer: Promise<Answer | null> }>();
+  const sent = new WeakMap<FastifyRequest, (answer: Answer | null) => void>();
 
   function factsFor({ identity }: FastifyRequest): Promise<FrameFacts> {
     const scope = scopeOf(identity);
@@ -134,6 +153,28 @@ export function createSite({ version, logger, running, settings, storeProblem }:
     });
   }
 
+  /** When something changes, all who have a page open read it again at once: it is made for the first of those who see the same. */
+  async function shared(request: FastifyRequest, reply: FastifyReply, handle: Handle): Promise<unknown> {
+    const { identity } = request;
+    const reader = { ...identity, rights: [...(identity?.rights ?? [])] };
+    const key = JSON.stringify([request.url, reader, themeOf(request), acceptedEncoding(request)]);
+    const known = answers.get(key);
+    if (known !== undefined && clock.monotonicMs() - known.atMs < freshMs) {
+      const answer = await known.answer;
+      if (answer !== null) return reply.headers(answer.headers).send(answer.body);
+    }
+    if (answers.size >= mostAnswers) answers.clear();
+    const { promise, resolve } = Promise.withResolvers<Answer | null>();
+    answers.set(key, { atMs: clock.monotonicMs(), answer: promise });
+    sent.set(request, resolve);
+    try {
+      return await handle(request, reply);
+    } finally {
+      // One that failed, or that nobody waits for any more, is nobody else's.
+      setImmediate(() => resolve(null));
+    }
+  }
+
   const cost = createPageCost(clock);
   const answerProblem = createErrorHandler(logger);
 
@@ -163,7 +204,15 @@ export function createSite({ version, logger, running, settings, storeProblem }:
     costMs: () => cost.meanMs(),
     addAct: (scope, path, access, { ask, perform }, isAboutAll = false) => {
       const methods = ask === undefined ? {} : { GET: { access, isAboutAll, isWrite: false, handle: ask } };
-      const POST = { access, isAboutAll, handle: perform };
+      // Who has done it reads the page again, and sees it.
+      const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+        try {
+          return await perform(request, reply);
+        } finally {
+          answers.clear();
+        }
+      };
+      const POST = { access, isAboutAll, handle };
       addResource(scope, path, settings, { ...methods, POST }, refuse);
     },
     sendDialog: (request, reply, dialog, around) =>
@@ -182,10 +231,18 @@ export function createSite({ version, logger, running, settings, storeProblem }:
       send(request, reply.code(404), { title: "Not found · flatline", ...content }),
     pagesOf: (scope) => {
       scope.setErrorHandler(fail);
+      scope.addHook("onSend", (request, reply, body, done) => {
+        const headers = sharedHeaders.flatMap((name) => {
+          const value = reply.getHeader(name);
+          return typeof value === "string" ? [[name, value]] : [];
+        });
+        sent.get(request)?.(reply.statusCode === 200 ? { headers: Object.fromEntries(headers), body } : null);
+        done();
+      });
       return (path, access, handle, isAboutAll = false) => {
         const measured = (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
           arrivals.set(request, clock.nowMs());
-          return wantsPart(request) ? cost.during(handle(request, reply)) : handle(request, reply);
+          return wantsPart(request) ? cost.during(shared(request, reply, handle)) : handle(request, reply);
         };
         addResource(scope, path, settings, { GET: { access, isAboutAll, handle: measured } }, refuse);
       };

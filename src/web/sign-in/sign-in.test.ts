@@ -44,6 +44,20 @@ function get(web: RunningWeb, path: string, headers: Record<string, string> = {}
 }
 
 describe("a sign-in", () => {
+  it("keeps its cookie to its own browser where two read a page that is made once", async () => {
+    const web = await start();
+    const [one, other] = [await signedIn(web), await signedIn(web)];
+    web.world.nowMs += 2 * minuteMs;
+
+    const part = { "hx-request": "true" };
+    const first = await get(web, "/receivers", { ...one, ...part });
+    const second = await get(web, "/receivers", { ...other, ...part });
+
+    expect(await second.text()).toBe(await first.text());
+    expect(web.world.outboxReads).toBe(1);
+    expect([first, second].map((page) => cookieOf(page).split(";")[0])).toEqual([one.cookie, other.cookie]);
+  });
+
   it("gives a cookie of 256 random bits and leads to the page that was asked for", async () => {
     const web = await start();
 
