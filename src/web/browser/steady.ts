@@ -1,12 +1,26 @@
+import { refresh } from "./page.ts";
+
 interface BeforeSwap {
   readonly tasks: readonly { readonly fragment?: unknown }[];
 }
 
-/** Keeps rows where they are while some are ticked or the pointer is on one: what one is about to press does not move away. */
+let isFree = false;
+
+/** Reads the page again, with the rows that have come meanwhile. */
+export function showNewRows(): void {
+  isFree = true;
+  refresh();
+}
+
+/**
+ * Keeps rows where they are while some are ticked or the pointer is on one: what one is about to press does not move away. While
+ * some are ticked none comes or goes, too.
+ */
 export function startSteady(): void {
   document.addEventListener("htmx:before:swap", (event) => {
     const { tasks } = (event as CustomEvent<BeforeSwap>).detail;
     for (const { fragment } of tasks) if (fragment instanceof DocumentFragment) keepOrder(fragment);
+    isFree = false;
   });
 }
 
@@ -14,6 +28,7 @@ export function startSteady(): void {
 function keepOrder(next: DocumentFragment): void {
   for (const body of document.querySelectorAll("tbody:has(tr:hover, td.check input[name]:checked)")) {
     const places = new Map([...body.children].map((row, place) => [row.id, place]));
+    if (!isFree && body.querySelector("td.check input[name]:checked") !== null) keepRows(body, next);
     const placeOf = ({ id }: Element): number => places.get(id) ?? Infinity;
     const rows = [...next.querySelectorAll(`tbody tr[id]`)].filter(({ id }) => places.has(id));
     for (const group of Map.groupBy(rows, groupOf).values()) {
@@ -26,6 +41,18 @@ function keepOrder(next: DocumentFragment): void {
       for (const [index, slot] of slots.entries()) slot.replaceWith(group[index] ?? "");
     }
   }
+}
+
+/** Leaves out rows that are not on the page, and takes those of the page that are no longer meant. */
+function keepRows(body: Element, next: DocumentFragment): void {
+  const kind = body.closest(".table")?.classList[1] ?? "";
+  const nextBody = next.querySelector(`.table.${kind} tbody`);
+  if (nextBody === null) return;
+  const rowsOf = (one: Element): Map<string, Element> =>
+    new Map([...one.querySelectorAll("tr[id]")].map((row) => [row.id, row]));
+  const [own, coming] = [rowsOf(body), rowsOf(nextBody)];
+  for (const [id, row] of coming) if (!own.has(id)) row.remove();
+  for (const [id, row] of own) if (!coming.has(id)) nextBody.append(row.cloneNode(true));
 }
 
 /** The head under which a row stands; null: it stands under none. */

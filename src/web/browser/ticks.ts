@@ -1,3 +1,5 @@
+import { showNewRows } from "./steady.ts";
+
 /** Ticks of rows: a group's box ticks its rows, with Shift all from the last one on, and Escape takes them back. */
 export function startTicks(): void {
   let last: HTMLInputElement | null = null;
@@ -6,6 +8,11 @@ export function startTicks(): void {
     if (target instanceof Element && target.closest("[data-clear]") !== null) {
       event.preventDefault();
       clear();
+    }
+    if (target instanceof Element && target.closest("[data-joined]") !== null) {
+      event.preventDefault();
+      totals.clear();
+      showNewRows();
     }
     if (!(target instanceof HTMLInputElement) || target.type !== "checkbox") return;
     const form = target.closest<HTMLFormElement>("form.picks");
@@ -30,6 +37,9 @@ export function startTicks(): void {
 function boxesOf(form: ParentNode): HTMLInputElement[] {
   return [...form.querySelectorAll<HTMLInputElement>("input[name=slug]")];
 }
+
+/** How many rows there were, by form, when the first of them was ticked. */
+const totals = new Map<string, number>();
 
 /** The boxes of the rows below a group's head, up to the next one. */
 function groupOf(head: HTMLInputElement): HTMLInputElement[] {
@@ -60,7 +70,16 @@ function show(): void {
     const words = form.querySelector<HTMLElement>("[data-picked]");
     const bar = form.querySelector<HTMLElement>(".bulk");
     if (bar !== null) bar.hidden = count === 0;
-    if (words !== null) words.textContent = `${count} of ${words.dataset["total"] ?? boxes.length} ticked`;
+    const total = Number(words?.dataset["total"] ?? boxes.length);
+    if (words !== null) words.textContent = `${count} of ${total} ticked`;
+    if (count === 0) totals.delete(form.action);
+    const before = totals.get(form.action) ?? total;
+    if (count > 0) totals.set(form.action, before);
+    const link = form.querySelector<HTMLElement>("[data-joined]");
+    if (link !== null) {
+      link.textContent = `${total - before} more began`;
+      link.hidden = total <= before;
+    }
     for (const box of boxes) box.closest("tr")?.classList.toggle("ticked", box.checked);
     for (const head of form.querySelectorAll<HTMLInputElement>("[data-group]")) {
       const own = groupOf(head);

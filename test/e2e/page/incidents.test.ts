@@ -338,3 +338,28 @@ describe("acts on an incident", () => {
     });
   });
 });
+
+describe("an incident that grows", () => {
+  it("says how many more began while one is ticked, and shows them when asked", async () => {
+    const page = await open("/incidents/1");
+    const rows = (): Promise<string[]> => page.locator("tr[id^=member-] th a").allInnerTexts();
+    const before = await rows();
+    await page.locator("input[value=globex]").check();
+
+    const nowMs = Date.now();
+    const deaths = Array.from({ length: 80 }, (_, death) =>
+      JSON.stringify({ at: new Date(nowMs - death * 1_000).toISOString(), slug: "hooli", assetType: "URL" }),
+    );
+    await post("/api/v1/events", deaths.join("\n"), "application/x-ndjson");
+    await post("/api/v1/checks/dead-asset-spike/hooli/run", "{}");
+    const link = page.getByRole("link", { name: "1 more began" });
+    await link.waitFor();
+
+    expect(await rows()).toEqual(before);
+    expect(await textAt(page, ".bulk")).toContain("1 of 6 ticked");
+    await link.click();
+    await page.locator("#member-hooli").waitFor();
+    expect(await page.locator("input[value=globex]").isChecked()).toBe(true);
+    expect(await link.isVisible()).toBe(false);
+  });
+});
