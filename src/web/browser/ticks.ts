@@ -75,10 +75,11 @@ function show(): void {
     if (count === 0) totals.delete(form.action);
     const before = totals.get(form.action) ?? total;
     if (count > 0) totals.set(form.action, before);
-    const link = form.querySelector<HTMLElement>("[data-joined]");
-    if (link !== null) {
-      link.textContent = `${total - before} more began`;
-      link.hidden = total <= before;
+    const joined = form.querySelector<HTMLElement>("[data-joined]");
+    if (joined !== null) {
+      joined.hidden = total <= before;
+      const link = joined.querySelector("a");
+      if (link !== null) link.textContent = `${total - before} more began`;
     }
     for (const box of boxes) box.closest("tr")?.classList.toggle("ticked", box.checked);
     for (const head of form.querySelectorAll<HTMLInputElement>("[data-group]")) {

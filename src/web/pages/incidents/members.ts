@@ -76,7 +76,7 @@ export function renderMembers(page: IncidentPage, params: URLSearchParams, path:
         </p>`;
   const number = page.incident.number;
   const table = html`<form class="picks" action="/incidents/${number}" method="get">
-    <p><a href="${withParams(path, params, {})}" data-joined hidden></a></p>
+    <p data-joined hidden><a href="${withParams(path, params, {})}"></a></p>
     ${renderTable("members", columns, rows)}${renderBulk(number, all.length)}
   </form>`;
   return renderSection("Organizations", html`${table}${more}`, { beside, id: "organizations" });
