@@ -55,11 +55,6 @@ export function reachesPattern(identity: Identity | null, pattern: string): bool
   return patterns === null || patterns.some((own) => coversPattern(own, pattern));
 }
 
-/** Returns a key that differs between identities that may not see the same. */
-export function scopeOf(identity: Identity | null): string {
-  return JSON.stringify([identity?.organizations ?? null, seesDetails({ identity })]);
-}
-
 /** @throws FlatlineError forbidden when the organization is another's */
 export function requireOrganization({ identity }: FastifyRequest, slug: string): void {
   if (!reaches(identity, slug)) throw foreign(identity, `the organization ${JSON.stringify(slug)}`);

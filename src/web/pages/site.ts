@@ -5,12 +5,12 @@ import type { Logger } from "../../base/logger.ts";
 import { secondMs } from "../../base/time.ts";
 import { acceptedEncoding } from "../assets.ts";
 import { hasIdentities, refusalOf, sendRefusal, type Access, type Refusal } from "../access/admission.ts";
-import { readerOf, scopeOf } from "../access/identity.ts";
+import { readerOf } from "../access/identity.ts";
 import { signedInAs } from "../access/sessions.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { createErrorHandler, describeError, pathOf, sendProblem } from "../problem.ts";
-import { readFrame, type FrameFacts } from "../read/frame.ts";
+import { readFrame } from "../read/frame.ts";
 import type { Running } from "../read/running.ts";
 import { addResource } from "../resource.ts";
 import { localPath, signInPath } from "../sign-in/next.ts";
@@ -77,8 +77,6 @@ export interface Site {
 
 // Who reads a page again within a second sees the same.
 const freshMs = secondMs;
-// Tokens differ in what they may see, and some may see the same.
-const mostScopes = 100;
 // Pages that are kept for others who have them open, with some 20 kB each.
 const mostAnswers = 100;
 
@@ -100,29 +98,17 @@ const sharedHeaders = [
 export function createSite({ version, logger, running, settings, storeProblem }: SiteOptions): Site {
   const { clock } = running;
   const arrivals = new WeakMap<FastifyRequest, number>();
-  const cached = new Map<string, { readonly atMs: number; readonly facts: Promise<FrameFacts> }>();
   const answers = new Map<string, { readonly atMs: number; readonly answer: Promise<Answer | null> }>();
   const sent = new WeakMap<FastifyRequest, (answer: Answer | null) => void>();
 
-  function factsFor({ identity }: FastifyRequest): Promise<FrameFacts> {
-    const scope = scopeOf(identity);
-    const known = cached.get(scope);
-    if (known !== undefined && clock.monotonicMs() - known.atMs < freshMs) return known.facts;
-    if (cached.size >= mostScopes) cached.clear();
-    const facts = readFrame(running, identity);
-    cached.set(scope, { atMs: clock.monotonicMs(), facts });
-    facts.catch(() => cached.delete(scope));
-    return facts;
-  }
-
   async function send(request: FastifyRequest, reply: FastifyReply, content: PageContent): Promise<FastifyReply> {
     const mayRead = content.isPoor !== true && refusalOf(request, { access: "public" }, settings()) === null;
-    const facts = mayRead ? await factsFor(request).catch(nullWithoutStore) : null;
+    const facts = mayRead ? await readFrame(running, request.identity).catch(nullWithoutStore) : null;
     const text = renderDocument(
       {
         version,
-        // The oldest that it shows: what has changed since then, `/events` tells it.
-        nowMs: Math.min(arrivals.get(request) ?? Infinity, facts?.nowMs ?? clock.nowMs()),
+        // Before anything was read: what has changed since then, `/events` tells it.
+        nowMs: arrivals.get(request) ?? clock.nowMs(),
         facts,
         storeProblem: storeProblem(),
         reader: readerOf(request),

@@ -7,8 +7,6 @@ import { readUnfinished } from "./unfinished.ts";
 
 /** What stands around every page. It is read from the board and three small tables, never from a model of the whole fleet. */
 export interface FrameFacts {
-  /** When it was read. */
-  readonly nowMs: number;
   /** The worst of the last results. */
   readonly severity: Severity;
   readonly openIncidents: number;
@@ -39,7 +37,6 @@ export async function readFrame(running: Running, identity: Identity | null): Pr
   const totals = seesAll ? await store.outbox.totals() : [];
   const queues = states.filter(({ check }) => check === "review-queue");
   return {
-    nowMs,
     severity: worstSeverity(states.map(({ severity }) => severity ?? "unknown")),
     openIncidents: seesAll ? open.length : await countSeen(running, open, sees),
     unfinished: (await readUnfinished(running, sees, await store.gate.unreleased([]))).incidents.size,
