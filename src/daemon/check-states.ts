@@ -29,10 +29,10 @@ export interface CheckStates {
 }
 
 export interface CheckStatesOptions {
-  readonly board: Pick<Board, "state">;
+  readonly board: Pick<Board, "stateByKey">;
   readonly runtime: Pick<Runtime, "current">;
   readonly clock: Pick<Clock, "nowMs">;
-  readonly scheduler: Pick<Scheduler, "nextDueAtMs" | "isRunning">;
+  readonly scheduler: Pick<Scheduler, "standing">;
 }
 
 /** A page reads those of the whole fleet: reports are built on demand, and then kept. */
@@ -83,12 +83,12 @@ class ShownState implements CheckState {
 
 /** Over the configuration that holds at each question. */
 export function createCheckStates({ board, runtime, clock, scheduler }: CheckStatesOptions): CheckStates {
-  function stateOf(target: CheckTarget): CheckState {
-    const { check, slug } = target;
-    const last = board.state(check, slug);
+  function stateOf(key: string, target: CheckTarget): CheckState {
+    const last = board.stateByKey(key);
+    const own = scheduler.standing(key);
     // The checks of other processes have the same rule, and the same last run.
-    const dueAtMs = scheduler.nextDueAtMs(target) ?? firstDueAtMs(target, last, clock.nowMs());
-    return new ShownState(check, slug, last, dueAtMs, scheduler.isRunning(target));
+    const dueAtMs = own?.dueAtMs ?? firstDueAtMs(target, last, clock.nowMs());
+    return new ShownState(target.check, target.slug, last, dueAtMs, own?.isRunning ?? false);
   }
 
   function staleAfter(state: CheckState): number {
@@ -98,10 +98,11 @@ export function createCheckStates({ board, runtime, clock, scheduler }: CheckSta
   }
 
   return {
-    all: () => runtime.current().targets.map(stateOf),
+    all: () => Array.from(runtime.current().targetByKey, ([key, target]) => stateOf(key, target)),
     of: (check, slug) => {
-      const target = runtime.current().targetByKey.get(checkKey({ check, slug }));
-      return target === undefined ? null : stateOf(target);
+      const key = checkKey({ check, slug });
+      const target = runtime.current().targetByKey.get(key);
+      return target === undefined ? null : stateOf(key, target);
     },
     seriesOf: (state) => {
       const { check, slug, lastReport, lastRunAtMs, lastSuccessAtMs, nextDueAtMs } = state;

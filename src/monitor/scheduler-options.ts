@@ -72,9 +72,8 @@ export interface Scheduler {
    * @throws FlatlineError not_found, unavailable (stopping, or no process runs it), or what recording threw
    */
   runNow(check: CheckName, slug: string, signal: AbortSignal): Promise<CheckReport>;
-  /** Returns the instant at which the check is due; null where another process runs it. */
-  nextDueAtMs(check: CheckKey): number | null;
-  isRunning(check: CheckKey): boolean;
+  /** Returns when the check with this key is due, and whether it runs; null where another process runs it. */
+  standing(key: string): { readonly dueAtMs: number; readonly isRunning: boolean } | null;
   /**
    * Waits for runs over the store's own events that are about to end, 250 ms at most: their reads and a commit take turns on the
    * store's connection, so without it each of hundreds of alerts that begin together is a commit of its own.

@@ -281,9 +281,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     },
     shardsChanged: arrange,
     runNow,
-    nextDueAtMs: (check) => own.get(checkKey(check))?.dueAtMs ?? null,
     gatherEnding,
-    isRunning: (check) => (own.get(checkKey(check))?.underWay ?? null) !== null,
+    standing: (key) => {
+      const one = own.get(key);
+      return one === undefined ? null : { dueAtMs: one.dueAtMs, isRunning: one.underWay !== null };
+    },
     whenIdle: (isOf) => own.whenIdle(isOf),
     isStalled: () => {
       const isDue = (own.nextAtMs() ?? Infinity) <= clock.nowMs();

@@ -40,7 +40,11 @@ export class Board {
   }
 
   state(check: CheckName, slug: string): CheckState | null {
-    return this.stateOf(this.idOf({ check, slug }) ?? 0);
+    return this.stateByKey(checkKey({ check, slug }));
+  }
+
+  stateByKey(key: string): CheckState | null {
+    return this.stateOf(this.#ids.get(key) ?? 0);
   }
 
   /** Returns the last state of the check with this number. */
