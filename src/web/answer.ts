@@ -24,28 +24,49 @@ const leastBytes = 1_400;
 // The best that is quick: a page of 100 rows takes some 3 ms.
 const brotliQuality = 4;
 
+/** A text as one client takes it; encoding null: as it is. */
+export interface PackedText {
+  readonly encoding: "br" | "gzip" | null;
+  readonly body: string | Buffer;
+}
+
+/** Compresses a text when the client takes it. */
+export async function packText(request: FastifyRequest, text: string): Promise<PackedText> {
+  const encoding = acceptedEncoding(request);
+  if (encoding === null || text.length < leastBytes) return { encoding: null, body: text };
+  const plain = Buffer.from(text);
+  const body =
+    encoding === "br"
+      ? await compressBrotli(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } })
+      : await compressGzip(plain);
+  return { encoding, body };
+}
+
+/** Answers with text that is packed for this client. */
+export function sendPacked(
+  reply: FastifyReply,
+  type: string,
+  { encoding, body }: PackedText,
+  // Forms say where they come from, and a browser says it for them only where this lets it.
+  referrerPolicy: "same-origin" | "no-referrer" = "same-origin",
+): FastifyReply {
+  void reply.type(`${type}; charset=utf-8`).headers({
+    "content-security-policy": pagePolicy,
+    "referrer-policy": referrerPolicy,
+    vary: "accept-encoding, authorization, cookie",
+  });
+  return (encoding === null ? reply : reply.header("content-encoding", encoding)).send(body);
+}
+
 /** Answers with text, compressed when the client takes it. */
 export async function sendText(
   request: FastifyRequest,
   reply: FastifyReply,
   type: string,
   text: string,
-  // Forms say where they come from, and a browser says it for them only where this lets it.
-  referrerPolicy: "same-origin" | "no-referrer" = "same-origin",
+  referrerPolicy?: Parameters<typeof sendPacked>[3],
 ): Promise<FastifyReply> {
-  void reply.type(`${type}; charset=utf-8`).headers({
-    "content-security-policy": pagePolicy,
-    "referrer-policy": referrerPolicy,
-    vary: "accept-encoding, authorization, cookie",
-  });
-  const encoding = acceptedEncoding(request);
-  if (encoding === null || text.length < leastBytes) return reply.send(text);
-  const plain = Buffer.from(text);
-  const packed =
-    encoding === "br"
-      ? await compressBrotli(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } })
-      : await compressGzip(plain);
-  return reply.header("content-encoding", encoding).send(packed);
+  return sendPacked(reply, type, await packText(request, text), referrerPolicy);
 }
 
 /** Returns the query of a request. */

@@ -18,7 +18,7 @@ import { isLedToSignIn, leadToSignIn, wantsHtml } from "../sign-in/lead.ts";
 import { siteAssets } from "./assets.ts";
 import { createPageCost } from "./live.ts";
 import { renderDocument, renderMessage, themes, type PageContent, type Theme } from "./frame.ts";
-import { sendText } from "../answer.ts";
+import { packText, sendPacked, sendText, type PackedText } from "../answer.ts";
 
 export interface SiteOptions {
   readonly version: string;
@@ -80,26 +80,14 @@ const freshMs = secondMs;
 // Pages that are kept for others who have them open, with some 20 kB each.
 const mostAnswers = 100;
 
-/** A page as it was sent, without what was for its reader alone, such as a cookie. */
-interface Answer {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
-}
-const sharedHeaders = [
-  "content-type",
-  "content-encoding",
-  "content-security-policy",
-  "referrer-policy",
-  "vary",
-  "cache-control",
-];
-
 /** Returns what the pages of one server share. */
 export function createSite({ version, logger, running, settings, storeProblem }: SiteOptions): Site {
   const { clock } = running;
   const arrivals = new WeakMap<FastifyRequest, number>();
-  const answers = new Map<string, { readonly atMs: number; readonly answer: Promise<Answer | null> }>();
-  const sent = new WeakMap<FastifyRequest, (answer: Answer | null) => void>();
+  /** Pages as they were sent to the first who read them; null: that was none that others may have. */
+  const answers = new Map<string, { readonly atMs: number; readonly page: Promise<PackedText | null> }>();
+  /** Who waits for what is sent to a reader. */
+  const waiting = new WeakMap<FastifyRequest, (page: PackedText) => void>();
 
   async function send(request: FastifyRequest, reply: FastifyReply, content: PageContent): Promise<FastifyReply> {
     const mayRead = content.isPoor !== true && refusalOf(request, { access: "public" }, settings()) === null;
@@ -120,8 +108,9 @@ export function createSite({ version, logger, running, settings, storeProblem }:
       },
       content,
     );
-    void reply.headers({ "cache-control": "no-store", "referrer-policy": "same-origin" });
-    return sendText(request, reply, "text/html", text);
+    const page = await packText(request, text);
+    if (reply.statusCode === 200) waiting.get(request)?.(page);
+    return sendPage(reply, page);
   }
 
   function refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): unknown {
@@ -146,18 +135,18 @@ export function createSite({ version, logger, running, settings, storeProblem }:
     const key = JSON.stringify([request.url, reader, themeOf(request), acceptedEncoding(request)]);
     const known = answers.get(key);
     if (known !== undefined && clock.monotonicMs() - known.atMs < freshMs) {
-      const answer = await known.answer;
-      if (answer !== null) return reply.headers(answer.headers).send(answer.body);
+      const page = await known.page;
+      if (page !== null) return sendPage(reply, page);
     }
     if (answers.size >= mostAnswers) answers.clear();
-    const { promise, resolve } = Promise.withResolvers<Answer | null>();
-    answers.set(key, { atMs: clock.monotonicMs(), answer: promise });
-    sent.set(request, resolve);
+    const { promise, resolve } = Promise.withResolvers<PackedText | null>();
+    answers.set(key, { atMs: clock.monotonicMs(), page: promise });
+    waiting.set(request, resolve);
     try {
       return await handle(request, reply);
     } finally {
-      // One that failed, or that nobody waits for any more, is nobody else's.
-      setImmediate(() => resolve(null));
+      // What was no page, or failed, is nobody else's.
+      resolve(null);
     }
   }
 
@@ -217,14 +206,6 @@ export function createSite({ version, logger, running, settings, storeProblem }:
       send(request, reply.code(404), { title: "Not found · flatline", ...content }),
     pagesOf: (scope) => {
       scope.setErrorHandler(fail);
-      scope.addHook("onSend", (request, reply, body, done) => {
-        const headers = sharedHeaders.flatMap((name) => {
-          const value = reply.getHeader(name);
-          return typeof value === "string" ? [[name, value]] : [];
-        });
-        sent.get(request)?.(reply.statusCode === 200 ? { headers: Object.fromEntries(headers), body } : null);
-        done();
-      });
       return (path, access, handle, isAboutAll = false) => {
         const measured = (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
           arrivals.set(request, clock.nowMs());
@@ -234,6 +215,10 @@ export function createSite({ version, logger, running, settings, storeProblem }:
       };
     },
   };
+}
+
+function sendPage(reply: FastifyReply, page: PackedText): FastifyReply {
+  return sendPacked(reply.header("cache-control", "no-store"), "text/html", page);
 }
 
 /** A header has bytes of one kind only. */
