@@ -137,16 +137,23 @@ export async function newestDeaths(db: PlainDb, query: NewestDeathsQuery): Promi
   const { spans, limit } = query;
   if (limit <= 0) return [];
   const found: DeathOf[] = [];
-  for (const some of chunksOf([...Map.groupBy(spans, ({ slug }) => slug).values()], organizationsAStatement))
-    found.push(...(await newestOfSome(db, { ...query, spans: some.flat() })));
+  for (const some of chunksOf([...Map.groupBy(spans, ({ slug }) => slug)], organizationsAStatement))
+    found.push(...(await newestOfSome(db, query, new Map(some))));
   return found.toSorted(byNewest).slice(0, limit);
 }
 
-async function newestOfSome(db: PlainDb, query: NewestDeathsQuery): Promise<readonly DeathOf[]> {
-  const { spans, limit } = query;
-  const ofSlug = Map.groupBy(spans, ({ slug }) => slug);
-  const fromMinute = Math.min(...spans.map(({ interval }) => minuteOf(interval.afterMs + 1)));
-  const toMinute = Math.max(...spans.map(({ interval }) => minuteOf(interval.untilMs)));
+type SpansBySlug = ReadonlyMap<string, readonly SlugInterval[]>;
+
+async function newestOfSome(
+  db: PlainDb,
+  { assetTypes, limit }: NewestDeathsQuery,
+  ofSlug: SpansBySlug,
+): Promise<readonly DeathOf[]> {
+  const intervals = [...ofSlug.values()].flatMap((spans) => spans.map(({ interval }) => interval));
+  const fromMinute = Math.min(...intervals.map(({ afterMs }) => minuteOf(afterMs + 1)));
+  const toMinute = Math.max(...intervals.map(({ untilMs }) => minuteOf(untilMs)));
+  const slugs = [...ofSlug.keys()];
+  const ofThese = ofTypes(assetTypes);
   const leastMinute = await minuteOfTheLast(db, ofSlug, { limit, toMinute });
   const known = new Set<string>();
   const newest: DeathOf[] = [];
@@ -157,8 +164,8 @@ async function newestOfSome(db: PlainDb, query: NewestDeathsQuery): Promise<read
   ] as const;
   for (const [from, to] of stretches) {
     if (from > to) continue;
-    for (const { minute, slugIds } of await minutesWithDeaths(db, query, from, to))
-      for await (const death of deathsOfMinute(db, query, minute, slugIds)) {
+    for (const [minute, slugIds] of await minutesWithDeaths(db, slugs, { from, to, ofThese }))
+      for await (const death of deathsOfMinute(db, slugIds, { minute, ofThese })) {
         const isMeant = ofSlug
           .get(death.slug)
           ?.some(({ interval }) => death.atMs > interval.afterMs && death.atMs <= interval.untilMs);
@@ -186,7 +193,7 @@ function byNewest(left: DeathOf, right: DeathOf): number {
  */
 async function minuteOfTheLast(
   db: PlainDb,
-  ofSlug: ReadonlyMap<string, readonly SlugInterval[]>,
+  ofSlug: SpansBySlug,
   { limit, toMinute }: { readonly limit: number; readonly toMinute: number },
 ): Promise<number> {
   if (ofSlug.size < limit) return -Infinity;
@@ -203,29 +210,27 @@ async function minuteOfTheLast(
   return minutes.toSorted((left, right) => right - left)[limit - 1] ?? -Infinity;
 }
 
+/** The minutes with deaths, the latest first, each with the organizations that have them. */
 async function minutesWithDeaths(
   db: PlainDb,
-  { spans, assetTypes }: NewestDeathsQuery,
-  from: number,
-  to: number,
-): Promise<readonly { readonly minute: number; readonly slugIds: readonly number[] }[]> {
-  const slugs = new Set(spans.map(({ slug }) => slug));
+  slugs: readonly string[],
+  { from, to, ofThese }: { readonly from: number; readonly to: number; readonly ofThese: RawBuilder<unknown> },
+): Promise<readonly (readonly [minute: number, slugIds: readonly number[]])[]> {
   const { rows } = await sql<{ slug_id: number; minute: number }>`
     SELECT DISTINCT slug_id, minute FROM event_minutes
-    WHERE slug_id IN (SELECT slug_id FROM event_slugs WHERE slug IN (${sql.join([...slugs])}))
-      AND minute >= ${from} AND minute <= ${to} ${ofTypes(assetTypes)}
-    ORDER BY minute DESC LIMIT ${mostMinutes + slugs.size}`.execute(db);
-  return [...Map.groupBy(rows, ({ minute }) => minute)].map(([minute, some]) => ({
-    minute,
-    slugIds: some.map(({ slug_id }) => slug_id),
-  }));
+    WHERE slug_id IN (SELECT slug_id FROM event_slugs WHERE slug IN (${sql.join(slugs)}))
+      AND minute >= ${from} AND minute <= ${to} ${ofThese}
+    ORDER BY minute DESC LIMIT ${mostMinutes + slugs.length}`.execute(db);
+  return Array.from(
+    Map.groupBy(rows, ({ minute }) => minute),
+    ([minute, some]) => [minute, some.map(({ slug_id }) => slug_id)],
+  );
 }
 
 async function* deathsOfMinute(
   db: PlainDb,
-  { assetTypes }: NewestDeathsQuery,
-  minute: number,
   slugIds: readonly number[],
+  { minute, ofThese }: { readonly minute: number; readonly ofThese: RawBuilder<unknown> },
 ): AsyncGenerator<DeathOf> {
   const fromMs = minute * minuteMs;
   let before: EventPlace = { atMs: fromMs + minuteMs, importId: -1, ordinal: -1 };
@@ -234,7 +239,7 @@ async function* deathsOfMinute(
       SELECT slug, ${columns} FROM events JOIN event_slugs USING (slug_id)
       WHERE slug_id IN (${sql.join(slugIds)}) AND at_ms >= ${fromMs} AND at_ms <= ${before.atMs}
         AND (at_ms, import_id, ordinal) < (${before.atMs}, ${before.importId}, ${before.ordinal})
-        AND status_id = ${deadStatusId} AND count > 0 AND asset IS NOT NULL ${ofTypes(assetTypes)}
+        AND status_id = ${deadStatusId} AND count > 0 AND asset IS NOT NULL ${ofThese}
       ORDER BY at_ms DESC, import_id DESC, ordinal DESC LIMIT ${newestAPage}`.execute(db);
     for (const row of rows) {
       const death = { slug: row.slug, ...assetEvent(row) };

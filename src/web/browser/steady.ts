@@ -4,6 +4,9 @@ interface BeforeSwap {
   readonly tasks: readonly { readonly fragment?: unknown }[];
 }
 
+// Its form says how many rows have come meanwhile.
+const counted = "form:has([data-joined]) tbody";
+
 let isFree = false;
 
 /** Reads the page again, with the rows that have come meanwhile. */
@@ -28,7 +31,7 @@ export function startSteady(): void {
 function keepOrder(next: DocumentFragment): void {
   for (const body of document.querySelectorAll("tbody:has(tr:hover, td.check input[name]:checked)")) {
     const places = new Map([...body.children].map((row, place) => [row.id, place]));
-    if (!isFree && body.querySelector("td.check input[name]:checked") !== null) keepRows(body, next);
+    if (!isFree && body.matches(`${counted}:has(td.check input[name]:checked)`)) keepRows(body, next);
     const placeOf = ({ id }: Element): number => places.get(id) ?? Infinity;
     const rows = [...next.querySelectorAll(`tbody tr[id]`)].filter(({ id }) => places.has(id));
     for (const group of Map.groupBy(rows, groupOf).values()) {
@@ -45,8 +48,7 @@ function keepOrder(next: DocumentFragment): void {
 
 /** Leaves out rows that are not on the page, and takes those of the page that are no longer meant. */
 function keepRows(body: Element, next: DocumentFragment): void {
-  const kind = body.closest(".table")?.classList[1] ?? "";
-  const nextBody = next.querySelector(`.table.${kind} tbody`);
+  const nextBody = next.querySelector(counted);
   if (nextBody === null) return;
   const rowsOf = (one: Element): Map<string, Element> =>
     new Map([...one.querySelectorAll("tr[id]")].map((row) => [row.id, row]));

@@ -73,13 +73,13 @@ function show(): void {
     const total = Number(words?.dataset["total"] ?? boxes.length);
     if (words !== null) words.textContent = `${count} of ${total} ticked`;
     if (count === 0) totals.delete(form.action);
-    const before = totals.get(form.action) ?? total;
-    if (count > 0) totals.set(form.action, before);
+    else if (!totals.has(form.action)) totals.set(form.action, total);
+    const more = total - (totals.get(form.action) ?? total);
     const joined = form.querySelector<HTMLElement>("[data-joined]");
     if (joined !== null) {
-      joined.hidden = total <= before;
+      joined.hidden = more <= 0;
       const link = joined.querySelector("a");
-      if (link !== null) link.textContent = `${total - before} more began`;
+      if (link !== null) link.textContent = `${more} more began`;
     }
     for (const box of boxes) box.closest("tr")?.classList.toggle("ticked", box.checked);
     for (const head of form.querySelectorAll<HTMLInputElement>("[data-group]")) {

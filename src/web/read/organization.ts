@@ -129,7 +129,7 @@ export async function readOrganization(
   for (const { check } of states)
     kept.push(...(await store.alerts.ended({ check, slug, fromMs: nowMs - pastMs, limit: mostEnded })));
   const failures = await store.gate.unreleased(allLive);
-  const { open, incidents } = await readIncidents(sources, { kept, failures, allLive }, slug, reader.sees);
+  const { open, incidents } = await readIncidents(sources, { kept, failures, live: allLive }, slug, reader.sees);
   const hour = [{ slug, intervals: [{ afterMs: nowMs - hourMs, untilMs: nowMs }] }];
   const [lately = []] = holdsEvents() ? await store.events.deaths(hour) : [];
   const firstEventMs = holdsEvents() ? ((await store.events.firstEvents([slug])).get(slug) ?? null) : null;
@@ -176,31 +176,26 @@ function configured({ page, running }: OrganizationSources, slug: string, states
   };
 }
 
+/** The alerts of the organization, the gate's failures, and all live alerts, as they were read once. */
+interface KnownAlerts {
+  readonly kept: readonly KeptAlert[];
+  readonly failures: readonly GateFailure[];
+  readonly live: readonly AlertState[];
+}
+
 async function readIncidents(
   { incidents, pages }: OrganizationSources,
-  {
-    kept,
-    failures,
-    allLive,
-  }: {
-    readonly kept: readonly KeptAlert[];
-    readonly failures: readonly GateFailure[];
-    readonly allLive: readonly AlertState[];
-  },
+  { kept, failures, live }: KnownAlerts,
   slug: string,
   sees: (slug: string) => boolean,
 ): Promise<Pick<OrganizationFacts, "open" | "incidents">> {
   const numbers = [...new Set(kept.flatMap(({ alert }) => alert.incident?.number ?? []))];
-  const all = await pages.factsOf(await incidents.ofNumbers(numbers, sees, allLive), sees, failures);
+  const all = await pages.factsOf(await incidents.ofNumbers(numbers, sees, live), sees, failures);
   const firing = new Set(kept.flatMap(({ alert, end }) => (end === null ? (alert.incident?.number ?? []) : [])));
   const [first] = all.filter(({ incident }) => firing.has(incident.number)).toSorted(byFamily);
   if (first === undefined) return { open: null, incidents: all };
   const isOwn = (one: string): boolean => one === slug;
-  const [own] = await pages.factsOf(
-    await incidents.ofNumbers([first.incident.number], isOwn, allLive),
-    isOwn,
-    failures,
-  );
+  const [own] = await pages.factsOf(await incidents.ofNumbers([first.incident.number], isOwn, live), isOwn, failures);
   const organizations = slugsOf(first.members).size;
   return { open: own === undefined ? null : { own, organizations }, incidents: all };
 }
