@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-import { slowestReporter } from "./test/support/slowest-reporter.ts";
+import { endingReporter } from "./test/support/ending-reporter.ts";
 
 // The tiers, by folder and name:
 //   x.test.ts            `npm test`; below test/e2e: CI
@@ -25,7 +25,7 @@ export default defineConfig({
     // A worker reads each module once, not once for each file: half of the processor time of the small ones.
     isolate: false,
     maxWorkers: 2,
-    reporters: ["default", slowestReporter],
+    reporters: ["default", endingReporter],
     setupFiles: ["test/support/known-seeds.ts"],
     projects: [
       {
