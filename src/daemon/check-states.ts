@@ -1,32 +1,15 @@
 import type { Clock } from "../base/time.ts";
 import type { CheckName, CheckReport, ShownCounts } from "../contract/report.ts";
-import type { CheckSeriesInput } from "../metrics/metrics.ts";
 import { firstDueAtMs } from "../monitor/due-times.ts";
-import { evenIntervalMs, nextDueAtMs, staleAfterMs } from "../monitor/schedule.ts";
+import { evenIntervalMs, staleAfterMs } from "../monitor/schedule.ts";
 import type { Scheduler } from "../monitor/scheduler.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { CheckTarget } from "../checks/checks.ts";
 import type { Severity } from "../contract/severity.ts";
 import type { Board } from "../store/runs/board.ts";
 import type { CheckState as StateOnBoard } from "../store/runs/check-state.ts";
-import type { CheckSnapshot } from "../web/read/checks.ts";
-import type { CheckState } from "../web/read/running.ts";
+import type { CheckState, RunningChecks } from "../web/read/running.ts";
 import type { Runtime } from "./runtime.ts";
-
-/** The configured checks as metrics, page and API show them: the board, with what the schedule says. */
-export interface CheckStates {
-  all(): CheckState[];
-  /** null: it is not configured. */
-  of(check: CheckName, slug: string): CheckState | null;
-  /** What metrics show of a state. */
-  seriesOf(state: CheckState): CheckSeriesInput;
-  /** How its schedule goes on; never due again once it is no longer configured. */
-  paceOf(state: CheckState): Pick<CheckSnapshot, "intervalMs" | "secondDueAtMs">;
-  /** How far apart its ticks are; null where they are uneven, or it is not configured. */
-  intervalMs(state: CheckState): number | null;
-  /** Beyond this age a verdict is shown as after a failed run; never, where it has not run. */
-  staleAfterMs(state: CheckState): number;
-}
 
 export interface CheckStatesOptions {
   readonly board: Pick<Board, "stateByKey">;
@@ -37,19 +20,25 @@ export interface CheckStatesOptions {
 
 /** A page reads those of the whole fleet: reports are built on demand, and then kept. */
 class ShownState implements CheckState {
-  readonly check: CheckName;
-  readonly slug: string;
   readonly nextDueAtMs: number;
   readonly isRunning: boolean;
+  readonly #target: CheckTarget;
   readonly #last: StateOnBoard | null;
   #report: CheckReport | null = null;
 
-  constructor(check: CheckName, slug: string, last: StateOnBoard | null, nextDueAtMs: number, isRunning: boolean) {
-    this.check = check;
-    this.slug = slug;
+  constructor(target: CheckTarget, last: StateOnBoard | null, nextDueAtMs: number, isRunning: boolean) {
     this.nextDueAtMs = nextDueAtMs;
     this.isRunning = isRunning;
+    this.#target = target;
     this.#last = last;
+  }
+
+  get check(): CheckName {
+    return this.#target.check;
+  }
+
+  get slug(): string {
+    return this.#target.slug;
   }
 
   get lastRunAtMs(): number | null {
@@ -79,22 +68,25 @@ class ShownState implements CheckState {
   get lastResultReport(): CheckReport | null {
     return this.#last?.lastResultReport ?? null;
   }
+
+  get intervalMs(): number | null {
+    return evenIntervalMs(this.#target.schedule);
+  }
+
+  get staleAfterMs(): number {
+    const atMs = this.#last?.lastRunAtMs ?? null;
+    return atMs === null ? Number.POSITIVE_INFINITY : staleAfterMs(this.#target.schedule, this.#target.slug, atMs);
+  }
 }
 
-/** Over the configuration that holds at each question. */
-export function createCheckStates({ board, runtime, clock, scheduler }: CheckStatesOptions): CheckStates {
+/** The configured checks as metrics, page and API show them: the board, with what the schedule says. */
+export function createCheckStates({ board, runtime, clock, scheduler }: CheckStatesOptions): RunningChecks {
   function stateOf(key: string, target: CheckTarget): CheckState {
     const last = board.stateByKey(key);
     const own = scheduler.standing(key);
     // The checks of other processes have the same rule, and the same last run.
     const dueAtMs = own?.dueAtMs ?? firstDueAtMs(target, last, clock.nowMs());
-    return new ShownState(target.check, target.slug, last, dueAtMs, own?.isRunning ?? false);
-  }
-
-  function staleAfter(state: CheckState): number {
-    const target = runtime.current().targetByKey.get(checkKey(state));
-    if (target === undefined || state.lastRunAtMs === null) return Number.POSITIVE_INFINITY;
-    return staleAfterMs(target.schedule, state.slug, state.lastRunAtMs);
+    return new ShownState(target, last, dueAtMs, own?.isRunning ?? false);
   }
 
   return {
@@ -104,22 +96,5 @@ export function createCheckStates({ board, runtime, clock, scheduler }: CheckSta
       const target = runtime.current().targetByKey.get(key);
       return target === undefined ? null : stateOf(key, target);
     },
-    seriesOf: (state) => {
-      const { check, slug, lastReport, lastRunAtMs, lastSuccessAtMs, nextDueAtMs } = state;
-      return { check, slug, lastReport, lastRunAtMs, lastSuccessAtMs, nextDueAtMs, staleAfterMs: staleAfter(state) };
-    },
-    intervalMs: (state) => {
-      const schedule = runtime.current().targetByKey.get(checkKey(state))?.schedule;
-      return schedule === undefined ? null : evenIntervalMs(schedule);
-    },
-    paceOf: (state) => {
-      const schedule = runtime.current().targetByKey.get(checkKey(state))?.schedule;
-      if (schedule === undefined) return { intervalMs: null, secondDueAtMs: Number.POSITIVE_INFINITY };
-      return {
-        intervalMs: evenIntervalMs(schedule),
-        secondDueAtMs: nextDueAtMs(schedule, state.slug, state.nextDueAtMs),
-      };
-    },
-    staleAfterMs: staleAfter,
   };
 }

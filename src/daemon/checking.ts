@@ -9,7 +9,8 @@ import type { Tracer } from "../base/trace.ts";
 import type { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Board } from "../store/runs/board.ts";
 import { createAlertSample } from "./evidence/alert-sample.ts";
-import { createCheckStates, type CheckStates } from "./check-states.ts";
+import type { RunningChecks } from "../web/read/running.ts";
+import { createCheckStates } from "./check-states.ts";
 import { createFleetView, type FleetView } from "./fleet-view.ts";
 import { createFold } from "./fold.ts";
 import type { HourBook } from "./hour-book.ts";
@@ -22,7 +23,7 @@ import type { Runtime } from "./runtime.ts";
 export interface Checking {
   readonly recorder: Recorder;
   readonly scheduler: Scheduler;
-  readonly states: CheckStates;
+  readonly states: RunningChecks;
   readonly fleet: FleetView;
   /** Takes part in the checks of the store, and begins to run what is due; `releases` ends with the store. */
   start(releases: ReleaseGroup): Promise<void>;

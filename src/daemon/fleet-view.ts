@@ -4,10 +4,10 @@ import type { CheckReport } from "../contract/report.ts";
 import type { AppMetrics } from "../metrics/app-metrics.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { CheckState } from "../store/runs/check-state.ts";
+import type { RunningChecks } from "../web/read/running.ts";
 import type { Membership } from "../monitor/membership.ts";
 import type { CheckKey } from "../store/runs/check-state.ts";
 import type { Store } from "../store/store.ts";
-import type { CheckStates } from "./check-states.ts";
 import { createFirstRound } from "./first-round.ts";
 import type { HourBook } from "./hour-book.ts";
 import type { Publisher } from "./publisher.ts";
@@ -36,7 +36,7 @@ export interface FleetView {
 
 export interface FleetViewOptions {
   readonly store: Store;
-  readonly states: CheckStates;
+  readonly states: RunningChecks;
   readonly membership: Pick<Membership, "follow" | "owns">;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -82,7 +82,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
   function showNoted(): void {
     for (const { check, slug } of noted.values()) {
       const shown = states.of(check, slug);
-      if (shown !== null) metrics.checks.set(states.seriesOf(shown));
+      if (shown !== null) metrics.checks.set(shown);
     }
     noted.clear();
   }
@@ -91,7 +91,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
     overdue.clear();
     noted.clear();
     const all = states.all();
-    metrics.checks.setAll(all.map((state) => states.seriesOf(state)));
+    metrics.checks.setAll(all);
     firstRound.begin(all);
   }
 

@@ -21,10 +21,9 @@ import { createIncidentReading } from "../web/read/incidents.ts";
 import { createMarkerReading } from "../web/read/markers.ts";
 import { createOutboxReading } from "../web/read/outbox.ts";
 import { createPageReading, type PageParts } from "../web/read/page.ts";
-import type { Running } from "../web/read/running.ts";
+import type { Running, RunningChecks } from "../web/read/running.ts";
 import type { Unwatched } from "../web/read/unwatched.ts";
 import type { WebOptions } from "../web/web.ts";
-import type { CheckStates } from "./check-states.ts";
 import type { DiscoveredFleet } from "./applied/discovered-fleet.ts";
 import { createFleetGauges } from "./fleet-gauges.ts";
 import type { FleetView } from "./fleet-view.ts";
@@ -32,7 +31,7 @@ import type { Applied, Runtime } from "./runtime.ts";
 
 export interface WebPartsOptions extends Pick<Running, "look" | "newId" | "onAct" | "onOutboxChanged" | "publish"> {
   readonly store: Store;
-  readonly states: CheckStates;
+  readonly states: RunningChecks;
   readonly runtime: Runtime;
   readonly history: History;
   readonly clock: Clock;

@@ -38,8 +38,13 @@ async function decisionAfter(steps: readonly Step[]): Promise<string | undefined
       store: world.store,
       // Nothing but failures decides here.
       checks: {
-        of: () => ({ lastReport: { kind: "result" }, lastRunAtMs: world.clock.nowMs() }) as never,
-        staleAfterMs: () => minuteMs,
+        of: () =>
+          ({
+            severity: "ok",
+            lastReport: { kind: "result" },
+            lastRunAtMs: world.clock.nowMs(),
+            staleAfterMs: minuteMs,
+          }) as never,
       } as unknown as RunningChecks,
       config: () => ({ organizations }) as unknown as Config,
       settings: () => settings,

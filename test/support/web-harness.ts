@@ -22,7 +22,6 @@ import type { AccessSettings, TokenAccess } from "../../src/web/access/settings.
 import type { AlertDetail, AlertsSnapshot } from "../../src/web/read/alerts.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { CheckSnapshot, EndedAlert } from "../../src/web/read/checks.ts";
-import type { CheckState } from "../../src/web/read/running.ts";
 import type { DeadAssets } from "../../src/web/ports/dead-assets.ts";
 import type { EventsPort } from "../../src/web/ports/events.ts";
 import type { UnwatchedSlug } from "../../src/web/read/unwatched.ts";
@@ -113,12 +112,11 @@ export function snapshotOf(report: CheckReport | null, changes: Partial<CheckSna
       lastReport: report,
       lastCounts: null,
       lastResultReport: null,
+      intervalMs: 300_000,
+      staleAfterMs: 900_000,
       ...changes,
     },
     alerts: [],
-    staleAfterMs: 900_000,
-    intervalMs: 300_000,
-    secondDueAtMs: (changes.nextDueAtMs ?? harnessNowMs + 240_000) + 300_000,
   };
 }
 
@@ -131,8 +129,6 @@ function emptyStore(): Promise<Store> {
 }
 
 function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["running"] {
-  const snapshotFor = (state: CheckState): CheckSnapshot | undefined =>
-    world.snapshots.find((one) => one.state.check === state.check && one.state.slug === state.slug);
   return {
     get store() {
       if (world.storeError !== null) throw world.storeError;
@@ -144,9 +140,6 @@ function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["r
       all: () => world.snapshots.map(({ state }) => state),
       of: (check, slug) =>
         world.snapshots.find(({ state }) => state.check === check && state.slug === slug)?.state ?? null,
-      intervalMs: (state) => snapshotFor(state)?.intervalMs ?? null,
-      paceOf: (state) => snapshotFor(state) ?? { intervalMs: null, secondDueAtMs: Infinity },
-      staleAfterMs: (state) => snapshotFor(state)?.staleAfterMs ?? Infinity,
     },
     logger: createSilentLogger(),
     storeProblem: () => null,

@@ -10,6 +10,7 @@ import type { AlertJudgementAnswer, EndedAlertAnswer, LiveAlert } from "../../co
 import type { CheckAlertAnswer, CheckAnswer, RunReportAnswer } from "../../contract/v1/checks.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { CheckSnapshot, EndedAlert } from "../read/checks.ts";
+import { isStale } from "../read/running.ts";
 
 type Alert = CheckSnapshot["alerts"][number];
 
@@ -22,22 +23,21 @@ export function unknownCheck(name: string, slug: string, known: readonly CheckNa
 }
 
 /** Returns what is shown of a check of an organization; times are ISO 8601. `withDetails`: findings of the review queue too. */
-export function viewCheck(snapshot: CheckSnapshot, nowMs: number, withDetails: boolean): CheckAnswer {
-  const { state, alerts } = snapshot;
+export function viewCheck({ state, alerts }: CheckSnapshot, nowMs: number, withDetails: boolean): CheckAnswer {
   const { lastReport } = state;
-  const isStale = isStaleResult(snapshot, nowMs);
+  const isTooOld = isStale(state, nowMs);
   const sorted = [...alerts].sort(compareAlerts);
   return {
     check: state.check,
     slug: state.slug,
-    severity: isStale ? "unknown" : state.severity,
+    severity: isTooOld ? "unknown" : state.severity,
     severitySince: iso(state.severitySinceMs),
-    isStale,
+    isStale: isTooOld,
     lastRunAt: iso(state.lastRunAtMs),
     lastSuccessAt: iso(state.lastSuccessAtMs),
     nextRunAt: iso(state.nextDueAtMs),
     isRunning: state.isRunning,
-    result: isStale ? null : resultOf(lastReport, withDetails),
+    result: isTooOld ? null : resultOf(lastReport, withDetails),
     error: lastReport?.kind === "error" ? lastReport.error : null,
     alert: sorted[0] === undefined ? null : viewAlert(sorted[0]),
     alerts: sorted.map(viewAlert),
@@ -95,11 +95,6 @@ export function viewOnsetMarker(onset: SpikeOnset | undefined): LiveAlert["marke
 function compareAlerts(left: Alert, right: Alert): number {
   if (left.state !== right.state) return left.state === "firing" ? -1 : 1;
   return compareSeverity(right.severity, left.severity);
-}
-
-/** Returns whether its last result is older than it may be. */
-export function isStaleResult({ state, staleAfterMs }: CheckSnapshot, nowMs: number): boolean {
-  return state.lastReport?.kind === "result" && nowMs - state.lastReport.finishedAtMs > staleAfterMs;
 }
 
 function resultOf(report: CheckReport | null, withDetails: boolean): HealthcheckResult | null {

@@ -14,7 +14,7 @@ import type { AlertComment } from "../../store/alerts/comments.ts";
 import type { JudgementEntry } from "../../store/alerts/judgements.ts";
 import type { StoredResult } from "../../store/runs/history.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
-import type { Running } from "./running.ts";
+import { isStale, type Running } from "./running.ts";
 
 /** A live alert with what the configuration that holds now says of its organization. */
 export interface AlertSnapshot {
@@ -78,7 +78,7 @@ export function createAlertReading(running: Running) {
     const state = checks.of(check, slug);
     const report = state?.lastReport;
     if (state === null || report?.kind !== "result" || kind !== "verdict") return null;
-    return clock.nowMs() - report.finishedAtMs > checks.staleAfterMs(state) ? null : report;
+    return isStale(state, clock.nowMs()) ? null : report;
   }
 
   /** An alert that has ended is shown without a silence, and without the last result. */

@@ -9,12 +9,6 @@ import type { CheckState, Running } from "./running.ts";
 export interface CheckSnapshot {
   readonly state: CheckState;
   readonly alerts: readonly (AlertState & { readonly silenced: boolean })[];
-  /** The last verdict is older than this: it is shown as after a failed run (three intervals, at least 2 min). */
-  readonly staleAfterMs: number;
-  /** How far apart the ticks of its schedule are, milliseconds; null where they are uneven. */
-  readonly intervalMs: number | null;
-  /** The tick after the one at which its next run is due: with neither run it has missed an interval. */
-  readonly secondDueAtMs: number;
 }
 
 /** An alert that fired and has ended. */
@@ -53,8 +47,6 @@ export function createCheckReading(
     return {
       state,
       alerts: alerts.map(({ alert, isSilenced }) => ({ ...alert, silenced: isSilenced })),
-      staleAfterMs: checks.staleAfterMs(state),
-      ...checks.paceOf(state),
     };
   }
 

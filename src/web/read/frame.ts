@@ -45,7 +45,7 @@ export async function readFrame(running: Running, identity: Identity | null): Pr
     source: running.source(),
     organizations: new Set(states.map(({ slug }) => slug)).size,
     late: states.filter((state) => isLate(state, nowMs)).length,
-    everyMs: commonInterval(running, states),
+    everyMs: commonInterval(states),
   };
 }
 
@@ -69,10 +69,9 @@ function queuedOf({ lastReport }: CheckState): number {
   return typeof queued === "number" ? queued : 0;
 }
 
-function commonInterval({ checks }: Running, states: readonly CheckState[]): number | null {
+function commonInterval(states: readonly CheckState[]): number | null {
   const counts = new Map<number, number>();
-  for (const state of states) {
-    const intervalMs = checks.intervalMs(state);
+  for (const { intervalMs } of states) {
     if (intervalMs === null) continue;
     const count = (counts.get(intervalMs) ?? 0) + 1;
     if (count > states.length / 2) return intervalMs;

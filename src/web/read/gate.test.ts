@@ -35,7 +35,7 @@ function readingOver(over: Partial<Running> = {}): GateReading {
   return createGateReading({
     store: world.store,
     // No run is on the board here.
-    checks: { of: () => null, staleAfterMs: () => 0 } as unknown as Running["checks"],
+    checks: { of: () => null } as unknown as Running["checks"],
     config: () => config as unknown as Config,
     settings: () => settings as unknown as AlertingSettings,
     clock,

@@ -11,7 +11,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { CheckName } from "../../contract/report.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
-import type { Running } from "./running.ts";
+import { isStale, type Running } from "./running.ts";
 
 /** One release of the gate: by hand, or of the alert that held it. */
 export interface ListedRelease {
@@ -85,8 +85,7 @@ export function createGateReading(
   /** Whether the spike check's last run gave a result that still holds. */
   function isKnown(slug: string): boolean {
     const state = checks.of("dead-asset-spike", slug);
-    if (state === null || state.lastReport?.kind !== "result") return false;
-    return clock.nowMs() - (state.lastRunAtMs ?? 0) <= checks.staleAfterMs(state);
+    return state?.lastReport?.kind === "result" && !isStale(state, clock.nowMs());
   }
 
   const isConfigured = (slug: string): boolean => running.config().organizations.some((one) => one.slug === slug);

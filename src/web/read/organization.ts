@@ -12,12 +12,11 @@ import type { AlertJudgement, AlertState, KeptAlert } from "../../store/alerts/a
 import type { GateFailure } from "../../store/alerts/gate.ts";
 import { viewResult } from "../api/check-view.ts";
 import type { PageOrganization, PageReading } from "./page.ts";
-import type { CheckState } from "./running.ts";
 import { isThinPast } from "./chart.ts";
 import { isLate } from "./frame.ts";
 import type { IncidentFacts, IncidentPages } from "./incident-page.ts";
 import type { IncidentReading } from "./incidents.ts";
-import type { Running } from "./running.ts";
+import { isStale, type CheckState, type Running } from "./running.ts";
 import { readUnfinished, type Unfinished } from "./unfinished.ts";
 
 /** A healthcheck of an organization. Times are epoch ms. */
@@ -142,7 +141,7 @@ export async function readOrganization(
     slug,
     source: source(),
     ...organization,
-    checks: states.map((state) => viewState(running, state, reader.withDetails, nowMs)).toSorted(byWeight),
+    checks: states.map((state) => viewState(state, reader.withDetails, nowMs)).toSorted(byWeight),
     windowHours,
     firstEventMs,
     isThin: holdsEvents() && isThinPast(firstEventMs, windowHours, nowMs),
@@ -216,16 +215,16 @@ function byWeight(left: OrganizationCheck, right: OrganizationCheck): number {
   );
 }
 
-function viewState(running: Running, state: CheckState, withDetails: boolean, nowMs: number): OrganizationCheck {
+function viewState(state: CheckState, withDetails: boolean, nowMs: number): OrganizationCheck {
   const { check, lastReport, lastRunAtMs, lastResultReport } = state;
-  const isStale = lastReport?.kind === "result" && nowMs - lastReport.finishedAtMs > running.checks.staleAfterMs(state);
-  const current = lastReport?.kind === "result" && !isStale ? lastReport : null;
+  const isTooOld = isStale(state, nowMs);
+  const current = lastReport?.kind === "result" && !isTooOld ? lastReport : null;
   const shown = current === null ? null : viewResult(check, current.result, withDetails);
   return {
     check,
-    severity: isStale ? "unknown" : state.severity,
-    isStale,
-    sinceMs: isStale ? lastRunAtMs : state.severitySinceMs,
+    severity: isTooOld ? "unknown" : state.severity,
+    isStale: isTooOld,
+    sinceMs: isTooOld ? lastRunAtMs : state.severitySinceMs,
     lastRunMs: lastRunAtMs,
     tookMs: lastReport === null ? null : lastReport.finishedAtMs - lastReport.startedAtMs,
     nextRunMs: state.nextDueAtMs,

@@ -4,11 +4,10 @@ import { dayMs, hourMs } from "../../base/time.ts";
 import { compareSeverity, worstSeverity, type Severity } from "../../contract/severity.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 import { reaches, type Identity } from "../access/identity.ts";
-import type { CheckState } from "./running.ts";
 import { isLate } from "./frame.ts";
 import type { IncidentFacts, IncidentPages } from "./incident-page.ts";
 import type { IncidentReading } from "./incidents.ts";
-import type { Running } from "./running.ts";
+import { isStale, type CheckState, type Running } from "./running.ts";
 import { readUnfinished, type Unfinished } from "./unfinished.ts";
 
 /** An organization as the overview lists it. Times are epoch ms. */
@@ -147,11 +146,11 @@ function rowsOf(
   return spikes.map((state): OverviewRow => {
     const { slug } = state;
     const own = bySlug.get(slug) ?? [];
-    const severity = severityOf(running, state, nowMs);
+    const severity = severityOf(state, nowMs);
     const bad = (others.get(slug) ?? [])
       .map((other) => ({
         check: other.check,
-        severity: other.severity === null ? "ok" : severityOf(running, other, nowMs),
+        severity: other.severity === null ? "ok" : severityOf(other, nowMs),
       }))
       .filter((other) => other.severity !== "ok")
       .toSorted((left, right) => compareSeverity(right.severity, left.severity));
@@ -176,10 +175,8 @@ function rowsOf(
   });
 }
 
-function severityOf({ checks }: Running, state: CheckState, nowMs: number): Severity {
-  if (state.severity === null) return "unknown";
-  if (state.severity === "unknown" || state.lastRunAtMs === null) return state.severity;
-  return nowMs - state.lastRunAtMs > checks.staleAfterMs(state) ? "unknown" : state.severity;
+function severityOf(state: CheckState, nowMs: number): Severity {
+  return isStale(state, nowMs) ? "unknown" : (state.severity ?? "unknown");
 }
 
 function countAlerts(alerts: readonly AlertView[]): Overview["alerts"] {

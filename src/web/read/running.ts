@@ -32,6 +32,16 @@ export interface CheckState {
   readonly lastReport: CheckReport | null;
   /** Report of the last run that gave a result. */
   readonly lastResultReport: CheckReport | null;
+  /** How far apart the ticks of its schedule are, milliseconds; null where they are uneven. */
+  readonly intervalMs: number | null;
+  /** Beyond this age its last verdict is shown as after a failed run (three intervals, at least 2 min); infinite before the first. */
+  readonly staleAfterMs: number;
+}
+
+/** Returns whether its last verdict is older than it may be. */
+export function isStale({ severity, lastRunAtMs, staleAfterMs }: CheckState, nowMs: number): boolean {
+  if (severity === null || severity === "unknown" || lastRunAtMs === null) return false;
+  return nowMs - lastRunAtMs > staleAfterMs;
 }
 
 /** The configured checks, as the board and the schedule know them now. */
@@ -39,12 +49,6 @@ export interface RunningChecks {
   all(): readonly CheckState[];
   /** null: it is not configured. */
   of(check: CheckName, slug: string): CheckState | null;
-  /** How far apart the ticks of its schedule are, milliseconds; null where they are uneven. */
-  intervalMs(state: CheckState): number | null;
-  /** The same, and the tick after the one at which its next run is due: with neither run it has missed an interval. */
-  paceOf(state: CheckState): { readonly intervalMs: number | null; readonly secondDueAtMs: number };
-  /** Beyond this age a verdict is shown as after a failed run. */
-  staleAfterMs(state: CheckState): number;
 }
 
 /** What runs, as far as the readings of the web need it beside the store. */
