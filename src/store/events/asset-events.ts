@@ -164,8 +164,8 @@ async function newestOfSome(
   ] as const;
   for (const [from, to] of stretches) {
     if (from > to) continue;
-    for (const [minute, slugIds] of await minutesWithDeaths(db, slugs, { from, to, ofThese }))
-      for await (const death of deathsOfMinute(db, slugIds, { minute, ofThese })) {
+    for (const some of await minutesWithDeaths(db, slugs, { from, to, ofThese, limit }))
+      for await (const death of deathsOfMinutes(db, some, ofThese)) {
         const isMeant = ofSlug
           .get(death.slug)
           ?.some(({ interval }) => death.atMs > interval.afterMs && death.atMs <= interval.untilMs);
@@ -210,34 +210,48 @@ async function minuteOfTheLast(
   return minutes.toSorted((left, right) => right - left)[limit - 1] ?? -Infinity;
 }
 
-/** The minutes with deaths, the latest first, each with the organizations that have them. */
+/** Minutes that follow each other, and the organizations with deaths in them. */
+interface Minutes {
+  from: number;
+  readonly to: number;
+  readonly slugIds: Set<number>;
+  deaths: number;
+}
+
+/** The minutes with deaths, the latest first, as many together as are likely to have `limit` of them. */
 async function minutesWithDeaths(
   db: PlainDb,
   slugs: readonly string[],
-  { from, to, ofThese }: { readonly from: number; readonly to: number; readonly ofThese: RawBuilder<unknown> },
-): Promise<readonly (readonly [minute: number, slugIds: readonly number[]])[]> {
-  const { rows } = await sql<{ slug_id: number; minute: number }>`
-    SELECT DISTINCT slug_id, minute FROM event_minutes
+  { from, to, ofThese, limit }: { from: number; to: number; ofThese: RawBuilder<unknown>; limit: number },
+): Promise<readonly Minutes[]> {
+  const { rows } = await sql<{ slug_id: number; minute: number; deaths: number }>`
+    SELECT slug_id, minute, CAST(sum(deaths) AS BIGINT) AS deaths FROM event_minutes
     WHERE slug_id IN (SELECT slug_id FROM event_slugs WHERE slug IN (${sql.join(slugs)}))
       AND minute >= ${from} AND minute <= ${to} ${ofThese}
-    ORDER BY minute DESC LIMIT ${mostMinutes + slugs.length}`.execute(db);
-  return Array.from(
-    Map.groupBy(rows, ({ minute }) => minute),
-    ([minute, some]) => [minute, some.map(({ slug_id }) => slug_id)],
-  );
+    GROUP BY slug_id, minute ORDER BY minute DESC LIMIT ${mostMinutes + slugs.length}`.execute(db);
+  const found: Minutes[] = [];
+  for (const { slug_id, minute, deaths } of rows) {
+    let last = found.at(-1);
+    if (last === undefined || (last.deaths >= limit && last.from !== minute))
+      found.push((last = { from: minute, to: minute, slugIds: new Set(), deaths: 0 }));
+    last.from = minute;
+    last.slugIds.add(slug_id);
+    last.deaths += deaths;
+  }
+  return found;
 }
 
-async function* deathsOfMinute(
+async function* deathsOfMinutes(
   db: PlainDb,
-  slugIds: readonly number[],
-  { minute, ofThese }: { readonly minute: number; readonly ofThese: RawBuilder<unknown> },
+  { from, to, slugIds }: Minutes,
+  ofThese: RawBuilder<unknown>,
 ): AsyncGenerator<DeathOf> {
-  const fromMs = minute * minuteMs;
-  let before: EventPlace = { atMs: fromMs + minuteMs, importId: -1, ordinal: -1 };
+  const fromMs = from * minuteMs;
+  let before: EventPlace = { atMs: (to + 1) * minuteMs, importId: -1, ordinal: -1 };
   for (let isMore = true; isMore;) {
     const { rows } = await sql<AssetRow & { readonly slug: string }>`
       SELECT slug, ${columns} FROM events JOIN event_slugs USING (slug_id)
-      WHERE slug_id IN (${sql.join(slugIds)}) AND at_ms >= ${fromMs} AND at_ms <= ${before.atMs}
+      WHERE slug_id IN (${sql.join([...slugIds])}) AND at_ms >= ${fromMs} AND at_ms <= ${before.atMs}
         AND (at_ms, import_id, ordinal) < (${before.atMs}, ${before.importId}, ${before.ordinal})
         AND status_id = ${deadStatusId} AND count > 0 AND asset IS NOT NULL ${ofThese}
       ORDER BY at_ms DESC, import_id DESC, ordinal DESC LIMIT ${newestAPage}`.execute(db);
