@@ -1,5 +1,5 @@
 import type { Logger } from "../../base/logger.ts";
-import { dayMs, minuteMs, type Clock } from "../../base/time.ts";
+import { dayMs, type Clock } from "../../base/time.ts";
 import { stretchOf } from "../../alerting/decide/stretch.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import { stretchesAt } from "../../contract/judgement.ts";
@@ -37,8 +37,6 @@ export interface SpikeEvidenceOptions {
 
 // The verdict is there already: an alert does not wait longer than this for its reasons.
 const withinMs = 5_000;
-// At a day's window a bucket is a minute; a year's is some six hours.
-const mostBuckets = 1_440;
 
 // The time before the onset that shows how long usual pauses are.
 const pausesMs = 7 * dayMs;
@@ -59,9 +57,10 @@ export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
       const ask = { slug, window: interval, thresholds, attributionDays: attributionDaysOf(slug), nowMs, count };
       const counts = await readCounts(store, ask, bounded);
       const regret = await readRegret(store.evidence, { slug, deaths: interval, untilMs: nowMs }, bounded);
-      const found = await findOnset(store, result, { slug, interval, count });
+      const minutes = await readMinutes(store, { slug, interval, count });
+      const found = await findOnset(store, result, { slug, interval, count, minutes });
       const onset = board === null ? found : keptOnset(board, slug, windowStartMs, found);
-      const excess = await findExcess(store, result, { slug, interval, count, thresholds, onsetAtMs: onset, nowMs });
+      const excess = await findExcess(store, result, { slug, interval, minutes, thresholds, onsetAtMs: onset, nowMs });
       const evidence: SpikeEvidence = {
         counts,
         regret,
@@ -126,40 +125,36 @@ function typeValues(types: readonly AssetTypeCounts[]): ValueCounts[] {
   );
 }
 
-interface BucketsAsk {
+interface MinutesAsk {
   readonly slug: string;
   readonly interval: Interval;
   readonly count: CountKind;
 }
 
+type Minutes = Awaited<ReturnType<EvidenceStore["deathMinutes"]>>;
+
 /** Deaths, or the assets that newly died: those that die every day would put a burst at the beginning of every window. */
-function readBuckets(
-  { evidence }: Pick<StoreParts, "evidence">,
-  { slug, interval, count }: BucketsAsk,
-  bucketMinutes: number,
-): ReturnType<EvidenceStore["deathBuckets"]> {
-  const ask = { slug, interval, bucketMinutes };
-  return count === "assets" ? evidence.newlyDeadBuckets(ask) : evidence.deathBuckets(ask);
+function readMinutes({ evidence }: Pick<StoreParts, "evidence">, ask: MinutesAsk): Promise<Minutes> {
+  return ask.count === "assets" ? evidence.newlyDeadMinutes(ask) : evidence.deathMinutes(ask);
 }
 
 async function findOnset(
   store: Pick<StoreParts, "evidence">,
   { observed }: HealthcheckResult,
-  ask: BucketsAsk,
+  ask: MinutesAsk & { readonly minutes: Minutes },
 ): Promise<number | null> {
-  const { interval, count } = ask;
+  const { interval, count, minutes: buckets } = ask;
   const windowMs = interval.untilMs - interval.afterMs;
-  const bucketMinutes = Math.max(1, Math.ceil(windowMs / minuteMs / mostBuckets));
-  const buckets = await readBuckets(store, ask, bucketMinutes);
   const expectedCount = typeof observed["expectedCount"] === "number" ? observed["expectedCount"] : 0;
   if (count === "deaths") return onsetAtMs({ buckets, windowMs, expectedCount });
   // Most assets that are expected to die may have died the day before, too.
   const before = { afterMs: interval.afterMs - windowMs, untilMs: interval.afterMs };
-  const newBefore = sumOf(await readBuckets(store, { ...ask, interval: before }, bucketMinutes));
+  const newBefore = sumOf(await readMinutes(store, { ...ask, interval: before }));
   return onsetAtMs({ buckets, windowMs, expectedCount: Math.min(expectedCount, newBefore) });
 }
 
-interface ExcessAsk extends BucketsAsk {
+interface ExcessAsk extends Omit<MinutesAsk, "count"> {
+  readonly minutes: Minutes;
   readonly thresholds: SpikeThresholds;
   readonly onsetAtMs: number | null;
   readonly nowMs: number;
@@ -170,16 +165,16 @@ async function findExcess(
   { observed }: HealthcheckResult,
   ask: ExcessAsk,
 ): Promise<SpikeEvidence["excess"]> {
-  const { slug, interval, thresholds, onsetAtMs: onset, nowMs } = ask;
+  const { slug, interval, minutes, thresholds, onsetAtMs: onset, nowMs } = ask;
   const windowMs = interval.untilMs - interval.afterMs;
   const { expectedCount } = observed;
   const before = { afterMs: (onset ?? interval.afterMs) - pausesMs, untilMs: onset ?? interval.afterMs };
   const excess = excessOf({
-    buckets: await readBuckets(store, ask, 1),
+    buckets: minutes,
     windowMs,
     expectedCount: typeof expectedCount === "number" ? expectedCount : 0,
     warnMultiplier: thresholds.warnMultiplier,
-    longestPauseMs: longestPauseOf(await store.evidence.deathBuckets({ slug, interval: before, bucketMinutes: 1 })),
+    longestPauseMs: longestPauseOf(await store.evidence.deathMinutes({ slug, interval: before })),
     nowMs,
   });
   return { ...excess, expectedEndAtMs: excess.stoppedAtMs === null ? null : excess.stoppedAtMs + windowMs };

@@ -105,11 +105,7 @@ describe.each(storeEngines)("on $engine", (engine) => {
           const sum = (of: typeof dead): number => of.reduce((all, one) => all + weight(one), 0);
 
           const counts = await world.store.evidence.attributeCounts({ ...query, count: "assets" }, { signal });
-          const buckets = await world.store.evidence.newlyDeadBuckets({
-            slug: "acme",
-            interval: window,
-            bucketMinutes: 12 * 60,
-          });
+          const minutes = await world.store.evidence.newlyDeadMinutes({ slug: "acme", interval: window });
 
           expect(counts).toMatchObject({
             currentCount: sum(lastOf(window)),
@@ -127,13 +123,9 @@ describe.each(storeEngines)("on $engine", (engine) => {
               one.atMs <= window.untilMs &&
               !dead.slice(0, index).some((earlier) => isSame(earlier, one) && earlier.atMs > one.atMs - dayMs),
           );
-          const bucketMs = 12 * hourMs;
-          const starts = [...new Set(newlyDead.map(({ atMs }) => Math.floor(atMs / bucketMs) * bucketMs))];
-          expect(buckets).toEqual(
-            starts.map((atMs) => ({
-              atMs,
-              deaths: sum(newlyDead.filter((one) => Math.floor(one.atMs / bucketMs) * bucketMs === atMs)),
-            })),
+          const minuteOf = ({ atMs }: (typeof dead)[number]): number => Math.floor(atMs / minuteMs) * minuteMs;
+          expect(minutes).toEqual(
+            Array.from(Map.groupBy(newlyDead, minuteOf), ([atMs, some]) => ({ atMs, deaths: sum(some) })),
           );
         }),
         { numRuns: engine.engine === "SQLite" ? 12 : 8 },
@@ -184,8 +176,8 @@ describe.each(storeEngines)("on $engine", (engine) => {
     });
   });
 
-  describe("buckets of deaths", () => {
-    it("hold the minutes of an interval", async () => {
+  describe("the minutes of deaths", () => {
+    it("are those of an interval", async () => {
       await using world = await createWorldOn(engine);
       await world.store.events.add([
         death(nowMs - 61 * minuteMs, "acme"),
@@ -195,16 +187,10 @@ describe.each(storeEngines)("on $engine", (engine) => {
         death(nowMs + minuteMs, "acme"),
       ]);
       const interval = { afterMs: nowMs - hourMs, untilMs: nowMs };
-      const read = (bucketMinutes: number): Promise<unknown> =>
-        world.store.evidence.deathBuckets({ slug: "acme", interval, bucketMinutes });
 
-      expect(await read(1)).toEqual([
+      expect(await world.store.evidence.deathMinutes({ slug: "acme", interval })).toEqual([
         { atMs: nowMs - 59 * minuteMs, deaths: 2 },
         { atMs: nowMs - 58 * minuteMs, deaths: 1 },
-        { atMs: nowMs, deaths: 1 },
-      ]);
-      expect(await read(60)).toEqual([
-        { atMs: nowMs - hourMs, deaths: 3 },
         { atMs: nowMs, deaths: 1 },
       ]);
     });

@@ -41,12 +41,14 @@ export interface AttributeQuery {
   readonly count?: CountKind;
 }
 
-/** The buckets of an interval in which deaths are counted. */
-export interface BucketQuery {
+/** An interval of an organization whose deaths are counted by the minute. */
+export interface MinutesQuery {
   readonly slug: string;
   readonly interval: Interval;
-  readonly bucketMinutes: number;
 }
+
+/** The minutes with deaths, in the order of time. */
+type DeathMinutes = readonly { readonly atMs: number; readonly deaths: number }[];
 
 /** Attributes of the deaths in a window and its baseline. */
 export interface AttributeCounts {
@@ -91,32 +93,24 @@ export function createEvidenceStore(db: PlainDb) {
     /** Returns deaths by asset type and attribute; null if they have too many distinct sets of attributes. */
     attributeCounts: (query: AttributeQuery, options: EvidenceOptions): Promise<AttributeCounts | null> =>
       attributeCounts(db, query, options),
-    /** Returns deaths in buckets of `bucketMinutes`, in the order of time; empty buckets are omitted. */
-    deathBuckets: async ({
-      slug,
-      interval,
-      bucketMinutes,
-    }: BucketQuery): Promise<readonly { readonly atMs: number; readonly deaths: number }[]> => {
+    /** Returns the minutes with deaths, in the order of time. */
+    deathMinutes: async ({ slug, interval }: MinutesQuery): Promise<DeathMinutes> => {
       const from = Math.floor((interval.afterMs + 1) / minuteMs);
       const to = Math.floor(interval.untilMs / minuteMs);
-      const { rows } = await sql<{ bucket: number; deaths: number }>`
-        SELECT minute - minute % ${bucketMinutes} AS bucket, CAST(sum(deaths) AS BIGINT) AS deaths FROM event_minutes
+      const { rows } = await sql<{ minute: number; deaths: number }>`
+        SELECT minute, CAST(sum(deaths) AS BIGINT) AS deaths FROM event_minutes
         WHERE slug_id = ${slugId(slug)} AND minute >= ${from} AND minute <= ${to}
-        GROUP BY 1 ORDER BY 1`.execute(db);
-      return rows.map(({ bucket, deaths }) => ({ atMs: bucket * minuteMs, deaths: deaths }));
+        GROUP BY minute ORDER BY minute`.execute(db);
+      return rows.map(({ minute, deaths }) => ({ atMs: minute * minuteMs, deaths }));
     },
     /**
      * Returns the same of the assets that newly died: which had not died in a stretch of the interval's length before. What dies every
      * day is left out, whatever the interval begins with; deaths without a name all count.
      */
-    newlyDeadBuckets: async ({
-      slug,
-      interval: { afterMs, untilMs },
-      bucketMinutes,
-    }: BucketQuery): Promise<readonly { readonly atMs: number; readonly deaths: number }[]> => {
+    newlyDeadMinutes: async ({ slug, interval: { afterMs, untilMs } }: MinutesQuery): Promise<DeathMinutes> => {
       const lengthMs = untilMs - afterMs;
-      const { rows } = await sql<{ bucket: number; deaths: number }>`
-        SELECT at_ms - at_ms % ${bucketMinutes * minuteMs} AS bucket,
+      const { rows } = await sql<{ minute_ms: number; deaths: number }>`
+        SELECT at_ms - at_ms % ${minuteMs} AS minute_ms,
           CAST(sum(CASE WHEN asset IS NULL THEN count ELSE 1 END) AS BIGINT) AS deaths
         FROM (
           SELECT at_ms, asset, count,
@@ -126,7 +120,7 @@ export function createEvidenceStore(db: PlainDb) {
             AND status_id = ${deadStatusId} AND count > 0) AS dead
         WHERE at_ms > ${afterMs} AND (asset IS NULL OR before_ms IS NULL OR before_ms <= at_ms - ${lengthMs})
         GROUP BY 1 ORDER BY 1`.execute(db);
-      return rows.map(({ bucket, deaths }) => ({ atMs: bucket, deaths }));
+      return rows.map(({ minute_ms, deaths }) => ({ atMs: minute_ms, deaths }));
     },
     /**
      * Returns the next events of known assets in the interval, dead or alive, in the order of time; `assetEventPages` has them all.
