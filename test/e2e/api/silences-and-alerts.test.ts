@@ -20,7 +20,7 @@ let port: number;
 function configText(changes: { token?: string; port?: number } = {}): string {
   return `
 source: { type: embedded }
-defaults: { alert: { repeatInterval: 0s } }
+defaults: { schedule: "@yearly", alert: { repeatInterval: 0s } }
 organizations:
   - { slug: acme, labels: { team: trust } }
   - { slug: slow, alert: { for: 1h } }
