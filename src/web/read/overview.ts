@@ -137,23 +137,21 @@ function rowsOf(
 ): readonly OverviewRow[] {
   const bySlug = Map.groupBy(alerts, ({ alert }) => alert.slug);
   const spikes: CheckState[] = [];
-  const others = new Map<string, CheckState[]>();
+  const others = new Map<string, OverviewRow["others"]>();
   for (const state of running.checks.all()) {
-    if (!sees(state.slug)) continue;
-    if (state.check === "dead-asset-spike") spikes.push(state);
-    else others.set(state.slug, [...(others.get(state.slug) ?? []), state]);
+    const { check, slug } = state;
+    if (!sees(slug)) continue;
+    if (check === "dead-asset-spike") spikes.push(state);
+    else {
+      const severity = state.severity === null ? "ok" : severityOf(state, nowMs);
+      if (severity !== "ok") others.set(slug, [...(others.get(slug) ?? []), { check, severity }]);
+    }
   }
   return spikes.map((state): OverviewRow => {
     const { slug } = state;
     const own = bySlug.get(slug) ?? [];
     const severity = severityOf(state, nowMs);
-    const bad = (others.get(slug) ?? [])
-      .map((other) => ({
-        check: other.check,
-        severity: other.severity === null ? "ok" : severityOf(other, nowMs),
-      }))
-      .filter((other) => other.severity !== "ok")
-      .toSorted((left, right) => compareSeverity(right.severity, left.severity));
+    const bad = others.get(slug)?.toSorted((left, right) => compareSeverity(right.severity, left.severity)) ?? [];
     const counts = severity === "unknown" ? null : state.lastCounts;
     const [count, expected] = [counts?.currentCount ?? null, counts?.expectedCount ?? null];
     const firing = own.find(({ alert }) => alert.state === "firing" && alert.incident !== undefined);
