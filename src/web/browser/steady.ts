@@ -22,8 +22,12 @@ export function showNewRows(): void {
 export function startSteady(): void {
   document.addEventListener("htmx:before:swap", (event) => {
     const { tasks } = (event as CustomEvent<BeforeSwap>).detail;
-    for (const { fragment } of tasks) if (fragment instanceof DocumentFragment) keepOrder(fragment);
-    isFree = false;
+    for (const { fragment } of tasks) {
+      if (!(fragment instanceof DocumentFragment)) continue;
+      keepOrder(fragment);
+      // A dialog that opens meanwhile has none of these rows.
+      if (fragment.querySelector(counted) !== null) isFree = false;
+    }
   });
 }
 
