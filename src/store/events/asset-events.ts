@@ -61,8 +61,11 @@ export type DeathOf = AssetEventRow & Pick<SlugInterval, "slug">;
 const assetEventsAPage = 4_096;
 
 const newestAPage = 256;
-// Most minutes that one look for the newest deaths reads, beside one of each organization.
+// How far back the first look for the newest deaths of one organization goes: a day's window.
+const firstMinutes = 1_440;
+// It goes on until so many minutes with deaths were read of an organization on average, and so many of all.
 const mostMinutes = 2_000;
+const mostMinutesOfAll = 100_000;
 const organizationsAStatement = 5_000;
 
 interface AssetRow {
@@ -142,39 +145,38 @@ export async function newestDeaths(db: PlainDb, query: NewestDeathsQuery): Promi
   return found.toSorted(byNewest).slice(0, limit);
 }
 
-type SpansBySlug = ReadonlyMap<string, readonly SlugInterval[]>;
-
+/**
+ * Looks back from the end in stretches, each twice as long as the one before, until there are enough. A checker that breaks lets all
+ * of a fleet die within the same minutes: of thousands the first stretch is a minute, of one it is a day.
+ */
 async function newestOfSome(
   db: PlainDb,
   { assetTypes, limit }: NewestDeathsQuery,
-  ofSlug: SpansBySlug,
+  ofSlug: ReadonlyMap<string, readonly SlugInterval[]>,
 ): Promise<readonly DeathOf[]> {
   const intervals = [...ofSlug.values()].flatMap((spans) => spans.map(({ interval }) => interval));
-  const fromMinute = Math.min(...intervals.map(({ afterMs }) => minuteOf(afterMs + 1)));
-  const toMinute = Math.max(...intervals.map(({ untilMs }) => minuteOf(untilMs)));
-  const slugs = [...ofSlug.keys()];
+  const firstMinute = Math.min(...intervals.map(({ afterMs }) => minuteOf(afterMs + 1)));
+  const mostPairs = Math.min(mostMinutes * ofSlug.size, mostMinutesOfAll);
   const ofThese = ofTypes(assetTypes);
-  const leastMinute = await minuteOfTheLast(db, ofSlug, { limit, toMinute });
   const known = new Set<string>();
   const newest: DeathOf[] = [];
-  // Where the minutes had too few, as deaths without a name are counted in them, the rest is looked at, too.
-  const stretches = [
-    [Math.max(fromMinute, leastMinute), toMinute],
-    [fromMinute, leastMinute - 1],
-  ] as const;
-  for (const [from, to] of stretches) {
-    if (from > to) continue;
-    for (const some of await minutesWithDeaths(db, slugs, { from, to, ofThese, limit }))
+  let to = Math.max(...intervals.map(({ untilMs }) => minuteOf(untilMs)));
+  let minutes = Math.ceil(firstMinutes / ofSlug.size);
+  for (let pairs = 0; to >= firstMinute && pairs < mostPairs; minutes *= 2) {
+    const from = Math.max(to - minutes + 1, firstMinute);
+    const meant = (await minutesWithDeaths(db, ofSlug, { from, to, ofThese })).filter(({ slug, minute }) =>
+      isWithin(ofSlug.get(slug), minute * minuteMs, (minute + 1) * minuteMs - 1),
+    );
+    for (const some of together(meant, limit))
       for await (const death of deathsOfMinutes(db, some, ofThese)) {
-        const isMeant = ofSlug
-          .get(death.slug)
-          ?.some(({ interval }) => death.atMs > interval.afterMs && death.atMs <= interval.untilMs);
         const key = JSON.stringify([death.slug, death.typeId, death.asset]);
-        if (isMeant !== true || known.has(key)) continue;
+        if (!isWithin(ofSlug.get(death.slug), death.atMs, death.atMs) || known.has(key)) continue;
         known.add(key);
         newest.push(death);
         if (newest.length === limit) return newest;
       }
+    pairs += meant.length;
+    to = from - 1;
   }
   return newest;
 }
@@ -183,31 +185,40 @@ function minuteOf(atMs: number): number {
   return Math.floor(atMs / minuteMs);
 }
 
+/** Whether any instant from `fromMs` through `throughMs` is in one of the spans. */
+function isWithin(spans: readonly SlugInterval[] | undefined, fromMs: number, throughMs: number): boolean {
+  return spans?.some(({ interval: { afterMs, untilMs } }) => throughMs > afterMs && fromMs <= untilMs) ?? false;
+}
+
 function byNewest(left: DeathOf, right: DeathOf): number {
   return right.atMs - left.atMs || right.importId - left.importId || right.ordinal - left.ordinal;
 }
 
-/**
- * Returns a minute that at least `limit` organizations have deaths in or after: older ones need not be looked at. A checker that
- * breaks lets all of a fleet die within the same minutes, of which one is enough then. -Infinity: fewer have any.
- */
-async function minuteOfTheLast(
+/** A minute in which an organization had deaths. */
+interface MinuteOf {
+  readonly slug: string;
+  readonly slugId: number;
+  readonly minute: number;
+  readonly deaths: number;
+}
+
+/** Returns the minutes of a stretch with deaths of those with a span in it, the latest first. */
+async function minutesWithDeaths(
   db: PlainDb,
-  ofSlug: SpansBySlug,
-  { limit, toMinute }: { readonly limit: number; readonly toMinute: number },
-): Promise<number> {
-  if (ofSlug.size < limit) return -Infinity;
-  const { rows } = await sql<{ slug: string; minute: number | null }>`
-    SELECT slug, (SELECT max(minute) FROM event_minutes
-      WHERE slug_id = event_slugs.slug_id AND minute <= ${toMinute}) AS minute
-    FROM event_slugs WHERE slug IN (${sql.join([...ofSlug.keys()])})`.execute(db);
-  const minutes = rows.flatMap(({ slug, minute }) => {
-    if (minute === null) return [];
-    const isWithin = ({ interval: { afterMs, untilMs } }: SlugInterval): boolean =>
-      minute * minuteMs > afterMs && (minute + 1) * minuteMs - 1 <= untilMs;
-    return ofSlug.get(slug)?.some(isWithin) === true ? [minute] : [];
-  });
-  return minutes.toSorted((left, right) => right - left)[limit - 1] ?? -Infinity;
+  ofSlug: ReadonlyMap<string, readonly SlugInterval[]>,
+  { from, to, ofThese }: { readonly from: number; readonly to: number; readonly ofThese: RawBuilder<unknown> },
+): Promise<readonly MinuteOf[]> {
+  const slugs = [...ofSlug.keys()].filter((slug) =>
+    isWithin(ofSlug.get(slug), from * minuteMs, (to + 1) * minuteMs - 1),
+  );
+  if (slugs.length === 0) return [];
+  const { rows } = await sql<{ slug: string; slug_id: number; minute: number; deaths: number }>`
+    SELECT slug, event_slugs.slug_id, minute, CAST(sum(deaths) AS BIGINT) AS deaths
+    FROM event_slugs CROSS JOIN event_minutes
+    WHERE slug IN (${sql.join(slugs)}) AND event_minutes.slug_id = event_slugs.slug_id
+      AND minute >= ${from} AND minute <= ${to} ${ofThese}
+    GROUP BY slug, event_slugs.slug_id, minute ORDER BY minute DESC`.execute(db);
+  return rows.map(({ slug, slug_id, minute, deaths }) => ({ slug, slugId: slug_id, minute, deaths }));
 }
 
 /** Minutes that follow each other, and the organizations with deaths in them. */
@@ -218,24 +229,15 @@ interface Minutes {
   deaths: number;
 }
 
-/** The minutes with deaths, the latest first, as many together as are likely to have `limit` of them. */
-async function minutesWithDeaths(
-  db: PlainDb,
-  slugs: readonly string[],
-  { from, to, ofThese, limit }: { from: number; to: number; ofThese: RawBuilder<unknown>; limit: number },
-): Promise<readonly Minutes[]> {
-  const { rows } = await sql<{ slug_id: number; minute: number; deaths: number }>`
-    SELECT slug_id, minute, CAST(sum(deaths) AS BIGINT) AS deaths FROM event_minutes
-    WHERE slug_id IN (SELECT slug_id FROM event_slugs WHERE slug IN (${sql.join(slugs)}))
-      AND minute >= ${from} AND minute <= ${to} ${ofThese}
-    GROUP BY slug_id, minute ORDER BY minute DESC LIMIT ${mostMinutes + slugs.length}`.execute(db);
+/** Takes as many minutes together as are likely to have `limit` deaths. */
+function together(minutes: readonly MinuteOf[], limit: number): readonly Minutes[] {
   const found: Minutes[] = [];
-  for (const { slug_id, minute, deaths } of rows) {
+  for (const { slugId, minute, deaths } of minutes) {
     let last = found.at(-1);
     if (last === undefined || (last.deaths >= limit && last.from !== minute))
       found.push((last = { from: minute, to: minute, slugIds: new Set(), deaths: 0 }));
     last.from = minute;
-    last.slugIds.add(slug_id);
+    last.slugIds.add(slugId);
     last.deaths += deaths;
   }
   return found;

@@ -131,7 +131,7 @@ export function createEvidenceStore(db: PlainDb) {
       factsOf(db, rows),
     /**
      * The deaths of the assets that died last, each asset of an organization once, newest first. Reads the minutes with deaths
-     * alone, the latest 2,000 of them at most, so that an alert does not wait for it.
+     * alone, the latest thousands of them at most, so that an alert does not wait for it.
      */
     newestDeaths: (query: NewestDeathsQuery): Promise<readonly DeathOf[]> => newestDeaths(db, query),
     /** The last events that found an asset alive, newest first; an asset may be there more than once. */

@@ -5,7 +5,7 @@ import { firingAlert } from "../../../test/support/firing-alert.ts";
 import { storeEngines } from "../../../test/support/store/engines.ts";
 import { createWorldOn, death, type EventWorld } from "../../../test/support/store/event-store.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
-import { hourMs, secondMs } from "../../base/time.ts";
+import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
 import { createDeadAssetReading } from "./dead-assets.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
@@ -82,5 +82,51 @@ describe.each(storeEngines)("on $engine, the assets that died in an incident", (
       many.slice(100),
     ]);
     expect(list?.count).toBe(300);
+  });
+
+  it("are found behind thousands of deaths that are none of the incident's", async () => {
+    await using world = await createWorldOn(engine);
+    const ended = Array.from({ length: 10 }, (_, index) => `ended-${index}`);
+    const usual = ended.flatMap((slug) =>
+      Array.from({ length: 240 }, (_, minute) => death(nowMs - minute * minuteMs, slug, { asset: `${minute}` })),
+    );
+    const spike = Array.from({ length: 50 }, (_, index) =>
+      death(nowMs - 5 * hourMs - index, "acme", { asset: `${index}` }),
+    );
+    await world.store.events.add([...usual, ...spike]);
+    const endsAtMs = nowMs - 20 * hourMs;
+    const ending = { atMs: endsAtMs, isByRun: true, baselineExclusion: null };
+
+    const list = await readingOf(world).ofAlerts(
+      [
+        ...ended.map((slug) => ({ alert: firingAlert(slug, endsAtMs - hourMs, { slug, windowHours }), end: ending })),
+        { alert: firingAlert("acme", nowMs - 4 * hourMs, { slug: "acme", windowHours }), end: null },
+      ],
+      { after: null },
+    );
+
+    expect(list?.assets).toHaveLength(50);
+    expect(list?.next).toBeNull();
+  });
+
+  it("are the newest where thousands of deaths have no name", async () => {
+    await using world = await createWorldOn(engine);
+    const many = Array.from({ length: 110 }, (_, index) => `org-${index}`);
+    const unnamed = many
+      .slice(0, 100)
+      .flatMap((slug) => Array.from({ length: 60 }, (_, minute) => death(nowMs - minute * minuteMs, slug)));
+    const named = (hours: number) =>
+      many.map((slug, index) => death(nowMs - hours * hourMs - index, slug, { asset: `${hours} h ago` }));
+    await world.store.events.add([...unnamed, ...named(2), ...named(10)]);
+    const members = many.map((slug) => ({ alert: firingAlert(slug, nowMs, { slug, windowHours: 12 }), end: null }));
+
+    const read: string[] = [];
+    for (let after: string | null = null, page = 0; page < 3; page++) {
+      const list = await readingOf(world).ofAlerts(members, { after });
+      read.push(...(list?.assets ?? []).map(({ slug, asset }) => `${slug} ${asset}`));
+      after = list?.next ?? null;
+    }
+
+    expect(read).toEqual([...many.map((slug) => `${slug} 2 h ago`), ...many.map((slug) => `${slug} 10 h ago`)]);
   });
 });
