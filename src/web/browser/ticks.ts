@@ -9,9 +9,12 @@ export function startTicks(): void {
       event.preventDefault();
       clear();
     }
-    if (target instanceof Element && target.closest("[data-joined]") !== null) {
+    if (target instanceof Element && target.closest("[data-joined]") !== null && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
-      totals.clear();
+      // The link goes.
+      boxesOf(document)
+        .find(({ checked }) => checked)
+        ?.focus();
       showNewRows();
     }
     if (!(target instanceof HTMLInputElement) || target.type !== "checkbox") return;
@@ -37,9 +40,6 @@ export function startTicks(): void {
 function boxesOf(form: ParentNode): HTMLInputElement[] {
   return [...form.querySelectorAll<HTMLInputElement>("input[name=slug]")];
 }
-
-/** How many rows there were, by form, when the first of them was ticked. */
-const totals = new Map<string, number>();
 
 /** The boxes of the rows below a group's head, up to the next one. */
 function groupOf(head: HTMLInputElement): HTMLInputElement[] {
@@ -72,15 +72,6 @@ function show(): void {
     if (bar !== null) bar.hidden = count === 0;
     const total = Number(words?.dataset["total"] ?? boxes.length);
     if (words !== null) words.textContent = `${count} of ${total} ticked`;
-    if (count === 0) totals.delete(form.action);
-    else if (!totals.has(form.action)) totals.set(form.action, total);
-    const more = total - (totals.get(form.action) ?? total);
-    const joined = form.querySelector<HTMLElement>("[data-joined]");
-    if (joined !== null) {
-      joined.hidden = more <= 0;
-      const link = joined.querySelector("a");
-      if (link !== null) link.textContent = `${more} more began`;
-    }
     for (const box of boxes) box.closest("tr")?.classList.toggle("ticked", box.checked);
     for (const head of form.querySelectorAll<HTMLInputElement>("[data-group]")) {
       const own = groupOf(head);

@@ -130,13 +130,13 @@ describe("the page of an incident", () => {
   it("has the members that do not share the cause first, with sums that add up", async () => {
     const page = await open("/incidents/1");
 
-    const groups = await page.locator("tr.group .sev").allInnerTexts();
+    const groups = await page.locator("tr.group:not([data-gone]) .sev").allInnerTexts();
     expect(groups.map((one) => one.trim())).toEqual([
       "1 does not share the cause: look at it apart",
       "4 share it, most excess first",
     ]);
     const counts = await page.locator("tr[id^=member-] .count").allInnerTexts();
-    const sums = await page.locator("tr.group .count").allInnerTexts();
+    const sums = await page.locator("tr.group:not([data-gone]) .count").allInnerTexts();
     const add = (some: readonly string[]): number =>
       some.reduce((sum, one) => sum + Number(one.replaceAll(",", "")), 0);
     expect(add(sums)).toBe(add(counts));
@@ -187,6 +187,41 @@ describe("the page of an incident", () => {
     expect((await said.innerText()).split("the captcha of Friday")).toHaveLength(2);
   });
 
+  it("keeps rows of which one is ticked when the list changes, new ones until they are asked for, others apart", async () => {
+    const page = await open("/incidents/1");
+    const rows = (): Promise<string[]> => page.locator("tr[id^=member-] th a").allInnerTexts();
+    const before = await rows();
+    const [first = "", ticked = ""] = [before[0], before.at(-1)];
+    await page.locator(`input[value=${ticked}]`).check();
+    // The list as it might be next: without the first and the ticked one, and with one more.
+    await page.route("**/incidents/1", async (route) => {
+      const text = await (await route.fetch()).text();
+      const [added = ""] = /<tr\s+id="member-[^]*?<\/tr>/.exec(text) ?? [];
+      const without = [first, ticked].reduce(
+        (left, slug) => left.replace(new RegExp(`<tr\\s+id="member-(?:(?!</tr>)[^])*?value="${slug}"[^]*?</tr>`), ""),
+        text,
+      );
+      const more = added.replace(/id="member-[^"]+"/, 'id="member-new"').replaceAll(first, "newcomer");
+      await route.fulfill({ contentType: "text/html", body: without.replace(/<tr\s+id="member-/, `${more}$&`) });
+    });
+    const link = page.getByRole("link", { name: "1 more began" });
+
+    await page.evaluate(`document.getElementById("main").dispatchEvent(new Event("refresh"))`);
+    await link.waitFor();
+
+    expect((await rows()).toSorted()).toEqual(before.toSorted());
+    expect((await rows()).slice(-2)).toEqual([first, ticked]);
+    expect(await page.locator("tr.group[data-gone]").isVisible()).toBe(true);
+    for (const box of await page.locator("[data-group]").all()) await box.click();
+    expect(await page.locator(`input[value=${first}]`).isChecked()).toBe(false);
+
+    await link.click();
+    await page.locator("input[value=newcomer]").waitFor();
+    expect(await page.locator(`input[value=${first}]`).count()).toBe(0);
+    expect(await page.locator(`input[value=${ticked}]`).isChecked()).toBe(true);
+    expect(await link.isVisible()).toBe(false);
+  });
+
   it("keeps rows in their places while one is ticked", async () => {
     const page = await open("/incidents/1");
     const rows = (): Promise<string[]> => page.locator("tr[id^=member-] th a").allInnerTexts();
@@ -206,7 +241,7 @@ describe("the page of an incident", () => {
     );
     await post("/api/v1/events", deaths.join("\n"), "application/x-ndjson");
     await post(`/api/v1/checks/dead-asset-spike/${last}/run`, "{}");
-    await page.locator(`#member-${last} .count`, { hasText: /2\d\d/ }).waitFor();
+    await page.locator(`tr:has(input[value=${last}]) .count`, { hasText: /2\d\d/ }).waitFor();
 
     expect(await rows()).toEqual(before);
     await page.locator(`input[value=${last}]`).uncheck();
@@ -358,7 +393,7 @@ describe("an incident that grows", () => {
     expect(await rows()).toEqual(before);
     expect(await textAt(page, ".bulk")).toContain("1 of 6 ticked");
     await link.click();
-    await page.locator("#member-hooli").waitFor();
+    await page.locator("input[value=hooli]").waitFor();
     expect(await page.locator("input[value=globex]").isChecked()).toBe(true);
     expect(await link.isVisible()).toBe(false);
   });
