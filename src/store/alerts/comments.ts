@@ -69,19 +69,15 @@ export function createCommentStore(db: Db) {
     },
     /** Returns the comments on an incident and on its alerts, oldest first. */
     ofIncident: async (number: number): Promise<readonly AlertComment[]> => {
-      // Comments are fewer than the alerts of an incident may be.
-      const rows = oldestFirst().where((row) => {
-        const ofOne = (["alerts", "ended_alerts"] as const).map((table) =>
-          row.exists(
-            row
-              .selectFrom(table)
-              .select("id")
-              .whereRef(`${table}.id`, "=", "comments.alertId")
-              .where(`${table}.incidentNumber`, "=", number),
-          ),
-        );
-        return row.or([row("incidentNumber", "=", number), ...ofOne]);
-      });
+      const of = (table: "alerts" | "ended_alerts") =>
+        db.selectFrom(table).select("id").where("incidentNumber", "=", number);
+      const rows = oldestFirst().where((row) =>
+        row.or([
+          row("incidentNumber", "=", number),
+          row("alertId", "in", of("alerts")),
+          row("alertId", "in", of("ended_alerts")),
+        ]),
+      );
       return (await rows.execute()).map(commentOf);
     },
     /** How many an alert, or an incident itself, has. */

@@ -138,7 +138,7 @@ export function createSite({ version, logger, running, settings, storeProblem }:
       const page = await known.page;
       if (page !== null) return sendPage(reply, page);
     }
-    if (answers.size >= mostAnswers) answers.clear();
+    for (const oldest of answers.keys()) if (answers.size >= mostAnswers) answers.delete(oldest);
     const { promise, resolve } = Promise.withResolvers<PackedText | null>();
     answers.set(key, { atMs: clock.monotonicMs(), page: promise });
     waiting.set(request, resolve);

@@ -372,6 +372,19 @@ describe("acts on an incident", () => {
       return held === 0 ? true : null;
     });
   });
+
+  it("say what is done already, and mean all when all are judged again", async () => {
+    const ask = async (act: string): Promise<string> =>
+      (await fetch(`${url}/incidents/1/${act}`, { headers: { ...bearer, accept: "text/html" } })).text();
+    const again = await form("/incidents/1/acknowledge", {});
+    expect(again.headers.get("location")).toBe("/incidents/1?did=5%20were%20acknowledged%20already.");
+    const page = await open("/incidents/1");
+    expect(await answerTo(page, "May the deaths be acted on?")).toBe("Yes: its gates are open");
+    await form("/incidents/1/judge", { verdict: "real", odd: "yes", judged: "yes" });
+
+    expect(await ask("judge")).toMatch(/What were these 5 alerts\?[^]*<b>5<\/b> judged before: they are judged again/);
+    expect(await ask("release")).toContain("None of its gates is shut.");
+  });
 });
 
 describe("an incident that grows", () => {

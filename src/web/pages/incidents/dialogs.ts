@@ -39,6 +39,8 @@ export interface Filled {
 
 interface Words {
   readonly title: (count: number) => string;
+  /** The title where there is nothing to do it for. */
+  readonly none: string;
   readonly verb: (count: number, filled: Filled) => string;
   readonly foot: string;
   readonly comment: { readonly label: string; readonly isNeeded: boolean };
@@ -49,18 +51,21 @@ const many = (verb: string, count: number): string => (count === 1 ? verb : `${v
 const words: Readonly<Record<DialogAct, Words>> = {
   acknowledge: {
     title: (count) => (count === 1 ? "Take this alert?" : `Take these ${formatCount(count)} alerts?`),
+    none: "Nothing of it fires any more.",
     verb: (count) => many("Acknowledge", count),
     foot: "It ends with the alert, or when it gets worse.",
     comment: { label: "What are you doing about it? (optional, shown to the others)", isNeeded: false },
   },
   unacknowledge: {
     title: (count) => (count === 1 ? "Give this alert back?" : `Give these ${formatCount(count)} alerts back?`),
+    none: "Nothing of it fires any more.",
     verb: () => "Take it back",
     foot: "Reminders go on.",
     comment: { label: "", isNeeded: false },
   },
   judge: {
     title: (count) => (count === 1 ? "What was it?" : `What were these ${formatCount(count)} alerts?`),
+    none: "Choose which alerts to judge.",
     verb: (count, { verdict }) => `${many("Judge", count)}${verdict === null ? "" : ` as ${verdict}`}`,
     foot: "Can be changed later.",
     comment: { label: "How do you know? (optional, kept with each judgement)", isNeeded: false },
@@ -68,18 +73,21 @@ const words: Readonly<Record<DialogAct, Words>> = {
   release: {
     title: (count) =>
       count === 1 ? "Release its deaths?" : `Release the deaths of ${formatCount(count)} organizations?`,
+    none: "None of its gates is shut.",
     verb: (count) => many("Release", count),
     foot: "What pipelines then do, flatline cannot undo.",
     comment: { label: "Why may they be acted on? (kept with your name)", isNeeded: true },
   },
   silence: {
     title: (count) => (count === 1 ? "Silence it?" : `Silence these ${formatCount(count)} organizations?`),
+    none: "Nothing of it fires any more.",
     verb: (count) => many("Silence", count),
     foot: "Can be ended at any time.",
     comment: { label: "Why? (kept with your name)", isNeeded: true },
   },
   comment: {
     title: () => "Comment on it?",
+    none: "",
     verb: () => "Comment",
     foot: "It stays with the incident and cannot be changed.",
     comment: { label: "What do you know?", isNeeded: true },
@@ -101,10 +109,13 @@ function renderDurations(chosen: string): Html {
 /** Renders the dialog of an act; without scripts it is the whole page. */
 export function renderActDialog(dialog: DialogFacts): Html {
   const { facts, act, meant, filled, problem, author } = dialog;
-  const { title, verb, foot, comment } = words[act];
+  const { title, none, verb, foot, comment } = words[act];
   const action = `/incidents/${facts.incident.number}/${act}`;
   const count = act === "release" ? meant.filter(({ heldSinceMs }) => heldSinceMs !== null).length : meant.length;
   const isPossible = count > 0 || act === "comment";
+  const back = `/incidents/${facts.incident.number}`;
+  if (!isPossible && act !== "judge")
+    return renderDialog({ action: null, title: none, content: renderEvidence(dialog), problem, foot: "", back });
   const content = html`${renderEvidence(dialog)}${renderWhom(dialog, action)}${renderChoices(dialog)}${
     comment.label === ""
       ? nothing
@@ -119,12 +130,12 @@ export function renderActDialog(dialog: DialogFacts): Html {
   }`;
   return renderDialog({
     action,
-    title: title(count),
+    title: isPossible ? title(count) : none,
     content,
     problem,
     foot: `As ${author}. ${foot}`,
     ...(isPossible ? { verb: verb(count, filled) } : {}),
-    back: `/incidents/${facts.incident.number}`,
+    back,
   });
 }
 
@@ -157,7 +168,9 @@ function renderWhom({ facts, act, meant, slugs, groups }: DialogFacts, action: s
   if (act !== "judge") return nothing;
   const all = memberFactsOf(facts).filter(({ member }) => member.alert.kind === "verdict");
   const odd = all.filter((one) => !sharesCause(one));
-  const judged = all.filter((one) => sharesCause(one) && one.member.alert.judgement !== undefined);
+  if (all.length > 1 && all.every(isJudged))
+    return html`<p><b>${formatCount(all.length)}</b> judged before: they are judged again</p>`;
+  const judged = all.filter((one) => sharesCause(one) && isJudged(one));
   if (odd.length === 0 && judged.length === 0) return nothing;
   const [carrier] = facts.summary.carriers;
   const box = (name: string, isIn: boolean, text: Html): Html =>
@@ -176,6 +189,11 @@ function renderWhom({ facts, act, meant, slugs, groups }: DialogFacts, action: s
     ${odd.length === 0 ? nothing : box("odd", groups.odd, html`<b>${formatCount(odd.length)}</b> that do not: ${namesOf(odd)}`)}
     ${judged.length === 0 ? nothing : box("judged", groups.judged, html`<b>${formatCount(judged.length)}</b> judged before: judge them again`)}
   </fieldset>`;
+}
+
+/** Whether somebody has judged its alert. */
+export function isJudged({ member }: MemberFacts): boolean {
+  return member.alert.judgement !== undefined;
 }
 
 const shownNames = 5;
@@ -332,6 +350,9 @@ const reasonWords: Readonly<Record<string, string>> = {
 
 /** "117 judged, 3 were not." */
 export function doneSentence(act: DialogAct, { done, skipped }: IncidentActResult): string {
+  const before = skipped.filter(({ reason }) => reason === "already").length;
+  if (done.length === 0 && before > 0 && before === skipped.length)
+    return `${formatCount(before)} ${before === 1 ? "was" : "were"} ${doneWords[act]} already.`;
   const left = skipped.filter(({ reason }) => reason !== "already" && reason !== "ended").length;
   const rest = left === 0 ? "" : `, ${formatCount(left)} ${left === 1 ? "was" : "were"} not`;
   return act === "comment" ? "The comment is kept." : `${formatCount(done.length)} ${doneWords[act]}${rest}.`;

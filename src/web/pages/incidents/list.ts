@@ -11,7 +11,7 @@ import { severityWord } from "../marks.ts";
 import { renderFilter, renderNoMatch, renderSwitch, renderTable, withParams, type Column } from "../table.ts";
 import { actButton } from "./incident.ts";
 import { excessOf, memberFactsOf } from "./member-facts.ts";
-import { causeLine, judgementOf, listSentence, nameOf } from "./sentences.ts";
+import { causeLine, holderOf, judgementOf, listSentence, nameOf } from "./sentences.ts";
 
 /** The list of incidents, as one reader may see it. */
 export interface IncidentList {
@@ -170,13 +170,13 @@ function renderRow(facts: IncidentFacts, list: Listing): Html {
 
 function judgedCell(facts: IncidentFacts, withPeople: boolean): Html {
   const judgement = judgementOf(facts);
-  const { incident, summary } = facts;
+  const { incident } = facts;
   if (incident.family === "unreachable")
     return html`&ndash;<span class="under">${incident.endedAtMs === null ? nothing : "ended by itself"}</span>`;
   if (judgement !== null)
     return html`${judgement.verdict}<span class="under">${withPeople ? nameOf(judgement) : nothing}</span>`;
   const isOpen = incident.endedAtMs === null;
-  const taken = summary.acknowledgedBy;
+  const taken = holderOf(facts);
   const who =
     taken === null
       ? `nobody ${isOpen ? "is" : "was"} on it`

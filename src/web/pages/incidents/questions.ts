@@ -271,6 +271,12 @@ function gatesQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOpt
   const released = facts.members.some(({ alert }) => alert.peak.severity === "fail");
   const judgement = judgementOf(facts);
   if (!released) return { question, answer: "Yes: no gate was shut", why: "Nothing of it has failed." };
+  if (judgement?.verdict === "checker")
+    return {
+      question,
+      answer: "Yes: its gates are open",
+      why: "Those of a wrong checker open when its alerts end, or by hand.",
+    };
   return {
     question,
     answer: judgement === null ? "Yes: its gates are open" : "Yes: opened by the judgement",

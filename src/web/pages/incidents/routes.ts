@@ -28,6 +28,7 @@ import {
   actOf,
   dialogActs,
   doneSentence,
+  isJudged,
   proposedVerdict,
   renderActDialog,
   renderOutcome,
@@ -294,11 +295,11 @@ function meantOf(act: DialogAct, page: IncidentPage, form: URLSearchParams): rea
   if (act === "release") return all.filter(({ heldSinceMs }) => heldSinceMs !== null);
   if (act !== "judge") return all.filter(({ member }) => act === "comment" || member.end === null);
   const judgeable = all.filter(({ member }) => member.alert.kind === "verdict");
-  const isOnlyOne = judgeable.length === 1;
+  // Of one alone nothing is chosen, and all that were judged are judged again together.
+  if (judgeable.length === 1 || judgeable.every(isJudged)) return judgeable;
   return judgeable.filter((one) => {
-    if (isOnlyOne) return true;
     if (!sharesCause(one)) return form.has("odd");
-    return one.member.alert.judgement === undefined || form.has("judged");
+    return !isJudged(one) || form.has("judged");
   });
 }
 

@@ -125,7 +125,8 @@ function judgedSentence(facts: IncidentFacts, withPeople: boolean): string | nul
   const left = facts.heldSince.size;
   const gates = left === 0 ? "" : ` ${countOf(left, "gate")} ${left === 1 ? "is" : "are"} still shut.`;
   if (!withPeople) return `${verdictSentences[judgement.verdict]}.${gates}`;
-  const comment = judgement.comment === null ? "." : `: «${breakAddresses(judgement.comment)}»`;
+  const comment =
+    judgement.comment === null ? "." : `: «${breakAddresses(judgement.comment)}»${gates === "" ? "" : "."}`;
   return `${verdictSentences[judgement.verdict]}, says ${nameOf(judgement)}${comment}${gates}`;
 }
 
@@ -137,6 +138,14 @@ function unfinishedSentence({ heldSince }: IncidentFacts): string {
 /** Who did something, as others read it: "dana (ops)", with the name that a session or a request gave first. */
 export function nameOf({ by, note }: { readonly by: string | null; readonly note?: string | null }): string {
   return describeAuthor(by, note) || "somebody";
+}
+
+/** Who has all of it that fires; null: nobody. */
+export function holderOf({ incident, members, summary }: IncidentFacts): string | null {
+  const name = summary.acknowledgedBy;
+  const taken = [incident.acknowledgement, ...members.map(({ alert }) => alert.acknowledgement)];
+  const own = taken.find((one) => one?.by === name) ?? null;
+  return own === null ? name : nameOf(own);
 }
 
 /** For how long the excess lasted, or else the alerts. */

@@ -6,19 +6,21 @@ import type { IncidentFacts } from "../../read/incident-page.ts";
 import { renderHead } from "../frame.ts";
 import { actButton, incidentMark } from "../incidents/incident.ts";
 import { beganMsOf } from "../incidents/member-facts.ts";
+import { holderOf } from "../incidents/sentences.ts";
 import { decidedQuestions, knownQuestions, renderQuestions } from "../incidents/questions.ts";
 
 /** Renders an open incident on the overview: its headline, what flatline knows, and its acts with their counts. */
 export function renderBand(facts: IncidentFacts, sentences: readonly string[], withPeople: boolean): Html {
   const { incident, summary, notified, members, nowMs, escalation } = facts;
+  const holder = holderOf(facts);
   const { number } = incident;
   const [first] = notified;
   const began = members.length === 0 ? incident.startedAtMs : Math.min(...members.map(beganMsOf));
   const told = first === undefined ? "nobody is notified yet" : `notified ${formatTime(first.atMs, nowMs)}`;
   const who =
-    summary.acknowledgedBy === null
+    holder === null
       ? `Nobody is on it${escalation === null ? "" : `; ${escalation.receiver} is called at ${formatTime(escalation.atMs, nowMs)}`}.`
-      : `${withPeople ? summary.acknowledgedBy : "Somebody"} is on it.`;
+      : `${withPeople ? holder : "Somebody"} is on it.`;
   const acts: Html[] = [];
   decidedQuestions(facts, {
     withPeople,
