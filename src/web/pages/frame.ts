@@ -151,7 +151,7 @@ function renderClock(nowMs: number): Html {
 
 // Nobody else's words, whoever made the link.
 const didPattern =
-  /^(?:[\d,]{1,9} [a-z ]{1,20}(?:, [\d,]{1,9} (?:was|were) not|, \d{1,2} without a result)?|The comment is kept|Silenced until [\w :\u00a0]{5,20}|The silence has ended|Reloaded)\.$/;
+  /^(?:[\d,]{1,9} [a-z ]{1,30}(?:, [\d,]{1,9} (?:was|were) not|, \d{1,2} without a result)?|The comment is kept|Silenced until [\w :\u00a0]{5,20}|The silence has ended|Reloaded)\.$/;
 
 /** What an act has done, where it could not be said without leaving the page. */
 function didText(here: string): string {
@@ -207,12 +207,12 @@ function renderFoot({ facts, reader, isSession, canSignIn, theme, here }: Frame,
       flatline ${version} · ${facts === null ? nothing : html`${footText(facts)} · `}<a href="/metrics">metrics</a> ·
       <a href="/api/v1/checks">API</a> · <a href="/docs">docs</a>
     </p>
-    <p>
+    <div>
       <span class="zones" hidden
         >Times <button type="button" class="plain" data-zone="utc">UTC</button>
         <button type="button" class="plain" data-zone="local">local</button> · </span
       >Theme ${choices}${who}
-    </p>
+    </div>
   </footer>`;
 }
 

@@ -378,7 +378,8 @@ describe("acts on an incident", () => {
       (await fetch(`${url}/incidents/1/${act}`, { headers: { ...bearer, accept: "text/html" } })).text();
     const again = await form("/incidents/1/acknowledge", {});
     expect(again.headers.get("location")).toBe("/incidents/1?did=5%20were%20acknowledged%20already.");
-    const page = await open("/incidents/1");
+    const page = await open("/incidents/1?did=5%20were%20acknowledged%20already.");
+    expect(await textAt(page, "#did")).toBe("5 were acknowledged already.");
     expect(await answerTo(page, "May the deaths be acted on?")).toBe("Yes: its gates are open");
     await form("/incidents/1/judge", { verdict: "real", odd: "yes", judged: "yes" });
 
