@@ -1,10 +1,19 @@
-import { createServer, type AddressInfo } from "node:net";
+import { randomInt } from "node:crypto";
+import { createServer } from "node:net";
 
-/** Returns a port of 127.0.0.1 that nobody listened on a moment ago. */
+// Below those that systems give to whoever asks for any (Linux: from 32,768 on): the other tests of the moment do all the time.
+const [lowest, highest] = [10_000, 32_000];
+
+/** Returns a port of 127.0.0.1 on which nobody listens, and which nobody gets who asks for any. */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (;;) {
+    const port = randomInt(lowest, highest);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once("error", () => resolve(false)).listen(port, "127.0.0.1", () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
 }
