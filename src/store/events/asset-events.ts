@@ -146,7 +146,7 @@ export async function newestDeaths(db: PlainDb, query: NewestDeathsQuery): Promi
 }
 
 /**
- * Looks back from the end in stretches, each twice as long as the one before, until there are enough. A checker that breaks lets all
+ * Looks back from the last deaths in stretches, each twice as long as the one before, until there are enough. A checker that breaks lets all
  * of a fleet die within the same minutes: of thousands the first stretch is a minute, of one it is a day.
  */
 async function newestOfSome(
@@ -162,7 +162,9 @@ async function newestOfSome(
   const newest: DeathOf[] = [];
   let to = Math.max(...intervals.map(({ untilMs }) => minuteOf(untilMs)));
   let minutes = Math.ceil(firstMinutes / ofSlug.size);
-  for (let pairs = 0; to >= firstMinute && pairs < mostPairs; minutes *= 2) {
+  for (let pairs = 0; pairs < mostPairs; minutes *= 2) {
+    to = await lastMinute(db, [...ofSlug.keys()], to);
+    if (to < firstMinute) break;
     const from = Math.max(to - minutes + 1, firstMinute);
     const meant = (await minutesWithDeaths(db, ofSlug, { from, to, ofThese })).filter(({ slug, minute }) =>
       isWithin(ofSlug.get(slug), minute * minuteMs, (minute + 1) * minuteMs - 1),
@@ -192,6 +194,15 @@ function isWithin(spans: readonly SlugInterval[] | undefined, fromMs: number, th
 
 function byNewest(left: DeathOf, right: DeathOf): number {
   return right.atMs - left.atMs || right.importId - left.importId || right.ordinal - left.ordinal;
+}
+
+/** The latest minute until `to` in which any of these had deaths; -Infinity: there is none. */
+async function lastMinute(db: PlainDb, slugs: readonly string[], to: number): Promise<number> {
+  const { rows } = await sql<{ minute: number | null }>`
+    SELECT max((SELECT max(minute) FROM event_minutes
+      WHERE slug_id = event_slugs.slug_id AND minute <= ${to})) AS minute
+    FROM event_slugs WHERE slug IN (${sql.join(slugs)})`.execute(db);
+  return rows[0]?.minute ?? -Infinity;
 }
 
 /** A minute in which an organization had deaths. */
