@@ -161,13 +161,14 @@ describe("running sums", () => {
       await ingest.ingest(Buffer.from(JSON.stringify([{ at: startMs + posted, slug: "acme" }])), {
         idempotencyKey: null,
       });
+      const counted = [[{ assetType: null, deaths: [1 + posted] }]];
       // The sums alone: they follow, and are not read anew.
-      expect(await store.events.sums?.deaths([{ slug: "acme", intervals }])).toEqual([
-        [{ assetType: null, deaths: [1 + posted] }],
-      ]);
+      expect(await store.events.sums?.deaths([{ slug: "acme", intervals }])).toEqual(counted);
+      expect(await store.events.deaths([{ slug: "acme", intervals }])).toEqual(counted);
     }
 
     await ingest.close();
+    expect(store.events.sums?.size()).toMatchObject({ organizations: 1, cells: 1 });
   });
 
   it.each([
@@ -200,8 +201,12 @@ describe("running sums", () => {
     await other.events.add([death(startMs - 1, "acme")]);
     await world.store.events.add([death(startMs - 2, "acme")]);
 
-    for (const store of [world.store, other])
-      expect(await store.events.sums?.deaths(asked)).toEqual([[{ assetType: null, deaths: [3] }]]);
+    for (const store of [world.store, other]) {
+      const counted = [[{ assetType: null, deaths: [3] }]];
+      expect(await store.events.sums?.deaths(asked)).toEqual(counted);
+      expect(await store.events.deaths(asked)).toEqual(counted);
+      expect(store.events.sums?.size().organizations).toBe(1);
+    }
     await other.close();
   });
 
