@@ -146,8 +146,8 @@ export async function newestDeaths(db: PlainDb, query: NewestDeathsQuery): Promi
 }
 
 /**
- * Looks back from the last deaths in stretches, each twice as long as the one before, until there are enough. A checker that breaks lets all
- * of a fleet die within the same minutes: of thousands the first stretch is a minute, of one it is a day.
+ * Looks back from the last deaths in stretches, each twice as long as the one before, until there are enough. A checker that
+ * breaks lets all of a fleet die within the same minutes: of thousands the first stretch is a minute, of one it is a day.
  */
 async function newestOfSome(
   db: PlainDb,
@@ -167,7 +167,7 @@ async function newestOfSome(
     if (to < firstMinute) break;
     const from = Math.max(to - minutes + 1, firstMinute);
     const meant = (await minutesWithDeaths(db, ofSlug, { from, to, ofThese })).filter(({ slug, minute }) =>
-      isWithin(ofSlug.get(slug), minute * minuteMs, (minute + 1) * minuteMs - 1),
+      areWithin(ofSlug.get(slug), minute, minute),
     );
     for (const some of together(meant, limit))
       for await (const death of deathsOfMinutes(db, some, ofThese)) {
@@ -190,6 +190,11 @@ function minuteOf(atMs: number): number {
 /** Whether any instant from `fromMs` through `throughMs` is in one of the spans. */
 function isWithin(spans: readonly SlugInterval[] | undefined, fromMs: number, throughMs: number): boolean {
   return spans?.some(({ interval: { afterMs, untilMs } }) => throughMs > afterMs && fromMs <= untilMs) ?? false;
+}
+
+/** The same of the minutes from `from` through `to`. */
+function areWithin(spans: readonly SlugInterval[] | undefined, from: number, to: number): boolean {
+  return isWithin(spans, from * minuteMs, (to + 1) * minuteMs - 1);
 }
 
 function byNewest(left: DeathOf, right: DeathOf): number {
@@ -219,9 +224,7 @@ async function minutesWithDeaths(
   ofSlug: ReadonlyMap<string, readonly SlugInterval[]>,
   { from, to, ofThese }: { readonly from: number; readonly to: number; readonly ofThese: RawBuilder<unknown> },
 ): Promise<readonly MinuteOf[]> {
-  const slugs = [...ofSlug.keys()].filter((slug) =>
-    isWithin(ofSlug.get(slug), from * minuteMs, (to + 1) * minuteMs - 1),
-  );
+  const slugs = [...ofSlug.keys()].filter((slug) => areWithin(ofSlug.get(slug), from, to));
   if (slugs.length === 0) return [];
   const { rows } = await sql<{ slug: string; slug_id: number; minute: number; deaths: number }>`
     SELECT slug, event_slugs.slug_id, minute, CAST(sum(deaths) AS BIGINT) AS deaths

@@ -115,7 +115,7 @@ export function renderActDialog(dialog: DialogFacts): Html {
   const isPossible = count > 0 || act === "comment";
   const back = `/incidents/${facts.incident.number}`;
   if (!isPossible && act !== "judge")
-    return renderDialog({ action: null, title: none, content: renderEvidence(dialog), problem, foot: "", back });
+    return renderDialog({ action: null, title: none, content: renderEvidence(dialog), foot: "", back });
   const content = html`${renderEvidence(dialog)}${renderWhom(dialog, action)}${renderChoices(dialog)}${
     comment.label === ""
       ? nothing
