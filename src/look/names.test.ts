@@ -38,6 +38,14 @@ describe("targetOf", () => {
     expect(targetOf(name)).toBeNull();
   });
 
+  it("looks at names of 2,048 characters and at none that is longer", () => {
+    const long = "https://a.example/".padEnd(2_048, "a/");
+
+    expect(targetOf(long)?.host).toBe("a.example");
+    expect(targetOf(`${long}a`)).toBeNull();
+    expect(targetOf(`a.${"b".repeat(14_000)}!`)).toBeNull();
+  });
+
   it.each([
     ["a token in the path", "https://a.example/x/4f2a9c8e7b6d5a4f3c2b1a09"],
     ["a UUID", "https://a.example/550e8400-e29b-41d4-a716-446655440000"],

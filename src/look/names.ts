@@ -10,8 +10,12 @@ export interface LookTarget {
   readonly isPersonal: boolean;
 }
 
-/** Returns the asset as a target; null when its name is neither an http(s) URL nor a host name. */
+// As long as URLs are that browsers and proxies take; what is longer is not looked at, so that no name costs more than this.
+const longestName = 2_048;
+
+/** Returns the asset as a target; null when its name is longer than 2,048 characters, or neither an http(s) URL nor a host name. */
 export function targetOf(name: string): LookTarget | null {
+  if (name.length > longestName) return null;
   const trimmed = name.trim();
   if (/^https?:\/\//i.test(trimmed)) {
     const url = URL.canParse(trimmed) ? new URL(trimmed) : null;
@@ -19,8 +23,9 @@ export function targetOf(name: string): LookTarget | null {
     // As it was written: what an address is disguised as is seen there only.
     return { host: hostOf(url), urls: [trimmed], isPersonal: isPersonal(trimmed, url) };
   }
+  const [, last = ""] = /^(?:[\p{L}\p{N}_-]+\.)+([\p{L}\p{N}-]+)\.?$/u.exec(trimmed) ?? [];
   // Digits alone are no host name: that is how an address is written as one number.
-  if (!/^(?:[\p{L}\p{N}_-]+\.)+[\p{L}\p{N}-]*\p{L}[\p{L}\p{N}-]*\.?$/u.test(trimmed)) return null;
+  if (!/\p{L}/u.test(last)) return null;
   const urls = ["https", "http"].map((scheme) => `${scheme}://${trimmed}/`);
   const [first = ""] = urls;
   if (!URL.canParse(first)) return null;
