@@ -70,7 +70,6 @@ export function createWebParts(options: WebPartsOptions): WebParts {
     storeProblem: () => fleet.storeProblem(),
     config: () => current().config,
     checkNames: () => current().checkNames,
-    platform: () => current().checkDeps.source,
     source: () => {
       const { source } = current().config;
       return source.isLocal ? source.type : new URL(source.baseUrl).host;

@@ -145,7 +145,6 @@ function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["r
     storeProblem: () => null,
     config: () => neverAsked("configuration"),
     checkNames: () => checkNames,
-    platform: () => neverAsked("platform"),
     receivers: () => [],
     runNow: () => neverAsked("scheduler"),
     publish: () => undefined,
@@ -391,7 +390,6 @@ export async function startWeb(
       silences: async () => [],
       retentionMs: () => 90 * 86_400_000,
       lastDelivery: async () => null,
-      queue: async () => ({ reports: [], failures: [], isWatched: false }),
       configuration: () => ({
         text: "server: {}\n",
         omitted: 0,

@@ -7,7 +7,6 @@ const pages: Readonly<Record<string, string>> = {
   i: "/incidents",
   s: "/silences",
   r: "/receivers",
-  q: "/queue",
   c: "/config",
 };
 const acts: Readonly<Record<string, string>> = { a: "acknowledge", e: "judge", s: "silence" };
@@ -66,7 +65,7 @@ function move(by: 1 | -1): boolean {
 
 const list: readonly (readonly [keys: string, what: string])[] = [
   ["Ctrl K, ⌘K", "go to or do anything"],
-  ["g, then o i s r q c", "organizations, incidents, silences, receivers, review queue, configuration"],
+  ["g, then o i s r c", "organizations, incidents, silences, receivers, configuration"],
   ["/", "filter"],
   ["j k", "next row, previous row; Enter opens it"],
   ["1–4", "only fail, warn, unknown, ok"],

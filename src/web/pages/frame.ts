@@ -6,7 +6,7 @@ import { html, nothing, type Html } from "../parts/html.ts";
 import { symbols, wordmark } from "./marks.ts";
 
 /** The pages of the masthead. */
-export type PageKey = "organizations" | "incidents" | "silences" | "receivers" | "queue" | "config";
+export type PageKey = "organizations" | "incidents" | "silences" | "receivers" | "config";
 
 /** What stands around every page, for one reader. */
 export interface Frame {
@@ -56,8 +56,6 @@ interface NavPage {
   readonly count?: (facts: FrameFacts) => number;
   /** What the number counts, for readers of text. */
   readonly counts?: string;
-  /** Whether it is shown at all [yes]. */
-  readonly isUsed?: (facts: FrameFacts) => boolean;
 }
 
 /** The pages in the order of the masthead. */
@@ -79,15 +77,6 @@ export const navPages: readonly NavPage[] = [
     short: "Receivers",
     count: ({ deadLetters }) => deadLetters,
     counts: "undelivered",
-  },
-  {
-    key: "queue",
-    href: "/queue",
-    name: "Review queue",
-    short: "Review",
-    count: ({ queued }) => queued ?? 0,
-    counts: "waiting",
-    isUsed: ({ queued }) => queued !== null,
   },
   { key: "config", href: "/config", name: "Configuration", short: "Config" },
 ];
@@ -160,7 +149,6 @@ function didText(here: string): string {
 }
 
 function renderNav(current: PageKey | null, facts: FrameFacts | null): Html {
-  const used = navPages.filter(({ isUsed }) => facts === null || isUsed === undefined || isUsed(facts));
   const link = ({ key, href, name, short, count, counts }: NavPage): Html => {
     const number = facts === null ? 0 : (count?.(facts) ?? 0);
     const words =
@@ -171,10 +159,10 @@ function renderNav(current: PageKey | null, facts: FrameFacts | null): Html {
       >
     </li>`;
   };
-  const rest = used.slice(phonePages);
+  const rest = navPages.slice(phonePages);
   return html`<nav id="pages" aria-label="Pages">
     <ul>
-      ${used.map(link)}
+      ${navPages.map(link)}
       <li class="rest">
         <details>
           <summary>More</summary>

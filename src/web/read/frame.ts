@@ -13,8 +13,6 @@ export interface FrameFacts {
   /** Incidents that have ended and wait for somebody to judge them. */
   readonly unfinished: number;
   readonly deadLetters: number;
-  /** Reports that wait in review queues; null: no queue is watched. */
-  readonly queued: number | null;
   readonly source: string;
   readonly organizations: number;
   /** Checks whose run is late. */
@@ -35,13 +33,11 @@ export async function readFrame(running: Running, identity: Identity | null): Pr
   const open = (await store.incidents.open()).map(({ number }) => number);
   const seesAll = reachesEverything(identity);
   const totals = seesAll ? await store.outbox.totals() : [];
-  const queues = states.filter(({ check }) => check === "review-queue");
   return {
     severity: worstSeverity(states.map(({ severity }) => severity ?? "unknown")),
     openIncidents: seesAll ? open.length : await countSeen(running, open, sees),
     unfinished: (await readUnfinished(running, sees, await store.gate.unreleased([]))).incidents.size,
     deadLetters: totals.reduce((sum, { deadLetters }) => sum + deadLetters, 0),
-    queued: queues.length === 0 ? null : queues.reduce((sum, state) => sum + queuedOf(state), 0),
     source: running.source(),
     organizations: new Set(states.map(({ slug }) => slug)).size,
     late: states.filter((state) => isLate(state, nowMs)).length,
@@ -62,11 +58,6 @@ async function countSeen(
 /** Returns whether its run should have begun by now. */
 export function isLate({ lastRunAtMs, isRunning, nextDueAtMs }: CheckState, nowMs: number): boolean {
   return lastRunAtMs !== null && nextDueAtMs + lateAfterMs < nowMs && !isRunning;
-}
-
-function queuedOf({ lastReport }: CheckState): number {
-  const queued = lastReport?.kind === "result" ? lastReport.result.observed["queued"] : 0;
-  return typeof queued === "number" ? queued : 0;
 }
 
 function commonInterval(states: readonly CheckState[]): number | null {

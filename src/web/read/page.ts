@@ -14,7 +14,6 @@ import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import type { HourSeries } from "../../store/runs/hour-series.ts";
 import type { Running } from "./running.ts";
 import type { StoredSilence } from "../../store/alerts/silences.ts";
-import { readQueues } from "./queue.ts";
 
 /** One setting of an organization as it holds. */
 export interface PageSetting {
@@ -129,7 +128,6 @@ export function createPageReading(running: Running, { hours, flushDeliveries, su
       await flushDeliveries();
       return store.deliveries.last(receiver, isAccepted);
     },
-    queue: (signal: AbortSignal) => readQueues(running, signal),
     configuration: (): PageConfiguration => {
       const config = running.config();
       const written = config.organizations.filter(({ discoveredBy }) => discoveredBy === null);

@@ -1,7 +1,6 @@
 import type { OutboxReceiver } from "../../alerting/deliver/attempt.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Config } from "../../config/config.ts";
-import type { PlatformSource } from "../../contract/platform-api.ts";
 import type { CheckReport, ShownCounts } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertingSettings } from "../../alerting/settings.ts";
@@ -64,8 +63,6 @@ export interface Running {
   readonly config: () => Config;
   /** The names of flatline's own checks, then those of the healthchecks that are configured now. */
   readonly checkNames: () => readonly CheckName[];
-  /** API v2 of the source, with the key of an organization. */
-  readonly platform: () => PlatformSource;
   /** `embedded`, or the host of the remote source. */
   readonly source: () => string;
   /** Whether single events are stored: the source is an embedded one. */

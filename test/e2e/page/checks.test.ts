@@ -1,3 +1,6 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { createSystemClock, minuteMs } from "../../../src/base/time.ts";
@@ -16,7 +19,7 @@ let url: string;
 
 const configure = (failMultiplier: number): Promise<void> =>
   folder.configure(`
-source: { type: embedded }
+source: { type: embedded, preload: [{ fixture: fixture.yaml }] }
 defaults:
   schedule: "0 0 1 1 *"
   sentinel: { schedule: "0 0 1 1 *" }
@@ -26,6 +29,7 @@ organizations:
   - { slug: acme, sentinel: { assets: ["${asset}", "https://www.acme.example"] }, eventFlow: { enabled: true } }
   - { slug: silent, eventFlow: { enabled: true } }
   - { slug: calm, receivers: [ops] }
+  - { slug: reviewed, reviewQueue: { enabled: true, schedule: "0 0 1 1 *" } }
 receivers: [{ name: ops, type: log }, { name: other, type: log }]
 server: { listen: "127.0.0.1:0", token: t }
 storage: { path: flatline.db }
@@ -53,12 +57,30 @@ beforeAll(async () => {
       ]),
     ),
   );
+  const queued = {
+    id: 9_001,
+    organization: "reviewed",
+    createdAt: "2026-01-15T10:00:00.000Z",
+    status: "TODO",
+    source: "API",
+  };
+  const reporter = { kind: "human", name: "Kim", organization: null };
+  await writeFile(
+    join(folder.path, "fixture.yaml"),
+    JSON.stringify({
+      organizations: [{ slug: "reviewed", name: "reviewed", brands: [] }],
+      assets: [{ id: 501, type: "URL", content: "https://login.example", status: "UNKNOWN" }],
+      reports: [
+        { ...queued, reporter, proposals: [{ id: 301, assetId: 501, queue: "queued", resolved: false }], scans: [] },
+      ],
+    }),
+  );
   await configure(4);
   const app = await folder.start();
   url = app.address()?.url ?? "";
   await eventually(async () => {
     const checks = (await (await fetch(`${url}/api/v1/checks`)).json()) as { lastRunAt: string | null }[];
-    return checks.length === 6 && checks.every(({ lastRunAt }) => lastRunAt !== null);
+    return checks.length === 8 && checks.every(({ lastRunAt }) => lastRunAt !== null);
   });
   browser = await startBrowser();
 });
@@ -93,6 +115,11 @@ describe("checks beside the spike check, on the page of an organization", () => 
     expect(text).toContain("Do this first: Open the named assets by hand");
     expect(text).toMatch(/sentinel\.assets 2 flatline\.yaml:\d+/);
     expect(textOf(await pageOf("/o/calm"))).toMatch(/receivers ops flatline\.yaml:\d+/);
+  });
+
+  it("name the reports of the review queue to who may read, and to nobody else", async () => {
+    expect(textOf(await pageOf("/o/reviewed", bearer))).toMatch(/1 report waits, the oldest for .* 9001/);
+    expect(await pageOf("/o/reviewed")).not.toContain("9001");
   });
 
   it("run together, by who may", async () => {

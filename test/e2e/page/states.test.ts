@@ -69,7 +69,6 @@ const empty: World = {
     ["no incident", "/incidents", /No incident/],
     ["no silence", "/silences", /silence/],
     ["no receiver", "/receivers", /No receiver is configured/],
-    ["no queue", "/queue", /queue/],
     ["no setting", "/config", /No organization is configured/],
     ["no such incident", "/incidents/7", /There is no such incident/],
     ["no such page", "/nothing", /There is no page here/],
@@ -236,7 +235,6 @@ receivers: [{ name: ops, type: log }, { name: lead, type: log }, { name: gone, t
     ["silencing 300 by a pattern", "/silences/new?slug=broken-*", /and 295 more/],
     ["silencing one", `/silences/new?slug=${long}`, /Holds back/],
     ["a receiver with dead letters, one never tried", "/receivers", /dead letter/],
-    ["a queue", "/queue?by=organization", /A login page imitates/],
     ["settings of one", `/config?o=${long}`, /differ/],
   ],
 };

@@ -84,7 +84,6 @@ export function apiSamples({ alertIds }: FuzzedDaemon): readonly ApiSample[] {
     get("/alerts", { q: "acme", state: "firing", page: "2" }),
     get(`/alerts/${acme}`),
     get("/silences"),
-    get("/queue", { by: "organization" }),
     get("/receivers"),
     get("/config"),
     get("/assets/page.css"),

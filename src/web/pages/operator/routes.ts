@@ -2,13 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { FlatlineError } from "../../../base/errors.ts";
 import type { ByteBudget } from "../../../base/request-body.ts";
-import { secondMs, type Clock } from "../../../base/time.ts";
+import type { Clock } from "../../../base/time.ts";
 import type { Actor } from "../../../contract/actor.ts";
-import { authorOf, readerOf, seesOrganization } from "../../access/identity.ts";
+import { authorOf, readerOf } from "../../access/identity.ts";
 import { receiveForm } from "../../form.ts";
 import { paramsOf } from "../../answer.ts";
 import type { PageReading } from "../../read/page.ts";
-import type { PageQueue } from "../../read/queue.ts";
 import { countOf } from "../../parts/figures.ts";
 import { html } from "../../parts/html.ts";
 import type { CheckReading } from "../../read/checks.ts";
@@ -20,7 +19,6 @@ import type { PageContent } from "../frame.ts";
 import { sentenceOf, type Site } from "../site.ts";
 import { renderConfiguration } from "./configuration.ts";
 import { renderDialog, renderThen } from "../dialog.ts";
-import { renderQueue } from "./queue.ts";
 import { renderReceivers } from "./receivers.ts";
 import { addSilencePages } from "./silence-routes.ts";
 
@@ -40,14 +38,11 @@ export interface OperatorPageRoutes {
 const shownDeliveries = 50;
 // All dead letters of a long night, ticked one by one.
 const mostFormBytes = 256 * 1_024;
-const queueTimeoutMs = 15 * secondMs;
-// Who types a filter does not ask the platform at each letter.
-const queueFreshMs = 10 * secondMs;
 
 const receiversAround = { title: "Receivers · flatline", current: "receivers" } as const;
 const configAround = { title: "Configuration · flatline", current: "config" } as const;
 
-/** `/silences`, `/receivers`, `/queue` and `/config`, with the dialogs and forms of their acts. */
+/** `/silences`, `/receivers` and `/config`, with the dialogs and forms of their acts. */
 export function addOperatorPages(scope: FastifyInstance, routes: OperatorPageRoutes): void {
   const { site, clock, page, outbox, reload, bodies } = routes;
   const addPage = site.pagesOf(scope);
@@ -149,25 +144,6 @@ export function addOperatorPages(scope: FastifyInstance, routes: OperatorPageRou
     },
     true,
   );
-
-  /** null: not asked yet. */
-  let asked: { readonly atMs: number; readonly queue: Promise<PageQueue> } | null = null;
-
-  function readQueue(): Promise<PageQueue> {
-    if (asked !== null && clock.monotonicMs() - asked.atMs < queueFreshMs) return asked.queue;
-    const queue = page.queue(clock.timeout(queueTimeoutMs));
-    asked = { atMs: clock.monotonicMs(), queue };
-    queue.catch(() => (asked = null));
-    return queue;
-  }
-
-  addPage("/queue", "read", async (request, reply) => {
-    const queue = await readQueue();
-    const isSeen = ({ slug }: { readonly slug: string }): boolean => seesOrganization(request, slug);
-    const seen = { ...queue, reports: queue.reports.filter(isSeen), failures: queue.failures.filter(isSeen) };
-    const main = renderQueue(seen, paramsOf(request), clock.nowMs());
-    return site.send(request, reply, { title: "Review queue · flatline", current: "queue", main });
-  });
 
   addPage(
     "/config",

@@ -96,7 +96,7 @@ function sawOf(observed: Readonly<Record<string, unknown>>): Html {
     typeof oldestAgeSeconds === "number" && queued > 0
       ? `, the oldest for ${formatLengthInProse(Math.max(minuteMs, oldestAgeSeconds * 1_000))}`
       : "";
-  return html`<a href="/queue">${countOf(queued, "report")}</a> ${queued === 1 ? "waits" : "wait"}${oldest}`;
+  return html`${countOf(queued, "report")} ${queued === 1 ? "waits" : "wait"}${oldest}`;
 }
 
 /** Findings, and what to do first; not the finding that repeats the counts, which stand above. */
