@@ -90,7 +90,7 @@ function topLevelRows(schema: JsonSchema): Row[] {
   return Object.entries(properties(schema)).map(([key, node]) => {
     const [row] = rowsOf({ properties: { [key]: { ...node, properties: undefined } }, required: schema["required"] });
     const isSection = "properties" in node || "oneOf" in node || isObject(node["items"]) || key === "organizations";
-    const link = isSection && key !== "include" ? `[\`${key}\`](#${key.toLowerCase()})` : `\`${key}\``;
+    const link = isSection ? `[\`${key}\`](#${key.toLowerCase()})` : `\`${key}\``;
     return { ...(row ?? emptyRow), key: link };
   });
 }

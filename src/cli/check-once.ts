@@ -158,7 +158,7 @@ function chooseTargets(config: Config, options: CheckOnceOptions): CheckTarget[]
   if (unknown.length > 0) {
     const names = unknown.map((slug) => `"${slug}"`).join(", ");
     const hint = unknown.map((slug) => suggest(slug, known)).find((text) => text !== "") ?? "";
-    throw new FlatlineError("usage", `no organization ${names} in ${config.files[0] ?? "the configuration"}${hint}`);
+    throw new FlatlineError("usage", `no organization ${names} in ${config.file}${hint}`);
   }
   const wanted = new Set(options.slugs);
   const targets = checkTargets(config).filter(({ slug }) => wanted.size === 0 || wanted.has(slug));

@@ -78,7 +78,7 @@ describe("config check", () => {
       exitCode: 78,
       message: [
         "the configuration has 3 problems",
-        "flatline.yaml:1:1: organizations: is required: a list of slugs or objects, or include for files that have one, or discover for sources of one",
+        "flatline.yaml:1:1: organizations: is required: a list of slugs or objects, or discover for sources of one",
         'flatline.yaml:1:17: source.type: must be one of remote, embedded, postgres, clickhouse; did you mean "embedded"?',
         'flatline.yaml:2:1: organization: unknown key; did you mean "organizations"?',
       ].join("\n"),

@@ -68,8 +68,8 @@ async function forgetOrganization(
   { slug, user, isConfirmed }: { readonly slug: string; readonly user: string; readonly isConfirmed: boolean },
 ): Promise<ForgottenRows> {
   if (config.organizations.some((organization) => organization.slug === slug)) {
-    const file = config.files[0] ?? "the configuration";
-    throw new FlatlineError("usage", `${JSON.stringify(slug)} is configured: take it out of ${file} and reload first`);
+    const message = `${JSON.stringify(slug)} is configured: take it out of ${config.file} and reload first`;
+    throw new FlatlineError("usage", message);
   }
   return withStore(config, deps, async ({ store }) => {
     if (!isConfirmed) {

@@ -10,15 +10,15 @@ import type { ReceiverKeys } from "./schema/receiver.ts";
 import type { RootInput } from "./schema/schema.ts";
 import type { sourceKinds, SourceType } from "./schema/source-kinds.ts";
 
-type Own = "secondOpinion" | "source" | "include" | "organizations" | "discover" | "receivers" | "server";
+type Own = "secondOpinion" | "source" | "organizations" | "discover" | "receivers" | "server";
 
 /**
  * The validated configuration (CONTRACT 4), frozen. Its keys are those of the schema: durations in milliseconds, null for what is
  * absent and has no default. Here stands what is not as in the file.
  */
 export interface Config extends Omit<RootInput, Own> {
-  /** Every file that was read, the main one first, absolute. */
-  readonly files: readonly string[];
+  /** The file, absolute. */
+  readonly file: string;
   readonly source: SourceConfig;
   /** Effective organizations: each already merged with `defaults`. */
   readonly organizations: readonly OrganizationConfig[];

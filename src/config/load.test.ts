@@ -13,21 +13,8 @@ const remote = `source: { baseUrl: "https://api.example.com/v2", apiKey: key }\n
 const embedded = "source: { type: embedded }\n";
 
 describe("files", () => {
-  it("that are included are read by name, each once, after the main one", async () => {
-    await write("conf.d/b.yaml", "organizations: [b]\n");
-    await write("conf.d/a.yaml", "organizations: [a]\n");
-    await write("conf.d/c.yml", "organizations: [c]\n");
-    await write("conf.d/empty.yaml", "# nothing\n");
-
-    const config = await load(`${embedded}organizations: [main]\ninclude: [conf.d/*.yaml, conf.d/a.yaml, "*.yaml"]\n`);
-
-    expect(config.organizations.map(({ slug }) => slug)).toEqual(["main", "a", "b"]);
-    expect(organizationOf(config, "b").setAt).toEqual({ "": "conf.d/b.yaml:1" });
-  });
-
   it("are shown as they were named", async () => {
-    await write("etc/flatline.yaml", `${embedded}include: conf.d/*.yaml\n`);
-    await write("etc/conf.d/a.yaml", "organizations: [{}]\n");
+    await write("etc/flatline.yaml", `${embedded}organizations: [{}]\n`);
     const messageOf = (path: string): Promise<string> =>
       loadConfig({ path, cwd: folder(), env: {} }).then(
         () => "",
@@ -35,9 +22,9 @@ describe("files", () => {
       );
 
     expect(await messageOf("etc/flatline.yaml")).toContain(
-      "\netc/conf.d/a.yaml:1:17: organizations[0].slug: is required",
+      "\netc/flatline.yaml:2:17: organizations[0].slug: is required",
     );
-    expect(await messageOf(join(folder(), "etc/flatline.yaml"))).toContain(`\n${folder()}/etc/conf.d/a.yaml:1:17: `);
+    expect(await messageOf(join(folder(), "etc/flatline.yaml"))).toContain(`\n${folder()}/etc/flatline.yaml:2:17: `);
   });
 
   it("of the preload are relative to the file, the store's to nothing yet", async () => {

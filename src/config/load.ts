@@ -1,5 +1,5 @@
-import { access, glob } from "node:fs/promises";
-import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { access } from "node:fs/promises";
+import { resolve } from "node:path";
 
 import type { z } from "zod";
 
@@ -10,17 +10,15 @@ import type { Secret } from "../base/secret.ts";
 import { readWith, type SchemaProblem } from "../contract/issues.ts";
 import { checkRelations } from "./check/relations.ts";
 import { rights } from "../contract/rights.ts";
-import type { WrittenConfig } from "./check/written.ts";
 import type { Config } from "./config.ts";
 import { known, refused, type Accepted } from "./document/accepted.ts";
 import { readDocument, type ConfigDocument } from "./document/document.ts";
-import { maxConfigBytes, readInputFile, readRegularFile } from "./document/files.ts";
+import { maxConfigBytes, readInputFile } from "./document/files.ts";
 import { type Environment, readCoreScalar } from "./document/interpolation.ts";
-import { joinPlaces } from "./document/places.ts";
 import { formatProblem, sortProblems, type Problem, type YamlPath, valueAt } from "./document/problems.ts";
 import { listenOf, resolveConfig } from "./resolve/resolve.ts";
 import { readSecrets } from "./resolve/secrets.ts";
-import { includeSchema, rootSchema } from "./schema/schema.ts";
+import { type RootInput, rootSchema } from "./schema/schema.ts";
 
 export interface LoadOptions {
   /** The path as the user gave it, relative to `cwd`; messages show it like that. */
@@ -30,43 +28,24 @@ export interface LoadOptions {
 }
 
 /**
- * Reads, checks and resolves the configuration and every file that it names (CONTRACT 4).
+ * Reads, checks and resolves the configuration and the secrets of the files that it names (CONTRACT 4).
  * @throws invalid_config: the message has one line a problem, `FILE:LINE:COL: path: message`, all of them in one go.
  */
 export async function loadConfig(options: LoadOptions): Promise<Config> {
   const document = await readMain(options);
-  const main = validateDocument(rootSchema, document);
-  const written = known(main.accepted) ?? {};
-  const { documents, problems: includeProblems } = await readIncludes(document, written.include, options);
-  const included = documents.map((file) => validateDocument(includeSchema, file));
-  const lists: OrganizationList[] = [
-    written.organizations,
-    ...included.map(({ accepted }) => known(accepted)?.organizations),
-  ];
-  const config: WrittenConfig = { ...written, organizations: joinLists(lists) };
-  const places = joinPlaces(
-    [document, ...documents],
-    lists.map((list) => known(list)?.length ?? 0),
-  );
-  const problems = [document, ...documents].flatMap((file) => file.problems);
-  problems.push(...includeProblems, ...[main, ...included].flatMap((validation) => validation.problems));
-  // Without the main file's receivers and source, what the rest refers to cannot be judged.
-  if (main.accepted !== refused) problems.push(...(await checkRelations(config, places)));
+  const { data, accepted, problems: invalid } = validateDocument(document);
+  const config = known(accepted) ?? {};
+  const problems = [...document.problems, ...invalid];
+  // Without receivers and source, what the rest refers to cannot be judged.
+  if (accepted !== refused) problems.push(...(await checkRelations(config, document)));
   const writtenListen = known(config.server)?.listen;
   const environment = readEnvironmentListen(options.env, writtenListen, document);
   problems.push(...environment.problems);
   const listenHost = listenOf(known(writtenListen), environment.listen).replace(/:\d+$/, "");
-  const secrets = await readSecrets(config, places, { isExposed: !isLoopbackHost(listenHost) });
+  const secrets = await readSecrets(config, document, { isExposed: !isLoopbackHost(listenHost) });
   problems.push(...secrets.problems);
-  if (problems.length > 0 || main.data === null) throw invalidConfig(problems, [document, ...documents]);
-  const organizations = [main, ...included].flatMap(({ data }) => data?.organizations ?? []);
-  return resolveConfig({
-    data: { ...main.data, organizations },
-    places,
-    files: [document, ...documents].map(({ absolutePath }) => absolutePath),
-    secrets,
-    environmentListen: environment.listen,
-  });
+  if (problems.length > 0 || data === null) throw invalidConfig(problems);
+  return resolveConfig({ data, document, secrets, environmentListen: environment.listen });
 }
 
 /** The keys of the configuration that a command needs to ask the running daemon. */
@@ -82,7 +61,7 @@ export interface ClientConfig {
 }
 
 /**
- * Reads what a client of the daemon needs of the main file, and refuses only what is wrong with that: the daemon's secrets may
+ * Reads what a client of the daemon needs of the file, and refuses only what is wrong with that: the daemon's secrets may
  * be out of its reach. With `needs` it reads the address only, or the token too.
  * @throws invalid_config, as loadConfig does
  */
@@ -91,7 +70,7 @@ export async function loadClientConfig(
   needs: readonly ("listen" | "token")[],
 ): Promise<ClientConfig> {
   const document = await readMain(options);
-  const { accepted, problems: invalid } = validateDocument(rootSchema, document);
+  const { accepted, problems: invalid } = validateDocument(document);
   const written = known(accepted) ?? {};
   const server = known(written.server) ?? {};
   const needsToken = needs.includes("token");
@@ -113,7 +92,7 @@ export async function loadClientConfig(
     const path = `server.tokens[${most}]`;
     found.push(...problemsAt("server.tokens", path, `${path}.token`, `${path}.tokenFile`));
   }
-  if (found.length > 0) throw invalidConfig(found, [document]);
+  if (found.length > 0) throw invalidConfig(found);
   return {
     file: document.absolutePath,
     listen: listenOf(known(server.listen), environment.listen),
@@ -124,19 +103,8 @@ export async function loadClientConfig(
   };
 }
 
-type OrganizationList = WrittenConfig["organizations"];
-
-/** Joins the lists of all files; undefined when no file has one, refused when the only one was. */
-function joinLists(lists: readonly OrganizationList[]): OrganizationList {
-  const given = lists.flatMap((list) => known(list) ?? []);
-  return given.length > 0 ? given : lists.find((list) => list !== undefined);
-}
-
-function invalidConfig(problems: readonly Problem[], documents: readonly ConfigDocument[]): FlatlineError {
-  const sorted = sortProblems(
-    problems,
-    documents.map(({ file }) => file),
-  );
+function invalidConfig(problems: readonly Problem[]): FlatlineError {
+  const sorted = sortProblems(problems);
   const count = sorted.length === 1 ? "a problem" : `${sorted.length} problems`;
   return new FlatlineError(
     "invalid_config",
@@ -163,53 +131,6 @@ async function readMain({ path, cwd, env }: LoadOptions): Promise<ConfigDocument
   if (content.kind === "unreadable")
     throw new FlatlineError("invalid_config", `the configuration file ${path} ${content.reason}`);
   return readDocument({ file: path, absolutePath, bytes: content.bytes, environment: env });
-}
-
-interface Includes {
-  readonly documents: readonly ConfigDocument[];
-  readonly problems: readonly Problem[];
-}
-
-async function readIncludes(main: ConfigDocument, include: unknown, { env }: LoadOptions): Promise<Includes> {
-  const documents: ConfigDocument[] = [];
-  const problems: Problem[] = [];
-  const seen = new Set([main.absolutePath]);
-  for (const { path, pattern } of includePatterns(include)) {
-    for (const absolutePath of await findIncluded(main, pattern)) {
-      if (seen.has(absolutePath)) continue;
-      seen.add(absolutePath);
-      const file = displayName(main, absolutePath);
-      const content = await readRegularFile(absolutePath, maxConfigBytes);
-      if (content.kind === "content")
-        documents.push(readDocument({ file, absolutePath, bytes: content.bytes, environment: env }));
-      else problems.push(main.problemAt(path, `the file ${file} ${content.reason}`));
-    }
-  }
-  return { documents, problems };
-}
-
-/** Returns the paths and patterns of an `include`, with where they stand; what is none is left out. */
-export function includePatterns(include: unknown): readonly { path: YamlPath; pattern: string }[] {
-  const list: readonly unknown[] = Array.isArray(include) ? include : [include];
-  return list.flatMap((pattern, index) => {
-    if (typeof pattern !== "string" || pattern.trim() === "" || pattern.includes("\0")) return [];
-    return [{ path: Array.isArray(include) ? ["include", index] : ["include"], pattern }];
-  });
-}
-
-/** Absolute paths of the files of one pattern, sorted by name; a path without wildcards is itself, there or not. */
-export async function findIncluded(main: ConfigDocument, pattern: string): Promise<readonly string[]> {
-  const folder = dirname(main.absolutePath);
-  if (!/[*?[{]/.test(pattern)) return [resolve(folder, pattern)];
-  const found: string[] = [];
-  for await (const path of glob(pattern, { cwd: folder })) found.push(resolve(folder, path));
-  return found.sort();
-}
-
-/** Included files are shown as the main one was named: relative when it was relative. */
-function displayName(main: ConfigDocument, absolutePath: string): string {
-  if (isAbsolute(main.file)) return absolutePath;
-  return join(dirname(main.file), relative(dirname(main.absolutePath), absolutePath));
 }
 
 export interface LookupOptions {
@@ -254,31 +175,30 @@ export function noConfigFile(instead: string): FlatlineError {
   );
 }
 
-interface Validation<Output, Input> {
+interface Validation {
   /** Null when there are problems. */
-  readonly data: Output | null;
-  readonly accepted: Accepted<Input>;
+  readonly data: RootInput | null;
+  readonly accepted: Accepted<z.input<typeof rootSchema>>;
   readonly problems: readonly Problem[];
 }
 
 /**
- * Checks a document against its schema and says everything that is wrong in flatline's words, each with its place. In
+ * Checks a document against the schema and says everything that is wrong in flatline's words, each with its place. In
  * `document.value` what is wrong becomes `refused`; where a number or boolean is wanted and an unquoted `${…}` stands alone,
  * its text is read as YAML would.
  */
-function validateDocument<Output, Input>(
-  schema: z.ZodType<Output, Input>,
-  document: ConfigDocument,
-): Validation<Output, Input> {
+function validateDocument(document: ConfigDocument): Validation {
   if (!document.isReadable) return { data: null, accepted: refused, problems: [] };
-  let read = readWith(schema, document.value);
-  if (read.kind === "problems" && rereadReferences(read.problems, document)) read = readWith(schema, document.value);
-  if (read.kind === "data") return { data: read.data, accepted: document.value as Accepted<Input>, problems: [] };
+  let read = readWith(rootSchema, document.value);
+  if (read.kind === "problems" && rereadReferences(read.problems, document))
+    read = readWith(rootSchema, document.value);
+  const accepted = document.value as Validation["accepted"];
+  if (read.kind === "data") return { data: read.data, accepted, problems: [] };
   const problems = read.problems.filter(({ path }) => valueAt(document.value, path) !== refused);
   for (const { unread } of problems) if (unread.length > 0) setAt(document, unread, refused);
   return {
     data: null,
-    accepted: problems.some(({ unread }) => unread.length === 0) ? refused : (document.value as Accepted<Input>),
+    accepted: problems.some(({ unread }) => unread.length === 0) ? refused : accepted,
     problems: problems.map(({ path, message, isAboutKey }) =>
       document.problemAt(path, message, isAboutKey ? "key" : "value"),
     ),

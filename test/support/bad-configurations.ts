@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 
 const folder = fileURLToPath(new URL("../../src/config/testdata/bad", import.meta.url));
 
-/** A configuration that is refused, with its problems as `LINE:COLUMN: path: message`; those of an included file after its name. */
+/** A configuration that is refused, with its problems as `LINE:COLUMN: path: message`. */
 export interface BadConfiguration {
   readonly name: string;
   readonly text: string;

@@ -393,7 +393,7 @@ export async function startWeb(
       configuration: () => ({
         text: "server: {}\n",
         omitted: 0,
-        files: ["flatline.yaml"],
+        file: "flatline.yaml",
         appliedAtMs: harnessNowMs,
         lastReload: null,
       }),

@@ -204,9 +204,6 @@ function chooseReceivers(config: Config, names: readonly string[]): readonly Rec
       (known.length === 0 ? "; none is configured" : `; the receivers are ${known.join(", ")}`);
     throw new FlatlineError("usage", `no receiver has the name ${JSON.stringify(unknown)}${hint}`);
   }
-  if (known.length === 0) {
-    const file = config.files[0] ?? "the configuration";
-    throw new FlatlineError("usage", `a drill needs a receiver, and ${file} has none`);
-  }
+  if (known.length === 0) throw new FlatlineError("usage", `a drill needs a receiver, and ${config.file} has none`);
   return config.receivers.filter(({ name }) => names.length === 0 || names.includes(name));
 }

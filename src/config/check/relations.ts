@@ -7,7 +7,7 @@ import { healthcheckName } from "../../contract/platform-healthcheck.ts";
 import { suggest } from "../../base/suggestions.ts";
 import { matchesText } from "../../base/text-pattern.ts";
 import { known, refused } from "../document/accepted.ts";
-import type { ConfigPlaces } from "../document/places.ts";
+import type { ConfigDocument } from "../document/document.ts";
 import type { Problem } from "../document/problems.ts";
 import { parseInstant } from "../../base/schema/values.ts";
 import { mostHealthchecks } from "../schema/organization.ts";
@@ -32,7 +32,7 @@ import {
  * Checks what spans several keys of the configuration: duplicates, names of receivers, what goes together and what does not.
  * Looks at what the schema has accepted, so that all problems are reported in one go and none twice.
  */
-export async function checkRelations(config: WrittenConfig, places: ConfigPlaces): Promise<Problem[]> {
+export async function checkRelations(config: WrittenConfig, document: ConfigDocument): Promise<Problem[]> {
   const receivers = partsOf(config.receivers, ["receivers"]);
   const discover = partsOf(config.discover, ["discover"]);
   const checks = [
@@ -43,12 +43,12 @@ export async function checkRelations(config: WrittenConfig, places: ConfigPlaces
   ];
   const findings = [
     ...checkPresence(config),
-    ...checkDuplicates("organization", slugsOf(config), places),
-    ...checkDuplicates("receiver", namesOf(receivers), places),
-    ...checkDuplicates("discovery source", namesOf(discover), places),
+    ...checkDuplicates("organization", slugsOf(config), document),
+    ...checkDuplicates("receiver", namesOf(receivers), document),
+    ...checkDuplicates("discovery source", namesOf(discover), document),
     ...discover.flatMap(checkDiscover),
-    ...checkTokens(config, places),
-    ...checkReceiverNames(config, places),
+    ...checkTokens(config, document),
+    ...checkReceiverNames(config, document),
     ...checkApiKeys(config),
     ...checkLabels(config, receivers),
     ...checkEventRetention(config),
@@ -56,19 +56,18 @@ export async function checkRelations(config: WrittenConfig, places: ConfigPlaces
     ...checkCounting(config),
     ...checkTableSource(config),
     ...checkChecks(config),
-    ...checkHealthchecks(config, places),
+    ...checkHealthchecks(config, document),
     ...checkStorage(config),
     ...checkSecondOpinion(config),
     ...partsOf(config.silences, ["silences"]).flatMap((silence) => checkSilence(silence, checks)),
     ...(await Promise.all(receivers.map((receiver) => checkReceiver(receiver, checks)))).flat(),
   ];
-  return findings.map(({ path, message, part }) => places.problemAt(path, message, part));
+  return findings.map(({ path, message, part }) => document.problemAt(path, message, part));
 }
 
-function checkPresence({ organizations, include, discover }: WrittenConfig): Finding[] {
-  if (organizations !== undefined || include !== undefined || discover !== undefined) return [];
-  const message =
-    "is required: a list of slugs or objects, or include for files that have one, or discover for sources of one";
+function checkPresence({ organizations, discover }: WrittenConfig): Finding[] {
+  if (organizations !== undefined || discover !== undefined) return [];
+  const message = "is required: a list of slugs or objects, or discover for sources of one";
   return [{ path: ["organizations"], message }];
 }
 
@@ -84,11 +83,11 @@ function namesOf(parts: readonly Part<WrittenReceiver | WrittenDiscover>[]): Par
 }
 
 /** The audit log names the token: no two tokens have the same name. */
-function checkTokens(config: WrittenConfig, places: ConfigPlaces): Finding[] {
+function checkTokens(config: WrittenConfig, document: ConfigDocument): Finding[] {
   const names = tokensOf(config).flatMap(({ path, value }) => textOf([...path, "name"], value.name));
   const taken = names.filter(({ value }) => value === oneTokenName);
   const message = `is the name of the token of server.token: choose another one`;
-  return [...checkDuplicates("token", names, places), ...taken.map(({ path }) => ({ path, message }))];
+  return [...checkDuplicates("token", names, document), ...taken.map(({ path }) => ({ path, message }))];
 }
 
 function textOf(path: Part<string>["path"], text: string | typeof refused | undefined): Part<string>[] {
@@ -96,7 +95,7 @@ function textOf(path: Part<string>["path"], text: string | typeof refused | unde
   return value === undefined ? [] : [{ path, value }];
 }
 
-function checkDuplicates(noun: string, names: readonly Part<string>[], places: ConfigPlaces): Finding[] {
+function checkDuplicates(noun: string, names: readonly Part<string>[], document: ConfigDocument): Finding[] {
   const first = new Map<string, Part<string>>();
   return names.flatMap((name) => {
     const earlier = first.get(name.value);
@@ -104,12 +103,12 @@ function checkDuplicates(noun: string, names: readonly Part<string>[], places: C
       first.set(name.value, name);
       return [];
     }
-    const message = `the ${noun} ${JSON.stringify(name.value)} is already at ${places.lineOf(earlier.path)}`;
+    const message = `the ${noun} ${JSON.stringify(name.value)} is already at ${document.lineOf(earlier.path)}`;
     return [{ path: name.path, message }];
   });
 }
 
-function checkReceiverNames(config: WrittenConfig, places: ConfigPlaces): Finding[] {
+function checkReceiverNames(config: WrittenConfig, document: ConfigDocument): Finding[] {
   const receivers = known(config.receivers);
   const names = namesOf(partsOf(receivers, ["receivers"])).map(({ value }) => value);
   // A refused receiver has a name too, which is not known.
@@ -126,7 +125,7 @@ function checkReceiverNames(config: WrittenConfig, places: ConfigPlaces): Findin
         path: name.path,
         message: `no receiver has the name ${JSON.stringify(name.value)}${suggest(name.value, names)}`,
       })),
-      ...checkDuplicates("receiver", list, places),
+      ...checkDuplicates("receiver", list, document),
     ];
   });
 }
@@ -207,7 +206,7 @@ function pathsOf({ path, value }: Part<WrittenSettings>): Part<string>[] {
  * Checks that the source has healthchecks, each path once in a list, and no two of one name: an organization has those
  * of `defaults` too.
  */
-function checkHealthchecks(config: WrittenConfig, places: ConfigPlaces): Finding[] {
+function checkHealthchecks(config: WrittenConfig, document: ConfigDocument): Finding[] {
   const lists = settingsOf(config).filter(({ value }) => (known(value.healthchecks) ?? []).length > 0);
   const source = writtenKind(config);
   if (source?.isLocal === true) {
@@ -220,7 +219,7 @@ function checkHealthchecks(config: WrittenConfig, places: ConfigPlaces): Finding
     const first = byName.get(name) ?? part;
     byName.set(name, first);
     if (first.value === part.value) return [];
-    const other = `${JSON.stringify(first.value)} at ${places.lineOf(first.path)}`;
+    const other = `${JSON.stringify(first.value)} at ${document.lineOf(first.path)}`;
     return [{ path: part.path, message: `gives its check the name ${JSON.stringify(name)}, as does ${other}` }];
   });
   const shared = pathsOf({ path: ["defaults"], value: known(config.defaults) ?? {} });
@@ -232,7 +231,7 @@ function checkHealthchecks(config: WrittenConfig, places: ConfigPlaces): Finding
   const message = `must have at most ${mostHealthchecks} items with those of defaults`;
   return [
     ...tooMany.map(({ path }): Finding => ({ path: [...path, "healthchecks"], message, part: "key" })),
-    ...lists.flatMap((list) => checkDuplicates("healthcheck", pathsOf(list), places)),
+    ...lists.flatMap((list) => checkDuplicates("healthcheck", pathsOf(list), document)),
     ...alike,
   ];
 }

@@ -10,7 +10,7 @@ import { defaultSourceType, sourceKinds, type SourceKind, type SourceType } from
 
 type Known<Value> = Exclude<Value, typeof refused>;
 
-/** The files as they are written, parsed: defaults not filled in, the organizations of all files in one list. */
+/** The file as it is written, parsed: defaults not filled in. */
 export type WrittenConfig = Known<Accepted<z.input<typeof rootSchema>>>;
 export type WrittenSource = Known<NonNullable<WrittenConfig["source"]>>;
 export type WrittenDiscover = Known<Known<NonNullable<WrittenConfig["discover"]>>[number]>;

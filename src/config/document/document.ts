@@ -19,7 +19,6 @@ import {
 
 import { refused } from "./accepted.ts";
 import { interpolate, type Environment } from "./interpolation.ts";
-import type { ConfigPlaces } from "./places.ts";
 import { formatPath, type Position, type Problem, type YamlPath } from "./problems.ts";
 
 /** A node with its position. */
@@ -33,10 +32,12 @@ interface PlacedNode {
 }
 
 /** One YAML file as plain data with references replaced, with the position of each value. */
-export interface ConfigDocument extends ConfigPlaces {
+export interface ConfigDocument {
   /** The name in messages. */
   readonly file: string;
   readonly absolutePath: string;
+  /** The absolute folder to which paths in the file are relative. */
+  readonly folder: string;
   /** Plain objects, arrays and scalars. A key without a value is `undefined`, as if it were absent. */
   readonly value: unknown;
   readonly problems: readonly Problem[];
@@ -44,6 +45,12 @@ export interface ConfigDocument extends ConfigPlaces {
   readonly isReadable: boolean;
   /** Returns the text at `path` if it came from a single unquoted `${…}`, to be parsed again where a number is expected. */
   wholeReferenceAt(path: YamlPath): string | null;
+  /** Creates the problem `message` at the value of `path`, or at its key; without one, at the parent. */
+  problemAt(path: YamlPath, message: string, part?: "value" | "key"): Problem;
+  /** Returns `file:line` of the value at `path`. */
+  lineOf(path: YamlPath): string;
+  /** Returns every path below `from` that has a value, leaves only. */
+  leafPaths(from: YamlPath): readonly YamlPath[];
 }
 
 export interface DocumentSource {
@@ -73,6 +80,7 @@ export function readDocument(source: DocumentSource): ConfigDocument {
   return {
     file: source.file,
     absolutePath: source.absolutePath,
+    folder: dirname(source.absolutePath),
     value: root.value,
     problems: reader.problems,
     isReadable: reader.isReadable,
@@ -83,7 +91,6 @@ export function readDocument(source: DocumentSource): ConfigDocument {
       message,
     }),
     lineOf: (path) => `${source.file}:${positionOf(path).line}`,
-    folderOf: () => dirname(source.absolutePath),
     wholeReferenceAt: (path) => find(path)?.wholeReference ?? null,
     leafPaths: (from) => {
       const start = find(from);

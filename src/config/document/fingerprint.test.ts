@@ -10,9 +10,7 @@ let folder: string;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "flatline-fingerprint-"));
-  await mkdir(join(folder, "conf.d"));
-  await write("flatline.yaml", "source: { type: remote, apiKeyFile: key }\ninclude: conf.d/*.yaml\n");
-  await write("conf.d/a.yaml", "organizations: [{ slug: a, apiKeyFile: a.key }]\n");
+  await write("flatline.yaml", "source: { apiKeyFile: key }\norganizations: [{ slug: a, apiKeyFile: a.key }]\n");
   await write("key", "one");
 });
 
@@ -23,13 +21,11 @@ const fingerprint = (): Promise<string> => configFingerprint({ path: "flatline.y
 
 describe("configFingerprint", () => {
   it.each([
-    ["the file changes", () => write("flatline.yaml", "include: conf.d/*.yaml\n")],
+    ["the file changes", () => write("flatline.yaml", "source: { apiKeyFile: key }\n")],
     ["the file goes", () => unlink(join(folder, "flatline.yaml"))],
     ["the file is no YAML any more", () => write("flatline.yaml", "{")],
-    ["an included file changes", () => write("conf.d/a.yaml", "organizations: [b]\n")],
-    ["a file to include appears", () => write("conf.d/b.yaml", "")],
     ["a secret's file changes", () => write("key", "two")],
-    ["an included file's secret appears", () => write("conf.d/a.key", "a")],
+    ["a secret's file appears", () => write("a.key", "a")],
   ])("changes when %s", async (_rule, change) => {
     const before = await fingerprint();
 

@@ -9,7 +9,7 @@ export type YamlPath = readonly (string | number)[];
 
 /** One problem of the configuration. `message` never contains a secret. */
 export interface Problem extends Position {
-  /** The path as the user gave it, or relative to that one. */
+  /** The path as the user gave it. */
   readonly file: string;
   /** Dotted path in the file, `organizations[1].thresholds`; `yaml` for a file that is not YAML. */
   readonly path: string;
@@ -33,13 +33,10 @@ export function formatProblem(problem: Problem): string {
   return `${problem.file}:${problem.line}:${problem.column}: ${problem.path}: ${problem.message}`;
 }
 
-/** Sorts the problems by their order in the files and removes duplicates; `files` are in the order of reading. */
-export function sortProblems(problems: readonly Problem[], files: readonly string[]): Problem[] {
+/** Sorts the problems by their order in the file and removes duplicates. */
+export function sortProblems(problems: readonly Problem[]): Problem[] {
   const unique = new Map(problems.map((problem) => [formatProblem(problem), problem]));
-  return [...unique.values()].sort(
-    (left, right) =>
-      files.indexOf(left.file) - files.indexOf(right.file) || left.line - right.line || left.column - right.column,
-  );
+  return [...unique.values()].sort((left, right) => left.line - right.line || left.column - right.column);
 }
 
 /** Returns the value at `path` in plain data; undefined without one. */

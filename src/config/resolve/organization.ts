@@ -1,7 +1,7 @@
 import { checkSettings, type SettingsOfChecks } from "../../checks/checks.ts";
 import type { ScheduleOf } from "../../checks/settings.ts";
 import type { OrganizationConfig } from "../config.ts";
-import type { ConfigPlaces } from "../document/places.ts";
+import type { ConfigDocument } from "../document/document.ts";
 import { layered } from "../../base/layers.ts";
 import { formatPath, type YamlPath } from "../document/problems.ts";
 import {
@@ -18,7 +18,7 @@ export interface OrganizationResolution {
   readonly path: YamlPath;
   /** The discovery source that it belongs to; null: none. */
   readonly discoveredBy: string | null;
-  readonly places: ConfigPlaces;
+  readonly document: ConfigDocument;
   readonly defaults: Settings;
   /** Where `defaults` says what. */
   readonly defaultsSetAt: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export interface OrganizationResolution {
  * `labels`, `alert`, `gate` and the settings of checks field by field, all others as a whole (CONTRACT 4).
  */
 export function resolveOrganization(resolution: OrganizationResolution): OrganizationConfig {
-  const { organization, path, discoveredBy, places, defaults, defaultsSetAt, receiverNames, secrets } = resolution;
+  const { organization, path, discoveredBy, document, defaults, defaultsSetAt, receiverNames, secrets } = resolution;
   const own: OrganizationInput = typeof organization === "string" ? { slug: organization } : organization;
   const { schedule, timezone, jitterMs, ...settings } = settled(defaults, own);
   const scheduleOf: ScheduleOf = (pattern) => ({ pattern: pattern.trim(), timezone, jitterMs });
@@ -48,7 +48,7 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
     healthchecks: healthchecksOf(defaults, own),
     apiKey: secrets.of(path, "apiKey")[0] ?? null,
     discoveredBy,
-    setAt: { ...defaultsSetAt, ...whereSet(places, path), "": places.lineOf(path) },
+    setAt: { ...defaultsSetAt, ...whereSet(document, path), "": document.lineOf(path) },
   };
 }
 
@@ -88,10 +88,10 @@ export function inTimezone(organization: OrganizationConfig, timezone: string): 
 }
 
 /** Path below an object → `file:line`, for each of its values. */
-export function whereSet(places: ConfigPlaces, path: YamlPath): Record<string, string> {
+export function whereSet(document: ConfigDocument, path: YamlPath): Record<string, string> {
   const lines: Record<string, string> = {};
-  for (const leaf of places.leafPaths(path)) {
-    if (leaf.length > path.length) lines[formatPath(leaf.slice(path.length))] = places.lineOf(leaf);
+  for (const leaf of document.leafPaths(path)) {
+    if (leaf.length > path.length) lines[formatPath(leaf.slice(path.length))] = document.lineOf(leaf);
   }
   return lines;
 }

@@ -14,7 +14,7 @@ import type {
   ServerTokenConfig,
   SourceConfig,
 } from "../config.ts";
-import type { ConfigPlaces } from "../document/places.ts";
+import type { ConfigDocument } from "../document/document.ts";
 import type { DiscoverInput } from "../schema/discover.ts";
 import { receiverShape, type ReceiverInput } from "../schema/receiver.ts";
 import type { RootInput } from "../schema/schema.ts";
@@ -24,28 +24,25 @@ import { resolveOrganization, settled, whereSet, type OrganizationResolution } f
 import type { SecretBook } from "./secrets.ts";
 
 export interface ResolveInput {
-  /** With the organizations of all files. */
   readonly data: RootInput;
-  readonly places: ConfigPlaces;
-  /** Absolute paths, the main one first. */
-  readonly files: readonly string[];
+  readonly document: ConfigDocument;
   readonly secrets: SecretBook;
   /** $FLATLINE_LISTEN, checked. */
   readonly environmentListen: string | null;
 }
 
-/** Returns the frozen configuration of files that were found to be right: with secrets, and what depends on several keys. */
-export function resolveConfig({ data, places, files, secrets, environmentListen }: ResolveInput): Config {
-  const { include: _include, defaults: written, ...rest } = data;
+/** Returns the frozen configuration of a file that was found to be right: with secrets, and what depends on several keys. */
+export function resolveConfig({ data, document, secrets, environmentListen }: ResolveInput): Config {
+  const { defaults: written, ...rest } = data;
   const defaults = written ?? {};
   const receiverNames = data.receivers.map(({ name }) => name);
-  const shared = { places, defaults, defaultsSetAt: whereSet(places, ["defaults"]), receiverNames, secrets };
+  const shared = { document, defaults, defaultsSetAt: whereSet(document, ["defaults"]), receiverNames, secrets };
   const { baseline, gate } = settled(defaults);
   const secret = (section: string, key: string): Secret | null => secrets.of([section], key)[0] ?? null;
   return deepFreeze<Config>({
-    files: [...files, ...secrets.files],
+    file: document.absolutePath,
     ...rest,
-    source: resolveSource(data, places, secrets),
+    source: resolveSource(data, document, secrets),
     organizations: (data.organizations ?? []).map((organization, index) =>
       resolveOrganization({ ...shared, organization, path: ["organizations", index], discoveredBy: null }),
     ),
@@ -60,14 +57,14 @@ export function resolveConfig({ data, places, files, secrets, environmentListen 
       linkSecret: secret("server", "linkSecret"),
     },
     storage: { ...data.storage, url: secret("storage", "url") },
-    secondOpinion: resolveSecondOpinion(data, places, secrets),
+    secondOpinion: resolveSecondOpinion(data, document, secrets),
     heartbeat: data.heartbeat === null ? null : { ...data.heartbeat, url: secrets.one(["heartbeat"], "url") },
   });
 }
 
 function resolveSecondOpinion(
   { secondOpinion }: RootInput,
-  places: ConfigPlaces,
+  document: ConfigDocument,
   secrets: SecretBook,
 ): SecondOpinionConfig | null {
   if (secondOpinion === null) return null;
@@ -78,7 +75,7 @@ function resolveSecondOpinion(
   ] as const;
   return {
     ...rest,
-    recorded: recorded === null ? null : resolve(places.folderOf(["secondOpinion"]), recorded),
+    recorded: recorded === null ? null : resolve(document.folder, recorded),
     http: http === null ? null : { ...http, proxy: secrets.one(httpPath, "proxy") },
     verifier:
       verifier === null
@@ -109,7 +106,7 @@ export function listenOf(written: string | undefined, environmentListen: string 
   return (written === undefined ? null : parseListen(written)) ?? environmentListen ?? "127.0.0.1:9640";
 }
 
-function resolveSource({ source }: RootInput, places: ConfigPlaces, secrets: SecretBook): SourceConfig {
+function resolveSource({ source }: RootInput, document: ConfigDocument, secrets: SecretBook): SourceConfig {
   if ("baseUrl" in source) {
     const baseUrl = source.baseUrl.replace(/\/+$/, "");
     return {
@@ -121,7 +118,7 @@ function resolveSource({ source }: RootInput, places: ConfigPlaces, secrets: Sec
     };
   }
   if (source.type === "embedded") {
-    const folder = places.folderOf(["source"]);
+    const { folder } = document;
     const preload = source.preload.map((entry) =>
       "events" in entry
         ? { ...entry, events: resolve(folder, entry.events) }
@@ -161,7 +158,7 @@ function resolveDiscover(
   index: number,
   shared: Omit<OrganizationResolution, "organization" | "path" | "discoveredBy">,
 ): DiscoverConfig {
-  const { places, secrets } = shared;
+  const { document, secrets } = shared;
   const path = ["discover", index];
   const template = resolveOrganization({
     ...shared,
@@ -174,10 +171,10 @@ function resolveDiscover(
     location:
       file === null
         ? { kind: "url", url: secrets.one(path, "url"), headers: secrets.headersOf(path) }
-        : { kind: "file", path: resolve(places.folderOf(path), file) },
+        : { kind: "file", path: resolve(document.folder, file) },
     refreshIntervalMs,
     maxOrganizations,
-    template: { ...template, setAt: { ...template.setAt, "": places.lineOf(path) } },
+    template: { ...template, setAt: { ...template.setAt, "": document.lineOf(path) } },
   };
 }
 

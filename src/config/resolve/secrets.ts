@@ -6,7 +6,7 @@ import { Secret } from "../../base/secret.ts";
 import { kindOf, partsOf, tokensOf, type WrittenConfig } from "../check/written.ts";
 import { known, refused } from "../document/accepted.ts";
 import { readRegularFile } from "../document/files.ts";
-import type { ConfigPlaces } from "../document/places.ts";
+import type { ConfigDocument } from "../document/document.ts";
 import { formatPath, type Problem, type YamlPath } from "../document/problems.ts";
 import { checkHttpUrl } from "../../base/schema/values.ts";
 import {
@@ -19,11 +19,9 @@ import {
 } from "../../base/schema/secret-rules.ts";
 import type { SourceConfig } from "../config.ts";
 
-/** What was found for the secrets of all files. */
+/** What was found for the secrets. */
 export interface SecretBook {
   readonly problems: readonly Problem[];
-  /** Absolute paths of the files that were read. */
-  readonly files: readonly string[];
   /** The secret `key` of the object at `path`; empty when there is none. */
   of(path: YamlPath, key: string): readonly Secret[];
   /** The secret `key` of the object at `path`, which has been required. */
@@ -50,10 +48,10 @@ export const maxSecretBytes = 65_536;
  */
 export async function readSecrets(
   config: WrittenConfig,
-  places: ConfigPlaces,
+  document: ConfigDocument,
   { isExposed }: { readonly isExposed: boolean },
 ): Promise<SecretBook> {
-  const reader = new SecretReader(places);
+  const reader = new SecretReader(document);
   for (const slot of slotsOf(config)) await reader.readSlot(slot);
   const tokenPaths: readonly YamlPath[] = [["server"], ...tokensOf(config).map(({ path }) => path)];
   reader.refuseEqual(tokenPaths, "token");
@@ -64,7 +62,6 @@ export async function readSecrets(
   const of: SecretBook["of"] = (path, key) => reader.found.get(formatPath([...path, key])) ?? [];
   return {
     problems: reader.problems,
-    files: [...reader.files.keys()],
     of,
     one: (path, key) => {
       const [secret] = of(path, key);
@@ -115,10 +112,10 @@ class SecretReader {
   readonly found = new Map<string, readonly Secret[]>();
   readonly headers = new Map<string, Readonly<Record<string, Secret>>>();
   readonly files = new Map<string, string | FileFailure>();
-  readonly #places: ConfigPlaces;
+  readonly #document: ConfigDocument;
 
-  constructor(places: ConfigPlaces) {
-    this.#places = places;
+  constructor(document: ConfigDocument) {
+    this.#document = document;
   }
 
   async readSlot(slot: SecretSlot): Promise<void> {
@@ -202,7 +199,7 @@ class SecretReader {
     if (entry.value === undefined) return "";
     if (typeof entry.value !== "string") return null;
     if (!isFile || entry.value.trim() === "") return isFile ? null : entry.value;
-    const absolutePath = resolve(this.#places.folderOf(entry.path), entry.value);
+    const absolutePath = resolve(this.#document.folder, entry.value);
     const content = this.files.get(absolutePath) ?? (await readSecretFile(absolutePath));
     this.files.set(absolutePath, content);
     if (typeof content === "string" && content !== "") return content;
@@ -212,7 +209,7 @@ class SecretReader {
   }
 
   #report(path: YamlPath, message: string, part: "value" | "key" = "value"): void {
-    this.problems.push(this.#places.problemAt(path, message, part));
+    this.problems.push(this.#document.problemAt(path, message, part));
   }
 }
 

@@ -209,15 +209,11 @@ const misplaced = Object.fromEntries(
   Object.keys(settingsShape).map((key) => [key, "unknown key; it belongs under defaults or an organization"]),
 );
 
-/** The keys of the main file. */
+/** The keys of the file. */
 export const rootShape = {
   source: sourceSchema,
   defaults: defaultsSchema.optional(),
   organizations: z.array(organizationSchema).optional().describe("Who is checked: slugs, or objects."),
-  include: z
-    .union([filePath(), z.array(filePath())])
-    .optional()
-    .describe("More files, with a list of `organizations` only: a path or pattern (`conf.d/*.yaml`), or a list."),
   discover: z
     .array(discoverSchema)
     .max(100)
@@ -239,11 +235,7 @@ export const rootShape = {
   log: logSchema,
 };
 
-/** The main configuration file (CONTRACT 4). Rules that span several keys are in relations.ts and secrets.ts. */
+/** The configuration file (CONTRACT 4). Rules that span several keys are in relations.ts and secrets.ts. */
 export const rootSchema = section(rootShape, "", misplaced).describe("Configuration of flatline");
 
-/** A file that `include` names. */
-export const includeSchema = section({
-  organizations: z.array(organizationSchema).default([]),
-});
 export type RootInput = z.output<typeof rootSchema>;

@@ -48,9 +48,9 @@ export interface PageOrganization {
 export interface PageConfiguration {
   /** The effective configuration as YAML, secrets as `***`; of many organizations the first. */
   readonly text: string;
-  /** How many organizations of the files are not in `text`. */
+  /** How many organizations of the file are not in `text`. */
   readonly omitted: number;
-  readonly files: readonly string[];
+  readonly file: string;
   readonly appliedAtMs: number;
   /** The last reload; null: none since the start. */
   readonly lastReload: { readonly atMs: number; readonly problem: string | null } | null;
@@ -95,7 +95,7 @@ export function createPageReading(running: Running, { hours, flushDeliveries, su
   function organizations(): readonly PageOrganization[] {
     const config = running.config();
     if (known?.config !== config) {
-      const folder = dirname(config.files[0] ?? "");
+      const folder = dirname(config.file);
       const isOwn = ownPlaces(config.organizations);
       known = { config, organizations: config.organizations.map((one) => pageOrganization(one, folder, isOwn)) };
     }
@@ -133,7 +133,7 @@ export function createPageReading(running: Running, { hours, flushDeliveries, su
       const written = config.organizations.filter(({ discoveredBy }) => discoveredBy === null);
       const shown = written.slice(0, renderedOrganizations);
       const text = renderConfig({ ...config, organizations: shown });
-      return { text, omitted: written.length - shown.length, files: config.files, ...reloads() };
+      return { text, omitted: written.length - shown.length, file: config.file, ...reloads() };
     },
     subscribe,
   };

@@ -96,7 +96,7 @@ function areSecretsPlaced(text: string): boolean {
 /** Secrets of files are written down. */
 function withoutFiles(text: string): string {
   const values = text.replaceAll(/File: secrets\/[\w-]+/g, ": hush-hush-hush-hush");
-  return values.replaceAll("headers: hush-hush-hush-hush", "headers: {}").replaceAll(/^include: .*\n/gm, "");
+  return values.replaceAll("headers: hush-hush-hush-hush", "headers: {}");
 }
 
 const ownSources = `

@@ -34,9 +34,8 @@ const mostNames = 50;
 
 /** Renders what is applied: what differs from the defaults first, secrets as ***. */
 export function renderConfiguration(view: ConfigurationView): Html {
-  const { files, lastReload, organizations, appliedAtMs, nowMs } = view;
+  const { file, lastReload, organizations, appliedAtMs, nowMs } = view;
   const { differences, usual } = compareSettings(organizations);
-  const more = files.length > 1 ? ` and ${countOf(files.length - 1, "included file")}` : "";
   const reload =
     lastReload === null
       ? "Not reloaded since the start."
@@ -47,10 +46,7 @@ export function renderConfiguration(view: ConfigurationView): Html {
     <button>Reload</button>
   </form>`;
   return html`${renderHead([configurationSentence(organizations, differences)], { acts })}
-    <p class="lede">
-      Applied ${formatLengthInProse(nowMs - appliedAtMs)} ago from <code>${files[0] ?? "flatline.yaml"}</code>${more}.
-      ${reload}
-    </p>
+    <p class="lede">Applied ${formatLengthInProse(nowMs - appliedAtMs)} ago from <code>${file}</code>. ${reload}</p>
     ${
       lastReload === null || lastReload.problem === null
         ? nothing
