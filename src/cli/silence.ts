@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import { z } from "zod";
 
 import { withoutFraction, latestInstantMs } from "../base/instant.ts";
-import { placeListSchema } from "../contract/v1/places.ts";
 import { silenceSchema, type Silence } from "../contract/v1/silences.ts";
 import { breakAddresses } from "../base/broken-address.ts";
 import { FlatlineError } from "../base/errors.ts";
@@ -61,7 +60,7 @@ function addAdd(parent: Command, context: CliContext): void {
     ask: async (daemon, flags: AddFlags, slug: string) => {
       const startsAtMs = flags.startsAt ?? context.clock.nowMs();
       const endsAtMs = endOf(flags, startsAtMs) ?? startsAtMs + defaultDurationMs;
-      if (flags.allowUnknown !== true) requireKnown(slug, await readSlugs(daemon));
+      if (flags.allowUnknown !== true) await requireKnown(slug, daemon);
       const { check, comment } = flags;
       const startsAt = flags.startsAt === undefined ? undefined : new Date(startsAtMs).toISOString();
       const endsAt = new Date(endsAtMs).toISOString();
@@ -81,19 +80,21 @@ function endOf({ duration, until }: Pick<AddFlags, "duration" | "until">, starts
   return until ?? (duration === undefined ? undefined : startsAtMs + duration);
 }
 
-async function readSlugs(daemon: DaemonClient): Promise<readonly string[]> {
-  const { places } = await daemon.read("/places.json", placeListSchema);
-  return places.flatMap(({ kind, name }) => (kind === "organization" ? [name] : []));
-}
-
-/** A silence without an organization looks effective, and is nearly always a typo. */
-function requireKnown(pattern: string, slugs: readonly string[]): void {
-  if (slugs.some((slug) => matchesText(pattern, slug))) return;
+/** A silence without an organization looks effective, and is nearly always a typo. @throws FlatlineError usage */
+async function requireKnown(pattern: string, daemon: DaemonClient): Promise<void> {
   const slug = literalOf(pattern);
+  if (slug !== null && (await readSlugs(daemon, `?slug=${encodeURIComponent(slug)}`)).length > 0) return;
+  const slugs = await readSlugs(daemon);
+  if (slugs.some((one) => matchesText(pattern, one))) return;
   const what = slug === null ? `no organization matches ${pattern}` : `no organization is called ${slug}`;
   throw new FlatlineError("usage", `${what}${suggest(slug ?? pattern, slugs)}`, {
     issues: ["nothing was silenced; --allow-unknown silences it all the same"],
   });
+}
+
+async function readSlugs(daemon: DaemonClient, query = ""): Promise<readonly string[]> {
+  const checks = await daemon.read(`/api/v1/checks${query}`, z.array(z.object({ slug: z.string() })));
+  return checks.map(({ slug }) => slug);
 }
 
 const addHelp = `

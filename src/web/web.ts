@@ -61,7 +61,6 @@ import { addOverviewPage } from "./pages/overview/routes.ts";
 import { addLinkRoutes } from "./pages/link-routes.ts";
 import { addLiveRoute } from "./pages/live.ts";
 import { addOperatorPages } from "./pages/operator/routes.ts";
-import { addPlacesRoute } from "./pages/places.ts";
 import { renderSheet } from "./pages/sheet.ts";
 import { addMissingPage, addThemeRoute, createSite, themeOf } from "./pages/site.ts";
 import type { SessionStorage } from "./access/sessions.ts";
@@ -346,7 +345,6 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   void server.register(async (scope) => addAlertRedirects(scope, withPages));
   void server.register(async (scope) => addStatusRoute(scope, access, withPages));
   void server.register(async (scope) => addOverviewPage(scope, { ...withPages, past: options.page }));
-  void server.register(async (scope) => addPlacesRoute(scope, access, options));
   void server.register(async (scope) =>
     addLiveRoute(scope, access, {
       clock: options.clock,

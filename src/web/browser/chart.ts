@@ -38,17 +38,6 @@ function numbersOf(charted: HTMLElement): CursorNumbers | null {
   return json === "" ? null : (JSON.parse(json) as CursorNumbers);
 }
 
-/** Goes to the stretch before that of the chart, or after it, up to now. Returns false where there is no chart. */
-export function moveChart(by: 1 | -1): boolean {
-  const charted = document.querySelector<HTMLElement>(".charted");
-  const numbers = charted === null ? null : numbersOf(charted);
-  if (numbers === null) return false;
-  const { fromMs, toMs, isLive } = numbers;
-  const shiftMs = Math.min(by * (toMs - fromMs), Date.now() - toMs);
-  if (by === -1 || !isLive) go({ from: String(Math.round(fromMs + shiftMs)), to: String(Math.round(toMs + shiftMs)) });
-  return true;
-}
-
 function addCursor(charted: HTMLElement, numbers: CursorNumbers): void {
   const { at, fromMs, toMs } = numbers;
   const [cursor, selection, hair, readout] = [part("cursor"), part("selection"), part("hair"), part("readout")];

@@ -1,12 +1,10 @@
 // What the browser adds to pages that work without it: they stay live, dialogs open on the page, rows can be ticked together,
-// charts have a cursor, times are the reader's, and keys lead and open what acts.
+// charts have a cursor, and times are the reader's.
 import htmx from "htmx.org";
 
 import { startCharts } from "./chart.ts";
 import { startCopies } from "./copy.ts";
 import { startDialogs } from "./dialogs.ts";
-import { startGoTo } from "./go-to.ts";
-import { startKeys } from "./keys.ts";
 import { startLive } from "./live.ts";
 import { startSteady } from "./steady.ts";
 import { startTicks } from "./ticks.ts";
@@ -20,6 +18,4 @@ startTicks();
 startSteady();
 startCharts();
 startCopies();
-startGoTo();
-startKeys();
 startZone();

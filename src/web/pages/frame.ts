@@ -59,7 +59,7 @@ interface NavPage {
 }
 
 /** The pages in the order of the masthead. */
-export const navPages: readonly NavPage[] = [
+const navPages: readonly NavPage[] = [
   { key: "organizations", href: "/", name: "Organizations", short: "Organizations" },
   {
     key: "incidents",
@@ -105,7 +105,6 @@ export function renderDocument(frame: Frame, content: PageContent): string {
           <a class="home" href="/" aria-label="flatline, organizations">${wordmark} flatline</a>
           ${renderNav(current, facts)}
           <p class="live">
-            <button type="button" class="goto" hidden>Go to or do…<kbd aria-hidden="true">Ctrl K</kbd></button>
             <span id="lamp" class="lamp">as of</span>
             ${renderClock(nowMs)}
           </p>

@@ -91,8 +91,7 @@ export function renderFilter({ path, params, placeholder, kept = [], beside }: F
           value="${params.get("q") ?? ""}"
           placeholder="${placeholder}"
           autocomplete="off"
-          spellcheck="false"
-        /><kbd aria-hidden="true">/</kbd></label
+          spellcheck="false" /></label
       >${hidden}${beside}`,
   );
 }

@@ -1,5 +1,4 @@
 import { nearestName } from "../../base/suggestions.ts";
-import { matchLetters } from "./places.ts";
 
 /** What the words of a filter are held against. */
 export interface WordSubject {
@@ -26,8 +25,6 @@ export interface Words {
 export interface WordTest {
   readonly text: string;
   readonly holds: (subject: WordSubject) => boolean;
-  /** Holds where no subject holds exactly: letters in order [never]. */
-  readonly nearly?: (subject: WordSubject) => boolean;
 }
 
 /** What words there are beside those that name a slug. */
@@ -52,22 +49,19 @@ export function readWords(text: string, vocabulary: Vocabulary): Words {
   return { tests, problems };
 }
 
-/** Returns the subjects for which every word holds; where a bare word fits none exactly, those that have its letters in order. */
+/** Returns the subjects for which every word holds. */
 export function selectByWords<Item>(
   items: readonly Item[],
   { tests }: Pick<Words, "tests">,
   subjectOf: (item: Item) => WordSubject,
 ): Item[] {
-  let found = items.map((item) => ({ item, subject: subjectOf(item) }));
-  const all = found;
-  for (const { holds, nearly } of tests) {
-    const isNear = nearly !== undefined && !all.some(({ subject }) => holds(subject));
-    found = found.filter(({ subject }) => (isNear ? nearly(subject) : holds(subject)));
-  }
-  return found.map(({ item }) => item);
+  return items.filter((item) => {
+    const subject = subjectOf(item);
+    return tests.every(({ holds }) => holds(subject));
+  });
 }
 
-type Test = Pick<WordTest, "holds" | "nearly">;
+type Test = Pick<WordTest, "holds">;
 
 function readWord(word: string, { names, labels }: Vocabulary): Test | string | null {
   if (word.startsWith('"')) {
@@ -98,15 +92,7 @@ function readWord(word: string, { names, labels }: Vocabulary): Test | string | 
   const has = (text: string): boolean => text.toLowerCase().includes(lower);
   return {
     holds: ({ slug, labels: own, names: known }) => has(slug) || Object.values(own).some(has) || known.some(has),
-    nearly: ({ slug }) => isClose(matchLetters(slug, lower)?.letters ?? [], lower.length),
   };
-}
-
-// A long name has the letters of nearly every word in order, far apart.
-const mostSpread = 4;
-
-function isClose(letters: readonly number[], length: number): boolean {
-  return letters.length > 0 && (letters.at(-1) ?? 0) - (letters[0] ?? 0) < mostSpread * length;
 }
 
 function readPair(key: string, value: string, labels: readonly string[]): Test | string {

@@ -15,7 +15,6 @@ import {
   receiverTestSchema,
   unwatchedSchema,
 } from "../../../src/contract/v1/operator.ts";
-import { placeListSchema } from "../../../src/contract/v1/places.ts";
 import { silenceSchema } from "../../../src/contract/v1/silences.ts";
 import { statusSchema } from "../../../src/contract/v1/status.ts";
 import { freePort } from "../../support/free-port.ts";
@@ -77,7 +76,6 @@ const routes: readonly (readonly [route: string, schema: z.ZodType, body?: objec
   ["GET /api/v1/gate/acme", gateSchema],
   ["GET /api/v1/markers", z.array(markerSchema)],
   ["GET /api/v1/status", statusSchema],
-  ["GET /places.json", placeListSchema],
 ];
 const closedRoutes: typeof routes = [
   ["POST /api/v1/checks/dead-asset-spike/quiet/run", runReportSchema],

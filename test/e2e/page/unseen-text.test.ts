@@ -86,7 +86,7 @@ describe("characters that nobody sees, of an upstream or a slug, are escaped", (
     expect(JSON.parse(stdout)).toMatchObject([{ slug, result: { title: said, findings: [{ ref: said }] } }]);
   });
 
-  it.each(["/", `/o/${encodeURIComponent(slug)}`, "/incidents", "/places.json", "/api/v1/checks", "/api/v1/alerts"])(
+  it.each(["/", `/o/${encodeURIComponent(slug)}`, "/incidents", "/api/v1/checks", "/api/v1/alerts"])(
     "at %s",
     async (path) => {
       expectEscaped(await readText(`${daemon.url}${path}`));

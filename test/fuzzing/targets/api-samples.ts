@@ -79,7 +79,6 @@ export function apiSamples({ alertIds }: FuzzedDaemon): readonly ApiSample[] {
       open: "a",
       page: "2",
     }),
-    get("/places.json"),
     get("/o/acme", { range: "7d", from: "1767225600000", to: "1767312000000", check: "dead-asset-spike", past: "1" }),
     get("/alerts", { q: "acme", state: "firing", page: "2" }),
     get(`/alerts/${acme}`),
