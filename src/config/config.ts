@@ -104,8 +104,8 @@ export interface ServerTokenConfig {
   readonly name: string;
   readonly secret: Secret;
   readonly rights: ReadonlySet<Right>;
-  /** Patterns of slugs; null: every organization. */
-  readonly organizations: readonly string[] | null;
+  /** Patterns of the organizations whose events it may send; null: every organization. */
+  readonly slugs: readonly string[] | null;
 }
 
 /** `path` is as written, relative to the working directory, and of no meaning with `url`; a retention of 0 keeps all. */

@@ -226,7 +226,6 @@ receivers:
 
 describe("loadClientConfig", () => {
   const tokens = `
-    - { name: some, token: some-organizations-only, may: [read, operate, gate, admin], organizations: ["eu-*"] }
     - { name: reader, token: may-read-only-0000, may: [read] }
     - { name: ops, token: may-do-the-most-00, may: [read, operate, admin] }
     - { name: more, token: may-as-much-000000, may: [read, operate, admin] }`;

@@ -9,7 +9,6 @@ import { listenProblem, parseListen } from "../base/schema/values.ts";
 import type { Secret } from "../base/secret.ts";
 import { readWith, type SchemaProblem } from "../contract/issues.ts";
 import { checkRelations } from "./check/relations.ts";
-import { rights } from "../contract/rights.ts";
 import type { Config } from "./config.ts";
 import { known, refused, type Accepted } from "./document/accepted.ts";
 import { readDocument, type ConfigDocument } from "./document/document.ts";
@@ -77,11 +76,8 @@ export async function loadClientConfig(
   const secrets = await readSecrets(needsToken ? { server } : {}, document, { isExposed: false });
   const environment = readEnvironmentListen(options.env, server.listen, document);
   const [one] = secrets.of(["server"], "token");
-  // A command may need any right. A token for all organizations comes before one for some.
-  const mights = (known(server.tokens) ?? []).map((token) => {
-    const { may, organizations } = known(token) ?? {};
-    return (known(may)?.length ?? 0) + (organizations === undefined ? rights.length : 0);
-  });
+  // A command may need any right.
+  const mights = (known(server.tokens) ?? []).map((token) => known(known(token)?.may)?.length ?? 0);
   const most = Math.max(0, mights.indexOf(Math.max(...mights)));
   const problems = [...document.problems, ...invalid, ...secrets.problems, ...environment.problems];
   const problemsAt = (...paths: readonly string[]): Problem[] => problems.filter(({ path }) => paths.includes(path));

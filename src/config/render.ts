@@ -47,12 +47,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
 function describeTokens({ tokens }: ServerConfig): readonly object[] | null {
   const named = tokens.filter(({ name }) => name !== oneTokenName);
   if (named.length === 0) return null;
-  return named.map(({ name, secret, rights, organizations }) => ({
-    name,
-    token: secret,
-    may: [...rights],
-    organizations,
-  }));
+  return named.map(({ name, secret, rights, slugs }) => ({ name, token: secret, may: [...rights], slugs }));
 }
 
 /** {@link describeConfig} as YAML, in which dollars are doubled where they would not be read as themselves. */

@@ -18,12 +18,10 @@ const routes = readdirSync(`${root}/src/web`, { recursive: true, encoding: "utf8
     const path = /^\s*\w+,\s*"(\/[^"]*)"/.exec(call)?.[1];
     if (path === undefined) return [];
     const shown = path.replaceAll(/:(\w+)/g, "{$1}");
-    return [...call.matchAll(/\b(GET|POST|PATCH|DELETE): \{\s*access: "(\w+)"(,\s*isAboutAll: true)?/g)].map(
-      ([, method, access = "", isAboutAll]) => ({
-        route: `${method} ${shown}`,
-        access: isAboutAll === undefined ? access : `${access}, all`,
-      }),
-    );
+    return [...call.matchAll(/\b(GET|POST|PATCH|DELETE): \{\s*access: "(\w+)"/g)].map(([, method, access = ""]) => ({
+      route: `${method} ${shown}`,
+      access,
+    }));
   });
   return [...pages, ...resources];
 });

@@ -9,7 +9,7 @@ export type SourceKind = "remote" | "embedded";
 
 export const apiKey = "platform-key-that-nobody-may-see";
 export const token = "operator-token-that-nobody-may-see";
-/** Of somebody who may not open gates, and operates only on some organizations. */
+/** Of somebody who may not open gates. */
 export const danaToken = "dana-token-that-nobody-may-see";
 export const signingSecret = `whsec_${Buffer.from("signing-secret-that-nobody-may-see").toString("base64")}`;
 export const slugs = Array.from({ length: 20 }, (_, index) => `org-${String(index + 1).padStart(2, "0")}`) as [
@@ -19,11 +19,6 @@ export const slugs = Array.from({ length: 20 }, (_, index) => `org-${String(inde
 export const people = ["token", "dana"] as const;
 /** By the name of their token. */
 export type Person = (typeof people)[number];
-
-/** Whether somebody may operate on an organization. */
-export function reaches(by: Person, slug: string): boolean {
-  return by === "token" || slug.startsWith("org-0");
-}
 
 export const receiverNames = ["ops", "pager", "lead"] as const;
 
@@ -78,7 +73,7 @@ receivers:
 server:
   listen: "127.0.0.1:9640"
   token: "${token}"
-  tokens: [{ name: dana, token: "${danaToken}", may: [read, operate], organizations: ["org-0*"] }]
+  tokens: [{ name: dana, token: "${danaToken}", may: [operate] }]
 storage: { path: flatline.db, eventRetention: ${source === "embedded" ? "4d" : "0s"} }
 `;
   return [

@@ -1,4 +1,4 @@
-import { danaToken, reaches, type Person } from "./fleet.ts";
+import { danaToken, type Person } from "./fleet.ts";
 import type { Answer, Life } from "./life.ts";
 import type { SentAlert } from "./receiver.ts";
 
@@ -40,11 +40,11 @@ export interface PlannedAct {
 export interface Saying {
   readonly act: ActName;
   readonly by: Person;
-  /** Those that it is of, as far as the author reaches them; of a release of a gate the one for which that was done. */
+  /** Those that it is of; of a release of a gate the one for which that was done. */
   readonly alerts: readonly NamedAlert[];
   /** By the API of incidents; null: of one alert, or gate, alone. */
   readonly incident: number | null;
-  /** null: of all that the author reaches. */
+  /** null: of all of the incident. */
   readonly slugs: readonly string[] | null;
   readonly verdict: Verdict;
   readonly comment: string;
@@ -193,9 +193,7 @@ export class People {
     const saying: Saying = {
       act,
       by,
-      alerts: (incident?.alerts ?? [alert]).filter(
-        (one) => (incident === null || reaches(by, one.slug)) && slugs?.includes(one.slug) !== false,
-      ),
+      alerts: (incident?.alerts ?? [alert]).filter((one) => slugs?.includes(one.slug) !== false),
       incident: incident?.number ?? null,
       slugs,
       verdict,

@@ -36,7 +36,7 @@ export const basic = { authorization: `Basic ${Buffer.from(`prometheus:${token}`
 
 /** As `server.token` gives it. */
 export function oneToken(value: string): TokenAccess {
-  return { name: "token", secret: new Secret(value), rights: allRights, organizations: null };
+  return { name: "token", secret: new Secret(value), rights: allRights, slugs: null };
 }
 
 /** Nobody has a name. */

@@ -82,12 +82,23 @@ function namesOf(parts: readonly Part<WrittenReceiver | WrittenDiscover>[]): Par
   return parts.flatMap(({ path, value }) => textOf([...path, "name"], value.name));
 }
 
-/** The audit log names the token: no two tokens have the same name. */
+/** The audit log names the token: no two tokens have the same name. Only events are bounded by organizations. */
 function checkTokens(config: WrittenConfig, document: ConfigDocument): Finding[] {
   const names = tokensOf(config).flatMap(({ path, value }) => textOf([...path, "name"], value.name));
   const taken = names.filter(({ value }) => value === oneTokenName);
   const message = `is the name of the token of server.token: choose another one`;
-  return [...checkDuplicates("token", names, document), ...taken.map(({ path }) => ({ path, message }))];
+  const bounded = tokensOf(config).filter(
+    ({ value }) => value.slugs !== undefined && known(value.may)?.some((right) => known(right) !== "ingest"),
+  );
+  return [
+    ...checkDuplicates("token", names, document),
+    ...taken.map(({ path }) => ({ path, message })),
+    ...bounded.map(({ path }) => ({
+      path: [...path, "slugs"],
+      message: "goes with a token that may only ingest: the other rights are of all organizations",
+      part: "key" as const,
+    })),
+  ];
 }
 
 function textOf(path: Part<string>["path"], text: string | typeof refused | undefined): Part<string>[] {

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { Secret } from "../../base/secret.ts";
-import { allRights, oneTokenName } from "../../contract/rights.ts";
+import { allRights, oneTokenName, rightsOf } from "../../contract/rights.ts";
 import type { TableSource } from "../../contract/table-source.ts";
 import { parseListen } from "../../base/schema/values.ts";
 import { receiverKind, type ReceiverOptions } from "../../receivers/receivers.ts";
@@ -91,12 +91,12 @@ function resolveSecondOpinion(
 /** The one that may do everything, then those with a name. */
 function resolveTokens({ server }: RootInput, secrets: SecretBook): ServerTokenConfig[] {
   const [one] = secrets.of(["server"], "token");
-  const named = server.tokens.map(({ name, may, organizations }, index) => {
+  const named = server.tokens.map(({ name, may, slugs }, index) => {
     const secret = secrets.one(["server", "tokens", index], "token");
-    return { name, secret, rights: new Set(may), organizations };
+    return { name, secret, rights: rightsOf(may), slugs };
   });
   return [
-    ...(one === undefined ? [] : [{ name: oneTokenName, secret: one, rights: allRights, organizations: null }]),
+    ...(one === undefined ? [] : [{ name: oneTokenName, secret: one, rights: allRights, slugs: null }]),
     ...named,
   ];
 }

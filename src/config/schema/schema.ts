@@ -105,12 +105,14 @@ const tokenSchema = section({
   name: nameText(100).describe("Who acts with it: the author of each act, on the page and in the audit."),
   token: secretText("The token, as long as `server.token`. A secret."),
   tokenFile: secretFile("the token").optional(),
-  may: z.array(z.enum(rights)).min(1).describe("Its rights."),
-  organizations: z
+  may: z.array(z.enum(rights)).min(1).describe("Its rights; each includes `read`, but `ingest`."),
+  slugs: z
     .array(nameText())
     .min(1)
     .optional()
-    .describe("The organizations that it is for: slugs, or patterns with `*`. When absent all, and what is about all."),
+    .describe(
+      "Of a token that may only `ingest`: the organizations whose events it may send, slugs or patterns with `*`. When absent all.",
+    ),
 });
 
 const trustedProxySchema = section({
@@ -123,10 +125,6 @@ const trustedProxySchema = section({
     .default("X-Forwarded-Groups")
     .describe("The header that names the user's groups: one line, with commas between them."),
   may: z.record(z.string(), z.array(z.enum(rights)).min(1)).describe("The rights of each group, as in `tokens`."),
-  organizations: z
-    .record(z.string(), z.array(nameText()).min(1))
-    .default({})
-    .describe("The organizations that each group is for; a user who is in none of these groups is for all."),
 }).describe("Identity from a reverse proxy. It must set both headers itself, and drop what a client sends in them.");
 
 // Browsers keep no cookie for longer (RFC 6265bis, section 5.5).
@@ -147,7 +145,7 @@ export const serverShape = {
   tokens: z
     .array(tokenSchema)
     .prefault([])
-    .describe("Tokens with a name, for some rights and some organizations only; `token` is one with all rights."),
+    .describe("Tokens with a name, for some rights only; `token` is one with all rights."),
   trustedProxy: trustedProxySchema.optional(),
   linkSecret: secretText(
     "Signs the links *Acknowledge* and *Silence 1 h* in chats and mail, at least 16 bytes; absent: messages have the plain link only. Needs `alerting.externalUrl`. A secret.",

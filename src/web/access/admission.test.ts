@@ -10,7 +10,6 @@ const proxy: ProxyAccess = {
   userHeader: "x-forwarded-user",
   groupsHeader: "x-forwarded-groups",
   may: {},
-  organizations: {},
 };
 
 const publicReads = [

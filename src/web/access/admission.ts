@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Right } from "../../contract/rights.ts";
 import type { AccessSettings, TokenAccess } from "./settings.ts";
 import { sendProblem } from "../problem.ts";
-import { missingEverything, missingRight, reachesEverything, type Identity } from "./identity.ts";
+import { missingRight, type Identity } from "./identity.ts";
 import { isFromOwnPage } from "./own-page.ts";
 import { identifyByProxy } from "./proxy.ts";
 
@@ -15,8 +15,6 @@ export type Access = "open" | "public" | Right;
 
 export interface Requirement {
   readonly access: Access;
-  /** It is about all organizations: a token for some of them does not do. Without meaning where nothing is asked for. */
-  readonly isAboutAll?: boolean;
   /** It changes something [every right but `read`]. */
   readonly isWrite?: boolean;
 }
@@ -70,7 +68,6 @@ export function refusalOf(request: FastifyRequest, requirement: Requirement, set
   const isHostEnough = found.via === "session";
   if (isWrite && found.via !== "token" && !isFromOwnPage(request.raw, settings.externalUrl, { isHostEnough }))
     return forbidden("a page of another site sent this, or a program that should show a token");
-  if (requirement.isAboutAll === true && !reachesEverything(found)) return forbidden(missingEverything(found));
   return null;
 }
 
@@ -110,8 +107,8 @@ function identify(
   return token === undefined ? "wrong" : identityOf(token);
 }
 
-function identityOf({ name, rights, organizations }: TokenAccess): Identity {
-  return { name, personName: null, via: "token", rights, organizations };
+function identityOf({ name, rights, slugs }: TokenAccess): Identity {
+  return { name, personName: null, via: "token", rights, slugs };
 }
 
 /** The token that `authorization` carries: as Bearer, or as the password of Basic; null: neither. */
@@ -141,6 +138,6 @@ function isSameToken(left: TokenAccess, right: TokenAccess | undefined): boolean
     left.name === right.name &&
     left.secret.equals(right.secret.reveal()) &&
     [...left.rights].join() === [...right.rights].join() &&
-    JSON.stringify(left.organizations) === JSON.stringify(right.organizations)
+    JSON.stringify(left.slugs) === JSON.stringify(right.slugs)
   );
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIPv6 } from "node:net";
 
-import type { Right } from "../../contract/rights.ts";
+import { rightsOf } from "../../contract/rights.ts";
 import type { ProxyAccess } from "./settings.ts";
 import type { Identity } from "./identity.ts";
 
@@ -25,18 +25,13 @@ export function identifyByProxy(
   // One of two may be the client's own.
   if (users.length > 1 || lines.length > 1 || user === "" || user.length > longestUser) return "wrong";
   const groups = (lines[0] ?? "").split(",").map((one) => one.trim());
-  const patterns = groups.flatMap((group) => own(proxy.organizations, group));
   return {
     name: user,
     personName: null,
     via: "proxy",
-    rights: new Set(groups.flatMap((group): readonly Right[] => own(proxy.may, group))),
-    organizations: groups.some((group) => Object.hasOwn(proxy.organizations, group)) ? patterns : null,
+    rights: rightsOf(groups.flatMap((group) => (Object.hasOwn(proxy.may, group) ? (proxy.may[group] ?? []) : []))),
+    slugs: null,
   };
-}
-
-function own<Value>(lists: Readonly<Record<string, readonly Value[]>>, name: string): readonly Value[] {
-  return Object.hasOwn(lists, name) ? (lists[name] ?? []) : [];
 }
 
 /** Every value of a header, as it came: Node.js joins them, or drops all but one. */

@@ -21,8 +21,6 @@ export interface ProxyAccess {
   readonly groupsHeader: string;
   /** The rights of each group. */
   readonly may: Readonly<Record<string, readonly Right[]>>;
-  /** The patterns of slugs that each group is for; who is in none of these is for all. */
-  readonly organizations: Readonly<Record<string, readonly string[]>>;
 }
 
 /** A token and what it is good for. */
@@ -30,6 +28,6 @@ export interface TokenAccess {
   readonly name: string;
   readonly secret: Secret;
   readonly rights: ReadonlySet<Right>;
-  /** Patterns of slugs; null: every organization. */
-  readonly organizations: readonly string[] | null;
+  /** Patterns of the organizations whose events it may send; null: every organization. */
+  readonly slugs: readonly string[] | null;
 }

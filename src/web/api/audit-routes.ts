@@ -28,7 +28,6 @@ export function addAuditRoutes(
   addResource(scope, "/api/v1/audit", settings, {
     GET: {
       access: "admin",
-      isAboutAll: true,
       isWrite: false,
       handle: async (request): Promise<AuditAnswer> => {
         const query = readInput(querySchema, request.query, "not a listing of the audit");

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { basic, harnessNowMs, oneToken, token, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
-import type { AlertSnapshot } from "../read/alerts.ts";
+import { basic, harnessNowMs, startWeb, type RunningWeb } from "../../../test/support/web-harness.ts";
 import type { DeadAssets, AssetCursor, ListedAsset } from "../ports/dead-assets.ts";
 
 let web: RunningWeb;
@@ -37,29 +36,6 @@ function assetsOf(assets: readonly ListedAsset[], next: AssetCursor | null = nul
   };
 }
 
-const snapshot: AlertSnapshot = {
-  state: {
-    id: "one",
-    check: "event-flow",
-    slug: "acme",
-    kind: "verdict",
-    state: "firing",
-    severity: "fail",
-    startsAtMs: harnessNowMs,
-    firingAtMs: harnessNowMs,
-    okSinceMs: null,
-    unknownRuns: 0,
-    peak: { severity: "fail", currentCount: null, atMs: harnessNowMs },
-    acknowledgement: null,
-    reason: "not_ok",
-  },
-  silenced: false,
-  notifiedAtMs: null,
-  lastResult: null,
-  labels: {},
-  url: null,
-};
-
 const get = (query: string, id = "one"): Promise<Response> =>
   fetch(`${web.url}/api/v1/alerts/${id}/assets${query}`, { headers: basic });
 
@@ -73,17 +49,6 @@ describe("the assets of an alert", () => {
   it("need the token, and an alert that has some", async () => {
     expect((await fetch(`${web.url}/api/v1/alerts/one/assets`)).status).toBe(401);
     expect((await get("")).status).toBe(404);
-  });
-
-  it("are forbidden of another's alert, whether or not it has some", async () => {
-    web.world.access = { ...web.world.access, tokens: [{ ...oneToken(token), organizations: ["acme"] }] };
-    const live = (id: string, slug: string): AlertSnapshot => ({ ...snapshot, state: { ...snapshot.state, id, slug } });
-    web.world.live = { alerts: [live("one", "globex"), live("two", "globex"), live("own", "acme")], fleet: null };
-    web.world.assets.set("one", { ...assetsOf([]) });
-
-    const statuses = await Promise.all(["one", "two", "own", "none"].map(async (id) => (await get("", id)).status));
-
-    expect(statuses).toEqual([403, 403, 404, 404]);
   });
 
   it("are a page of a hundred with the counts of all, and where the next one begins", async () => {

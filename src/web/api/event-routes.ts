@@ -78,7 +78,7 @@ async function ingest(
   const { received, stored, duplicates } = await events.ingest(body, {
     idempotencyKey,
     author: authorKey(request),
-    organizations: request.identity?.organizations ?? null,
+    organizations: request.identity?.slugs ?? null,
   });
   return { received, stored, duplicates } satisfies IngestedAnswer;
 }

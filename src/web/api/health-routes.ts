@@ -40,7 +40,6 @@ export function addHealthRoutes(
   addResource(scope, "/-/reload", settings, {
     POST: {
       access: "admin",
-      isAboutAll: true,
       handle: async (request) => {
         await reload(authorOf(request));
         return { status: "reloaded" };

@@ -147,7 +147,7 @@ export function addIncidentRoutes(
         author: authorOf(request, body.by),
         slugs: body.slugs ?? null,
         reaches: sees(request),
-        reach: request.identity?.organizations ?? null,
+        reach: null,
         mayOpenGate: request.identity?.rights.has("gate") ?? false,
         isDryRun: dryRun === "true",
       });

@@ -40,7 +40,6 @@ export function addMetricsRoutes(
   addResource(scope, "/metrics", settings, {
     GET: {
       access: "public",
-      isAboutAll: true,
       handle: async (request, reply) => {
         const format = negotiateFormat(request.headers.accept);
         const encoding = negotiateEncoding(request.headers["accept-encoding"]);

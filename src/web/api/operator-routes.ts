@@ -30,7 +30,6 @@ export function addOperatorRoutes(
   addResource(scope, "/api/v1/outbox", settings, {
     GET: {
       access: "read",
-      isAboutAll: true,
       handle: async (): Promise<OutboxEntryAnswer[]> => (await outbox.list()).map(viewOutboxEntry),
     },
   });
@@ -41,15 +40,14 @@ export function addOperatorRoutes(
       return reply.code(204).send();
     };
   addResource(scope, "/api/v1/outbox/:id/retry", settings, {
-    POST: { access: "admin", isAboutAll: true, handle: change((id, author) => outbox.retry(id, author)) },
+    POST: { access: "admin", handle: change((id, author) => outbox.retry(id, author)) },
   });
   addResource(scope, "/api/v1/outbox/:id", settings, {
-    DELETE: { access: "admin", isAboutAll: true, handle: change((id, author) => outbox.discard(id, author)) },
+    DELETE: { access: "admin", handle: change((id, author) => outbox.discard(id, author)) },
   });
   addResource(scope, "/api/v1/receivers/:name/test", settings, {
     POST: {
       access: "admin",
-      isAboutAll: true,
       handle: async (request): Promise<ReceiverTestAnswer> => {
         const { name } = request.params as { readonly name: string };
         const deliveries = await outbox.test(name, authorOf(request));
@@ -61,7 +59,6 @@ export function addOperatorRoutes(
   addResource(scope, "/api/v1/receivers", settings, {
     GET: {
       access: "read",
-      isAboutAll: true,
       handle: async (): Promise<ReceiverAnswer[]> =>
         (await outbox.receivers()).map(({ pausedUntilMs, ...receiver }) => ({
           ...receiver,
@@ -70,7 +67,7 @@ export function addOperatorRoutes(
     },
   });
   addResource(scope, "/api/v1/config", settings, {
-    GET: { access: "read", isAboutAll: true, handle: (_request, reply) => reply.send(showConfiguration()) },
+    GET: { access: "read", handle: (_request, reply) => reply.send(showConfiguration()) },
   });
   addResource(scope, "/api/v1/unwatched", settings, {
     GET: {

@@ -31,12 +31,11 @@ export interface SiteOptions {
 
 type Handle = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
-/** Registers a page for browsers, of a GET. One that is about all organizations is closed to a token for some [it is not]. */
+/** Registers a page for browsers, of a GET. */
 export type AddPage = (
   path: string,
   access: Access,
   handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
-  isAboutAll?: boolean,
 ) => void;
 
 /** What all pages have in common: their frame, who may see them, and how they answer. */
@@ -44,15 +43,14 @@ export interface Site {
   /** Registers pages in a scope, whose errors are pages too. Without identity a closed one leads to where one signs in. */
   pagesOf(scope: FastifyInstance): AddPage;
   /**
-   * Registers what a form of a page does, and what asks for it in a dialog [nothing does]; `isAboutAll` as of a page. Who may not is
-   * led to where one signs in, or told why that does not help.
+   * Registers what a form of a page does, and what asks for it in a dialog [nothing does]. Who may not is led to where one signs
+   * in, or told why that does not help.
    */
   addAct(
     scope: FastifyInstance,
     path: string,
     access: Access,
     act: { readonly ask?: Handle; readonly perform: Handle },
-    isAboutAll?: boolean,
   ): void;
   /** Answers with a whole page. */
   send(request: FastifyRequest, reply: FastifyReply, content: PageContent): Promise<FastifyReply>;
@@ -177,8 +175,8 @@ export function createSite({ version, logger, running, settings, storeProblem }:
     refuse,
     fail,
     costMs: () => cost.meanMs(),
-    addAct: (scope, path, access, { ask, perform }, isAboutAll = false) => {
-      const methods = ask === undefined ? {} : { GET: { access, isAboutAll, isWrite: false, handle: ask } };
+    addAct: (scope, path, access, { ask, perform }) => {
+      const methods = ask === undefined ? {} : { GET: { access, isWrite: false, handle: ask } };
       // Who has done it reads the page again, and sees it.
       const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
         try {
@@ -187,7 +185,7 @@ export function createSite({ version, logger, running, settings, storeProblem }:
           answers.clear();
         }
       };
-      const POST = { access, isAboutAll, handle };
+      const POST = { access, handle };
       addResource(scope, path, settings, { ...methods, POST }, refuse);
     },
     sendDialog: (request, reply, dialog, around) =>
@@ -206,12 +204,12 @@ export function createSite({ version, logger, running, settings, storeProblem }:
       send(request, reply.code(404), { title: "Not found · flatline", ...content }),
     pagesOf: (scope) => {
       scope.setErrorHandler(fail);
-      return (path, access, handle, isAboutAll = false) => {
+      return (path, access, handle) => {
         const measured = (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
           arrivals.set(request, clock.nowMs());
           return wantsPart(request) ? cost.during(shared(request, reply, handle)) : handle(request, reply);
         };
-        addResource(scope, path, settings, { GET: { access, isAboutAll, handle: measured } }, refuse);
+        addResource(scope, path, settings, { GET: { access, handle: measured } }, refuse);
       };
     },
   };

@@ -25,8 +25,6 @@ alerting: { groupWait: 0s, fleet: false, externalUrl: "https://flatline.example"
 server:
   listen: "127.0.0.1:${port}"
   token: root-secret-of-the-tests
-  tokens:
-    - { name: partner, token: partner-secret-of-tests, may: [read, operate], organizations: [globex] }
 storage: { path: flatline.db }
 `);
   for (const slug of ["acme", "globex"]) await folder.addDeaths(slug, { lastHour: 90, perDay: 3 });
@@ -58,7 +56,6 @@ async function ask(path: string, token: string | null, body?: object): Promise<{
 
 const list = async (query = ""): Promise<Listed> => (await ask(`/api/v1/incidents${query}`, null)).body as Listed;
 const root = "root-secret-of-the-tests";
-const partner = "partner-secret-of-tests";
 const flatline = (...args: string[]): Promise<CliOutcome> => runCli(args, { cwd: folder.path, env: { USER: "kim" } });
 
 describe("/api/v1/incidents", () => {
@@ -92,21 +89,6 @@ describe("/api/v1/incidents", () => {
     const { body } = await ask("/api/v1/incidents/1", null);
 
     for (const key of ["acknowledgedBy", "comments", "judgements"]) expect(body).not.toHaveProperty(key);
-  });
-
-  it("counts for a token with organizations only what it may see", async () => {
-    expect((await ask("/api/v1/incidents/1", partner)).body).toMatchObject({
-      organizations: 1,
-      held: 1,
-      deaths: { count: 90 },
-      alerts: [{ slug: "globex" }],
-    });
-    expect(JSON.stringify((await ask("/api/v1/incidents/1", partner)).body)).not.toContain("acme");
-    expect((await ask("/api/v1/incidents/1/ack", partner, { slugs: ["acme"] })).status).toBe(403);
-    expect((await ask("/api/v1/incidents/1/ack?dryRun=true", partner, {})).body).toMatchObject({
-      done: [{ slug: "globex" }],
-      skipped: [],
-    });
   });
 
   it.each([

@@ -13,24 +13,18 @@ interface Route {
   readonly method: string;
   readonly path: string;
   readonly access: string;
-  readonly isAboutAll: boolean;
 }
 
 const page = readFileSync(fileURLToPath(new URL("../../../docs/http.md", import.meta.url)), "utf8");
 // There something else lets in: the signature of a hook (e2e/pagerduty-in) or link, or the form of a sign-in (e2e/sign-in).
 const isSigned = (path: string): boolean => /^\/(?:(?:api\/v1\/hooks|act)\/|sign-(?:in|out)$)/.test(path);
 const routes = page.split("\n").flatMap((line): Route[] => {
-  const [, names = "", asks = ""] = /^- (.*?) \(([^)]*)\): /.exec(line) ?? [];
-  const [access = "", all] = asks.split(", ");
+  const [, names = "", access = ""] = /^- (.*?) \(([^)]*)\): /.exec(line) ?? [];
   const found = [...names.matchAll(/`(GET|POST|PATCH|DELETE) (\/[^`]*)`/g)];
-  return found
-    .map(([, method = "", path = ""]) => ({ method, path, access, isAboutAll: all === "all" }))
-    .filter(({ path }) => !isSigned(path));
+  return found.map(([, method = "", path = ""]) => ({ method, path, access })).filter(({ path }) => !isSigned(path));
 });
 
-const scopes = { all: null, own: ["zet*"], foreign: ["globex"] } as const;
-type Scope = keyof typeof scopes;
-const tokenOf = (right: Right, scope: Scope): string => `${right}-${scope}-secret`;
+const tokenOf = (right: Right): string => `${right}-secret`;
 
 let folder: DaemonFolder;
 let url: string;
@@ -42,7 +36,6 @@ beforeAll(async () => {
   await configure(true);
   await folder.addDeaths("zeta", { lastHour: 90, perDay: 3 });
   await folder.addDeaths("globex", { lastHour: 1, perDay: 3 });
-  await folder.addDeaths("zetunwatched", { lastHour: 1, perDay: 3 });
   await folder.start();
   const alertId = await eventually(async () => {
     const { alerts } = (await (await ask("GET", "/api/v1/alerts", "root")).json()) as { alerts: { id: string }[] };
@@ -56,12 +49,7 @@ beforeAll(async () => {
 afterAll(() => folder.close());
 
 function configure(publicRead: boolean): Promise<void> {
-  const tokens = rights.flatMap((right) =>
-    Object.entries(scopes).map(([scope, organizations]) => {
-      const only = organizations === null ? "" : `, organizations: ${JSON.stringify(organizations)}`;
-      return `    - { name: ${right}-${scope}, token: ${tokenOf(right, scope as Scope)}, may: [${right}]${only} }`;
-    }),
-  );
+  const tokens = rights.map((right) => `    - { name: ${right}, token: ${tokenOf(right)}, may: [${right}] }`);
   return folder.configure(`
 source: { type: embedded }
 defaults: { schedule: "@yearly" }
@@ -75,6 +63,7 @@ server:
   token: root
   tokens:
 ${tokens.join("\n")}
+    - { name: own, token: own-secret, may: [ingest], slugs: ["zet*"] }
 storage: { path: flatline.db }
 `);
 }
@@ -139,10 +128,6 @@ async function readUntil(answer: Response, wanted: string): Promise<string> {
   return text;
 }
 
-/** Whether it names one organization, which another's token may not ask for. */
-const isOfOne = ({ method, path }: Route): boolean =>
-  /\{|^\/probe/.test(path) || (method === "POST" && /^\/api\/v1\/(?:silences|markers|events)$/.test(path));
-
 describe.each([true, false])("with publicRead %s", (publicRead) => {
   beforeAll(async () => {
     await configure(publicRead);
@@ -153,21 +138,10 @@ describe.each([true, false])("with publicRead %s", (publicRead) => {
   const isFree = ({ access }: Route): boolean => access === "open" || (access === "public" && publicRead);
   const needed = ({ access }: Route): string => (access === "public" ? "read" : access);
 
-  /** An incident of which no alert may be seen is not there. */
-  const isHidden = ({ path }: Route): boolean => /\/incidents\/\{id\}/.test(path);
+  const isLetIn = (route: Route, right: Right): boolean =>
+    isFree(route) || needed(route) === right || (needed(route) === "read" && right !== "ingest");
 
-  function expected(route: Route, right: Right, scope: Scope): "403" | "let in" {
-    if (route.access === "open") return "let in";
-    if (!isFree(route) && needed(route) !== right) return "403";
-    if (!isFree(route) && route.isAboutAll && scope !== "all") return "403";
-    return isOfOne(route) && !isHidden(route) && !route.isAboutAll && scope === "foreign" ? "403" : "let in";
-  }
-
-  const cells = routes.flatMap((route) =>
-    rights.flatMap((right) =>
-      (Object.keys(scopes) as Scope[]).map((scope) => ({ route, right, scope, result: expected(route, right, scope) })),
-    ),
-  );
+  const cells = routes.flatMap((route) => rights.map((right) => ({ route, right, isIn: isLetIn(route, right) })));
 
   it("finds the routes of docs/http.md", () => {
     expect(routes.length).toBeGreaterThan(30);
@@ -182,35 +156,20 @@ describe.each([true, false])("with publicRead %s", (publicRead) => {
   });
 
   // What is refused first: it changes nothing, so that all else is there still.
-  it.each(cells.filter(({ result }) => result === "403"))(
-    "$route.method $route.path is forbidden to $right of $scope organizations",
-    async ({ route, right, scope }) => {
-      const { status, text } = await askRoute(route, tokenOf(right, scope));
+  it.each(cells.filter(({ isIn }) => !isIn))(
+    "$route.method $route.path is forbidden to $right",
+    async ({ route, right }) => {
+      const { status, text } = await askRoute(route, tokenOf(right));
 
       expect([status, JSON.parse(text)]).toMatchObject([403, { code: "FORBIDDEN" }]);
     },
   );
 
-  it.each(cells.filter(({ result, route }) => result === "let in" && route.method === "GET"))(
-    "$route.method $route.path lets $right of $scope organizations in, to see them only",
-    async ({ route, right, scope }) => {
-      const { status, text } = await askRoute(route, tokenOf(right, scope));
+  it.each(cells.filter(({ isIn }) => isIn))("$route.method $route.path lets $right in", async ({ route, right }) => {
+    const { status } = await askRoute(route, tokenOf(right));
 
-      expect([401, 403]).not.toContain(status);
-      const isSecret = scope === "foreign" && route.access !== "open" && !(route.isAboutAll && isFree(route));
-      if (isSecret) expect(text).not.toMatch(/zet/);
-      if (scope === "own" && !route.isAboutAll) expect(text).not.toMatch(/globex/);
-    },
-  );
-
-  it.each(cells.filter(({ result, route }) => result === "let in" && route.method !== "GET"))(
-    "$route.method $route.path lets $right of $scope organizations in",
-    async ({ route, right, scope }) => {
-      const { status } = await askRoute(route, tokenOf(right, scope));
-
-      expect([401, 403]).not.toContain(status);
-    },
-  );
+    expect([401, 403]).not.toContain(status);
+  });
 
   // The one token of before there were several.
   it.each(routes)("$method $path lets server.token in", async (route) => {
@@ -220,40 +179,20 @@ describe.each([true, false])("with publicRead %s", (publicRead) => {
   });
 });
 
-it.each(["own", "foreign"] as const)(
-  "that something has changed is sent, and nothing of what: %s organizations",
-  async (scope) => {
-    const [stream] = await Promise.all([
-      ask("GET", "/events", tokenOf("read", scope)).then((answer) => readUntil(answer, "event: change")),
-      ask("POST", "/api/v1/checks/dead-asset-spike/zeta/run", "root"),
-    ]);
-
-    expect(stream).toMatch(/^event: change\ndata: \{"nowMs":\d+\}$/m);
-    expect(stream).not.toMatch(scope === "own" ? /globex/ : /zeta/);
-  },
-);
-
-describe("what is about all organizations", () => {
-  it.each([
-    ["a silence of all", "/api/v1/silences", { ...bodies["POST /api/v1/silences"], slug: "*" }],
-    ["a silence that reaches beyond", "/api/v1/silences", { ...bodies["POST /api/v1/silences"], slug: "ze*" }],
-    ["a marker of all", "/api/v1/markers", { text: "rollout" }],
-  ])("%s needs a token for all", async (_name, path, body) => {
-    expect((await ask("POST", path, tokenOf("operate", "own"), body)).status).toBe(403);
-    expect((await ask("POST", path, tokenOf("operate", "all"), body)).status).toBe(201);
-  });
-
-  it("a body with one foreign event stores none", async () => {
+describe("a token with slugs", () => {
+  it("sends events of theirs only: a body with one of another stores none", async () => {
     const events = ["zeta", "globex"].map((slug) => ({ slug, at: 1_700_000_000_000, id: "together" }));
 
-    const refused = await ask("POST", "/api/v1/events", tokenOf("ingest", "own"), events);
-    const taken = await ask("POST", "/api/v1/events", tokenOf("ingest", "all"), events);
+    const refused = await ask("POST", "/api/v1/events", "own-secret", events);
+    const own = await ask("POST", "/api/v1/events", "own-secret", events.slice(0, 1));
+    const taken = await ask("POST", "/api/v1/events", tokenOf("ingest"), events);
 
     expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining('\\"globex\\"')]);
-    expect(await taken.json()).toEqual({ received: 2, stored: 2, duplicates: 0 });
+    expect(await own.json()).toEqual({ received: 1, stored: 1, duplicates: 0 });
+    expect(await taken.json()).toEqual({ received: 2, stored: 1, duplicates: 1 });
   });
 
-  it("one Idempotency-Key is another's for another token, and rights come first", async () => {
+  it("has its Idempotency-Keys for itself, and its slugs come first", async () => {
     const post = (token: string, slug: string): Promise<Response> =>
       fetch(`${url}/api/v1/events`, {
         method: "POST",
@@ -261,10 +200,10 @@ describe("what is about all organizations", () => {
         body: JSON.stringify({ slug, at: 1_700_000_000_001, id: `key of ${token}` }),
       });
     const statuses = [
-      await post(tokenOf("ingest", "own"), "zeta"),
-      await post(tokenOf("ingest", "all"), "globex"),
-      await post(tokenOf("ingest", "own"), "globex"),
-      await post(tokenOf("ingest", "own"), "zeta"),
+      await post("own-secret", "zeta"),
+      await post(tokenOf("ingest"), "globex"),
+      await post("own-secret", "globex"),
+      await post("own-secret", "zeta"),
     ].map(({ status }) => status);
 
     expect(statuses).toEqual([200, 200, 403, 200]);

@@ -5,7 +5,7 @@ import { sendForm, startBrowser, type TestBrowser, textAt } from "../../support/
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 
 const bearer = { authorization: "Bearer let-me-in-of-the-tests" };
-const partner = { authorization: "Bearer partner-secret-of-tests" };
+const reader = { authorization: "Bearer reader-secret-of-tests" };
 const hourMs = 3_600_000;
 const together = ["globex", "initech", "umbrella", "stark"];
 // It has no place to break.
@@ -104,7 +104,7 @@ server:
   listen: "127.0.0.1:0"
   tokens:
     - { name: dana, token: let-me-in-of-the-tests, may: [read, operate, gate, ingest, admin] }
-    - { name: partner, token: partner-secret-of-tests, may: [read, operate], organizations: [globex] }
+    - { name: reader, token: reader-secret-of-tests, may: [read] }
 storage: { path: flatline.db }
 `);
   url = (await folder.start()).address()?.url ?? "";
@@ -184,10 +184,6 @@ describe("the page of an organization", () => {
       404,
       expect.stringContaining("No such organization is configured."),
     ]);
-    const foreign = await get("/o/acme", partner);
-    expect([foreign.status, await foreign.text()]).toEqual([403, expect.stringContaining("This page is not for you.")]);
-    const own = await (await get("/o/globex", partner)).text();
-    for (const slug of slugs.filter((one) => one !== "globex")) expect(own).not.toContain(slug);
   });
 });
 
@@ -281,10 +277,10 @@ describe("acts on an organization", () => {
     await page.locator("h1:has-text('It is silenced until')").waitFor();
   });
 
-  it("are done by who may, on what they may see", async () => {
-    expect((await form("/o/acme/run", {}, partner)).status).toBe(403);
+  it("are done by who may", async () => {
+    expect((await form("/o/acme/run", {}, reader)).status).toBe(403);
     expect(
-      (await form("/silences/new", { slug: "acme", hours: "1", comment: "x", anyway: "yes" }, partner)).status,
+      (await form("/silences/new", { slug: "acme", hours: "1", comment: "x", anyway: "yes" }, reader)).status,
     ).toBe(403);
     const asked = await get("/silences/new?slug=acme", {});
     expect([asked.status, asked.headers.get("location")]).toEqual([

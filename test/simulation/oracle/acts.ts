@@ -1,4 +1,3 @@
-import { reaches } from "../fleet.ts";
 import type { NamedAlert, Outcome, PeopleObserver, Saying, SeenAlert, Verdict } from "../people.ts";
 import type { SentAlert } from "../receiver.ts";
 import type { Episode, Episodes } from "./episodes.ts";
@@ -262,9 +261,7 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
     const may = (id: string): Set<string> => new Set([...(before.get(id) ?? []), ...(after.get(id) ?? [])]);
     const say = (what: string): void =>
       this.#facts.violate(`${by}'s ${act} ${incident === null ? "" : `of incident ${incident}: `}${what}`);
-    const isForbidden =
-      (act === "release" && by !== "token") ||
-      (slugs ?? (incident === null ? alerts.map(({ slug }) => slug) : [])).some((slug) => !reaches(by, slug));
+    const isForbidden = act === "release" && by !== "token";
     if (outcome === "refused") {
       const isRefused =
         incident === null
@@ -289,7 +286,7 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
       if (may(id).size > 0 && !may(id).has(found)) say(`${id} (${slug}) is ${found}, not ${[...may(id)].join(" or ")}`);
     }
     for (const { slug } of [...outcome.done, ...outcome.skipped])
-      if (!reaches(by, slug) || slugs?.includes(slug) === false) say(`has to do with ${slug}`);
+      if (slugs?.includes(slug) === false) say(`has to do with ${slug}`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { dayMs, minuteMs } from "../../../src/base/time.ts";
 import { compareSeverity, worstSeverity, type Severity } from "../../../src/contract/severity.ts";
-import { reaches, type Person } from "../fleet.ts";
+import type { Person } from "../fleet.ts";
 import type { NamedAlert, Outcome, PeopleObserver, Saying, SeenAlert, SeenIncident, SeenMember } from "../people.ts";
 import type { ActOracle } from "./acts.ts";
 import type { Episode, Episodes } from "./episodes.ts";
@@ -297,7 +297,7 @@ export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" 
     const own = acknowledgement.sure;
     if (own === undefined || own !== null) return own?.by;
     if (whole === undefined) return undefined;
-    if (whole === null || isTakenBack || !hasVerdict || !reaches(whole.by, alert.slug)) return null;
+    if (whole === null || isTakenBack || !hasVerdict) return null;
     const severity = this.#episodes.of(alert)?.severities.at(-1);
     const { releaseOn } = this.#facts.organizations.get(alert.slug)?.gate ?? {};
     if (severity === undefined || releaseOn === undefined) return undefined;

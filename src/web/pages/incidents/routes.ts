@@ -232,7 +232,7 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
       author: authorOf(request),
       slugs: meantSlugs(act, page, form, meant),
       reaches: seesOf(request),
-      reach: request.identity?.organizations ?? null,
+      reach: null,
       mayOpenGate: request.identity?.rights.has("gate") ?? false,
       isDryRun,
     });

@@ -48,26 +48,21 @@ export function addOperatorPages(scope: FastifyInstance, routes: OperatorPageRou
   const addPage = site.pagesOf(scope);
   addSilencePages(scope, addPage, routes);
 
-  addPage(
-    "/receivers",
-    "read",
-    async (request, reply) => {
-      const params = paramsOf(request);
-      const chosen = params.get("receiver");
-      const entries = await outbox.list();
-      const events = await outbox.eventsOf(entries.map(({ id }) => id));
-      const main = renderReceivers({
-        receivers: await readReceiverRows({ outbox, page, entries }),
-        outbox: entries.map((entry) => outboxRow(entry, events.get(entry.id) ?? "")),
-        attempts: await page.deliveries(chosen, shownDeliveries),
-        chosen,
-        params,
-        nowMs: clock.nowMs(),
-      });
-      return site.send(request, reply, { ...receiversAround, isLive: true, main });
-    },
-    true,
-  );
+  addPage("/receivers", "read", async (request, reply) => {
+    const params = paramsOf(request);
+    const chosen = params.get("receiver");
+    const entries = await outbox.list();
+    const events = await outbox.eventsOf(entries.map(({ id }) => id));
+    const main = renderReceivers({
+      receivers: await readReceiverRows({ outbox, page, entries }),
+      outbox: entries.map((entry) => outboxRow(entry, events.get(entry.id) ?? "")),
+      attempts: await page.deliveries(chosen, shownDeliveries),
+      chosen,
+      params,
+      nowMs: clock.nowMs(),
+    });
+    return site.send(request, reply, { ...receiversAround, isLive: true, main });
+  });
 
   /** An act about all receivers or the configuration, whose errors are dialogs. */
   function addAct(path: string, around: Omit<PageContent, "main">, act: (ask: Ask) => Promise<unknown>): void {
@@ -89,7 +84,7 @@ export function addOperatorPages(scope: FastifyInstance, routes: OperatorPageRou
         return site.sendDialog(request, reply.code(422), dialog, around);
       }
     };
-    site.addAct(scope, path, "admin", { perform: handle }, true);
+    site.addAct(scope, path, "admin", { perform: handle });
   }
 
   addAct("/receivers/test", receiversAround, async ({ request, reply, form }) => {
@@ -117,48 +112,37 @@ export function addOperatorPages(scope: FastifyInstance, routes: OperatorPageRou
     ),
   );
 
-  site.addAct(
-    scope,
-    "/receivers/discard",
-    "admin",
-    {
-      ask: (request, reply) => {
-        const letters = paramsOf(request).getAll("letter");
-        const many = countOf(letters.length, "dead letter");
-        const dialog = renderDialog({
-          action: letters.length === 0 ? null : "/receivers/discard",
-          title: letters.length === 0 ? "Nothing is ticked." : `Discard ${many}?`,
-          content: html`<p>What is discarded is never sent. Its receiver does not learn of it.</p>
-            ${letters.map((id) => html`<input type="hidden" name="letter" value="${id}" />`)}`,
-          foot: letters.length === 0 ? "" : `As ${readerOf(request) ?? ""}. Cannot be undone.`,
-          ...(letters.length === 0 ? {} : { verb: `Discard ${many}` }),
-          back: "/receivers",
-        });
-        return site.sendDialog(request, reply, dialog, receiversAround);
-      },
-      perform: async (request, reply) => {
-        const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
-        const did = await forEachLetter(form, "discarded", request, (id, author) => outbox.discard(id, author));
-        return site.sendDone(request, reply, did, "/receivers");
-      },
-    },
-    true,
-  );
-
-  addPage(
-    "/config",
-    "read",
-    async (request, reply) => {
-      const main = renderConfiguration({
-        ...page.configuration(),
-        organizations: page.organizations(),
-        params: paramsOf(request),
-        nowMs: clock.nowMs(),
+  site.addAct(scope, "/receivers/discard", "admin", {
+    ask: (request, reply) => {
+      const letters = paramsOf(request).getAll("letter");
+      const many = countOf(letters.length, "dead letter");
+      const dialog = renderDialog({
+        action: letters.length === 0 ? null : "/receivers/discard",
+        title: letters.length === 0 ? "Nothing is ticked." : `Discard ${many}?`,
+        content: html`<p>What is discarded is never sent. Its receiver does not learn of it.</p>
+          ${letters.map((id) => html`<input type="hidden" name="letter" value="${id}" />`)}`,
+        foot: letters.length === 0 ? "" : `As ${readerOf(request) ?? ""}. Cannot be undone.`,
+        ...(letters.length === 0 ? {} : { verb: `Discard ${many}` }),
+        back: "/receivers",
       });
-      return site.send(request, reply, { ...configAround, main });
+      return site.sendDialog(request, reply, dialog, receiversAround);
     },
-    true,
-  );
+    perform: async (request, reply) => {
+      const form = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
+      const did = await forEachLetter(form, "discarded", request, (id, author) => outbox.discard(id, author));
+      return site.sendDone(request, reply, did, "/receivers");
+    },
+  });
+
+  addPage("/config", "read", async (request, reply) => {
+    const main = renderConfiguration({
+      ...page.configuration(),
+      organizations: page.organizations(),
+      params: paramsOf(request),
+      nowMs: clock.nowMs(),
+    });
+    return site.send(request, reply, { ...configAround, main });
+  });
 
   addAct("/config/reload", configAround, async ({ request, reply }) => {
     await reload(authorOf(request));
