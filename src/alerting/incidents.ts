@@ -220,7 +220,6 @@ class OpenBook implements IncidentBook {
   /** Whether a fleet verdict begins with this alert, or what it counts grows (CONTRACT 15, Fleet verdict). */
   async #weigh(number: number, alert: AlertState): Promise<void> {
     const { settings, nowMs } = this.#context;
-    if (settings.targetOf(alert.check, alert.slug)?.isDrill === true) return;
     const spiking = await this.#allSpiking();
     spiking.add(alert.slug, number);
     const lasting = this.#open.find(({ verdict }) => verdict !== null);
@@ -278,10 +277,8 @@ class OpenBook implements IncidentBook {
 
   async #allSpiking(): Promise<Spiking> {
     if (this.#spiking !== null) return this.#spiking;
-    const { targetOf } = this.#context.settings;
     this.#spiking = new Spiking();
-    for (const { slug, incident } of await this.#parts.incidents.spiking())
-      if (targetOf("dead-asset-spike", slug)?.isDrill !== true) this.#spiking.add(slug, incident);
+    for (const { slug, incident } of await this.#parts.incidents.spiking()) this.#spiking.add(slug, incident);
     return this.#spiking;
   }
 

@@ -15,7 +15,7 @@ const clock = createVirtualClock({ startMs });
 const policy = { forMs: 0, keepFiringForMs: 0, unknownAfter: 3, repeatIntervalMs: 0, minBaselineCoverage: 0 };
 const settings: AlertingSettings = {
   ...quietSettings,
-  targetOf: () => ({ policy, receivers: [], labels: {}, url: null, isDrill: false }),
+  targetOf: () => ({ policy, receivers: [], labels: {}, url: null }),
 };
 const check = "dead-asset-spike";
 

@@ -64,8 +64,8 @@ export interface RecorderOptions {
   readonly newId: () => string;
   /** Returns the settings that hold now; asked at each run. */
   readonly settings: () => AlertingSettings;
-  /** Called after a commit of which a receiver may have to be notified, also by a fleet verdict; at once if it is a drill. */
-  readonly onChange: (isUrgent: boolean) => void;
+  /** Called after a commit of which a receiver may have to be notified, also by a fleet verdict. */
+  readonly onChange: () => void;
   /** Reads the assets that notifications of this change name, in its transaction [they name none]. */
   readonly readSample?: ReadSample;
   /** Called for each incident that is opened [not called]. */
@@ -107,13 +107,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
     return writeStep(parts, { step, report, context, settings: settings(), nowMs: clock.nowMs(), readSample });
   }
 
-  function announce(step: Transition, isUrgent: boolean): void {
+  function announce(step: Transition): void {
     for (const { event, alert, previousSeverity, reason } of step.changes) {
       const { id: alertId, check, slug, severity } = alert;
       logger.info({ alertId, check, slug, event, severity, previousSeverity, reason }, "alert changed");
     }
     for (const { alertId, reason } of step.decisions) logger.debug({ alertId, reason }, "alert decided");
-    if (step.changes.length > 0) options.onChange(isUrgent);
+    if (step.changes.length > 0) options.onChange();
   }
 
   function announceIncidents(events: readonly IncidentEvent[]): void {
@@ -300,7 +300,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       await parts.notices.forgetReceiversExcept(settings.receivers.map(({ name }) => name));
       return done;
     });
-    for (const step of steps) announce(step, false);
+    for (const step of steps) announce(step);
     announceIncidents(ended);
     return steps.reduce((count, { changes }) => count + changes.length, 0);
   }
@@ -326,11 +326,10 @@ export function createRecorder(options: RecorderOptions): Recorder {
     }
     // Here, not with the others of its transaction: the lines are of the trace of this run.
     const { state, previousSeverity, step } = committed;
-    if (step.decisions.length + step.changes.length > 0)
-      announce(step, options.settings().targetOf(check, slug)?.isDrill === true);
+    if (step.decisions.length + step.changes.length > 0) announce(step);
     const hasStopped = step.decisions.some(({ reason }) => reason === "excess_stopped");
     // A fleet verdict takes a share of the others.
-    if (hasStopped || isUnknown(state?.severity) !== isUnknown(previousSeverity)) options.onChange(false);
+    if (hasStopped || isUnknown(state?.severity) !== isUnknown(previousSeverity)) options.onChange();
     return { state, previousSeverity, changes: step.changes };
   }
 
@@ -361,7 +360,7 @@ function hasSameThresholds(before: HealthcheckResult, now: HealthcheckResult): b
 
 const thresholdNames = ["windowHours", "baselineDays", "warnMultiplier", "failMultiplier", "minSpikeCount"];
 
-const noContext: SnapshotContext = { labels: {}, url: null, isDrill: false };
+const noContext: SnapshotContext = { labels: {}, url: null };
 /** Nothing changes, and no alert is live. */
 const nothing: Transition = { live: [], gone: [], changes: [], history: [], decisions: [] };
 /** Nothing changes; whether an alert is live is not known. */

@@ -30,8 +30,6 @@ export interface AlertTarget {
   readonly labels: Readonly<Record<string, string>>;
   /** Where a reader goes from the notification; null when there is nowhere. */
   readonly url: string | null;
-  /** A shadow organization of `flatline drill`: notified without waiting, never part of the fleet. */
-  readonly isDrill: boolean;
 }
 
 /** What one receiver wants to be notified of. */

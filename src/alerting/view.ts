@@ -81,11 +81,10 @@ export function viewFleet(
 ): LiveFleet | null {
   if (fleet === null) return null;
   const members = alerts.filter(
-    ({ alert, target }) =>
+    ({ alert }) =>
       alert.state === "firing" &&
       alert.check === "dead-asset-spike" &&
       alert.kind === "verdict" &&
-      target?.isDrill !== true &&
       (fleet.by === "ratio" || alert.incident?.number === fleet.number),
   );
   const evidence = fleetEvidence(members.map(({ alert }) => fleetMember(alert, reportOf(alert.slug))));

@@ -146,7 +146,6 @@ const loaders: Readonly<Record<string, LoadCommands>> = {
   marker: async () => [(await import("./marker.ts")).registerMarker],
   silence: async () => [(await import("./silence.ts")).registerSilence],
   notify: async () => [(await import("./notify.ts")).registerNotify],
-  drill: async () => [(await import("./drill/command.ts")).registerDrill],
   outbox: async () => [(await import("./outbox.ts")).registerOutbox],
   audit: async () => [(await import("./audit.ts")).registerAudit],
   import: async () => [(await import("./import.ts")).registerImport],

@@ -154,8 +154,8 @@ export async function startApp(
     hours,
     publisher,
     tracer,
-    onChange: (isUrgent) => {
-      notices.changed(isUrgent);
+    onChange: () => {
+      notices.changed();
       publisher.publish();
     },
     onChangedElsewhere: () => [notices, outbox].forEach((loop) => loop.wake()),

@@ -53,5 +53,5 @@ export function organizationUrl(config: Config, slug: string): string | null {
 
 function alertTarget(config: Config, organization: OrganizationConfig): AlertTarget {
   const { alert, receivers, labels, slug } = organization;
-  return { policy: alert, receivers, labels, url: organizationUrl(config, slug), isDrill: false };
+  return { policy: alert, receivers, labels, url: organizationUrl(config, slug) };
 }

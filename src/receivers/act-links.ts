@@ -2,7 +2,7 @@ import type { AlertNotice, Notification } from "../alerting/notify/notification.
 import { Secret } from "../base/secret.ts";
 import { isActNotice } from "./wording/acts.ts";
 import type { MessageLink } from "./wording/message.ts";
-import { latestNotices } from "./wording/wording.ts";
+import { isTest, latestNotices } from "./wording/wording.ts";
 
 /** Makes the links by which a reader acts on an alert, signed for a receiver at the time of an attempt. */
 export type SignLinks = (subject: LinkSubject, receiver: string, nowMs: number) => readonly MessageLink[];
@@ -25,11 +25,10 @@ export function actLinks(
   if (sign === null || sign === undefined || alert === undefined) return [];
   if (others.length > 0 || fleet !== null) {
     const toAcknowledge = incident?.own.toAcknowledge ?? 0;
-    const isActedOn =
-      incident !== null && status === "firing" && !alerts.some((one) => isActNotice(one) || one.isDrill);
+    const isActedOn = incident !== null && status === "firing" && !alerts.some(isActNotice);
     return isActedOn && toAcknowledge > 0 ? sign({ number: incident.number, toAcknowledge }, receiver, nowMs) : [];
   }
-  const isOfAlert = alert.status === "firing" && alert.event !== "test" && !isActNotice(alert) && !alert.isDrill;
+  const isOfAlert = alert.status === "firing" && !isTest(alert) && !isActNotice(alert);
   return isOfAlert ? sign(alert, receiver, nowMs) : [];
 }
 

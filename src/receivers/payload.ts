@@ -87,7 +87,7 @@ function alertPayload(notice: AlertNotice) {
     url: notice.url,
     result: notice.result,
     error: notice.error,
-    isDrill: notice.isDrill,
+    isDrill: notice.isTest === true,
     judgement: judgement === undefined ? null : judgementPayload(judgement),
     assetsUrl: notice.assetsUrl ?? null,
     restoreUrl: notice.restoreUrl ?? null,

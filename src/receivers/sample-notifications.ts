@@ -66,7 +66,6 @@ const firing: AlertNotice = {
   result,
   counts: { currentCount: 5119, baselineCount: 78, expectedCount: 78 / 7, ratio: 5119 / (78 / 7) },
   error: null,
-  isDrill: false,
 };
 
 const onset: SpikeOnset = {
@@ -400,7 +399,6 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
     evidence: of([{ ...firing, onset, result: evident }]),
     "evidence-resolved": of([{ ...resolved, onset }]),
     ...Object.fromEntries(acts.map(([kind, alerts, summary]) => [kind, of(alerts, { summary })])),
-    drill: of([{ ...firing, isDrill: true }]),
     test: of([test], { summary: "test: this is a test notification" }),
   };
 }

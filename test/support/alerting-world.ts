@@ -179,7 +179,6 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       receivers: routes().map(({ name }) => ({ name, afterMs: 0 })),
       labels: {},
       url: null,
-      isDrill: false,
       ...options.targets?.[slug],
     };
   }

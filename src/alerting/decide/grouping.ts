@@ -82,11 +82,6 @@ export function planNotifications(input: PlanInput): Plan {
   };
 }
 
-/** Returns whether the alert is one of `flatline drill`. */
-function isDrill({ target }: Pick<TrackedAlert, "target">): boolean {
-  return target?.isDrill === true;
-}
-
 function knownKey(receiver: string, incident: number): string {
   return `${incident} ${receiver}`;
 }
@@ -154,7 +149,7 @@ function planIncident(
     { route, nowMs },
   );
   const members = items.filter(isMember);
-  const { groupWaitMs, groupIntervalMs } = alerts.some(isDrill) ? { groupWaitMs: 0, groupIntervalMs: 0 } : settings;
+  const { groupWaitMs, groupIntervalMs } = settings;
   const part: Part = { nowMs, groupWaitMs, groupIntervalMs, incident, items, known, members };
   const isBroad = incident.verdict !== null || incident.family === "unreachable";
   const changes = isBroad ? planBroad(part) : planSeparate(part);

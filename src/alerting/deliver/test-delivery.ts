@@ -2,7 +2,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import { suggest } from "../../base/suggestions.ts";
 import type { Clock } from "../../base/time.ts";
 import { deliveryName } from "../../store/alerts/outbox-entry.ts";
-import { testNotification } from "../notify/test-notification.ts";
+import { testIncident, testNotification } from "../notify/test-notification.ts";
 import { recipientsOf, type DeliveryOutcome, type Receiver } from "./receiver.ts";
 
 /** The result of a test of a receiver, of one recipient. */
@@ -11,12 +11,16 @@ export interface TestDelivery {
   readonly name: string;
   /** null: the receiver has no recipients. */
   readonly recipient: string | null;
+  /** Of a sample incident: which of its notifications. */
+  readonly event?: "firing" | "resolved";
   readonly outcome: DeliveryOutcome["kind"];
   /** The receiver's answer. */
   readonly detail: string;
 }
 
 export interface TestOptions {
+  /** Whether a sample incident is sent, from firing to resolved, in place of a test [it is not]. */
+  readonly isIncident?: boolean;
   readonly clock: Pick<Clock, "nowMs" | "timeout">;
   readonly newId: () => string;
   /** Timeout of each delivery. */
@@ -28,22 +32,31 @@ export interface TestOptions {
 // As many as the outbox sends: a mail server may accept no more connections.
 const deliveriesAtOnce = 4;
 
-/** Sends a test notification to each recipient of the receiver, bypassing the outbox, and returns the answers. */
+/** Sends a test notification, or a sample incident, to each recipient of the receiver, bypassing the outbox, and returns the answers. */
 export async function deliverTest(receiver: Receiver, options: TestOptions): Promise<readonly TestDelivery[]> {
-  const { clock, newId, timeoutMs, externalUrl } = options;
+  const { clock, newId, timeoutMs, externalUrl, isIncident = false } = options;
   const { name } = receiver;
-  async function sendTo(recipient: string | null): Promise<TestDelivery> {
+  async function sendTo(recipient: string | null): Promise<TestDelivery[]> {
     const nowMs = clock.nowMs();
-    const notification = testNotification({ id: newId(), receiver: name, nowMs, externalUrl });
-    const signal = clock.timeout(timeoutMs, options.signal);
-    const outcome = await receiver.deliver(notification, { signal, nowMs, recipient });
-    const detail = outcome.kind === "accepted" ? outcome.detail : outcome.error;
-    return { name: deliveryName(name, recipient), recipient, outcome: outcome.kind, detail };
+    const subject = { receiver: name, nowMs, externalUrl };
+    const notifications = isIncident
+      ? testIncident({ ...subject, newId })
+      : [testNotification({ ...subject, id: newId() })];
+    const answers: TestDelivery[] = [];
+    // The end is sent in any case: what gave no answer in time may have been accepted.
+    for (const notification of notifications) {
+      const signal = clock.timeout(timeoutMs, options.signal);
+      const outcome = await receiver.deliver(notification, { signal, nowMs, recipient });
+      const detail = outcome.kind === "accepted" ? outcome.detail : outcome.error;
+      const event = isIncident ? { event: notification.status } : {};
+      answers.push({ name: deliveryName(name, recipient), recipient, ...event, outcome: outcome.kind, detail });
+    }
+    return answers;
   }
   const recipients = recipientsOf(receiver);
   const sent: TestDelivery[] = [];
   for (let start = 0; start < recipients.length; start += deliveriesAtOnce)
-    sent.push(...(await Promise.all(recipients.slice(start, start + deliveriesAtOnce).map(sendTo))));
+    sent.push(...(await Promise.all(recipients.slice(start, start + deliveriesAtOnce).map(sendTo))).flat());
   return sent;
 }
 

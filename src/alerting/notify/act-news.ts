@@ -114,7 +114,7 @@ async function composeEntries(
     // It may have ended since; and of one that is over the last result speaks no longer.
     const endsAtMs = isLive ? null : ((await parts.alerts.find(id))?.end?.atMs ?? entry.endsAtMs);
     const report = isLive ? reportFor(kind, board.state(check, slug)) : null;
-    const context = settings.targetOf(check, slug) ?? { labels: {}, url: null, isDrill: false };
+    const context = settings.targetOf(check, slug) ?? { labels: {}, url: null };
     const snapshot = snapshotOf(entry.alert, report, context, endsAtMs);
     const notifiedAtMs = notified.get(id);
     const urls = { assetsUrl: assetsUrlOf(settings, snapshot), restoreUrl: restoreUrlOf(settings, snapshot) };

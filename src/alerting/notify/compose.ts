@@ -78,9 +78,9 @@ export interface NoticeFacts {
 /** Returns where the dead assets of an alert can be asked for (CONTRACT 12); null where they cannot. */
 export function assetsUrlOf(
   { externalUrl, hasAssets }: Pick<AlertingSettings, "externalUrl" | "hasAssets">,
-  { id, check, kind, isDrill }: Pick<AlertSnapshot, "id" | "check" | "kind" | "isDrill">,
+  { id, check, kind }: Pick<AlertSnapshot, "id" | "check" | "kind">,
 ): string | null {
-  if (externalUrl === null || hasAssets !== true || isDrill) return null;
+  if (externalUrl === null || hasAssets !== true) return null;
   if (check !== "dead-asset-spike" || kind !== "verdict") return null;
   return pageUrl(externalUrl, `api/v1/alerts/${encodeURIComponent(id)}/assets`);
 }
@@ -88,7 +88,7 @@ export function assetsUrlOf(
 /** Returns where what its incident has to bring back can be asked for (CONTRACT 18); null: it is not judged `checker`, or as above. */
 export function restoreUrlOf(
   settings: Pick<AlertingSettings, "externalUrl" | "hasAssets">,
-  snapshot: Pick<AlertSnapshot, "id" | "check" | "kind" | "isDrill" | "judgement" | "incident">,
+  snapshot: Pick<AlertSnapshot, "id" | "check" | "kind" | "judgement" | "incident">,
 ): string | null {
   const { judgement, incident } = snapshot;
   const assetsUrl = judgement?.verdict === "checker" && incident !== undefined ? assetsUrlOf(settings, snapshot) : null;

@@ -135,18 +135,15 @@ function lastedMs(
   return Math.max(0, untilMs - (onsetAtMs ?? startedAtMs));
 }
 
-/** Returns what is said of a fleet verdict while these alerts fire; those of drills and of other checks do not count. */
+/** Returns what is said of a fleet verdict while these alerts fire; those of other checks do not count. */
 export function fleetNotice(
   fleet: FleetState,
   firing: readonly AlertState[],
-  { board, settings }: { readonly board: Pick<Board, "state">; readonly settings: Pick<AlertingSettings, "targetOf"> },
+  board: Pick<Board, "state">,
 ): FleetNotice {
   const spiking = firing.filter(
-    ({ check, kind, slug, incident }) =>
-      check === "dead-asset-spike" &&
-      kind === "verdict" &&
-      settings.targetOf(check, slug)?.isDrill !== true &&
-      (fleet.by === "ratio" || incident?.number === fleet.number),
+    ({ check, kind, incident }) =>
+      check === "dead-asset-spike" && kind === "verdict" && (fleet.by === "ratio" || incident?.number === fleet.number),
   );
   return composeFleet(fleet, {
     organizations: fleet.organizations,

@@ -62,8 +62,8 @@ export interface AlertNotice {
   readonly result: HealthcheckResult | null;
   readonly counts: ObservedCounts | null;
   readonly error: { readonly reason: CheckErrorReason; readonly message: string } | null;
-  /** Set on everything that `flatline drill` causes. */
-  readonly isDrill: boolean;
+  /** Set on the sample incident of `notify test --incident`, whose numbers are made up. */
+  readonly isTest?: true;
   /** What it belongs to; absent in a test. */
   readonly incident?: { readonly id: string; readonly number: number };
   /** The judgement that held then; absent: none. */

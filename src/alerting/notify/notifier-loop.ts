@@ -20,8 +20,8 @@ const stalledAfterMs = 60_000;
 export interface NotifierLoop extends Loop {
   /** Ends after the current look. @throws the error of that look */
   readonly stop: () => Promise<void>;
-  /** Alerts have changed, or of how many organizations the state is known: looks within a second, at once for a drill. */
-  changed(isUrgent: boolean): void;
+  /** Alerts have changed, or of how many organizations the state is known: looks within a second. */
+  changed(): void;
 }
 
 export interface NotifierLoopOptions {
@@ -55,7 +55,7 @@ export function createNotifierLoop(options: NotifierLoopOptions): NotifierLoop {
   });
   return {
     ...loop,
-    changed: (isUrgent) => loop.wake(isUrgent ? 0 : Math.min(soonestLookMs, settings().groupWaitMs)),
+    changed: () => loop.wake(Math.min(soonestLookMs, settings().groupWaitMs)),
     stop: async () => {
       await loop.stop();
       if (failure !== null) throw failure;

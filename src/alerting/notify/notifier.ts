@@ -127,8 +127,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
         shown.push(composeNotice(notice, snapshot, notifiedAtMs === undefined ? facts : { ...facts, notifiedAtMs }));
       }
       const verdict = isOfVerdict ? fleetOf(incident) : null;
-      if (verdict !== null && !fleets.has(incident.number))
-        fleets.set(incident.number, fleetNow(tracked, settings, verdict));
+      if (verdict !== null && !fleets.has(incident.number)) fleets.set(incident.number, fleetNow(tracked, verdict));
       const fleet = verdict === null ? null : (fleets.get(incident.number) ?? null);
       const sent = { receiver, fleet, ...incidents(incident.number, part), alerts: shown };
       formed.push(...formFor(settings, sent, tracked.input.nowMs));
@@ -182,11 +181,11 @@ export function createNotifier(options: NotifierOptions): Notifier {
     return formed;
   }
 
-  function fleetNow({ input: { alerts } }: Tracked, settings: AlertingSettings, fleet: FleetState): FleetNotice {
+  function fleetNow({ input: { alerts } }: Tracked, fleet: FleetState): FleetNotice {
     return fleetNotice(
       fleet,
       alerts.flatMap(({ live }) => live ?? []),
-      { board, settings },
+      board,
     );
   }
 
@@ -235,7 +234,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
       receiver,
       nowMs,
       externalUrl: settings.externalUrl,
-      fleet: verdict === null ? null : fleetNow(tracked, settings, verdict),
+      fleet: verdict === null ? null : fleetNow(tracked, verdict),
       incident: null,
       alerts: shown,
     });
@@ -316,7 +315,7 @@ async function liveSnapshot({ parts, board }: SnapshotSource, alert: TrackedAler
   const report = reportFor(state.kind, board.state(state.check, state.slug));
   const last = await parts.notices.lastSnapshot(state.id);
   const sent = last === null ? null : readSnapshot(last);
-  const context = alert?.target ?? sent ?? { labels: {}, url: null, isDrill: false };
+  const context = alert?.target ?? sent ?? { labels: {}, url: null };
   // The one that its last change had: it stays the same until the next.
   return snapshotOf(state, report, { ...context, sample: sent?.sample ?? [] }, null);
 }

@@ -64,7 +64,10 @@ async function fleetNow(
   const verdict = incident === null ? null : fleetOf(incident);
   if (verdict === null) return null;
   const firing = (await parts.alerts.allLive()).filter(({ state }) => state === "firing");
-  return { ...fleetNotice(verdict, firing, source), ...(fleet?.sample === undefined ? {} : { sample: fleet.sample }) };
+  return {
+    ...fleetNotice(verdict, firing, source.board),
+    ...(fleet?.sample === undefined ? {} : { sample: fleet.sample }),
+  };
 }
 
 /** All of the part, those of the notification first. */
@@ -85,8 +88,8 @@ function presentNotices(
 /** An alert that the notification is not about. */
 function noticeOf(source: PresentSource, kept: KeptAlert): AlertNotice {
   const { check, slug, severity } = kept.alert;
-  const { labels = {}, url = null, isDrill = false } = source.settings.targetOf(check, slug) ?? {};
-  return { ...standingOf(source, kept, { labels, url, isDrill }), previousSeverity: severity };
+  const { labels = {}, url = null } = source.settings.targetOf(check, slug) ?? {};
+  return { ...standingOf(source, kept, { labels, url }), previousSeverity: severity };
 }
 
 /** The alert as it is; of one that is over the last result speaks no longer, unless it is the one that ended it. */
@@ -98,8 +101,8 @@ function presentNotice(
   if (kept === undefined) return notice;
   const { alert, end } = kept;
   if (end !== null && (notice.event === "resolved" || notice.event === "recovered")) return notice;
-  const { labels, url, isDrill } = notice;
-  const standing = standingOf(source, kept, { labels, url, isDrill });
+  const { labels, url } = notice;
+  const standing = standingOf(source, kept, { labels, url });
   const isTaken = alert.acknowledgement !== null || alert.judgement !== undefined;
   const isStillEscalated = notice.reason === "escalation" && end === null && !isTaken;
   return { ...notice, ...standing, reason: isStillEscalated ? notice.reason : standing.reason };

@@ -22,7 +22,6 @@ export interface AlertSnapshot {
   readonly result: HealthcheckResult | null;
   readonly counts: ObservedCounts | null;
   readonly error: { readonly reason: CheckErrorReason; readonly message: string } | null;
-  readonly isDrill: boolean;
   readonly incident?: { readonly id: string; readonly number: number };
   /** The one that held then; absent: none. */
   readonly judgement?: AlertJudgement;
@@ -34,7 +33,6 @@ export interface AlertSnapshot {
 export interface SnapshotContext {
   readonly labels: Readonly<Record<string, string>>;
   readonly url: string | null;
-  readonly isDrill: boolean;
   /** Dead assets of the change that is notified [none]. */
   readonly sample?: readonly SampledAsset[];
 }
@@ -63,7 +61,6 @@ export function snapshotOf(
     result: shown?.result ?? null,
     counts: shown?.counts ?? null,
     error: report?.kind === "error" ? report.error : null,
-    isDrill: context.isDrill,
     ...(incident === undefined ? {} : { incident }),
     ...(judgement === undefined ? {} : { judgement }),
     ...(context.sample === undefined ? {} : { sample: context.sample }),

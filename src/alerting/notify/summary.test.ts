@@ -27,7 +27,6 @@ function notice(changes: Partial<AlertNotice> = {}): AlertNotice {
     result: report.result,
     counts: report.counts,
     error: null,
-    isDrill: false,
     ...changes,
   };
 }
@@ -135,7 +134,6 @@ describe("summarize", () => {
       { ...fleet, spiking: 0, assetTypes: [] },
       "Fleet-wide spike of dead assets is over: the rates are back under their thresholds, at most 14 organizations",
     ],
-    ["a drill is marked", [notice({ isDrill: true })], null, "[DRILL] acme: fail, 5,119 deaths, 10.0 expected (512×)"],
   ])("%s", (_rule, alerts, fleet, expected) => {
     const last = new Map(alerts.map(({ id, status }) => [id, status]));
 

@@ -16,14 +16,11 @@ export function summarize(
   alerts: readonly AlertNotice[],
   { fleet, incident }: Pick<Notification, "fleet" | "incident">,
 ): string {
-  const isDrill = alerts.length > 0 && alerts.every((alert) => alert.isDrill);
-  const text =
-    fleet !== null
-      ? summarizeFleet(status, alerts, fleet, incident)
-      : incident?.family === "unreachable" && alerts.length > 1
-        ? summarizeUnreachable(status, alerts, incident)
-        : summarizeAlerts(alerts);
-  return isDrill ? `[DRILL] ${text}` : text;
+  return fleet !== null
+    ? summarizeFleet(status, alerts, fleet, incident)
+    : incident?.family === "unreachable" && alerts.length > 1
+      ? summarizeUnreachable(status, alerts, incident)
+      : summarizeAlerts(alerts);
 }
 
 /** Returns the event of one alert as a sentence without a full stop. */

@@ -1,39 +1,137 @@
+import { minuteMs } from "../../base/time.ts";
+import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import { composeNotification } from "./compose.ts";
-import type { Notification } from "./notification.ts";
+import type { AlertNotice, IncidentNotice, Notification } from "./notification.ts";
 
-/** Returns the marked notification that `notify test` sends to one receiver; it belongs to no alert (CONTRACT 3). */
-export function testNotification(options: {
-  readonly id: string;
+/** The receiver that is tried, and when. */
+interface TestSubject {
   readonly receiver: string;
   readonly nowMs: number;
   readonly externalUrl: string | null;
-}): Notification {
-  const { id, nowMs } = options;
-  return composeNotification({
-    ...options,
-    fleet: null,
-    incident: null,
-    alerts: [
-      {
-        id: `test-${id}`,
-        check: "dead-asset-spike",
-        slug: "test",
-        kind: "verdict",
-        event: "test",
-        status: "firing",
-        severity: "warn",
-        previousSeverity: "ok",
-        reason: "test",
-        startsAtMs: nowMs,
-        endsAtMs: null,
-        peak: null,
-        labels: {},
-        url: options.externalUrl,
-        result: null,
-        counts: null,
-        error: null,
-        isDrill: false,
-      },
-    ],
+}
+
+/** Of an organization that does not exist: no configured one is meant. */
+const notice = {
+  check: "dead-asset-spike",
+  slug: "test",
+  kind: "verdict",
+  labels: {},
+  url: null,
+  error: null,
+  previousSeverity: "ok",
+} as const satisfies Partial<AlertNotice>;
+
+/** Returns the marked notification that `notify test` sends to one receiver; it belongs to no alert (CONTRACT 3). */
+export function testNotification(subject: TestSubject & { readonly id: string }): Notification {
+  const { id, nowMs: startsAtMs, externalUrl: url } = subject;
+  const times = { startsAtMs, endsAtMs: null, peak: null };
+  const alert = { ...notice, ...times, id: `test-${id}`, url, severity: "warn", result: null, counts: null } as const;
+  const said = { event: "test", status: "firing", reason: "test" } as const;
+  return composeNotification({ ...subject, fleet: null, incident: null, alerts: [{ ...alert, ...said }] });
+}
+
+const startedBeforeMs = 24 * minuteMs;
+const peakCount = 120;
+const usualCount = 4;
+
+/** Returns the begin and the end of a made-up incident of one organization, as `notify test --incident` sends them (CONTRACT 3). */
+export function testIncident({
+  newId,
+  ...subject
+}: TestSubject & { readonly newId: () => string }): readonly Notification[] {
+  const { nowMs } = subject;
+  const id = `test-${newId()}`;
+  const startsAtMs = nowMs - startedBeforeMs;
+  const [began, over] = [resultOf(peakCount, nowMs), resultOf(usualCount, nowMs)];
+  const common = {
+    ...notice,
+    id,
+    severity: "fail",
+    startsAtMs,
+    peak: { severity: "fail", currentCount: peakCount, atMs: startsAtMs },
+    incident: { id, number: 0 },
+    isTest: true,
+  } as const;
+  const firing: AlertNotice = {
+    ...common,
+    ...began,
+    event: "firing",
+    status: "firing",
+    reason: "not_ok",
+    endsAtMs: null,
+    sample: [{ asset: "https://login.example.com/en", assetType: "URL", deadAtMs: startsAtMs, attributes: {} }],
+  };
+  const resolved: AlertNotice = {
+    ...common,
+    ...over,
+    event: "resolved",
+    status: "resolved",
+    previousSeverity: "fail",
+    reason: "back_to_ok",
+    endsAtMs: nowMs,
+  };
+  return [firing, resolved].map((alert) => {
+    const incident = incidentOf(alert);
+    const composed = composeNotification({ ...subject, id: newId(), fleet: null, incident, alerts: [alert] });
+    return { ...composed, summary: `[TEST] ${composed.summary}` };
   });
+}
+
+function resultOf(currentCount: number, nowMs: number): Pick<AlertNotice, "result" | "counts"> {
+  const ratio = currentCount / usualCount;
+  const counts = { currentCount, baselineCount: 7 * usualCount, expectedCount: usualCount, ratio };
+  const ok = currentCount === usualCount;
+  const message = `${currentCount} deaths in 24 h, ${usualCount} expected (${ratio}×)`;
+  const result: HealthcheckResult = {
+    id: notice.check,
+    title: "Spike in recently dead assets",
+    category: "assets",
+    generatedAt: new Date(nowMs).toISOString(),
+    scope: { slug: notice.slug },
+    ok,
+    severity: ok ? "ok" : "fail",
+    observed: counts,
+    threshold: {
+      windowHours: 24,
+      baselineDays: 7,
+      warnMultiplier: 2,
+      failMultiplier: 4,
+      minSpikeCount: 10,
+      warnAbove: 2 * usualCount,
+      failAbove: 4 * usualCount,
+    },
+    findings: ok ? [] : [{ kind: notice.check, ref: notice.slug, severity: "fail", message }],
+    suggestedAction: ok ? null : "Open a sample of the newly dead assets by hand before anything acts on these deaths.",
+    appUrl: null,
+  };
+  return { result, counts };
+}
+
+function incidentOf({ id, startsAtMs, endsAtMs, severity }: AlertNotice): IncidentNotice {
+  const firing = endsAtMs === null ? 1 : 0;
+  return {
+    id,
+    number: 0,
+    url: null,
+    family: "deaths",
+    startedAtMs: startsAtMs,
+    endedAtMs: endsAtMs,
+    severity,
+    organizations: 1,
+    firing,
+    deaths: { count: peakCount, expected: usualCount },
+    onsetAtMs: startsAtMs,
+    excessStoppedAtMs: null,
+    likelyCause: "unclear",
+    carriers: [],
+    secondOpinion: null,
+    acknowledgedBy: null,
+    held: 0,
+    worst: [],
+    outlived: 0,
+    excess: null,
+    lastedMs: (endsAtMs ?? startsAtMs) - startsAtMs,
+    unjudged: 0,
+    own: { organizations: 1, firing, toAcknowledge: 0, errors: [], lastError: null, judgement: null },
+  };
 }

@@ -30,12 +30,19 @@ export const receiverSchema = z.object({
 });
 export type ReceiverAnswer = z.infer<typeof receiverSchema>;
 
-/** The answer of each recipient of a receiver to a test; recipient null: the receiver has no recipients. */
+/** The answer of each recipient of a receiver to a test, or to the begin and the end of a sample incident; recipient null: the receiver has no recipients. */
 export const receiverTestSchema = z.object({
   receiver: z.string(),
   accepted: z.boolean(),
   deliveries: z
-    .array(z.object({ recipient: z.string().nullable(), outcome: z.string(), detail: z.string() }))
+    .array(
+      z.object({
+        recipient: z.string().nullable(),
+        event: z.string().optional(),
+        outcome: z.string(),
+        detail: z.string(),
+      }),
+    )
     .readonly(),
 });
 export type ReceiverTestAnswer = z.infer<typeof receiverTestSchema>;

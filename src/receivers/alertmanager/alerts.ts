@@ -2,7 +2,7 @@ import type { AlertNotice, FleetNotice, Notification } from "../../alerting/noti
 import { checkKind } from "../../checks/checks.ts";
 import type { Severity } from "../../contract/severity.ts";
 import { cutList, plainText } from "../wording/text.ts";
-import { httpLinks, latestNotices, messageOf, noticeSection } from "../wording/wording.ts";
+import { httpLinks, isTest, latestNotices, messageOf, noticeSection } from "../wording/wording.ts";
 
 /** One label set, which is an alert to Alertmanager: each severity of an alert of ours is another one there. */
 export interface LabelledAlert {
@@ -105,7 +105,7 @@ function noticeAnnotations(notice: AlertNotice, notification: Notification): Rec
     reason: notice.reason,
     ...sampleAnnotation(section.sample),
     ...(section.action === null ? {} : { suggested_action: section.action }),
-    ...(notice.isDrill ? { drill: "true" } : {}),
+    ...(isTest(notice) ? { test: "true" } : {}),
   };
 }
 

@@ -73,7 +73,7 @@ function fleetSample({ sample = [] }: FleetNotice): object {
 }
 
 function logNotice(logger: Logger, notice: AlertNotice, base: object, own: readonly string[]): void {
-  const { event, check, slug, severity, counts, reason, error, peak, isDrill, sample = [] } = notice;
+  const { event, check, slug, severity, counts, reason, error, peak, isTest, sample = [] } = notice;
   const fields = {
     ...base,
     event,
@@ -92,18 +92,18 @@ function logNotice(logger: Logger, notice: AlertNotice, base: object, own: reado
     ...(notice.endsAtMs === null ? {} : { endsAt: iso(notice.endsAtMs), peak: peak?.currentCount ?? null }),
     reason,
     alert: notice.id,
-    ...(isDrill ? { isDrill } : {}),
+    ...(isTest ? { isTest } : {}),
   };
   if (event === "judged") {
     const { judgement, act } = notice;
     const said = { ...base, event, check, slug, verdict: judgement?.verdict ?? null, by: act?.by, alert: notice.id };
-    logger.info({ ...said, ...commentOf(notice, own), ...(isDrill ? { isDrill } : {}) }, "alert judged");
+    logger.info({ ...said, ...commentOf(notice, own) }, "alert judged");
   } else if (event === "acknowledged" || event === "unacknowledged") {
     const acted = { ...base, event, check, slug, by: notice.act?.by, alert: notice.id };
-    logger.info({ ...acted, ...commentOf(notice, own), ...(isDrill ? { isDrill } : {}) }, `alert ${event}`);
+    logger.info({ ...acted, ...commentOf(notice, own) }, `alert ${event}`);
   } else if (event === "released") {
     const released = { ...base, event, check, slug, reason, by: notice.act?.by, alert: notice.id };
-    logger.info({ ...released, ...commentOf(notice, own), ...(isDrill ? { isDrill } : {}) }, "gate open");
+    logger.info({ ...released, ...commentOf(notice, own) }, "gate open");
   } else if (event === "test") logger.info(fields, "test notification");
   else if (notice.status === "resolved") logger.info(fields, "alert resolved");
   else if (severity === "fail") logger.error(fields, "alert firing");

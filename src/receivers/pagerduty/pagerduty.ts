@@ -14,7 +14,7 @@ import { iso } from "../../contract/v1/instant.ts";
 import type { ReceiverInput, ReceiverKind, ReceiverSecrets } from "../kind.ts";
 import { plainText } from "../wording/text.ts";
 import { countFacts } from "../wording/notice-facts.ts";
-import { httpLinks, latestNotices, messageOf, noticeLinks, noticeSection } from "../wording/wording.ts";
+import { httpLinks, isTest, latestNotices, messageOf, noticeLinks, noticeSection } from "../wording/wording.ts";
 
 // developer.pagerduty.com, Events API v2: summary 1,024 characters, dedup_key 255, an event 512 KB.
 const limits = { summary: 1_024, dedupKey: 255, eventBytes: 500_000 };
@@ -169,7 +169,7 @@ function noticeEvent(notice: AlertNotice, notification: Notification, key = noti
   return trigger(notification, message, {
     dedupKey: key,
     source: plainText(notice.slug),
-    severity: notice.event === "test" ? "info" : severities[notice.severity],
+    severity: isTest(notice) ? "info" : severities[notice.severity],
     startsAtMs: notice.startsAtMs,
     check: notice.check,
     group: notice.kind === "unknown" ? "unknown" : "verdict",
@@ -178,7 +178,6 @@ function noticeEvent(notice: AlertNotice, notification: Notification, key = noti
       event: notice.event,
       reason: notice.reason,
       labels: notice.labels,
-      isDrill: notice.isDrill,
     },
   });
 }

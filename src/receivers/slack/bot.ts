@@ -8,6 +8,7 @@ import { actLinks, linkSecrets } from "../act-links.ts";
 import { failureOutcome, maxAnswerBytes, responseOutcome, shown, type DeliveryContext } from "../delivery.ts";
 import type { ReceiverDeps } from "../kind.ts";
 import { isActNotice } from "../wording/acts.ts";
+import { isTest } from "../wording/wording.ts";
 import { slackBody, slackReply, slackStateBody } from "./slack.ts";
 
 /** A bot that may write in one channel. */
@@ -76,7 +77,9 @@ export function createSlackBot(options: SlackBotOptions, deps: ReceiverDeps): Re
       const call = slackCaller(options, { ...deps, secrets: linkSecrets(acts) }, context);
       const post = (body: object): Promise<SlackAnswer> => call("chat.postMessage", { channel, ...body });
       const { incident, alerts } = notification;
-      if (incident === null || messages === null) return (await post(slackBody(notification, acts))).outcome;
+      // A test is in no store.
+      if (incident === null || messages === null || alerts.some(isTest))
+        return (await post(slackBody(notification, acts))).outcome;
       const state = slackStateBody(present, acts);
       const reply = async (to: { readonly channel: string; readonly message: string }): Promise<DeliveryOutcome> => {
         // The end is also for people who do not follow the thread.

@@ -24,11 +24,10 @@ export function incidentMessage(
   isState: boolean,
 ): Pick<Message, "title" | "intro" | "facts" | "sections" | "lines" | "sample"> {
   const { status, fleet, generatedAtMs } = notification;
-  const isDrill = notices.length > 0 && notices.every((notice) => notice.isDrill);
   const isOver = status === "resolved";
   const title = isOver ? endedTitle(incident, notices) : firingTitle(notification, incident, notices);
   return {
-    title: `${isDrill ? "[DRILL] " : ""}${title}`,
+    title,
     intro: isOver ? endedIntro(incident) : firingIntro(notification, incident, notices, isState),
     facts: [...incidentFacts(incident, fleet, generatedAtMs), ...(fleet === null ? [] : typeFacts(fleet))],
     sections: [],

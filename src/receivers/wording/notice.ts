@@ -27,7 +27,7 @@ export function noticeTitle(notice: AlertNotice, word = eventWord(notice)): stri
 /** Returns the second line: what the title has no room for; `nowMs` is when the notification was made. */
 export function noticeSentence(notice: AlertNotice, nowMs: number): string {
   if (notice.event === "test") return "This is a test of flatline's notifications. Nothing is wrong.";
-  const prefix = notice.isDrill ? "This is a drill: its numbers are made up. " : "";
+  const prefix = notice.isTest ? "This is a test: its numbers are made up. " : "";
   if (isActNotice(notice)) return prefix + actSentence(notice);
   return prefix + (notice.status === "resolved" ? endedSentence(notice, nowMs) : firingSentence(notice, nowMs));
 }
@@ -146,7 +146,7 @@ function lastedText({ startsAtMs, endsAtMs }: AlertNotice): string | null {
 }
 
 function marker(notice: AlertNotice): string {
-  return notice.isDrill ? "[DRILL] " : "";
+  return notice.isTest ? "[TEST] " : "";
 }
 
 function eventWord({ event, severity }: AlertNotice): string {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
 import { durationText, instantText, percentText } from "./numbers.ts";
+import { testIncident } from "../../alerting/notify/test-notification.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
 import { previewOf, trimMessage } from "./message.ts";
 import { noticeDetails } from "./notice.ts";
@@ -111,9 +112,15 @@ describe("sentences", () => {
     expect(message.sections[0]?.carriers).toEqual(["+4,900 more"]);
   });
 
-  it("mark drills and tests", () => {
-    expect(messageOf(sample("drill")).title).toMatch(/^\[DRILL\]/);
-    expect(sentence("drill")).toContain("This is a drill");
+  it("mark tests and sample incidents", () => {
+    const [begin, end] = testIncident({ newId: () => "n", receiver: "ops", nowMs: 0, externalUrl: null }).map((one) =>
+      messageOf(one),
+    );
+    expect([begin?.title, end?.title]).toEqual([
+      expect.stringMatching(/^\[TEST\] fail: test, 120\sdeaths \(30\.0×\)$/),
+      expect.stringMatching(/^\[TEST\] resolved: test, after 24\smin$/),
+    ]);
+    expect(begin?.sections[0]?.sentence).toContain("This is a test: its numbers are made up.");
     expect(messageOf(sample("test")).title).toMatch(/^\[TEST\]/);
   });
 

@@ -98,17 +98,23 @@ function wordedMessage(notification: Notification, { acts, maxLinkLength, isWhol
   };
 }
 
+/** Returns whether the alert is made up, to try a receiver. */
+export function isTest(notice: Pick<AlertNotice, "event" | "isTest">): boolean {
+  return notice.event === "test" || notice.isTest === true;
+}
+
 function isOfSeveral(notices: readonly AlertNotice[]): boolean {
   return new Set(notices.map(({ slug }) => slug)).size > 1;
 }
 
 /** Returns the page of the alert, what can be done about it at once, then where its organization is looked at. */
 export function noticeLinks(
-  { id, slug, url, event, incident }: AlertNotice,
+  notice: AlertNotice,
   externalUrl: string | null,
   { acts, maxLinkLength }: Linked = { acts: [], maxLinkLength: longestLink },
 ): MessageLink[] {
-  const isOfAlert = event !== "test";
+  const { id, slug, url, incident } = notice;
+  const isOfAlert = !isTest(notice);
   // The page of the alert links to that of the organization.
   const isOwn = url !== null && externalUrl !== null && url.startsWith(externalUrl);
   const page = isOfAlert
@@ -192,14 +198,13 @@ function isJudgement(notices: readonly AlertNotice[]): boolean {
 function groupTitle(notices: readonly AlertNotice[]): string {
   const [first] = notices;
   if (first !== undefined && notices.every(isActNotice)) {
-    const drill = first.isDrill ? "[DRILL] " : "";
     const isJudged = isJudgement(notices);
     const word = isJudged ? judgedWord(first) : first.event === "released" ? "gate open" : first.event;
     const slugs = new Set(notices.map(({ slug }) => slug)).size;
     const what = slugs === 1 ? `${plainText(first.slug)}, ${notices.length} alerts` : `${slugs} organizations`;
     const gates = new Set(notices.filter(({ event }) => event === "released").map(({ slug }) => slug)).size;
     const opened = !isJudged || gates === 0 ? "" : `, ${gates} ${gates === 1 ? "gate" : "gates"} open`;
-    return `${drill}${word}: ${what}${opened}`;
+    return `${word}: ${what}${opened}`;
   }
   const firing = notices.filter(({ status }) => status === "firing");
   const resolved = notices.length - firing.length;
@@ -208,6 +213,5 @@ function groupTitle(notices: readonly AlertNotice[]): string {
     return count === 0 ? [] : [`${count} ${severity}`];
   });
   const parts = [...bySeverity, ...(resolved === 0 ? [] : [`${resolved} resolved`])];
-  const isDrill = notices.every((notice) => notice.isDrill);
-  return `${isDrill ? "[DRILL] " : ""}${notices.length} alerts: ${parts.join(", ")}`;
+  return `${notices.length} alerts: ${parts.join(", ")}`;
 }

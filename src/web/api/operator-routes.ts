@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { z } from "zod";
 
 import type { Actor } from "../../contract/actor.ts";
 import { unchangedEntry, viewOutboxEntry } from "../../alerting/deliver/outbox-acts.ts";
@@ -15,6 +16,9 @@ import type { AccessSettings } from "../access/settings.ts";
 import type { UnwatchedReading } from "../read/unwatched.ts";
 import type { OutboxReading } from "../read/outbox.ts";
 import { addResource } from "../resource.ts";
+import { readInput } from "./read-input.ts";
+
+const testQuerySchema = z.strictObject({ incident: z.enum(["true", "false"], "must be true or false").optional() });
 
 /** Registers the routes that only an operator sees: outbox, receivers, configuration and slugs that nothing checks (CONTRACT 8 and 11). */
 export function addOperatorRoutes(
@@ -50,7 +54,8 @@ export function addOperatorRoutes(
       access: "admin",
       handle: async (request): Promise<ReceiverTestAnswer> => {
         const { name } = request.params as { readonly name: string };
-        const deliveries = await outbox.test(name, authorOf(request));
+        const { incident } = readInput(testQuerySchema, request.query, "not a test of a receiver");
+        const deliveries = await outbox.test(name, authorOf(request), incident === "true");
         if (deliveries === null) throw unknownReceiver(name, await outbox.receivers());
         return { receiver: name, accepted: deliveries.every(({ outcome }) => outcome === "accepted"), deliveries };
       },

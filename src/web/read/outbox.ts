@@ -20,6 +20,8 @@ export interface ReceiverView {
 export interface TestedDelivery {
   /** null: the receiver has no recipients. */
   readonly recipient: string | null;
+  /** Of a sample incident: which of its notifications. */
+  readonly event?: "firing" | "resolved";
   readonly outcome: "accepted" | "retry" | "rejected";
   readonly detail: string;
 }
@@ -60,15 +62,15 @@ export function createOutboxReading(running: Running) {
         pausedUntilMs: pauses.get(name) ?? null,
       }));
     },
-    /** Sends a test to each recipient of a receiver now, and ends a pause that it asked for. null: no such receiver. */
-    test: async (name: string, author: Actor): Promise<readonly TestedDelivery[] | null> => {
+    /** Sends a test, or a sample incident, to each recipient of a receiver now, and ends a pause that it asked for. null: no such receiver. */
+    test: async (name: string, author: Actor, isIncident = false): Promise<readonly TestedDelivery[] | null> => {
       const found = running.receivers().find(({ receiver }) => receiver.name === name);
       if (found === undefined) return null;
       const { receiver, timeoutMs } = found;
       const { externalUrl } = running.config().alerting;
       // A stop of the server waits for it no longer than for any request.
       const signal = new AbortController().signal;
-      const sent = await deliverTest(receiver, { clock, newId, timeoutMs, externalUrl, signal });
+      const sent = await deliverTest(receiver, { clock, newId, timeoutMs, externalUrl, signal, isIncident });
       await store.transaction(async ({ outbox, audit }) => {
         const nowMs = clock.nowMs();
         const isResumed = await outbox.endPause(name, nowMs);
@@ -80,7 +82,7 @@ export function createOutboxReading(running: Running) {
         await audit.append({ atMs: nowMs, actor: author, action: "receiver.test", slug: null, subject: name, detail });
       });
       onChanged();
-      return sent.map(({ recipient, outcome, detail }) => ({ recipient, outcome, detail }));
+      return sent.map(({ name: _name, ...delivery }) => delivery);
     },
   };
 }

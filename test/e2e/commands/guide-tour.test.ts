@@ -134,14 +134,14 @@ describe("docs/guide.md", () => {
     expect(new Set(outcomes).size).toBe(rows.length);
   });
 
-  it("has sent Slack a test, the alerts, and the drill's two", () => {
+  it("has sent Slack a test, the alerts, and the sample incident's two", () => {
     const texts = slack.requests.map(({ body }) => (JSON.parse(body) as { readonly text: string }).text);
 
     expect(texts).toEqual([
       expect.stringContaining("[TEST]"),
       expect.stringContaining("Incident 1: 2 organizations spike"),
-      expect.stringContaining("[DRILL] fail"),
-      expect.stringContaining("[DRILL] resolved"),
+      expect.stringContaining("[TEST] fail"),
+      expect.stringContaining("[TEST] resolved"),
     ]);
   });
 });

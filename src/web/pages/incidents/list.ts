@@ -117,10 +117,9 @@ function headline({ incidents, unfinished }: IncidentList): string[] {
 
 function renderEmpty(): Html {
   return html`<p class="lede">
-      When one begins it stands here, with its likely cause, and whether it is over. To see one now:
+      When one begins it stands here, with its likely cause, and whether it is over. To see what a receiver gets then:
     </p>
-    <p class="copy"><code>flatline drill</code></p>
-    <p class="pager">in a store of its own, through your own receivers, within a minute</p>`;
+    <p class="copy"><code>flatline notify test NAME --incident</code></p>`;
 }
 
 /** Incidents under a name, with what is said of their order. */
