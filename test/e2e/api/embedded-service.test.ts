@@ -13,7 +13,6 @@ import {
   startPlatformServer,
 } from "../../support/far-side/platform-server.ts";
 import { eventually, startDaemon } from "../../support/program/program.ts";
-import { startScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
 
 let folder: DaemonFolder;
 
@@ -74,16 +73,6 @@ describe("beside a running daemon", () => {
     expect(JSON.parse((await cli(["keys", "list", "--json"])).stdout)).toEqual([]);
   });
 
-  it("a key of an organization without a slug is refused", async () => {
-    await folder.configure(embedded("127.0.0.1:0"));
-
-    const outcome = await cli(["keys", "create", "--organization", "acme", ""]);
-
-    expect([outcome.exitCode, outcome.stderr]).toEqual([64, expect.stringContaining("--organization")]);
-    // Not even a store was made.
-    expect((await cli(["keys", "list", "--json"])).exitCode).toBe(66);
-  });
-
   it("a fixture is imported and served, and what it asks for is counted", async () => {
     await folder.configure(embedded("127.0.0.1:0"));
     const app = await folder.start();
@@ -119,29 +108,6 @@ describe("beside a running daemon", () => {
   });
 });
 
-describe("import fixture", () => {
-  it("may be of organizations that only the configuration names", async () => {
-    await folder.configure(embedded("127.0.0.1:0"));
-    const text = "keys: [{ key: k, role: customer, organizations: [acme] }]\n";
-    await writeFile(path.join(folder.path, "keys.yaml"), text);
-
-    const outcome = await cli(["import", "fixture", "keys.yaml"]);
-
-    expect([outcome.exitCode, outcome.stderr]).toEqual([0, ""]);
-  });
-
-  it.each([
-    ["that is not there", "missing.yaml", 66],
-    ["that is none", "flatline.yaml", 65],
-  ])("of a file %s says so", async (_what, file, exitCode) => {
-    await folder.configure(embedded("127.0.0.1:0"));
-
-    const outcome = await cli(["import", "fixture", file]);
-
-    expect([outcome.exitCode, outcome.stderr]).toEqual([exitCode, expect.stringContaining(file)]);
-  });
-});
-
 describe("reports list in process", () => {
   beforeEach(async () => {
     await folder.configure(embedded("127.0.0.1:0"));
@@ -161,97 +127,15 @@ describe("reports list in process", () => {
     expect(next.stdout.split("\n").map((line) => /"id":(\d+)/.exec(line)?.[1])).toEqual(["9303", "9304", undefined]);
   });
 
-  // A cursor may begin with any character of base64url.
-  it.each(["-Vabc", "-habc", "-cabc", "--version", "--help", "-V"])("takes %s for a cursor", async (cursor) => {
-    const outcome = await cli(["reports", "list", "--slug", "acme", "--cursor", cursor]);
-
-    expect(outcome).toMatchObject({
-      exitCode: 1,
-      stdout: "",
-      stderr: "flatline: cursor: invalid or altered; start again without a cursor\n",
-    });
-  });
-
   it("follows every cursor with --all", async () => {
     const { stdout, stderr } = await cli(["reports", "list", "--slug", "acme", "--all", "--json", "--limit", "10"]);
 
     expect(stdout.trim().split("\n")).toHaveLength(29);
     expect(stderr).toBe("");
   });
-
-  it("shows progress on a terminal only", async () => {
-    const { stderr } = await cli(["reports", "list", "--slug", "acme", "--all", "--limit", "10"], "");
-
-    expect(stderr).toBe("\r10 reports\r20 reports\r29 reports\r\u001b[K");
-  });
-
-  it.each([
-    [["--needs-customer-review"], 24],
-    [["--needs-customer-review", "false"], 29],
-    [["--asset-type", "address"], 1],
-    [["--status", "closed"], 0],
-    [["--start-date", "2026-11-20T12:00:00.000Z"], 0],
-    [["--decision", "approve", "--reviewed-by", "human"], 2],
-    [["--decision", "skip"], 0],
-    [["--decision", "ESCALATE"], 0],
-    [["--reported-by", "automation"], 0],
-    [["--country", "us", "--source", "api"], 29],
-  ])("filters by %j", async (flags, count) => {
-    const { exitCode, stdout } = await cli(["reports", "list", "--slug", "acme", "--all", "--json", ...flags]);
-
-    expect([exitCode, stdout.split("\n").filter((line) => line !== "").length]).toEqual([0, count]);
-  });
-
-  it.each([
-    ["a limit of 0", ["--limit", "0"], "--limit: "],
-    ["a date that is none", ["--start-date", "yesterday"], "--start-date: "],
-    ["a status that is none", ["--status", "OPEN"], "--status: "],
-    [
-      "an asset type that is none",
-      ["--asset-type", "telegran"],
-      '--asset-type: must be one of the 92 values that --help lists; did you mean "TELEGRAM"?',
-    ],
-    [
-      "a source that is none",
-      ["--source", "mail"],
-      "--source: must be one of APP, API, CANARY_TOKEN, AUTO_DETECTION, ASSET_MANAGEMENT",
-    ],
-    [
-      "a decision that is none",
-      ["--decision", "skipped"],
-      '--decision: must be one of APPROVE, REJECT, SKIP, ESCALATE; did you mean "SKIP"?',
-    ],
-    ["a country of three letters", ["--country", "USA"], "--country: "],
-    ["an unknown filter", ["--page", "2"], "--page"],
-  ])("refuses %s", async (_what, flags, says) => {
-    const { exitCode, stderr } = await cli(["reports", "list", "--slug", "acme", ...flags]);
-
-    expect([exitCode, stderr]).toEqual([64, expect.stringContaining(says)]);
-  });
-
-  it("needs --slug where there are several, and refuses one that does not exist", async () => {
-    const without = await cli(["reports", "list"]);
-    const wrong = await cli(["reports", "list", "--slug", "nobody"]);
-
-    expect([without.exitCode, wrong.exitCode]).toEqual([64, 1]);
-  });
 });
 
 describe("reports list of a service", () => {
-  it("refuses a filter's value that the API does not have before any request", async () => {
-    const upstream = await startScriptedUpstream();
-    await folder.configure(`
-source: { type: remote, baseUrl: "${upstream.baseUrl}", apiKey: k }
-organizations: [acme]
-`);
-
-    const { exitCode, stdout, stderr } = await cli(["reports", "list", "--asset-type", "TELEGRAN"]);
-    await upstream.close();
-
-    expect([exitCode, stdout, stderr]).toEqual([64, "", expect.stringContaining('did you mean "TELEGRAM"?')]);
-    expect(upstream.requests).toEqual([]);
-  });
-
   it("is the same as in process, over the wire", async () => {
     const server = await startPlatformServer();
     await folder.configure(`
@@ -263,52 +147,6 @@ organizations: [acme]
     await server.close();
 
     expect([exitCode, stdout.trim().split("\n").length]).toEqual([0, 29]);
-  });
-
-  it("sends only what was asked, and says once when a filter of ours is ignored", async () => {
-    const upstream = await startScriptedUpstream();
-    await folder.configure(`
-source: { type: remote, baseUrl: "${upstream.baseUrl}", apiKey: k }
-organizations: [acme, { slug: globex, apiKey: of-globex }]
-`);
-    const reports = [
-      { id: 1, status: "TODO" },
-      { id: 2, status: "CLOSED" },
-    ];
-    upstream.script(
-      { kind: "answer", body: { reports: [] } },
-      { kind: "answer", body: { reports, cursor: "c" } },
-      { kind: "answer", body: { reports } },
-    );
-
-    const plain = await cli(["reports", "list"]);
-    const filtered = await cli(["reports", "list", "--slug", "globex", "--status", "CLOSED", "--all", "--json"]);
-    await upstream.close();
-
-    expect(upstream.requests.map(({ path }) => path.replace("/api/v2/organization/reports", ""))).toEqual([
-      "",
-      "?slug=globex&status=CLOSED",
-      "?slug=globex&status=CLOSED&cursor=c",
-    ]);
-    expect(upstream.requests.map(({ headers }) => headers["x-api-key"])).toEqual(["k", "of-globex", "of-globex"]);
-    expect([plain.stdout, plain.stderr]).toEqual(["no reports\n", ""]);
-    expect(filtered.stdout).toBe('{"id":2,"status":"CLOSED"}\n{"id":2,"status":"CLOSED"}\n');
-    expect(filtered.stderr.match(/seems to ignore the filter status/g)).toHaveLength(1);
-  });
-});
-
-describe("the program as it is shipped", () => {
-  it("asks for a key before it looks at a path that cannot be decoded", async () => {
-    await folder.configure(embedded("127.0.0.1:0"));
-    await importFixture();
-    await using daemon = await startDaemon([], { cwd: folder.path });
-
-    const status = async (target: string, headers = {}): Promise<number> =>
-      (await fetch(daemon.url + target, { headers })).status;
-
-    expect(await status("/api/v2/%zz")).toBe(401);
-    expect(await status("/api/v2/%zz", { "x-api-key": platformKeys.acme })).toBe(404);
-    expect(await status("/%zz")).toBe(404);
   });
 });
 

@@ -177,20 +177,6 @@ describe("a healthcheck that nothing in flatline knows", () => {
       "is configured there: dead-asset-spike, greenhouse-heating",
     );
   });
-
-  it("ends by a run that was asked for, when the platform finds nothing wrong", async () => {
-    const before = slack.ofWebhook.length;
-    answer = { ...ripeness, ok: true, severity: "ok", findings: [], suggestedAction: null };
-    const run = await fetch(`${daemon.url}/api/v1/checks/${name}/acme/run`, { method: "POST", headers });
-
-    expect([run.status, ((await run.json()) as CheckView).severity]).toEqual([200, "ok"]);
-    await eventually(async () => slack.ofWebhook.length > before);
-    const message = slack.ofWebhook.at(-1)?.states[0]?.lines.join("\n");
-    expect(message).toContain("The platform finds nothing wrong any more");
-    expect(await pageOf("/o/acme")).toContain("Ripeness of tomatoes");
-    const ended = await runProgram(["alerts", "list", "--ended", "acme", "--url", daemon.url], { cwd: folder.path });
-    expect(ended.stdout).toContain(name);
-  });
 });
 
 describe("a healthcheck that the platform does not have", () => {
@@ -203,17 +189,6 @@ describe("a healthcheck that the platform does not have", () => {
     const counted = { check: "greenhouse-heating", reason: "not_found" };
     expect(seriesValue(families, "flatline_check_errors_total", counted)).toBe(2);
     expect(seriesValue(families, "flatline_check_errors_total", { check: "regret", reason: "not_found" })).toBeNull();
-  });
-
-  it("fires by its own rule, and is held back where a silence names it", async () => {
-    const families = await metricsNow();
-    const firing = (slug: string): number | null =>
-      seriesValue(families, "flatline_alert_firing", { check: "greenhouse-heating", slug, severity: "unknown" });
-
-    expect([firing("acme"), firing("calm")]).toEqual([1, 1]);
-    const messages = slack.ofWebhook.map(({ states }) => states.flatMap(({ lines }) => lines).join("\n"));
-    expect(messages.filter((text) => text.includes("not_found")).join("\n")).toContain("acme");
-    expect(messages.join("\n")).not.toContain("calm");
   });
 });
 

@@ -196,7 +196,6 @@ describe("what PagerDuty says of an incident", () => {
       () => bodyOf({ type: "incident.acknowledged", key: "x" }),
       "no_alert",
     ],
-    ["of another event", () => bodyOf({ type: "incident.annotated", key: "x" }), "ignored"],
     [
       "that is a ping",
       () =>
@@ -223,10 +222,7 @@ describe("what PagerDuty says of an incident", () => {
 
   it.each<[string, (body: string) => { signature: string | null; receiver?: string }]>([
     ["without a signature", () => ({ signature: null })],
-    ["with an empty signature", () => ({ signature: "" })],
     ["signed with another secret", (body) => ({ signature: sign(body, "another") })],
-    ["signed for another body", () => ({ signature: sign("{}") })],
-    ["with a signature of another version", (body) => ({ signature: sign(body).replace("v1", "v2") })],
     ["for a receiver that has no secret", (body) => ({ signature: sign(body), receiver: "other" })],
     ["for a receiver that is none", (body) => ({ signature: sign(body), receiver: "nobody" })],
   ])("is refused %s", async (_what, given) => {

@@ -105,26 +105,6 @@ it("names the newest assets of the types that carry the excess, the same ones to
   expect(told("one")[0]?.alerts[0]?.sample[0]).toMatchObject({ assetType: "URL", attributes: { checker: "eu-1" } });
 });
 
-it("names none where nobody wants them", async () => {
-  await configure("fleet: false, sample: 0");
-  await store(deathsOf("acme", 30));
-
-  await folder.start();
-  await eventually(() => told("one").length > 0);
-
-  expect(told("one")[0]?.alerts[0]?.sample).toEqual([]);
-});
-
-it("names none of an organization that says so", async () => {
-  await configure("fleet: false", ", sample: false");
-  await store(deathsOf("acme", 30));
-
-  await folder.start();
-  await eventually(() => told("one").length > 0);
-
-  expect(told("one")[0]?.alerts[0]?.sample).toEqual([]);
-});
-
 it("of a fleet verdict names as many in all, of the organizations that are routed to the receiver alone", async () => {
   await configure("fleet: { minOrganizations: 2, ratio: 0.5 }, sample: 4");
   await store([...deathsOf("acme", 30), ...deathsOf("globex", 30)]);

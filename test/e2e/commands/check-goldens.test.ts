@@ -3,7 +3,6 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { runCli } from "../../support/program/cli-run.ts";
 import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
 import { runProgram } from "../../support/program/program.ts";
 import { isLong } from "../../support/tier.ts";
@@ -93,11 +92,6 @@ describe("flatline check on real series", () => {
 
     expect(outcome.stderr).toBe("");
     expectGolden(golden, outcome);
-  });
-
-  it("gives every golden's counts and severity", { timeout: 60_000 }, async () => {
-    expect(goldens).toHaveLength(180);
-    for (const golden of goldens) expectGolden(golden, await runCli(argumentsOf(golden), { cwd: folder.path }));
   });
 
   it("takes the worst severity of several organizations as its exit code", async () => {

@@ -2,10 +2,8 @@ import { readFileSync } from "node:fs";
 
 import { describe, expect, it } from "vitest";
 
-import { hasColour } from "../../../src/cli/context.ts";
 import { runCli } from "../../support/program/cli-run.ts";
 import { commandPaths } from "../../support/program/command-paths.ts";
-import { makeProgramFolder } from "../../support/program/program-folder.ts";
 import { runProgram } from "../../support/program/program.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as {
@@ -26,33 +24,6 @@ const leaves = paths.filter(
 );
 
 describe("the help", () => {
-  it("names every command", () => {
-    const names = paths.map((path) => path.join(" "));
-
-    expect(names).toEqual(
-      expect.arrayContaining([
-        "run",
-        "healthcheck",
-        "check",
-        "config check",
-        "config show",
-        "config schema",
-        "config schedule",
-        "import events",
-        "import fixture",
-        "keys create",
-        "keys list",
-        "keys revoke",
-        "reports list",
-        "proposals review",
-        "notify test",
-        "outbox list",
-        "outbox retry",
-        "outbox discard",
-      ]),
-    );
-  });
-
   it.each(leaves.map((path) => path.join(" ")))("of %s tells its usage and gives an example", async (name) => {
     const help = await helpOf(name.split(" "));
 
@@ -73,13 +44,6 @@ describe("the built program", () => {
     const { exitCode, stdout, stderr } = await runProgram([flag], { cwd });
 
     expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: "" });
-  });
-
-  it("prints its help on stdout", async () => {
-    const { exitCode, stdout, stderr } = await runProgram(["run", "--help"], { cwd });
-
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-    expect(stdout).toMatch(/^Usage: flatline run /);
   });
 
   it.each([["help", "--help"], ["help", "-h"], ["help"], ["--help"]])("prints help for %s %s", async (...args) => {
@@ -106,31 +70,5 @@ describe("the built program", () => {
     ["config help nonsense", "flatline: unknown command 'config nonsense'\n"],
   ])("refuses `%s`", async (line, message) => {
     expect(await runCli(line.split(" "), { cwd })).toEqual({ exitCode: 64, stdout: "", stderr: message });
-  });
-
-  it("writes no colour where there is no terminal, and takes its configuration from the environment", async () => {
-    await using folder = await makeProgramFolder();
-    await folder.write("named.yaml", "source: { type: embedded }\norganizations: [acme]\nlog: { format: pretty }\n");
-    const env = { FLATLINE_CONFIG: `${folder.path}/named.yaml` };
-    await folder.write("events.csv", "at,slug\n2026-01-15T12:00:00Z,acme\n");
-    await runProgram(["import", "events", "events.csv"], { cwd: folder.path, env });
-
-    const shown = await runProgram(["config", "show"], { cwd: folder.path, env });
-    const checked = await runProgram(["check"], { cwd: folder.path, env });
-
-    expect([shown.exitCode, checked.exitCode]).toEqual([0, 0]);
-    expect(shown.stdout + checked.stdout).toContain("acme");
-    expect(shown.stdout + shown.stderr + checked.stdout + checked.stderr).not.toContain("\u001b");
-  });
-});
-
-describe("colour", () => {
-  it.each([
-    { name: "on a terminal", isTerminal: true, env: {}, expected: true },
-    { name: "on a terminal with an empty NO_COLOR", isTerminal: true, env: { NO_COLOR: "" }, expected: true },
-    { name: "on a terminal with NO_COLOR", isTerminal: true, env: { NO_COLOR: "1" }, expected: false },
-    { name: "into a file", isTerminal: false, env: {}, expected: false },
-  ])("$name: $expected", ({ isTerminal, env, expected }) => {
-    expect(hasColour({ write: () => undefined, isTerminal, columns: 80 }, env)).toBe(expected);
   });
 });

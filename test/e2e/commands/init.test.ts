@@ -72,39 +72,6 @@ describe("flatline init", () => {
     });
   });
 
-  it("asks again for what cannot be", async () => {
-    const typed = `security.example.com\n${platform.baseUrl}\n\nkey-of-mine\n \nacme\n\nhttps://flatline.example.com\n`;
-
-    const { exitCode, stderr } = await init([], { typed });
-
-    expect(exitCode).toBe(0);
-    expect(stderr).toContain("It must be an address that begins with http:// or https://.");
-    expect(stderr).toContain("It must not be empty.");
-    expect(stderr).toContain("It must name at least one.");
-    expect(await read("flatline.yaml")).toMatch(/type: log[^]*externalUrl: https:\/\/flatline\.example\.com /);
-    expect(await isThere("secrets/slack-url")).toBe(false);
-  });
-
-  it("writes after a failed try only when it is told to", async () => {
-    const answers = `${platform.baseUrl}\nkey-of-mine\nacme nobody\n\n\n`;
-
-    const refused = await init([], { typed: `${answers}\n` });
-    const isWritten = await isThere("flatline.yaml");
-    const forced = await init([], { typed: `${answers}y\n` });
-
-    expect(refused).toMatchObject({ exitCode: 69, stdout: expect.stringMatching(/^unknown +nobody /m) });
-    expect(isWritten).toBe(false);
-    expect([forced.exitCode, await isThere("flatline.yaml")]).toEqual([0, true]);
-  });
-
-  it("writes nothing at the end of the input", async () => {
-    expect(await init([], { typed: `${platform.baseUrl}\n` })).toMatchObject({
-      exitCode: 69,
-      stderr: expect.stringMatching(/flatline: stopped: nothing was written\n$/),
-    });
-    expect(await isThere("flatline.yaml")).toBe(false);
-  });
-
   it("takes flags and variables without a terminal, and is `config init` too", async () => {
     const made = await runCli(["config", "init", ...flags("acme")], { cwd: folder.path, env: key });
 

@@ -6,7 +6,6 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { runCli, type CliOptions, type CliOutcome } from "../../support/program/cli-run.ts";
-import { describedApi } from "../../support/far-side/described-api.ts";
 import { platformFixture, platformKeys, startPlatformServer } from "../../support/far-side/platform-server.ts";
 import { startScriptedUpstream, type ScriptedStep } from "../../support/far-side/scripted-upstream.ts";
 
@@ -64,15 +63,6 @@ describe("proposals review asks", () => {
     expect(await queuedIds()).toContain(301);
   });
 
-  it.each(["", "\n", "ye\n", "no\n"])("and takes %j for a no", async (typed) => {
-    await importFixture();
-
-    const { exitCode } = await review(embedded(), rejecting, { typed });
-
-    expect(exitCode).toBe(1);
-    expect(await queuedIds()).toContain(301);
-  });
-
   it.each(["y\n", "YES\n"])("and reviews after %j", async (typed) => {
     await importFixture();
 
@@ -115,35 +105,12 @@ describe("proposals review asks", () => {
     expect(exitCode).toBe(1);
   });
 
-  it("about the body alone when only another proposal of its report is in the queue", async () => {
-    const upstream = await startScriptedUpstream();
-    const decided = { id: 301, decision: "SKIP", needsCustomerReview: false, asset: { id: 501 } };
-    const queued = { id: 302, needsCustomerReview: true, asset: { id: 502 } };
-    upstream.script({ kind: "answer", body: { reports: [{ id: 9301, proposals: [decided, queued] }] } });
-
-    const args = [...rejecting, "--asset-id", "501"];
-    const { stderr } = await review(remote(upstream.baseUrl), args, { typed: "n\n" });
-    await upstream.close();
-
-    expect(stderr).toMatch(/^proposal 301 is not in the review queue: its state in report 9301 is SKIP\nREJECT closes/);
-  });
-
   it("for the asset when the proposal cannot be looked up", async () => {
     await importFixture();
 
     const { exitCode, stderr } = await review(embedded(), ["330", ...rejecting.slice(1)], { typed: "y\n" });
 
     expect([exitCode, stderr]).toEqual([64, expect.stringContaining("--asset-id is needed")]);
-  });
-
-  it("with a warning when the asset is another one", async () => {
-    await importFixture();
-
-    const { exitCode, stderr } = await review(embedded(), [...rejecting, "--asset-id", "502"], { typed: "y\n" });
-
-    expect(stderr).toContain("NOT the asset 502 that you decided about");
-    expect(exitCode).toBe(1);
-    expect(await queuedIds()).toContain(301);
   });
 
   it("after what an upstream wrote cannot steer the terminal", async () => {
@@ -167,32 +134,8 @@ interface Usage {
 }
 
 const wrongUsage: readonly Usage[] = [
-  { rule: "no decision", args: ["301"], says: "--decision" },
   { rule: "a decision that is none", args: ["301", "--decision", "MAYBE"], says: "APPROVE, REJECT, WATCHLIST" },
-  {
-    rule: "a proposal that is no number",
-    args: ["abc", ...rejecting.slice(1)],
-    says: "ID: must be a positive integer",
-  },
   { rule: "APPROVE without a label", args: ["301", "--decision", "APPROVE"], says: "--label" },
-  {
-    rule: "Brand Impersonation without a brand",
-    args: ["301", "--decision", "APPROVE", "--label", "Brand Impersonation"],
-    says: "--brand-id: is required",
-  },
-  { rule: "REJECT without a reason", args: ["301", "--decision", "REJECT"], says: "--reject-reason" },
-  { rule: "WATCHLIST without a reason", args: ["301", "--decision", "WATCHLIST"], says: "--watchlist-reason" },
-  {
-    rule: "OTHER without a note",
-    args: ["301", "--decision", "WATCHLIST", "--watchlist-reason", "OTHER"],
-    says: "--note",
-  },
-  {
-    rule: "a note that is too long",
-    args: [...rejecting, "--note", "x".repeat(1_001)],
-    says: "at most 1000 characters",
-  },
-  { rule: "an asset that is no number", args: [...rejecting, "--asset-id", "five"], says: "--asset-id" },
   { rule: "a flag of another decision", args: [...rejecting, "--label", "C2 Server"], says: "goes with APPROVE only" },
   { rule: "--yes without the asset", args: [...rejecting, "--yes"], says: "--asset-id: required with --yes" },
   {
@@ -221,15 +164,6 @@ describe("proposals review", () => {
     const { exitCode, stderr } = await review(remote("http://127.0.0.1:1/api/v2"), rejecting);
 
     expect([exitCode, stderr]).toEqual([64, expect.stringContaining("there is no terminal to ask on")]);
-  });
-
-  it("blocks a false positive for who says so twice", async () => {
-    await importFixture();
-
-    const args = ["301", "--decision", "APPROVE", "--label", "False Positive", "--asset-id", "501", "--yes"];
-    const { exitCode } = await review(embedded(), [...args, "--yes-block-false-positive"]);
-
-    expect(exitCode).toBe(0);
   });
 
   it("prints exactly the body with --dry-run, asks nobody and opens no store", async () => {
@@ -263,35 +197,6 @@ describe("proposals review", () => {
     expect(existsSync(path.join(folder, "flatline.db"))).toBe(false);
   });
 
-  it.each(describedApi.lists.labels)("approves with the label %s", async (label) => {
-    const args = ["301", "--decision", "APPROVE", "--label", label, "--brand-id", "7", "--asset-id", "501"];
-    const { exitCode, stdout } = await review(embedded(), [...args, "--yes-block-false-positive", "--dry-run"]);
-
-    expect([exitCode, JSON.parse(stdout)]).toEqual([0, { assetId: 501, decision: "APPROVE", label, brandId: 7 }]);
-  });
-
-  it("needs --slug in process where there are several organizations", async () => {
-    await importFixture(embedded("acme, globex"));
-
-    const without = await review(embedded("acme, globex"), rejecting, { typed: "y\n" });
-    const named = await review(embedded("acme, globex"), [...rejecting, "--slug", "acme"], { typed: "y\n" });
-
-    expect([without.exitCode, named.exitCode]).toEqual([64, 0]);
-    expect(without.stderr).toContain("--slug is needed");
-  });
-
-  it("counts in the budget in process, and is refused when that is used up", async () => {
-    await importFixture();
-    const outcomes: CliOutcome[] = [];
-    for (let id = 301; id <= 311; id++)
-      outcomes.push(
-        await review(embedded(), [String(id), ...rejecting.slice(1), "--asset-id", String(id + 200), "--yes"]),
-      );
-
-    expect(outcomes.map(({ exitCode }) => exitCode)).toEqual([...Array.from({ length: 10 }, () => 0), 1]);
-    expect(outcomes.at(-1)?.stderr).toContain("10 reviews by API");
-  });
-
   it("reviews on the service that the configuration names", async () => {
     const server = await startPlatformServer();
 
@@ -316,24 +221,13 @@ const queue: ScriptedStep = {
 describe("proposals review on a service", () => {
   const answers: readonly { rule: string; step: ScriptedStep; exitCode: number; says: string }[] = [
     { rule: "that resets", step: { kind: "reset" }, exitCode: 75, says: "whether the review was made is unknown" },
-    { rule: "that closes", step: { kind: "close" }, exitCode: 75, says: "read the proposal again" },
-    { rule: "with half an answer", step: { kind: "truncated", body: reviewed }, exitCode: 75, says: "unknown" },
-    { rule: "behind a gateway that gave up", step: { kind: "answer", status: 504 }, exitCode: 75, says: "unknown" },
     { rule: "that refuses", step: { kind: "answer", status: 403, body: { message: "no" } }, exitCode: 1, says: "403" },
-    { rule: "that has no such proposal", step: { kind: "answer", status: 404, body: {} }, exitCode: 1, says: "404" },
-    {
-      rule: "that has it resolved",
-      step: { kind: "answer", status: 409, body: { message: "no" } },
-      exitCode: 1,
-      says: "409",
-    },
     {
       rule: "with no budget",
       step: { kind: "answer", status: 429, body: { message: "no" } },
       exitCode: 1,
       says: "429",
     },
-    { rule: "that fails", step: { kind: "answer", status: 500, body: {} }, exitCode: 1, says: "not certain" },
   ];
 
   it.each(answers)("$rule exits $exitCode, sent once", async ({ step, exitCode, says }) => {
@@ -347,17 +241,6 @@ describe("proposals review on a service", () => {
     expect(outcome.stderr).toContain(says);
     expect(outcome.stderr).not.toContain(platformKeys.acme);
     expect(upstream.requests.map(({ method }) => method)).toEqual(["GET", "POST"]);
-  });
-
-  it("that does not show its queue is asked for the review all the same", async () => {
-    const upstream = await startScriptedUpstream();
-    upstream.script({ kind: "answer", status: 403, body: { message: "no" } }, { kind: "answer", body: reviewed });
-
-    const args = [...rejecting, "--asset-id", "501", "--yes"];
-    const { exitCode, stderr } = await review(remote(upstream.baseUrl), args);
-    await upstream.close();
-
-    expect([exitCode, stderr]).toEqual([0, expect.stringContaining("the review queue could not be read")]);
   });
 
   it("that cannot be reached exits 75 and says that nothing was sent", async () => {

@@ -98,29 +98,6 @@ describe.skipIf(script.isMissing)(`flatline run on a terminal${script.note}`, ()
     expect(lines.at(-1)).toMatch(/ stopped$/);
     expect(lines.join("\n")).not.toContain(escape);
   });
-
-  it("has colour", async () => {
-    const screen = await runOnTerminal();
-
-    await untilRound(screen);
-    screen.type("\u0003");
-    await screen.ended;
-    expect(screen.lines().join("\n")).toContain(`${escape}[31mFAIL    ${escape}[0m ${escape}[1mads-hosts`);
-  });
-
-  it("writes JSON when it is told to", async () => {
-    const screen = await runOnTerminal("--log-format json");
-
-    await eventually(() => screen.lines().some((line) => line.includes('"msg":"every check has run"')));
-    screen.type("\u0003");
-    await screen.ended;
-    expect(
-      screen
-        .lines()
-        .filter((line) => line !== "^C")
-        .filter((line) => !/^(?:\^C)?\{"level"/.test(line)),
-    ).toEqual([]);
-  });
 });
 
 describe("flatline run where its log is piped", () => {
@@ -136,19 +113,6 @@ describe("flatline run where its log is piped", () => {
         .slice(0, -1)
         .filter((line) => !line.startsWith('{"level"')),
     ).toEqual([]);
-  });
-
-  it.each([
-    ["the configuration", ["run"], "\nlog: { format: pretty }\n"],
-    ["the flag, over the configuration", ["run", "--log-format", "pretty"], "\nlog: { format: json }\n"],
-  ])("writes for people when %s says so, without colour", async (_who, args, more) => {
-    folder = await makeProgramFolder(`${configuration}${more}`);
-    await using program = startProgram(args, { cwd: folder.path });
-
-    await eventually(() => program.stderr().includes("2 ok, in"));
-    expect(program.stderr()).toMatch(/^flatline \S+ {2}http:\S+ {2}4 organizations every 5m {2}Ctrl-C stops\n/);
-    expect(program.stderr()).not.toContain(escape);
-    expect(program.stderr()).not.toContain('{"level"');
   });
 
   it("says what kept it from starting after what it did until then", async () => {

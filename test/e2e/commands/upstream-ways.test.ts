@@ -78,14 +78,6 @@ describe("the built program reaches", () => {
     expect(JSON.parse(stdout)).toMatchObject([{ error: { reason: "network" } }]);
   });
 
-  it("an https service by TLS", async () => {
-    const { exitCode, stdout } = await check(`https://127.0.0.1:${portOf(tcp)}/api/v2`, {});
-
-    // 22: a handshake's record (RFC 8446, 5.1).
-    expect([exitCode, firstBytes]).toEqual([3, [22]]);
-    expect(JSON.parse(stdout)).toMatchObject([{ error: { reason: "network" } }]);
-  });
-
   it("a service behind a SOCKS proxy", async () => {
     const env = { HTTP_PROXY: `socks5://127.0.0.1:${portOf(tcp)}` };
 

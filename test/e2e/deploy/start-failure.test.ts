@@ -1,34 +1,12 @@
 import { describe, expect, it } from "vitest";
 
 import { secondMs } from "../../../src/base/time.ts";
-import { startHttpSink } from "../../support/far-side/http-sink.ts";
 import { makeProgramFolder } from "../../support/program/program-folder.ts";
 import { startProgram } from "../../support/program/program.ts";
 
 const endsWithinMs = 10 * secondMs;
 
 describe("a daemon that cannot start", () => {
-  it("ends with 69, and one message, when its port is taken", async () => {
-    const taken = await startHttpSink((response) => response.end());
-    const listen = taken.url.replace("http://", "");
-    await using folder = await makeProgramFolder(`
-source: { type: embedded }
-organizations: [acme]
-receivers: [{ name: console, type: log }]
-server: { listen: "${listen}" }
-storage: { path: flatline.db }
-`);
-
-    await using daemon = startProgram(["run"], { cwd: folder.path });
-    const { exitCode, stderr } = await daemon.ended(endsWithinMs);
-
-    expect(exitCode).toBe(69);
-    expect(stderr).toContain(`flatline: cannot listen on ${listen}`);
-    expect(stderr).not.toMatch(/^\s+at /m);
-    expect(daemon.log().filter(({ level }) => level === "error")).toEqual([]);
-    await taken.close();
-  });
-
   it("ends with 65 when its preload is broken, and stores nothing of it", async () => {
     await using folder = await makeProgramFolder(`
 source: { type: embedded, preload: [{ events: events.csv }] }

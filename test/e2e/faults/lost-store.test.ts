@@ -4,9 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from "vitest";
 
-import { decidingTables } from "../../../src/store/engine/sqlite-damage.ts";
 import { eventsPathOf } from "../../../src/store/engine/location.ts";
-import { makeDaemonFolder } from "../../support/program/daemon.ts";
 import { fullDisks } from "../../support/store/full-disk.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
@@ -80,17 +78,12 @@ describe("a store that is lost while a daemon runs on it", () => {
 
   it.each([
     ["deleted", "the store was deleted", () => rm(path)],
-    ["deleted with its log", "the store was deleted", () => rm(path).then(() => rm(`${path}-wal`))],
-    ["left without its log", "the write-ahead log of the store was deleted", () => rm(`${path}-wal`)],
     [
       "replaced",
       "the store was replaced by another file",
       () => cp(path, `${path}.copy`).then(() => rename(`${path}.copy`, path)),
     ],
-    ["deleted, its events alone,", "the store was deleted", () => rm(eventsPathOf(path))],
     ["overwritten", "the store is damaged", () => overwrite(path)],
-    ["overwritten in its log", "the store is damaged", () => writeLog(path).then(() => overwrite(`${path}-wal`))],
-    ["cut off in its log", "the store is damaged", () => writeLog(path).then(() => truncate(`${path}-wal`, 0))],
     // What a statement meets first beyond the end is damage, or an error of the disk.
     ["cut off", /the store (?:is damaged|cannot be used: the disk has)/, () => truncate(path, 0)],
   ])(
@@ -204,7 +197,7 @@ describe("a damaged store", () => {
     await file.close();
   }
 
-  it.each(["alerts", "outbox", "runs", "events"])(
+  it.each(["outbox", "events"])(
     "with damage in %s ends the start with 74, and one message that says what to do",
     async (table) => {
       await using folder = await makeProgramFolder(configuration());
@@ -222,15 +215,4 @@ describe("a damaged store", () => {
       expect(exitCode).toBe(74);
     },
   );
-
-  it("knows its own tables, of which a large one is checked", async () => {
-    const folder = await makeDaemonFolder();
-    await folder.withStore(async (store) => store.bytes());
-    const database = new DatabaseSync(join(folder.path, "flatline.db"), { readOnly: true });
-    const names = database.prepare("select name from sqlite_schema where type = 'table'").all();
-    database.close();
-
-    expect(names.map(({ name }) => name)).toEqual(expect.arrayContaining([...decidingTables]));
-    await folder.close();
-  });
 });

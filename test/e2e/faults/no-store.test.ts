@@ -62,23 +62,6 @@ describe("without a store", () => {
     },
   );
 
-  it("check counts what is preloaded", async () => {
-    await using folder = await makeProgramFolder(config("{ path: data/flatline.db }"));
-    for (const [name, content] of Object.entries(files)) await folder.write(name, content);
-
-    const { stdout } = await runCli(["check", "--at", "2026-01-01T12:00:00Z", "--json"], { cwd: folder.path });
-
-    expect(JSON.parse(stdout)).toMatchObject([{ result: { observed: { currentCount: 1 } } }]);
-  });
-
-  it("an empty file is none", async () => {
-    await using folder = await makeProgramFolder(config("{ path: flatline.db }"));
-    await folder.write("flatline.db", "");
-
-    expect(await runCli(["outbox", "list"], { cwd: folder.path })).toMatchObject({ exitCode: 66 });
-    expect(await readdir(folder.path)).toEqual(["flatline.db", "flatline.yaml"]);
-  });
-
   it("an empty database is none, and gets no tables", async () => {
     const database = await createDatabase("empty");
     await using folder = await makeProgramFolder(config(`{ url: "${database.url.reveal()}" }`));

@@ -74,17 +74,6 @@ describe("mail to three recipients, of whom one is refused and one has to wait",
     expect(metrics).toContain('flatline_notifications_total{receiver="mail",outcome="dead_lettered"} 1');
   });
 
-  it("is named by outbox list", async () => {
-    await fire();
-
-    const shown = await eventually(async () => {
-      const { stdout } = await runProgram(["outbox", "list"], { cwd: folder.path });
-      return stdout.includes("dead") ? stdout : null;
-    });
-
-    expect(shown).toContain(`mail to Gone <${gone}>`);
-  });
-
   it("is tried and reported for each by notify test, which fails", async () => {
     const run = await runProgram(["notify", "test", "mail"], { cwd: folder.path });
 
@@ -98,21 +87,5 @@ describe("mail to three recipients, of whom one is refused and one has to wait",
       "",
     ]);
     expect(sink.mails.map(({ to }) => to)).toEqual([[good]]);
-  });
-
-  it("is an object for a program with notify test --json", async () => {
-    const run = await runProgram(["notify", "test", "mail", "--json"], { cwd: folder.path });
-
-    expect(run.exitCode).toBe(1);
-    expect(JSON.parse(run.stdout)).toMatchObject({
-      receiver: "mail",
-      outcome: "rejected",
-      detail: expect.stringContaining("550 5.1.1"),
-      deliveries: [
-        { recipient: good, outcome: "accepted", detail: "250 queued" },
-        { recipient: `Gone <${gone}>`, outcome: "rejected" },
-        { recipient: grey, outcome: "retry" },
-      ],
-    });
   });
 });

@@ -9,7 +9,7 @@ import { createSystemClock, secondMs } from "../../../src/base/time.ts";
 import { startHttpSink } from "../../support/far-side/http-sink.ts";
 import { createDatabase } from "../../support/postgres/postgres.ts";
 import { makeProgramFolder } from "../../support/program/program-folder.ts";
-import { eventually, startDaemon, startProgram, stopProgram } from "../../support/program/program.ts";
+import { eventually, startDaemon, stopProgram } from "../../support/program/program.ts";
 import { startTcpProxy } from "../../support/far-side/tcp-proxy.ts";
 
 const clock = createSystemClock();
@@ -86,16 +86,6 @@ describe("SIGTERM ends the daemon", () => {
     postgres.proxy.swallow();
 
     expect(await stopProgram(daemon)).toMatchObject({ exitCode: 74 });
-  });
-
-  it("while it still waits for its PostgreSQL to start", async () => {
-    await using postgres = await swallowablePostgres();
-    await using folder = await makeProgramFolder(configText(postgres));
-    postgres.proxy.swallow();
-    await using program = startProgram(["run"], { cwd: folder.path });
-    await eventually(() => postgres.proxy.connections() > 0);
-
-    expect(await stopProgram(program)).toMatchObject({ exitCode: 0 });
   });
 
   it("while pages are open, a request is half sent and another is not read", async () => {
