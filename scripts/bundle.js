@@ -13,35 +13,30 @@ export async function bundle(root, copied) {
   const folder = join(root, "dist/program");
   const workers = globSync("src/**/*-worker.ts", { cwd: root });
   const entries = ["src/cli/main.ts", "src/spike/spike.ts", "src/client/client.ts", ...workers];
-  const output = [];
-  // The prober may read one file, so that it has its own copy of what it shares with the program.
-  for (const paths of [entries, ["src/look/prober/prober-process.ts"]]) {
-    const build = await rolldown({
-      input: Object.fromEntries(paths.map((path) => [basename(path, ".ts"), join(root, path)])),
-      platform: "node",
-      tsconfig: false,
-      onLog: (level, log, report) => {
-        // What libraries do at their import is theirs.
-        if (level === "warn" && log.id?.startsWith(join(root, "src/")) !== true) return;
-        report(level, log);
-      },
-    });
-    const written = await build.write({
-      dir: folder,
-      // Not ES modules: one that imports a module of Node.js reads all of its exports, and some of them load what nobody uses.
-      format: "cjs",
-      strict: true,
-      sourcemap: true,
-      // Names and places are what a stack needs.
-      sourcemapExcludeSources: true,
-      // V8 keeps the text of what it has not compiled: one byte per character, or two in a file with one beyond Latin-1.
-      charset: "ascii",
-      comments: false,
-      chunkFileNames: "[name].js",
-    });
-    await build.close();
-    output.push(...written.output);
-  }
+  const build = await rolldown({
+    input: Object.fromEntries(entries.map((path) => [basename(path, ".ts"), join(root, path)])),
+    platform: "node",
+    tsconfig: false,
+    onLog: (level, log, report) => {
+      // What libraries do at their import is theirs.
+      if (level === "warn" && log.id?.startsWith(join(root, "src/")) !== true) return;
+      report(level, log);
+    },
+  });
+  const { output } = await build.write({
+    dir: folder,
+    // Not ES modules: one that imports a module of Node.js reads all of its exports, and some of them load what nobody uses.
+    format: "cjs",
+    strict: true,
+    sourcemap: true,
+    // Names and places are what a stack needs.
+    sourcemapExcludeSources: true,
+    // V8 keeps the text of what it has not compiled: one byte per character, or two in a file with one beyond Latin-1.
+    charset: "ascii",
+    comments: false,
+    chunkFileNames: "[name].js",
+  });
+  await build.close();
   writeFileSync(join(folder, "package.json"), '{ "type": "commonjs" }\n');
   const folders = new Set([...copied, ...output.flatMap((chunk) => (chunk.moduleIds ?? []).flatMap(packageFolder))]);
   const libraries = [...folders].map(library).toSorted((left, right) => left.id.localeCompare(right.id, "en"));

@@ -164,13 +164,10 @@ async function addWhatTakesDays(path: string): Promise<void> {
   await store.judgements.append({ ...said, verdict: "checker" });
   const { check: _check, comment: text, ...comment } = said;
   await store.comments.append({ ...comment, text, act: "judgement" });
-  const look = { incidentNumber: firing.incident?.number ?? 1, number: 1, startedAtMs: clock.nowMs(), planned: 1 };
+  const look = { incidentNumber: firing.incident?.number ?? 1, number: 1, startedAtMs: clock.nowMs() };
   await store.looks.claim({ ...look, leaseUntilMs: look.startedAtMs, isByHand: false });
-  // A host is of no organization: its name has none here.
-  const [asset, host] = ["https://login.example", "login.example"];
-  const page = { status: 200, title: "a sample", bytes: 1, isAsked: true };
-  await store.looks.addAnswer(look, 0, { slug, asset, assetType: "URL", role: "sample", answer: "answers", ...page });
-  await store.looks.takeHost(host, look.startedAtMs);
+  const asset = { slug, asset: "https://login.example", assetType: "URL", role: "sample" } as const;
+  await store.looks.addAnswers(look, [{ ...asset, answer: "answers", detail: "a sample" }]);
   await store.runs.request({ check: "dead-asset-spike", slug: "acme" }, clock.nowMs());
   await store.close();
 }

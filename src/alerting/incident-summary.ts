@@ -40,7 +40,7 @@ export interface IncidentSummary {
   readonly likelyCause: IncidentCause;
   /** Over all its excess deaths; at most 3, the largest share first. */
   readonly carriers: readonly AlertCarrier[];
-  /** What flatline's own look says; null: it has not looked. */
+  /** What the verifier says; null: it has not been asked. */
   readonly secondOpinion: SecondOpinion | null;
   readonly acknowledgedBy: string | null;
   /** Gates that its alerts hold. */

@@ -38,7 +38,6 @@ async function run(args: readonly string[], text?: string): Promise<string> {
     cwd: folder,
     version: "0.0.0",
     nodeVersion: "24.0.0",
-    nodePath: process.execPath,
     stdout: output,
     stderr: output,
     stdin: Readable.from([]),

@@ -190,18 +190,10 @@ function counted(count: number, noun: string): string {
 /** Returns what a second opinion will contact, as a sentence without secrets; null: none is configured. */
 function secondOpinionContacts({ secondOpinion }: Pick<Config, "secondOpinion">): string | null {
   if (secondOpinion === null) return null;
-  const { dns, http, verifier, recorded } = secondOpinion;
-  if (recorded !== null) return `a second opinion contacts nobody: ${recorded} has recorded answers`;
-  const servers = dns?.servers ?? null;
-  const resolvers = servers === null ? "the system's DNS servers" : `the DNS servers ${servers.join(", ")}`;
-  const contacts = [
-    ...(dns === null && http === null ? [] : [resolvers]),
-    ...(http === null ? [] : [`the proxy ${new URL(http.proxy.reveal()).host}`]),
-    ...(verifier === null ? [] : [`the verifier ${new URL(verifier.url.reveal()).host}`]),
-  ];
-  const allowed = http?.allow ?? [];
-  const warning = allowed.length === 0 ? "" : `, and may reach ${allowed.join(", ")}, which is for tests`;
-  return `a second opinion contacts ${contacts.join(" and ")}${warning}`;
+  const { url, file } = secondOpinion.verifier;
+  return url === null
+    ? `a second opinion contacts nobody: ${file} has recorded answers`
+    : `a second opinion contacts the verifier ${new URL(url.reveal()).host}`;
 }
 
 /** Returns notes on what is valid and probably not wanted: a sentence each. */

@@ -16,8 +16,6 @@ export interface CliContext {
   /** Version of flatline. */
   readonly version: string;
   readonly nodeVersion: string;
-  /** Path of Node.js, for programs of our own. */
-  readonly nodePath: string;
   readonly stdout: Output;
   readonly stderr: Output;
   readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean };

@@ -37,7 +37,6 @@ async function run(args: readonly string[], options: { stdin?: string | Buffer; 
     cwd: folder,
     version: "0.0.0",
     nodeVersion: "24.0.0",
-    nodePath: process.execPath,
     stdout: output("stdout"),
     stderr: output("stderr"),
     stdin: Readable.from(options.stdin === undefined ? [] : [options.stdin]),

@@ -77,7 +77,6 @@ const context: CliContext = {
   cwd: process.cwd(),
   version,
   nodeVersion: process.versions.node,
-  nodePath: process.execPath,
   stdout: output(process.stdout),
   stderr: output(process.stderr),
   stdin: process.stdin,

@@ -115,10 +115,5 @@ export interface HeartbeatConfig extends NonNullable<RootInput["heartbeat"]> {
   readonly url: Secret;
 }
 
-type SecondOpinionInput = NonNullable<RootInput["secondOpinion"]>;
-
-/** How flatline looks at dead assets by itself (CONTRACT 16). */
-export interface SecondOpinionConfig extends Omit<SecondOpinionInput, "http" | "verifier"> {
-  readonly http: (NonNullable<SecondOpinionInput["http"]> & { readonly proxy: Secret }) | null;
-  readonly verifier: (NonNullable<SecondOpinionInput["verifier"]> & { readonly url: Secret }) | null;
-}
+/** Who gives a second opinion (CONTRACT 16); its `url` or its `file` is there. */
+export type SecondOpinionConfig = NonNullable<RootInput["secondOpinion"]>;

@@ -1,11 +1,11 @@
 /**
- * The answers of a look at one asset (CONTRACT 16): the first two show life, `parked` and `gone` show death, the last
+ * The answers of a verifier about one asset (CONTRACT 16): the first two show life, `parked` and `gone` show death, the last
  * nothing.
  */
 export const lookAnswers = ["answers", "challenge", "parked", "gone", "undecided"] as const;
 export type LookAnswer = (typeof lookAnswers)[number];
 
-/** Why an asset was looked at: of the incident's dead, or as a control that is known to be alive or long dead. */
+/** Why the verifier was asked about an asset: of the incident's dead, or as a control that is known to be alive or long dead. */
 export const lookRoles = ["sample", "alive", "dead"] as const;
 export type LookRole = (typeof lookRoles)[number];
 
@@ -20,6 +20,14 @@ export const lookRoleWords: Readonly<Record<LookRole, string>> = {
 export const opinionVerdicts = ["refuted", "confirmed", "undecided"] as const;
 export type OpinionVerdict = (typeof opinionVerdicts)[number];
 
+export const opinionFailures = ["no_answer", "controls"] as const;
+
+/** What people read of a verifier that fails. */
+export const failureWords: Readonly<Record<(typeof opinionFailures)[number], string>> = {
+  no_answer: "the verifier gave no answer",
+  controls: "the verifier fails: it finds less than half alive of what is known to be",
+};
+
 /** Returns whether an answer shows that an asset is alive. */
 export function showsLife(answer: LookAnswer): boolean {
   return answer === "answers" || answer === "challenge";
@@ -30,36 +38,38 @@ export function showsDeath(answer: LookAnswer): boolean {
   return answer === "gone" || answer === "parked";
 }
 
-/** Controls of one kind that count in a look. */
+/** Controls of one kind, and how many of them showed life. */
 export interface ControlCounts {
   readonly asked: number;
-  /** How many of them showed life. */
   readonly alive: number;
-  /** How many of them do not exist, in a look by DNS alone, which shows no life. */
-  readonly gone?: number | undefined;
 }
 
 /** A second opinion without names, as far as it is said in words. */
 export interface OpinionCounts {
-  /** Dead assets that count, and how many of them showed life and death. */
+  /** Dead assets that were asked about, and how many of them showed life and death. */
   readonly asked: number;
   readonly alive: number;
   readonly gone: number;
   readonly verdict: OpinionVerdict;
   readonly controls: Readonly<Record<"alive" | "dead", ControlCounts>>;
+  /** Why the verifier fails; `controls`: it takes most of what lives for dead. Absent: it does not. */
+  readonly failure?: (typeof opinionFailures)[number] | undefined;
   /** Nobody looked: the answers are from a file. */
   readonly isRecorded?: boolean | undefined;
 }
 
 /** Returns what was found, without a full stop: "14 of 20 still answer; of 20 known to be alive 19 do, of 20 long dead 1". */
 export function opinionWords(opinion: OpinionCounts): string {
-  const { asked, alive, gone, verdict, isRecorded } = opinion;
+  const { asked, alive, gone, verdict, isRecorded, failure } = opinion;
+  if (failure === "no_answer") return failureWords.no_answer;
   const counted =
-    verdict === "refuted"
-      ? `${alive} of ${asked} still answer`
-      : verdict === "confirmed"
-        ? `${gone} of ${asked} are gone`
-        : `of ${asked} looked at ${alive} still answer and ${gone} are gone, which decides nothing`;
+    failure === "controls"
+      ? failureWords.controls
+      : verdict === "refuted"
+        ? `${alive} of ${asked} still answer`
+        : verdict === "confirmed"
+          ? `${gone} of ${asked} are gone`
+          : `of ${asked} looked at ${alive} still answer and ${gone} are gone, which decides nothing`;
   const found = isRecorded === true ? `${counted} (by recorded answers)` : counted;
   const known = controlWords(opinion);
   return known === null ? found : `${found}; ${known}`;
@@ -68,12 +78,10 @@ export function opinionWords(opinion: OpinionCounts): string {
 /** Returns what controls said beside what was found: "of 20 known to be alive 19 do, of 20 long dead 1"; null without any. */
 export function controlWords({ verdict, controls }: OpinionCounts): string | null {
   const known = (["alive", "dead"] as const).flatMap((role) => {
-    const { asked, alive, gone } = controls[role];
+    const { asked, alive } = controls[role];
     if (asked === 0) return [];
-    const of = `of ${asked} ${lookRoleWords[role]}`;
-    if (gone !== undefined) return [`${of} ${gone} are gone`];
     const verb = verdict !== "refuted" ? " answer" : role === "alive" ? " do" : "";
-    return [`${of} ${alive}${verb}`];
+    return [`of ${asked} ${lookRoleWords[role]} ${alive}${verb}`];
   });
   return known.length === 0 ? null : known.join(", ");
 }

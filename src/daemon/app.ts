@@ -24,6 +24,7 @@ import { createChecking } from "./checking.ts";
 import { createDeliveryLog } from "./delivery-log.ts";
 import { keepCosts } from "./evidence/alert-assets.ts";
 import { createEvidenceParts } from "./evidence/parts.ts";
+import { createControls } from "./evidence/look-assets.ts";
 import { createDiscoveredFleet } from "./applied/discovered-fleet.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { createHourBook } from "./hour-book.ts";
@@ -42,8 +43,6 @@ import { createWebParts } from "./web-parts.ts";
 export interface AppDeps extends PartsDeps {
   /** Version of Node.js, without a leading v. */
   readonly nodeVersion: string;
-  /** Path of Node.js. */
-  readonly nodePath: string;
   readonly logger: Logger;
   /** Reads the configuration again, for a reload. Rejects with invalid_config. */
   readonly readConfig: () => Promise<Config>;
@@ -206,9 +205,11 @@ export async function startApp(
     logger,
     dispatcher,
     metrics,
-    program: deps,
     newId,
-    diedIn: (alertId) => evidence.alertAssets.diedIn(alertId),
+    sources: {
+      ...createControls({ evidence: store.evidence, clock }),
+      diedIn: (alertId) => evidence.alertAssets.diedIn(alertId),
+    },
     settings: () => runtime.current().looks,
     onChange: wake,
   });
@@ -325,9 +326,6 @@ export async function startApp(
     stop.work.add("past of the organizations", () => filling.stop());
   }
   isStarted = true;
-  const allowed = runtime.current().looks?.http?.allow ?? [];
-  if (allowed.length > 0)
-    logger.warn({ allow: allowed }, "second opinions may reach addresses that are not public, which is for tests");
   logger.info(
     { url: address.url, organizations: config.organizations.length, source: config.source.type },
     "flatline started",

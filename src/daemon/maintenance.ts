@@ -74,7 +74,7 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     await store.transaction(({ incidents }) =>
       incidents.tidy({ beforeDay: Math.floor(nowMs / dayMs) - spikeDays, nowMs }),
     );
-    await store.transaction(({ looks }) => looks.tidy(nowMs));
+    await store.transaction(({ looks }) => looks.tidy());
     await inSlices(() => store.alertHistory.prune(pastRetention));
     let crowdedOut = 0;
     await inSlices(async () => {

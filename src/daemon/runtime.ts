@@ -8,7 +8,7 @@ import { opensGate } from "../alerting/outside-acts.ts";
 import type { AlertingSettings } from "../alerting/settings.ts";
 import type { Logger } from "../base/logger.ts";
 import type { CheckTarget } from "../checks/checks.ts";
-import type { LookSettings } from "../look/settings.ts";
+import type { LookSettings } from "../look/looks.ts";
 import type { Config, ReceiverConfig } from "../config/config.ts";
 import { checkKey } from "../contract/check-key.ts";
 import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";

@@ -15,7 +15,7 @@ import { markerText, type OnsetMarker } from "./marker.ts";
 import { onsetText } from "./onset.ts";
 import type { Regret } from "./regret.ts";
 
-/** The kind of the finding that says what flatline's own look found. */
+/** The kind of the finding that says the second opinion. */
 const opinionKind = "second-opinion";
 // As many as there are asset types in a result: it stays small whatever the attributes are.
 const mostFindings = 5;
@@ -36,7 +36,7 @@ export interface SpikeEvidence {
   /** The marker of people before it began (evidence/marker.ts); null where none is. */
   readonly marker: OnsetMarker | null;
   readonly isFleet: boolean;
-  /** The result of flatline's own look at the incident's dead assets; null: it has not looked. */
+  /** The verifier's second opinion on the incident's dead assets; null: there is none. */
   readonly opinion: OpinionCounts | null;
   /** Whether the excess goes on, and when by its end at the latest the window is without it. */
   readonly excess: (Excess & { readonly expectedEndAtMs: number | null }) | null;

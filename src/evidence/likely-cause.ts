@@ -26,7 +26,7 @@ export interface CauseEvidence extends Regret {
   readonly attributedShare: number;
   /** Whether the fleet verdict holds. */
   readonly isFleet: boolean;
-  /** The result of flatline's own look at the incident's dead assets; null: it has not looked. */
+  /** The verifier's second opinion on the incident's dead assets; null: there is none. */
   readonly opinion: OpinionCounts | null;
 }
 

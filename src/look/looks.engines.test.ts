@@ -7,30 +7,26 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { startHttpSink, type HttpSink } from "../../test/support/far-side/http-sink.ts";
 import { firingAlert, openIncident } from "../../test/support/firing-alert.ts";
-import { freePort } from "../../test/support/free-port.ts";
-import { startLookWorld, type LookWorld } from "../../test/support/look/look-world.ts";
 import { storeEngines, type OpenedStore, type StoreEngineCase } from "../../test/support/store/engines.ts";
 import { createHttpDispatcher } from "../base/http-dispatcher.ts";
 import { createSilentLogger } from "../base/logger.ts";
 import { Secret } from "../base/secret.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs, secondMs, type Clock } from "../base/time.ts";
 import { createAlertAssets } from "../daemon/evidence/alert-assets.ts";
+import { createControls } from "../daemon/evidence/look-assets.ts";
 import { opinionWords } from "../contract/second-opinion.ts";
 import { createWebhookSigner } from "../receivers/webhook/signature.ts";
 import type { Incident, SecondOpinion } from "../store/alerts/incidents.ts";
 import type { LookedAt } from "../store/alerts/looks.ts";
-import { createLooks, type Looks } from "./looks.ts";
-import type { LookSettings } from "./settings.ts";
+import { createLooks, type Looks, type LookSettings } from "./looks.ts";
 
 const system = createSystemClock();
 const nowMs = Date.UTC(2026, 5, 1, 12);
 let openTemporary: StoreEngineCase["openTemporary"];
 let opened: OpenedStore;
-let world: LookWorld | null = null;
 let looks: Looks | null = null;
 let verifier: HttpSink | null = null;
 let offsetMs = 0;
-let slept: number[] = [];
 const dispatcher = createHttpDispatcher({ env: {} });
 
 /** Real time, but that nobody waits for anything longer than a millisecond, and that the test can move on. */
@@ -38,10 +34,7 @@ const clock: Clock = {
   ...system,
   nowMs: () => nowMs + offsetMs,
   monotonicMs: () => 1_000 * system.monotonicMs(),
-  sleep: async (ms, signal) => {
-    slept.push(ms);
-    await system.sleep(Math.min(ms, 1), signal);
-  },
+  sleep: (ms, signal) => system.sleep(Math.min(ms, 1), signal),
 };
 
 type Hosts = Readonly<Record<string, number>>;
@@ -60,7 +53,7 @@ const urlsOf = (hosts: Hosts): string[] =>
     Array.from({ length: count }, (_, index) => `https://${prefix}${index}.example/`),
   );
 
-/** An incident of acme that began an hour ago: hosts by how their names begin, `up` answers, `no` does not exist. */
+/** An incident of acme that began an hour ago: assets by how their names begin, `up` answers, `no` is gone. */
 async function anIncident(
   {
     dead = {},
@@ -84,18 +77,28 @@ async function anIncident(
   return { ...incident, secondOpinion: null };
 }
 
+type Answer = (asset: string) => unknown;
+
+/** A verifier to which `up` answers, and `no` is gone. */
+async function startVerifier(answer: Answer = (asset) => (asset.includes("//up") ? "answers" : "gone")): Promise<void> {
+  verifier = await startHttpSink((response, request) => {
+    const { assets } = JSON.parse(request.body) as { readonly assets: readonly { readonly asset: string }[] };
+    const results = assets.map(({ asset }) => ({ asset, answer: answer(asset), detail: `a page\u0000of ${asset}` }));
+    response.end(JSON.stringify({ results }));
+  });
+}
+
 function looksWith(given: Partial<LookSettings> = {}): Looks {
   const { store } = opened;
-  const { http, dnsServers } = world?.settings ?? { http: null, dnsServers: [] };
   const settings: LookSettings = {
     sample: 20,
     control: 20,
     againMs: hourMs,
-    dns: { servers: dnsServers },
-    http: http === null ? null : { ...http, proxy: new Secret(http.proxy), allow: [] },
-    verifier: null,
-    recorded: null,
-    hosts: [],
+    verifier: {
+      url: new Secret(verifier?.url ?? "http://127.0.0.1:1"),
+      timeoutMs: 10_000,
+      sign: (message) => createWebhookSigner([new Secret("a-secret-of-the-tests")]).headers(message),
+    },
     sentinelsOf: () => [],
     ...given,
   };
@@ -106,10 +109,9 @@ function looksWith(given: Partial<LookSettings> = {}): Looks {
     logger: createSilentLogger(),
     dispatcher,
     metrics: { assetLookedAt: () => undefined, opinionGiven: () => undefined },
-    program: { nodePath: process.execPath, nodeVersion: process.versions.node },
     newId: () => "the-question",
     settings: () => settings,
-    diedIn: (alertId) => assets.diedIn(alertId),
+    sources: { ...createControls({ evidence: store.evidence, clock }), diedIn: (alertId) => assets.diedIn(alertId) },
     onChange: () => undefined,
   });
   return looks;
@@ -127,28 +129,21 @@ async function opinionOf(incident: Incident, look = 1): Promise<SecondOpinion> {
 const answersOf = (incident: Incident, number = 1): Promise<readonly LookedAt[]> =>
   opened.store.looks.answersOf({ incidentNumber: incident.number, number });
 
-async function openWorld(): Promise<LookWorld> {
-  world = await startLookWorld({ pages: (host) => (host.startsWith("up") ? `<title>${host}</title>` : undefined) });
-  return world;
-}
-
 describe.each(storeEngines)("on $engine,", (engine) => {
   beforeEach(async () => {
     ({ openTemporary } = engine);
     offsetMs = 0;
-    slept = [];
     opened = await openTemporary(clock);
   });
   afterEach(async () => {
     await looks?.stop();
-    await world?.[Symbol.asyncDispose]();
     await verifier?.close();
     await opened.close();
-    [looks, world, verifier] = [null, null, null];
+    [looks, verifier] = [null, null];
   });
 
   it("an incident gets the opinion that its deaths are not true, with what each asset says", async () => {
-    await openWorld();
+    await startVerifier();
     const incident = await anIncident({ dead: { updead: 16, nodead: 4 } });
     looksWith().start();
 
@@ -171,18 +166,15 @@ describe.each(storeEngines)("on $engine,", (engine) => {
       assetType: "URL",
       role: "sample",
       answer: "answers",
-      status: 200,
-      title: "updead3.example",
-      bytes: 30,
-      isAsked: true,
+      detail: "a page of https://updead3.example/",
     });
-    expect(slept.filter((ms) => ms === secondMs)).toHaveLength(59);
+    expect(verifier?.requests).toHaveLength(1);
     // The controls are among the others.
     expect(new Set(answers.slice(0, 20).map(({ role }) => role)).size).toBe(3);
   });
 
   it("controls are found behind those that died in the incident and were found alive since", async () => {
-    await openWorld();
+    await startVerifier();
     const incident = await anIncident({ dead: { updead: 12, uprevived: 22 } });
     const revived = urlsOf({ uprevived: 22 });
     const found = (asset: string, ago: number) => eventOf(asset, nowMs - minuteMs - ago, "DETECTED_AS_ALIVE");
@@ -199,34 +191,56 @@ describe.each(storeEngines)("on $engine,", (engine) => {
   });
 
   it("a day on which they did die is confirmed", async () => {
-    await openWorld();
+    await startVerifier();
     const incident = await anIncident({ dead: { nodead: 30 } });
     looksWith().start();
 
     expect(await opinionOf(incident)).toMatchObject({ asked: 20, alive: 0, gone: 20, verdict: "confirmed" });
   });
 
-  it("what may name a victim is asked by DNS alone and does not count", async () => {
-    const { proxy } = await openWorld();
-    const personal = [
-      "https://upp1.example/?m=a@example.org",
-      "https://nop2.example/550e8400-e29b-41d4-a716-446655440000",
-      "no URL at all",
-    ];
-    const incident = await anIncident({ dead: { updead: 3 }, alive: {}, longDead: {} }, personal);
+  it("the verifier is asked once, signed, and never about what may name a victim", async () => {
+    await startVerifier();
+    const personal = ["https://a.example/?m=b@example.org", `https://a.example/${"a/".repeat(1_100)}`];
+    const incident = await anIncident({ dead: { updead: 3 }, alive: { upalive: 2 }, longDead: {} }, personal);
     looksWith().start();
 
     expect(await opinionOf(incident)).toMatchObject({ asked: 3, alive: 3, verdict: "undecided" });
-    const told = (await answersOf(incident))
-      .filter(({ isAsked }) => !isAsked)
-      .map(({ asset, answer }) => `${asset} ${answer}`);
-    expect(told.toSorted()).toStrictEqual([`${personal[1]} gone`, `${personal[0]} undecided`]);
-    expect(proxy.asked).toHaveLength(3);
+    expect(verifier?.requests).toHaveLength(1);
+    const [request] = verifier?.requests ?? [];
+    expect(request?.headers).toMatchObject({
+      "webhook-id": "the-question",
+      "webhook-signature": expect.stringMatching(/^v1,/),
+    });
+    const { incidentId, assets } = JSON.parse(request?.body ?? "") as {
+      readonly incidentId: string;
+      readonly assets: readonly { readonly asset: string; readonly assetType: string | null }[];
+    };
+    expect(incidentId).toBe("the-incident");
+    expect(assets.toSorted((left, right) => left.asset.localeCompare(right.asset))).toStrictEqual(
+      ["upalive0", "upalive1", "updead0", "updead1", "updead2"].map((host) => ({
+        asset: `https://${host}.example/`,
+        assetType: "URL",
+      })),
+    );
   });
 
-  it("it looks again twice, an interval apart, and at no host twice within the hour", async () => {
-    await openWorld();
-    const incident = await anIncident({ dead: { updead: 12 }, alive: {}, longDead: {} });
+  it("sentinels stand in for living controls that are too few, and no asset is asked about twice", async () => {
+    await startVerifier();
+    const incident = await anIncident({ dead: { updead: 3 }, alive: { upalive: 2 }, longDead: {} });
+    const sentinels = ["https://upalive1.example/", "https://updead1.example/", "https://upown.example/"];
+    looksWith({ control: 4, sentinelsOf: () => sentinels }).start();
+
+    expect(await opinionOf(incident)).toMatchObject({ asked: 3, controls: { alive: { asked: 3, alive: 3 } } });
+    const answers = await answersOf(incident);
+    expect(answers.filter(({ role }) => role === "alive").map(({ asset }) => asset)).toContain(
+      "https://upown.example/",
+    );
+    expect(new Set(answers.map(({ asset }) => asset)).size).toBe(answers.length);
+  });
+
+  it("it looks again twice, an interval apart, each time at others", async () => {
+    await startVerifier();
+    const incident = await anIncident({ dead: { updead: 100 }, alive: {}, longDead: {} });
     looksWith({ sample: 5, againMs: 30 * minuteMs }).start();
     const drawn = async (look: number): Promise<string[]> => {
       await opinionOf(incident, look);
@@ -237,18 +251,17 @@ describe.each(storeEngines)("on $engine,", (engine) => {
     offsetMs += 30 * minuteMs;
     const second = await drawn(2);
     offsetMs += 30 * minuteMs;
-    const third = await drawn(3);
+    await drawn(3);
     offsetMs += 5 * hourMs;
     await system.sleep(50);
 
-    expect([first.length, second.length, third.length]).toStrictEqual([5, 5, 5]);
-    expect(new Set([...first, ...second]).size).toBe(10);
-    expect(third.filter((asset) => second.includes(asset))).toStrictEqual([]);
+    expect(second).toHaveLength(5);
+    expect(second).not.toStrictEqual(first);
     expect(await opened.store.looks.of(incident.number)).toHaveLength(3);
   });
 
   it("a person may ask for a look, once a minute, also when it has ended", async () => {
-    await openWorld();
+    await startVerifier();
     const incident = await anIncident({ dead: { updead: 30 }, alive: {}, longDead: {} });
     await opened.store.incidents.save({ ...incident, endedAtMs: nowMs });
     const own = looksWith({ sample: 10 });
@@ -267,7 +280,7 @@ describe.each(storeEngines)("on $engine,", (engine) => {
   });
 
   it("a look whose process has died is begun again by another, one that goes on is not", async () => {
-    await openWorld();
+    await startVerifier();
     const incident = await anIncident({ dead: { updead: 30 }, alive: {}, longDead: {} });
     const { store } = opened;
     const look = {
@@ -276,123 +289,57 @@ describe.each(storeEngines)("on $engine,", (engine) => {
       startedAtMs: nowMs,
       leaseUntilMs: nowMs + minuteMs,
       isByHand: false,
-      planned: 20,
     };
     await store.looks.claim(look);
-    const left = {
-      slug: "acme",
-      asset: "left",
-      assetType: null,
-      role: "sample",
-      answer: "gone",
-      status: null,
-      title: null,
-      bytes: null,
-      isAsked: true,
-    } as const;
-    await store.looks.addAnswer(look, 0, left);
     looksWith().start();
     await system.sleep(50);
 
-    expect(await store.looks.claim(look)).toBe(false);
-    expect(await answersOf(incident)).toHaveLength(1);
+    expect(await store.looks.claim(look)).toBeNull();
+    expect(verifier?.requests).toHaveLength(0);
     offsetMs += 2 * minuteMs;
     expect(await opinionOf(incident)).toMatchObject({ asked: 20, look: 1 });
-    expect((await answersOf(incident)).map(({ asset }) => asset)).not.toContain("left");
+    expect(await store.looks.of(incident.number)).toHaveLength(1);
   });
 
-  describe("the verifier", () => {
-    const answer = (body: unknown, status = 200): Promise<HttpSink> =>
-      startHttpSink((response, request) => {
-        const { assets } = JSON.parse(request.body) as { readonly assets: readonly { readonly asset: string }[] };
-        const results = assets.map(({ asset }) => ({
-          asset,
-          answer: asset.includes("dead") ? "answers" : "sleeping",
-          detail: "x",
-        }));
-        response.writeHead(status).end(JSON.stringify(body ?? { results }));
-      });
-    const settingsFor = (sink: HttpSink): Partial<LookSettings> => ({
-      http: null,
-      dns: null,
-      verifier: {
-        url: new Secret(sink.url),
-        timeoutMs: 10_000,
-        sign: (message) => createWebhookSigner([new Secret("a-secret-of-the-tests")]).headers(message),
-      },
-    });
+  it.each<[string, string, Parameters<typeof startHttpSink>[0]]>([
+    ["an answer of another form", "no_answer", (response) => response.end('{ "results": "none" }')],
+    ["an answer with an error", "no_answer", (response) => response.writeHead(500).end('{ "results": [] }')],
+    ["an answer without end", "no_answer", (response) => response.end(" ".repeat(2 ** 20 + 1))],
+    ["no answer in time", "no_answer", () => undefined],
+    ["nobody listening", "no_answer", (response) => response.destroy()],
+    [
+      "an answer about others",
+      "controls",
+      (response) => response.end('{ "results": [{ "asset": "https://other.example/", "answer": "answers" }] }'),
+    ],
+  ])("a verifier with %s decides nothing, and is said to fail", async (_, failure, respond) => {
+    verifier = await startHttpSink(respond);
+    const incident = await anIncident({ dead: { dead: 12 }, alive: { live: 10 }, longDead: {} });
+    const url = new Secret(verifier.url);
+    looksWith({ verifier: { url, timeoutMs: 100, sign: () => ({}) } }).start();
 
-    it("is asked once, signed, about all but what may name a victim, and unknown words are undecided", async () => {
-      verifier = await answer(undefined);
-      const incident = await anIncident({ dead: { dead: 12 }, alive: { live: 2 }, longDead: {} }, [
-        "https://a.example/?m=b@example.org",
-      ]);
-      looksWith(settingsFor(verifier)).start();
+    expect(await opinionOf(incident)).toMatchObject({ asked: 12, alive: 0, gone: 0, verdict: "undecided", failure });
+  });
 
-      expect(await opinionOf(incident)).toMatchObject({
-        asked: 12,
-        alive: 12,
-        gone: 0,
-        verdict: "refuted",
-        controls: { alive: { asked: 2, alive: 0 } },
-      });
-      expect(verifier.requests).toHaveLength(1);
-      const [request] = verifier.requests;
-      expect(request?.headers).toMatchObject({
-        "webhook-id": "the-question",
-        "webhook-signature": expect.stringMatching(/^v1,/),
-      });
-      const body = JSON.parse(request?.body ?? "") as {
-        readonly incidentId: string;
-        readonly assets: readonly unknown[];
-      };
-      expect(body.incidentId).toBe("the-incident");
-      expect(body.assets).toHaveLength(14);
-      expect(body.assets).toContainEqual({ asset: "https://dead0.example/", assetType: "URL" });
-    });
+  it("an unknown word decides nothing", async () => {
+    await startVerifier((asset) => (asset.includes("//up") ? "answers" : "sleeping"));
+    const incident = await anIncident({ dead: { updead: 2, nodead: 10 }, alive: {}, longDead: {} });
+    looksWith().start();
 
-    it.each([
-      ["an answer of another form", () => answer({ results: "none" })],
-      ["an answer with an error", () => answer(undefined, 500)],
-      ["an answer about others", () => answer({ results: [{ asset: "https://other.example/", answer: "answers" }] })],
-      ["an answer without end", () => startHttpSink((response) => response.end(" ".repeat(2 ** 20 + 1)))],
-      ["no answer in time", () => startHttpSink(() => undefined)],
-      ["nobody listening", async () => ({ ...(await answer(undefined)), url: `http://127.0.0.1:${await freePort()}` })],
-    ])("says nothing with %s", async (_, start) => {
-      verifier = await start();
-      const incident = await anIncident({ dead: { dead: 12 }, alive: {}, longDead: {} });
-      const { verifier: settings } = settingsFor(verifier);
-      looksWith({ ...settingsFor(verifier), verifier: settings ? { ...settings, timeoutMs: 100 } : null }).start();
+    expect(await opinionOf(incident)).toMatchObject({ asked: 12, alive: 2, gone: 0, verdict: "undecided" });
+  });
 
-      expect(await opinionOf(incident)).toMatchObject({ asked: 12, alive: 0, gone: 0, verdict: "undecided" });
-    });
+  it("answers may be those of a file: nobody is asked, and the opinion says so", async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), "flatline-recorded-"));
+    const file = join(folder.path, "answers.json.gz");
+    const results = urlsOf({ dead: 14 }).map((asset) => ({ asset, answer: "answers" }));
+    await writeFile(file, gzipSync(JSON.stringify({ results })));
+    const incident = await anIncident({ dead: { dead: 14, none: 6 }, alive: {}, longDead: {} });
+    looksWith({ verifier: { file } }).start();
 
-    it("may have been recorded: nobody is asked, and the opinion says so", async () => {
-      await using folder = await mkdtempDisposable(join(tmpdir(), "flatline-recorded-"));
-      const recorded = join(folder.path, "answers.json.gz");
-      const results = urlsOf({ dead: 14 }).map((asset) => ({ asset, answer: "answers" }));
-      await writeFile(recorded, gzipSync(JSON.stringify({ results })));
-      const incident = await anIncident({ dead: { dead: 14, none: 6 }, alive: {}, longDead: {} });
-      looksWith({ http: null, dns: null, recorded }).start();
+    const opinion = await opinionOf(incident);
 
-      const opinion = await opinionOf(incident);
-
-      expect(opinion).toMatchObject({ asked: 20, alive: 14, gone: 0, verdict: "refuted", isRecorded: true });
-      expect(opinionWords(opinion)).toBe("14 of 20 still answer (by recorded answers)");
-      expect(slept).not.toContain(secondMs);
-    });
-
-    it("is asked about what HTTP leaves undecided, and not about what a rule refuses", async () => {
-      verifier = await answer(undefined);
-      await openWorld();
-      const incident = await anIncident({ dead: { updead: 2 }, alive: {}, longDead: {} }, [
-        "https://127.0.0.1/dead",
-        "https://updead9.example:8080/",
-      ]);
-      looksWith({ verifier: settingsFor(verifier).verifier ?? null }).start();
-
-      expect(await opinionOf(incident)).toMatchObject({ asked: 4, alive: 2 });
-      expect(verifier.requests).toHaveLength(0);
-    });
+    expect(opinion).toMatchObject({ asked: 20, alive: 14, gone: 0, verdict: "refuted", isRecorded: true });
+    expect(opinionWords(opinion)).toBe("14 of 20 still answer (by recorded answers)");
   });
 });

@@ -1,27 +1,20 @@
-/** What controls say of a look: its shares of right answers, both between 0 and 1 without the bounds. */
-export interface Accuracy {
-  /** Share of the living that show life. */
-  readonly sensitivity: number;
-  /** Share of the dead that do not. */
-  readonly specificity: number;
-}
+import type { ControlCounts } from "../contract/second-opinion.ts";
 
-/** How many of some controls were asked, and how many of these showed life. */
-export interface ControlCount {
-  readonly asked: number;
-  readonly alive: number;
+/** The share of the living that show life to a verifier, and of the dead that do not; between 0 and 1 without the bounds. */
+export interface Accuracy {
+  readonly sensitivity: number;
+  readonly specificity: number;
 }
 
 // Fewer controls say less than a careful guess (CONTRACT 16).
 const leastControls = 10;
-const assumed: Accuracy = { sensitivity: 0.8, specificity: 0.9 };
 
-/** Returns how far a look can be trusted, from controls that were looked at in the same minutes and the same way. */
-export function accuracyOf(living: ControlCount, dead: ControlCount): Accuracy {
-  const share = ({ asked, alive }: ControlCount): number => (alive + 0.5) / (asked + 1);
+/** Returns how far a verifier can be trusted, from the controls that it was asked about in the same question. */
+export function accuracyOf(living: ControlCounts, dead: ControlCounts): Accuracy {
+  const share = ({ asked, alive }: ControlCounts): number => (alive + 0.5) / (asked + 1);
   return {
-    sensitivity: living.asked < leastControls ? assumed.sensitivity : share(living),
-    specificity: dead.asked < leastControls ? assumed.specificity : 1 - share(dead),
+    sensitivity: living.asked < leastControls ? 0.8 : share(living),
+    specificity: dead.asked < leastControls ? 0.9 : 1 - share(dead),
   };
 }
 
@@ -50,6 +43,5 @@ export function posteriorOfMostAlive(alive: number, asked: number, { sensitivity
   // Even orders have no part in it.
   for (let order = 1; order <= asked; order += 2)
     upper -= (coefficient(order) * (order % 4 === 1 ? 1 : -1)) / (2 * order);
-  const mean = coefficient(0) / 2;
-  return Math.min(1, Math.max(0, 0.5 + upper / (mean * (Math.PI / 2))));
+  return Math.min(1, Math.max(0, 0.5 + upper / (coefficient(0) * (Math.PI / 4))));
 }

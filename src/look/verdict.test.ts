@@ -10,7 +10,6 @@ function answered(role: LookRole, few: Few, more: Partial<CountedAnswer> = {}): 
     Array.from({ length: count }, () => ({
       role,
       answer: answer as LookAnswer,
-      isAsked: true,
       isSentinel: false,
       ...more,
     })),
@@ -22,9 +21,9 @@ const goodControls = [
   ...answered("dead", { gone: 19, answers: 1 }),
 ];
 const verdictOf = (sample: Few, controls: readonly CountedAnswer[] = goodControls): string =>
-  judgeLook([...answered("sample", sample), ...controls], false).verdict;
+  judgeLook([...answered("sample", sample), ...controls]).verdict;
 
-describe("the verdict of a look over HTTP", () => {
+describe("the verdict on a verifier's answers", () => {
   it.each<[string, string, Few, (readonly CountedAnswer[])?]>([
     ["14 of 20 that answer refute the deaths", "refuted", { answers: 14, gone: 6 }],
     ["a challenge is life, as an answer is", "refuted", { answers: 4, challenge: 10, gone: 6 }],
@@ -65,52 +64,31 @@ describe("the verdict of a look over HTTP", () => {
     expect(verdictOf(sample, controls)).toBe(verdict);
   });
 
-  it("does not count names that were asked by DNS alone", () => {
-    const byName = answered("sample", { gone: 20 }, { isAsked: false });
-    const opinion = judgeLook([...answered("sample", { answers: 9 }), ...byName, ...goodControls], false);
+  it.each<[string, number, number, "controls" | undefined]>([
+    ["two of five that are known to be alive", 2, 3, "controls"],
+    ["nine of twenty", 9, 11, "controls"],
+    ["half of them", 10, 10, undefined],
+    ["one of four, which are too few to tell", 1, 3, undefined],
+  ])("of a verifier that finds %s alive", (_, alive, others, failure) => {
+    const living = [
+      ...answered("alive", { answers: alive, gone: others - 1 }),
+      ...answered("alive", { undecided: 1 }, { isSentinel: true }),
+    ];
+    const opinion = judgeLook([...answered("sample", { gone: 20 }), ...living]);
 
-    expect(opinion).toMatchObject({ asked: 9, alive: 9, gone: 0, verdict: "undecided" });
+    expect(opinion.verdict).toBe("undecided");
+    expect(opinion.failure).toBe(failure);
+    if (failure !== undefined)
+      expect(opinionWords(opinion)).toMatch(/^the verifier fails: .*; of \d+ known to be alive \d answer$/);
   });
 
   it("counts the sample and both kinds of controls", () => {
-    expect(judgeLook([...answered("sample", { answers: 14, parked: 6 }), ...goodControls], false)).toStrictEqual({
+    expect(judgeLook([...answered("sample", { answers: 14, parked: 6 }), ...goodControls])).toStrictEqual({
       asked: 20,
       alive: 14,
       gone: 6,
       verdict: "refuted",
       controls: { alive: { asked: 20, alive: 19 }, dead: { asked: 20, alive: 1 } },
     });
-  });
-});
-
-describe("the verdict of DNS alone", () => {
-  const living = answered("alive", { undecided: 9, gone: 1 });
-
-  it.each<[string, string, Few, readonly CountedAnswer[]]>([
-    ["four in five names that do not exist confirm the deaths", "confirmed", { gone: 16, undecided: 4 }, living],
-    ["less than that does not", "undecided", { gone: 15, undecided: 5 }, living],
-    ["a sinkhole is no name that does not exist", "undecided", { gone: 15, parked: 5 }, living],
-    ["nine names are too few", "undecided", { gone: 9 }, living],
-    ["names that exist refute nothing", "undecided", { undecided: 20 }, living],
-    [
-      "two of ten living names that do not exist are too many",
-      "undecided",
-      { gone: 20 },
-      answered("alive", { undecided: 8, gone: 2 }),
-    ],
-    ["fewer than ten living ones say too little", "undecided", { gone: 20 }, answered("alive", { undecided: 9 })],
-  ])("%s", (_, verdict, sample, controls) => {
-    const byName = [...answered("sample", sample), ...controls].map((one) => ({ ...one, isAsked: false }));
-
-    expect(judgeLook(byName, true).verdict).toBe(verdict);
-  });
-
-  it("says of the controls which names do not exist, as none can answer", () => {
-    const controls = [...living, ...answered("dead", { gone: 20 })];
-    const byName = [...answered("sample", { gone: 12 }), ...controls].map((one) => ({ ...one, isAsked: false }));
-
-    expect(opinionWords(judgeLook(byName, true))).toBe(
-      "12 of 12 are gone; of 10 known to be alive 1 are gone, of 20 long dead 20 are gone",
-    );
   });
 });

@@ -3,74 +3,71 @@ import { gunzipSync } from "node:zlib";
 
 import { z } from "zod";
 
+import { cutText } from "../base/cut-text.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { sendRequest } from "../base/http.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
-import type { Clock } from "../base/time.ts";
 import { parseJson } from "../base/json.ts";
-import { lookAnswers, type LookAnswer } from "../contract/second-opinion.ts";
-import type { VerifierSettings } from "./settings.ts";
+import type { Secret } from "../base/secret.ts";
+import type { Clock } from "../base/time.ts";
+import { blankUnseen } from "../base/unseen-text.ts";
+import { lookAnswers } from "../contract/second-opinion.ts";
 
-/** What a verifier says of each asset, by its name. */
-type VerifierAnswers = ReadonlyMap<string, LookAnswer>;
-
-/** What a verifier is asked with. */
-export interface VerifierQuestion {
-  readonly incidentId: string;
-  /** A UUID of this question. */
-  readonly id: string;
-  readonly assets: readonly { readonly asset: string; readonly assetType: string | null }[];
+/** The operator's own service that looks at assets. */
+interface VerifierService {
+  readonly url: Secret;
+  readonly timeoutMs: number;
+  /** Returns the headers that sign a body. */
+  readonly sign: (message: { id: string; atMs: number; body: string }) => Readonly<Record<string, string>>;
 }
+
+/** Who looks at assets; a file with an answer is for examples and tests. */
+export type Verifier = VerifierService | { readonly file: string };
 
 // Far more than an answer for each of 192 assets takes.
 const maxAnswerBytes = 1_024 * 1_024;
-const answerSchema = z.object({
-  results: z
-    .array(
-      z.object({ asset: z.string(), answer: z.enum(lookAnswers).catch("undecided"), detail: z.string().optional() }),
-    )
-    .max(10_000),
-});
+// A line on a page.
+const longestDetail = 200;
+const detailSchema = z.string().transform((text) => cutText(blankUnseen(text), longestDetail));
+const wordSchema = z.enum(lookAnswers).catch("undecided");
+const resultSchema = z.object({ asset: z.string(), answer: wordSchema, detail: detailSchema.nullable().default(null) });
+const answerSchema = z.object({ results: z.array(resultSchema).max(10_000) });
+
+/** What a verifier says of each asset, by its name. */
+export type VerifierAnswers = ReadonlyMap<string, z.infer<typeof resultSchema>>;
 
 /**
- * Asks the operator's verifier once: one POST, signed as receivers' webhooks are (CONTRACT 7). Returns what it says of each asset by
- * its name; of one that it does not name, or in an unknown word, it says nothing.
- * @throws api_* when there is no answer of that form in time
+ * Asks the verifier once; `id` is that of the question. Of an asset that its answer does not name it says nothing, and an unknown
+ * word is undecided.
+ * @throws FlatlineError api_* when there is no answer of that form in time; what a file that cannot be read throws
  */
 export async function askVerifier(
-  { url, timeoutMs, sign }: VerifierSettings,
-  { incidentId, id, assets }: VerifierQuestion,
-  {
-    dispatcher,
-    clock,
-    signal,
-  }: { readonly dispatcher: HttpDispatcher; readonly clock: Clock; readonly signal: AbortSignal },
+  verifier: Verifier,
+  question: { readonly incidentId: string; readonly assets: readonly object[] },
+  by: { readonly id: string; readonly dispatcher: HttpDispatcher; readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<VerifierAnswers> {
-  const body = JSON.stringify({ incidentId, assets });
-  const { status, body: text } = await sendRequest(dispatcher, {
+  const text =
+    "file" in verifier ? await readAnswer(verifier.file) : await post(verifier, JSON.stringify(question), by);
+  const read = answerSchema.safeParse(parseJson(text));
+  if (!read.success) throw new FlatlineError("api_invalid_response", "the verifier's answer has no list of results");
+  return new Map(read.data.results.map((result) => [result.asset, result]));
+}
+
+async function readAnswer(file: string): Promise<string> {
+  const bytes = await readFile(file);
+  return (file.endsWith(".gz") ? gunzipSync(bytes, { maxOutputLength: maxAnswerBytes }) : bytes).toString();
+}
+
+/** Sends one POST, signed as receivers' webhooks are (CONTRACT 7). */
+async function post(verifier: VerifierService, body: string, by: Parameters<typeof askVerifier>[2]): Promise<string> {
+  const { status, body: text } = await sendRequest(by.dispatcher, {
     method: "POST",
-    url: url.reveal(),
-    headers: { "content-type": "application/json", ...sign({ id, atMs: clock.nowMs(), body }) },
+    url: verifier.url.reveal(),
+    headers: { "content-type": "application/json", ...verifier.sign({ id: by.id, atMs: by.clock.nowMs(), body }) },
     body,
-    signal: clock.timeout(timeoutMs, signal),
+    signal: by.clock.timeout(verifier.timeoutMs, by.signal),
     maxBodyBytes: maxAnswerBytes,
   });
   if (status < 200 || status >= 300) throw new FlatlineError("api_server_error", `the verifier answered ${status}`);
-  const answers = answersIn(text);
-  if (answers === null) throw new FlatlineError("api_invalid_response", "the verifier's answer has no list of results");
-  return answers;
-}
-
-/** Reads a verifier's answer that was recorded. @throws invalid_data for a file that is none */
-export async function readRecorded(file: string): Promise<VerifierAnswers> {
-  const bytes = await readFile(file);
-  const text = file.endsWith(".gz") ? gunzipSync(bytes, { maxOutputLength: maxAnswerBytes }) : bytes;
-  const answers = answersIn(text.toString());
-  if (answers === null) throw new FlatlineError("invalid_data", `${file} has no list of results of a verifier`);
-  return answers;
-}
-
-function answersIn(text: string): VerifierAnswers | null {
-  const read = answerSchema.safeParse(parseJson(text));
-  return read.success ? new Map(read.data.results.map(({ asset, answer }) => [asset, answer])) : null;
+  return text;
 }

@@ -21,7 +21,7 @@ const countedJudgementInstruments = {
     name: "flatline_second_opinion_answers_total",
     type: "counter",
     labels: ["answer"],
-    help: "Assets that this process looked at for second opinions, controls too, by what they said.",
+    help: "Assets that this process asked the verifier about, controls too, by what it said.",
     values: { answer: lookAnswers },
   },
   opinionVerdicts: {

@@ -29,7 +29,7 @@ export interface Metrics {
   falseDeathRatio(check: CheckName, slug: string, ratio: number | null): void;
   alertJudged(check: CheckName, verdict: JudgementVerdict): void;
   incidentOpened(family: string): void;
-  /** Counts a look at one asset for a second opinion. */
+  /** Counts what the verifier said of one asset. */
   assetLookedAt(answer: LookAnswer): void;
   opinionGiven(verdict: OpinionVerdict): void;
   configReloaded(ok: boolean, nowMs: number): void;

@@ -93,7 +93,6 @@ export function createLife(options: LifeOptions): Life {
     newId: options.newId,
     version: "0.0.0",
     nodeVersion: "24.0.0",
-    nodePath: process.execPath,
     logger: loggerTo((line) => {
       if (!isDead) options.onLog(line);
     }),

@@ -11,7 +11,7 @@ export const reasonMeanings = {
   severity_rose: "it fires and has become worse",
   severity_fell: "it fires and has become better, but not ok",
   still_not_ok: "it fires and is as bad as before",
-  second_opinion: "flatline has looked at some of the dead assets of its incident by itself",
+  second_opinion: "the verifier has given its second opinion on some of the dead assets of its incident",
   excess_stopped: "it fires until its deaths have left the window, but no more than usual come since",
   cleared_before_firing: "ok again before it fired: it is forgotten",
   keep_firing_for_running: "ok, but not yet for the length of `keepFiringFor`: it still fires",

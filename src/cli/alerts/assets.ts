@@ -73,7 +73,7 @@ Examples:
 `;
 
 const incidentHelp = `
-In order of harm: what answered when flatline looked at it (a second opinion), what events found alive since, the rest; of each
+In order of harm: what showed life to the verifier (a second opinion), what events found alive since, the rest; of each
 the newest first. The table shows addresses broken; --csv and --json have them as they are.
 
 Examples:
@@ -107,7 +107,7 @@ async function print(
     assets.push(...page.assets);
     summary = `${formatCount(page.count)} deaths, ${formatCount(page.knownCount)} different assets known`;
     if ("number" in page)
-      summary += `; ${formatCount(page.seenAliveCount)} answered flatline, ${formatCount(page.revivedCount)} ${page.revivedCount === 1 ? "is" : "are"} alive again`;
+      summary += `; ${formatCount(page.seenAliveCount)} answered the verifier, ${formatCount(page.revivedCount)} ${page.revivedCount === 1 ? "is" : "are"} alive again`;
   }
   if (flags.json !== true) context.stdout.write(renderAssets(assets, summary, context));
 }

@@ -163,17 +163,25 @@ function checkDiscover({ path, value }: Part<WrittenDiscover>): Finding[] {
   return foreign.map((key) => ({ path: [...path, key], message: "does not go with file", part: "key" }));
 }
 
-/** A second opinion looks at names of stored events, and needs at least one way to do so. */
+/** A second opinion is about names of stored events, and its verifier is a service or a file. */
 function checkSecondOpinion(config: WrittenConfig): Finding[] {
   const opinion = known(config.secondOpinion);
   if (opinion === undefined) return [];
   const path = ["secondOpinion"];
   if (writtenKind(config)?.holdsEvents === false)
     return [{ path, message: "needs stored events with the names of assets: source.type: embedded", part: "key" }];
-  const ways = (["dns", "http", "verifier"] as const).filter((key) => opinion[key] !== undefined);
-  if (opinion.recorded !== undefined)
-    return ways.map((key) => ({ path: [...path, key], message: "does not go with recorded", part: "key" }));
-  return ways.length === 0 ? [{ path, message: "needs dns, http or verifier: how it looks", part: "key" }] : [];
+  const verifier = known(opinion.verifier);
+  if (verifier === undefined) return [];
+  if (verifier.file === undefined)
+    return hasSecret(verifier, "url")
+      ? []
+      : [{ path: [...path, "verifier"], message: "needs url, urlFile or file: who looks at the assets", part: "key" }];
+  const foreign = (["url", "urlFile", "secret", "secretFile"] as const).filter((key) => verifier[key] !== undefined);
+  return foreign.map((key) => ({
+    path: [...path, "verifier", key],
+    message: "does not go with file",
+    part: "key",
+  }));
 }
 
 /** A file, or a PostgreSQL. */

@@ -68,23 +68,16 @@ function resolveSecondOpinion(
   secrets: SecretBook,
 ): SecondOpinionConfig | null {
   if (secondOpinion === null) return null;
-  const { http, verifier, recorded, ...rest } = secondOpinion;
-  const [httpPath, verifierPath] = [
-    ["secondOpinion", "http"],
-    ["secondOpinion", "verifier"],
-  ] as const;
+  const { verifier } = secondOpinion;
+  const path = ["secondOpinion", "verifier"];
   return {
-    ...rest,
-    recorded: recorded === null ? null : resolve(document.folder, recorded),
-    http: http === null ? null : { ...http, proxy: secrets.one(httpPath, "proxy") },
-    verifier:
-      verifier === null
-        ? null
-        : {
-            ...verifier,
-            url: secrets.one(verifierPath, "url"),
-            secret: secrets.of(verifierPath, "secret")[0] ?? null,
-          },
+    ...secondOpinion,
+    verifier: {
+      ...verifier,
+      url: secrets.of(path, "url")[0] ?? null,
+      secret: secrets.of(path, "secret")[0] ?? null,
+      file: verifier.file === null ? null : resolve(document.folder, verifier.file),
+    },
   };
 }
 

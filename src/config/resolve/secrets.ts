@@ -96,9 +96,8 @@ function slotsOf(config: WrittenConfig): SecretSlot[] {
     ...slots(["server"], config.server, [{ key: "linkSecret", check: checkSigningSecret }]),
     ...slots(["storage"], config.storage, [{ key: "url", check: checkPostgresUrl }]),
     ...slots(["heartbeat"], config.heartbeat, [requiredUrl]),
-    ...slots(["secondOpinion", "http"], opinion?.http, [{ ...requiredUrl, key: "proxy" }]),
     ...slots(["secondOpinion", "verifier"], opinion?.verifier, [
-      requiredUrl,
+      { key: "url", check: checkHttpUrl },
       { key: "secret", check: checkSigningSecret },
     ]),
     ...partsOf(config.receivers, ["receivers"]).flatMap(({ path, value }) =>

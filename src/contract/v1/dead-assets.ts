@@ -28,7 +28,7 @@ export type DeadAssetPage = z.infer<typeof deadAssetPageSchema>;
 /** An asset that died in an incident. */
 export const incidentAssetSchema = deadAssetSchema.extend({
   slug: z.string(),
-  /** What it said when flatline looked at it; null: nothing. */
+  /** What the verifier said of it; null: nothing. */
   answer: z.enum(lookAnswers).nullable(),
 });
 export type IncidentAsset = z.infer<typeof incidentAssetSchema>;
@@ -37,7 +37,7 @@ export type IncidentAsset = z.infer<typeof incidentAssetSchema>;
 export const incidentAssetPageSchema = deadAssetPageSchema.omit({ alertId: true }).extend({
   incidentId: z.string(),
   number: z.number(),
-  /** How many answered when flatline looked at them, and how many events found alive since. */
+  /** How many showed life to the verifier, and how many events found alive since. */
   seenAliveCount: z.number(),
   revivedCount: z.number(),
   assets: z.array(incidentAssetSchema),

@@ -6,9 +6,9 @@ import { costSchema } from "./cost.ts";
 import { alertSchema, commentSchema } from "./alerts.ts";
 import { instantSchema } from "./instant.ts";
 
-/** The result of flatline's own look at some of its dead assets (CONTRACT 16). */
+/** What the verifier says of some of its dead assets (CONTRACT 16). */
 const opinionSchema = z.object({
-  /** Dead assets that count, and how many of them showed life and death. */
+  /** Dead assets that were asked about, and how many of them showed life and death. */
   asked: z.number(),
   alive: z.number(),
   gone: z.number(),
@@ -72,9 +72,7 @@ export const incidentDetailSchema = incidentSchema.extend({
             assetType: z.string().nullable(),
             role: z.enum(lookRoles),
             answer: z.enum(lookAnswers),
-            status: z.number().nullable(),
-            title: z.string().nullable(),
-            bytes: z.number().nullable(),
+            detail: z.string().nullable(),
           }),
         )
         .optional(),

@@ -276,10 +276,10 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
       await store.alerts.end(alert, { atMs: nowMs + 4 * hourMs, isByRun: true, baselineExclusion: null });
     const looks = ["undecided", "answers", "undecided"] as const;
     for (const [index, answer] of looks.entries()) {
-      const look = { incidentNumber: 1, number: index + 1, startedAtMs: nowMs, leaseUntilMs: 0, planned: 1 };
+      const look = { incidentNumber: 1, number: index + 1, startedAtMs: nowMs, leaseUntilMs: 0 };
       await store.looks.claim({ ...look, isByHand: false });
-      const said = { assetType: "URL", status: null, title: null, bytes: null, isAsked: true } as const;
-      await store.looks.addAnswer(look, 0, { ...said, slug: "acme", asset: "d", role: "sample", answer });
+      const asked = { assetType: "URL", slug: "acme", asset: "d", role: "sample", detail: null } as const;
+      await store.looks.addAnswers(look, [{ ...asked, answer }]);
     }
 
     const list = await portOf(world).ofIncident({ number: 1, id: "i" }, ["one", "again", "other", "gone"]);

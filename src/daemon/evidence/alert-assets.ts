@@ -5,6 +5,7 @@ import type { AlertCost, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { Store } from "../../store/store.ts";
 import type { AlertAssetsPort } from "../../web/ports/dead-assets.ts";
 import { createAssetList, readDeadAssets, readingDeadline, type AssetSpan } from "./asset-list.ts";
+import { readDied } from "./look-assets.ts";
 
 export interface AlertAssetsOptions {
   readonly store: Pick<Store, "alerts" | "audit" | "events" | "evidence" | "looks">;
@@ -92,15 +93,7 @@ export function createAlertAssets({ store, clock, isOurs }: AlertAssetsOptions):
       const kept = await keptWithAssets(alertId);
       if (kept === null) return null;
       const { slug, afterMs, endMs } = costSpan(kept);
-      const deaths = { afterMs, untilMs: endMs ?? clock.nowMs() };
-      const assets = await readDeadAssets(store.evidence, slug, deaths, readingDeadline(clock));
-      const typeIds = [...new Set(assets.map(({ death }) => death.typeId))];
-      const { assetTypes } = await store.evidence.factsOf(typeIds.map((typeId) => ({ typeId, attributeSetId: null })));
-      return assets.map(({ death: { asset, typeId }, revivedAtMs }) => ({
-        asset,
-        assetType: assetTypes.get(typeId) ?? null,
-        isUndone: revivedAtMs !== null,
-      }));
+      return readDied({ evidence: store.evidence, clock }, slug, { afterMs, untilMs: endMs ?? clock.nowMs() });
     },
     costOf: async (alertId) => {
       const known = costs.get(alertId);

@@ -33,11 +33,12 @@ export interface ListedSpans {
   /** Id of the alert or incident, and its organization, for the audit; null: of several. */
   readonly subject: string;
   readonly slug: string | null;
-  /** Returns the answer of an asset to flatline's own look; null: the list is by time alone, else living assets come first. */
+  /** Returns the verifier's answer about an asset; null: the list is by time alone, else living assets come first. */
   readonly answers: ((slug: string, asset: string) => LookAnswer | null) | null;
 }
 
-interface Interval {
+/** Instants after `afterMs`, up to `untilMs`. */
+export interface Interval {
   readonly afterMs: number;
   readonly untilMs: number;
 }

@@ -68,7 +68,7 @@ function endedTitle(incident: IncidentNotice, notices: readonly AlertNotice[]): 
   return gates === "" ? spiked : `${spiked}: ${gates}`;
 }
 
-/** Returns what flatline's own look found, as a sentence; empty where it has not looked. */
+/** Returns the second opinion as a sentence; empty where there is none. */
 export function opinionSentence({ secondOpinion }: Pick<IncidentNotice, "secondOpinion">): string {
   if (secondOpinion === null) return "";
   const words = opinionWords(secondOpinion);

@@ -1,7 +1,7 @@
 import { sql, type Selectable } from "kysely";
 import { z } from "zod";
 
-import { opinionVerdicts, type OpinionCounts } from "../../contract/second-opinion.ts";
+import { opinionFailures, opinionVerdicts, type OpinionCounts } from "../../contract/second-opinion.ts";
 import { severities, type Severity } from "../../contract/severity.ts";
 import { inChunks } from "../engine/chunks.ts";
 import { dialectOf } from "../engine/dialect.ts";
@@ -39,7 +39,7 @@ export interface IncidentAcknowledgement {
   readonly reach: readonly string[] | null;
 }
 
-/** The result of a look at some of an incident's dead assets (CONTRACT 16), without names. */
+/** What the verifier says of some of an incident's dead assets (CONTRACT 16), without names. */
 export interface SecondOpinion extends OpinionCounts {
   readonly atMs: number;
   /** Number of the look. */
@@ -66,7 +66,7 @@ export interface Incident {
   readonly outlived: number;
   /** Instant at which it last outgrew an acknowledgement; null: it never did. */
   readonly outgrownAtMs: number | null;
-  /** The second opinion of the last look that has ended; null: none has. */
+  /** The second opinion of the last look that has ended with one; null: none has. */
   readonly secondOpinion: SecondOpinion | null;
 }
 
@@ -100,7 +100,7 @@ export interface IncidentMessage {
   readonly message: string;
 }
 
-const controlSchema = z.object({ asked: z.number(), alive: z.number(), gone: z.number().optional() });
+const controlSchema = z.object({ asked: z.number(), alive: z.number() });
 const bodySchema = z.object({
   firstFiredAtMs: z.number(),
   carrier: z.string().nullable(),
@@ -137,6 +137,7 @@ const bodySchema = z.object({
       controls: z.object({ alive: controlSchema, dead: controlSchema }),
       atMs: z.number(),
       look: z.number(),
+      failure: z.enum(opinionFailures).optional(),
       isRecorded: z.boolean().optional(),
     })
     .nullable(),

@@ -1,4 +1,3 @@
-import { hourMs } from "../../base/time.ts";
 import type { LookAnswer, LookRole } from "../../contract/second-opinion.ts";
 import type { Db } from "../tables.ts";
 
@@ -14,40 +13,29 @@ export interface Look {
   readonly leaseUntilMs: number;
   /** Whether a person asked for it. */
   readonly isByHand: boolean;
-  /** How many dead assets it asks; 0: not known yet. */
-  readonly planned: number;
 }
 
-/** What one asset said. */
+/** What the verifier said of one asset. */
 export interface LookedAt {
   readonly slug: string;
   readonly asset: string;
   readonly assetType: string | null;
   readonly role: LookRole;
   readonly answer: LookAnswer;
-  /** The status of the answer over HTTP; null: there was none. */
-  readonly status: number | null;
-  readonly title: string | null;
-  readonly bytes: number | null;
-  /** Whether it counts in the verdict over HTTP: false for one that was asked by DNS alone. */
-  readonly isAsked: boolean;
+  /** What else it said of it; null: nothing. */
+  readonly detail: string | null;
 }
 
 export interface LookTables {
   readonly looks: Omit<Look, "isByHand"> & { readonly isByHand: number };
-  readonly look_answers: Omit<LookedAt, "isAsked"> & {
+  readonly look_answers: LookedAt & {
     readonly incidentNumber: number;
     readonly number: number;
     readonly ordinal: number;
-    readonly isAsked: number;
   };
-  readonly look_hosts: { readonly host: string; readonly atMs: number };
 }
 
-// CONTRACT 16: all processes together look at a host once an hour.
-const hostRestMs = hourMs;
-
-/** Looks over the tables `looks`, `look_answers` and `look_hosts`. */
+/** Looks over the tables `looks` and `look_answers`. */
 export function createLookStore(db: Db) {
   const rows = () => db.selectFrom("looks").selectAll();
   return {
@@ -57,9 +45,9 @@ export function createLookStore(db: Db) {
     /** Looks of all incidents that no process is at: a person asked for them, or their process has died. */
     waiting: async (nowMs: number): Promise<readonly Look[]> =>
       (await rows().where("endedAtMs", "is", null).where("leaseUntilMs", "<", nowMs).execute()).map(lookOf),
-    /** Stores a look that begins, or takes over one whose process has died, without its answers; false: another process has it. */
-    claim: async (look: Omit<Look, "endedAtMs">): Promise<boolean> => {
-      const { incidentNumber, number, startedAtMs } = look;
+    /** Stores a look that begins, or takes over one whose process has died; null: another process has it. */
+    claim: async (look: Omit<Look, "endedAtMs">): Promise<Look | null> => {
+      const { startedAtMs } = look;
       const row = { ...look, endedAtMs: null, isByHand: look.isByHand ? 1 : 0 };
       const { numInsertedOrUpdatedRows = 0n } = await db
         .insertInto("looks")
@@ -72,69 +60,50 @@ export function createLookStore(db: Db) {
             .where("looks.leaseUntilMs", "<", startedAtMs),
         )
         .executeTakeFirst();
-      if (numInsertedOrUpdatedRows === 0n) return false;
-      await db
-        .deleteFrom("look_answers")
-        .where("incidentNumber", "=", incidentNumber)
-        .where("number", "=", number)
-        .execute();
-      return true;
+      return numInsertedOrUpdatedRows === 0n ? null : { ...look, endedAtMs: null };
     },
     /** Stores what changed of a look that is under way. */
-    save: async ({ incidentNumber, number, endedAtMs, leaseUntilMs, planned }: Look): Promise<void> => {
+    save: async ({ incidentNumber, number, endedAtMs, leaseUntilMs }: Look): Promise<void> => {
       await db
         .updateTable("looks")
-        .set({ endedAtMs, leaseUntilMs, planned })
+        .set({ endedAtMs, leaseUntilMs })
         .where("incidentNumber", "=", incidentNumber)
         .where("number", "=", number)
         .execute();
     },
-    /** Stores the answer at this place among those of its look. */
-    addAnswer: async (
+    /** Stores the answers of a look, in the order in which it asked. */
+    addAnswers: async (
       { incidentNumber, number }: Pick<Look, "incidentNumber" | "number">,
-      ordinal: number,
-      { isAsked, ...answer }: LookedAt,
+      answers: readonly LookedAt[],
     ): Promise<void> => {
-      await db
-        .insertInto("look_answers")
-        .values({ ...answer, incidentNumber, number, ordinal, isAsked: isAsked ? 1 : 0 })
-        .execute();
+      const rows = answers.map(({ slug, asset, assetType, role, answer, detail }, ordinal) => ({
+        incidentNumber,
+        number,
+        ordinal,
+        slug,
+        asset,
+        assetType,
+        role,
+        answer,
+        detail,
+      }));
+      await db.insertInto("look_answers").values(rows).execute();
     },
-    /** The answers of a look so far, in the order in which it asks. */
+    /** The answers of a look, in the order in which it asked. */
     answersOf: async ({
       incidentNumber,
       number,
-    }: Pick<Look, "incidentNumber" | "number">): Promise<readonly LookedAt[]> => {
-      const found = await db
+    }: Pick<Look, "incidentNumber" | "number">): Promise<readonly LookedAt[]> =>
+      db
         .selectFrom("look_answers")
-        .select(["slug", "asset", "assetType", "role", "answer", "status", "title", "bytes", "isAsked"])
+        .select(["slug", "asset", "assetType", "role", "answer", "detail"])
         .where("incidentNumber", "=", incidentNumber)
         .where("number", "=", number)
         .orderBy("ordinal")
-        .execute();
-      return found.map((row) => ({ ...row, isAsked: row.isAsked === 1 }));
-    },
-    /** Notes that a host is looked at now; false: it was within the hour. */
-    takeHost: async (host: string, nowMs: number): Promise<boolean> => {
-      const { numInsertedOrUpdatedRows = 0n } = await db
-        .insertInto("look_hosts")
-        .values({ host, atMs: nowMs })
-        .onConflict((conflict) =>
-          conflict
-            .column("host")
-            .doUpdateSet({ atMs: nowMs })
-            .where("look_hosts.atMs", "<=", nowMs - hostRestMs),
-        )
-        .executeTakeFirst();
-      return numInsertedOrUpdatedRows > 0n;
-    },
-    /** Deletes the hosts that may be looked at again, and the looks of incidents that are gone. */
-    tidy: async (nowMs: number): Promise<void> => {
+        .execute(),
+    /** Deletes the looks of incidents that are gone. */
+    tidy: async (): Promise<void> => {
       const kept = db.selectFrom("incidents").select("number");
-      await db
-        .deleteFrom("look_hosts")
-        .where("atMs", "<=", nowMs - hostRestMs)
-        .execute();
       await db.deleteFrom("look_answers").where("incidentNumber", "not in", kept).execute();
       await db.deleteFrom("looks").where("incidentNumber", "not in", kept).execute();
     },

@@ -306,8 +306,8 @@ function viewOpinion({ secondOpinion }: ReadIncident["summary"]): IncidentAnswer
   return { asked, alive, gone, verdict, finding: opinionWords(secondOpinion) };
 }
 
-function viewLooked({ asset, assetType, role, answer, status, title, bytes }: LookedAt): ListedLook {
-  return { asset, assetType, role, answer, status, title, bytes };
+function viewLooked({ asset, assetType, role, answer, detail }: LookedAt): ListedLook {
+  return { asset, assetType, role, answer, detail };
 }
 
 function countJudgements({ members }: ReadIncident): Record<string, number> {

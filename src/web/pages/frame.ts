@@ -139,7 +139,7 @@ function renderClock(nowMs: number): Html {
 
 // Nobody else's words, whoever made the link.
 const didPattern =
-  /^(?:[\d,]{1,9} [a-z ]{1,30}(?:, [\d,]{1,9} (?:was|were) not|, \d{1,2} without a result)?|The comment is kept|Silenced until [\w :\u00a0]{5,20}|The silence has ended|Reloaded)\.$/;
+  /^(?:[\d,]{1,9} [a-z ]{1,30}(?:, [\d,]{1,9} (?:was|were) not|, \d{1,2} without a result)?|The comment is kept|Silenced until [\w :\u00a0]{5,20}|The silence has ended|The verifier is asked|Reloaded)\.$/;
 
 /** What an act has done, where it could not be said without leaving the page. */
 function didText(here: string): string {

@@ -13,7 +13,7 @@ export interface ListedAsset {
   readonly attributes: Readonly<Record<string, string>>;
   /** When it was first found alive after that; null: not yet. */
   readonly revivedAtMs: number | null;
-  /** What it said when flatline looked at it, in the list of an incident; null: nothing. */
+  /** What the verifier said of it, in the list of an incident; null: nothing. */
   readonly answer: LookAnswer | null;
 }
 
@@ -43,7 +43,7 @@ export interface AssetPage {
   /** All deaths, and how many different assets of them are known; whatever the filters are. */
   readonly count: number;
   readonly knownCount: number;
-  /** How many of these answered when flatline looked at them, and how many events found alive since. */
+  /** How many of these showed life to the verifier, and how many events found alive since. */
   readonly seenAliveCount: number;
   readonly revivedCount: number;
   /** Newest first; of an incident first what answered, then what was found alive since, then the rest. */

@@ -20,10 +20,10 @@ export interface IncidentFacts extends ReadIncident {
   readonly heldSince: ReadonlyMap<string, number>;
   /** When each receiver first accepted something of it, the first one first. */
   readonly notified: readonly { readonly receiver: string; readonly atMs: number }[];
-  /** Whether flatline looks at its dead assets by itself. */
+  /** Whether a verifier is configured. */
   readonly canLook: boolean;
-  /** Its look that goes on; null: none does, or it was not asked for. */
-  readonly looking: ReadLook["running"];
+  /** Whether the verifier is being asked; false also where that was not asked for. */
+  readonly isLooking: boolean;
   /** Who is called next if nobody takes it; null: nobody. */
   readonly escalation: { readonly receiver: string; readonly atMs: number } | null;
 }
@@ -31,7 +31,7 @@ export interface IncidentFacts extends ReadIncident {
 /** An incident with everything that its page shows. */
 export interface IncidentPage extends IncidentFacts {
   readonly comments: ReadIncidentDetail["comments"];
-  /** What each asset said to its last look. */
+  /** What the verifier said of each asset. */
   readonly answers: ReadLook["answers"];
   /** Notifications of it that wait for their receiver. */
   readonly waiting: readonly WaitingEntry[];
@@ -83,7 +83,7 @@ export function createIncidentPages(
         heldSince: heldGates(own, (slug) => settings().gateOf(slug)),
         notified: await store.deliveries.firstByReceiver(one.members.map(({ alert }) => alert.id)),
         canLook: running.canLook(),
-        looking: null,
+        isLooking: false,
         escalation: nextEscalation(running, one, nowMs),
       });
     }
@@ -111,7 +111,7 @@ export function createIncidentPages(
       const [before] = await store.incidents.list({ state: "all", before: incident.number, limit: 1 });
       return {
         ...facts,
-        looking: found.look.running,
+        isLooking: found.look.isRunning,
         answers: found.look.answers,
         comments: found.comments,
         waiting: [...new Map(waiting.map((entry) => [entry.receiver, entry])).values()],

@@ -17,12 +17,12 @@ export interface ReadIncident {
   readonly members: readonly IncidentMember[];
 }
 
-/** What flatline's own looks say of an incident, asset by asset. */
+/** What the verifier says of an incident, asset by asset. */
 export interface ReadLook {
-  /** The answers of the last look that has ended, else of the one that goes on; only of organizations that the reader may see. */
+  /** The answers of the last opinion, about organizations that the reader may see. */
   readonly answers: readonly LookedAt[];
-  /** The look that goes on, with how many of its dead assets have answered; null: none does. */
-  readonly running: { readonly answered: number; readonly planned: number } | null;
+  /** Whether the verifier is being asked. */
+  readonly isRunning: boolean;
 }
 
 /** An incident with what people said of it. */
@@ -84,25 +84,18 @@ export function createIncidentReading(running: Running): IncidentReading {
     const { secondOpinion, number } = incident;
     if (secondOpinion === null || isWhole) return incident;
     const all = await store.looks.answersOf({ incidentNumber: number, number: secondOpinion.look });
-    // Where nothing but DNS was asked, all of it counts (CONTRACT 16).
-    const isDnsOnly = all.every(({ isAsked }) => !isAsked);
-    const counted = all.filter(({ slug, isAsked, role }) => role === "sample" && (isAsked || isDnsOnly) && sees(slug));
+    const counted = all.filter(({ slug, role }) => role === "sample" && sees(slug));
     const alive = counted.filter(({ answer }) => showsLife(answer)).length;
     const gone = counted.filter(({ answer }) => showsDeath(answer)).length;
     return { ...incident, secondOpinion: { ...secondOpinion, asked: counted.length, alive, gone } };
   }
 
-  async function readLook(incidentNumber: number, sees: Sees): Promise<ReadLook> {
+  async function readLook({ number: incidentNumber, secondOpinion }: Incident, sees: Sees): Promise<ReadLook> {
     const looks = await store.looks.of(incidentNumber);
-    const last = looks.at(-1);
-    const goingOn = last?.endedAtMs === null ? last : undefined;
-    const shown = looks.findLast(({ endedAtMs, planned }) => endedAtMs !== null && planned > 0) ?? goingOn;
-    const answersOf = async (look: Look | undefined): Promise<readonly LookedAt[]> =>
-      look === undefined ? [] : (await store.looks.answersOf(look)).filter(({ slug }) => sees(slug));
-    const answers = await answersOf(shown);
-    const own = shown === goingOn ? answers : await answersOf(goingOn);
-    const answered = own.filter(({ role }) => role === "sample").length;
-    return { answers, running: goingOn === undefined ? null : { answered, planned: goingOn.planned } };
+    const isRunning = looks.some(({ endedAtMs }) => endedAtMs === null);
+    if (secondOpinion === null) return { answers: [], isRunning };
+    const answers = await store.looks.answersOf({ incidentNumber, number: secondOpinion.look });
+    return { answers: answers.filter(({ slug }) => sees(slug)), isRunning };
   }
 
   return {
@@ -129,7 +122,7 @@ export function createIncidentReading(running: Running): IncidentReading {
         ({ alertId, incident: of }) =>
           (alertId === null || ids.has(alertId)) && (of?.alertIds?.some((id) => ids.has(id)) ?? true),
       );
-      return { ...found, comments, look: await readLook(found.incident.number, sees) };
+      return { ...found, comments, look: await readLook(found.incident, sees) };
     },
     ofNumbers: async (numbers, sees, live) => {
       const found = await store.incidents.byNumbers(numbers);

@@ -77,7 +77,7 @@ export interface Running {
   readonly countsAssets: (slug: string) => boolean;
   /** Those that hold now. */
   readonly settings: () => AlertingSettings;
-  /** Whether flatline looks at dead assets by itself. */
+  /** Whether a verifier is configured. */
   readonly canLook: () => boolean;
   /** Begins a look at an incident (CONTRACT 16). @throws FlatlineError usage, too_many */
   readonly look: (incident: Incident) => Promise<Look>;

@@ -158,7 +158,7 @@ function factsOf(text: string): ReportFacts {
         },
       }),
       look: {
-        running: null,
+        isRunning: false,
         answers: [
           {
             slug: text,
@@ -166,10 +166,7 @@ function factsOf(text: string): ReportFacts {
             assetType: text,
             role: "sample",
             answer: "answers",
-            status: 200,
-            title: text,
-            bytes: 9,
-            isAsked: true,
+            detail: text,
           },
         ],
       },
@@ -226,7 +223,7 @@ describe("the report of an alert", () => {
       ## Second opinion
 
       - refuted for incident 41, 2026-01-15T12:00:00Z: 14 of 20 still answer; of 20 known to be alive 19 do, of 20 long dead 1
-      - dead asset, answers 200: \`acme\`, \`acme\`
+      - dead asset, answers: \`acme\`, \`acme\`
 
       ## Dead assets
 

@@ -24,7 +24,7 @@ export interface ReportFacts {
   readonly gate: GateView | null;
   /** The newest of its assets; null: it has none, or they could not be read in time. */
   readonly assets: AssetPage | null;
-  /** What flatline's own looks say of its incident, with the answers of this organization's assets; null: nothing. */
+  /** The second opinion on its incident, with the answers about this organization's assets; null: nothing. */
   readonly opinion: Pick<ReadIncidentDetail, "incident" | "look"> | null;
   /** The address by which people reach flatline; null: it is not configured. */
   readonly externalUrl: string | null;
@@ -113,9 +113,9 @@ function secondOpinion({ opinion }: ReportFacts): string[] {
   if (opinion === null || said === null || said === undefined) return [];
   return [
     `${said.verdict} for incident ${opinion.incident.number}, ${instant(said.atMs)}: ${opinionWords(said)}`,
-    ...opinion.look.answers.map(({ role, answer, status, asset, title }) => {
-      const page = title === null ? "" : `, ${inertText(title)}`;
-      return `${lookRoleWords[role]}, ${answer}${status === null ? "" : ` ${status}`}: ${inertText(breakAddress(asset))}${page}`;
+    ...opinion.look.answers.map(({ role, answer, asset, detail }) => {
+      const more = detail === null ? "" : `, ${inertText(detail)}`;
+      return `${lookRoleWords[role]}, ${answer}: ${inertText(breakAddress(asset))}${more}`;
     }),
   ];
 }

@@ -1,25 +1,25 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
-
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { minuteMs } from "../../../src/base/time.ts";
 import { firingAlert, openIncident } from "../../support/firing-alert.ts";
 import { freePort } from "../../support/free-port.ts";
-import { startLookWorld, type LookWorld } from "../../support/look/look-world.ts";
-import { nightOfDeaths, urlsOf } from "../../support/look/night-of-deaths.ts";
+import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
+import { nightOfDeaths, urlsOf } from "../../support/night-of-deaths.ts";
 import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { eventually } from "../../support/program/program.ts";
 
 let folder: DaemonFolder;
 let url: string;
-let world: LookWorld;
+let verifier: HttpSink;
 
 beforeAll(async () => {
   folder = await makeDaemonFolder();
-  world = await startLookWorld({ pages: (host) => (host.startsWith("up") ? "<title>Sign in</title>" : undefined) });
+  verifier = await startHttpSink((response, { body }) => {
+    const { assets } = JSON.parse(body) as { readonly assets: readonly { readonly asset: string }[] };
+    const results = assets.map(({ asset }) => ({ asset, answer: "answers", detail: "Sign in" }));
+    response.end(JSON.stringify({ results }));
+  });
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
   await folder.configure(`
@@ -30,8 +30,7 @@ alerting: { fleet: false }
 secondOpinion:
   sample: 4
   control: 0
-  dns: { servers: ["${world.dns.address}"] }
-  http: { proxy: "${world.proxy.url}" }
+  verifier: { url: "${verifier.url}" }
 server:
   listen: "127.0.0.1:${port}"
   token: root-secret-of-the-tests
@@ -40,7 +39,7 @@ server:
 storage: { path: flatline.db }
 `);
   const deaths = ["acme", "globex"].flatMap((slug) =>
-    nightOfDeaths(slug, Date.now(), { dead: [...urlsOf(`up-${slug}-`, 60), `=of ${slug}`] }),
+    nightOfDeaths(slug, Date.now(), { dead: [...urlsOf(`up-${slug}-`, 60), `=of@${slug}`] }),
   );
   await folder.withStore((store) => store.transaction(({ events }) => events.add(deaths)));
   await folder.start();
@@ -48,7 +47,7 @@ storage: { path: flatline.db }
 });
 afterAll(async () => {
   await folder.close();
-  await world[Symbol.asyncDispose]();
+  await verifier.close();
 });
 
 async function ask(
@@ -80,9 +79,7 @@ describe("the second opinion", () => {
       assetType: "URL",
       role: "sample",
       answer: "answers",
-      status: 200,
-      title: "Sign in",
-      bytes: 22,
+      detail: "Sign in",
     });
     const { body: open } = await ask("/api/v1/incidents/1", null);
     expect(open["secondOpinion"]).toMatchObject(opinion);
@@ -137,7 +134,7 @@ describe("the second opinion", () => {
 
     await flatline("incidents", "judge", "1", "checker", "--slug", "globex");
     const revived = { assetType: "URL", status: "DETECTED_AS_ALIVE", id: null, count: 1, atMs: Date.now() };
-    const events = ["=of globex", "=of acme"].map((asset) => ({ ...revived, slug: asset.slice(4), asset }));
+    const events = ["=of@globex", "=of@acme"].map((asset) => ({ ...revived, slug: asset.slice(4), asset }));
     await folder.withStore((store) => store.transaction((parts) => parts.events.add(events)));
 
     const { body } = await ask(`${toRestore}&limit=1000`, root);
@@ -146,7 +143,7 @@ describe("the second opinion", () => {
     expect(body).toMatchObject({ number: 1, knownCount: 61, seenAliveCount: seen.length, revivedCount: 1 });
     expect(new Set(assets.map(({ slug }) => slug))).toStrictEqual(new Set(["globex"]));
     expect(assets.slice(0, seen.length)).toStrictEqual(seen);
-    expect(assets[seen.length]).toMatchObject({ asset: "=of globex", answer: null, revivedAt: expect.any(String) });
+    expect(assets[seen.length]).toMatchObject({ asset: "=of@globex", answer: null, revivedAt: expect.any(String) });
     expect(assets).toHaveLength(61);
 
     const paged: unknown[] = [];
@@ -165,12 +162,12 @@ describe("the second opinion", () => {
     const [head, ...rows] = csv.stdout.trimEnd().split("\n");
     expect(head).toBe("slug,deadAt,assetType,asset,revivedAt,answer");
     expect(rows).toHaveLength(61);
-    expect(rows.find((row) => row.includes("=of"))).toMatch(/^globex,[^,]+,URL,'=of globex,20[^,]+,$/);
+    expect(rows.find((row) => row.includes("=of"))).toMatch(/^globex,[^,]+,URL,'=of@globex,20[^,]+,$/);
     const still = await flatline("incidents", "assets", "1", "--to-restore", "--still-dead", "--json");
     expect(still.stdout.trimEnd().split("\n")).toHaveLength(60);
     const shown = await flatline("incidents", "assets", "1", "--to-restore");
     expect(shown.stdout).toMatch(/DEAD SINCE +TYPE +ALIVE AGAIN +ANSWER +ORGANIZATION +ASSET/);
-    expect(shown.stdout).toMatch(/61 deaths, 61 different assets known; \d answered flatline, 1 is alive again\n$/);
+    expect(shown.stdout).toMatch(/61 deaths, 61 different assets known; \d answered the verifier, 1 is alive again\n$/);
     expect(shown.stdout).not.toContain("https://up-");
     expect((await ask("/api/v1/audit?limit=1", root)).body).toMatchObject({
       entries: [{ action: "assets.csv", slug: null, detail: { toRestore: true, assets: 61 } }],
@@ -214,7 +211,7 @@ describe("the second opinion", () => {
     const began = await send(root, { method: "POST" });
 
     expect(began.status).toBe(303);
-    expect(began.headers.get("location")).toMatch(/^\/incidents\/2\?did=flatline%20looks/);
+    expect(began.headers.get("location")).toMatch(/^\/incidents\/2\?did=The%20verifier%20is%20asked\./);
     expect((await ask("/api/v1/audit?limit=1", root)).body).toMatchObject({
       entries: [{ action: "look", subject: "ended", detail: { look: 1 } }],
     });
@@ -224,28 +221,10 @@ describe("the second opinion", () => {
   });
 
   it("is named by config check with what it contacts", async () => {
-    const { host } = new URL(world.proxy.url);
+    const { host } = new URL(verifier.url);
 
     expect((await flatline("config", "check")).stdout).toContain(
-      `flatline.yaml: a second opinion contacts the DNS servers ${world.dns.address} and the proxy ${host}\n`,
+      `flatline.yaml: a second opinion contacts the verifier ${host}\n`,
     );
-  });
-});
-
-describe("the built prober", () => {
-  it("is one file, and needs the right to read no other", async () => {
-    const program = fileURLToPath(new URL("../../../dist/program/prober-process.js", import.meta.url));
-    const child = spawn(
-      process.execPath,
-      ["--permission", `--allow-fs-read=${program}`, "--max-old-space-size=64", program],
-      { cwd: "/", env: {} },
-    );
-    child.stdin.write(`${JSON.stringify(world.settings)}\n{"id":7,"urls":["https://up.example/"],"isDnsOnly":false}\n`);
-    const [line] = (await once(child.stdout, "data")) as [Buffer];
-    child.stdin.end();
-    const [code] = (await once(child, "exit")) as [number];
-
-    expect(JSON.parse(line.toString())).toMatchObject({ id: 7, answer: "answers", title: "Sign in" });
-    expect(code).toBe(0);
   });
 });

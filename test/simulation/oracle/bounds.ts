@@ -80,10 +80,9 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     receiver_messages: receivers * fired,
     incidents: fired,
     spike_days: 30 * organizations,
-    // No second opinion is configured: it would start a process, and ask the network.
+    // No second opinion is configured: it would ask the network.
     looks: 0,
     look_answers: 0,
-    look_hosts: 0,
     gate_releases: fired + sayings,
     judgements: sayings,
     comments: sayings,

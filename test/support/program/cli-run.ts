@@ -31,7 +31,6 @@ export async function runCli(args: readonly string[], options: CliOptions): Prom
     cwd: options.cwd,
     version: "0.0.0",
     nodeVersion: "24.0.0",
-    nodePath: process.execPath,
     stdout: { write: (text) => void (stdout += text), isTerminal, columns: 80 },
     stderr: { write: (text) => void (stderr += text), isTerminal, columns: 80 },
     stdin: Object.assign(Readable.from(options.typed === undefined ? [] : [options.typed]), { isTTY: isTerminal }),

@@ -12,7 +12,6 @@ export async function createTestApp(folder: string, given: Partial<AppDeps> & Pi
     random: () => 0.5,
     version: "0.0.0",
     nodeVersion: "24.0.0",
-    nodePath: process.execPath,
     logger: createSilentLogger(),
     readConfig,
     withProcessMetrics: false,

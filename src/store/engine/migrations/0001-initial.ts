@@ -206,18 +206,16 @@ const alerts: readonly MigrationStatement[] = [
   `CREATE TABLE receiver_messages (
      receiver TEXT NOT NULL, incident_number INTEGER NOT NULL, channel TEXT NOT NULL, message TEXT NOT NULL,
      PRIMARY KEY (receiver, incident_number)) WITHOUT ROWID`,
-  // Looks of flatline's own at dead assets of an incident; number counts within it. answers: one row per asset, as they come.
+  // Questions to the verifier about dead assets of an incident; number counts within it. answers: one row per asset.
   `CREATE TABLE looks (
      incident_number INTEGER NOT NULL, number INTEGER NOT NULL, started_at_ms INTEGER NOT NULL, ended_at_ms INTEGER,
-     lease_until_ms INTEGER NOT NULL, is_by_hand INTEGER NOT NULL, planned INTEGER NOT NULL,
+     lease_until_ms INTEGER NOT NULL, is_by_hand INTEGER NOT NULL,
      PRIMARY KEY (incident_number, number)) WITHOUT ROWID`,
   `CREATE INDEX looks_open ON looks (incident_number) WHERE ended_at_ms IS NULL`,
   `CREATE TABLE look_answers (
      incident_number INTEGER NOT NULL, number INTEGER NOT NULL, ordinal INTEGER NOT NULL, slug TEXT NOT NULL,
-     asset TEXT NOT NULL, asset_type TEXT, role TEXT NOT NULL, answer TEXT NOT NULL, status INTEGER, title TEXT,
-     bytes INTEGER, is_asked INTEGER NOT NULL, PRIMARY KEY (incident_number, number, ordinal)) WITHOUT ROWID`,
-  // When each host was last looked at, for an hour.
-  `CREATE TABLE look_hosts (host TEXT PRIMARY KEY, at_ms INTEGER NOT NULL) WITHOUT ROWID`,
+     asset TEXT NOT NULL, asset_type TEXT, role TEXT NOT NULL, answer TEXT NOT NULL, detail TEXT,
+     PRIMARY KEY (incident_number, number, ordinal)) WITHOUT ROWID`,
   // Has no rows: the owner of its lock forms notifications. SQLite has one writer anyway.
   { postgres: `CREATE TABLE notifier_turns ()` },
 

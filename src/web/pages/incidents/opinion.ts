@@ -19,7 +19,7 @@ import { mark, type MarkShape } from "../marks.ts";
 import { missingIncident, sentenceOf, type Site } from "../site.ts";
 import { renderSection, renderTable, type Column } from "../table.ts";
 
-// Looks are marks in ink: full what answers, half what stands before a page, a dash where nothing is clear, empty what is gone.
+// Answers are marks in ink: full what answers, half what stands before a page, a dash where nothing is clear, empty what is gone.
 const shapes: Readonly<Record<LookAnswer, MarkShape>> = {
   answers: "dot",
   challenge: "half",
@@ -33,11 +33,10 @@ const columns: readonly Column[] = [
   { name: "Asked as" },
   { name: "Type", kind: "type" },
   { name: "Address" },
-  { name: "Status", kind: "n" },
-  { name: "Title" },
+  { name: "Detail" },
 ];
 
-/** Renders what each asset said to flatline's own look: the sample, then the controls; addresses broken, never a link. */
+/** Renders what the verifier said of each asset: the sample, then the controls; addresses broken, never a link. */
 export function renderOpinion({ summary, answers }: IncidentPage): Html {
   const { secondOpinion: opinion } = summary;
   if (answers.length === 0) return nothing;
@@ -47,14 +46,13 @@ export function renderOpinion({ summary, answers }: IncidentPage): Html {
       lookAnswers.indexOf(left.answer) - lookAnswers.indexOf(right.answer),
   );
   const rows = shown.map(
-    ({ answer, role, assetType, asset, status, title }) =>
+    ({ answer, role, assetType, asset, detail }) =>
       html`<tr>
         <td>${mark(shapes[answer], "ink")} ${answer}</td>
         <td class="second">${lookRoleWords[role]}</td>
         <td class="type">${assetType ?? "–"}</td>
         <td class="address">${breakAddress(asset)}</td>
-        <td class="n">${status ?? "–"}</td>
-        <td class="second">${title ?? ""}</td>
+        <td class="second">${detail ?? ""}</td>
       </tr>`,
   );
   const asked = answers.filter(({ role }) => role === "sample").length;
@@ -79,7 +77,7 @@ export function addLookDialog(
     try {
       if (!isAsking) {
         await incidents.look(found.incident, authorOf(request));
-        return await site.sendDone(request, reply, "flatline looks at its dead assets.", path);
+        return await site.sendDone(request, reply, "The verifier is asked.", path);
       }
     } catch (error) {
       if (!(error instanceof FlatlineError) || error.fault === "bug") throw error;
@@ -88,13 +86,12 @@ export function addLookDialog(
     }
     const dialog = renderDialog({
       action: `${path}/look`,
-      title: "Look at its dead assets?",
+      title: "Ask the verifier about its dead assets?",
       content: html`<p>
-        Some of them are asked whether they still answer, and beside them assets of which that is known. Other hosts are
-        drawn than within the last hour. It takes a minute or two.
+        The verifier is asked about some of them, drawn anew, and beside them about assets of which the answer is known.
       </p>`,
       problem,
-      foot: `As ${readerOf(request) ?? ""}. The owners of these pages see that somebody asked.`,
+      foot: `As ${readerOf(request) ?? ""}. The verifier looks at these pages; their owners may see it.`,
       verb: "Look",
       back: path,
     });

@@ -3,7 +3,7 @@ import { formatCount, formatExpected, formatPercent } from "../../../base/number
 import { minuteMs } from "../../../base/time.ts";
 import { breakAddresses } from "../../../base/broken-address.ts";
 import { speaksForChecker } from "../../../contract/judgement.ts";
-import { controlWords } from "../../../contract/second-opinion.ts";
+import { controlWords, failureWords } from "../../../contract/second-opinion.ts";
 import { countOf, formatLengthInProse, isSameDay, nbsp } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
@@ -91,39 +91,41 @@ function causeQuestion({ summary, members }: IncidentFacts): Question {
   };
 }
 
-function opinionQuestion({ summary, incident, looking, canLook, nowMs }: IncidentFacts, act: Html): Question {
+function opinionQuestion({ summary, incident, isLooking, canLook, nowMs }: IncidentFacts, act: Html): Question {
   const question = "Second opinion";
   const { secondOpinion: opinion } = summary;
-  const going =
-    looking === null || looking.planned === 0
-      ? nothing
-      : html`, ${formatCount(looking.answered)} of ${formatCount(looking.planned)}`;
-  if (looking !== null && opinion === null)
-    return { question, answer: html`Looking${going}`, why: "No verdict before the last one." };
+  if (isLooking && opinion === null)
+    return { question, answer: "Looking", why: "The verifier has not answered yet." };
   if (opinion === null) {
     const why = !canLook
-      ? html`flatline does not look by itself: <code>secondOpinion</code> is not configured.`
+      ? html`No verifier is configured: <code>secondOpinion</code>.`
       : incident.endedAtMs === null
-        ? "It has not looked yet, or none of its dead assets can be looked at."
-        : "It has not looked at it.";
+        ? "The verifier was not asked yet, or none of its dead assets may be sent."
+        : "The verifier was not asked.";
     return { question, answer: "None", why, act };
   }
-  const { asked, alive, gone, verdict, atMs, isRecorded } = opinion;
+  const { asked, alive, gone, verdict, atMs, isRecorded, failure } = opinion;
   const of = (count: number): string => `${formatCount(count)} of ${formatCount(asked)}`;
   const answers = {
     refuted: html`${of(alive)} still answer`,
     confirmed: html`${of(gone)} are gone`,
     undecided: "Undecided",
   };
-  const found = verdict === "undecided" ? html`${of(alive)} still answer, ${formatCount(gone)} are gone. ` : nothing;
+  const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}. `;
   const words = controlWords(opinion);
-  const known = words === null ? nothing : html`${words.charAt(0).toUpperCase()}${words.slice(1)}. `;
+  const found =
+    failure === undefined
+      ? verdict === "undecided"
+        ? `${of(alive)} still answer, ${formatCount(gone)} are gone. `
+        : ""
+      : sentence(failureWords[failure]);
+  const known = words === null || failure === "no_answer" ? "" : sentence(words);
   return {
     question,
     answer: answers[verdict],
-    why: html`${found}${known}${isRecorded === true ? "By recorded answers, nobody looked. " : nothing}${renderTime(atMs, nowMs)}.
-    ${looking === null ? nothing : html`Looking again${going}.`}`,
-    act: looking === null ? act : nothing,
+    why: html`${found}${known}${isRecorded === true ? "By recorded answers, nobody looked. " : ""}${renderTime(atMs, nowMs)}.
+    ${isLooking ? "Looking again." : ""}`,
+    act: isLooking ? nothing : act,
   };
 }
 

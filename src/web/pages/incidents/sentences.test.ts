@@ -30,7 +30,7 @@ function factsOf({ members = [], incident: over = {}, facts = {} }: Given): Inci
     heldSince: new Map(),
     notified: [],
     canLook: false,
-    looking: null,
+    isLooking: false,
     escalation: null,
     ...facts,
   };

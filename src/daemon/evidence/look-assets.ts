@@ -1,0 +1,83 @@
+import { FlatlineError } from "../../base/errors.ts";
+import { dayMs, type Clock } from "../../base/time.ts";
+import { AssetBook } from "../../contract/assets.ts";
+import type { Died, LookSources, NamedAsset } from "../../look/plan.ts";
+import { assetEventPages, type AssetEventRow } from "../../store/events/asset-events.ts";
+import type { EvidenceStore } from "../../store/events/evidence.ts";
+import { readDeadAssets, readingDeadline, type Interval } from "./asset-list.ts";
+
+export interface LookAssetsOptions {
+  readonly evidence: Pick<EvidenceStore, "assetEvents" | "newestAlive" | "factsOf">;
+  readonly clock: Clock;
+}
+
+const aliveWithinMs = 7 * dayMs;
+// Many of the last events may be of few assets, and of those that died in the incident, which are left out.
+const mostAliveEvents = 5_000;
+// CONTRACT 16.
+const longDeadMs = 14 * dayMs;
+// There are enough older ones, and their organization's events since then have to be read.
+const deathsOfMs = 7 * dayMs;
+
+/** Creates the reading of the controls of second opinions. */
+export function createControls(options: LookAssetsOptions): Pick<LookSources, "alive" | "longDead"> {
+  const { clock } = options;
+  return {
+    alive: (query) => readAlive(options, query),
+    longDead: (slug) => {
+      const untilMs = clock.nowMs() - longDeadMs;
+      return readDied(options, slug, { afterMs: untilMs - deathsOfMs, untilMs });
+    },
+  };
+}
+
+/** Returns the assets that died in an interval, in no order. @throws FlatlineError too_large, unavailable (not in time) */
+export async function readDied(
+  { evidence, clock }: LookAssetsOptions,
+  slug: string,
+  deaths: Interval,
+): Promise<readonly Died[]> {
+  const assets = await readDeadAssets(evidence, slug, deaths, readingDeadline(clock));
+  const typeOf = await typesOf(
+    evidence,
+    assets.map(({ death }) => death),
+  );
+  return assets.map(({ death, revivedAtMs }) => ({
+    asset: death.asset,
+    assetType: typeOf(death),
+    isUndone: revivedAtMs !== null,
+  }));
+}
+
+/** Returns the assets whose latest event found them alive, the latest first. @throws FlatlineError unavailable (not in time) */
+async function readAlive(
+  { evidence, clock }: LookAssetsOptions,
+  { slug, assetTypes }: Parameters<LookSources["alive"]>[0],
+): Promise<readonly NamedAsset[]> {
+  const untilMs = clock.nowMs();
+  const interval = { afterMs: untilMs - aliveWithinMs, untilMs };
+  const found = await evidence.newestAlive({ slug, interval, assetTypes, limit: mostAliveEvents });
+  const living = new AssetBook<AssetEventRow>();
+  for (const event of found) if (living.get(event) === undefined) living.set(event, event);
+  const since = { afterMs: (found.at(-1)?.atMs ?? untilMs) - 1, untilMs };
+  const signal = readingDeadline(clock);
+  for await (const page of assetEventPages(evidence, { slug, interval: since })) {
+    if (signal.aborted) throw new FlatlineError("unavailable", "the events could not be read in time");
+    for (const event of page)
+      if (event.isDeath && event.count > 0)
+        for (const [name, alive] of living.meant(event)) if (event.atMs >= alive.atMs) living.delete(name);
+  }
+  const latestFirst = living.values().toSorted((left, right) => right.atMs - left.atMs);
+  const typeOf = await typesOf(evidence, latestFirst);
+  return latestFirst.map((event) => ({ slug, asset: event.asset, assetType: typeOf(event) }));
+}
+
+/** Returns the names of the types of some events. */
+async function typesOf(
+  evidence: Pick<EvidenceStore, "factsOf">,
+  events: readonly AssetEventRow[],
+): Promise<(event: AssetEventRow) => string | null> {
+  const typeIds = [...new Set(events.map(({ typeId }) => typeId))];
+  const { assetTypes } = await evidence.factsOf(typeIds.map((typeId) => ({ typeId, attributeSetId: null })));
+  return ({ typeId }) => assetTypes.get(typeId) ?? null;
+}
