@@ -11,7 +11,9 @@ import { secretText, section } from "./section.ts";
 
 /** `secondOpinion`: a verifier is asked about a sample of an incident's dead assets (CONTRACT 16). */
 export const secondOpinionSchema = section({
-  sample: wholeNumber({ min: 1, max: 64 }).default(20).describe("How many of the dead assets the verifier is asked about."),
+  sample: wholeNumber({ min: 1, max: 64 })
+    .default(20)
+    .describe("How many of the dead assets the verifier is asked about."),
   control: wholeNumber({ min: 0, max: 64 })
     .default(20)
     .describe("About how many assets known to be alive, and long dead, it is asked beside them."),

@@ -94,8 +94,7 @@ function causeQuestion({ summary, members }: IncidentFacts): Question {
 function opinionQuestion({ summary, incident, isLooking, canLook, nowMs }: IncidentFacts, act: Html): Question {
   const question = "Second opinion";
   const { secondOpinion: opinion } = summary;
-  if (isLooking && opinion === null)
-    return { question, answer: "Looking", why: "The verifier has not answered yet." };
+  if (isLooking && opinion === null) return { question, answer: "Looking", why: "The verifier has not answered yet." };
   if (opinion === null) {
     const why = !canLook
       ? html`No verifier is configured: <code>secondOpinion</code>.`
