@@ -229,10 +229,6 @@ function subjectOf(
     slug,
     labels: { ...labels, gate: heldSinceMs === null ? "open" : "shut" },
     names: [severity, ...(state === null ? [] : [state]), ...others.map(({ check }) => check)],
-    undone: null,
-    who: null,
-    judged: null,
-    lastedMs: null,
   };
 }
 
