@@ -1,8 +1,7 @@
-// What the browser adds to pages that work without it: they stay live, dialogs open on the page, rows can be ticked together,
-// charts have a cursor, and times are the reader's.
+// What the browser adds to pages that work without it: they stay live, dialogs open on the page, rows can be ticked together, and
+// times are the reader's.
 import htmx from "htmx.org";
 
-import { startCharts } from "./chart.ts";
 import { startCopies } from "./copy.ts";
 import { startDialogs } from "./dialogs.ts";
 import { startLive } from "./live.ts";
@@ -16,6 +15,5 @@ startLive();
 startDialogs();
 startTicks();
 startSteady();
-startCharts();
 startCopies();
 startZone();

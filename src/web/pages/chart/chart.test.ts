@@ -35,15 +35,6 @@ function wordsOf(data: ChartData): string[] {
   );
 }
 
-/** What the browser gets. */
-function numbersOf(data: ChartData): {
-  readonly bars: { readonly deaths: number[] };
-  readonly lines: { name: string }[];
-} {
-  const json = /<script type="application\/json">([\s\S]*?)<\/script>/.exec(renderChart(data).html)?.[1] ?? "null";
-  return JSON.parse(json);
-}
-
 describe("the chart of an incident of many", () => {
   const data = incidentChart();
 
@@ -70,7 +61,13 @@ describe("the chart of an incident of many", () => {
 
     expect(red).toHaveLength(deaths.length);
     for (const [index, { height }] of red.entries()) expect(height).toBeCloseTo((deaths[index] ?? 0) * perDeath, 0);
-    expect(numbersOf(data).bars.deaths).toEqual(data.bars?.deaths);
+  });
+
+  it("says of each bar from when to when, and how many died", () => {
+    const titles = [...renderChart(data).html.matchAll(/<title>(.*? deaths?)<\/title>/g)].map(([, title]) => title);
+
+    expect(titles).toHaveLength((data.bars?.deaths ?? []).filter((deaths) => deaths > 0).length);
+    expect(titles).toContain("21:40 to 21:45: 11,575 deaths");
   });
 
   it("has no red bar after the excess stopped, however much dies", () => {
@@ -108,7 +105,7 @@ describe("the chart of an incident of many", () => {
     }).html;
 
     expect(evil).not.toContain("<b>&");
-    expect(evil.match(/<script/g)).toHaveLength(1);
+    expect(evil).not.toContain("<script");
   });
 });
 
@@ -120,7 +117,6 @@ describe("the chart of one organization", () => {
       expect.arrayContaining(["233 fail above", "117 warn above", "58.3 expected", "3 in 1 h, usually 2.4"]),
     );
     expect(wordsOf(data)).toContain("ok since 22 Nov 07:07");
-    expect(numbersOf(data).lines.map(({ name }) => name)).toEqual(["in 24 h", "expected", "warn above", "fail above"]);
     expect(renderChart(data).html).toMatch(/fill="url\(#p-warn\)"[\s\S]*fill="url\(#p-unknown\)"/);
     expect(
       boxesOf(data, "ok", "stroke")

@@ -3,7 +3,7 @@ import { deathWords } from "../../../contract/death-counts.ts";
 import { formatLengthInProse } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { drawBars, drawCount, formatInstant, formatUsual, goodSince, lengthName, windowWords } from "./counts.ts";
-import { lastOf, perHourBefore, usualIn, type ChartData, type CursorNumbers } from "./data.ts";
+import { lastOf, perHourBefore, usualIn, type ChartData } from "./data.ts";
 import { area, box, percent, rightWord, stroke, word, type Drawing, type EndValue } from "./drawing.ts";
 import { lanesOf } from "./lanes.ts";
 import { plotWidth, timeScale, timeTicks } from "./scales.ts";
@@ -12,8 +12,7 @@ const head = 10;
 const laneHeight = 26;
 
 /**
- * Renders the section with the chart: its name and ranges, the values for a narrow page, the drawing, and the numbers for the
- * browser's cursor (browser/chart.ts). It is complete without scripts.
+ * Renders the section with the chart: its name and ranges, the values for a narrow page, and the drawing.
  */
 export function renderChart(data: ChartData): Html {
   const { drawing, ends, height } = drawChart(data);
@@ -26,15 +25,12 @@ export function renderChart(data: ChartData): Html {
     <p class="values">
       ${ends.filter(({ isMinor }) => isMinor !== true).map(({ figure, words }) => html`<span>${figure === "" ? nothing : html`<b>${figure}</b> `}${words}</span>`)}
     </p>
-    <div class="charted">
-      <svg class="chart" height="${height}" role="img" aria-label="${describeChart(data)}">
-        <svg class="plot" viewBox="0 0 ${plotWidth} ${height}" height="${height}" preserveAspectRatio="none">
-          ${drawing.plot}
-        </svg>
-        <svg class="over" height="${height}">${drawing.over}</svg>
+    <svg class="chart" height="${height}" role="img" aria-label="${describeChart(data)}">
+      <svg class="plot" viewBox="0 0 ${plotWidth} ${height}" height="${height}" preserveAspectRatio="none">
+        ${drawing.plot}
       </svg>
-      ${cursorNumbers(data)}
-    </div>
+      <svg class="over" height="${height}">${drawing.over}</svg>
+    </svg>
   </section>`;
 }
 
@@ -168,21 +164,4 @@ function worstBar({ bars, nowMs }: ChartData): string | null {
   if (bars === null || most === 0) return null;
   const atMs = bars.from[bars.deaths.indexOf(most)] ?? 0;
   return `${formatCount(most)} in the worst ${lengthName(bars.lengthMs)}, at ${formatInstant(atMs, nowMs)}`;
-}
-
-/** The numbers that the cursor reads; a block of data, which no policy holds back, for it is never run. */
-function cursorNumbers(data: ChartData): Html {
-  const { fromMs, toMs, nowMs, at, count, expected, warn, fail, bars, states, kind } = data;
-  const words = kind === "answers" ? ["good per minute", "asked per minute"] : [`in ${windowWords(data)}`, "expected"];
-  const lines = [
-    { name: words[0] ?? "", values: count },
-    { name: words[1] ?? "", values: expected.map((value) => (value === null ? null : Math.round(value * 10) / 10)) },
-    { name: "warn above", values: warn },
-    { name: "fail above", values: fail },
-  ].filter(({ values }) => values.some((value) => value !== null));
-  const numbers: CursorNumbers = { fromMs, toMs, isLive: toMs === nowMs, at, lines, bars, states };
-  const json = JSON.stringify(numbers).replaceAll("<", String.raw`\u003c`);
-  return html`<script type="application/json">
-    ${{ html: json }}
-  </script>`;
 }

@@ -1,6 +1,6 @@
 import { formatCount, formatExpected } from "../../../base/numbers.ts";
 import { hourMs, minuteMs } from "../../../base/time.ts";
-import { formatClock, formatDay, formatTick } from "../../parts/figures.ts";
+import { countOf, formatClock, formatDay, formatTick } from "../../parts/figures.ts";
 import { barEnd, lastOf, perHourBefore, usualIn, type ChartBars, type ChartData } from "./data.ts";
 import { area, box, dotted, leftWord, stroke, word, type Drawing, type EndValue } from "./drawing.ts";
 import { plotWidth, spreadLabels, stepPath, timeScale, toTenth, valueScale } from "./scales.ts";
@@ -112,22 +112,23 @@ export function drawBars(
   const peak = Math.max(0, ...bars.deaths, usualIn(data, bars.lengthMs) ?? 0);
   const top = Math.max(peak, 1);
   const y = (value: number): number => toTenth(foot - (value / top) * (foot - place.head));
-  const paths = { excess: "", usual: "" };
-  for (const [index, fromMs] of bars.from.entries()) {
+  const drawn = bars.from.flatMap((fromMs, index) => {
     const deaths = bars.deaths[index] ?? 0;
-    if (deaths === 0) continue;
-    const [left, right] = [x(fromMs), x(barEnd(bars, index, data.toMs))];
+    if (deaths === 0) return [];
+    const endMs = barEnd(bars, index, data.toMs);
+    const [left, right] = [x(fromMs), x(endMs)];
     const gap = Math.min(0.8, (right - left) * 0.07);
-    paths[isExcess(data, bars, index) ? "excess" : "usual"] += box(left + gap, right - gap, y(deaths), foot);
-  }
+    const colour = isExcess(data, bars, index) ? "fail" : data.incident === null ? "edge" : "ink-3";
+    const title = `${formatInstant(fromMs, data.nowMs)} to ${formatInstant(endMs, data.nowMs)}: ${countOf(deaths, "death")}`;
+    return [area(colour, box(left + gap, right - gap, y(deaths), foot), title)];
+  });
   const before = data.isThin ? perHourBefore(data) : null;
   const usual = data.isThin ? scaled(before, bars.lengthMs) : usualIn(data, bars.lengthMs);
   const known = x(data.knownFromMs ?? data.fromMs);
   const name = `deaths per ${lengthName(bars.lengthMs)}`;
   return {
     plot: [
-      area("fail", paths.excess),
-      area(data.incident === null ? "edge" : "ink-3", paths.usual),
+      ...drawn,
       stroke("ink-3", `M0 ${foot}H${plotWidth}`),
       usual === null ? html`` : stroke("ink-2", `M${known} ${y(usual)}H${plotWidth}`, dotted),
     ],

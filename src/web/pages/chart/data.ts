@@ -80,13 +80,6 @@ export interface ChartRange {
   readonly isCurrent: boolean;
 }
 
-/** What the browser gets of a chart, for its cursor. */
-export interface CursorNumbers extends Pick<ChartData, "fromMs" | "toMs" | "at" | "bars" | "states"> {
-  /** It ends now. */
-  readonly isLive: boolean;
-  readonly lines: readonly { readonly name: string; readonly values: readonly (number | null)[] }[];
-}
-
 /** Returns the last value of those that each hold until the next; null without one. */
 export function lastOf(values: readonly (number | null)[]): number | null {
   return values.findLast((value) => value !== null) ?? null;

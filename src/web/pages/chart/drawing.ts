@@ -24,9 +24,12 @@ export function stroke(colour: string, path: string, more: Html = nothing): Html
 
 export const dotted = html`stroke-width="1.25" stroke-dasharray="1.5 3"`;
 
-/** Returns a filled area of the plot. */
-export function area(colour: string, path: string): Html {
-  return path === "" ? nothing : html`<path fill="var(--${colour})" d="${path}" />`;
+/** Returns a filled area of the plot; `title` is said where the pointer is on it [nothing]. */
+export function area(colour: string, path: string, title = ""): Html {
+  if (path === "") return nothing;
+  return title === ""
+    ? html`<path fill="var(--${colour})" d="${path}" />`
+    : html`<path fill="var(--${colour})" d="${path}"><title>${title}</title></path>`;
 }
 
 /** Returns the outline of a box, for `area`. */

@@ -12,7 +12,7 @@ export interface Span {
 /** What decides about the range of a chart. */
 export interface SpanAsk {
   readonly path: string;
-  /** The parameters of the address that choose the span: `range`, or `from` and `to`. Others are kept in the links. */
+  /** `range` and `weeks` choose the span. Other parameters are kept in the links. */
   readonly params: URLSearchParams;
   readonly nowMs: number;
   readonly incident: Pick<ChartIncident, "beganMs" | "endedMs"> | null;
@@ -21,9 +21,9 @@ export interface SpanAsk {
   readonly isThin: boolean;
 }
 
-// Nothing older is kept.
-const reachMs = 400 * dayMs;
 const weekMs = 7 * dayMs;
+// Nothing older is kept.
+const mostWeeks = 57;
 const lengths = [
   ["24h", "24 h", dayMs],
   ["3d", "3 d", 3 * dayMs],
@@ -31,32 +31,28 @@ const lengths = [
 ] as const;
 const longest = ["90d", "90 d", 90 * dayMs] as const;
 
-/**
- * Returns the stretch that an address asks for, with the links to the others: `from` and `to` (epoch ms, or
- * `2026-01-15T03:00` in UTC; without `to` until now), or `range`; without either the incident's, or 7 d.
- */
+/** Returns the stretch that an address asks for, `range` [the incident's, or 7 d] `weeks` [0] before, with the links to the others. */
 export function chooseSpan(ask: SpanAsk): { readonly span: Span; readonly ranges: readonly ChartRange[] } {
   const { params, nowMs, incident } = ask;
   const offered = offeredSpans(ask);
-  const asked = readSpan(params, nowMs);
   const standard = incident === null ? "7d" : "incident";
-  const found =
-    offered.find(([key]) => key === (params.get("range") ?? standard)) ??
-    offered[incident === null ? offered.length - 1 : 0];
-  const span = asked ?? found?.[2] ?? { fromMs: nowMs - weekMs, toMs: nowMs };
-  const ranges = offered.map(([key, name]) => ({
+  const [key, , chosen] = offered.find(([one]) => one === (params.get("range") ?? standard)) ??
+    offered[incident === null ? offered.length - 1 : 0] ?? [standard, "", { fromMs: nowMs - weekMs, toMs: nowMs }];
+  const weeks = /^\d{1,2}$/.test(params.get("weeks") ?? "") ? Math.min(Number(params.get("weeks")), mostWeeks) : 0;
+  const span = { fromMs: chosen.fromMs - weeks * weekMs, toMs: chosen.toMs - weeks * weekMs };
+  const rangeOf = (one: string): Readonly<Record<string, string>> => (one === standard ? {} : { range: one });
+  const ranges = offered.map(([one, name]) => ({
     name,
-    href: addressOf(ask, key === standard ? {} : { range: key }),
-    isCurrent: asked === null && key === found?.[0],
+    href: addressOf(ask, rangeOf(one)),
+    isCurrent: weeks === 0 && one === key,
   }));
-  const words = `${formatInstant(span.fromMs, nowMs)} to ${span.toMs === nowMs ? "now" : formatInstant(span.toMs, nowMs)}`;
-  const own = asked === null ? [] : [{ name: words, href: addressOf(ask, spanParams(span)), isCurrent: true }];
-  const before = { fromMs: span.fromMs - weekMs, toMs: span.toMs - weekMs };
-  const isBeforeKnown = ask.knownFromMs === null || ask.knownFromMs < before.toMs;
-  const week = isBeforeKnown
-    ? [{ name: "a week before", href: addressOf(ask, spanParams(before)), isCurrent: false }]
-    : [];
-  return { span, ranges: [...ranges, ...own, ...week] };
+  const shown = (count: number): string => addressOf(ask, { ...rangeOf(key), weeks: String(count) });
+  const words = `${formatInstant(span.fromMs, nowMs)} to ${formatInstant(span.toMs, nowMs)}`;
+  const past = weeks === 0 ? [] : [{ name: words, href: shown(weeks), isCurrent: true }];
+  const isBeforeKnown = ask.knownFromMs === null || ask.knownFromMs < span.toMs - weekMs;
+  const before =
+    isBeforeKnown && weeks < mostWeeks ? [{ name: "a week before", href: shown(weeks + 1), isCurrent: false }] : [];
+  return { span, ranges: [...ranges, ...past, ...before] };
 }
 
 /** Those that fit into what is known; of a short past all of it instead of the others. */
@@ -101,30 +97,9 @@ function spanOf(
 
 const unknownShare = 0.07;
 
-/** The stretch that `from` and `to` ask for; null: none, or one that cannot be. */
-function readSpan(params: URLSearchParams, nowMs: number): Span | null {
-  const fromMs = readTime(params.get("from"));
-  const asked = params.get("to");
-  const toMs = asked === null || asked === "" ? nowMs : readTime(asked);
-  if (fromMs === null || toMs === null) return null;
-  const span = { fromMs: Math.max(fromMs, nowMs - reachMs), toMs: Math.min(toMs, nowMs) };
-  return span.toMs - span.fromMs >= minuteMs ? span : null;
-}
-
-function readTime(text: string | null): number | null {
-  if (text === null) return null;
-  if (/^\d{12,14}$/.test(text)) return Number(text);
-  const atMs = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/.test(text) ? Date.parse(`${text}Z`) : Number.NaN;
-  return Number.isNaN(atMs) ? null : atMs;
-}
-
-function spanParams({ fromMs, toMs }: Span): Readonly<Record<string, string>> {
-  return { from: String(Math.round(fromMs)), to: String(Math.round(toMs)) };
-}
-
 function addressOf({ path, params }: SpanAsk, changes: Readonly<Record<string, string>>): string {
   const query = new URLSearchParams(params);
-  for (const name of ["range", "from", "to"]) query.delete(name);
+  for (const name of ["range", "weeks"]) query.delete(name);
   for (const [name, value] of Object.entries(changes)) query.set(name, value);
   return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
