@@ -28,8 +28,6 @@ export interface LoggerOptions {
   readonly format: "json" | "pretty";
   /** Writes one line. The log goes to stderr, results go to stdout. */
   readonly write: (line: string) => void;
-  /** Returns fields of every line, asked when it is written [none]. */
-  readonly fields?: () => object;
   /** Formats an entry for a terminal, each line with its line feed; "" hides the entry. */
   readonly pretty: (entry: LogEntry) => string;
 }
@@ -54,10 +52,8 @@ export function createLogger(options: LoggerOptions): RootLogger {
       if (text !== "") options.write(text);
     },
   };
-  const { fields } = options;
   const logger = pino(
     {
-      ...(fields === undefined ? {} : { mixin: fields }),
       // The level is checked above: a child of a pino logger keeps the level that its parent had at its creation.
       level: "debug",
       base: null,

@@ -11,7 +11,6 @@ import { runCheck } from "../monitor/run-check.ts";
 import { checkKind, isSpike, type CheckTarget } from "../checks/checks.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
-import { createTracer } from "../base/trace.ts";
 import { ReleaseGroup } from "../base/lifecycle.ts";
 import { createSilentLogger, type Logger } from "../base/logger.ts";
 import type { Store } from "../store/store.ts";
@@ -60,9 +59,7 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
     const store =
       isStored || isJudged ? await openEvaluated(config, { ...deps, logger }, releases, options.onNoStore) : null;
     const connections = openConnections(deps, releases);
-    const { tracer = createTracer(deps.random) } = deps;
-    const caller = tracer.accept(deps.env["TRACEPARENT"]);
-    const sourceDeps = { ...deps, ...connections, tracer, store, clock, logger, board: null, onRequest };
+    const sourceDeps = { ...deps, ...connections, store, clock, logger, board: null, onRequest };
     const { checkDeps, runTimeoutMs } = createSource(config, sourceDeps);
     const reports: CheckReport[] = [];
     let next = 0;
@@ -70,13 +67,11 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
       for (let index = next++; index < targets.length; index = next++) {
         const target = targets[index];
         if (target !== undefined)
-          reports[index] = await tracer.inTrace(() =>
-            runCheck(target, checkDeps, clock.timeout(runTimeoutMs, options.signal)),
-          );
+          reports[index] = await runCheck(target, checkDeps, clock.timeout(runTimeoutMs, options.signal));
       }
     };
     const places = { length: Math.min(config.source.concurrency, targets.length) };
-    await tracer.within(caller, () => Promise.all(Array.from(places, work)));
+    await Promise.all(Array.from(places, work));
     return store === null || !isStored ? reports : await withNearSlugs(reports, config, store);
   } finally {
     await releases.releaseAll(deps.clock, closeWithinMs);

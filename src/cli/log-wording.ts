@@ -130,9 +130,7 @@ const coincident: ReadonlySet<string> = new Set([
 
 /** Returns the row of an entry that has no words of its own: its message and its facts. */
 export function plainRow(entry: LogEntry): LogRow {
-  const { time: _time, level, msg, room: _room, slug, receiver, err, ...rest } = entry;
-  // They are for programs that search a log.
-  const { trace_id: _trace, span_id: _span, parent_id: _parent, ...facts } = rest;
+  const { time: _time, level, msg, room: _room, slug, receiver, err, ...facts } = entry;
   const name = [slug, receiver].find((one) => typeof one === "string") ?? "";
   const more = Object.entries(facts).map(
     ([fact, value]) => `${fact}=${typeof value === "string" ? value : JSON.stringify(value)}`,

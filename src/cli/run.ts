@@ -5,7 +5,6 @@ import { describeWork, firstLine } from "./terminal-log.ts";
 import { errorKinds } from "../base/errors.ts";
 import { createLogger, type Logger, type LoggerLook } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
-import { createTracer, traceFields } from "../base/trace.ts";
 import { actor } from "../contract/actor.ts";
 import type { Config } from "../config/config.ts";
 import { configFingerprint } from "../config/document/fingerprint.ts";
@@ -64,9 +63,7 @@ async function run(flags: RunFlags, context: CliContext): Promise<void> {
     logLook({ ...read, log: { ...read.log, format: flags.logFormat ?? read.log.format } }, context);
   const look = lookOf(config);
   const opening = createOpening(context, config, look.format === "pretty");
-  const tracer = createTracer(context.random);
-  const fields = (): object => traceFields(tracer.current());
-  const logger = createLogger({ ...look, fields, write: (line) => opening.write(line) });
+  const logger = createLogger({ ...look, write: (line) => opening.write(line) });
   context.onCrash((error) => logger.error({ err: error }, "unexpected error, flatline ends at once"));
   const readConfig = async (): Promise<Config> => {
     const next = await loadConfig(load);
@@ -74,7 +71,7 @@ async function run(flags: RunFlags, context: CliContext): Promise<void> {
     logger.adjust(lookOf(next));
     return next;
   };
-  const app = createApp(config, { ...context, logger, tracer, readConfig });
+  const app = createApp(config, { ...context, logger, readConfig });
   // What a reload could not apply is in the log and in the metrics.
   const reload = (by: "signal" | "file"): void => void app.reload(actor(by, "config")).catch(() => undefined);
   context.onHangup(() => reload("signal"));

@@ -32,8 +32,6 @@ export interface ConnectedClientOptions extends Omit<ClientOptions, "env"> {
   readonly dispatcher: HttpDispatcher;
   /** Limits how many large answers are read at the same time, across all clients that share it [no limit]. */
   readonly gate?: BodyGate | undefined;
-  /** Returns the `traceparent` header of the next request; null for none [none]. */
-  readonly traceparent?: (() => string | null) | undefined;
 }
 
 /** Creates a client that uses its owner's connections. @throws as `createClient` */
@@ -52,7 +50,6 @@ export function createConnectedClient(options: ConnectedClientOptions): Connecte
     random: options.random ?? Math.random,
     pauses: options.pauses ?? new PauseRegistry({ clock }),
     gate: options.gate,
-    traceparent: options.traceparent ?? ((): null => null),
     onRequest: options.onRequest ?? ((): void => undefined),
   });
   const reportedFilters = new Set<OwnFilterName>();

@@ -24,8 +24,6 @@ export interface ExchangeOptions {
   readonly pauses: PauseRegistry;
   readonly onRequest: (event: RequestEvent) => void;
   readonly gate: BodyGate | undefined;
-  /** Returns the header of the next request; null for none. */
-  readonly traceparent: () => string | null;
 }
 
 export interface ExchangeRequest {
@@ -145,7 +143,6 @@ export class Exchange {
 
   async #send(request: ExchangeRequest, signal: AbortSignal | undefined): Promise<HttpResponse> {
     const { timeoutMs, dispatcher, clock, gate, onRequest } = this.#options;
-    const traceparent = this.#options.traceparent();
     const headers = request.body === undefined ? this.#headers : this.#bodyHeaders;
     const operation = request.operation.name;
     const url = this.#urlOf(request);
@@ -154,7 +151,7 @@ export class Exchange {
       const response = await sendRequest(dispatcher, {
         method: request.operation.method,
         url,
-        headers: traceparent === null ? headers : { ...headers, traceparent },
+        headers,
         ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
         signal: deadline.signal,
         maxBodyBytes,

@@ -8,7 +8,6 @@ import { createHistory } from "../store/runs/history.ts";
 import { createSilenceBook } from "../alerting/silence-book.ts";
 import { FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
-import { createTracer } from "../base/trace.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { Config } from "../config/config.ts";
 import { createAppMetrics } from "../metrics/app-metrics.ts";
@@ -82,8 +81,7 @@ export async function startApp(
   const parts = await openParts(written, given, stop.store);
   if (signal.aborted) throw stoppedEarly();
   const { store, dispatcher, clock } = parts;
-  const { tracer = createTracer(given.random) } = given;
-  const deps = { ...given, clock, tracer };
+  const deps = { ...given, clock };
   const { logger, random, readConfig, newId = randomUUID } = deps;
   const owner = newId();
   const metrics = createAppMetrics({
@@ -152,7 +150,6 @@ export async function startApp(
     metrics,
     hours,
     publisher,
-    tracer,
     onChange: () => {
       notices.changed();
       publisher.publish();
@@ -169,7 +166,7 @@ export async function startApp(
   if (ingest !== null) stop.doors.add("event ingest", () => ingest.close());
   const prober = createProber({
     clock,
-    run: (target, signal) => tracer.inTrace(() => runtime.run(target, signal)),
+    run: (target, signal) => runtime.run(target, signal),
   });
 
   async function apply(before: SettingsBefore): Promise<void> {
@@ -222,7 +219,6 @@ export async function startApp(
     version: deps.version,
     clock,
     logger,
-    tracer,
     isStarted: () => isStarted,
     ...(deps.transport === undefined ? {} : { transport: deps.transport }),
     limits: await connectionLimits(),

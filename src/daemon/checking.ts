@@ -5,7 +5,6 @@ import { evenIntervalMs, nextDueAtMs } from "../monitor/schedule.ts";
 import { createMembership, type Membership } from "../monitor/membership.ts";
 import { createScheduler, type Scheduler, type TogetherOptions } from "../monitor/scheduler.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { Tracer } from "../base/trace.ts";
 import type { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Board } from "../store/runs/board.ts";
 import { createAlertSample } from "./evidence/alert-sample.ts";
@@ -42,7 +41,6 @@ export interface CheckingOptions extends Pick<
   readonly metrics: AppMetrics;
   readonly hours: HourBook;
   readonly publisher: Publisher;
-  readonly tracer: Pick<Tracer, "inTrace">;
   /** Called when another process has changed the store's file. */
   readonly onChangedElsewhere: () => void;
 }
@@ -102,7 +100,6 @@ export function createChecking(options: CheckingOptions): Checking {
     record: (requests, signal) => recorder.record(requests, signal),
     onUnrecorded: (check, durationSeconds) => fleet.noteUnrecorded(check, durationSeconds),
     runElsewhere: (check, signal) => requests.ask(check, signal),
-    inTrace: (work) => options.tracer.inTrace(work),
     metrics,
     logger,
   });

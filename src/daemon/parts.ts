@@ -3,7 +3,6 @@ import { createHttpDispatcher, type HttpDispatcher } from "../base/http-dispatch
 import type { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
-import type { Tracer } from "../base/trace.ts";
 import { PauseRegistry } from "../client/pauses.ts";
 import type { Config } from "../config/config.ts";
 import type { StoreLocation } from "../store/engine/location.ts";
@@ -20,8 +19,6 @@ export interface PartsDeps {
   readonly cwd: string;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Shared with the logger, so that its lines name their trace [one of its own]. */
-  readonly tracer?: Tracer;
   /** Version of flatline. */
   readonly version: string;
   /** Gives the opening up [never]. */

@@ -61,7 +61,7 @@ export interface Runtime {
   runTogether(targets: readonly CheckTarget[]): Promise<readonly (CheckReport | null)[]>;
 }
 
-export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "tracer" | "version" | "onRequest"> {
+export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "version" | "onRequest"> {
   readonly logger: Logger;
   /** The last states of checks. */
   readonly board: Pick<Board, "state">;

@@ -3,7 +3,6 @@ import { createBodyGate } from "../base/body-gate.ts";
 import { holdHeap, releaseHeap } from "../base/heap-growth.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import type { Clock } from "../base/time.ts";
-import { formatTraceparent, type Tracer } from "../base/trace.ts";
 import { createPlatformSource, type PlatformSourceOptions } from "../client/platform-source.ts";
 import type { PauseRegistry } from "../client/pauses.ts";
 import type { Actor } from "../contract/actor.ts";
@@ -31,8 +30,6 @@ export interface RemoteSourceDeps {
   readonly dispatcher: HttpDispatcher;
   readonly version: string;
   readonly onRequest: (event: { readonly operation: string; readonly code: string }) => void;
-  /** The tracer whose current trace is sent to the service [none is]. */
-  readonly tracer?: Pick<Tracer, "current">;
   /** Pauses of this process, over all its configurations [of the source alone]. */
   readonly pauses?: PauseRegistry;
   /** Called once per filter that the service seems to ignore, with its name. */
@@ -155,11 +152,6 @@ export function createRemoteSource(
   source: RemoteSourceConfig,
   deps: RemoteSourceDeps,
 ): PlatformSource {
-  const { tracer } = deps;
-  const traceparent = (): string | null => {
-    const trace = tracer?.current() ?? null;
-    return trace === null ? null : formatTraceparent(trace);
-  };
   const keys = new Map(organizations.map(({ slug, apiKey }) => [slug, apiKey]));
   return createPlatformSource({
     baseUrl: source.baseUrl,
@@ -179,7 +171,6 @@ export function createRemoteSource(
     clock: deps.clock,
     random: deps.random,
     onRequest: deps.onRequest,
-    traceparent,
     ...(deps.pauses === undefined ? {} : { pauses: deps.pauses }),
     ...(deps.onIgnoredFilter === undefined ? {} : { onIgnoredFilter: deps.onIgnoredFilter }),
   });

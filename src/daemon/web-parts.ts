@@ -56,7 +56,7 @@ export interface WebPartsOptions extends Pick<Running, "look" | "newId" | "onAct
 
 type WebParts = Omit<
   WebOptions,
-  "version" | "clock" | "logger" | "tracer" | "hooks" | "links" | "plugins" | "limits" | "transport"
+  "version" | "clock" | "logger" | "hooks" | "links" | "plugins" | "limits" | "transport"
 >;
 
 /** Returns what the HTTP server reads and acts on: the daemon as it runs, by the configuration that holds at each request. */

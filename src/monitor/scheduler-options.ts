@@ -2,7 +2,6 @@ import type { RecordRequest } from "../alerting/finished-run.ts";
 import type { Recorded } from "../alerting/record.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Clock } from "../base/time.ts";
-import type { Tracer } from "../base/trace.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Board } from "../store/runs/board.ts";
@@ -34,8 +33,6 @@ export interface SchedulerOptions {
   readonly run: (target: CheckTarget, signal: AbortSignal) => Promise<CheckReport>;
   /** How due checks are run together, for a source whose checks take microseconds [each is run on its own]. */
   readonly together?: TogetherOptions;
-  /** Does a run on its own in a trace: its own, or that of the request that asked for it [in none of its own]. */
-  readonly inTrace?: Tracer["inTrace"];
   /**
    * Makes finished runs durable (alerting/record.ts), and answers what came of each, in order; `state` is null when another
    * process runs the check by now.

@@ -1,11 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { resultReport } from "../../test/support/check-reports.ts";
 import { spikeTarget } from "../../test/support/scheduling.ts";
 import { times, useSchedulingWorlds } from "../../test/support/scheduling-worlds.ts";
-import type { CheckReport } from "../contract/report.ts";
-import type { CheckTarget } from "../checks/checks.ts";
-import { createTracer } from "../base/trace.ts";
 
 const minute = 60_000;
 // Two minutes after a tick of every five minutes.
@@ -47,27 +43,6 @@ describe("the scheduler", () => {
     expect(soFar).toBe(16);
     expect(world.recorded).toHaveLength(20);
     expect(world.upstream.most).toBe(4);
-  });
-
-  it("runs each check in a trace of its own, also one that takes the place of another", async () => {
-    const { clock, world } = await setUp();
-    const tracer = createTracer(Math.random);
-    const traceIds = new Set<string | undefined>();
-    const run = async ({ slug }: CheckTarget): Promise<CheckReport> => {
-      traceIds.add(tracer.current()?.traceId);
-      await clock.sleep(1_000);
-      return resultReport({ slug, severity: "ok", finishedAtMs: clock.nowMs() });
-    };
-    const targets = Array.from({ length: 5 }, (_, index) => spikeTarget(`organization-${index}`));
-    const scheduler = world.process("a", targets, { concurrency: 2, run, inTrace: (work) => tracer.inTrace(work) });
-
-    await scheduler.start();
-    await clock.advance(3_000);
-    await scheduler.stop(0);
-
-    expect(world.recorded).toHaveLength(5);
-    expect(traceIds.size).toBe(5);
-    expect(traceIds).not.toContain(undefined);
   });
 
   it("skips and counts ticks that come while the last run is under way", async () => {

@@ -137,8 +137,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   function begin(one: OwnCheck, run: Run, place: PlaceWanted = {}): Promise<CheckReport> {
-    const work = (): Promise<CheckReport> => runToEnd(one, run, place);
-    const ended = options.inTrace === undefined ? work() : options.inTrace(work);
+    const ended = runToEnd(one, run, place);
     one.underWay = ended;
     return ended;
   }

@@ -9,7 +9,6 @@ import { systemCodeOf } from "../base/file-error.ts";
 import { isLoopbackHost } from "../base/loopback-host.ts";
 import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
-import type { Tracer } from "../base/trace.ts";
 import { escapeUnseen } from "../base/unseen-text.ts";
 import { addDeadAssetRoutes } from "./api/dead-asset-routes.ts";
 import { addAlertRoutes } from "./api/alert-routes.ts";
@@ -75,8 +74,6 @@ export interface WebOptions {
   readonly version: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Gets the trace of each request [there is none]. */
-  readonly tracer?: Pick<Tracer, "accept" | "within">;
   /** Until then everything but `/-/healthy` is answered with 503 [it has started]. */
   readonly isStarted?: () => boolean;
   /** By which people reach it, asked at each request [null]. */
@@ -259,7 +256,7 @@ function noSchemas(): never {
 }
 
 function createServer(options: WebOptions, bound: Bound): FastifyInstance {
-  const { access, logger, tracer, plugins, timeouts = defaultWebTimeouts, limits = defaultLimits } = options;
+  const { access, logger, plugins, timeouts = defaultWebTimeouts, limits = defaultLimits } = options;
   const bodies = createByteBudget(mostBodyBytes);
   const withBodies = { ...options, bodies };
   const server: FastifyInstance = fastify({
@@ -286,12 +283,10 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
     if (request.failedVia !== null) options.noteFailure?.(request.failedVia, request.ip);
     done();
   });
-  server.addHook("onRequest", (request, reply, done) => {
+  server.addHook("onRequest", (_request, reply, done) => {
     // Those that a route sets take their place.
     reply.headers(securityHeaders);
-    const trace = tracer?.accept(request.headers["traceparent"]) ?? null;
-    if (tracer === undefined || trace === null) done();
-    else tracer.within(trace, done);
+    done();
   });
   const sessions = createSessions({
     ...options,

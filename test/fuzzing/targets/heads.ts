@@ -6,7 +6,6 @@ import { mutatedBytes } from "../mutate.ts";
 import { eventLines } from "./event-files.ts";
 
 const authorization = `Bearer ${secrets.token}`;
-const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const packed = gzipSync(eventLines.join("\n"));
 
 const samples = [
@@ -24,7 +23,7 @@ const samples = [
   requestBytes({
     method: "POST",
     path: "/api/v1/checks/dead-asset-spike/acme/run",
-    headers: { authorization, traceparent: trace, tracestate: "a=b,c=d", "idempotency-key": "x" },
+    headers: { authorization, "idempotency-key": "x" },
   }),
   requestBytes({
     path: "/metrics?a=b",
