@@ -3,7 +3,7 @@ import { linkActs, linkLifeMs, signActLink, type LinkAct } from "../alerting/act
 import type { OutboxReceiver } from "../alerting/deliver/attempt.ts";
 import type { IncidentMessages, Receiver } from "../alerting/deliver/receiver.ts";
 import { shorteningReceiver } from "../alerting/deliver/shortening.ts";
-import { presentOf } from "../alerting/notify/present.ts";
+import { firingOf, presentOf } from "../alerting/notify/present.ts";
 import { opensGate } from "../alerting/outside-acts.ts";
 import type { AlertingSettings } from "../alerting/settings.ts";
 import type { Logger } from "../base/logger.ts";
@@ -103,10 +103,11 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
   const targets = checkTargets(config);
   const settings = alertingSettings(config);
   const { store } = parts;
+  const source = () => ({ parts: store, board: deps.board, settings, nowMs: deps.clock.nowMs() });
   const messages: IncidentMessages = {
     ...store.incidents,
-    presentOf: (notification) =>
-      presentOf({ parts: store, board: deps.board, settings, nowMs: deps.clock.nowMs() }, notification),
+    presentOf: (notification) => presentOf(source(), notification),
+    firingOf: (notification) => firingOf(source(), notification),
   };
   const receivers = config.receivers.map((receiver) =>
     outboxReceiver(receiver, { ...parts, signLinks: linkSigner(config), messages }, deps),

@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Notification } from "../alerting/notify/notification.ts";
 import { createLogger } from "../base/logger.ts";
-import { labelledAlerts } from "./alertmanager/alerts.ts";
-import { alertmanagerAlertsBody, alertmanagerWebhookBody } from "./alertmanager/body.ts";
+import { alertmanagerAlertsBody, labelledAlerts } from "./alertmanager/alerts.ts";
 import { discordBody } from "./discord/discord.ts";
 import { mailOf } from "./email/email.ts";
 import { createLogReceiver } from "./log/log.ts";
@@ -29,7 +28,6 @@ const bodies: readonly (readonly [string, readonly string[], (notification: Noti
   ["msteams", chatForms, (notification) => teamsBody(notification)],
   ["webhook", payloadForms, notificationPayload],
   ["pagerduty", alertForms, pagerdutyEvents],
-  ["webhook-alertmanager", alertForms, alertmanagerWebhookBody],
   [
     "alertmanager",
     alertForms,

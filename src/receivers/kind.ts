@@ -14,7 +14,7 @@ export interface ReceiverDeps {
   readonly dispatcher: HttpDispatcher;
   /** Signs the links of chats and mail [null: they have none]. */
   readonly signLinks?: SignLinks | null;
-  /** Where receivers show incidents in messages that they edit [null: each notification is a message of its own]. */
+  /** What incidents are shown by [null: each notification is a message of its own]. */
   readonly messages?: IncidentMessages | null;
   /** A receiver of type log writes to it. */
   readonly logger: Logger;
@@ -60,8 +60,8 @@ export interface ReceiverKind {
   checkLabel?(name: string): string | null;
   /** Returns whether it shows an incident as a thread: it is then notified of acts where the configuration does not say [it does not]. */
   hasThreads?(options: Named): boolean;
-  /** Returns the setting by which it knows alerts only, and no acts; null if it knows acts. */
-  withoutActs?(written: WrittenReceiver): string | null;
+  /** It knows alerts only, and no acts. */
+  readonly isWithoutActs?: true;
   /** Returns the problems between several of its keys. */
   check?(written: WrittenReceiver): Promise<readonly KeyProblem[]>;
   /** Returns its options from its parsed keys. */

@@ -189,6 +189,28 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       });
     });
 
+    it("has, for a template, all that fires of what the receiver is notified of", async () => {
+      await open({ slugs: ["a", "b", "c"], receivers: [{ name: "ops" }, { name: "eu", match: { slug: "b" } }] });
+      await run("ongoing", "a");
+      await run("ongoing", "b", "c");
+      const firing = async (receiver = "ops") => {
+        const [first] = world.notifications(receiver);
+        return first === undefined ? [] : (await world.firing(first)).map(({ slug }) => slug);
+      };
+
+      expect(world.notifications("ops").map(({ alerts }) => alerts.map(({ slug }) => slug))).toEqual([
+        ["a"],
+        ["b", "c"],
+      ]);
+      expect(await firing()).toEqual(["a", "b", "c"]);
+      expect(await firing("eu")).toEqual(["b"]);
+      await world.run("b", "ok");
+      expect(await firing()).toEqual(["a", "c"]);
+      await world.run("a", "ok");
+      await world.run("c", "ok");
+      expect(await firing()).toEqual([]);
+    });
+
     it("says of an act what it was done to, and not what people did", async () => {
       await open();
       await run("ongoing", "a");

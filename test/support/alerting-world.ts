@@ -7,7 +7,7 @@ import { releaseGate } from "../../src/alerting/acts/release.ts";
 import type { OutboxReceiver } from "../../src/alerting/deliver/attempt.ts";
 import type { AlertNotice, Notification } from "../../src/alerting/notify/notification.ts";
 import { createNotifier, type Notifier } from "../../src/alerting/notify/notifier.ts";
-import { presentOf } from "../../src/alerting/notify/present.ts";
+import { firingOf, presentOf } from "../../src/alerting/notify/present.ts";
 import { createOutbox, type Outbox } from "../../src/alerting/deliver/outbox.ts";
 import type { DeliveryBudget, DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
 import { createRecorder, recordRun, type Recorded, type Recorder } from "../../src/alerting/record.ts";
@@ -110,6 +110,8 @@ export interface AlertingWorld {
   comment(alertId: string, text: string): Promise<void>;
   /** How the incident of a notification stands now for its receiver. */
   present(notification: Notification): Promise<Notification>;
+  /** Which alerts of a notification's incident fire, of those that its receiver is notified of. */
+  firing(notification: Notification): Promise<readonly AlertNotice[]>;
   /** Acts on an incident, as one who may do so for every organization unless it is said otherwise. */
   actOn(incident: number, act: IncidentAct, how?: IncidentHow): Promise<IncidentActResult>;
   /** Releases the gate by hand. */
@@ -499,6 +501,8 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     },
     present: (notification) =>
       presentOf({ parts: store, board, settings: settings(), nowMs: clock.nowMs() }, notification),
+    firing: (notification) =>
+      firingOf({ parts: store, board, settings: settings(), nowMs: clock.nowMs() }, notification),
     replica: () =>
       createNotifier({
         store,

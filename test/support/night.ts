@@ -98,7 +98,11 @@ export async function createNight(options: NightOptions): Promise<Night> {
     routingKey: new Secret("R0UTINGKEY"),
     webhookSecret: null,
   } as const;
-  const messages = { ...store.incidents, presentOf: (sent: Notification) => world.present(sent) };
+  const messages = {
+    ...store.incidents,
+    presentOf: (sent: Notification) => world.present(sent),
+    firingOf: (sent: Notification) => world.firing(sent),
+  };
   const made = (receiver: ReceiverOptions): Receiver =>
     createReceiver(receiver, { dispatcher, messages, logger: createSilentLogger() });
   for (const receiver of [...[bot, chat, pager].map(made), ...(more === undefined ? [] : [more(clock, dispatcher)])]) {

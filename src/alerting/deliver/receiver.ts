@@ -1,5 +1,5 @@
 import type { Store } from "../../store/store.ts";
-import type { Notification } from "../notify/notification.ts";
+import type { AlertNotice, Notification } from "../notify/notification.ts";
 
 /** What a receiver answered; one place (alerting/deliver/outbox) decides about retries (CONTRACT 7, Delivery). */
 export type DeliveryOutcome =
@@ -16,10 +16,12 @@ export interface DeliveryBudget {
   bytesOf(notification: Notification): number;
 }
 
-/** The messages in which receivers show incidents and which they edit, by the receiver's name and the incident's number. */
+/** What receivers show incidents by: the messages that they edit, by the receiver's name and the incident's number, and how it stands. */
 export interface IncidentMessages extends Pick<Store["incidents"], "messageOf" | "saveMessage"> {
   /** Returns how the incident of a notification stands at the attempt (alerting/notify/present.ts). */
   presentOf(notification: Notification): Promise<Notification>;
+  /** Returns which of its alerts fire at the attempt, of those that the receiver is notified of (as above). */
+  firingOf(notification: Notification): Promise<readonly AlertNotice[]>;
 }
 
 /** Words a notification for one receiver and sends it once: no loops, no retries in here. Errors hold no secret. */

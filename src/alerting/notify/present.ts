@@ -11,7 +11,7 @@ import { reportFor, snapshotOf, type SnapshotContext } from "./snapshot.ts";
 
 /** What the present is read from. */
 export interface PresentSource {
-  readonly parts: Pick<StoreParts, "alerts" | "incidents" | "deliveries" | "silences" | "gate">;
+  readonly parts: Pick<StoreParts, "alerts" | "incidents" | "notices" | "deliveries" | "silences" | "gate">;
   readonly board: Pick<Board, "state">;
   readonly settings: AlertingSettings;
   readonly nowMs: number;
@@ -52,6 +52,19 @@ export async function presentOf(source: PresentSource, notification: Notificatio
     incident: shown.incident,
     alerts: presentNotices(source, alerts, part),
   };
+}
+
+/** Returns the alerts of a notification's incident that fire now and of which its receiver has been notified, or is now. */
+export async function firingOf(source: PresentSource, notification: Notification): Promise<readonly AlertNotice[]> {
+  const { parts } = source;
+  const { incident, receiver, alerts } = notification;
+  const members =
+    incident === null ? [] : ((await parts.incidents.members([incident.number])).get(incident.number) ?? []);
+  // A test is in no store.
+  if (members.length === 0) return alerts.filter(({ status }) => status === "firing");
+  const sent = (await parts.notices.sent()).filter((one) => one.receiver === receiver);
+  const known = new Set([...sent.map(({ alertId }) => alertId), ...alerts.map(({ id }) => id)]);
+  return members.filter(({ alert, end }) => end === null && known.has(alert.id)).map((one) => noticeOf(source, one));
 }
 
 async function fleetNow(

@@ -320,9 +320,8 @@ async function checkReceiver(
   const match = known(receiver.match);
   const findings = match === undefined ? [] : checkMatch({ path: [...path, "match"], value: match }, checks);
   const kind = kindOf(receiver);
-  const reason = receiver.sendActs === true ? (kind?.withoutActs?.(receiver) ?? null) : null;
-  if (reason !== null) {
-    const message = `does not go with ${reason}, which knows alerts that fire or are over and no judgement: use another receiver for them`;
+  if (receiver.sendActs === true && kind?.isWithoutActs === true) {
+    const message = `does not go with type ${String(receiver["type"])}, which knows alerts that fire or are over and no judgement: use another receiver for them`;
     findings.push({ path: [...path, "sendActs"], message, part: "key" });
   }
   const problems = (await kind?.check?.(receiver)) ?? [];

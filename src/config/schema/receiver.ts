@@ -59,7 +59,7 @@ export const receiverShape = {
     .boolean()
     .optional()
     .describe(
-      "Whether it is notified of what people do with its alerts, and of a gate that opens. The default is true for `slack` with a token (comments, too, where `true` is written), else false. Refused for `pagerduty`, `alertmanager` and `format: alertmanager`.",
+      "Whether it is notified of what people do with its alerts, and of a gate that opens. The default is true for `slack` with a token (comments, too, where `true` is written), else false. Refused for `pagerduty` and `alertmanager`.",
     ),
   sample: z.boolean().default(true).describe("Whether it gets the names of dead assets (`alerting.sample`)."),
   match: layer(matchShape).optional().describe("Only alerts that match all of these; at least one key."),

@@ -6,7 +6,6 @@ import { Secret } from "../../base/secret.ts";
 import { startHttpSink, type HttpSink } from "../../../test/support/far-side/http-sink.ts";
 import { maxBodyBytes } from "../delivery.ts";
 import { labelledAlerts } from "./alerts.ts";
-import { alertmanagerWebhookBody, fingerprint } from "./body.ts";
 import { createAlertmanagerReceiver } from "./alertmanager.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
 
@@ -122,43 +121,6 @@ describe("labelledAlerts", () => {
 
     expect(alert?.endsAtMs).toBe(Date.UTC(2026, 0, 15, 12));
     expect(late?.endsAtMs).toBe(nowMs);
-  });
-});
-
-describe("alertmanagerWebhookBody", () => {
-  it("writes what fires with Go's zero time, and what all have in common", () => {
-    const body = alertmanagerWebhookBody(sample("escalated"));
-
-    expect(body).toMatchObject({
-      version: "4",
-      status: "firing",
-      receiver: "sample",
-      groupLabels: { alertname: "FlatlineDeadAssetSpike" },
-      commonLabels: { alertname: "FlatlineDeadAssetSpike", slug: "acme", team: "trust" },
-      alerts: [
-        { status: "firing", endsAt: "0001-01-01T00:00:00Z" },
-        { status: "resolved", endsAt: "2026-01-15T12:00:00.000Z" },
-      ],
-    });
-    expect(Object.keys(body.commonLabels)).not.toContain("severity");
-  });
-
-  it("has one group for a fleet, from its begin to its end", () => {
-    const bodies = [sample("fleet"), sample("fleet-resolved")].map(alertmanagerWebhookBody);
-
-    expect(bodies.map(({ groupLabels }) => groupLabels)).toEqual([
-      { alertname: "FlatlineFleetSpike" },
-      { alertname: "FlatlineFleetSpike" },
-    ]);
-    expect(new Set(bodies.map(({ groupKey }) => groupKey)).size).toBe(1);
-    expect(bodies.map(({ status }) => status)).toEqual(["firing", "resolved"]);
-  });
-
-  it("has Prometheus' fingerprints", () => {
-    // common/model: LabelSet{}.Fingerprint() is the offset basis of FNV-1a.
-    expect(fingerprint({})).toBe("cbf29ce484222325");
-    expect(fingerprint({ b: "2", a: "1" })).toBe(fingerprint({ a: "1", b: "2" }));
-    expect(fingerprint({ a: "1" })).not.toBe(fingerprint({ a: "2" }));
   });
 });
 

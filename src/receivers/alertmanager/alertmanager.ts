@@ -7,8 +7,7 @@ import { duration, filePath, shortestIntervalMs } from "../../base/schema/values
 import { Secret } from "../../base/secret.ts";
 import { minuteMs } from "../../base/time.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
-import { labelledAlerts } from "./alerts.ts";
-import { alertmanagerAlertsBody } from "./body.ts";
+import { alertmanagerAlertsBody, labelledAlerts } from "./alerts.ts";
 import { combineOutcomes, deliverRequest, listBytes, maxBodyBytes } from "../delivery.ts";
 import type { ReceiverInput, ReceiverKind, ReceiverSecrets } from "../kind.ts";
 
@@ -40,7 +39,7 @@ export const alertmanagerKind = {
   shape,
   secrets: [requiredUrl],
   checkLabel: checkLabelName,
-  withoutActs: () => "type alertmanager",
+  isWithoutActs: true,
   resolve({ name, resendInterval }: ReceiverInput<typeof shape>, secrets: ReceiverSecrets): AlertmanagerOptions {
     return { type: "alertmanager", name, urls: secrets.all("url"), resendIntervalMs: resendInterval };
   },

@@ -1,6 +1,7 @@
 import type { AlertNotice, FleetNotice, Notification } from "../../alerting/notify/notification.ts";
 import { checkKind } from "../../checks/checks.ts";
 import type { Severity } from "../../contract/severity.ts";
+import { iso } from "../../contract/v1/instant.ts";
 import { cutList, plainText } from "../wording/text.ts";
 import { httpLinks, isTest, latestNotices, messageOf, noticeSection } from "../wording/wording.ts";
 
@@ -39,6 +40,17 @@ export function labelledAlerts(notification: Notification, nowMs: number): Label
     if (byLabels.get(key)?.endsAtMs !== null) byLabels.set(key, alert);
   }
   return [...byLabels.values()];
+}
+
+/** Returns the body of POST /api/v2/alerts; `activeUntilMs` is when what fires is forgotten unless it is sent again. */
+export function alertmanagerAlertsBody(alerts: readonly LabelledAlert[], activeUntilMs: number) {
+  return alerts.map(({ labels, annotations, startsAtMs, endsAtMs, generatorUrl }) => ({
+    labels,
+    annotations,
+    startsAt: iso(startsAtMs),
+    endsAt: iso(endsAtMs ?? activeUntilMs),
+    ...(generatorUrl === null ? {} : { generatorURL: generatorUrl }),
+  }));
 }
 
 function noticeAlerts(
@@ -88,8 +100,7 @@ function incidentLabel(notice: Pick<AlertNotice, "incident"> | undefined): { rea
   return notice?.incident === undefined ? {} : { incident: String(notice.incident.number) };
 }
 
-/** Name of the alert that is a fleet verdict. */
-export const fleetAlertName = "FlatlineFleetSpike";
+const fleetAlertName = "FlatlineFleetSpike";
 
 function alertName({ kind, check }: AlertNotice): string {
   return kind === "unknown" ? "FlatlineUnknown" : checkKind(check).alertName;

@@ -62,7 +62,7 @@ export const pagerdutyKind = {
     { key: "webhookSecret", check: checkKey },
     { key: "url", check: checkHttpUrl },
   ],
-  withoutActs: () => "type pagerduty",
+  isWithoutActs: true,
   resolve: ({ name }: ReceiverInput<typeof shape>, secrets: ReceiverSecrets): PagerdutyOptions => ({
     type: "pagerduty",
     name,

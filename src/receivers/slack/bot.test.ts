@@ -48,6 +48,7 @@ function deliver(notification: Notification): Promise<DeliveryOutcome> {
           return Promise.resolve();
         },
         presentOf: (notification) => Promise.resolve(present ?? notification),
+        firingOf: () => Promise.reject(new Error("nobody asks for it")),
       },
     },
   );

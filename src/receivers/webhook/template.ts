@@ -1,15 +1,18 @@
 import { Liquid, type FS, type Template } from "liquidjs";
 
 import { asFlatlineError, FlatlineError } from "../../base/errors.ts";
-import type { Notification } from "../../alerting/notify/notification.ts";
+import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
 import { notificationPayload } from "../payload.ts";
 import { originsOf, templatePayload } from "../wording/broken.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
 
 /** A template that parsed. */
 export interface CompiledTemplate {
-  /** The body of a request. @throws FlatlineError invalid_config when a variable is missing, a limit is hit, or JSON is none */
-  render(notification: Notification): string;
+  /**
+   * The body of a request; `firing` are the alerts of its incident that fire by now [those of the notification].
+   * @throws FlatlineError invalid_config when a variable is missing, a limit is hit, or JSON is none
+   */
+  render(notification: Notification, firing?: readonly AlertNotice[]): string;
 }
 
 // A body that takes longer or is larger than that of thousands of alerts is a mistake in its template.
@@ -26,7 +29,10 @@ const maxMemory = 50_000_000;
 export function compileTemplate(text: string, contentType: string): CompiledTemplate {
   const engine = createEngine(contentType);
   const templates = guarded(() => engine.parse(text), "template");
-  return { render: (notification) => renderBody(engine, templates, notification, contentType) };
+  return {
+    render: (notification, firing = notification.alerts.filter(({ status }) => status === "firing")) =>
+      renderBody(engine, templates, contentType, { notification, firing }),
+  };
 }
 
 /** Compiles a template and renders it for every kind of notification. @throws FlatlineError invalid_config at the first that fails */
@@ -37,9 +43,24 @@ export function checkTemplate(text: string, contentType: string): void {
   }
 }
 
-function renderBody(engine: Liquid, templates: Template[], notification: Notification, contentType: string): string {
-  const payload = templatePayload(notificationPayload(notification), originsOf(notification));
-  const body = guarded(() => String(engine.renderSync(templates, { ...payload, payload })), "template");
+function renderBody(
+  engine: Liquid,
+  templates: Template[],
+  contentType: string,
+  { notification, firing }: { readonly notification: Notification; readonly firing: readonly AlertNotice[] },
+): string {
+  const payloadOf = (alerts: readonly AlertNotice[]) =>
+    templatePayload(notificationPayload({ ...notification, alerts }), originsOf({ ...notification, alerts }));
+  const payload = payloadOf(notification.alerts);
+  const context = {
+    ...payload,
+    payload,
+    // Few templates ask for it.
+    get stillFiring() {
+      return payloadOf(firing).alerts;
+    },
+  };
+  const body = guarded(() => String(engine.renderSync(templates, context)), "template");
   if (isJson(contentType)) guarded(() => void JSON.parse(body), "the template's output is not JSON");
   return body;
 }

@@ -33,7 +33,6 @@ function options(given: Partial<WebhookOptions> = {}): WebhookOptions {
     name: "ops",
     url: new Secret(`${sink.url}/hook?a=b`),
     secrets: [],
-    format: "flatline",
     template: null,
     contentType: "application/json",
     headers: {},
@@ -64,17 +63,14 @@ describe("createWebhookReceiver", () => {
     expect(outcome).toEqual({ kind: "rejected", error: expect.stringMatching(/^HTTP 400: [a-z ]+:? \*{3}$/) });
   });
 
-  it.each(["flatline", "alertmanager"] as const)(
-    "knows the size of its body beforehand, as %s has it",
-    async (format) => {
-      const receiver = createWebhookReceiver(options({ format }), { dispatcher });
-      for (const notification of Object.values(sampleNotifications())) {
-        await receiver.deliver(notification, { signal, nowMs });
+  it("knows the size of its body beforehand", async () => {
+    const receiver = createWebhookReceiver(options(), { dispatcher });
+    for (const notification of Object.values(sampleNotifications())) {
+      await receiver.deliver(notification, { signal, nowMs });
 
-        expect(receiver.budget?.bytesOf(notification)).toBe(Buffer.byteLength(sink.requests.at(-1)?.body ?? ""));
-      }
-    },
-  );
+      expect(receiver.budget?.bytesOf(notification)).toBe(Buffer.byteLength(sink.requests.at(-1)?.body ?? ""));
+    }
+  });
 
   it("is refused for size before it is sent where a template makes more of it than a body may have", async () => {
     const doubled =
@@ -143,14 +139,25 @@ describe("createWebhookReceiver", () => {
     expect(second?.["webhook-signature"]).not.toBe(first?.["webhook-signature"]);
   });
 
-  it("sends Alertmanager's body when asked to", async () => {
-    await deliver({ format: "alertmanager" });
+  it("gives a template what fires of the incident at the attempt, and keeps the order by incident then", async () => {
+    if (firing === undefined) throw new Error("no sample");
+    const others = firing.alerts.map((alert) => ({ ...alert, slug: "globex" }));
+    const messages = {
+      messageOf: () => Promise.resolve(null),
+      saveMessage: () => Promise.resolve(),
+      presentOf: () => Promise.reject(new Error("nobody asks for it")),
+      firingOf: () => Promise.resolve([...firing.alerts, ...others]),
+    };
+    const given = {
+      template: "{% for alert in stillFiring %}{{ alert.slug }} {% endfor %}",
+      contentType: "text/plain",
+    };
+    const receiver = createWebhookReceiver(options(given), { dispatcher, messages });
+    await receiver.deliver(firing, { signal, nowMs });
 
-    expect(JSON.parse(sink.requests[0]?.body ?? "")).toMatchObject({
-      version: "4",
-      status: "firing",
-      receiver: "sample",
-    });
+    expect(sink.requests[0]?.body).toBe("acme globex ");
+    expect(receiver.isByIncident).toBe(true);
+    expect(createWebhookReceiver(options({ template: "{}" }), { dispatcher, messages }).isByIncident).toBeUndefined();
   });
 
   it("sends what a template makes, signed as it is sent", async () => {

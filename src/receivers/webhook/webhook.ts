@@ -1,18 +1,17 @@
 import { z } from "zod";
 
 import type { Notification } from "../../alerting/notify/notification.ts";
-import type { Receiver } from "../../alerting/deliver/receiver.ts";
+import type { IncidentMessages, Receiver } from "../../alerting/deliver/receiver.ts";
 import { asFlatlineError } from "../../base/errors.ts";
-import type { HttpDispatcher } from "../../base/http-dispatcher.ts";
 import { checkSigningSecret, requiredUrl } from "../../base/schema/secret-rules.ts";
 import { filePath, secretFile } from "../../base/schema/values.ts";
 import type { Secret } from "../../base/secret.ts";
-import { alertmanagerWebhookBody } from "../alertmanager/body.ts";
 import { bareSecrets, deliverRequest, failureOutcome, listBytes, maxBodyBytes } from "../delivery.ts";
-import { notificationPayload } from "../payload.ts";
+import { notificationPayload, type NotificationPayload } from "../payload.ts";
 import {
   urlShape,
   type KeyProblem,
+  type ReceiverDeps,
   type ReceiverInput,
   type ReceiverKind,
   type ReceiverSecrets,
@@ -21,15 +20,14 @@ import {
 import { createWebhookSigner } from "./signature.ts";
 import type { CompiledTemplate } from "./template.ts";
 
-/** Sends Standard Webhooks, flatline's own payload, Alertmanager's, or a body of the operator's making. */
+/** Sends Standard Webhooks: flatline's own payload, or a body of the operator's making. */
 export interface WebhookOptions {
   readonly type: "webhook";
   readonly name: string;
   readonly url: Secret;
   /** One, or two while rotating; none: not signed. `whsec_` + base64, or plain text whose UTF-8 bytes are the key. */
   readonly secrets: readonly Secret[];
-  readonly format: "flatline" | "alertmanager";
-  /** Liquid, the body; wins over `format`. */
+  /** Liquid, the body. */
   readonly template: string | null;
   readonly contentType: string;
   /** Sent as they are, but for the names that the delivery itself needs. */
@@ -50,11 +48,7 @@ const shape = {
     .union([filePath(), z.array(filePath()).min(1).max(2)])
     .optional()
     .describe("A file that holds the secret, or a list of two; relative to the folder of this file."),
-  format: z
-    .enum(["flatline", "alertmanager"])
-    .default("flatline")
-    .describe("`alertmanager`: the body of Alertmanager's webhook, version 4."),
-  template: z.string().min(1).optional().describe("A Liquid template of the body, in place of `format`."),
+  template: z.string().min(1).optional().describe("A Liquid template of the body."),
   contentType: z
     .string()
     .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w-]+=[\w".-]+)*$/, "must be a media type such as text/plain")
@@ -73,27 +67,21 @@ export const webhookKind = {
   shape,
   secrets: [requiredUrl, { key: "secret", check: checkSigningSecret }],
   hasHeaders: true,
-  withoutActs: ({ format }: WrittenReceiver) => (format === "alertmanager" ? "format: alertmanager" : null),
   check,
-  resolve(
-    { name, format, template, contentType }: ReceiverInput<typeof shape>,
-    secrets: ReceiverSecrets,
-  ): WebhookOptions {
+  resolve({ name, template, contentType }: ReceiverInput<typeof shape>, secrets: ReceiverSecrets): WebhookOptions {
     return {
       type: "webhook",
       name,
       url: secrets.one("url"),
       secrets: secrets.all("secret"),
-      format,
       template: template ?? null,
       contentType: contentType ?? defaultContentType,
       headers: secrets.headers(),
     };
   },
-  describe: ({ url, secrets, format, template, contentType, headers }: WebhookOptions) => ({
+  describe: ({ url, secrets, template, contentType, headers }: WebhookOptions) => ({
     url,
     secret: secrets.length === 0 ? null : secrets.length === 1 ? secrets[0] : secrets,
-    format,
     template,
     contentType: template === null ? null : contentType,
     headers: Object.keys(headers).length === 0 ? null : headers,
@@ -102,10 +90,8 @@ export const webhookKind = {
 } as const satisfies ReceiverKind;
 
 /** Finds keys that do not go together, and a template that would fail at the first alert. */
-async function check({ format, template, contentType }: WrittenReceiver): Promise<KeyProblem[]> {
+async function check({ template, contentType }: WrittenReceiver): Promise<KeyProblem[]> {
   const problems: KeyProblem[] = [];
-  if (template !== undefined && format === "alertmanager")
-    problems.push({ key: "template", message: "does not go with format: alertmanager", part: "key" });
   if (contentType !== undefined && template === undefined)
     problems.push({ key: "contentType", message: "goes with template only", part: "key" });
   if (typeof template !== "string") return problems;
@@ -121,17 +107,16 @@ async function check({ format, template, contentType }: WrittenReceiver): Promis
 }
 
 /**
- * POSTs the payload of CONTRACT 7, Alertmanager's version 4, or the operator's template, with the headers of Standard
- * Webhooks: a retry has the same id, its own timestamp and signature.
+ * POSTs the payload of CONTRACT 7 or the operator's template, with the headers of Standard Webhooks: a retry has the same id, its
+ * own timestamp and signature.
  */
 export function createWebhookReceiver(
   options: WebhookOptions,
-  deps: { readonly dispatcher: HttpDispatcher },
+  deps: Pick<ReceiverDeps, "dispatcher" | "messages">,
 ): Receiver {
   const { name, type, url, secrets } = options;
   const signer = createWebhookSigner(secrets);
-  const jsonOf = options.format === "alertmanager" ? alertmanagerWebhookBody : notificationPayload;
-  const body = bodyOf(options, jsonOf);
+  const body = bodyOf(options, deps.messages ?? null);
   const hidden = [...secrets, ...Object.values(options.headers)].flatMap(bareSecrets);
   const ownHeaders = Object.fromEntries(
     Object.entries(options.headers).map(([header, value]) => [header.toLowerCase(), value.reveal()]),
@@ -139,7 +124,8 @@ export function createWebhookReceiver(
   return {
     name,
     type,
-    budget: { maxBytes: maxBodyBytes, bytesOf: (notification) => bytesOf(jsonOf(notification)) },
+    budget: { maxBytes: maxBodyBytes, bytesOf: (notification) => bytesOf(notificationPayload(notification)) },
+    ...(options.template !== null && showsFiring(options.template) ? { isByIncident: true } : {}),
     deliver: async (notification, context) => {
       let text: string;
       try {
@@ -160,24 +146,26 @@ export function createWebhookReceiver(
   };
 }
 
-type JsonBody = (notification: Notification) => { readonly alerts: readonly unknown[] };
-
 /** Returns the bytes that a template is given: what it makes of them is known when it is sent. */
-function bytesOf({ alerts, ...rest }: ReturnType<JsonBody>): number {
+function bytesOf({ alerts, ...rest }: NotificationPayload): number {
   return listBytes(alerts) + Buffer.byteLength(JSON.stringify({ ...rest, alerts: "" })) - '""'.length;
+}
+
+/** Whether a template writes all that fires of an incident; then the next one must not come before this one. */
+function showsFiring(template: string): boolean {
+  return /\bstillFiring\b/.test(template);
 }
 
 function bodyOf(
   { template, contentType }: WebhookOptions,
-  jsonOf: JsonBody,
+  messages: IncidentMessages | null,
 ): (notification: Notification) => Promise<string> {
-  if (template !== null) {
-    // The template compiled when the configuration was read. Liquid is loaded on first use.
-    let compiled: Promise<CompiledTemplate> | null = null;
-    return async (notification) => {
-      compiled ??= import("./template.ts").then(({ compileTemplate }) => compileTemplate(template, contentType));
-      return (await compiled).render(notification);
-    };
-  }
-  return async (notification) => JSON.stringify(jsonOf(notification));
+  if (template === null) return async (notification) => JSON.stringify(notificationPayload(notification));
+  // The template compiled when the configuration was read. Liquid is loaded on first use.
+  let compiled: Promise<CompiledTemplate> | null = null;
+  return async (notification) => {
+    compiled ??= import("./template.ts").then(({ compileTemplate }) => compileTemplate(template, contentType));
+    const firing = messages !== null && showsFiring(template) ? await messages.firingOf(notification) : undefined;
+    return (await compiled).render(notification, firing);
+  };
 }

@@ -88,7 +88,6 @@ alerting: { groupWait: 10s, groupInterval: 1s, fleet: false }
 receivers:
   - { name: webhook, type: webhook, url: "${sink.url}/webhook" }
   - { name: again, type: webhook, url: "${sink.url}/again" }
-  - { name: bridge, type: webhook, format: alertmanager, url: "${sink.url}/bridge" }
   - { name: own, type: webhook, template: "{{ payload | json }}", url: "${sink.url}/own" }
   - { name: am, type: alertmanager, url: "${sink.url}/am", resendInterval: 5m }
   - { name: slack, type: slack, url: "${sink.url}/slack" }
@@ -144,7 +143,6 @@ describe("100 organizations whose answers have 3 MB", () => {
   it.each([
     { receiver: "webhook", path: "/webhook", mostBytes: mebibyte },
     { receiver: "another webhook", path: "/again", mostBytes: mebibyte },
-    { receiver: "webhook in Alertmanager's format", path: "/bridge", mostBytes: mebibyte },
     { receiver: "webhook with a template", path: "/own", mostBytes: mebibyte },
     { receiver: "Alertmanager", path: "/am", mostBytes: mebibyte },
     { receiver: "Slack", path: "/slack", mostBytes: 40_000 },

@@ -23,6 +23,7 @@ const env = {
   OPSGENIE_KEY: "sample",
   INCIDENT_IO_SOURCE: "01SAMPLE",
   INCIDENT_IO_TOKEN: "sample",
+  BRIDGE_URL: "https://bridge.example.com/hook",
 };
 
 let sink: HttpSink;

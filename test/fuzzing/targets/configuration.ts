@@ -118,7 +118,7 @@ alerting: { groupWait: 0s, groupInterval: 1s, fleet: false, sample: 0, externalU
 receivers:
   - { name: console, type: log, rateLimit: 30/m, match: { slug: "eu-*", check: "*", labels: { team: x } } }
   - { name: templated, type: webhook, url: "https://hook.example/a", template: '{"n": {{ alerts.size }}}', contentType: application/json, maxAge: 1h }
-  - { name: bridge, type: webhook, url: "https://hook.example/b", format: alertmanager, sendActs: true, headers: { x-team: trust } }
+  - { name: bridge, type: webhook, url: "https://hook.example/b", sendActs: true, headers: { x-team: trust } }
   - { name: am, type: alertmanager, url: ["http://a:9093", "http://b:9093"], resendInterval: 2m }
   - { name: mail, type: email, from: "flatline <f@example.org>", to: [a@example.org, b@example.org], url: "smtp://mail.example:25" }
 silences:
