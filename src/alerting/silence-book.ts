@@ -21,8 +21,6 @@ export interface SilenceBook {
   expire(id: string, author: Actor): Promise<boolean>;
   /** The silences of the configuration, then those made at run time that have not ended. */
   list(): Promise<readonly ListedSilence[]>;
-  /** The organization, or the pattern of them, of one made at run time; null: no such silence. */
-  slugOf(id: string): Promise<string | null>;
 }
 
 export interface SilenceBookOptions {
@@ -45,7 +43,6 @@ export function createSilenceBook({
   onChange,
 }: SilenceBookOptions): SilenceBook {
   return {
-    slugOf: async (id) => (await store.silences.byId(id))?.slug ?? null,
     add: async (wanted, author) => {
       const nowMs = clock.nowMs();
       const { slug, check, comment } = wanted;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { coversPattern, literalOf, literalPattern, matchesText } from "./text-pattern.ts";
+import { literalOf, literalPattern, matchesText } from "./text-pattern.ts";
 
 describe("matchesText", () => {
   it("agrees with a regular expression for any pattern", () => {
@@ -43,40 +43,5 @@ describe("literalPattern", () => {
     ["a\\", "a\\"],
   ])("%s matches one text alone: %s", (pattern, text) => {
     expect(literalOf(pattern)).toBe(text);
-  });
-});
-
-describe("coversPattern", () => {
-  it.each([
-    ["*", "a", true],
-    ["*", "*", true],
-    ["eu-*", "eu-*", true],
-    ["eu-*", "eu-a-*", true],
-    ["eu-*", "eu-*-b", true],
-    ["e*-*", "eu-*", true],
-    ["eu-*", "eu*", false],
-    ["eu-*", "*", false],
-    ["eu-*", "us-*", false],
-    ["eu-*", "EU-a", false],
-    ["acme", "acme", true],
-    ["acme", "acme*", false],
-    ["acme", "*cme", false],
-    ["*", String.raw`\*`, true],
-    [String.raw`\*`, String.raw`\*`, true],
-    [String.raw`\*`, "*", false],
-    ["eu-*", String.raw`\*`, false],
-    ["eu-1", String.raw`eu-\*`, false],
-  ])("%s covers %s: %s", (outer, inner, expected) => {
-    expect(coversPattern(outer, inner)).toBe(expected);
-  });
-
-  it("holds for every text that the inner pattern matches", () => {
-    const pattern = fc.string({ unit: fc.constantFrom("a", "b", "*"), maxLength: 6 });
-    const filling = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 4 });
-    fc.assert(
-      fc.property(pattern, pattern, filling, (outer, inner, text) => {
-        if (coversPattern(outer, inner)) expect(matchesText(outer, inner.replaceAll("*", text))).toBe(true);
-      }),
-    );
   });
 });

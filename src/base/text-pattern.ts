@@ -18,13 +18,6 @@ export function matchesText(pattern: string, text: string): boolean {
   return true;
 }
 
-/** Returns whether `outer` matches every text that `inner` matches. */
-export function coversPattern(outer: string, inner: string): boolean {
-  // A star of `inner` stands for any text, also for NUL, which only a star of `outer` can match, because no pattern
-  // holds it. A star that matches NUL matches any other text in its place.
-  return matchesText(outer, partsOf(inner).join("\u0000"));
-}
-
 /** Returns the pattern that matches `text` and nothing else: for every name that no person wrote as a pattern. */
 export function literalPattern(text: string): string {
   return text.replaceAll(/[\\*]/g, String.raw`\$&`);

@@ -238,12 +238,11 @@ export async function startWeb(
         note,
         createdAtMs: harnessNowMs,
       }),
-      byId: async () => null,
       remove: async () => false,
     },
     gate: {
       look: async () => null,
-      all: async () => ({ held: [], open: [] }),
+      all: async () => ({ held: [], open: 0 }),
       release: async () => null,
     },
     // Pages over a real store are tested through the program (e2e/page).
@@ -253,6 +252,7 @@ export async function startWeb(
       list: async () => ({ incidents: [], next: null }),
       find: async () => null,
       ofNumbers: async () => [],
+      partOf: async () => null,
       look: () => Promise.reject(new Error("nobody looks")),
       act: async () => ({ done: [], skipped: [], gatesOpened: [], gatesHeld: [] }),
     },
@@ -291,7 +291,6 @@ export async function startWeb(
     alerts: {
       list: async () => world.live,
       snapshots: async () => world.live.alerts,
-      slugOf: async (id) => world.live.alerts.find(({ state }) => state.id === id)?.state.slug ?? null,
       startingWith: async (prefix) =>
         world.live.alerts.flatMap(({ state: { id, slug } }) => (id.startsWith(prefix) ? [{ id, slug }] : [])),
       acknowledge: async (id, author, comment) => {
@@ -328,7 +327,6 @@ export async function startWeb(
         world.silences.push(stored);
         return listed(stored);
       },
-      slugOf: async (id) => world.silences.find((silence) => silence.id === id)?.slug ?? null,
       change: async (id, change) => {
         const silence = world.silences.find((one) => one.id === id);
         if (silence === undefined) throw new FlatlineError("not_found", "no silence has this id");
@@ -374,8 +372,8 @@ export async function startWeb(
     },
     unwatched: {
       count: async () => world.unwatched.length,
-      slugs: async (sees) => ({ items: world.unwatched.map(({ slug }) => slug).filter(sees), more: 0 }),
-      list: async (sees) => ({ items: world.unwatched.filter(({ slug }) => sees(slug)), more: 0 }),
+      slugs: async () => ({ items: world.unwatched.map(({ slug }) => slug), more: 0 }),
+      list: async () => ({ items: world.unwatched, more: 0 }),
     },
     // Tested over a real store (e2e/rights-matrix).
     audit: { list: async () => [] },

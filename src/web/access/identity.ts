@@ -32,15 +32,6 @@ export function seesDetails({ identity }: Pick<FastifyRequest, "identity">): boo
   return identity?.rights.has("read") ?? false;
 }
 
-// Whoever may read, reads all organizations: what asks these goes in the next commits.
-export const seesOrganization = (_request: FastifyRequest, _slug: string): boolean => true;
-export const seesPattern = (_request: FastifyRequest, _pattern: string | null): boolean => true;
-export const reaches = (_identity: Identity | null, _slug: string): boolean => true;
-export const requireOrganization = (_request: FastifyRequest, _slug: string): void => undefined;
-export const requirePattern = (_request: FastifyRequest, _pattern: string): void => undefined;
-export const requireEverything = (_request: FastifyRequest): void => undefined;
-export const reachesEverything = (_identity: Identity | null): boolean => true;
-
 /** Returns the refusal of an identity that lacks a right. */
 export function missingRight(identity: Identity | null, right: Right): string {
   return `${described(identity)} has no right to do this: it needs ${JSON.stringify(right)} in its \`may\``;

@@ -3,9 +3,8 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
-import { authorOf, requireOrganization, seesOrganization } from "../access/identity.ts";
+import { authorOf } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { AlertReading } from "../read/alerts.ts";
 import type { AlertAssetsPort, AssetFilter, AssetPage, DeadAssets, ListedAsset } from "../ports/dead-assets.ts";
 import type { IncidentReading } from "../read/incidents.ts";
 import { addResource } from "../resource.ts";
@@ -34,7 +33,6 @@ const ofIncident = { toRestore: flag.optional() };
 const [incidentPageSchema, incidentCsvSchema] = [pageSchema.extend(ofIncident), csvSchema.extend(ofIncident)];
 
 export interface DeadAssetRoutesOptions {
-  readonly alerts: Pick<AlertReading, "slugOf">;
   readonly incidents: Pick<IncidentReading, "find">;
   readonly alertAssets: AlertAssetsPort;
 }
@@ -43,7 +41,7 @@ export interface DeadAssetRoutesOptions {
 export function addDeadAssetRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { alerts, incidents, alertAssets }: DeadAssetRoutesOptions,
+  { incidents, alertAssets }: DeadAssetRoutesOptions,
 ): void {
   addResource(scope, "/api/v1/alerts/:id/assets", settings, {
     GET: {
@@ -51,9 +49,6 @@ export function addDeadAssetRoutes(
       handle: async (request, reply) => {
         const { id } = request.params as { readonly id: string };
         const query = request.query as Readonly<Record<string, unknown>>;
-        // First: who may not see the organization learns nothing of its alerts, nor whether this one has assets.
-        const slug = await alerts.slugOf(id);
-        if (slug !== null) requireOrganization(request, slug);
         const assets = await alertAssets.of(id);
         if (assets === null)
           throw new FlatlineError("not_found", "no such alert of a spike over stored events: it has no assets");
@@ -72,7 +67,7 @@ export function addDeadAssetRoutes(
       handle: async (request, reply) => {
         const { id } = request.params as { readonly id: string };
         const query = request.query as Readonly<Record<string, unknown>>;
-        const found = await incidents.find(id, (slug) => seesOrganization(request, slug));
+        const found = await incidents.find(id);
         if (found === null) throw new FlatlineError("not_found", "no incident has this number or id");
         const isCsv = query["format"] === "csv";
         const asked = isCsv ? read(incidentCsvSchema, query) : read(incidentPageSchema, query);

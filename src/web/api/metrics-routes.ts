@@ -9,7 +9,6 @@ import { renderReport } from "../../metrics/check-series.ts";
 import { encodeParts, textPart, type ExpositionBody, type ExpositionEncoding } from "../../metrics/exposition-body.ts";
 import { contentTypes, formatEnd, negotiateFormat, type ExpositionFormat } from "../../metrics/exposition.ts";
 import { unknownCheck } from "./check-view.ts";
-import { requireOrganization } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { CheckReading } from "../read/checks.ts";
 import { addResource } from "../resource.ts";
@@ -53,7 +52,6 @@ export function addMetricsRoutes(
       handle: async (request, reply) => {
         const format = negotiateFormat(request.headers.accept);
         const { slug, check } = probeQuery(request.query as Readonly<Record<string, unknown>>);
-        requireOrganization(request, slug);
         const timeoutMs = probeTimeoutMs(request.headers["x-prometheus-scrape-timeout-seconds"]);
         const report = await probe(check, slug, timeoutMs);
         if (report === null) throw unknownCheck(check, slug, checks.names());

@@ -1,6 +1,6 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 
-import { reaches, reachesEverything, seesDetails } from "../access/identity.ts";
+import { seesDetails } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { DaemonStatus } from "../../contract/v1/status.ts";
@@ -29,9 +29,9 @@ export function addStatusRoute(
 ): void {
   const startedAt = iso(sources.running.clock.nowMs());
 
-  /** What is closed without `read`, and what is about all organizations. */
-  async function closedParts({ identity }: FastifyRequest): Promise<Pick<DaemonStatus, "receivers" | "unwatched">> {
-    const names = await unwatched.slugs((slug) => reaches(identity, slug));
+  /** What is closed without `read`. */
+  async function closedParts(): Promise<Pick<DaemonStatus, "receivers" | "unwatched">> {
+    const names = await unwatched.slugs();
     const rows = await readReceiverRows({ outbox, page, entries: await outbox.list() });
     return {
       receivers: rows.map((row) => ({
@@ -51,13 +51,11 @@ export function addStatusRoute(
     GET: {
       access: "public",
       handle: async (request, reply): Promise<DaemonStatus> => {
-        const { identity } = request;
-        const overview = await readOverview(sources, identity);
+        const overview = await readOverview(sources);
         const { nowMs, rows, held, alerts } = overview;
-        const states = sources.running.checks.all().filter(({ slug }) => reaches(identity, slug));
+        const states = sources.running.checks.all();
         const lastRunMs = states.reduce((last, { lastRunAtMs }) => Math.max(last, lastRunAtMs ?? 0), 0);
         const storeProblem = page.storeProblem();
-        const isAboutAll = reachesEverything(identity);
         const counts = countSeverities(rows);
         void reply.header("cache-control", "no-store");
         return {
@@ -74,9 +72,9 @@ export function addStatusRoute(
             late: states.filter((state) => isLate(state, nowMs)).length,
             lastAt: lastRunMs === 0 ? null : iso(lastRunMs),
           },
-          store: { bytes: isAboutAll ? await page.storeBytes() : null, problem: storeProblem },
+          store: { bytes: await page.storeBytes(), problem: storeProblem },
           daemon: { version, startedAt },
-          ...(seesDetails(request) && isAboutAll ? await closedParts(request) : {}),
+          ...(seesDetails(request) ? await closedParts() : {}),
         };
       },
     },

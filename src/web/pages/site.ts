@@ -89,7 +89,7 @@ export function createSite({ version, logger, running, settings, storeProblem }:
 
   async function send(request: FastifyRequest, reply: FastifyReply, content: PageContent): Promise<FastifyReply> {
     const mayRead = content.isPoor !== true && refusalOf(request, { access: "public" }, settings()) === null;
-    const facts = mayRead ? await readFrame(running, request.identity).catch(nullWithoutStore) : null;
+    const facts = mayRead ? await readFrame(running).catch(nullWithoutStore) : null;
     const text = renderDocument(
       {
         version,

@@ -129,7 +129,6 @@ export function createAlertReading(running: Running) {
     /** Returns alerts that are live, or have ended and are kept, in their order. */
     snapshots,
     /** The organization of one that lives, or ended and is kept; null: no such alert. */
-    slugOf: async (alertId: string): Promise<string | null> => (await store.alerts.find(alertId))?.alert.slug ?? null,
     /** Those that live, or ended and are kept, whose id begins so, with their organizations: hexadecimal digits and hyphens only. */
     startingWith: (prefix: string): Promise<readonly { readonly id: string; readonly slug: string }[]> =>
       store.alerts.idsFrom(prefix, mostStartingAlike),

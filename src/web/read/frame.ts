@@ -1,6 +1,5 @@
 import { minuteMs } from "../../base/time.ts";
 import { worstSeverity, type Severity } from "../../contract/severity.ts";
-import { reaches, reachesEverything, type Identity } from "../access/identity.ts";
 import type { CheckState } from "./running.ts";
 import type { Running } from "./running.ts";
 import { readUnfinished } from "./unfinished.ts";
@@ -24,35 +23,21 @@ export interface FrameFacts {
 // A late run is one this much after it was due: a busy scheduler is not yet news.
 const lateAfterMs = minuteMs;
 
-/** Reads it for one reader. */
-export async function readFrame(running: Running, identity: Identity | null): Promise<FrameFacts> {
+export async function readFrame(running: Running): Promise<FrameFacts> {
   const { store, clock, checks } = running;
   const nowMs = clock.nowMs();
-  const sees = (slug: string): boolean => reaches(identity, slug);
-  const states = checks.all().filter(({ slug }) => sees(slug));
-  const open = (await store.incidents.open()).map(({ number }) => number);
-  const seesAll = reachesEverything(identity);
-  const totals = seesAll ? await store.outbox.totals() : [];
+  const states = checks.all();
+  const totals = await store.outbox.totals();
   return {
     severity: worstSeverity(states.map(({ severity }) => severity ?? "unknown")),
-    openIncidents: seesAll ? open.length : await countSeen(running, open, sees),
-    unfinished: (await readUnfinished(running, sees, await store.gate.unreleased([]))).incidents.size,
+    openIncidents: (await store.incidents.open()).length,
+    unfinished: (await readUnfinished(running, await store.gate.unreleased([]))).incidents.size,
     deadLetters: totals.reduce((sum, { deadLetters }) => sum + deadLetters, 0),
     source: running.source(),
     organizations: new Set(states.map(({ slug }) => slug)).size,
     late: states.filter((state) => isLate(state, nowMs)).length,
     everyMs: commonInterval(states),
   };
-}
-
-/** How many of these incidents have a member that is seen. */
-async function countSeen(
-  { store }: Running,
-  numbers: readonly number[],
-  sees: (slug: string) => boolean,
-): Promise<number> {
-  const members = await store.incidents.members(numbers);
-  return numbers.filter((number) => members.get(number)?.some(({ alert }) => sees(alert.slug)) ?? false).length;
 }
 
 /** Returns whether its run should have begun by now. */

@@ -115,10 +115,10 @@ export function createGateReading(
         return isConfigured(slug) || isHeldByFailure(found) ? found : null;
       }),
     /**
-     * Every gate that holds, by a failure or because nothing is known, worst first, and the slugs of those that are open.
+     * Every gate that holds, by a failure or because nothing is known, worst first, and how many others are open.
      * @throws FlatlineError as in `look`
      */
-    all: (): Promise<{ readonly held: readonly GateView[]; readonly open: readonly string[] }> =>
+    all: (): Promise<{ readonly held: readonly GateView[]; readonly open: number }> =>
       read(async () => {
         const { organizations } = running.config();
         const policies = settings();
@@ -132,7 +132,7 @@ export function createGateReading(
         // Between the two reads a release may have opened one.
         const held = views.filter(({ decision }) => decision === "hold").toSorted(compareHeld);
         const slugs = new Set(held.map(({ slug }) => slug));
-        return { held, open: organizations.flatMap(({ slug }) => (slugs.has(slug) ? [] : [slug])) };
+        return { held, open: organizations.filter(({ slug }) => !slugs.has(slug)).length };
       }),
     /** Lets deaths be acted on again by hand, and records it. null: as in `look`. */
     release: async (slug: string, author: Actor, comment: string): Promise<GateView | null> => {

@@ -43,14 +43,10 @@ export interface IncidentPage extends IncidentFacts {
 }
 
 export interface IncidentPages {
-  /** By number or id; null: unknown, or the reader may see none of its members. */
-  read(reference: string, sees: (slug: string) => boolean): Promise<IncidentPage | null>;
+  /** By number or id; null: unknown. */
+  read(reference: string): Promise<IncidentPage | null>;
   /** The facts of some incidents, in their order. `failures`: those of the gate that no hand has released. */
-  factsOf(
-    found: readonly ReadIncident[],
-    sees: (slug: string) => boolean,
-    failures: readonly GateFailure[],
-  ): Promise<readonly IncidentFacts[]>;
+  factsOf(found: readonly ReadIncident[], failures: readonly GateFailure[]): Promise<readonly IncidentFacts[]>;
 }
 
 // More than receivers, whose latest ones are shown.
@@ -66,22 +62,22 @@ export function createIncidentPages(
 
   async function factsOf(
     found: readonly ReadIncident[],
-    sees: (slug: string) => boolean,
     failures: readonly GateFailure[],
   ): Promise<readonly IncidentFacts[]> {
     if (found.length === 0) return [];
-    const fleet = config().organizations.filter(({ slug }) => sees(slug)).length;
+    const fleet = config().organizations.length;
     const nowMs = clock.nowMs();
     const facts: IncidentFacts[] = [];
     for (const one of found) {
-      const own = failures.filter(({ alert }) => alert.incident?.number === one.incident.number && sees(alert.slug));
+      const ids = new Set(one.members.map(({ alert }) => alert.id));
+      const own = failures.filter(({ alert }) => ids.has(alert.id));
       facts.push({
         ...one,
         nowMs,
         source: source(),
         fleet,
         heldSince: heldGates(own, (slug) => settings().gateOf(slug)),
-        notified: await store.deliveries.firstByReceiver(one.members.map(({ alert }) => alert.id)),
+        notified: await store.deliveries.firstByReceiver([...ids]),
         canLook: running.canLook(),
         isLooking: false,
         escalation: nextEscalation(running, one, nowMs),
@@ -92,11 +88,11 @@ export function createIncidentPages(
 
   return {
     factsOf,
-    read: async (reference, sees) => {
-      const found = await incidents.find(reference, sees);
+    read: async (reference) => {
+      const found = await incidents.find(reference);
       if (found === null) return null;
       const live = found.members.flatMap(({ alert, end }) => (end === null ? [alert] : []));
-      const [facts] = await factsOf([found], sees, await store.gate.unreleased(live));
+      const [facts] = await factsOf([found], await store.gate.unreleased(live));
       if (facts === undefined) return null;
       const { incident, members } = found;
       const fromMs = incident.startedAtMs - dayMs;

@@ -9,17 +9,17 @@ import type { Incident, IncidentQuery } from "../../store/alerts/incidents.ts";
 import type { Look, LookedAt } from "../../store/alerts/looks.ts";
 import type { Running } from "./running.ts";
 
-/** An incident as one reader may see it. */
+/** An incident, or the part of it that is of one organization. */
 export interface ReadIncident {
   readonly incident: Incident;
   readonly summary: IncidentSummary;
-  /** Those that the reader may see, in the order in which they began. */
+  /** In the order in which they began. */
   readonly members: readonly IncidentMember[];
 }
 
 /** What the verifier says of an incident, asset by asset. */
 export interface ReadLook {
-  /** The answers of the last opinion, about organizations that the reader may see. */
+  /** The answers of the last opinion. */
   readonly answers: readonly LookedAt[];
   /** Whether the verifier is being asked. */
   readonly isRunning: boolean;
@@ -28,27 +28,26 @@ export interface ReadLook {
 /** An incident with what people said of it. */
 export interface ReadIncidentDetail extends ReadIncident {
   readonly look: ReadLook;
-  /** The comments on the incident, and on its alerts that the reader may see; oldest first. */
+  /** The comments on the incident, and on its alerts; oldest first. */
   readonly comments: readonly AlertComment[];
 }
-
-type Sees = (slug: string) => boolean;
 
 /** Incidents as API and page show them (CONTRACT 15). */
 export interface IncidentReading {
   /**
-   * Newest first; `next` is the number before which the next page begins, null at the end. Those without a visible member are left
-   * out. `live` are all live alerts, where they are read already [they are read].
+   * Newest first; `next` is the number before which the next page begins, null at the end. `live` are all live alerts, where they
+   * are read already [they are read].
    */
   list(
     query: IncidentQuery,
-    sees: Sees,
     live?: readonly AlertState[],
   ): Promise<{ readonly incidents: readonly ReadIncident[]; readonly next: number | null }>;
-  /** By number or id; null: unknown, or none of its members may be seen. */
-  find(reference: string, sees: Sees): Promise<ReadIncidentDetail | null>;
-  /** Those of these numbers of which the reader may see a member, newest first. */
-  ofNumbers(numbers: readonly number[], sees: Sees, live?: readonly AlertState[]): Promise<readonly ReadIncident[]>;
+  /** By number or id; null: unknown. */
+  find(reference: string): Promise<ReadIncidentDetail | null>;
+  /** Those of these numbers, newest first. */
+  ofNumbers(numbers: readonly number[], live?: readonly AlertState[]): Promise<readonly ReadIncident[]>;
+  /** The part of an incident that is of one organization; null: it has none. */
+  partOf(incident: Incident, slug: string, live: readonly AlertState[]): Promise<ReadIncident | null>;
   /** Begins a look at the incident as an act of `author`. @throws FlatlineError usage, too_many */
   look(incident: Incident, author: Actor): Promise<Look>;
   /** @throws FlatlineError as actOnIncident */
@@ -61,8 +60,8 @@ export function createIncidentReading(running: Running): IncidentReading {
 
   async function readAll(
     incidents: readonly Incident[],
-    sees: Sees,
     live?: readonly AlertState[],
+    slug?: string,
   ): Promise<ReadIncident[]> {
     const numbers = incidents.map(({ number }) => number);
     const kept = await store.incidents.members(numbers, live ?? (await store.alerts.allLive()));
@@ -70,68 +69,60 @@ export function createIncidentReading(running: Running): IncidentReading {
     const view = await memberViewer(store, settings(), clock.nowMs());
     const found: ReadIncident[] = [];
     for (const one of incidents) {
-      const all = kept.get(one.number) ?? [];
-      const members = all.filter(({ alert }) => sees(alert.slug)).map((member) => view(one, member));
+      const members = (kept.get(one.number) ?? [])
+        .filter(({ alert }) => slug === undefined || alert.slug === slug)
+        .map((member) => view(one, member));
       if (members.length === 0) continue;
-      const incident = await opinionFor(one, members.length === all.length, sees);
+      const incident = slug === undefined ? one : await opinionOf(one, slug);
       found.push({ incident, members, summary: summarizeIncident(incident, members, { externalUrl }) });
     }
     return found;
   }
 
-  /** Counts of a reader who may not see every member are of those that it may see. */
-  async function opinionFor(incident: Incident, isWhole: boolean, sees: Sees): Promise<Incident> {
+  /** The counts of a part are of that part. */
+  async function opinionOf(incident: Incident, slug: string): Promise<Incident> {
     const { secondOpinion, number } = incident;
-    if (secondOpinion === null || isWhole) return incident;
+    if (secondOpinion === null) return incident;
     const all = await store.looks.answersOf({ incidentNumber: number, number: secondOpinion.look });
-    const counted = all.filter(({ slug, role }) => role === "sample" && sees(slug));
+    const counted = all.filter((one) => one.role === "sample" && one.slug === slug);
     const alive = counted.filter(({ answer }) => showsLife(answer)).length;
     const gone = counted.filter(({ answer }) => showsDeath(answer)).length;
     return { ...incident, secondOpinion: { ...secondOpinion, asked: counted.length, alive, gone } };
   }
 
-  async function readLook({ number: incidentNumber, secondOpinion }: Incident, sees: Sees): Promise<ReadLook> {
+  async function readLook({ number: incidentNumber, secondOpinion }: Incident): Promise<ReadLook> {
     const looks = await store.looks.of(incidentNumber);
     const isRunning = looks.some(({ endedAtMs }) => endedAtMs === null);
     if (secondOpinion === null) return { answers: [], isRunning };
-    const answers = await store.looks.answersOf({ incidentNumber, number: secondOpinion.look });
-    return { answers: answers.filter(({ slug }) => sees(slug)), isRunning };
+    return { answers: await store.looks.answersOf({ incidentNumber, number: secondOpinion.look }), isRunning };
   }
 
   return {
-    list: async ({ limit, ...query }, sees, live) => {
-      const shown: ReadIncident[] = [];
-      let before = query.before;
-      for (;;) {
-        const page = await store.incidents.list({ ...query, ...(before === undefined ? {} : { before }), limit });
-        shown.push(...(await readAll(page, sees, live)));
-        const last = page.at(-1);
-        // An identity with organizations may see nothing of a whole page.
-        if (last === undefined || page.length < limit || shown.length > limit) break;
-        before = last.number;
-      }
-      const next = shown.length > limit ? (shown[limit - 1]?.incident.number ?? null) : null;
-      return { incidents: shown.slice(0, limit), next };
+    list: async ({ limit, ...query }, live) => {
+      const found = await store.incidents.list({ ...query, limit: limit + 1 });
+      const page = found.slice(0, limit);
+      const next = found.length > limit ? (page.at(-1)?.number ?? null) : null;
+      return { incidents: await readAll(page, live), next };
     },
-    find: async (reference, sees) => {
+    find: async (reference) => {
       const incident = await store.incidents.find(referenceOf(reference));
-      const [found] = incident === null ? [] : await readAll([incident], sees);
+      const [found] = incident === null ? [] : await readAll([incident]);
       if (found === undefined) return null;
       const ids = new Set(found.members.map(({ alert }) => alert.id));
+      // One of an act is kept with the incident, also when all alerts that it was done to are forgotten.
       const comments = (await store.comments.ofIncident(found.incident.number)).filter(
-        ({ alertId, incident: of }) =>
-          (alertId === null || ids.has(alertId)) && (of?.alertIds?.some((id) => ids.has(id)) ?? true),
+        ({ incident: of }) => of?.alertIds?.some((id) => ids.has(id)) ?? true,
       );
-      return { ...found, comments, look: await readLook(found.incident, sees) };
+      return { ...found, comments, look: await readLook(found.incident) };
     },
-    ofNumbers: async (numbers, sees, live) => {
+    ofNumbers: async (numbers, live) => {
       const found = await store.incidents.byNumbers(numbers);
       return readAll(
         found.toSorted((left, right) => right.number - left.number),
-        sees,
         live,
       );
     },
+    partOf: async (incident, slug, live) => (await readAll([incident], live, slug))[0] ?? null,
     look: async (incident, author) => {
       const look = await running.look(incident);
       const detail = { look: look.number };

@@ -29,7 +29,6 @@ export function createMarkerReading({
       publish();
       return made;
     },
-    byId: (id: string) => store.markers.byId(id),
     /** False: no such marker. */
     remove: async (id: string, author: Actor): Promise<boolean> => {
       const isRemoved = await store.transaction(async ({ markers, audit }) => {

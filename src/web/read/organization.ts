@@ -92,15 +92,9 @@ export interface OrganizationFacts {
 
 export interface OrganizationSources {
   readonly running: Running;
-  readonly incidents: Pick<IncidentReading, "ofNumbers">;
+  readonly incidents: Pick<IncidentReading, "ofNumbers" | "partOf">;
   readonly pages: Pick<IncidentPages, "factsOf">;
   readonly page: Pick<PageReading, "organizations">;
-}
-
-/** What of an organization the reader may see. */
-export interface OrganizationReader {
-  readonly sees: (slug: string) => boolean;
-  readonly withDetails: boolean;
 }
 
 const spike = "dead-asset-spike" as const;
@@ -109,16 +103,16 @@ const pastMs = 90 * dayMs;
 // So many ended alerts of a check are shown; more are in the list of incidents.
 const mostEnded = 10;
 
-/** Reads it; null: the organization is not configured, or the reader may not see it. */
+/** Reads it; null: the organization is not configured. `withDetails`: what needs the right to read. */
 export async function readOrganization(
   sources: OrganizationSources,
   slug: string,
-  reader: OrganizationReader,
+  { withDetails }: { readonly withDetails: boolean },
 ): Promise<OrganizationFacts | null> {
   const { running, page } = sources;
   const { store, clock, settings, checks, source, holdsEvents } = running;
   const states = checks.all().filter((state) => state.slug === slug);
-  if (states.length === 0 || !reader.sees(slug)) return null;
+  if (states.length === 0) return null;
   const nowMs = clock.nowMs();
   const rules = settings();
   const { target, ...organization } = configured(sources, slug, states);
@@ -128,7 +122,7 @@ export async function readOrganization(
   for (const { check } of states)
     kept.push(...(await store.alerts.ended({ check, slug, fromMs: nowMs - pastMs, limit: mostEnded })));
   const failures = await store.gate.unreleased(allLive);
-  const { open, incidents } = await readIncidents(sources, { kept, failures, live: allLive }, slug, reader.sees);
+  const { open, incidents } = await readIncidents(sources, { kept, failures, live: allLive }, slug);
   const hour = [{ slug, intervals: [{ afterMs: nowMs - hourMs, untilMs: nowMs }] }];
   const [lately = []] = holdsEvents() ? await store.events.deaths(hour) : [];
   const firstEventMs = holdsEvents() ? ((await store.events.firstEvents([slug])).get(slug) ?? null) : null;
@@ -141,7 +135,7 @@ export async function readOrganization(
     slug,
     source: source(),
     ...organization,
-    checks: states.map((state) => viewState(state, reader.withDetails, nowMs)).toSorted(byWeight),
+    checks: states.map((state) => viewState(state, withDetails, nowMs)).toSorted(byWeight),
     windowHours,
     firstEventMs,
     isThin: holdsEvents() && isThinPast(firstEventMs, windowHours, nowMs),
@@ -156,9 +150,9 @@ export async function readOrganization(
       ),
     ),
     incidents,
-    unfinished: await readUnfinished(running, reader.sees, failures),
+    unfinished: await readUnfinished(running, failures),
     latestSpike: spikes.toSorted((left, right) => right.alert.startsAtMs - left.alert.startsAtMs)[0]?.alert.id ?? null,
-    neighbours: neighboursOf(page.organizations(), slug, reader.sees),
+    neighbours: neighboursOf(page.organizations(), slug),
   };
 }
 
@@ -186,15 +180,14 @@ async function readIncidents(
   { incidents, pages }: OrganizationSources,
   { kept, failures, live }: KnownAlerts,
   slug: string,
-  sees: (slug: string) => boolean,
 ): Promise<Pick<OrganizationFacts, "open" | "incidents">> {
   const numbers = [...new Set(kept.flatMap(({ alert }) => alert.incident?.number ?? []))];
-  const all = await pages.factsOf(await incidents.ofNumbers(numbers, sees, live), sees, failures);
+  const all = await pages.factsOf(await incidents.ofNumbers(numbers, live), failures);
   const firing = new Set(kept.flatMap(({ alert, end }) => (end === null ? (alert.incident?.number ?? []) : [])));
   const [first] = all.filter(({ incident }) => firing.has(incident.number)).toSorted(byFamily);
   if (first === undefined) return { open: null, incidents: all };
-  const isOwn = (one: string): boolean => one === slug;
-  const [own] = await pages.factsOf(await incidents.ofNumbers([first.incident.number], isOwn, live), isOwn, failures);
+  const part = await incidents.partOf(first.incident, slug, live);
+  const [own] = part === null ? [] : await pages.factsOf([part], failures);
   const organizations = slugsOf(first.members).size;
   return { open: own === undefined ? null : { own, organizations }, incidents: all };
 }
@@ -255,12 +248,8 @@ function shutGate(holding: readonly GateFailure[]): ShutGate | null {
   return { sinceMs: failedAtMs, incident: alert.incident?.number ?? null, judgement: alert.judgement ?? null };
 }
 
-function neighboursOf(
-  organizations: readonly PageOrganization[],
-  slug: string,
-  sees: (slug: string) => boolean,
-): OrganizationFacts["neighbours"] {
-  const slugs = organizations.map((one) => one.slug).filter(sees);
+function neighboursOf(organizations: readonly PageOrganization[], slug: string): OrganizationFacts["neighbours"] {
+  const slugs = organizations.map((one) => one.slug);
   const at = slugs.indexOf(slug);
   return { previous: slugs[at - 1] ?? null, next: at === -1 ? null : (slugs[at + 1] ?? null) };
 }

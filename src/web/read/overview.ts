@@ -2,8 +2,8 @@ import { heldGates } from "../../alerting/decide/gate.ts";
 import { readAlertingView, type AlertView } from "../../alerting/view.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
 import { compareSeverity, worstSeverity, type Severity } from "../../contract/severity.ts";
+import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
-import { reaches, type Identity } from "../access/identity.ts";
 import { isLate } from "./frame.ts";
 import type { IncidentFacts, IncidentPages } from "./incident-page.ts";
 import type { IncidentReading } from "./incidents.ts";
@@ -58,7 +58,7 @@ export interface Overview {
 
 export interface OverviewSources {
   readonly running: Running;
-  readonly incidents: Pick<IncidentReading, "list" | "find">;
+  readonly incidents: Pick<IncidentReading, "list" | "ofNumbers">;
   readonly pages: Pick<IncidentPages, "factsOf">;
 }
 
@@ -68,32 +68,25 @@ const mostOpen = 50;
 const mostEnded = 5_000;
 
 /** Reads it from the board and the store. */
-export async function readOverview(
-  { running, incidents, pages }: OverviewSources,
-  identity: Identity | null,
-): Promise<Overview> {
+export async function readOverview({ running, incidents, pages }: OverviewSources): Promise<Overview> {
   const { store, clock, settings } = running;
-  const sees = (slug: string): boolean => reaches(identity, slug);
   const nowMs = clock.nowMs();
   const rules = settings();
-  const view = await readAlertingView(store, rules, nowMs);
-  const alerts = view.alerts.filter(({ alert }) => sees(alert.slug));
-  const live = view.alerts.map(({ alert }) => alert);
+  const { alerts } = await readAlertingView(store, rules, nowMs);
+  const live = alerts.map(({ alert }) => alert);
   const failures = await store.gate.unreleased(live);
   const held = heldGates(failures, (slug) => rules.gateOf(slug));
-  const found = await incidents.list({ state: "open", limit: mostOpen }, sees, live);
-  const facts = await pages.factsOf(found.incidents, sees, failures);
+  const found = await incidents.list({ state: "open", limit: mostOpen }, live);
+  const facts = await pages.factsOf(found.incidents, failures);
   const open = facts.filter(({ summary }) => summary.firing > 0).toSorted(byWeight);
-  const unfinished = await readUnfinished(running, sees, failures);
-  const toFinish = open.length > 0 ? [] : await readToFinish({ incidents, pages }, { unfinished, failures }, sees);
-  const { trace, traceTogether } = await readTrace(running, alerts, sees, nowMs);
-  const heldSeen = new Map([...held].filter(([slug]) => sees(slug)));
-  const counts = countAlerts(alerts);
+  const unfinished = await readUnfinished(running, failures);
+  const toFinish = open.length > 0 ? [] : await readToFinish({ incidents, pages }, { unfinished, failures, live });
+  const { trace, traceTogether } = await readTrace(running, alerts, nowMs);
   return {
     nowMs,
-    held: heldSeen,
-    alerts: counts,
-    rows: rowsOf(running, alerts, held, sees, nowMs),
+    held,
+    alerts: countAlerts(alerts),
+    rows: rowsOf(running, alerts, held, nowMs),
     labelsOf: (slug) => rules.targetOf("dead-asset-spike", slug)?.labels ?? {},
     open,
     unfinished,
@@ -115,16 +108,18 @@ function byWeight(left: IncidentFacts, right: IncidentFacts): number {
 
 async function readToFinish(
   { incidents, pages }: Pick<OverviewSources, "incidents" | "pages">,
-  { unfinished, failures }: { readonly unfinished: Unfinished; readonly failures: readonly GateFailure[] },
-  sees: (slug: string) => boolean,
+  {
+    unfinished,
+    failures,
+    live,
+  }: {
+    readonly unfinished: Unfinished;
+    readonly failures: readonly GateFailure[];
+    readonly live: readonly AlertState[];
+  },
 ): Promise<readonly IncidentFacts[]> {
   const numbers = [...unfinished.incidents].toSorted((left, right) => right - left).slice(0, mostOpen);
-  const found = await Promise.all(numbers.map((number) => incidents.find(String(number), sees)));
-  const facts = await pages.factsOf(
-    found.filter((one) => one !== null),
-    sees,
-    failures,
-  );
+  const facts = await pages.factsOf(await incidents.ofNumbers(numbers, live), failures);
   return facts.toSorted((left, right) => right.heldSince.size - left.heldSince.size);
 }
 
@@ -132,7 +127,6 @@ function rowsOf(
   running: Running,
   alerts: readonly AlertView[],
   held: ReadonlyMap<string, number>,
-  sees: (slug: string) => boolean,
   nowMs: number,
 ): readonly OverviewRow[] {
   const bySlug = Map.groupBy(alerts, ({ alert }) => alert.slug);
@@ -140,7 +134,6 @@ function rowsOf(
   const others = new Map<string, OverviewRow["others"]>();
   for (const state of running.checks.all()) {
     const { check, slug } = state;
-    if (!sees(slug)) continue;
     if (check === "dead-asset-spike") spikes.push(state);
     else {
       const severity = state.severity === null ? "ok" : severityOf(state, nowMs);
@@ -199,7 +192,6 @@ function stateOf(own: readonly AlertView[]): OverviewRow["state"] {
 async function readTrace(
   { store }: Running,
   live: readonly AlertView[],
-  sees: (slug: string) => boolean,
   nowMs: number,
 ): Promise<Pick<Overview, "trace" | "traceTogether">> {
   const firstHour = Math.floor(nowMs / hourMs) - traceHours + 1;
@@ -208,10 +200,7 @@ async function readTrace(
   const spans = [
     ...live.map(({ alert }) => ({ alert, toMs: nowMs })),
     ...ended.map(({ alert, end }) => ({ alert, toMs: end?.atMs ?? nowMs })),
-  ].filter(
-    ({ alert }) =>
-      alert.check === "dead-asset-spike" && alert.kind === "verdict" && alert.state === "firing" && sees(alert.slug),
-  );
+  ].filter(({ alert }) => alert.check === "dead-asset-spike" && alert.kind === "verdict" && alert.state === "firing");
   const slugs: Set<string>[] = Array.from({ length: traceHours }, () => new Set());
   const many = new Map<number, Set<string>>();
   for (const { alert, toMs } of spans) {

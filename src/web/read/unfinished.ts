@@ -16,15 +16,14 @@ export interface Unfinished {
 // A failure that was not judged within a week is no longer asked about.
 const askedForMs = 7 * dayMs;
 
-/** Reads it, of the organizations that `sees` lets through; `failures` are those that no hand has released; whether those that still fire are among them does not matter. */
+/** Reads it; `failures` are those that no hand has released; whether those that still fire are among them does not matter. */
 export async function readUnfinished(
   { store, settings, clock }: Pick<Running, "store" | "settings" | "clock">,
-  sees: (slug: string) => boolean,
   failures: readonly GateFailure[],
 ): Promise<Unfinished> {
   const rules = settings();
   const nowMs = clock.nowMs();
-  const left = failures.filter(({ alert, end }) => end !== null && sees(alert.slug));
+  const left = failures.filter(({ end }) => end !== null);
   const open = new Set((await store.incidents.open()).map(({ number }) => number));
   const incidents = new Set<number>();
   const gates = new Set<string>();

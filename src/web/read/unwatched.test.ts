@@ -17,11 +17,9 @@ it("names a thousand unwatched slugs and counts the rest, in the log too", async
   };
   const unwatched = createUnwatched(parts, () => ({ holdsEvents: true, slugs: new Set(["org-0000"]) }));
 
-  const all = await unwatched.list(() => true);
-  const few = await unwatched.list((slug) => slug >= "org-1190");
+  const all = await unwatched.list();
 
   expect(await unwatched.count()).toBe(1_199);
   expect([all.items.length, all.more]).toEqual([1_000, 199]);
-  expect([few.items.map(({ slug }) => slug).at(-1), few.items.length, few.more]).toEqual(["org-1199", 10, 0]);
   expect(logged).toHaveLength(1_001);
 });

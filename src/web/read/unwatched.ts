@@ -66,9 +66,9 @@ export function createUnwatched(
     return slugs;
   }
 
-  async function named(sees: (slug: string) => boolean): Promise<Bounded<string>> {
-    const seen = (await look(knownForMs)).filter(sees);
-    return { items: seen.slice(0, mostNamed), more: Math.max(0, seen.length - mostNamed) };
+  async function named(): Promise<Bounded<string>> {
+    const all = await look(knownForMs);
+    return { items: all.slice(0, mostNamed), more: Math.max(0, all.length - mostNamed) };
   }
 
   async function runOnce(): Promise<void> {
@@ -83,10 +83,10 @@ export function createUnwatched(
   return {
     /** How many there are. */
     count: async () => (await look(knownForMs)).length,
-    /** Their names alone, of those that the reader may see. */
+    /** Their names alone. */
     slugs: named,
-    list: async (sees: (slug: string) => boolean): Promise<Bounded<UnwatchedSlug>> => {
-      const { items, more } = await named(sees);
+    list: async (): Promise<Bounded<UnwatchedSlug>> => {
+      const { items, more } = await named();
       const listed = [];
       for (const slug of items) {
         const extent = await store.liveness.extent(slug);

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { beginOfAlertId } from "../../../contract/alert-id.ts";
-import { requireOrganization, seesOrganization } from "../../access/identity.ts";
 import { html } from "../../parts/html.ts";
 import type { AlertReading } from "../../read/alerts.ts";
 import type { Running } from "../../read/running.ts";
@@ -23,17 +22,16 @@ export function addAlertRedirects(scope: FastifyInstance, { site, running, alert
 
   addPage("/alerts/:id", "public", async (request, reply) => {
     const { id } = request.params as { readonly id: string };
-    const kept = await running.store.alerts.find((await onlyOneStarting(request, id)) ?? id);
+    const kept = await running.store.alerts.find((await onlyOneStarting(id)) ?? id);
     if (kept === null) return sendMissing(request, reply, id);
-    requireOrganization(request, kept.alert.slug);
     const { incident, slug } = kept.alert;
     return reply.redirect(incident === undefined ? organizationPath(slug) : `/incidents/${incident.number}`);
   });
 
   /** The alert that somebody named by the first digits of its id; null: none, or several. */
-  async function onlyOneStarting(request: FastifyRequest, prefix: string): Promise<string | null> {
+  async function onlyOneStarting(prefix: string): Promise<string | null> {
     if (!beginOfAlertId.test(prefix)) return null;
-    const found = (await alerts.startingWith(prefix)).filter(({ slug }) => seesOrganization(request, slug));
+    const found = await alerts.startingWith(prefix);
     return found.length === 1 ? (found[0]?.id ?? null) : null;
   }
 

@@ -10,7 +10,7 @@ import {
   opinionWords,
   type LookAnswer,
 } from "../../../contract/second-opinion.ts";
-import { authorOf, readerOf, seesOrganization } from "../../access/identity.ts";
+import { authorOf, readerOf } from "../../access/identity.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { IncidentPage } from "../../read/incident-page.ts";
 import type { IncidentReading } from "../../read/incidents.ts";
@@ -70,7 +70,7 @@ export function addLookDialog(
 ): void {
   async function handle(request: FastifyRequest, reply: FastifyReply, isAsking: boolean): Promise<unknown> {
     const { id } = request.params as { readonly id: string };
-    const found = await incidents.find(id, (slug) => seesOrganization(request, slug));
+    const found = await incidents.find(id);
     if (found === null) return site.sendMissing(request, reply, missingIncident(id));
     const path = `/incidents/${found.incident.number}`;
     let problem = "";

@@ -7,7 +7,7 @@ import { FlatlineError } from "../../../base/errors.ts";
 import type { ByteBudget } from "../../../base/request-body.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../../contract/judgement.ts";
 import type { IncidentActResult } from "../../../alerting/acts/incident-acts.ts";
-import { authorOf, readerOf, seesDetails, seesOrganization } from "../../access/identity.ts";
+import { authorOf, readerOf, seesDetails } from "../../access/identity.ts";
 import { paramsOf } from "../../answer.ts";
 import { receiveForm } from "../../form.ts";
 import { countOf } from "../../parts/figures.ts";
@@ -60,30 +60,25 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
   const { site, running, incidents, pages, deadAssets, bodies } = routes;
   const { clock } = running;
   const addPage = site.pagesOf(scope);
-  const seesOf =
-    (request: FastifyRequest) =>
-    (slug: string): boolean =>
-      seesOrganization(request, slug);
 
   addPage("/incidents", "public", async (request, reply) => {
     const params = paramsOf(request);
-    const sees = seesOf(request);
     const before = Number(params.get("before"));
     const query = { state: "all", limit: mostListed, sinceMs: clock.nowMs() - ranges[rangeOf(params)] } as const;
     const live = await running.store.alerts.allLive();
-    const found = await incidents.list(before > 0 ? { ...query, before } : query, sees, live);
+    const found = await incidents.list(before > 0 ? { ...query, before } : query, live);
     const failures = await running.store.gate.unreleased(live);
-    const unfinished = await readUnfinished(running, sees, failures);
+    const unfinished = await readUnfinished(running, failures);
     // What waits is listed however old it is.
     const listed = new Set(found.incidents.map(({ incident }) => incident.number));
     const older =
       before > 0
         ? []
-        : await readSome(
+        : await incidents.ofNumbers(
             [...unfinished.incidents].filter((one) => !listed.has(one)),
-            sees,
+            live,
           );
-    const all = await pages.factsOf([...found.incidents, ...older], sees, failures);
+    const all = await pages.factsOf([...found.incidents, ...older], failures);
     const list = {
       nowMs: clock.nowMs(),
       incidents: all,
@@ -98,11 +93,6 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
       main: renderIncidents(list, params),
     });
   });
-
-  async function readSome(numbers: readonly number[], sees: (slug: string) => boolean) {
-    const found = await Promise.all(numbers.map((number) => incidents.find(String(number), sees)));
-    return found.filter((one) => one !== null);
-  }
 
   addPage("/incidents/:id", "public", async (request, reply) => {
     const page = await find(request);
@@ -142,8 +132,7 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
   async function organizationOf(page: IncidentPage, request: FastifyRequest): Promise<Html> {
     const [member] = page.members;
     if (member === undefined || !isAlone(page)) return nothing;
-    const reader = { sees: seesOf(request), withDetails: seesDetails(request) };
-    const facts = await readOrganization(routes, member.alert.slug, reader);
+    const facts = await readOrganization(routes, member.alert.slug, { withDetails: seesDetails(request) });
     return facts === null ? nothing : renderAboutInIncident(facts, page.incident.number);
   }
 
@@ -163,7 +152,7 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
   }
 
   function find(request: FastifyRequest): Promise<IncidentPage | null> {
-    return pages.read(referenceOf(request), seesOf(request));
+    return pages.read(referenceOf(request));
   }
 
   for (const act of dialogActs)
@@ -231,7 +220,7 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
       act: what,
       author: authorOf(request),
       slugs: meantSlugs(act, page, form, meant),
-      reaches: seesOf(request),
+      reaches: () => true,
       reach: null,
       mayOpenGate: request.identity?.rights.has("gate") ?? false,
       isDryRun,
@@ -303,7 +292,7 @@ function meantOf(act: DialogAct, page: IncidentPage, form: URLSearchParams): rea
   });
 }
 
-/** null: all that the reader may act on. */
+/** null: all of the incident. */
 function meantSlugs(
   act: DialogAct,
   page: IncidentPage,

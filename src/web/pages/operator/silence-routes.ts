@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { FlatlineError } from "../../../base/errors.ts";
 import { matchesText } from "../../../base/text-pattern.ts";
-import { authorOf, readerOf, requirePattern, seesOrganization, seesPattern } from "../../access/identity.ts";
+import { authorOf, readerOf } from "../../access/identity.ts";
 import { receiveForm } from "../../form.ts";
 import { paramsOf } from "../../answer.ts";
 import type { PageSilence } from "../../read/page.ts";
@@ -35,12 +35,9 @@ export function addSilencePages(
   addPage: AddPage,
   { site, clock, page, silences, alerts, checks, bodies }: Routes,
 ): void {
-  const seen = async (request: FastifyRequest): Promise<readonly PageSilence[]> =>
-    (await page.silences()).filter(({ rule }) => seesPattern(request, rule.slug ?? null));
-
   addPage("/silences", "read", async (request, reply) => {
     const main = renderSilences({
-      silences: await seen(request),
+      silences: await page.silences(),
       params: paramsOf(request),
       retentionMs: page.retentionMs(),
       nowMs: clock.nowMs(),
@@ -51,15 +48,10 @@ export function addSilencePages(
   const read = (request: FastifyRequest, reply: FastifyReply): Promise<URLSearchParams> =>
     receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
 
-  /** Names that the reader may see. */
-  const known = (request: FastifyRequest): string[] =>
-    page
-      .organizations()
-      .map(({ slug }) => slug)
-      .filter((slug) => seesOrganization(request, slug));
+  const known = (): string[] => page.organizations().map(({ slug }) => slug);
 
-  async function heldBack(request: FastifyRequest, { slug: pattern, check }: SilenceForm): Promise<HeldBack> {
-    const organizations = known(request).filter((slug) => matchesText(pattern, slug));
+  async function heldBack({ slug: pattern, check }: SilenceForm): Promise<HeldBack> {
+    const organizations = known().filter((slug) => matchesText(pattern, slug));
     const meant = new Set(organizations);
     const firing = (await alerts.list()).alerts.filter(
       ({ state }) => state.state === "firing" && meant.has(state.slug) && (check ?? state.check) === state.check,
@@ -75,8 +67,8 @@ export function addSilencePages(
   ): Promise<FastifyReply> {
     const dialog = renderNewSilence({
       form,
-      held: await heldBack(request, form),
-      known: known(request),
+      held: await heldBack(form),
+      known: known(),
       checks: checks.names(),
       problem,
       author: readerOf(request) ?? "",
@@ -90,11 +82,10 @@ export function addSilencePages(
     perform: async (request, reply) => {
       const form = readSilenceForm(await read(request, reply), checks.names());
       const nowMs = clock.nowMs();
-      const problem = problemOf(form, known(request), nowMs);
+      const problem = problemOf(form, known(), nowMs);
       const endsAtMs = endOf(form, nowMs) ?? 0;
       if (problem !== null) return sendNew(request, reply.code(422), form, problem);
       const { slug, check, comment } = form;
-      requirePattern(request, slug);
       await silences.add({ slug, check, startsAtMs: nowMs, endsAtMs, comment }, authorOf(request));
       return site.sendDone(request, reply, silencedUntil(endsAtMs, nowMs), path);
     },
@@ -109,8 +100,6 @@ export function addSilencePages(
   async function find(request: FastifyRequest): Promise<PageSilence | null> {
     const { id } = request.params as { readonly id: string };
     const found = (await page.silences()).find((one) => one.id === id);
-    if (found !== undefined && !seesPattern(request, found.rule.slug ?? null))
-      requirePattern(request, found.rule.slug ?? "*");
     return found === undefined || found.state === "expired" ? null : found;
   }
 
@@ -130,7 +119,6 @@ export function addSilencePages(
       const nowMs = clock.nowMs();
       const problem = problemOfEnd(form, silence.endsAtMs, nowMs);
       if (problem !== null) return sendChange(request, reply.code(422), silence, form, problem);
-      requirePattern(request, silence.rule.slug ?? "*");
       const endsAtMs = endOf(form, silence.endsAtMs) ?? 0;
       try {
         await silences.change(silence.id, { endsAtMs, comment: form.comment }, authorOf(request));
@@ -163,7 +151,6 @@ export function addSilencePages(
     perform: async (request, reply) => {
       const silence = await find(request);
       if (silence === null || silence.id === null) return sendGone(request, reply);
-      requirePattern(request, silence.rule.slug ?? "*");
       await silences.expire(silence.id, authorOf(request));
       return site.sendDone(request, reply, "The silence has ended.", path);
     },

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { breakAddresses } from "../../../base/broken-address.ts";
 import { FlatlineError } from "../../../base/errors.ts";
 import { dayMs } from "../../../base/time.ts";
-import { authorOf, requireOrganization, seesDetails, seesOrganization } from "../../access/identity.ts";
+import { authorOf, seesDetails } from "../../access/identity.ts";
 import { paramsOf } from "../../answer.ts";
 import { countOf } from "../../parts/figures.ts";
 import { html, type Html } from "../../parts/html.ts";
@@ -11,7 +11,6 @@ import type { CheckReading } from "../../read/checks.ts";
 import { chartOfIncident, readDeathsChart } from "../../read/chart.ts";
 import { readAsk, type DeadAssetReading } from "../../read/dead-assets.ts";
 import { readOrganization, type OrganizationFacts, type OrganizationSources } from "../../read/organization.ts";
-import { wantsHtml } from "../../sign-in/lead.ts";
 import { renderChart } from "../chart/chart.ts";
 import type { ChartAct } from "../chart/data.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
@@ -35,7 +34,6 @@ export function addOrganizationPages(scope: FastifyInstance, options: Organizati
   const addPage = site.pagesOf(scope);
 
   addPage("/o/:slug", "public", async (request, reply) => {
-    if (!seesOrganization(request, slugOf(request))) return sendForeign(request, reply);
     const facts = await find(request);
     if (facts === null) return sendMissing(request, reply);
     const params = paramsOf(request);
@@ -65,10 +63,7 @@ export function addOrganizationPages(scope: FastifyInstance, options: Organizati
   }
 
   async function find(request: FastifyRequest): Promise<OrganizationFacts | null> {
-    const slug = slugOf(request);
-    requireOrganization(request, slug);
-    const sees = (one: string): boolean => seesOrganization(request, one);
-    return readOrganization(options, slug, { sees, withDetails: seesDetails(request) });
+    return readOrganization(options, slugOf(request), { withDetails: seesDetails(request) });
   }
 
   function sendMissing(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -77,14 +72,6 @@ export function addOrganizationPages(scope: FastifyInstance, options: Organizati
       html`Nobody checks «${slugOf(request)}». <a href="/">All organizations</a>`,
     );
     return site.sendMissing(request, reply, { current: "organizations", main });
-  }
-
-  function sendForeign(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    // A program gets the words of the API.
-    if (!wantsHtml(request)) requireOrganization(request, slugOf(request));
-    const text = html`You sign in for other organizations. <a href="/">Those that you may see</a>`;
-    const main = renderMessage("This page is not for you.", text);
-    return site.send(request, reply.code(403), { title: "Not for you · flatline", current: "organizations", main });
   }
 
   async function run(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 
 import type { Clock } from "../../../base/time.ts";
 import { worstSeverity } from "../../../contract/severity.ts";
-import { seesDetails, seesOrganization } from "../../access/identity.ts";
+import { seesDetails } from "../../access/identity.ts";
 import { paramsOf } from "../../answer.ts";
 import type { PageReading } from "../../read/page.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
@@ -34,7 +34,7 @@ export function addOverviewPage(scope: FastifyInstance, routes: OverviewRoutes):
   const addPage = site.pagesOf(scope);
 
   addPage("/", "public", async (request, reply) => {
-    const overview = await readOverview(routes, request.identity);
+    const overview = await readOverview(routes);
     const params = paramsOf(request);
     const withPeople = seesDetails(request);
     const layout = layOut(overview, params);
@@ -58,7 +58,7 @@ export function addOverviewPage(scope: FastifyInstance, routes: OverviewRoutes):
   /** What sends events and is not checked, for who may read that. */
   async function unwatchedLine(request: FastifyRequest): Promise<Html> {
     if (!seesDetails(request)) return nothing;
-    return renderUnwatched(await unwatched.list((slug) => seesOrganization(request, slug)));
+    return renderUnwatched(await unwatched.list());
   }
 }
 
