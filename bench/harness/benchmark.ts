@@ -76,7 +76,7 @@ export interface SideResult {
   readonly metrics: Readonly<Record<string, { readonly median: number; readonly repetitions: readonly number[] }>>;
 }
 
-/** What bench/results/NAME.json holds. Goals are not in it: they are the benchmark's own, whenever it was measured. */
+/** What one run gave. */
 export interface BenchmarkResult extends Circumstances {
   readonly name: string;
   readonly sides: readonly SideResult[];

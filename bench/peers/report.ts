@@ -54,7 +54,7 @@ export interface SideReport {
   readonly outage: OutageResult;
 }
 
-/** What bench/results/peers.json holds. */
+/** What one run gave. */
 export interface PeersResult extends Circumstances {
   readonly name: string;
   readonly pace: Pace;

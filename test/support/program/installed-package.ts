@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
+import { packBuilt } from "../../../scripts/pack.ts";
+
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const run = promisify(execFile);
 
@@ -24,13 +26,7 @@ export interface InstalledPackage extends AsyncDisposable {
  */
 export async function installPackage(): Promise<InstalledPackage> {
   const top = await mkdtemp(join(tmpdir(), "flatline-package-"));
-  const packing = await npm(["pack", "--ignore-scripts", "--json", "--pack-destination", top], root, top);
-  const [packed] = JSON.parse(packing) as {
-    readonly filename: string;
-    readonly size: number;
-    readonly files: readonly { readonly path: string }[];
-  }[];
-  if (packed === undefined) throw new Error(`npm pack made nothing: ${packing}`);
+  const packed = packBuilt(root, top);
   const tarball = join(top, packed.filename);
   return {
     folder: await installTarball(tarball, top),
