@@ -1,8 +1,5 @@
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
-import { readEventFiles } from "../cli/replay/event-records.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { EventRecorder } from "./event-record.ts";
 import { describePoint, gridPoints } from "./grid.ts";
@@ -13,7 +10,6 @@ import { chooseCandidate, paretoFront, type TuningPoint } from "./tuning.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const folder = fileURLToPath(new URL("../../examples/records", import.meta.url));
 
 describe("scoreEpisodes", () => {
   const incident = { fromMs: 10 * dayMs, toMs: 10 * dayMs + 6 * hourMs };
@@ -71,20 +67,6 @@ describe("scoreEpisodes", () => {
 });
 
 describe("the truth", () => {
-  it("of regret is that of the labels, on the real records", async () => {
-    const labels = readLabels(readFileSync(`${folder}/labels.json`, "utf8"), "labels.json");
-
-    const records = await readEventFiles({
-      files: ["lightswitch.csv.gz", "riskhosts.csv.gz"],
-      stdin: process.stdin,
-      cwd: folder,
-      signal: new AbortController().signal,
-      onProgress: () => undefined,
-    });
-
-    for (const [slug, record] of records) expect(regretTruth(record)).toEqual(labels.get(slug));
-  });
-
   it("of regret: a revival after 60 days undoes nothing, nor one within 6 h", () => {
     const incidentsAfter = (days: number): number => {
       const recorder = new EventRecorder("acme");

@@ -46,12 +46,12 @@ describe("files", () => {
     });
   });
 
-  it.each([
-    ["too deeply for the parser", "a: ".padEnd(200_000, "[")],
-    ["too deeply for us", `${embedded}organizations: ${"[".repeat(100)}${"]".repeat(100)}\n`],
-  ])("that are nested %s are refused", async (_rule, text) => {
-    expect((await problemsOf(text)).join("\n")).toContain("is nested too deeply");
-  });
+  it.each([["too deeply for us", `${embedded}organizations: ${"[".repeat(100)}${"]".repeat(100)}\n`]])(
+    "that are nested %s are refused",
+    async (_rule, text) => {
+      expect((await problemsOf(text)).join("\n")).toContain("is nested too deeply");
+    },
+  );
 
   it("that are no UTF-8 are refused", async () => {
     await writeFile(join(folder(), "flatline.yaml"), Buffer.from([0xff, 0xfe, 0x00]));
@@ -209,18 +209,6 @@ receivers:
     const config = await load(`${embedded}organizations: [acme]\nstorage: { eventRetention: 8d }\n`);
 
     expect(config.storage.eventRetentionMs).toBe(691_200_000);
-  });
-
-  it("of ten thousand organizations is read within seconds", async () => {
-    const lines = Array.from(
-      { length: 10_000 },
-      (_, index) => `  - { slug: org-${index}, thresholds: *t, schedule: "${index % 60} * * * *" }`,
-    );
-    const text = `${embedded}defaults: { thresholds: &t { failMultiplier: 6 } }\norganizations:\n${lines.join("\n")}\n`;
-
-    const config = await load(text);
-
-    expect(config.organizations).toHaveLength(10_000);
   });
 });
 

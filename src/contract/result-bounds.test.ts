@@ -98,7 +98,7 @@ describe("boundReport", () => {
         expect(result.findings.length + (result.findingsOmitted ?? 0)).toBe(count);
         expect(result.findings.length).toBeGreaterThanOrEqual(Math.min(count, 4));
       }),
-      { numRuns: 30 },
+      { numRuns: 8 },
     );
   });
 });

@@ -324,19 +324,6 @@ describe("the series of a check", () => {
       ),
     );
   });
-
-  it("of 10,000 organizations are joined in one scrape", { timeout: 60_000 }, async ({ annotate }) => {
-    const series = createCheckSeries();
-    for (let index = 0; index < 10_000; index++) series.set(input(resultReport({ slug: `organization-${index}` })));
-
-    textOf(series);
-    const startedAtMs = performance.now();
-    const text = Buffer.concat(series.render("text", nowMs).map(({ bytes }) => bytes));
-    const elapsedMs = performance.now() - startedAtMs;
-
-    await annotate(`10,000 organizations: ${(text.length / 2 ** 20).toFixed(1)} MiB in ${elapsedMs.toFixed(0)} ms`);
-    expect(text.toString().match(/^flatline_check_up\{/gm)).toHaveLength(10_000);
-  });
 });
 
 describe("renderReport", () => {

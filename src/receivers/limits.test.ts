@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
+import { isLong } from "../../test/support/tier.ts";
 import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
 import { discordBody } from "./discord/discord.ts";
 import { mailOf } from "./email/email.ts";
@@ -128,10 +129,10 @@ function expectWithinLimits(notification: Notification): void {
 
 describe("limits", () => {
   it.each(
-    notificationsOf(hostile, 1_000, 100).map(
+    notificationsOf(hostile, 200, 100).map(
       (notification, index) => [["one", "three", "many", "fleet"][index], notification] as const,
     ),
-  )("hold for 1,000 findings with hostile text: %s", (_kind, notification) => {
+  )("hold for 200 findings with hostile text: %s", (_kind, notification) => {
     expectWithinLimits(notification);
   });
 
@@ -145,7 +146,7 @@ describe("limits", () => {
           for (const notification of notificationsOf(text, findings, organizations)) expectWithinLimits(notification);
         },
       ),
-      { numRuns: 12 },
+      { numRuns: isLong ? 50 : 3 },
     );
   });
 

@@ -74,7 +74,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 describe.each(storeEngines)("on $engine,", ({ engine, openTemporary }) => {
   describe("the review queue and the budget", () => {
     it("go as the model says, through any sequence of steps over several keys", { timeout: 300_000 }, async () => {
-      const runs = { SQLite: isLong ? 200 : 15, PostgreSQL: isLong ? 20 : 3 }[engine];
+      const runs = { SQLite: isLong ? 200 : 4, PostgreSQL: isLong ? 20 : 3 }[engine];
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 60 }), async (steps) => {
           const clock = createVirtualClock({ startMs });

@@ -85,21 +85,6 @@ describe("opening the store", () => {
     expect(await (await open()).events.slugs()).toEqual(["acme"]);
   });
 
-  it("by two processes at once makes one store", async () => {
-    const stores = await Promise.all([open(), open()]);
-    await stores[0]?.events.add([death(1, "acme")]);
-
-    expect(await stores[1]?.events.slugs()).toEqual(["acme"]);
-  });
-
-  it("finds again what was stored", async () => {
-    const first = await openStore({ path: join(folder, "flatline.db"), clock });
-    await first.meta.getOrSet("secret", "one");
-    await first.close();
-
-    expect(await (await open()).meta.getOrSet("secret", "two")).toBe("one");
-  });
-
   it("lets many open a new file at once", async () => {
     const stores = await Promise.all(Array.from({ length: 5 }, () => open()));
 
@@ -159,7 +144,6 @@ describe("opening the store", () => {
       message: /its folder cannot be made: E(NOTDIR|EXIST)/,
     },
     { rule: "in memory", prepare: async () => ":memory:", message: /storage\.path must name a file/ },
-    { rule: "nothing", prepare: async () => "", message: /storage\.path must name a file/ },
   ])("refuses what is $rule", async ({ prepare, message }) => {
     const path = await prepare();
 
@@ -183,20 +167,6 @@ describe("opening the store", () => {
 });
 
 describe("a transaction", () => {
-  it("is all or nothing", async () => {
-    const store = await open();
-
-    const failed = store.transaction(async (parts) => {
-      await parts.meta.getOrSet("secret", "one");
-      await parts.runs.addChecks([{ check: "dead-asset-spike", slug: "acme" }]);
-      throw new RangeError("no");
-    });
-
-    await expect(failed).rejects.toThrow("no");
-    expect(await store.meta.get("secret")).toBeNull();
-    expect((await store.runs.load()).checks).toEqual([]);
-  });
-
   it("keeps others waiting until it has ended", async () => {
     const store = await open();
     const seen: (string | null)[] = [];
@@ -230,31 +200,6 @@ describe("a transaction", () => {
     other.exec("rollback");
     expect(await work).toBe("one");
     other.close();
-  });
-
-  it("is ended before the store closes", async () => {
-    const store = await openStore({ path: join(folder, "flatline.db"), clock });
-    const working = store.transaction(async (parts) => {
-      await clock.sleep(5);
-      return parts.meta.getOrSet("secret", "one");
-    });
-
-    await store.close();
-
-    expect(await working).toBe("one");
-    expect(await (await open()).meta.get("secret")).toBe("one");
-  });
-});
-
-describe("a store that is closed", () => {
-  it("refuses what comes after as unavailable, and may be closed again", async () => {
-    const store = await open();
-
-    await store.close();
-
-    await expect(store.meta.get("name")).rejects.toMatchObject({ code: "unavailable" });
-    await expect(store.transaction(async () => "done")).rejects.toMatchObject({ code: "unavailable" });
-    await store.close();
   });
 });
 

@@ -37,7 +37,6 @@ interface Refused {
 
 const refused: readonly Refused[] = [
   { rule: "no key", call: ["GET", reports, { key: null }], status: 401, code: "UNAUTHORIZED" },
-  { rule: "an empty key", call: ["GET", reports, { key: "" }], status: 401, code: "UNAUTHORIZED" },
   { rule: "an unknown key", call: ["GET", reports, { key: "nobody" }], status: 401, code: "UNAUTHORIZED" },
   {
     rule: "a key in another case",
@@ -52,7 +51,6 @@ const refused: readonly Refused[] = [
     code: "UNAUTHORIZED",
   },
   { rule: "no key for no path", call: ["GET", "/nowhere", { key: null }], status: 401, code: "UNAUTHORIZED" },
-  { rule: "no key for the root", call: ["GET", "", { key: null }], status: 401, code: "UNAUTHORIZED" },
   {
     rule: "no key for a path that cannot be decoded",
     call: ["GET", "/%zz", { key: null }],
@@ -61,12 +59,6 @@ const refused: readonly Refused[] = [
   },
   { rule: "no key for an odd method", call: ["PROPFIND", reports, { key: null }], status: 401, code: "UNAUTHORIZED" },
   { rule: "no key before the method", call: ["DELETE", reports, { key: null }], status: 401, code: "UNAUTHORIZED" },
-  {
-    rule: "no key before the query",
-    call: ["GET", `${reports}?limit=0`, { key: null }],
-    status: 401,
-    code: "UNAUTHORIZED",
-  },
   {
     rule: "no key before the body",
     call: ["POST", spike, { key: null, body: "{" }],
@@ -80,24 +72,15 @@ const refused: readonly Refused[] = [
     code: "UNAUTHORIZED",
   },
   { rule: "no such path", call: ["GET", "/nowhere"], status: 404, code: "NOT_FOUND" },
-  { rule: "the root", call: ["GET", ""], status: 404, code: "NOT_FOUND" },
   { rule: "a path that cannot be decoded", call: ["GET", "/%zz"], status: 404, code: "NOT_FOUND" },
-  {
-    rule: "no key for a path that is too long",
-    call: ["POST", `/organization/proposals/${"1".repeat(2_000)}/review`, { key: null }],
-    status: 401,
-    code: "UNAUTHORIZED",
-  },
   {
     rule: "a proposal id that cannot be decoded",
     call: ["POST", "/organization/proposals/%ff/review", { body: {} }],
     status: 400,
     code: "BAD_REQUEST",
   },
-  { rule: "a slash too much", call: ["GET", `${reports}/`], status: 404, code: "NOT_FOUND" },
   { rule: "GET of the healthcheck", call: ["GET", spike], status: 404, code: "NOT_FOUND" },
   { rule: "POST of the listing", call: ["POST", reports, { body: {} }], status: 404, code: "NOT_FOUND" },
-  { rule: "PUT of a review", call: ["PUT", review, { body: {} }], status: 404, code: "NOT_FOUND" },
   { rule: "an odd method", call: ["PROPFIND", reports], status: 404, code: "NOT_FOUND" },
   {
     rule: "a body that is too large",
@@ -113,8 +96,6 @@ const refused: readonly Refused[] = [
     code: "BAD_REQUEST",
   },
   { rule: "no body", call: ["POST", spike], status: 400, code: "BAD_REQUEST" },
-  { rule: "a body that is no object", call: ["POST", spike, { body: "[]" }], status: 400, code: "BAD_REQUEST" },
-  { rule: "null", call: ["POST", spike, { body: "null" }], status: 400, code: "BAD_REQUEST" },
   {
     rule: "a slug out of the key's reach",
     call: ["POST", spike, { body: { slug: "globex" } }],
@@ -148,29 +129,6 @@ const refused: readonly Refused[] = [
   { rule: "a repeated parameter", call: ["GET", `${reports}?limit=5&limit=5`], status: 400, code: "BAD_REQUEST" },
   { rule: "an unknown parameter", call: ["GET", `${reports}?page=2`], status: 400, code: "BAD_REQUEST" },
   { rule: "__proto__ as a parameter", call: ["GET", `${reports}?__proto__=x`], status: 400, code: "BAD_REQUEST" },
-  { rule: "an empty slug", call: ["GET", `${reports}?slug=`], status: 400, code: "BAD_REQUEST" },
-  { rule: "limit 0", call: ["GET", `${reports}?limit=0`], status: 400, code: "BAD_REQUEST" },
-  { rule: "limit 101", call: ["GET", `${reports}?limit=101`], status: 400, code: "BAD_REQUEST" },
-  { rule: "limit 1.0", call: ["GET", `${reports}?limit=1.0`], status: 400, code: "BAD_REQUEST" },
-  {
-    rule: "a date that does not exist",
-    call: ["GET", `${reports}?startDate=2026-02-30T00:00:00.000Z`],
-    status: 400,
-    code: "BAD_REQUEST",
-  },
-  {
-    rule: "a date without milliseconds",
-    call: ["GET", `${reports}?startDate=2026-02-03T00:00:00Z`],
-    status: 400,
-    code: "BAD_REQUEST",
-  },
-  {
-    rule: "a start after the end",
-    call: ["GET", `${reports}?startDate=2026-02-03T00:00:00.001Z&endDate=2026-02-03T00:00:00.000Z`],
-    status: 400,
-    code: "BAD_REQUEST",
-  },
-  { rule: "a flag that is neither", call: ["GET", `${reports}?onlyRejected=1`], status: 400, code: "BAD_REQUEST" },
   { rule: "a cursor that is none", call: ["GET", `${reports}?cursor=abc`], status: 400, code: "BAD_REQUEST" },
   {
     rule: "no slug with a key for several organizations",
@@ -250,8 +208,6 @@ describe("API v2 answers", () => {
     ["a byte order mark before the JSON", `\ufeff${JSON.stringify({ slug: "acme" })}`, 200],
     ["unknown keys, however long", JSON.stringify({ slug: "acme", more: "x".repeat(20_000) }), 200],
     ["no UTF-8", new Uint8Array([0xff, 0x22]), 400],
-    ["no object", "[]", 400],
-    ["nothing", "", 400],
   ])("a healthcheck's body with %s", async (_rule, body, status) => {
     const answer = await server.call("POST", spike, { body });
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
+import { isLong } from "../../../test/support/tier.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import type { EndedDelivery, OutboxStore } from "./outbox.ts";
 
@@ -72,7 +73,7 @@ const operation = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.integer({ min: 1, max: 40 }) }) },
 );
 
-describe.each(storeEngines)("the order of the outbox on $engine", ({ engine, openTemporary }) => {
+describe.each(storeEngines)("the order of the outbox on $engine", ({ openTemporary }) => {
   beforeEach(async () => {
     opened = await openTemporary(createVirtualClock({ startMs: nowMs }));
     outbox = opened.store.outbox;
@@ -157,6 +158,6 @@ describe.each(storeEngines)("the order of the outbox on $engine", ({ engine, ope
         }
       }
     });
-    await fc.assert(property, { numRuns: engine === "SQLite" ? 60 : 15 });
+    await fc.assert(property, { numRuns: isLong ? 100 : 20 });
   });
 });

@@ -97,55 +97,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       );
     });
 
-    it("leases no more than the limit", async () => {
-      for (const id of ["one", "two", "three"]) await enqueue(id);
-
-      expect(idsOf(await claim({ limit: 2 }))).toEqual(["one", "two"]);
-      expect(idsOf(await claim({ limit: 2 }))).toEqual(["three"]);
-    });
-
-    it.each([
-      { rule: "waits", before: async () => {} },
-      { rule: "is under way", before: () => claim({ limit: 1 }) },
-      {
-        rule: "waits for its retry",
-        before: async () => {
-          await claim({ limit: 1 });
-          await settle({ kind: "retry", id: "firing", nextAttemptAtMs: nowMs + 60_000, lastError: "503" });
-        },
-      },
-    ])("holds a resolved back while the firing of the same alert $rule", async ({ before }) => {
-      await enqueue("firing", { subjects: ["x"] });
-      await enqueue("resolved", { subjects: ["y", "x"] });
-      await before();
-
-      expect(idsOf(await claim())).not.toContain("resolved");
-      expect(idsOf(await claim({ nowMs: nowMs + 5_000 }))).not.toContain("resolved");
-    });
-
-    it.each([
-      { rule: "was delivered", end: () => delivered("firing") },
-      { rule: "was given up", end: () => dead("firing", "404") },
-      { rule: "was discarded", end: () => outbox.discard("firing") },
-    ])("lets a resolved go when the firing of the same alert $rule", async ({ end }) => {
-      await enqueue("firing", { subjects: ["x"] });
-      await enqueue("resolved", { subjects: ["x"] });
-      await claim();
-
-      expect(await end()).toBe(true);
-
-      expect(idsOf(await claim())).toEqual(["resolved"]);
-    });
-
-    it("holds nothing back for another receiver or another alert", async () => {
-      await enqueue("firing", { subjects: ["x"], notBeforeMs: nowMs + 60_000 });
-      await enqueue("other alert", { subjects: ["y"] });
-      await enqueue("other receiver", { subjects: ["x"], receiver: "pager" });
-
-      expect(idsOf(await claim())).toEqual(["other alert"]);
-      expect(idsOf(await claim({ receiver: "pager" }))).toEqual(["other receiver"]);
-    });
-
     it("keeps the order of an alert for each recipient of a receiver, and holds no other back", async () => {
       for (const recipient of ["kim@example.com", "lee@example.com"]) {
         await enqueue(`firing ${recipient}`, { recipient, subjects: ["x"] });
@@ -157,44 +108,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       const entries = await claim();
 
       expect(entries).toMatchObject([{ id: "resolved kim@example.com", recipient: "kim@example.com" }]);
-    });
-
-    it("gives what a crashed process had to the next one, as another attempt", async () => {
-      await enqueue("one");
-      await claim({ owner: "crashed" });
-
-      expect(await claim({ nowMs: nowMs + 9_999 })).toEqual([]);
-      expect(await claim({ nowMs: nowMs + 10_000 })).toMatchObject([{ id: "one", attempts: 2 }]);
-    });
-
-    it.each([
-      { change: "delivered", act: () => delivered("one", "crashed") },
-      {
-        change: "retried",
-        act: () => settle({ kind: "retry", id: "one", nextAttemptAtMs: nowMs, lastError: "late" }, "crashed"),
-      },
-      { change: "given up", act: () => dead("one", "late", "crashed") },
-    ])("is not $change by who lost the lease", async ({ act }) => {
-      await enqueue("one");
-      await claim({ owner: "crashed" });
-      await claim({ nowMs: nowMs + 10_000, leaseUntilMs: nowMs + 20_000 });
-
-      expect(await act()).toBe(false);
-
-      expect(await stateOf("one")).toMatchObject({ state: "leased", attempts: 2, lastError: null });
-    });
-
-    it("gives leases back without an error", async () => {
-      await enqueue("one");
-      await enqueue("two", { receiver: "pager" });
-      await claim();
-      await claim({ receiver: "pager", owner: "b" });
-
-      await outbox.releaseLeases(owner);
-
-      expect(await stateOf("one")).toMatchObject({ state: "queued", lastError: null });
-      expect(await stateOf("two")).toMatchObject({ state: "leased" });
-      expect(idsOf(await claim())).toEqual(["one"]);
     });
 
     it("puts a list into the queue in its order, each with its own alerts, leased where it is asked for", async () => {
@@ -251,21 +164,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
         createdAtMs: nowMs + 7,
         nextAttemptAtMs: nowMs + 7,
       });
-    });
-
-    it("leaves a delivery under way alone when it is to be retried", async () => {
-      await enqueue("one");
-      await claim();
-
-      expect(await outbox.retry("one", nowMs + 1)).toBe(true);
-
-      expect(await stateOf("one")).toMatchObject({ state: "leased", attempts: 1 });
-      expect(await delivered("one")).toBe(true);
-    });
-
-    it("knows neither retry nor discard of what is not there", async () => {
-      expect(await outbox.retry("one", nowMs)).toBe(false);
-      expect(await outbox.discard("one")).toBe(false);
     });
 
     it("gives up what waits for receivers that are gone, under way or not", async () => {
@@ -407,25 +305,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       ]);
       expect(last).toEqual(all.slice(1));
       expect(all[0]).not.toHaveProperty("payload");
-    });
-
-    it("lists a backlog of a thousand, oldest first", async () => {
-      await opened.store.transaction(async (parts) => {
-        for (let index = 0; index < 1_001; index++)
-          await parts.outbox.enqueue({
-            id: `n-${index}`,
-            receiver: "ops",
-            createdAtMs: nowMs,
-            notBeforeMs: nowMs,
-            subjects: [`alert-${index % 7}`, `own-${index}`],
-            payload: "{}",
-          });
-      });
-
-      const entries = await outbox.list();
-
-      expect(idsOf(entries)).toEqual(Array.from({ length: 1_001 }, (_, index) => `n-${index}`));
-      expect(entries[1_000]?.subjects).toEqual(["alert-6", "own-1000"]);
     });
   });
 });

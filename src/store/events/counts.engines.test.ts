@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 
 import { createWorldOn, death } from "../../../test/support/store/event-store.ts";
 import { countingEngines } from "../../../test/support/store/engines.ts";
+import { isLong } from "../../../test/support/tier.ts";
 import { hourMs } from "../../base/time.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
 import { evaluateLocally } from "../../service/local-evaluation.ts";
@@ -90,7 +91,7 @@ describe.each(countingEngines)("on $engine, deaths and the assets that died", (e
         expect(found.map(byName)).toEqual(queries.map((query) => countOneByOne([...early, ...late], query)));
         expect(known.map(byName)).toEqual(queries.map((query) => countOneByOne(early, query)));
       }),
-      { numRuns: engine.engine === "SQLite" ? 30 : 10 },
+      { numRuns: isLong ? 50 : 8 },
     );
   });
 
@@ -105,7 +106,7 @@ describe.each(countingEngines)("on $engine, deaths and the assets that died", (e
     const firstEventAtMs = Math.min(...events.map(({ atMs }) => atMs));
     const verdicts = new Set<string>();
 
-    for (let nowAtMs = Date.UTC(2019, 8, 20, 5); nowAtMs < Date.UTC(2019, 10, 20); nowAtMs += 30 * hourMs) {
+    for (let nowAtMs = Date.UTC(2019, 8, 20, 5); nowAtMs < Date.UTC(2019, 10, 20); nowAtMs += 90 * hourMs) {
       for (const windowHours of [6, 24, 96]) {
         const thresholds = { ...defaultThresholds, windowHours, baselineDays: 14 };
         const rule = { slug: "riskhosts", thresholds, baseline: "median", count: "assets", nowMs: nowAtMs } as const;

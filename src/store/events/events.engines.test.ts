@@ -11,6 +11,7 @@ import {
   toNdjson,
 } from "../../../test/support/store/event-store.ts";
 import { countingEngines } from "../../../test/support/store/engines.ts";
+import { isLong } from "../../../test/support/tier.ts";
 import { hourMs, minuteMs } from "../../base/time.ts";
 import { splitInterval } from "./counts.ts";
 import type { LivenessEvent } from "./events.ts";
@@ -70,7 +71,7 @@ it("splits an interval into spans that cover each of its instants once", () => {
 
 describe.each(countingEngines)("on $engine,", (place) => {
   // A database each takes its time.
-  const runs = place.engine === "SQLite" ? 25 : 6;
+  const runs = isLong ? 50 : 6;
 
   describe("counts", () => {
     it("are those of counting one event after the other, however the events came", async () => {
@@ -107,7 +108,7 @@ describe.each(countingEngines)("on $engine,", (place) => {
       ["1 ms after the baseline's start: in the baseline", -2 * hourMs + 1, { currentCount: 0, baselineCount: 1 }],
       ["exactly at the baseline's start: in neither", -2 * hourMs, null],
     ])("of an event %s", async (_, offsetMs, expected) => {
-      for (const endMs of [startMs, startMs + 1, startMs - 1, startMs + 12_345]) {
+      for (const endMs of [startMs, startMs + 12_345]) {
         await using world = await createWorldOn(place);
         await world.store.events.add([death(endMs + offsetMs, "acme")]);
 
@@ -204,15 +205,6 @@ describe.each(countingEngines)("on $engine,", (place) => {
       expect(await world.store.events.add([old, recent])).toEqual({ received: 2, stored: 1, duplicates: 1 });
     });
 
-    it("leaves nothing of an organization whose events are all gone", async () => {
-      await using world = await createWorldOn(place);
-      await world.store.events.add([death(startMs, "acme"), death(startMs + 9 * hourMs, "globex")]);
-
-      await world.store.events.prune({ beforeMs: startMs + hourMs, maxRows: 100 });
-
-      expect(await world.store.events.slugs()).toEqual(["globex"]);
-    });
-
     it("leaves a note that the organization was seen", async () => {
       await using world = await createWorldOn(place);
       await world.store.events.add([death(startMs, "acme"), death(startMs + 9 * hourMs, "globex")]);
@@ -225,6 +217,7 @@ describe.each(countingEngines)("on $engine,", (place) => {
           ["globex", startMs + 9 * hourMs],
         ]),
       );
+      expect(await world.store.events.slugs()).toEqual(["globex"]);
       await world.store.events.add([death(startMs + 5 * hourMs, "acme")]);
       expect(await world.store.events.firstEvents(["acme"])).toEqual(new Map([["acme", startMs + 5 * hourMs]]));
     });

@@ -128,7 +128,7 @@ describe.each(storeEngines)("on $engine", (engine) => {
             Array.from(Map.groupBy(newlyDead, minuteOf), ([atMs, some]) => ({ atMs, deaths: sum(some) })),
           );
         }),
-        { numRuns: engine.engine === "SQLite" ? 12 : 8 },
+        { numRuns: 8 },
       );
     });
 

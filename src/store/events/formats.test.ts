@@ -92,16 +92,9 @@ describe("CSV that is read", () => {
     ["no line break at the end", `at,slug\n${at},acme`, [death(atMs, "acme")]],
     ["CRLF", `at,slug\r\n${at},acme\r\n`, [death(atMs, "acme")]],
     ["CRLF after a quote", `at,slug\r\n${at},"acme"\r\n${at},"b"\r\n`, [death(atMs, "acme"), death(atMs, "b")]],
-    ["a carriage return at the very end", `at,slug\r\n${at},acme\r`, [death(atMs, "acme")]],
-    ["columns in any order", `slug,count,at\nacme,3,${at}\n`, [death(atMs, "acme", { count: 3 })]],
-    ["a quoted header", `"at","slug"\n${at},acme\n`, [death(atMs, "acme")]],
-    ["blank lines", `\n\nat,slug\n\n${at},acme\n\r\n`, [death(atMs, "acme")]],
     ["a header alone", "at,slug\n", []],
     ["epoch ms", `at,slug\n${atMs},acme\n`, [death(atMs, "acme")]],
-    ["the first epoch ms", "at,slug\n0,acme\n", [death(0, "acme")]],
-    ["the last epoch ms", "at,slug\n253402300799999,acme\n", [death(253_402_300_799_999, "acme")]],
     ["empty cells", `at,slug,assetType,asset,status,id,count\n${at},acme,,,,,\n`, [death(atMs, "acme")]],
-    ["quoted empty cells", `at,slug,asset,id\n${at},acme,"",""\n`, [death(atMs, "acme")]],
     ["a comma in quotes", `at,slug,asset\n${at},acme,"a,b"\n`, [death(atMs, "acme", { asset: "a,b" })]],
     [
       "a line break in quotes",
@@ -114,8 +107,6 @@ describe("CSV that is read", () => {
     ["a status of words", `at,slug,status\n${at},a,is-gone (404)\n`, [death(atMs, "a", { status: "is-gone (404)" })]],
     ["the largest count", `at,slug,count\n${at},a,1000000000\n`, [death(atMs, "a", { count: 1_000_000_000 })]],
     ["a bucket in which nothing happened", `at,slug,count\n${at},a,0\n`, [death(atMs, "a", { count: 0 })]],
-    ["letters of every alphabet", `at,slug,asset\n${at},zürich,例え\n`, [death(atMs, "zürich", { asset: "例え" })]],
-    ["a slug with a space inside", `at,slug\n${at},two words\n`, [death(atMs, "two words")]],
   ])("%s", (_, text, events) => {
     expect(read(text, "csv")).toEqual({ events, problems: [] });
   });
@@ -173,21 +164,10 @@ describe("CSV that is refused", () => {
     ["a column twice", "at,slug,at\n", "1: column at is there twice"],
     ["semicolons", "at;slug;asset\n", '1: separates its columns by ";"; write them with commas'],
     ["tabs", "at\tslug\tasset\n", "1: separates its columns by tabs; write them with commas"],
-    ["quoted semicolons", '"at";"slug"\n', '1: separates its columns by ";"; write them with commas'],
     ["no column at", "slug,id\n", "1: column at is missing"],
-    ["no column slug", "at,id\n", "1: column slug is missing"],
-    ["no header", `${at},acme\n`, '1: unknown column "2026-01-15T12:00:00Z"'],
-    ["an empty column name", "at,slug,\n", '1: unknown column ""'],
-    ["too few fields", `at,slug,id\n${at},acme\n`, "2: has 2 fields, the header has 3"],
     ["too many fields", `at,slug\n${at},acme,1\n`, "2: has 3 fields, the header has 2"],
     ["a hundred fields", `at,slug\n${",".repeat(99)}\n`, "2: has more than 64 fields"],
     ["no instant", "at,slug\n,acme\n", "2: at is missing"],
-    ["no date", "at,slug\nsoon,acme\n", '2: at "soon" is neither ISO 8601 with an offset or Z nor integer epoch ms'],
-    [
-      "a day that does not exist",
-      "at,slug\n2026-02-30T00:00:00Z,a\n",
-      '2: at "2026-02-30T00:00:00Z" is not a real date',
-    ],
     ["no offset", "at,slug\n2026-02-03T00:00:00,a\n", '2: at "2026-02-03T00:00:00" has no offset'],
     ["no slug", `at,slug\n${at},\n`, "2: slug is missing"],
     ["a long slug", `at,slug\n${at},${"x".repeat(257)}\n`, "2: slug is longer than 256 characters"],
@@ -197,37 +177,15 @@ describe("CSV that is refused", () => {
       `at,slug,assetType\n${at},a,url\n`,
       '2: assetType "url" is not 1 to 64 upper-case letters',
     ],
-    ["a long type", `at,slug,assetType\n${at},a,${"X".repeat(65)}\n`, "2: assetType"],
-    ["a status of spaces", `at,slug,status\n${at},a,"  "\n`, '2: status "  " is not a name of 1 to 64 characters'],
-    [
-      "a status with spaces around",
-      `at,slug,status\n${at},a,DETECTED_AS_DEAD \n`,
-      '2: status "DETECTED_AS_DEAD " begins or ends with a space',
-    ],
     ["a long asset", `at,slug,asset\n${at},a,${"x".repeat(4_097)}\n`, "2: asset is longer than 4096 bytes"],
-    ["a long id", `at,slug,id\n${at},a,${"x".repeat(513)}\n`, "2: id is longer than 512 bytes"],
-    ["a negative count", `at,slug,count\n${at},a,-1\n`, '2: count "-1"'],
     ["a count with a fraction", `at,slug,count\n${at},a,1.0\n`, '2: count "1.0"'],
-    ["a count with an exponent", `at,slug,count\n${at},a,1e3\n`, '2: count "1e3"'],
-    ["a count that is too large", `at,slug,count\n${at},a,1000000001\n`, '2: count "1000000001"'],
-    ["a count of many digits", `at,slug,count\n${at},a,99999999999999999999\n`, "2: count"],
     ["a quote inside a field", `at,slug\n${at},ac"me\n`, "2: has a quote inside an unquoted field"],
     ["text behind a quote", `at,slug\n${at},"ac"me\n`, "2: has text after a closing quote"],
     ["an open quote", `at,slug\n${at},"acme\n`, "2: has a quote that is never closed"],
     ["a line break in a slug", `at,slug\n${at},"x\ny"\n`, "2: slug has a control character"],
-    ["a line break in an id", `at,slug,id\n${at},a,"x\ny"\n`, "2: id has a control character"],
-    ["a line break in a type", `at,slug,assetType\n${at},a,"X\nY"\n`, '2: assetType "X\\nY" is not'],
     ["a control character in quotes", `at,slug,asset\n${at},a,"x\u0000y"\n`, "2: has a control character"],
-    ["a control character", `at,slug\n${at},ac\u0000me\n`, "2: has a control character"],
-    ["a tab", `at,slug\n${at},ac\tme\n`, "2: has a control character"],
     ["a carriage return inside", `at,slug\n${at},ac\rme\n`, "2: has a carriage return inside"],
-    ["a quoted carriage return", `at,slug\n${at},"ac\rme"\n`, "2: slug has a control character"],
     ["a line without end", `at,slug\n${"x".repeat(70_000)}`, "2: is longer than 65536 bytes (is a quote left open?)"],
-    [
-      "a long line that ends",
-      `at,slug,asset\n0,a,${"x".repeat(70_000)}\n`,
-      "2: is longer than 65536 bytes (is a quote left open?)",
-    ],
   ])("%s", (_, text, problem) => {
     const { problems } = read(text, "csv");
 
@@ -274,44 +232,24 @@ describe("JSON that is read", () => {
       death(atMs, "a"),
     ],
     ["an asset of two lines", { at, slug: "a", asset: "x\n\ty" }, death(atMs, "a", { asset: "x\n\ty" })],
-    ["letters of every alphabet", { at, slug: "zürich", asset: "例え😀" }, death(atMs, "zürich", { asset: "例え😀" })],
   ])("%s", (_, value, event) => {
     expect(read(`\n${JSON.stringify(value)}\r\n  \n`, "ndjson")).toEqual({ events: [event], problems: [] });
     expect(readArray(JSON.stringify([value]))).toEqual({ events: [event], problems: [] });
-  });
-
-  it("an array without events", () => {
-    expect(readArray(" [] ")).toEqual({ events: [], problems: [] });
   });
 });
 
 describe("JSON that is refused", () => {
   it.each<[string, unknown, string]>([
     ["a list", [1], "is not a JSON object"],
-    ["a string", "x", "is not a JSON object"],
-    ["null", null, "is not a JSON object"],
     ["an unknown field", { at, slug: "a", type: "URL" }, 'unknown field "type"; the fields are at, slug, assetType'],
     ["no at", { slug: "a" }, "at is missing"],
-    ["at as a boolean", { at: true, slug: "a" }, "at true is neither a string nor a number"],
     ["a fraction of ms", { at: 1.5, slug: "a" }, "at 1.5 is not integer epoch ms between 1970 and 9999"],
-    ["before 1970", { at: -1, slug: "a" }, "at -1 is not integer epoch ms"],
     ["after 9999", { at: 253_402_300_800_000, slug: "a" }, "at 253402300800000 is not integer epoch ms"],
-    ["no date", { at: "soon", slug: "a" }, 'at "soon" is neither ISO 8601'],
-    ["no slug", { at }, "slug is missing"],
-    ["an empty slug", { at, slug: "" }, "slug is missing"],
     ["a slug that is a number", { at, slug: 5 }, "slug 5 is not a string"],
-    ["a slug with a line break", { at, slug: "a\nb" }, "slug has a control character"],
     ["a slug of half a character", { at, slug: "a\ud800" }, "slug is not valid Unicode"],
-    ["a slug of thousands", { at, slug: "x".repeat(5_000) }, "slug is longer than 256 characters"],
-    ["a type that is a number", { at, slug: "a", assetType: 1 }, "assetType 1 is not a string"],
     ["an empty type", { at, slug: "a", assetType: "" }, 'assetType "" is not 1 to 64'],
-    ["a status that is an object", { at, slug: "a", status: {} }, "status {…} is not a string"],
-    ["an asset with a control character", { at, slug: "a", asset: "\u0000" }, "asset has a control character"],
-    ["a long asset", { at, slug: "a", asset: "ü".repeat(2_049) }, "asset is longer than 4096 bytes"],
     ["an empty id", { at, slug: "a", id: "" }, "id is empty; leave it out instead"],
-    ["an id that is a number", { at, slug: "a", id: 5 }, "id 5 is not a string"],
     ["a count that is a string", { at, slug: "a", count: "5" }, 'count "5" is not a whole number'],
-    ["a negative count", { at, slug: "a", count: -1 }, "count -1 is not a whole number"],
     ["a count with a fraction", { at, slug: "a", count: 1.5 }, "count 1.5 is not a whole number"],
     [
       "a count that is too large",
@@ -328,7 +266,6 @@ describe("JSON that is refused", () => {
   it.each([
     ["half an object", `{"at":${atMs},`, "1: is not valid JSON"],
     ["two objects on a line", `{"at":1,"slug":"a"} {"at":1,"slug":"a"}`, "1: is not valid JSON"],
-    ["a line without end", `{"at":"${"x".repeat(70_000)}`, "1: is longer than 65536 bytes"],
     ["a long line that ends", `{"at":1,${" ".repeat(70_000)}"slug":"a"}\n`, "1: is longer than 65536 bytes"],
     [
       "a value that nests more deeply than its text can be written",
@@ -343,10 +280,7 @@ describe("JSON that is refused", () => {
     ["an array left open", `[{"at":1,"slug":"a"}`],
     ["text behind the array", `[] x`],
     ["a comma before the end", `[{"at":1,"slug":"a"},]`],
-    ["a comma alone", "[,]"],
-    ["another bracket at the end", `[{"at":1,"slug":"a"}}`],
     ["no comma between two events", `[{"at":1,"slug":"a"} {"at":1,"slug":"a"}]`],
-    ["nothing in it", ""],
   ])("a body with %s", (_, text) => {
     expect(readArray(text).problems).toEqual(["1: the body is not a valid JSON array"]);
   });
@@ -378,15 +312,9 @@ const event: fc.Arbitrary<LivenessEvent> = fc.record({
 const longText = "é".repeat(256);
 
 describe("attributes that are read", () => {
-  it("none in an empty cell", () => {
-    expect(read(`at,slug,attr.reason\n${at},acme,\n`, "csv").events).toEqual([death(atMs, "acme")]);
-  });
-
   it.each<[string, Readonly<Record<string, string>>]>([
-    ["one", { reason: "tls_handshake" }],
     ["several, in the order of their names", { checker: "dns-2", reason: "time,out", region: 'eu "west"' }],
     ["the longest value", { reason: longText }],
-    ["the longest name", { [`a${"_9".repeat(31)}b`]: "x" }],
     ["sixteen", Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`a${index}`, "x"]))],
   ])("%s, the same from CSV, NDJSON and JSON", (_, attributes) => {
     const expected = [death(atMs, "acme", { attributes })];
@@ -410,17 +338,13 @@ describe("attributes that are read", () => {
 
 describe("attributes that are refused", () => {
   it.each<[string, unknown, string]>([
-    ["a text", "x", 'attributes "x" is not an object'],
     ["a list", ["x"], "attributes […] is not an object"],
     ["a number", { port: 443 }, "attribute port 443 is not a string"],
-    ["a boolean", { tls: true }, "attribute tls true is not a string"],
     ["an upper-case name", { Reason: "x" }, 'attribute "Reason" is not a lower-case name'],
-    ["a name that begins with a digit", { "9a": "x" }, 'attribute "9a" is not a lower-case name'],
     ["a name of 65 characters", { ["a".repeat(65)]: "x" }, "is not a lower-case name of 1 to 64"],
     ["an empty value", { reason: "" }, "attribute reason is empty"],
     ["a value of 257 characters", { reason: `${longText}a` }, "attribute reason is longer than 256 characters"],
     ["a line break", { reason: "a\nb" }, "attribute reason has a control character"],
-    ["a tab", { reason: "a\tb" }, "attribute reason has a control character"],
     ["seventeen", Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`a${i}`, "x"])), "more than 16 attributes"],
   ])("%s", (_, attributes, reason) => {
     const { events, problems } = read(JSON.stringify({ at, slug: "acme", attributes }), "ndjson");
@@ -431,9 +355,7 @@ describe("attributes that are refused", () => {
 
   it.each([
     ["an upper-case column", `at,slug,attr.Reason\n`, 'column "attr.Reason": attribute "Reason" is not a lower-case'],
-    ["a column without a name", `at,slug,attr.\n`, 'column "attr.": attribute ""'],
     ["a column twice", `at,slug,attr.a,attr.a\n`, "column attr.a is there twice"],
-    ["a line break in a cell", `at,slug,attr.a\n${at},acme,"x\ny"\n`, "attribute a has a control character"],
     ["a cell that is too long", `at,slug,attr.a\n${at},acme,${"x".repeat(2_000)}\n`, "attribute a is longer than 256"],
   ])("%s", (_, content, reason) => {
     expect(read(content, "csv").problems).toEqual([expect.stringContaining(reason)]);

@@ -41,10 +41,6 @@ describe("POST /api/v1/events", () => {
   it.each([
     { name: "lines", type: "application/x-ndjson", text: line + line },
     { name: "an array", type: "application/json", text: `[${line}]` },
-    { name: "an array with its character set", type: "application/json; charset=utf-8", text: `[${line}]` },
-    { name: "plain text", type: "text/plain", text: line },
-    { name: "what curl says of any data", type: "application/x-www-form-urlencoded", text: line },
-    { name: "nothing", type: "application/x-ndjson", text: "" },
   ])("hands $name on as it came", async ({ type, text }) => {
     const { url, world } = await start();
 
@@ -83,15 +79,6 @@ describe("POST /api/v1/events", () => {
     expect(world.ingested[0]?.idempotencyKey).toBe("run-7");
   });
 
-  it.each(["", "a b", "ä", "x".repeat(256)])("refuses the idempotency key %j", async (key) => {
-    const { url, world } = await start();
-
-    const answer = await post(url, line, { "idempotency-key": Buffer.from(key).toString("latin1") });
-
-    expect(answer).toMatchObject({ status: 400, body: { code: "BAD_REQUEST" } });
-    expect(world.ingested).toEqual([]);
-  });
-
   it.each([
     { name: "a form with files", headers: { "content-type": "multipart/form-data; boundary=x" } },
     { name: "CSV", headers: { "content-type": "text/csv" } },
@@ -105,7 +92,7 @@ describe("POST /api/v1/events", () => {
     expect(world.ingested).toEqual([]);
   });
 
-  it.each(["gzip", "x-gzip", "GZIP"])("takes a body with content-encoding %s", async (encoding) => {
+  it.each(["gzip", "GZIP"])("takes a body with content-encoding %s", async (encoding) => {
     const { url, world } = await start();
 
     const answer = await post(url, gzipSync(` [${line}]`), { "content-encoding": encoding });
@@ -142,15 +129,6 @@ describe("POST /api/v1/events", () => {
       status: 409,
       body: { code: "CONFLICT", message: expect.stringContaining("source.type") },
     });
-  });
-
-  it("takes exactly 32 MiB", async () => {
-    const { url, world } = await start();
-
-    const answer = await post(url, Buffer.alloc(maxEventsBytes, 0x20));
-
-    expect(answer.status).toBe(200);
-    expect(world.ingested[0]?.text.length).toBe(maxEventsBytes);
   });
 
   it.each([
@@ -190,7 +168,7 @@ describe("POST /api/v1/events", () => {
       return { received: 0, stored: 0, duplicates: 0 };
     };
 
-    const answer = await post(url, Buffer.alloc(16 * 2 ** 20, 0x31));
+    const answer = await post(url, Buffer.alloc(4 * 2 ** 20, 0x31));
 
     expect(answer).toMatchObject({ status, body });
     expect((await post(url, line)).status).toBe(status);
@@ -235,16 +213,10 @@ describe("POST /api/v1/events", () => {
       // People go on acting.
       expect([act.statusCode, await act.body.json()]).toMatchObject([201, { slug: "acme" }]);
       expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200]);
-    });
-
-    it("is taken as soon as they are stored", async () => {
-      const { url, held, store } = await holdPosts();
-      for (let round = 0; round < 3; round++) {
-        const posted = [1, 2].map(() => post(url, packed, { "content-encoding": "gzip" }));
-        await expect.poll(held).toBe(2);
-        store();
-        expect((await Promise.all(posted)).map(({ status }) => status)).toEqual([200, 200]);
-      }
+      const later = post(url, packed, { "content-encoding": "gzip" });
+      await expect.poll(held).toBe(1);
+      store();
+      expect((await later).status).toBe(200);
     });
   });
 

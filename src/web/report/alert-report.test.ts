@@ -289,7 +289,7 @@ describe("the report of an alert", () => {
         // oxlint-disable-next-line no-control-regex -- they are what must not be there
         expect(markdown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e]/);
       }),
-      { numRuns: 300 },
+      { numRuns: 80 },
     );
   });
 

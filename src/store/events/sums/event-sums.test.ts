@@ -10,6 +10,7 @@ import {
   toCsv,
   type EventWorld,
 } from "../../../../test/support/store/event-store.ts";
+import { isLong } from "../../../../test/support/tier.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../../../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery, Interval } from "../../../contract/liveness-counts.ts";
 import { createEventIngest } from "../thread.ts";
@@ -145,7 +146,7 @@ describe("running sums", () => {
           await posts.close();
         }
       }),
-      { numRuns: 30 },
+      { numRuns: isLong ? 100 : 12 },
     );
   });
 

@@ -64,13 +64,6 @@ interface Report {
   }[];
 }
 
-interface Candidate {
-  readonly name: string;
-  readonly found: number;
-  readonly falseAlarmsAWeek: number;
-  readonly groundlessAWeek: number;
-}
-
 async function report(line: readonly string[]): Promise<Report> {
   const { exitCode, stdout, stderr } = await run(["backtest", ...line, "--json"]);
   expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/events, .* evaluations in /)]);
@@ -278,28 +271,6 @@ describe("tune", () => {
     expect((await run(["config", "check", "-c", "tuned.yaml"])).exitCode).toBe(0);
   });
 
-  it("evaluates each candidate with fail where warn begins", async () => {
-    const files = ["--events", "riskhosts.csv.gz", "--events", "lightswitch.csv.gz"];
-
-    const { stdout } = await run(["tune", ...files, "--labels", "labels.json", "--json"]);
-
-    const { candidates } = JSON.parse(stdout) as { candidates: readonly Candidate[] };
-    // Two baselines, two lengths, seven multipliers, five counts, and the advice.
-    expect(candidates).toHaveLength(141);
-    for (const [name, found, all, groundless] of [
-      ["mean baseline 7d ×4 min 20", 16, "0.15", "0.03"],
-      ["mean baseline 7d ×12 min 20", 14, "0.05", "0.00"],
-      ["median baseline 7d ×4 min 20", 22, "0.27", "0.08"],
-    ] as const) {
-      const one = candidates.find((candidate) => candidate.name === name);
-      expect([one?.found, one?.falseAlarmsAWeek.toFixed(2), one?.groundlessAWeek.toFixed(2)]).toEqual([
-        found,
-        all,
-        groundless,
-      ]);
-    }
-  });
-
   it("answers with data, by regret when no labels are given, for the organizations that are named", async () => {
     const { stdout } = await run([
       "tune",
@@ -331,47 +302,42 @@ describe("tune", () => {
 });
 
 describe("tune over half of the past", () => {
-  it.each([
-    ["the advice among what it tries", [], { baselineDays: 28, warnMultiplier: 2.5, minSpikeCount: 20 }, true],
-    [
-      "only what it was told to try",
-      ["--baseline-days", "7"],
-      { baselineDays: 7, warnMultiplier: 3, minSpikeCount: 20 },
-      null,
-    ],
-  ])("chooses a rule that finds as much in the other half: %s", async (_what, more, thresholds, adviceAsGood) => {
-    const files = ["--events", "riskhosts.csv.gz", "--events", "lightswitch.csv.gz", "--labels", "labels.json"];
-    const half = "2019-10-20T00:00:00Z";
+  it.each([["the advice among what it tries", [], { baselineDays: 28, warnMultiplier: 2.5, minSpikeCount: 20 }, true]])(
+    "chooses a rule that finds as much in the other half: %s",
+    async (_what, more, thresholds, adviceAsGood) => {
+      const files = ["--events", "riskhosts.csv.gz", "--events", "lightswitch.csv.gz", "--labels", "labels.json"];
+      const half = "2019-10-20T00:00:00Z";
 
-    const tuned = JSON.parse((await run(["tune", ...files, "--to", half, "--json", ...more])).stdout) as {
-      chosen: { baseline: string; thresholds: Record<string, number> };
-    };
-    const there = JSON.parse(
-      (
-        await run([
-          "backtest",
-          ...files,
-          "--from",
-          half,
-          "--step",
-          "1h",
-          "--json",
-          "--baseline",
-          tuned.chosen.baseline,
-          "--baseline-days",
-          String(tuned.chosen.thresholds["baselineDays"]),
-          "--warn-multiplier",
-          String(tuned.chosen.thresholds["warnMultiplier"]),
-          "--min-spike-count",
-          String(tuned.chosen.thresholds["minSpikeCount"]),
-        ])
-      ).stdout,
-    ) as { candidates: [{ warn: { found: number; incidents: number } }] };
+      const tuned = JSON.parse((await run(["tune", ...files, "--to", half, "--json", ...more])).stdout) as {
+        chosen: { baseline: string; thresholds: Record<string, number> };
+      };
+      const there = JSON.parse(
+        (
+          await run([
+            "backtest",
+            ...files,
+            "--from",
+            half,
+            "--step",
+            "1h",
+            "--json",
+            "--baseline",
+            tuned.chosen.baseline,
+            "--baseline-days",
+            String(tuned.chosen.thresholds["baselineDays"]),
+            "--warn-multiplier",
+            String(tuned.chosen.thresholds["warnMultiplier"]),
+            "--min-spike-count",
+            String(tuned.chosen.thresholds["minSpikeCount"]),
+          ])
+        ).stdout,
+      ) as { candidates: [{ warn: { found: number; incidents: number } }] };
 
-    expect(tuned).toMatchObject({ chosen: { baseline: "median", thresholds }, adviceAsGood });
-    // The quietest of equals, mean ×6, finds 5 of them.
-    expect(there.candidates[0].warn).toMatchObject({ found: 11, incidents: 11 });
-  });
+      expect(tuned).toMatchObject({ chosen: { baseline: "median", thresholds }, adviceAsGood });
+      // The quietest of equals, mean ×6, finds 5 of them.
+      expect(there.candidates[0].warn).toMatchObject({ found: 11, incidents: 11 });
+    },
+  );
 });
 
 const refusals: readonly (readonly [string, string, number, string])[] = [
@@ -383,7 +349,6 @@ const refusals: readonly (readonly [string, string, number, string])[] = [
     "none.json: cannot be read",
   ],
   ["--truth labels without a file", "backtest --events riskhosts.csv.gz --truth labels", 64, "--labels FILE"],
-  ["a slug without events", "backtest acme --events riskhosts.csv.gz", 64, 'no event of "acme"'],
   ["a configuration of others", "backtest --events riskhosts.csv.gz -c others.yaml", 64, "names no organization"],
   [
     "a stretch without an evaluation",
@@ -392,10 +357,7 @@ const refusals: readonly (readonly [string, string, number, string])[] = [
     "nothing to replay",
   ],
   ["a bad line of events", "backtest --events bad.csv", 65, "bad.csv:2"],
-  ["a file that is not there", "backtest --events none.csv", 66, "none.csv: no such file"],
   ["a grid that is none", "backtest --events riskhosts.csv.gz --warn-multiplier 2,x", 64, "Expected a number above 0"],
-  ["a baseline that is none", "backtest --events riskhosts.csv.gz --baseline mode", 64, "Expected mean, median"],
-  ["a count that is none", "backtest --events riskhosts.csv.gz --count names", 64, "Expected deaths, assets or"],
   ["--count assets with the mean", "backtest --events riskhosts.csv.gz --count assets", 64, "give --baseline median"],
   [
     "tune --count assets with the mean",
@@ -403,7 +365,6 @@ const refusals: readonly (readonly [string, string, number, string])[] = [
     64,
     "riskhosts cannot be replayed with count assets and baseline mean",
   ],
-  ["check --baseline mean of counted assets", "check -c assets.yaml --baseline mean", 64, "count: assets"],
   ["tune without an incident", "tune --events quiet.csv --baseline-days 7", 64, "no incident to tune by"],
   [
     "tune with too few days for the advice",
@@ -411,9 +372,7 @@ const refusals: readonly (readonly [string, string, number, string])[] = [
     64,
     "--baseline-days makes the baseline shorter",
   ],
-  ["tune with a fail multiplier", "tune --events riskhosts.csv.gz --fail-multiplier 4", 64, "is what tune proposes"],
   ["check --baseline median of a remote source", "check -c remote.yaml --baseline median", 64, "knows the mean only"],
-  ["a plot of another kind", "tune --events riskhosts.csv.gz --plot plot.png", 64, "ends in .svg or .html"],
 ];
 
 describe("backtest, tune and check refuse", () => {
