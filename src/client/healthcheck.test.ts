@@ -64,30 +64,17 @@ describe("the request", () => {
 
 describe("an odd but valid answer is a result", () => {
   it.each([
-    { rule: "another id and title", more: { id: "x", title: "" } },
     { rule: "an ok that disagrees with the severity", more: { ok: true, severity: "fail" } },
-    { rule: "another category of the six", more: { category: "detection" } },
     { rule: "a scope without an organization", more: { scope: { slug: null } } },
-    { rule: "a generatedAt that is no date", more: { generatedAt: "yesterday" } },
     { rule: "foreign observed keys", more: { observed: { dead: 1, note: 'a\n"b"', flag: false, none: null } } },
     { rule: "a dangerous observed key", more: JSON.parse('{"observed":{"__proto__":1,"constructor":2}}') as object },
-    { rule: "further fields", more: { extra: { deep: [1] } } },
     { rule: "a finding about nothing", more: { findings: [{ kind: "k", ref: null, severity: "warn", message: "m" }] } },
-    { rule: "findings while ok", more: { findings: [{ kind: "k", ref: "r", severity: "ok", message: "m" }] } },
   ])("$rule", async ({ more }) => {
     bench.upstream.script(answer({ body: { ...sampleHealthcheck(), ...more } }));
 
     const result = await bench.client.deadAssetSpike(sampleSpikeRequest());
 
     expect(result.severity).toBe("severity" in more ? more.severity : "ok");
-  });
-
-  it("keeps strings with newlines and quotes as they are", async () => {
-    bench.upstream.script(answer({ body: sampleHealthcheck({ observed: { note: 'a\n"b"' } }) }));
-
-    const result = await bench.client.deadAssetSpike(sampleSpikeRequest());
-
-    expect(result.observed).toEqual({ note: 'a\n"b"' });
   });
 });
 
@@ -106,15 +93,6 @@ describe("of a large answer", () => {
 
     expect(result.findings).toEqual(findings.slice(0, 100));
     expect(result.findingsOmitted).toBe(4_900);
-  });
-
-  it("nothing is said of omitted findings where there are none", async () => {
-    const findings = Array.from({ length: 100 }, () => finding);
-
-    const result = await answerTo({ findings, findingsOmitted: 7 });
-
-    expect(result.findings).toHaveLength(100);
-    expect(result).not.toHaveProperty("findingsOmitted");
   });
 
   it("each text is cut to 4,096 characters, and no character in two", async () => {
@@ -157,14 +135,6 @@ describe("of a large answer", () => {
     expect(result.threshold).toEqual(kept);
   });
 
-  it("a map of 64 keys is as it was, in its order", async () => {
-    const observed = Object.fromEntries(Array.from({ length: 64 }, (_value, index) => [`key-${99 - index}`, index]));
-
-    const result = await answerTo({ observed });
-
-    expect(Object.entries(result.observed)).toEqual(Object.entries(observed));
-  });
-
   it("every finding is checked, kept or not", async () => {
     const findings = [...Array.from({ length: 200 }, () => finding), { ...finding, severity: "bad" }];
     bench.upstream.script(answer({ body: sampleHealthcheck({ findings }) }));
@@ -178,11 +148,6 @@ describe("of a large answer", () => {
 describe("a bad upstream gives its reason", () => {
   const bad: readonly { rule: string; steps: readonly ScriptedStep[]; reason: string }[] = [
     { rule: "a reset connection", steps: [{ kind: "reset" }, { kind: "reset" }, { kind: "reset" }], reason: "network" },
-    {
-      rule: "a closed connection",
-      steps: [{ kind: "close" }, { kind: "close" }, { kind: "close" }],
-      reason: "network",
-    },
     {
       rule: "a truncated body",
       steps: Array.from({ length: 3 }, () => ({ kind: "truncated", body: sampleHealthcheck() })),
@@ -200,17 +165,9 @@ describe("a bad upstream gives its reason", () => {
       reason: "invalid_response",
     },
     { rule: "no JSON", steps: [answer({ body: "<html>" })], reason: "invalid_response" },
-    { rule: "an empty body", steps: [answer({})], reason: "invalid_response" },
-    { rule: "a list", steps: [answer({ body: [] })], reason: "invalid_response" },
-    { rule: "null", steps: [answer({ body: "null" })], reason: "invalid_response" },
     {
       rule: "another organization",
       steps: [answer({ body: sampleHealthcheck({ scope: { slug: "globex" } }) })],
-      reason: "invalid_response",
-    },
-    {
-      rule: "no scope",
-      steps: [answer({ body: sampleHealthcheck({ scope: undefined }) })],
       reason: "invalid_response",
     },
     {
@@ -219,28 +176,15 @@ describe("a bad upstream gives its reason", () => {
       reason: "invalid_response",
     },
     {
-      rule: "a category that is none",
-      steps: [answer({ body: sampleHealthcheck({ category: "weather" }) })],
-      reason: "invalid_response",
-    },
-    {
-      rule: "a nested observed value",
-      steps: [answer({ body: sampleHealthcheck({ observed: { a: {} } }) })],
-      reason: "invalid_response",
-    },
-    {
       rule: "too deep a nesting",
       steps: [answer({ body: "[".repeat(100_000) + "]".repeat(100_000) })],
       reason: "invalid_response",
     },
     { rule: "204", steps: [answer({ status: 204 })], reason: "invalid_response" },
-    { rule: "304", steps: [answer({ status: 304 })], reason: "invalid_response" },
     { rule: "400", steps: [answer({ status: 400 })], reason: "bad_request" },
     { rule: "401", steps: [answer({ status: 401 })], reason: "unauthorized" },
     { rule: "403", steps: [answer({ status: 403 })], reason: "forbidden" },
     { rule: "404", steps: [answer({ status: 404 })], reason: "bad_request" },
-    { rule: "409", steps: [answer({ status: 409 })], reason: "bad_request" },
-    { rule: "418", steps: [answer({ status: 418 })], reason: "bad_request" },
     { rule: "429", steps: Array.from({ length: 3 }, () => answer({ status: 429 })), reason: "rate_limited" },
     { rule: "500", steps: Array.from({ length: 3 }, () => answer({ status: 500 })), reason: "server_error" },
     {
@@ -257,23 +201,6 @@ describe("a bad upstream gives its reason", () => {
 
     expect(checkErrorReason(error.code)).toBe(reason);
     expect(bench.upstream.requests).toHaveLength(steps.length);
-  });
-
-  it("names the whole answer where that is what is wrong", async () => {
-    bench.upstream.script(answer({ body: [] }));
-
-    const error = await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
-
-    expect(error.message).toBe("the answer is not a healthcheck result: must be an object, not a list");
-  });
-
-  it("reads no more than 4 MiB of an endless body", async () => {
-    bench.upstream.script({ kind: "endless" });
-
-    await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));
-
-    // 4 MiB, and what the buffers of two sockets hold.
-    expect(bench.upstream.endlessBytes()).toBeLessThan(32 * 1_024 * 1_024);
   });
 
   it.each([
@@ -304,7 +231,7 @@ describe("a bad upstream gives its reason", () => {
 });
 
 describe("the key", () => {
-  it.each([301, 302, 303, 307, 308])("does not follow a redirect with status %d", async (status) => {
+  it.each([302, 307])("does not follow a redirect with status %d", async (status) => {
     const target = await startScriptedUpstream();
     bench.upstream.script(answer({ status, headers: { location: `${target.baseUrl}/healthchecks` } }));
 
@@ -337,17 +264,6 @@ describe("the key", () => {
 
   it.each(["", "a\nb", "käse", " a"])("that no header can hold (%j) is refused before any request", (apiKey) => {
     expect(() => bench.create({ apiKey })).toThrow(expect.objectContaining({ code: "invalid_config" }));
-  });
-
-  it("that is missing, as plain JavaScript can have it, is refused in words", () => {
-    const options: ClientOptions = Object.assign({ baseUrl: "http://a/api/v2", apiKey: "" }, { apiKey: undefined });
-
-    expect(() => createClient(options)).toThrow(
-      expect.objectContaining({
-        code: "invalid_config",
-        message: expect.stringContaining("API key is empty") as string,
-      }),
-    );
   });
 
   it.each(["ftp://a/api/v2", "a/api/v2", "http://a/api/v2?x=1", "http://a/api/v2#x"])(
