@@ -141,7 +141,6 @@ const loaders: Readonly<Record<string, LoadCommands>> = {
   alerts: async () => [(await import("./alerts/alerts.ts")).registerAlerts],
   incidents: async () => [(await import("./incidents.ts")).registerIncidents],
   gate: async () => [(await import("./gate.ts")).registerGate],
-  explain: async () => [(await import("./explain/command.ts")).registerExplain],
   discover: async () => [(await import("./discovery/discover.ts")).registerDiscover],
   marker: async () => [(await import("./marker.ts")).registerMarker],
   silence: async () => [(await import("./silence.ts")).registerSilence],

@@ -67,7 +67,7 @@ export interface OrganizationConfig
   readonly apiKey: Secret | null;
   /** The discovery source that lists it; null: a file of the configuration does. */
   readonly discoveredBy: string | null;
-  /** Where it (""), and each thing that it or `defaults` sets, stands: path in YAML → "file:line"; for the page and `explain`. */
+  /** Where it (""), and each thing that it or `defaults` sets, stands: path in YAML → "file:line"; for the page. */
   readonly setAt: Readonly<Record<string, string>>;
 }
 

@@ -55,8 +55,6 @@ interface ReportBase {
   readonly slug: string;
   readonly startedAtMs: number;
   readonly finishedAtMs: number;
-  /** The version of flatline that ran the check; absent in reports older than this field. */
-  readonly version?: string;
 }
 
 /** The report of a run with a verdict. */

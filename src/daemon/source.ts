@@ -115,12 +115,11 @@ function openTable(config: Config, source: TableSourceConfig, deps: SourceDeps):
 function sharedDeps(
   { appUrl, source: { observedKeys } }: Config,
   source: PlatformSource,
-  { clock, version }: Pick<SourceDeps, "clock" | "version">,
+  { clock }: Pick<SourceDeps, "clock">,
 ): RunCheckDeps {
   return {
     source,
     clock,
-    version,
     observedKeys,
     appUrl: (slug) => (appUrl === null ? null : appUrl.replaceAll("{slug}", encodeURIComponent(slug))),
   };

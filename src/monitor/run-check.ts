@@ -9,8 +9,6 @@ import { checkErrorReason, type CheckReport, type ObservedCounts } from "../cont
 export interface RunCheckDeps extends Pick<CheckRun, "firstEvents" | "events" | "evidence"> {
   readonly source: PlatformSource;
   readonly clock: Clock;
-  /** Version of flatline, kept with each report. */
-  readonly version?: string;
   /** The keys of the result that have the counts (CONTRACT 4, source.observedKeys). */
   readonly observedKeys: Readonly<Record<keyof ObservedCounts, string>>;
   /** The organization's address in the application, for results that are made here. */
@@ -23,9 +21,8 @@ export interface RunCheckDeps extends Pick<CheckRun, "firstEvents" | "events" | 
  */
 export async function runCheck(target: CheckTarget, deps: RunCheckDeps, signal: AbortSignal): Promise<CheckReport> {
   const startedAtMs = deps.clock.nowMs();
-  const version = deps.version === undefined ? {} : { version: deps.version };
   const kind = checkKind(target.check);
-  const base = { check: target.check, slug: target.slug, startedAtMs, ...version };
+  const base = { check: target.check, slug: target.slug, startedAtMs };
   try {
     const evaluated = await orAborted(evaluate(target, deps, startedAtMs, signal), signal);
     const { severity } = evaluated.result;

@@ -33,7 +33,6 @@ function setUp(
   const asked: (readonly string[])[] = [];
   const deps: RunTogetherDeps = {
     clock,
-    version: "1.2.3",
     observedKeys,
     evaluate: async (targets) =>
       targets.map(({ slug }) => (slug === "refused" ? null : spikeResult(slug, { severity }))),

@@ -7,7 +7,7 @@ import { noEvents } from "../checks/stored-events.ts";
 import { observedCounts, type RunCheckDeps } from "./run-check.ts";
 import { isSpike, type CheckTarget } from "../checks/checks.ts";
 
-export interface RunTogetherDeps extends Pick<RunCheckDeps, "clock" | "version" | "observedKeys"> {
+export interface RunTogetherDeps extends Pick<RunCheckDeps, "clock" | "observedKeys"> {
   /** The results of these targets at one instant, in order; null for one that has to be run on its own. */
   readonly evaluate: (targets: readonly SpikeTarget[], nowMs: number) => Promise<readonly (HealthcheckResult | null)[]>;
   readonly firstEvents: ReadFirstEvents;
@@ -62,12 +62,11 @@ export function createTogetherRunner(): (
     const ok = targets.filter((_, index) => isOk(index));
     const coverages = await readCoverages(ok, deps, startedAtMs);
     const finishedAtMs = deps.clock.nowMs();
-    const version = deps.version === undefined ? {} : { version: deps.version };
     const runs = new Map<CheckTarget, CheckReport>();
     for (const [index, target] of targets.entries()) {
       const result = results[index] ?? null;
       if (result === null || !isOk(index)) continue;
-      const base = { check: target.check, slug: target.slug, startedAtMs, finishedAtMs, ...version };
+      const base = { check: target.check, slug: target.slug, startedAtMs, finishedAtMs };
       const baselineCoverage = coverages.get(target.slug);
       if (baselineCoverage === undefined && target.whenNoEvents === "unknown") {
         const error = { reason: "no_events", message: noEvents(target.slug).message } as const;

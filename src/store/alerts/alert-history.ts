@@ -6,7 +6,7 @@ import type { PruneLimits, Pruned } from "../prune-limits.ts";
 import type { Db, RowId } from "../tables.ts";
 import type { AlertKind, PastQuery } from "./alerts.ts";
 
-/** One line of an alert's life, for the page, `alerts list` and `explain`. */
+/** One line of an alert's life, for the page and `alerts list`. */
 export interface AlertHistoryEntry {
   readonly alertId: string;
   readonly check: CheckName;

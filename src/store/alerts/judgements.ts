@@ -28,7 +28,6 @@ export interface JudgementTables {
 
 /** Judgements over the table `judgements`. */
 export function createJudgementStore(db: Db) {
-  const oldestFirst = () => db.selectFrom("judgements").select(columns).orderBy("judgementId");
   return {
     append: async ({ check, by, ...entry }: JudgementEntry): Promise<void> => {
       const standing = db.updateTable("judgements").set({ isStanding: 0 }).where("alertId", "=", entry.alertId);
@@ -39,10 +38,8 @@ export function createJudgementStore(db: Db) {
         .execute();
     },
     /** Oldest first. */
-    of: (alertId: string): Promise<readonly JudgementEntry[]> => oldestFirst().where("alertId", "=", alertId).execute(),
-    /** Returns all judgements of an organization's alerts, oldest first. */
-    ofOrganization: (slug: string): Promise<readonly JudgementEntry[]> =>
-      oldestFirst().where("slug", "=", slug).execute(),
+    of: (alertId: string): Promise<readonly JudgementEntry[]> =>
+      db.selectFrom("judgements").select(columns).where("alertId", "=", alertId).orderBy("judgementId").execute(),
     /** Returns every alert, live or ended, that is judged now, whatever the verdict. */
     judged: async (): Promise<readonly KeptAlert[]> =>
       (await judged(db).where("judgements.verdict", "is not", null).execute()).flatMap(keptAlerts),

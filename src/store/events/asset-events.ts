@@ -5,7 +5,6 @@ import { aliveStatus } from "../../contract/liveness-status.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
 import type { PlainDb } from "../schema.ts";
-import { directImportId } from "./merge.ts";
 import { deadStatusId } from "./rules.ts";
 
 /** Position of an event among those of its organization, by time. */
@@ -31,8 +30,6 @@ export interface AssetEventsQuery {
   readonly slug: string;
   readonly interval: Interval;
   readonly after: EventPlace | null;
-  /** Only events that had arrived by then [all]. */
-  readonly knownAtMs?: number;
 }
 
 /** An interval of one organization. */
@@ -83,13 +80,13 @@ const columns = sql.raw("at_ms, import_id, ordinal, asset, type_id, attribute_se
 
 /** Reads a page for EvidenceStore.assetEvents. */
 export async function assetEvents(db: PlainDb, query: AssetEventsQuery): Promise<readonly AssetEventRow[]> {
-  const { slug, interval, after, knownAtMs } = query;
+  const { slug, interval, after } = query;
   const { atMs, importId, ordinal } = after ?? { atMs: interval.afterMs + 1, importId: -1, ordinal: -1 };
   const { rows } = await sql<AssetRow>`
     SELECT ${columns} FROM events
     WHERE slug_id = ${slugId(slug)} AND at_ms >= ${atMs} AND at_ms <= ${interval.untilMs}
       AND (at_ms, import_id, ordinal) > (${atMs}, ${importId}, ${ordinal})
-      AND asset IS NOT NULL ${knownAtMs === undefined ? sql`` : sql`AND ${isKnownAt(knownAtMs)}`}
+      AND asset IS NOT NULL
       AND status_id IN (${deadStatusId}, (SELECT status_id FROM event_statuses WHERE status = ${aliveStatus}))
     ORDER BY at_ms, import_id, ordinal LIMIT ${assetEventsAPage}`.execute(db);
   return rows.map(assetEvent);
@@ -309,14 +306,6 @@ function assetEvent(row: AssetRow): AssetEventRow {
     isDeath: row.status_id === deadStatusId,
     count: row.count,
   };
-}
-
-/** Matches events that had arrived by then, and those without a recorded arrival. */
-export function isKnownAt(knownAtMs: number): RawBuilder<boolean> {
-  return sql<boolean>`(import_id IN (SELECT import_id FROM event_imports
-      WHERE import_id <> ${directImportId} AND arrived_at_ms <= ${knownAtMs})
-    OR import_id = ${directImportId} AND ordinal < coalesce(
-      (SELECT min(first_ordinal) FROM event_receipts WHERE received_at_ms > ${knownAtMs}), ${Number.MAX_SAFE_INTEGER}))`;
 }
 
 /** Selects the id of a slug; null: it has no events. */

@@ -4,7 +4,7 @@ import { eventLoopTurn, hourMs, minuteMs } from "../../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery, LivenessCounts } from "../../contract/liveness-counts.ts";
 import { rowStatement } from "../engine/row-statement.ts";
 import type { PlainDb } from "../schema.ts";
-import { isKnownAt, slugId } from "./asset-events.ts";
+import { slugId } from "./asset-events.ts";
 import { deadStatusId } from "./rules.ts";
 import type { EventSums } from "./sums/event-sums.ts";
 
@@ -94,13 +94,13 @@ async function deathsInSql(
 }
 
 /**
- * Counts the deaths of one query from single events, or the assets that died; with `knownAtMs` only of events that had arrived by then.
+ * Counts the deaths of one query from single events, or the assets that died.
  * Each interval is a statement and a turn of the event loop: at a day's window a statement reads a day.
  */
 export async function countEvents(
   db: PlainDb,
   { slug, intervals, count }: DeathsQuery,
-  { knownAtMs, signal }: { readonly knownAtMs?: number; readonly signal?: AbortSignal } = {},
+  signal: AbortSignal | undefined,
 ): Promise<AssetTypeDeaths[]> {
   const counted =
     count === "assets"
@@ -113,7 +113,7 @@ export async function countEvents(
       SELECT asset_type, counted FROM (
         SELECT type_id, CAST(${counted} AS BIGINT) AS counted FROM events
         WHERE slug_id = ${slugId(slug)} AND at_ms > ${afterMs} AND at_ms <= ${untilMs}
-          AND status_id = ${deadStatusId} AND count > 0 ${knownAtMs === undefined ? sql`` : sql`AND ${isKnownAt(knownAtMs)}`}
+          AND status_id = ${deadStatusId} AND count > 0
         GROUP BY type_id) AS of_types
       LEFT JOIN event_asset_types ON event_asset_types.type_id = of_types.type_id ORDER BY asset_type`.execute(db);
     for (const row of rows) {
@@ -139,11 +139,7 @@ export function createDeaths(db: PlainDb, sums: EventSums | null): LivenessCount
     const counted = (ofDeaths.length === 0 ? [] : await countOf(ofDeaths)).values();
     const answers: (readonly AssetTypeDeaths[])[] = [];
     for (const query of queries) {
-      answers.push(
-        query.count === "assets"
-          ? await countEvents(db, query, signal === undefined ? {} : { signal })
-          : (counted.next().value ?? []),
-      );
+      answers.push(query.count === "assets" ? await countEvents(db, query, signal) : (counted.next().value ?? []));
     }
     return answers;
   };

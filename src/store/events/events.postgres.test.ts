@@ -122,7 +122,7 @@ describe("events that several replicas store at once", () => {
 
     await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
-        (replicas[index % 2] ?? world.store).events.add(rows(90, { id: null, slug: "acme" }), startMs),
+        (replicas[index % 2] ?? world.store).events.add(rows(90, { id: null, slug: "acme" })),
       ),
     );
 

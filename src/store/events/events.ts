@@ -91,10 +91,10 @@ export function createEventStore(db: PlainDb, sums: EventSums | null = null) {
     isEmpty: async (): Promise<boolean> => (await sql`SELECT 1 FROM events LIMIT 1`.execute(db)).rows.length === 0,
     /**
      * Stores a few events as posted ones (files: import.ts, bodies: thread.ts) in the surrounding transaction, idempotent by (slug,
-     * id). `receivedAtMs` is their arrival; without it they count as known from the start.
+     * id).
      */
-    add: (events: readonly LivenessEvent[], receivedAtMs?: number): Promise<IngestOutcome> =>
-      inTransaction(db, (transaction) => addEvents(transaction, events, receivedAtMs ?? null), "latest"),
+    add: (events: readonly LivenessEvent[]): Promise<IngestOutcome> =>
+      inTransaction(db, (transaction) => addEvents(transaction, events), "latest"),
     /** Deletes events and rollups at or before `beforeMs`, at most `maxRows` of each table at a time. */
     prune: (limits: PruneLimits): Promise<Pruned> =>
       inTransaction(db, (transaction) => pruneEvents(transaction, limits), "latest"),
@@ -104,11 +104,7 @@ export function createEventStore(db: PlainDb, sums: EventSums | null = null) {
   };
 }
 
-async function addEvents(
-  db: PlainDb,
-  events: readonly LivenessEvent[],
-  arrivedAtMs: number | null,
-): Promise<IngestOutcome> {
+async function addEvents(db: PlainDb, events: readonly LivenessEvent[]): Promise<IngestOutcome> {
   const staging = new Staging();
   const { slugs, assetTypes, statuses, attributes: sets } = staging.names;
   for (const { slug, assetType, status, attributes, ...event } of events) {
@@ -122,9 +118,7 @@ async function addEvents(
     });
   }
   await staging.number(db);
-  const { received, stored, duplicates } = await storeStaging(db, staging, {
-    arrivedAtMs: arrivedAtMs === null ? null : () => arrivedAtMs,
-  });
+  const { received, stored, duplicates } = await storeStaging(db, staging);
   return { received, stored, duplicates };
 }
 
@@ -174,14 +168,7 @@ async function pruneEvents(db: PlainDb, { beforeMs, maxRows }: PruneLimits): Pro
   const minutes = await deleteOld(db, "event_minutes", "minute", "type_id, import_id", { end: endHour * 60, maxRows });
   const hours = await deleteOld(db, "event_hours", "hour", "type_id, import_id", { end: endHour, maxRows });
   if (events.length > 0 || minutes.length > 0) await noteChange(db, { firstMinute: endHour * 60 });
-  const hasMore = [events, minutes, hours].some(({ length }) => length === maxRows);
-  if (!hasMore) {
-    // Arrivals before the remaining events are not needed: these count as known from the start.
-    await sql`
-      DELETE FROM event_receipts WHERE first_ordinal <
-        (SELECT max(first_ordinal) FROM event_receipts WHERE received_at_ms < ${endHour * hourMs})`.execute(db);
-  }
-  return { hasMore };
+  return { hasMore: [events, minutes, hours].some(({ length }) => length === maxRows) };
 }
 
 /** Deletes by organization; skips rows that another replica is deleting. */

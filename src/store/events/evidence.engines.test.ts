@@ -3,9 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { createWorldOn, death, openPosts, toCsv } from "../../../test/support/store/event-store.ts";
 import { storeEngines } from "../../../test/support/store/engines.ts";
-import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
-import type { LivenessEvent } from "./events.ts";
 
 const signal = new AbortController().signal;
 const nowMs = Date.UTC(2026, 0, 15, 12);
@@ -193,80 +191,6 @@ describe.each(storeEngines)("on $engine", (engine) => {
         { atMs: nowMs - 58 * minuteMs, deaths: 1 },
         { atMs: nowMs, deaths: 1 },
       ]);
-    });
-  });
-
-  describe("deaths as they were known at an instant", () => {
-    const interval = { afterMs: 0, untilMs: nowMs };
-    const batch = (count: number): LivenessEvent[] => [death(nowMs - hourMs, "acme", { count, assetType: "URL" })];
-
-    it("are those that had come in, by post, import or before anybody noted it", async () => {
-      await using world = await createWorldOn(engine);
-      const clock = createVirtualClock({ startMs: nowMs });
-      const posts = await openPosts(world.location, clock);
-      const post = (count: number): Promise<unknown> =>
-        posts.store(Buffer.from(JSON.stringify({ at: nowMs - hourMs, slug: "acme", assetType: "URL", count })), null);
-      const known = async (atMs: number): Promise<number | undefined> => {
-        const [answer] = await world.store.evidence.deathsKnownAt([{ slug: "acme", intervals: [interval] }], atMs);
-        return answer?.[0]?.deaths[0];
-      };
-      await world.store.events.add(batch(1));
-      await post(10);
-      await clock.advance(hourMs);
-      await post(100);
-      await clock.advance(hourMs);
-      await world.import([await world.write("late.csv", toCsv(batch(1_000)))], { clock });
-      await posts.close();
-
-      expect(await known(nowMs - 1)).toBe(1);
-      expect(await known(nowMs)).toBe(11);
-      expect(await known(nowMs + hourMs - 1)).toBe(11);
-      expect(await known(nowMs + hourMs)).toBe(111);
-      expect(await known(nowMs + 2 * hourMs - 1)).toBe(111);
-      expect(await known(nowMs + 3 * hourMs)).toBe(1_111);
-    });
-
-    it("are without an import that was being written then", async () => {
-      await using world = await createWorldOn(engine);
-      let atMs = nowMs;
-      const clock = { ...createVirtualClock({ startMs: nowMs }), nowMs: () => atMs, monotonicMs: () => atMs };
-      const queries = [{ slug: "acme", intervals: [interval] }];
-
-      await world.import([await world.write("long.csv", toCsv(batch(5)))], {
-        clock,
-        onProgress: ({ phase, rows }) => {
-          if (phase === "writing" && rows === 0) setImmediate(() => (atMs += hourMs));
-        },
-      });
-
-      expect(await world.store.evidence.deathsKnownAt(queries, nowMs)).toEqual([[]]);
-      expect(await world.store.evidence.deathsKnownAt(queries, nowMs + hourMs)).toMatchObject([[{ deaths: [5] }]]);
-    });
-
-    it("are the deaths of now, later", async () => {
-      await using world = await createWorldOn(engine);
-      await world.store.events.add([...batch(3), death(nowMs - dayMs, "acme", { status: "DETECTED_AS_ALIVE" })], nowMs);
-      const queries = [
-        { slug: "acme", intervals: [interval, { afterMs: 0, untilMs: nowMs - 2 * hourMs }] },
-        { slug: "nobody", intervals: [interval] },
-      ];
-
-      expect(await world.store.evidence.deathsKnownAt(queries, nowMs)).toEqual(
-        await world.store.events.deaths(queries),
-      );
-    });
-
-    it("forget what was pruned, with when it came in", async () => {
-      await using world = await createWorldOn(engine);
-      await world.store.events.add([death(nowMs - 3 * dayMs, "acme")], nowMs - 3 * dayMs);
-      await world.store.events.add([death(nowMs - 2 * dayMs, "acme")], nowMs - 2 * dayMs);
-      await world.store.events.add([death(nowMs, "acme")], nowMs);
-      await world.store.events.prune({ beforeMs: nowMs - dayMs, maxRows: 100 });
-      const known = (atMs: number): Promise<unknown> =>
-        world.store.evidence.deathsKnownAt([{ slug: "acme", intervals: [interval] }], atMs);
-
-      expect(await known(nowMs - 1)).toEqual([[]]);
-      expect(await known(nowMs)).toEqual([[{ assetType: null, deaths: [1] }]]);
     });
   });
 

@@ -1,14 +1,13 @@
 import { sql } from "kysely";
 
 import { noType } from "../../contract/assets.ts";
-import type { AssetTypeDeaths, DeathsQuery, Interval } from "../../contract/liveness-counts.ts";
+import type { Interval } from "../../contract/liveness-counts.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { CountKind } from "../../spike/findings.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import {
   assetEvents,
   factsOf,
-  isKnownAt,
   newestAlive,
   newestDeaths,
   slugId,
@@ -19,7 +18,6 @@ import {
   type NewestAliveQuery,
   type NewestDeathsQuery,
 } from "./asset-events.ts";
-import { countEvents } from "./counts.ts";
 import { directImportId } from "./merge.ts";
 import { deadStatusId } from "./rules.ts";
 import type { PlainDb } from "../schema.ts";
@@ -136,27 +134,6 @@ export function createEvidenceStore(db: PlainDb) {
     newestDeaths: (query: NewestDeathsQuery): Promise<readonly DeathOf[]> => newestDeaths(db, query),
     /** The last events that found an asset alive, newest first; an asset may be there more than once. */
     newestAlive: (query: NewestAliveQuery): Promise<readonly AssetEventRow[]> => newestAlive(db, query),
-    /**
-     * Returns deaths like LivenessCounts, of events that had arrived by `knownAtMs`. Events without a recorded arrival count
-     * as known; deleted ones are missing.
-     */
-    deathsKnownAt: async (
-      queries: readonly DeathsQuery[],
-      knownAtMs: number,
-    ): Promise<readonly (readonly AssetTypeDeaths[])[]> => {
-      const answers: AssetTypeDeaths[][] = [];
-      for (const query of queries) answers.push(await countEvents(db, query, { knownAtMs }));
-      return answers;
-    },
-    /**
-     * Returns the instant of the organization's first event of any status that had arrived by `knownAtMs`; null without one.
-     */
-    firstEventKnownAt: async (slug: string, knownAtMs: number): Promise<number | null> => {
-      const { rows } = await sql<{ at_ms: number }>`
-        SELECT at_ms FROM events WHERE slug_id = ${slugId(slug)} AND ${isKnownAt(knownAtMs)}
-        ORDER BY at_ms LIMIT 1`.execute(db);
-      return rows[0]?.at_ms ?? null;
-    },
     /** Returns a value that changes when events arrive. */
     eventsVersion: async (): Promise<string> => {
       // On PostgreSQL an earlier import may end later than the last one.

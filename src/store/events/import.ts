@@ -104,7 +104,6 @@ async function importInputs(
     const { importId, duplicates } = await mergeStaged(transaction, {
       staging,
       arePosted: false,
-      arrivedAtMs: () => clock.nowMs(),
       shiftMs,
       signal,
       onRows: (rows) => progress({ phase: "writing", rows, totalRows: received }),

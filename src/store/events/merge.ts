@@ -17,13 +17,11 @@ const mostDirectRows = 2_000;
 
 export interface MergeOptions {
   readonly staging: Staging;
-  /** Posted events have the ordinals of one list, and arrive one by one; others form an import, which arrives at its end. */
+  /** Posted events have the ordinals of one list; others form an import. */
   readonly arePosted: boolean;
-  /** Their arrival, asked when all rows are merged; null: they count as known from the start. */
-  readonly arrivedAtMs: (() => number) | null;
   /** Added to each event's instant [0]. */
   readonly shiftMs?: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Gets the number of merged rows, after each slice. */
   readonly onRows?: (rows: number) => void;
 }
@@ -61,15 +59,12 @@ export async function mergeStaged(db: PlainDb, options: MergeOptions): Promise<M
     }
     onRows(Math.min(from + rowsASlice, staging.rows));
   }
-  // Who counts while the rows are merged does not see them: they arrive with the commit, as near as can be said before it.
-  if (options.arrivedAtMs !== null && staging.rows > 0)
-    await recordArrival(db, isDirect ? { firstOrdinal } : { importId }, options.arrivedAtMs());
   return { importId, duplicates, stored };
 }
 
 async function beginImport(db: PlainDb): Promise<number> {
   const { rows } = await sql<{ import_id: number }>`
-    INSERT INTO event_imports (arrived_at_ms) VALUES (0) RETURNING import_id`.execute(db);
+    INSERT INTO event_imports DEFAULT VALUES RETURNING import_id`.execute(db);
   return rows[0]?.import_id ?? 0;
 }
 
@@ -79,18 +74,6 @@ async function takeOrdinals(db: PlainDb, count: number): Promise<number> {
     UPDATE event_imports SET next_ordinal = next_ordinal + ${count} WHERE import_id = ${directImportId}
     RETURNING next_ordinal`.execute(db);
   return (rows[0]?.next_ordinal ?? 0) - count;
-}
-
-async function recordArrival(
-  db: PlainDb,
-  rows: { readonly firstOrdinal: number } | { readonly importId: number },
-  atMs: number,
-): Promise<void> {
-  const recording =
-    "importId" in rows
-      ? sql`UPDATE event_imports SET arrived_at_ms = ${atMs} WHERE import_id = ${rows.importId}`
-      : sql`INSERT INTO event_receipts (first_ordinal, received_at_ms) VALUES (${rows.firstOrdinal}, ${atMs})`;
-  await recording.execute(db);
 }
 
 /** The statements of a merge, the same on both engines. */

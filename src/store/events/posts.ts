@@ -9,7 +9,7 @@ import { dialectOf } from "../engine/dialect.ts";
 import type { PlainDb } from "../schema.ts";
 import { writeEvents } from "./database.ts";
 import type { IngestOutcome } from "./events.ts";
-import { mergeStaged, type MergeOptions } from "./merge.ts";
+import { mergeStaged } from "./merge.ts";
 import { inputOfBody, readAll } from "./read.ts";
 import { createTally, type StatusTally } from "./rules.ts";
 import { openStage, Staging } from "./stage.ts";
@@ -75,7 +75,7 @@ async function storePost(connection: PlainDb, staging: Staging, options: StorePo
   const store = async (transaction: PlainDb): Promise<PostOutcome> => {
     const known = key === null ? null : await claimKey(transaction, key, sha256, clock.nowMs());
     if (known !== null) return { ...known, storedByStatus: createTally() };
-    const outcome = await storeStaging(transaction, staging, { arrivedAtMs: () => clock.nowMs(), signal });
+    const outcome = await storeStaging(transaction, staging, signal);
     if (key !== null)
       await sql`
         UPDATE event_posts SET received = ${outcome.received}, stored = ${outcome.stored},
@@ -87,14 +87,10 @@ async function storePost(connection: PlainDb, staging: Staging, options: StorePo
 }
 
 /** Stores events that wait in memory as posted ones, in the surrounding transaction. */
-export async function storeStaging(
-  db: PlainDb,
-  staging: Staging,
-  options: Pick<MergeOptions, "arrivedAtMs" | "signal">,
-): Promise<PostOutcome> {
+export async function storeStaging(db: PlainDb, staging: Staging, signal?: AbortSignal): Promise<PostOutcome> {
   await openStage(db, "transaction");
   await staging.write(db, "transaction");
-  const { stored, duplicates } = await mergeStaged(db, { ...options, staging, arePosted: true });
+  const { stored, duplicates } = await mergeStaged(db, { staging, arePosted: true, signal });
   return { received: staging.rows, stored: staging.rows - duplicates, duplicates, storedByStatus: stored };
 }
 

@@ -21,7 +21,6 @@ const base = {
   slug: z.string(),
   startedAtMs: z.number(),
   finishedAtMs: z.number(),
-  version: z.string().exactOptional(),
 };
 
 const storedReport = z.discriminatedUnion("kind", [

@@ -67,7 +67,6 @@ const refusals: readonly Refusal[] = [
   { command: "check --at yesterday", exitCode: 64, says: ["--at", "yesterday", "2026-01-15T12:00:00Z"] },
   { command: "check --at 2026-01-15", exitCode: 64, says: ["--at", "2026-01-15T12:00:00Z"] },
   { command: "check --at 9999999999999999", exitCode: 64, says: ["--at", "2026-01-15T12:00:00Z"] },
-  { command: "explain acme@2026-02-30T00:00:00Z", exitCode: 64, says: ["is no id", "not a real date"] },
   { command: "marker add x --at 2026-02-30T00:00:00Z", exitCode: 64, says: ["--at", "not a real date"] },
   { command: "marker list --from 9999999999999999", exitCode: 64, says: ["--from", "2026-01-15T12:00:00Z"] },
   {
@@ -146,7 +145,6 @@ const refusals: readonly Refusal[] = [
   { command: "outbox retry 7", exitCode: 64, says: ["7: no notification that waits"] },
   { command: "outbox discard 7", exitCode: 64, says: ["7: no notification that waits"] },
   { command: "keys revoke 7", exitCode: 64, says: ["no valid key 7"] },
-  { command: "explain 7777", exitCode: 64, says: ["no alert has an id that begins with 7777"] },
   // What is not there, cannot be used or does not answer.
   {
     command: "reports list --slug acme --cursor made-up",

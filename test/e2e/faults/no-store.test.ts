@@ -18,8 +18,6 @@ storage: ${storage}
 `;
 const files = { "events.csv": "at,slug\n2026-01-01T00:00:00Z,acme\n" };
 const readers = [
-  "explain acme@2026-01-01T00:00:00Z",
-  "explain 0196f0a2-7c53-7c53-8a51-0b7e3f1c2d4e",
   "backtest",
   "tune",
   "keys list",

@@ -42,15 +42,13 @@ interface Causes {
   readonly attempts: number;
   readonly refused: number;
   readonly batches: number;
-  /** Of batches, each until it was taken. */
-  readonly sends: number;
   readonly postsOfADay: number;
   readonly events: number;
 }
 
 /** The most rows of each table at any time. */
 function boundsOf(causes: Causes): Readonly<Record<string, number>> {
-  const { runs, wallHours, fired, sayings, incidents, attempts, refused, batches, sends, postsOfADay, events } = causes;
+  const { runs, wallHours, fired, sayings, incidents, attempts, refused, batches, postsOfADay, events } = causes;
   const hours = wallHours + backfilledHours;
   return {
     // Numbers of what is configured.
@@ -109,8 +107,6 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     event_imports: 1 + batches,
     event_files: batches,
     event_posts: postsOfADay,
-    // Also of a post of nothing new.
-    event_receipts: sends,
     events,
     event_ids: events,
     event_minutes: events,
@@ -153,7 +149,6 @@ export class BoundOracle {
   /** The last one with a key, by the monotonic clock. */
   #postTakenAtMs = 0;
   #events = 0;
-  #sends = 0;
   #sayings = 0;
   #firstWallMs = Infinity;
   #lastWallMs = -Infinity;
@@ -182,7 +177,6 @@ export class BoundOracle {
       if (hasKey) this.#postTakenAtMs = monotonicMs;
       return;
     }
-    this.#sends++;
     const last = this.#batches.at(-1);
     if (batch === this.#batch && last !== undefined) last.sentAtMs = monotonicMs;
     else {
@@ -264,7 +258,6 @@ export class BoundOracle {
       attempts: all.reduce((sum, { attempts }) => sum + attempts, 0),
       refused: all.reduce((sum, { refused }) => sum + refused, 0),
       batches: this.#batches.length,
-      sends: this.#sends,
       postsOfADay: this.#batches.filter(
         ({ hasKey, sentAtMs }) => hasKey && sentAtMs > this.#postTakenAtMs - rememberedPostsMs,
       ).length,

@@ -13,8 +13,8 @@ const events: readonly MigrationStatement[] = [
 
   // Import 0 holds posted events.
   `CREATE TABLE event_imports (
-     import_id INTEGER PRIMARY KEY AUTOINCREMENT, arrived_at_ms INTEGER, next_ordinal INTEGER NOT NULL DEFAULT 0)`,
-  `INSERT INTO event_imports (import_id, arrived_at_ms) VALUES (0, 0)`,
+     import_id INTEGER PRIMARY KEY AUTOINCREMENT, next_ordinal INTEGER NOT NULL DEFAULT 0)`,
+  `INSERT INTO event_imports (import_id) VALUES (0)`,
 
   // Every event; ordinal distinguishes events of one import at one instant. type_id 0: none.
   `CREATE TABLE events (
@@ -50,9 +50,6 @@ const events: readonly MigrationStatement[] = [
   `CREATE INDEX event_posts_by_time ON event_posts (at_ms)`,
   // A set of attributes as a JSON object, names in order; an event refers to it by a small integer.
   `CREATE TABLE event_attribute_sets (attribute_set_id INTEGER PRIMARY KEY, attributes TEXT NOT NULL UNIQUE)`,
-  // Arrival of the rows of import 0, from this ordinal on: a row per instant and post, not per event. Rows before the first
-  // one have no recorded arrival. Rows of other imports arrive when their import ends.
-  `CREATE TABLE event_receipts (first_ordinal INTEGER PRIMARY KEY, received_at_ms INTEGER NOT NULL)`,
   // Changes of event_minutes, in the order of commits, for running sums in memory (store/events/sums/changes.ts): a row with
   // deaths adds them to its minute, one without says that the organization changed, and one without an organization that
   // everything before its minute was deleted. The newest row is always kept: positions are never used again.
