@@ -169,7 +169,6 @@ receivers:
       {
         type: "webhook",
         secrets: [],
-        format: "flatline",
         template: null,
         minSeverity: "fail",
         sendUnknown: false,
