@@ -92,7 +92,7 @@ describe("an incident", () => {
 
   it("is acknowledged by who acknowledged all that fires in it, those quiet under that included", () => {
     const acknowledgement = { atMs: 1, by: "dana", note: null, comment: null, severity: "fail" } as const;
-    const whole = { ...acknowledgement, organizations: 1, receiver: null, reach: null };
+    const whole = { ...acknowledgement, organizations: 1, receiver: null };
     const own = member({ slug: "a", acknowledgement });
 
     expect(summarize([own, member({ slug: "b" })], { acknowledgement: whole }).acknowledgedBy).toBeNull();

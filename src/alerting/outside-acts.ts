@@ -127,7 +127,7 @@ export function createOutsideActs({
     request: Pick<IncidentActRequest, "incident" | "act" | "author" | "isDryRun"> & { readonly receiver: string },
   ): Promise<OutsideOutcome> {
     const context = { store: noting, settings: settings(), nowMs: clock.nowMs(), newId };
-    const everything = { slugs: null, reaches: () => true, reach: null, mayOpenGate: false };
+    const everything = { slugs: null, mayOpenGate: false };
     try {
       const { done, skipped } = await actOnIncident(context, { ...request, ...everything });
       if (done.length > 0) return "applied";

@@ -288,8 +288,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
     it.each([
       ["an unknown incident", 9, {}, "not_found"],
-      ["one of which no member is in reach", 1, { reach: ["z"] }, "not_found"],
-      ["a slug out of reach", 1, { reach: ["a"], slugs: ["b"] }, "forbidden"],
       ["a slug that is no member", 1, { slugs: ["d"] }, "invalid_data"],
     ])("is refused for %s, and nothing is done", async (_what, incident, how, code) => {
       await open();

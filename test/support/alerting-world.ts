@@ -60,8 +60,6 @@ export interface WorldOptions {
 /** Who acts on an incident, and on what of it. */
 export interface IncidentHow {
   readonly slugs?: readonly string[];
-  /** The organizations that the author may act on [all]. */
-  readonly reach?: readonly string[];
   /** [true] */
   readonly mayOpenGate?: boolean;
   readonly isDryRun?: boolean;
@@ -471,7 +469,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
         ),
       );
     },
-    actOn: (incident, act, { slugs: some, reach, mayOpenGate = true, isDryRun = false } = {}) =>
+    actOn: (incident, act, { slugs: some, mayOpenGate = true, isDryRun = false } = {}) =>
       surviving(() =>
         actOnIncident(
           { store: crashable("act"), settings: settings(), nowMs: clock.nowMs(), newId },
@@ -480,8 +478,6 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
             act,
             author: actor("kim", "token"),
             slugs: some ?? null,
-            reaches: (slug) => reach?.includes(slug) ?? true,
-            reach: reach ?? null,
             mayOpenGate,
             isDryRun,
           },

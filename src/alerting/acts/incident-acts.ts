@@ -32,12 +32,8 @@ export interface IncidentActRequest {
   readonly incident: number;
   readonly act: IncidentAct;
   readonly author: Actor;
-  /** null: all that the author may act on. */
+  /** null: all. */
   readonly slugs: readonly string[] | null;
-  /** Whether the author may act on an organization. */
-  readonly reaches: (slug: string) => boolean;
-  /** The patterns of organizations by which `reaches` decides; null: all. */
-  readonly reach: readonly string[] | null;
   readonly mayOpenGate: boolean;
   /** The receiver through whose link or hook it comes: it acts on what that was notified of [not through one]. */
   readonly receiver?: string;
@@ -76,9 +72,8 @@ const membersPerTransaction = 200;
 /**
  * Does an act to each member of an incident that CONTRACT 12 and 13 allow it for. What was done before a crash stays done, and
  * asked again it is `already`. Wake the notifier afterwards.
- * @throws FlatlineError not_found for an incident that is unknown or of which the author may act on no member; forbidden for a
- *   slug out of reach; invalid_data for one that is no member, or an act that its family does not have; conflict for an
- *   acknowledgement or silence of one that has ended. Nothing is done then.
+ * @throws FlatlineError not_found for an unknown incident; invalid_data for a slug that is no member, or an act that its family
+ *   does not have; conflict for an acknowledgement or silence of one that has ended. Nothing is done then.
  */
 export async function actOnIncident(
   context: IncidentActContext,
@@ -87,12 +82,10 @@ export async function actOnIncident(
   const { store } = context;
   const incident = await store.incidents.find(request.incident);
   const all = (await store.incidents.members([request.incident])).get(request.incident) ?? [];
-  const reached = all.filter(({ alert }) => request.reaches(alert.slug));
-  if (incident === null || reached.length === 0)
-    throw new FlatlineError("not_found", "no incident has this number or id");
+  if (incident === null || all.length === 0) throw new FlatlineError("not_found", "no incident has this number or id");
   requireSlugs(request, all);
   requireAct(incident, request.act, context.nowMs);
-  const wanted = reached.filter(({ alert }) => request.slugs?.includes(alert.slug) ?? true);
+  const wanted = all.filter(({ alert }) => request.slugs?.includes(alert.slug) ?? true);
   const results: IncidentActResult[] = [];
   for (let start = 0; start < wanted.length; start += membersPerTransaction) {
     const some = wanted.slice(start, start + membersPerTransaction);
@@ -130,10 +123,7 @@ async function inTransaction(
   }
 }
 
-function requireSlugs({ slugs, reaches }: IncidentActRequest, members: readonly KeptAlert[]): void {
-  const foreign = slugs?.find((slug) => !reaches(slug));
-  if (foreign !== undefined)
-    throw new FlatlineError("forbidden", `this identity is not for the organization ${JSON.stringify(foreign)}`);
+function requireSlugs({ slugs }: IncidentActRequest, members: readonly KeptAlert[]): void {
   const stranger = slugs?.find((slug) => !members.some(({ alert }) => alert.slug === slug));
   if (stranger !== undefined)
     throw new FlatlineError("invalid_data", `slugs: ${JSON.stringify(stranger)} is no member of this incident`);
@@ -229,11 +219,11 @@ async function changeIncident(
   { parts, context, request, incident, severity }: Step,
   organizations: number,
 ): Promise<void> {
-  const { act, author, reach, receiver = null } = request;
+  const { act, author, receiver = null } = request;
   if (act.kind === "unacknowledge") await parts.incidents.save({ ...incident, acknowledgement: null });
   if (act.kind !== "acknowledge" || incident.acknowledgement !== null) return;
   const { name: by, note } = author;
-  const acknowledgement = { atMs: context.nowMs, by, note, severity, organizations, receiver, reach };
+  const acknowledgement = { atMs: context.nowMs, by, note, severity, organizations, receiver };
   await parts.incidents.save({ ...incident, acknowledgement });
 }
 

@@ -1,4 +1,3 @@
-import { matchesText } from "../../base/text-pattern.ts";
 import { compareSeverity } from "../../contract/severity.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
@@ -6,8 +5,8 @@ import type { GatePolicy } from "./gate.ts";
 
 /**
  * Returns whether an alert that joined after the acknowledgement of its incident is quiet under it (CONTRACT 15): only while the
- * incident has a fleet verdict, is no worse than the incident was, its author may act on the organization, and an
- * acknowledgement would not open the gate. It is not acknowledged itself.
+ * incident has a fleet verdict, is no worse than the incident was, and an acknowledgement would not open the gate. It is not
+ * acknowledged itself.
  */
 export function isQuietUnder(
   { acknowledgement, verdict }: Pick<Incident, "acknowledgement" | "verdict">,
@@ -17,7 +16,5 @@ export function isQuietUnder(
   // What came by a link or another service is of those that its receiver was notified of: who joins is notified.
   if (acknowledgement === null || acknowledgement.receiver !== null || verdict === null) return false;
   if (alert.acknowledgement !== null || alert.isTakenBack === true || releaseOn.includes("acknowledged")) return false;
-  const { reach } = acknowledgement;
-  const isInReach = reach === null || reach.some((pattern) => matchesText(pattern, alert.slug));
-  return isInReach && compareSeverity(alert.severity, acknowledgement.severity) <= 0;
+  return compareSeverity(alert.severity, acknowledgement.severity) <= 0;
 }

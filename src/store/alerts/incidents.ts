@@ -35,8 +35,6 @@ export interface IncidentAcknowledgement {
   readonly organizations: number;
   /** The receiver through whose link or hook it came; null: a person with a token or a proxy's name. */
   readonly receiver: string | null;
-  /** Patterns of the organizations on which its author may act; null: all. */
-  readonly reach: readonly string[] | null;
 }
 
 /** What the verifier says of some of an incident's dead assets (CONTRACT 16), without names. */
@@ -123,7 +121,6 @@ const bodySchema = z.object({
       severity: z.enum(severities),
       organizations: z.number(),
       receiver: z.string().nullable(),
-      reach: z.array(z.string()).nullable(),
     })
     .nullable(),
   outlived: z.number(),
