@@ -17,13 +17,15 @@ const sentAtMs = Date.UTC(2026, 0, 15, 12, 0, 5);
 const resendMs = 60_000;
 
 // An incident of one, one of many, its end, an escalation, and what gives no result: other samples differ in words only.
-const chatForms = ["firing", "group", "fleet-resolved", "lead", "unreachable"];
+const slackForms = ["firing", "group", "fleet-resolved", "lead", "unreachable"];
+// The words are Slack's: of other chats one message shows what is theirs.
+const chatForms = ["group"];
 // Labels are by check and kind, and an end ends the labels that were sent.
-const alertForms = ["escalated", "fleet", "fleet-resolved", "unknown", "review-queue", "healthcheck"];
+const alertForms = ["escalated", "fleet-resolved", "healthcheck"];
 const payloadForms = ["sample", "fleet", "fleet-resolved", "unknown", "judged-released"];
 
 const bodies: readonly (readonly [string, readonly string[], (notification: Notification) => unknown])[] = [
-  ["slack", chatForms, (notification) => slackBody(notification)],
+  ["slack", slackForms, (notification) => slackBody(notification)],
   ["discord", chatForms, (notification) => discordBody(notification)],
   ["msteams", chatForms, (notification) => teamsBody(notification)],
   ["webhook", payloadForms, notificationPayload],
@@ -57,9 +59,9 @@ describe("goldens", () => {
     const logger = createLogger({ level: "info", format: "json", pretty: () => "", write });
     const receiver = createLogReceiver({ type: "log", name: "console" }, { logger });
 
-    for (const [kind, notification] of Object.entries(samples)) {
+    for (const kind of slackForms) {
       lines.push(`== ${kind}\n`);
-      const outcome = await receiver.deliver(notification, { signal: new AbortController().signal, nowMs: sentAtMs });
+      const outcome = await receiver.deliver(sample(kind), { signal: new AbortController().signal, nowMs: sentAtMs });
       expect(outcome).toEqual({ kind: "accepted", detail: "logged" });
     }
 
