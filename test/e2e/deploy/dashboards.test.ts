@@ -28,60 +28,6 @@ const queries = dashboards.flatMap(queriesOf);
 const isRemoteOnly = ({ expr }: DashboardQuery): boolean => expr.includes("flatline_source_requests_total");
 
 describe("the dashboards", () => {
-  it("have fixed uids, and are provisioned as they are: no inputs, no id, nothing to choose first", () => {
-    expect(dashboards.map(({ uid }) => uid)).toEqual(["flatline-fleet", "flatline-organization", "flatline-itself"]);
-    for (const dashboard of dashboards) {
-      expect(dashboard).not.toHaveProperty("__inputs");
-      expect(dashboard).toMatchObject({ id: null, tags: ["flatline"] });
-    }
-  });
-
-  it("ask the Prometheus of the datasource variable only", () => {
-    const sources = dashboards.flatMap(({ panels }) =>
-      panels.flatMap(({ datasource, targets = [] }) => [datasource, ...targets.map((target) => target.datasource)]),
-    );
-
-    expect(new Set(sources.filter((source) => source !== undefined).map(({ uid }) => uid))).toEqual(
-      new Set(["${datasource}"]),
-    );
-    expect(dashboards.map(({ templating }) => templating.list[0]?.type)).toEqual(Array(3).fill("datasource"));
-  });
-
-  it.each(dashboards)("$title: every panel is named, explained and in a place of its own", ({ panels }) => {
-    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
-      Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`),
-    );
-
-    expect(panels.filter(({ type, title, description }) => !title || (type !== "row" && !description))).toEqual([]);
-    expect(new Set(cells).size).toBe(cells.length);
-    expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([]);
-  });
-
-  it("rate counters over $__rate_interval, and over nothing else", () => {
-    const ranges = queries.flatMap(({ expr }) => [...expr.matchAll(/\[([^\]]+)\]/g)].map(([, range]) => range));
-
-    expect(ranges.length).toBeGreaterThan(10);
-    expect(new Set(ranges)).toEqual(new Set(["$__rate_interval"]));
-  });
-
-  it.each(dashboards)("$title: every number has a unit, every line its last and highest value", ({ panels }) => {
-    const ofNumbers = panels.filter(({ type }) => type === "timeseries" || type === "stat" || type === "table");
-
-    expect(ofNumbers.filter(({ fieldConfig }) => fieldConfig?.defaults.unit === undefined)).toEqual([]);
-    const lines = panels.filter(({ type }) => type === "timeseries");
-    for (const { options } of lines) expect(options?.legend?.calcs).toEqual(["lastNotNull", "max"]);
-  });
-
-  it("link to the page of flatline, each organization to its own", () => {
-    for (const { links, templating } of dashboards) {
-      expect(links).toContainEqual(expect.objectContaining({ url: "${page}" }));
-      expect(templating.list.find(({ name }) => name === "page")).toMatchObject({ type: "textbox" });
-    }
-    const texts = dashboards.map(({ panels }) => JSON.stringify(panels));
-    expect(texts[0]).toContain("${page}/o/${__value.text:percentencode}");
-    expect(texts[1]).toContain("${page}/o/${__field.labels.slug:percentencode}");
-  });
-
   it("ask for metrics only that flatline exports", () => {
     const asked = new Set(queries.flatMap(({ expr }) => expr.match(/flatline_\w+/g) ?? []));
     const known = new Set<string>(instruments.map(({ name }) => name));
@@ -191,72 +137,6 @@ describe.skipIf(prometheusTool.isMissing)(`over a real Prometheus${prometheusToo
 
   it.each(["foreign", "empty", "broken"])("asks nothing that fails of a service with other keys: %s", async (slug) => {
     for (const query of queries) await expect(ask(query, "remote", slug), query.where).resolves.toBeInstanceOf(Array);
-  });
-
-  it.each([
-    ["foreign", "Severity (A)", [3]],
-    ["empty", "Severity (A)", [1]],
-    ["broken", "Severity (A)", [2]],
-    ["foreign", "Observed (A)", [1, 40]],
-    ["foreign", "Thresholds (A)", [9]],
-    ["empty", "Observed (A)", []],
-    ["broken", "Observed (A)", []],
-    ["foreign", "Count and expected (A)", []],
-  ])("shows of %s what there is: %s", async (slug, panel, expected) => {
-    const query = queries.find(({ where }) => where === `flatline-organization: ${panel}`);
-    if (query === undefined) throw new Error(`no panel ${panel}`);
-
-    const values = async (): Promise<number[]> =>
-      (await ask(query, "remote", slug)).map(({ value }) => value).toSorted((a, b) => a - b);
-
-    await expect.poll(values, { timeout: 40_000 }).toEqual(expected);
-  });
-
-  it("lists who spikes, unknown ones without a count", async () => {
-    const ofFleet = (refId: string): DashboardQuery => {
-      const found = queries.find(({ where }) => where === `flatline-fleet: Who spikes (${refId})`);
-      if (found === undefined) throw new Error(`no query ${refId}`);
-      return found;
-    };
-    const rows = async (refId: string): Promise<Record<string, number>> =>
-      Object.fromEntries((await ask(ofFleet(refId), ".*", "")).map(({ labels, value }) => [labels["slug"], value]));
-
-    await expect
-      .poll(() => rows("severity"), { timeout: 40_000 })
-      .toEqual({ "ads-hosts": 3, "adware-hosts": 1, "risk-hosts": 3, foreign: 3, empty: 1, broken: 2 });
-    expect(Object.keys(await rows("count")).toSorted()).toEqual(["ads-hosts", "adware-hosts", "risk-hosts"]);
-    expect((await rows("ratio"))["ads-hosts"]).toBeGreaterThan(100);
-  });
-
-  it.each(["The worst five (A)", "How the ratios spread (A)"])(
-    "shows the deaths in place of a ratio where nothing was expected: %s",
-    async (panel) => {
-      const query = queries.find(({ where }) => where === `flatline-fleet: ${panel}`);
-      if (query === undefined) throw new Error(`no panel ${panel}`);
-      const deaths = 'flatline_check_deaths{slug="risk-hosts"}';
-
-      const shown = async (): Promise<number | undefined> =>
-        (await ask(query, "example", "")).find(({ labels }) => labels["slug"] === "risk-hosts")?.value;
-
-      await expect.poll(shown, { timeout: 40_000 }).toBeGreaterThan(10);
-      expect(await shown()).toBe((await prometheus.query(deaths))[0]?.value);
-      expect((await prometheus.query('flatline_check_expected_deaths{slug="risk-hosts"}'))[0]?.value).toBe(0);
-    },
-  );
-
-  it("annotates the alerts that fire", async () => {
-    const annotation = queries.find(({ where }) => where.includes("annotation Alerts"));
-    if (annotation === undefined) throw new Error("no annotation");
-
-    const samples = await eventually(async () => {
-      const found = await ask(annotation, "example", "ads-hosts");
-      return found.length > 0 && found;
-    });
-
-    expect(samples).toContainEqual({
-      labels: { check: "dead-asset-spike", slug: "ads-hosts", severity: "fail" },
-      value: 1,
-    });
   });
 
   it("annotates what people marked, at the millisecond at which they did it", async () => {

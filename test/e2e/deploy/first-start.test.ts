@@ -156,14 +156,6 @@ describe.each(["the first start", "a second start"])("%s", () => {
     });
   });
 
-  it("serves the page with every style, script and mark that it names", async () => {
-    const page = await readText(`${url}/`);
-    const names = [...page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => String(path));
-
-    expect(names).toEqual(expect.arrayContaining([expect.stringMatching(/\.css/), expect.stringMatching(/\.js/)]));
-    for (const name of names) expect((await readText(`${url}${name}`)).length, name).toBeGreaterThan(0);
-  });
-
   it("writes the delivered notifications, with their severities, into the log", () => {
     const told = program.log().filter(({ msg, event }) => msg === "alert firing" && event === "firing");
 

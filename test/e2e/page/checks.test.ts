@@ -11,8 +11,6 @@ import { eventually } from "../../support/program/program.ts";
 const clock = createSystemClock();
 const bearer = { authorization: "Bearer t" };
 const asset = "https://login.acme.example";
-// Where zero lies in the chart of one organization, from above.
-const chartFoot = 160;
 
 let folder: DaemonFolder;
 let browser: TestBrowser;
@@ -91,17 +89,6 @@ afterAll(async () => {
   await folder?.close();
 });
 
-it("says what was marked in words, not on hover only", async () => {
-  const body = JSON.stringify({ text: "captcha <rollout>", slug: "calm" });
-  await fetch(`${url}/api/v1/markers`, {
-    method: "POST",
-    headers: { ...bearer, "content-type": "application/json" },
-    body,
-  });
-
-  expect(textOf(await pageOf("/o/calm"))).toContain("«captcha &#60;rollout&#62;»");
-});
-
 describe("checks beside the spike check, on the page of an organization", () => {
   it("are said in the headline, with their incident, and each with what it saw", async () => {
     const text = textOf(await pageOf("/o/acme"));
@@ -122,29 +109,6 @@ describe("checks beside the spike check, on the page of an organization", () => 
     expect(textOf(await pageOf("/o/reviewed", bearer))).toMatch(/1 report waits, the oldest for .* 9001/);
     expect(await pageOf("/o/reviewed")).not.toContain("9001");
   });
-
-  it("run together, by who may", async () => {
-    const before = Date.now();
-    const answer = await fetch(`${url}/o/acme/run`, { method: "POST", headers: bearer, redirect: "manual" });
-
-    expect([answer.status, answer.headers.get("location")]).toEqual([303, "/o/acme?did=3%20healthchecks%20ran."]);
-    const checks = (await (await fetch(`${url}/api/v1/checks`)).json()) as { slug: string; lastRunAt: string }[];
-    for (const { slug, lastRunAt } of checks) expect(Date.parse(lastRunAt) >= before).toBe(slug === "acme");
-    const nobody = await fetch(`${url}/o/acme/run`, { method: "POST", redirect: "manual" });
-    expect([nobody.status, nobody.headers.get("location")]).toEqual([303, "/sign-in"]);
-  });
-});
-
-it("draws the past against the thresholds that held then", async () => {
-  await configure(8);
-  await fetch(`${url}/-/reload`, { method: "POST", headers: bearer });
-  await fetch(`${url}/api/v1/checks/dead-asset-spike/calm/run`, { method: "POST", headers: bearer });
-  const page = await pageOf("/o/calm?range=24h");
-
-  const [, path = ""] = /<path\s+stroke="var\(--fail\)"[^>]*?\sd="([^"]*)"/.exec(page) ?? [];
-  const heights = [...path.matchAll(/(?:M[\d.]+ |V)([\d.]+)/g)].map(([, y]) => chartFoot - Number(y));
-  expect(heights.at(-2)).toBeGreaterThan(20);
-  expect(heights.at(-1)).toBeCloseTo(2 * (heights.at(-2) ?? 0), 0);
 });
 
 it("an organization's page says so when the organization is removed", async () => {

@@ -127,21 +127,6 @@ describe("the page of an incident", () => {
     ]);
   });
 
-  it("has the members that do not share the cause first, with sums that add up", async () => {
-    const page = await open("/incidents/1");
-
-    const groups = await page.locator("tr.group:not([data-gone]) .sev").allInnerTexts();
-    expect(groups.map((one) => one.trim())).toEqual([
-      "1 does not share the cause: look at it apart",
-      "4 share it, most excess first",
-    ]);
-    const counts = await page.locator("tr[id^=member-] .count").allInnerTexts();
-    const sums = await page.locator("tr.group:not([data-gone]) .count").allInnerTexts();
-    const add = (some: readonly string[]): number =>
-      some.reduce((sum, one) => sum + Number(one.replaceAll(",", "")), 0);
-    expect(add(sums)).toBe(add(counts));
-  });
-
   it("copies itself as text for a channel", async () => {
     const page = await open("/incidents/1", { permissions: ["clipboard-read", "clipboard-write"] });
 
@@ -220,46 +205,6 @@ describe("the page of an incident", () => {
     expect(await page.locator(`input[value=${first}]`).count()).toBe(0);
     expect(await page.locator(`input[value=${ticked}]`).isChecked()).toBe(true);
     expect(await link.isVisible()).toBe(false);
-  });
-
-  it("keeps rows in their places while one is ticked", async () => {
-    const page = await open("/incidents/1");
-    const rows = (): Promise<string[]> => page.locator("tr[id^=member-] th a").allInnerTexts();
-    const before = await rows();
-    const last = before.at(-1) ?? "";
-    await page.locator(`input[value=${last}]`).check();
-
-    const deaths = Array.from({ length: 200 }, (_, death) =>
-      JSON.stringify({
-        at: new Date(Date.now() - death).toISOString(),
-        slug: last,
-        assetType: "URL",
-        asset: `https://${last}-more-${death}.example/`,
-        status: "DETECTED_AS_DEAD",
-        attributes: { reason: "captcha_page" },
-      }),
-    );
-    await post("/api/v1/events", deaths.join("\n"), "application/x-ndjson");
-    await post(`/api/v1/checks/dead-asset-spike/${last}/run`, "{}");
-    await page.locator(`tr:has(input[value=${last}]) .count`, { hasText: /2\d\d/ }).waitFor();
-
-    expect(await rows()).toEqual(before);
-    await page.locator(`input[value=${last}]`).uncheck();
-    await page.reload();
-    expect(await rows()).not.toEqual(before);
-  });
-
-  it("is not known: a page that says so, and a foreign one too", async () => {
-    for (const [path, headers] of [
-      ["/incidents/999", bearer],
-      ["/incidents/none", bearer],
-    ] as const) {
-      const answer = await fetch(url + path, { headers: { ...headers, accept: "text/html" } });
-      expect([answer.status, await answer.text()]).toEqual([
-        404,
-        expect.stringContaining("There is no such incident."),
-      ]);
-    }
   });
 
   it("has its acts at the foot of a phone, also without scripts", async () => {
@@ -377,30 +322,5 @@ describe("acts on an incident", () => {
 
     expect(await ask("judge")).toMatch(/What were these 5 alerts\?[^]*<b>5<\/b> judged before: they are judged again/);
     expect(await ask("release")).toContain("None of its gates is shut.");
-  });
-});
-
-describe("an incident that grows", () => {
-  it("says how many more began while one is ticked, and shows them when asked", async () => {
-    const page = await open("/incidents/1");
-    const rows = (): Promise<string[]> => page.locator("tr[id^=member-] th a").allInnerTexts();
-    const before = await rows();
-    await page.locator("input[value=globex]").check();
-
-    const nowMs = Date.now();
-    const deaths = Array.from({ length: 80 }, (_, death) =>
-      JSON.stringify({ at: new Date(nowMs - death * 1_000).toISOString(), slug: "hooli", assetType: "URL" }),
-    );
-    await post("/api/v1/events", deaths.join("\n"), "application/x-ndjson");
-    await post("/api/v1/checks/dead-asset-spike/hooli/run", "{}");
-    const link = page.getByRole("link", { name: "1 more began" });
-    await link.waitFor();
-
-    expect(await rows()).toEqual(before);
-    expect(await textAt(page, ".bulk")).toContain("1 of 6 ticked");
-    await link.click();
-    await page.locator("input[value=hooli]").waitFor();
-    expect(await page.locator("input[value=globex]").isChecked()).toBe(true);
-    expect(await link.isVisible()).toBe(false);
   });
 });

@@ -60,16 +60,6 @@ function events(nowMs: number): string {
   return lines([...calm, ...spike, ...revived]);
 }
 
-/** An organization that began three hours ago, and everything of it dies. */
-const thinEvents = (nowMs: number): string =>
-  lines(
-    Array.from({ length: 80 }, (_, death) => ({
-      slug: "hooli",
-      atMs: nowMs - (death < 4 ? 3 * hourMs : hourMs / 2) - death * 1_000,
-      asset: `https://hooli-${death}.example/`,
-    })),
-  );
-
 const send = (path: string, body: string, type = "application/json", headers: object = bearer): Promise<Response> =>
   fetch(`${url}${path}`, { method: "POST", headers: { ...headers, "content-type": type }, body, redirect: "manual" });
 
@@ -160,24 +150,6 @@ describe("the page of an organization", () => {
     expect(await page.locator("a:text-is('for all 4')").getAttribute("href")).toBe("/incidents/1");
   });
 
-  it("has the settings that differ and where they were set, and who is told", async () => {
-    const page = await open("/o/globex");
-
-    expect(await textAt(page, "tr:has(code:text-is('minSpikeCount'))")).toMatch(
-      /^minSpikeCount 12 flatline\.yaml:\d+$/,
-    );
-    expect(await textAt(page, "#about dd:last-child")).toBe("ops; lead after 30 min");
-    expect(await textAt(page, "#about")).toContain("team fraud");
-  });
-
-  it("says why it is unknown, and which incident that is", async () => {
-    const page = await open("/o/hooli");
-
-    expect(await textAt(page, "h1")).toMatch(
-      /^hooli could not be checked since [\w :]+: no liveness event .* \(no_events\)\. It has never had a result\. That is incident 2\.$/,
-    );
-  });
-
   it("is not there, or not for the reader", async () => {
     const missing = await get("/o/none");
     expect([missing.status, await missing.text()]).toEqual([
@@ -197,18 +169,6 @@ describe("dead assets", () => {
     expect(await (await get("/o/globex", {})).text()).not.toContain("hxxps");
   });
 
-  it("are filtered by whether they live again, and come in pages of 100", async () => {
-    const page = await open("/o/globex", { javaScriptEnabled: false });
-
-    await page.click("#assets >> text=alive again");
-    expect(await page.locator("#assets tbody tr").count()).toBe(3);
-    await page.click("#assets >> text=still dead");
-    expect(await page.locator("#assets td b").count()).toBe(100);
-    await page.click("#assets >> text=Next 100");
-    expect(await page.locator("#assets tbody tr").count()).toBeLessThan(100);
-    expect(await page.locator("#assets [aria-current]").innerText()).toBe("still dead");
-  });
-
   it("of an incident of many are listed newest first, each once, over all pages", async () => {
     const page = await open("/incidents/1", { javaScriptEnabled: false });
     const seen: string[] = [];
@@ -222,13 +182,6 @@ describe("dead assets", () => {
 
     expect(new Set(seen).size).toBe(seen.length);
     expect(seen.filter((address) => address.includes("-login-")).length).toBe(120 + 130 + 140 + 150);
-  });
-
-  it("can be fetched as they are", async () => {
-    const page = await open("/o/globex");
-    const href = await page.locator("#assets >> text=Download CSV").getAttribute("href");
-
-    expect(await (await get(href ?? "")).text()).toContain("https://globex-login-0.example/");
   });
 });
 
@@ -259,24 +212,6 @@ describe("acts on an organization", () => {
     expect(alerts.filter(({ judgement }) => judgement !== null).map(({ slug }) => slug)).toEqual(["globex"]);
   });
 
-  it("silence it in the dialog of silences, which knows its name", async () => {
-    const plain = await open("/o/acme", { javaScriptEnabled: false });
-    await plain.click("text=Silence…");
-    await plain.fill("input[name=comment]", "a move");
-    await plain.click("button.primary");
-    expect(await textAt(plain, "#did")).toMatch(/^Silenced until [\w :]+\.$/);
-    expect(await textAt(await open("/o/acme"), "h1")).toMatch(/^acme is ok: .* It is silenced until [\w :]+\.$/);
-
-    const page = await open("/o/stark");
-    await page.click("text=Silence…");
-    await page.locator("dialog:modal").waitFor();
-    await page.check("dialog input[value='1']");
-    await page.fill("dialog input[name=comment]", "known");
-    await page.click("dialog button.primary");
-    await page.locator("#did:has-text('Silenced until')").waitFor();
-    await page.locator("h1:has-text('It is silenced until')").waitFor();
-  });
-
   it("are done by who may", async () => {
     expect((await form("/o/acme/run", {}, reader)).status).toBe(403);
     expect(
@@ -287,33 +222,6 @@ describe("acts on an organization", () => {
       303,
       "/sign-in?next=%2Fsilences%2Fnew%3Fslug%3Dacme",
     ]);
-  });
-});
-
-describe("an incident of one organization", () => {
-  it("has that organization's facts in place of members", async () => {
-    const page = await open("/incidents/2");
-
-    expect(await page.locator("#about dt").allInnerTexts()).toEqual([
-      "Labels",
-      "Configured in",
-      "Settings",
-      "Incidents before",
-      "Other healthchecks",
-      "Told",
-    ]);
-    expect(await page.locator("tr[id^=member-]").count()).toBe(0);
-    expect(await page.locator("#assets").count()).toBe(0);
-  });
-
-  it("says nothing of what is usual where little is known", async () => {
-    expect((await send("/api/v1/events", thinEvents(Date.now()), "application/x-ndjson")).status).toBe(200);
-    await send("/api/v1/checks/dead-asset-spike/hooli/run", "");
-
-    const page = await open("/o/hooli");
-    expect(await textAt(page, ".figures")).toContain("Expected not known Ratio –");
-    expect(await textAt(page, "h1")).toContain("Nothing before them is known, so what is usual cannot be said.");
-    expect(await textAt(page, "#healthchecks tbody tr")).not.toContain("expected");
   });
 });
 

@@ -84,43 +84,4 @@ storage: { path: flatline.db }
     expect(daemon.log().filter(({ level }) => level === "error")).toEqual([]);
     await sink.close();
   });
-
-  it("end when a reload changes who may read, and not at any other reload", { timeout: 60_000 }, async () => {
-    const configure = (server: string, more = ""): string => `
-source: { type: embedded }
-organizations: [acme${more}]
-server: { listen: "127.0.0.1:0"${server} }
-storage: { path: flatline.db }
-`;
-    await using folder = await makeProgramFolder(configure(""));
-    await using daemon = await startDaemon([], { cwd: folder.path });
-    const reload = async (text: string): Promise<void> => {
-      const before = daemon.log().filter(({ msg }) => msg === "configuration reloaded").length;
-      await folder.write("flatline.yaml", text);
-      daemon.signal("SIGHUP");
-      await eventually(() => daemon.log().filter(({ msg }) => msg === "configuration reloaded").length === before + 1);
-    };
-    const stream = await openStream(daemon.url);
-
-    await eventually(() => stream.text().includes("event: change"));
-    const changes = stream.text().split("event: change").length;
-    await reload(configure("", ", globex"));
-    await eventually(() => stream.text().split("event: change").length > changes);
-    expect(stream.isOpen()).toBe(true);
-
-    await reload(configure(`, token: ${token}`));
-    await eventually(() => !stream.isOpen());
-
-    const anybody = await openStream(daemon.url);
-    await reload(configure(`, token: ${token}, publicRead: false`));
-    await eventually(() => !anybody.isOpen());
-    expect((await openStream(daemon.url)).status).toBe(401);
-
-    const authorization = `Basic ${Buffer.from(`page:${token}`).toString("base64")}`;
-    const owner = await openStream(daemon.url, { authorization });
-    expect(owner.status).toBe(200);
-    await reload(configure(`, token: ${token}-2, publicRead: false`));
-    await eventually(() => !owner.isOpen());
-    expect((await openStream(daemon.url, { authorization })).status).toBe(401);
-  });
 });
