@@ -40,7 +40,7 @@ server:
   listen: "127.0.0.1:0"
   token: ${secrets.token}
   linkSecret: ${secrets.link}
-  tokens: [{ name: reader, token: ${secrets.reader}, may: [read], organizations: [acme] }]
+  tokens: [{ name: reader, token: ${secrets.reader}, may: [read] }]
 storage: { path: flatline.db }
 `;
 

@@ -81,7 +81,6 @@ it("gets over a checker that was broken for ten days and judged on day one, and 
         verdict: "checker",
         comment: "captcha",
         author: kim,
-        mayOpenGate: true,
       });
     if (live === undefined && endedAs === null && hour > 24) endedAs = { hour, exclusion };
   }
@@ -140,7 +139,7 @@ it("opens by itself where the checker is mended before the baseline is full of i
     const result = await evaluateLocally(evaluation, counts);
     await world.record({ ...resultReport({ severity: result.severity, startedAtMs: nowMs }), result });
     const [live] = await store.alerts.allLive();
-    const act = { verdict: "checker", comment: null, author: kim, mayOpenGate: true } as const;
+    const act = { verdict: "checker", comment: null, author: kim } as const;
     if (hour === 24 && live !== undefined) await judgeAlert(context(), { ...act, alertId: live.id });
     if (hour === 40) expect(await askGate()).toBe("hold fail_firing");
   }

@@ -462,12 +462,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     judge: async (subject, verdict, comment) => {
       const alert = (await store.alerts.allLive()).find((one) => one.slug === subject && one.state === "firing");
       const act = { alertId: alert?.id ?? subject, verdict, author: actor("kim", "token"), comment: comment ?? null };
-      await surviving(() =>
-        judgeAlert(
-          { store: crashable("act"), settings: settings(), nowMs: clock.nowMs() },
-          { ...act, mayOpenGate: true },
-        ),
-      );
+      await surviving(() => judgeAlert({ store: crashable("act"), settings: settings(), nowMs: clock.nowMs() }, act));
     },
     actOn: (incident, act, { slugs: some, mayOpenGate = true, isDryRun = false } = {}) =>
       surviving(() =>

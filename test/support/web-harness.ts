@@ -65,7 +65,7 @@ export interface WebWorld {
   acknowledged: { id: string; author: Actor; comment: string | null }[];
   /** Alerts that can be asked for one by one. */
   details: AlertDetail[];
-  judged: { id: string; verdict: string | null; author: Actor; comment: string | null; mayOpenGate: boolean }[];
+  judged: { id: string; verdict: string | null; author: Actor; comment: string | null }[];
   /** Of the configuration. */
   windows: ListedSilence[];
   /** By their SHA-256. */

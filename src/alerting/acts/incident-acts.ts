@@ -273,13 +273,11 @@ async function actOnMember(
       if (!isGateAlert(alert)) return "not_judged_kind";
       if (alert.judgement?.verdict === act.verdict) return "already";
       const isOpened = wouldOpen(await parts.gate.failures(slug), alertId, act.verdict, policy);
-      if (isOpened && !mayOpenGate) return "needs_gate";
       await judgeIn(parts, context, {
         alertId,
         verdict: act.verdict,
         author,
         comment: act.comment,
-        mayOpenGate,
         incidentId,
         note,
       });

@@ -9,7 +9,7 @@ import { isGateAlert } from "../decide/gate.ts";
 import type { Reason } from "../decide/reasons.ts";
 import type { AlertingSettings } from "../settings.ts";
 import { noteActNotice, releasedEntries, type ActEntry, type NoteEntries } from "./act-notice.ts";
-import { changeGate, requireMayOpen } from "./gate-change.ts";
+import { changeGate } from "./gate-change.ts";
 
 /** A person's judgement of an alert. */
 export interface Judgement {
@@ -18,8 +18,6 @@ export interface Judgement {
   readonly verdict: JudgementVerdict | null;
   readonly author: Actor;
   readonly comment: string | null;
-  /** Whether the author may open a held gate; who may not can still judge where that does not open it. */
-  readonly mayOpenGate: boolean;
   /** The incident on which the act is, which keeps the comment once for all; absent: it is on this alert alone. */
   readonly incidentId?: string;
   /** [noteActNotice] */
@@ -37,7 +35,7 @@ export interface ActContext {
  * Stores the judgement of an alert that fires or has ended (CONTRACT 12): the last judgement holds, all are kept. With
  * `judged` in `gate.releaseOn` it may open the gate. Wake the notifier afterwards.
  * @throws FlatlineError not_found without such an alert or, to withdraw, without a judgement; invalid_data for one that is not
- *   the gate's; conflict when it is pending; forbidden when it would open the gate and the author may not
+ *   the gate's; conflict when it is pending
  */
 export async function judgeAlert({ store, ...context }: ActContext, judgement: Judgement): Promise<KeptAlert> {
   return store.transaction(async (parts) => judgeIn(parts, context, judgement));
@@ -47,7 +45,7 @@ export async function judgeAlert({ store, ...context }: ActContext, judgement: J
 export async function judgeIn(
   parts: StoreParts,
   { settings, nowMs }: Omit<ActContext, "store">,
-  { alertId, verdict, author, comment, mayOpenGate, incidentId, ...act }: Judgement,
+  { alertId, verdict, author, comment, incidentId, ...act }: Judgement,
 ): Promise<KeptAlert> {
   const kept = await parts.alerts.find(alertId);
   if (kept === null) throw new FlatlineError("not_found", "no alert has this id");
@@ -70,7 +68,6 @@ export async function judgeIn(
     const event = verdict === null ? "judgement_withdrawn" : "judged";
     await parts.alertHistory.append({ alertId, check, slug, kind, atMs: nowMs, event, severity, reason });
   });
-  if (!mayOpenGate) requireMayOpen(slug, opened);
   if (comment !== null && incidentId === undefined)
     await keepComment(parts, { alertId, slug, author, text: comment, nowMs, act: "judgement" });
   const entry: ActEntry = { event: "judged", reason, alert: judged, endsAtMs: end?.atMs ?? null, by, comment };

@@ -73,7 +73,7 @@ export function addAlertRoutes(
     verdict: JudgementVerdict | null,
     said: { readonly author: Actor; readonly comment: string | null },
   ): Promise<AlertDetailAnswer> => {
-    const judged = await alerts.judge(idOf(request), verdict, { ...said, mayOpenGate: mayOpen(request) });
+    const judged = await alerts.judge(idOf(request), verdict, said);
     return viewDetail(known(judged), seesDetails(request));
   };
   /** Live and ended ones whose id begins so. */
@@ -109,14 +109,14 @@ export function addAlertRoutes(
   });
   addResource(scope, "/api/v1/alerts/:id/judgement", settings, {
     POST: {
-      access: "operate",
+      access: "gate",
       handle: async (request) => {
         const { verdict, by, comment } = readInput(judgementSchema, request.body, "not a judgement");
         return judge(request, verdict, { author: authorOf(request, by), comment: nonBlank(comment) });
       },
     },
     DELETE: {
-      access: "operate",
+      access: "gate",
       handle: async (request) => judge(request, null, { author: authorOf(request), comment: null }),
     },
   });

@@ -213,7 +213,7 @@ export function addIncidentRoutes(
   });
   addResource(scope, "/api/v1/incidents/:id/judgement", settings, {
     POST: {
-      access: "operate",
+      access: "gate",
       handle: acting(bodies.judge, ({ verdict, comment: text }) => ({
         kind: "judge",
         verdict,

@@ -58,11 +58,10 @@ export interface FleetSnapshot extends FleetState {
   readonly evidence: FleetEvidence;
 }
 
-/** Who judges an alert, why, and whether a gate may open by it. */
+/** Who judges an alert, and why. */
 interface Said {
   readonly author: Actor;
   readonly comment: string | null;
-  readonly mayOpenGate: boolean;
 }
 
 /** Alerts as the API shows them, and what people do with one. */
@@ -128,7 +127,6 @@ export function createAlertReading(running: Running) {
     },
     /** Returns alerts that are live, or have ended and are kept, in their order. */
     snapshots,
-    /** The organization of one that lives, or ended and is kept; null: no such alert. */
     /** Those that live, or ended and are kept, whose id begins so, with their organizations: hexadecimal digits and hyphens only. */
     startingWith: (prefix: string): Promise<readonly { readonly id: string; readonly slug: string }[]> =>
       store.alerts.idsFrom(prefix, mostStartingAlike),
@@ -152,8 +150,7 @@ export function createAlertReading(running: Running) {
     /** Live, or ended and still kept; null: there is none. */
     find,
     /**
-     * Says what it was; verdict null takes that back. @throws FlatlineError not_found, invalid_data, conflict (it is pending),
-     * forbidden (it would open the gate)
+     * Says what it was; verdict null takes that back. @throws FlatlineError not_found, invalid_data, conflict (it is pending)
      */
     judge: async (alertId: string, verdict: JudgementVerdict | null, said: Said): Promise<AlertDetail | null> => {
       const { alert } = await judgeAlert(actContext(), { alertId, verdict, ...said });

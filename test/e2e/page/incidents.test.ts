@@ -225,7 +225,8 @@ describe("acts on an incident", () => {
     const answer = await fetch(`${url}/incidents/1/judge`, { headers: { accept: "text/html" }, redirect: "manual" });
 
     expect([answer.status, answer.headers.get("location")]).toEqual([303, "/sign-in?next=%2Fincidents%2F1%2Fjudge"]);
-    expect((await form("/incidents/1/release", { comment: "x", slug: "globex" }, partner)).status).toBe(403);
+    for (const act of ["release", "judge"])
+      expect((await form(`/incidents/1/${act}`, { comment: "x", slug: "globex" }, partner)).status).toBe(403);
   });
 
   it("are taken in a dialog that says what follows, and are told at once", async () => {

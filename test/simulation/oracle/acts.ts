@@ -226,20 +226,20 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
     const judgements = said.judgement.values(saying);
     const acknowledgements = said.acknowledgement.values(saying);
     /** `done`, or where that opens a gate `needs_gate` for who may not. */
-    const doneBy = (change: "acknowledge" | Verdict): string[] =>
+    const acknowledged = (): string[] =>
       by === "token"
         ? ["done"]
-        : this.#gate.wouldOpen(saying, episode, change).map((isOpened) => (isOpened ? "needs_gate" : "done"));
+        : this.#gate.wouldOpen(saying, episode, "acknowledge").map((isOpened) => (isOpened ? "needs_gate" : "done"));
     switch (act) {
       case "acknowledge":
         if (episode.endsAtMs !== null) return new Set(["ended"]);
-        return new Set(acknowledgements.flatMap((one) => (one === null || isOfOne ? doneBy(act) : ["already"])));
+        return new Set(acknowledgements.flatMap((one) => (one === null || isOfOne ? acknowledged() : ["already"])));
       case "unacknowledge":
         if (episode.endsAtMs !== null) return new Set(["ended"]);
         return new Set(acknowledgements.map((one) => (one === null ? "already" : "done")));
       case "judge":
         if (alert.kind === "unknown") return new Set(["not_judged_kind"]);
-        return new Set(judgements.flatMap((one) => (one === verdict && !isOfOne ? ["already"] : doneBy(verdict))));
+        return new Set(judgements.map((one) => (one === verdict && !isOfOne ? "already" : "done")));
       case "withdraw":
         return new Set(judgements.map((one) => (one === null ? "already" : "done")));
       case "release":
@@ -261,7 +261,7 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
     const may = (id: string): Set<string> => new Set([...(before.get(id) ?? []), ...(after.get(id) ?? [])]);
     const say = (what: string): void =>
       this.#facts.violate(`${by}'s ${act} ${incident === null ? "" : `of incident ${incident}: `}${what}`);
-    const isForbidden = act === "release" && by !== "token";
+    const isForbidden = gateActs.has(act) && by !== "token";
     if (outcome === "refused") {
       const isRefused =
         incident === null
@@ -290,6 +290,7 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
   }
 }
 
+const gateActs: ReadonlySet<string> = new Set(["judge", "withdraw", "release"]);
 const changes = {
   judgement: new Set<string>(["judge", "withdraw"]),
   acknowledgement: new Set<string>(["acknowledge", "unacknowledge"]),

@@ -257,7 +257,6 @@ function judgeLines(
   const isChecker = verdict === "checker";
   const opened = foreseen?.gatesOpened.length ?? 0;
   const held = foreseen?.gatesHeld.length ?? 0;
-  const refused = countSkipped(foreseen, "needs_gate");
   const revived = meant.reduce((sum, one) => sum + one.revived, 0);
   const left = Math.max(0, Math.round(excessOf(meant)) - revived);
   const ends = isChecker ? `${held === 1 ? "its alert ends" : "theirs end"}, or ` : "";
@@ -266,7 +265,6 @@ function judgeLines(
     ...lineIf(opened > 0, gateName, meant.length === 1 ? "opens at once" : `${formatCount(opened)} open at once`),
     ...lineIf(held > 0, opened > 0 ? "" : gateName, `${stay(held, meant)} until ${until}`),
     ...lineIf(opened + held === 0, gateName, "none is shut"),
-    ...lineIf(refused > 0, "", `${formatCount(refused)} need the right to open gates, which you do not have`),
     ["Baseline", isChecker ? "loses these hours where it excludes judged ones" : "keeps these hours"],
     ...lineIf(isChecker, "Reopen", `${formatCount(revived)} found alive, ${formatCount(left)} to look at`),
     ["Messages", "one to each receiver that is told of acts"],

@@ -156,7 +156,7 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
   }
 
   for (const act of dialogActs)
-    site.addAct(scope, `/incidents/:id/${act}`, act === "release" ? "gate" : "operate", {
+    site.addAct(scope, `/incidents/:id/${act}`, act === "judge" || act === "release" ? "gate" : "operate", {
       ask: (request, reply) => ask(act, request, reply),
       perform: (request, reply) => perform(act, request, reply),
     });
