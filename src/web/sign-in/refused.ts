@@ -1,13 +1,13 @@
 import { minuteMs, type Clock } from "../../base/time.ts";
 
-// CONTRACT 19.
+// CONTRACT 13.
 const mostPerMinute = 10;
 // Refusals of so many addresses are counted: a client with more of them pushes out the oldest, and the memory stays small.
 const mostAddresses = 10_000;
 
 /** Counts refused sign-ins of each address. */
 export interface RefusedSignIns {
-  /** Whether the address had as many within a minute as it may: it is not even asked then. */
+  /** Whether the address had as many within a minute as it may. */
   isOver(address: string): boolean;
   note(address: string): void;
 }

@@ -77,12 +77,13 @@ export function addSignInRoutes(
       void reply.code(status);
       return sendForm(request, reply, { ...again, problem: { field: status === 429 ? null : "token", message } });
     };
-    if (refused.isOver(request.ip)) {
+    const given = form.get("token") ?? "";
+    const token = settings().tokens.find(({ secret }) => secret.equals(given));
+    // Only a wrong one: nobody shuts out the others behind the same address.
+    if (token === undefined && refused.isOver(request.ip)) {
       void reply.header("retry-after", retryAfterSeconds);
       return refuse(429, "Too many sign-ins were refused. Wait a minute, then try again. Nothing was changed.");
     }
-    const given = form.get("token") ?? "";
-    const token = settings().tokens.find(({ secret }) => secret.equals(given));
     if (token === undefined) {
       refused.note(request.ip);
       void reply.header("www-authenticate", 'Bearer realm="flatline"');
