@@ -6,9 +6,14 @@ interface Request {
   complete: boolean;
 }
 
-/** Twenty-four places, of which three are for this machine. */
-function someTaken(names: readonly string[], isLocal = false): Places<string, Request> {
-  const places = createPlaces<string, Request>(24);
+/** Twenty-four places, of which three are for this machine; what each of those in `taken` has taken of what waits for it. */
+function someTaken(
+  names: readonly string[],
+  isLocal = false,
+  taken: ReadonlyMap<string, number> = new Map(),
+): Places<string, Request> {
+  const takenOf = (name: string): number | null => taken.get(name) ?? null;
+  const places = createPlaces<string, Request>({ most: 24, takenOf });
   for (const name of names) expect(places.take(name, isLocal)).toBeNull();
   return places;
 }
@@ -71,5 +76,35 @@ describe("createPlaces", () => {
 
     expect(places.take("new", false)).toBeNull();
     expect(places.take("newer", false)).toBe("c1");
+  });
+
+  it("gives the place of one that takes nothing of its answer where all have a whole request, the longest first", () => {
+    const taken = new Map([
+      ["c2", 7],
+      ["c4", 7],
+    ]);
+    const places = someTaken(names(21), false, taken);
+    for (const name of names(21)) places.begin(name, { complete: true });
+    for (const bytes of [8, 9]) {
+      places.look();
+      taken.set("c2", bytes);
+    }
+
+    expect(["a", "b", "c"].map((name) => places.take(name, false))).toEqual(["c4", "a", "b"]);
+    for (const name of ["c"]) places.begin(name, { complete: true });
+    expect(places.take("d", false)).toBe("c2");
+  });
+});
+
+describe("an answer that waits", () => {
+  it("ends its connection after ten looks at which nothing more was taken", () => {
+    const taken = new Map([["c1", 5]]);
+    const places = someTaken(names(2), false, taken);
+    const lookTimes = (count: number): unknown => Array.from({ length: count }, () => places.look()).flat();
+
+    expect(lookTimes(10)).toEqual([]);
+    taken.set("c1", 6);
+    expect(lookTimes(10)).toEqual([]);
+    expect(places.look()).toEqual(["c1"]);
   });
 });

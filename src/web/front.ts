@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 
 import { isLoopbackHost } from "../base/loopback-host.ts";
 import { memoized } from "../base/memo.ts";
+import type { Clock } from "../base/time.ts";
 import { boundConnections } from "./connections.ts";
 import { problemBody, securityHeaders } from "./problem.ts";
 
@@ -28,6 +29,7 @@ export interface ConnectionLimits {
 export interface FrontOptions {
   readonly routes: RequestListener;
   readonly timeouts: WebTimeouts;
+  readonly clock: Clock;
   readonly mostConnections: number;
   /** Looks at each request first: the refusal of one that must not be answered, null for all others. */
   readonly guard: (request: IncomingMessage) => FrontRefusal | null;
@@ -42,7 +44,14 @@ export interface FrontRefusal {
 }
 
 /** Creates the server under Fastify, with its limits; what the guard refuses never reaches a route. */
-export function createHttpFront({ routes, timeouts, mostConnections, guard, onError }: FrontOptions): Server {
+export function createHttpFront({
+  routes,
+  timeouts,
+  clock,
+  mostConnections: most,
+  guard,
+  onError,
+}: FrontOptions): Server {
   const headers = Object.entries(securityHeaders).flat();
   const limits = {
     requestTimeout: timeouts.requestMs,
@@ -57,7 +66,7 @@ export function createHttpFront({ routes, timeouts, mostConnections, guard, onEr
     if (refusal !== null) return answerRefusal(response, refusal, headers);
     routes(request, response);
   });
-  boundConnections(front, mostConnections);
+  boundConnections(front, { most, clock, onError });
   return front;
 }
 

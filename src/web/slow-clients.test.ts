@@ -4,7 +4,18 @@ import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 
 import { resultReport } from "../../test/support/check-reports.ts";
-import { ask, useWebs, bearer, sendRaw, startWeb, token, type RunningWeb } from "../../test/support/web-harness.ts";
+import { createVirtualClock } from "../../test/support/virtual-clock.ts";
+import {
+  ask,
+  bearer,
+  harnessNowMs,
+  sendRaw,
+  snapshotOf,
+  startWeb,
+  token,
+  useWebs,
+  type RunningWeb,
+} from "../../test/support/web-harness.ts";
 
 const start = useWebs();
 
@@ -79,24 +90,103 @@ describe("slow and idle clients", () => {
   });
 });
 
-describe("at the bound of connections", () => {
-  const limits = { streams: 10, connections: 6 };
-  const sockets: Socket[] = [];
+const sockets: Socket[] = [];
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
 
-  afterEach(() => {
-    for (const socket of sockets.splice(0)) socket.destroy();
+interface Opened {
+  readonly socket: Socket;
+  /** Whether the server ended it. */
+  readonly isClosed: () => boolean;
+  readonly text: () => string;
+}
+
+/** Connects and sends that much of a request. */
+async function open(web: RunningWeb, text: string): Promise<Opened> {
+  let isClosed = false;
+  let received = "";
+  const socket = connect(web.port, "127.0.0.1").on("error", () => undefined);
+  sockets.push(socket.on("close", () => (isClosed = true)).on("data", (data) => (received += data.toString())));
+  await once(socket, "connect");
+  if (text !== "") socket.write(text);
+  return { socket, isClosed: () => isClosed, text: () => received };
+}
+
+const listChecks = "GET /api/v1/checks HTTP/1.1\r\nHost: localhost\r\n\r\n";
+const lastRequest = "GET /-/healthy HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+const mebibyte = 1_024 * 1_024;
+
+/** Lets an answer of `/api/v1/checks` be so long, which is more than the memory of the system for one connection. */
+function answerAtLength(web: RunningWeb, bytes = 20 * mebibyte): void {
+  web.world.snapshots = [snapshotOf(resultReport({ result: { title: "x".repeat(bytes) } }))];
+}
+
+/** A server on a clock that stands still until it is moved. */
+async function startOnClock() {
+  const clock = createVirtualClock({ startMs: harnessNowMs });
+  return { web: await start({ clock, limits: { streams: 10, connections: 6 } }), clock };
+}
+
+/** Asks for the long answer and takes nothing of it. */
+async function takeNothing(web: RunningWeb): Promise<Opened> {
+  const opened = await open(web, "");
+  opened.socket.pause().write(listChecks);
+  return opened;
+}
+
+describe("an answer that nobody takes", () => {
+  it("ends its connection when it has not moved for 10 s", async () => {
+    const { web, clock } = await startOnClock();
+    answerAtLength(web);
+    const { socket, isClosed, text } = await takeNothing(web);
+
+    await clock.advance(20_000);
+    socket.resume();
+
+    await expect.poll(isClosed).toBe(true);
+    expect(text()).toMatch(/^HTTP\/1\.1 200 /);
+    expect(text().length).toBeLessThan(20 * mebibyte);
   });
 
-  /** Connects and sends that much of a request; `isClosed` is whether the server ended it. */
-  async function open(web: RunningWeb, text: string): Promise<{ isClosed: () => boolean; text: () => string }> {
-    let isClosed = false;
-    let received = "";
-    const socket = connect(web.port, "127.0.0.1").on("error", () => undefined);
-    sockets.push(socket.on("close", () => (isClosed = true)).on("data", (data) => (received += data.toString())));
-    await once(socket, "connect");
-    if (text !== "") socket.write(text);
-    return { isClosed: () => isClosed, text: () => received };
-  }
+  it("but is taken in small pieces, comes to its end", async () => {
+    const { web, clock } = await startOnClock();
+    answerAtLength(web);
+    const { socket, isClosed, text } = await takeNothing(web);
+
+    while (text().length < 20 * mebibyte) {
+      await clock.advance(8_000);
+      const before = text().length;
+      socket.resume();
+      await clock.settleUntil(() => text().length - before >= 4 * mebibyte || text().length >= 20 * mebibyte);
+      socket.pause();
+    }
+
+    expect(isClosed()).toBe(false);
+    expect(text()).toMatch(/\]$/);
+  });
+
+  it("does not keep a place: health is answered where all are taken by such", async () => {
+    const { web } = await startOnClock();
+    answerAtLength(web, 8 * mebibyte);
+    let reads = 0;
+    web.world.beforeRead = async () => void reads++;
+    const opened: Opened[] = [];
+    for (let count = 1; count <= 6; count++) {
+      opened.push(await takeNothing(web));
+      await expect.poll(() => reads).toBe(count);
+    }
+
+    const health = await sendRaw(web.port, lastRequest);
+
+    expect(health).toMatch(/^HTTP\/1\.1 200 /);
+    for (const { socket } of opened) socket.resume();
+    await expect.poll(() => opened.map(({ isClosed }) => isClosed())).toEqual([true, ...Array(5).fill(false)]);
+  });
+});
+
+describe("at the bound of connections", () => {
+  const limits = { streams: 10, connections: 6 };
 
   const head = `POST /api/v1/silences HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n`;
   const halves = ["", "GET / HT", `${head}Content-Length: 10\r\n\r\n{`];

@@ -256,7 +256,7 @@ function noSchemas(): never {
 }
 
 function createServer(options: WebOptions, bound: Bound): FastifyInstance {
-  const { access, logger, plugins, timeouts = defaultWebTimeouts, limits = defaultLimits } = options;
+  const { access, clock, logger, plugins, timeouts = defaultWebTimeouts, limits = defaultLimits } = options;
   const bodies = createByteBudget(mostBodyBytes);
   const withBodies = { ...options, bodies };
   const server: FastifyInstance = fastify({
@@ -268,7 +268,7 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
       const guard = createGuard(options, bound);
       const mostConnections = limits.connections;
       const onError = (error: unknown): void => logger.error({ err: error }, "an answer could not be written");
-      return createHttpFront({ routes, timeouts, mostConnections, guard, onError });
+      return createHttpFront({ routes, timeouts, clock, mostConnections, guard, onError });
     },
     forceCloseConnections: "idle",
     clientErrorHandler: answerClientError,
