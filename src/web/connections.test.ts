@@ -6,6 +6,8 @@ interface Request {
   complete: boolean;
 }
 
+const kibibyte = 1_024;
+
 /** Twenty-four places, of which three are for this machine; what each of those in `taken` has taken of what waits for it. */
 function someTaken(
   names: readonly string[],
@@ -13,7 +15,7 @@ function someTaken(
   taken: ReadonlyMap<string, number> = new Map(),
 ): Places<string, Request> {
   const takenOf = (name: string): number | null => taken.get(name) ?? null;
-  const places = createPlaces<string, Request>({ most: 24, takenOf });
+  const places = createPlaces<string, Request>({ most: 24, mostAnswerBytes: 100 * kibibyte, takenOf });
   for (const name of names) expect(places.take(name, isLocal)).toBeNull();
   return places;
 }
@@ -106,5 +108,33 @@ describe("an answer that waits", () => {
     taken.set("c1", 6);
     expect(lookTimes(10)).toEqual([]);
     expect(places.look()).toEqual(["c1"]);
+  });
+
+  it("finds room as long as all have little enough, and again when one was sent or has gone", () => {
+    const places = someTaken(names(4));
+    const request = { complete: true };
+    places.begin("c1", request);
+    const isHeld = (name: string, kib: number): boolean => places.hold(name, kib * kibibyte).isHeld;
+
+    expect([isHeld("c1", 60), isHeld("c2", 40), isHeld("c3", 17), isHeld("c3", 16)]).toEqual([true, true, false, true]);
+    places.end("c1", request);
+    expect([isHeld("c3", 60), isHeld("c4", 17)]).toEqual([true, false]);
+    places.leave("c2");
+    expect(isHeld("c4", 17)).toBe(true);
+  });
+
+  it("has all of the room for itself if it is larger, and else takes that of those who stand still", () => {
+    const taken = new Map([
+      ["c1", 1],
+      ["c2", 1],
+    ]);
+    const places = someTaken(names(4), false, taken);
+    expect(places.hold("c1", 200 * kibibyte).isHeld).toBe(true);
+
+    expect(places.hold("c2", 30 * kibibyte)).toEqual({ isHeld: false, losers: [] });
+    places.look();
+    expect(places.hold("c2", 30 * kibibyte)).toEqual({ isHeld: false, losers: [] });
+    places.look();
+    expect(places.hold("c2", 30 * kibibyte)).toEqual({ isHeld: true, losers: ["c1"] });
   });
 });

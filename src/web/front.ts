@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 
 import { isLoopbackHost } from "../base/loopback-host.ts";
 import { memoized } from "../base/memo.ts";
-import type { Clock } from "../base/time.ts";
-import { boundConnections } from "./connections.ts";
+import type { Connections } from "./connections.ts";
 import { problemBody, securityHeaders } from "./problem.ts";
+import { inTurn } from "./turns.ts";
 
 /** How long a client may take, milliseconds. */
 export interface WebTimeouts {
@@ -18,19 +18,23 @@ export interface WebTimeouts {
   readonly checkMs: number;
 }
 
-/** How many connections may be open at once. */
+/** How many connections may be open at once, and what may wait on them. */
 export interface ConnectionLimits {
   /** Streams of the page. */
   readonly streams: number;
   /** In all, streams included: beyond that the one that has waited the longest without a whole request is ended. */
   readonly connections: number;
+  /** Bytes of answers that wait to be sent, on all connections together [64 MiB]. */
+  readonly answerBytes?: number;
 }
+
+// What one piece of a connection holds is some thousand requests of some 4 kB of memory.
+const mostWaitingRequests = 8_192;
 
 export interface FrontOptions {
   readonly routes: RequestListener;
   readonly timeouts: WebTimeouts;
-  readonly clock: Clock;
-  readonly mostConnections: number;
+  readonly connections: Connections;
   /** Looks at each request first: the refusal of one that must not be answered, null for all others. */
   readonly guard: (request: IncomingMessage) => FrontRefusal | null;
   /** Called with what went wrong with an answer. */
@@ -44,14 +48,7 @@ export interface FrontRefusal {
 }
 
 /** Creates the server under Fastify, with its limits; what the guard refuses never reaches a route. */
-export function createHttpFront({
-  routes,
-  timeouts,
-  clock,
-  mostConnections: most,
-  guard,
-  onError,
-}: FrontOptions): Server {
+export function createHttpFront({ routes, timeouts, connections, guard, onError }: FrontOptions): Server {
   const headers = Object.entries(securityHeaders).flat();
   const limits = {
     requestTimeout: timeouts.requestMs,
@@ -59,14 +56,16 @@ export function createHttpFront({
     keepAliveTimeout: timeouts.keepAliveMs,
     connectionsCheckingInterval: timeouts.checkMs,
   };
-  const front = createServer(limits, (request, response) => {
+  const answer: RequestListener = (request, response) => {
     // Without a listener, an error of one answer would end the process.
     response.on("error", onError);
     const refusal = guard(request);
     if (refusal !== null) return answerRefusal(response, refusal, headers);
     routes(request, response);
-  });
-  boundConnections(front, { most, clock, onError });
+  };
+  const front = createServer(limits);
+  connections.watch(front);
+  front.on("request", inTurn(answer, mostWaitingRequests));
   return front;
 }
 

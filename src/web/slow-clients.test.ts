@@ -123,9 +123,10 @@ function answerAtLength(web: RunningWeb, bytes = 20 * mebibyte): void {
 }
 
 /** A server on a clock that stands still until it is moved. */
-async function startOnClock() {
+async function startOnClock(answerBytes?: number) {
   const clock = createVirtualClock({ startMs: harnessNowMs });
-  return { web: await start({ clock, limits: { streams: 10, connections: 6 } }), clock };
+  const limits = { streams: 10, connections: 6, ...(answerBytes === undefined ? {} : { answerBytes }) };
+  return { web: await start({ clock, limits }), clock };
 }
 
 /** Asks for the long answer and takes nothing of it. */
@@ -134,6 +135,62 @@ async function takeNothing(web: RunningWeb): Promise<Opened> {
   opened.socket.pause().write(listChecks);
   return opened;
 }
+
+describe("many requests in one piece", () => {
+  it("are begun one after the other, each when the answer to the one before was handed over", async () => {
+    const web = await start();
+    const reads: (() => void)[] = [];
+    web.world.beforeRead = () => new Promise((resolve) => reads.push(resolve));
+    const asked = await open(web, listChecks.repeat(3) + lastRequest);
+
+    for (let count = 1; count <= 3; count++) {
+      await expect.poll(() => reads.length).toBe(count);
+      reads.at(-1)?.();
+    }
+
+    await expect.poll(asked.isClosed).toBe(true);
+    expect(asked.text().split(/HTTP\/1\.1 200 OK/)).toHaveLength(5);
+    expect(asked.text()).toMatch(/"status":"ok"\}$/);
+  });
+
+  it("of which nobody takes the answers are not begun: 600 take the memory of one", async () => {
+    const { web, clock } = await startOnClock();
+    answerAtLength(web);
+    let reads = 0;
+    web.world.beforeRead = async () => void reads++;
+    const { socket, isClosed } = await open(web, "");
+
+    socket.pause().write(listChecks.repeat(600));
+    await clock.settleUntil(() => reads > 0);
+    await clock.advance(20_000);
+    socket.resume();
+
+    await expect.poll(isClosed).toBe(true);
+    expect(reads).toBe(1);
+  });
+
+  it("are answered, however many they are", async () => {
+    const web = await start();
+
+    const answers = await sendRaw(web.port, listChecks.repeat(2_000) + lastRequest);
+
+    expect(answers.split("HTTP/1.1 200 OK")).toHaveLength(2_002);
+  });
+
+  it("of more than the server keeps are ended, and with them nobody else", async () => {
+    const web = await start();
+    const reads: (() => void)[] = [];
+    web.world.beforeRead = () => new Promise((resolve) => reads.push(resolve));
+    const greedy: Opened[] = [];
+    // Each in one piece.
+    for (let count = 0; count < 12; count++) greedy.push(await open(web, listChecks.repeat(1_200)));
+
+    await expect.poll(() => greedy.some(({ isClosed }) => isClosed())).toBe(true);
+
+    expect((await ask(web, "GET /-/healthy")).status).toBe(200);
+    expect(greedy.filter(({ isClosed }) => !isClosed()).length).toBeGreaterThan(4);
+  });
+});
 
 describe("an answer that nobody takes", () => {
   it("ends its connection when it has not moved for 10 s", async () => {
@@ -182,6 +239,26 @@ describe("an answer that nobody takes", () => {
     expect(health).toMatch(/^HTTP\/1\.1 200 /);
     for (const { socket } of opened) socket.resume();
     await expect.poll(() => opened.map(({ isClosed }) => isClosed())).toEqual([true, ...Array(5).fill(false)]);
+  });
+
+  it("holds memory that others may take when it stands still; until then they are refused, and health is not", async () => {
+    const { web, clock } = await startOnClock(mebibyte);
+    answerAtLength(web);
+    const { socket, isClosed } = await takeNothing(web);
+    await expect.poll(async () => (await ask(web, "GET /api/v1/checks")).status).toBe(503);
+    const refused = await ask(web, "GET /api/v1/checks");
+    expect([refused.headers.get("retry-after"), await refused.json()]).toEqual([
+      "1",
+      expect.objectContaining({ code: "SERVICE_UNAVAILABLE" }),
+    ]);
+    expect((await ask(web, "GET /-/healthy")).status).toBe(200);
+
+    await clock.advance(3_000);
+    const answer = await ask(web, "GET /api/v1/checks");
+
+    expect([answer.status, (await answer.text()).length > 20 * mebibyte]).toEqual([200, true]);
+    socket.resume();
+    await expect.poll(isClosed).toBe(true);
   });
 });
 

@@ -32,6 +32,7 @@ import { addStatusRoute } from "./api/status-routes.ts";
 import { addReportRoutes } from "./api/report-routes.ts";
 import { addOperatorRoutes } from "./api/operator-routes.ts";
 import { addPageAssets } from "./assets.ts";
+import { boundAnswers, createConnections } from "./connections.ts";
 import { addDocsPages } from "./pages/docs.ts";
 import type { PageReading } from "./read/page.ts";
 import type { AuditStore } from "../store/acts/audit.ts";
@@ -146,6 +147,8 @@ const mostBodyBytes = 64 * mebibyte;
 const mostEventBytes = 60 * mebibyte;
 // All who know the name of a receiver can send hooks.
 const mostHookBytes = 2 * mebibyte;
+// All answers that wait to be sent, as much as all bodies.
+const mostWaitingBytes = 64 * mebibyte;
 // Slugs are not ours to choose; Node.js refuses a head of more than this before any route sees it.
 const maxParamLength = 16 * 1_024;
 const defaultGraceMs = secondMs;
@@ -257,6 +260,9 @@ function noSchemas(): never {
 
 function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   const { access, clock, logger, plugins, timeouts = defaultWebTimeouts, limits = defaultLimits } = options;
+  const onError = (error: unknown): void => logger.error({ err: error }, "an answer could not be written");
+  const { connections: most, answerBytes: mostAnswerBytes = mostWaitingBytes } = limits;
+  const connections = createConnections({ most, mostAnswerBytes, clock, onError });
   const bodies = createByteBudget(mostBodyBytes);
   const withBodies = { ...options, bodies };
   const server: FastifyInstance = fastify({
@@ -266,9 +272,7 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     serverFactory: (routes) => {
       const guard = createGuard(options, bound);
-      const mostConnections = limits.connections;
-      const onError = (error: unknown): void => logger.error({ err: error }, "an answer could not be written");
-      return createHttpFront({ routes, timeouts, clock, mostConnections, guard, onError });
+      return createHttpFront({ routes, timeouts, connections, guard, onError });
     },
     forceCloseConnections: "idle",
     clientErrorHandler: answerClientError,
@@ -288,6 +292,7 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
     reply.headers(securityHeaders);
     done();
   });
+  boundAnswers(server, connections);
   const sessions = createSessions({
     ...options,
     onError: (error) => logger.warn({ err: error }, "the use of a session could not be noted"),
