@@ -54,14 +54,6 @@ export async function startBrowser(): Promise<TestBrowser> {
   };
 }
 
-/** Signs in by the form and comes back to where the page was. */
-export async function signIn(page: Page, token: string, name = "dana"): Promise<void> {
-  const { origin, pathname, search } = new URL(page.url());
-  await page.goto(`${origin}/sign-in?next=${encodeURIComponent(pathname + search)}`);
-  await fillSignIn(page, token, name);
-  await page.waitForURL(`${origin}${pathname}${search}`);
-}
-
 /** Fills in the form of the page that is shown, and sends it. */
 export async function fillSignIn(page: Page, token: string, name = "dana"): Promise<void> {
   await page.locator("[name=token]").fill(token);

@@ -1,6 +1,3 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { AuditEntry } from "../../../src/store/acts/audit.ts";
@@ -13,22 +10,6 @@ import { eventually, startDaemon } from "../../support/program/program.ts";
 const endsAt = "2090-01-01T00:00:00.000Z";
 const later = "2090-01-02T00:00:00.000Z";
 const check = "dead-asset-spike";
-const fixture = `
-organizations: [{ slug: acme, name: Acme }]
-keys: [{ key: sample-key, role: customer, organizations: [acme] }]
-assets: [{ id: 501, type: URL, content: "https://acme-login.example" }, { id: 502, type: URL, content: "https://b.example" }]
-reports:
-  - id: 9001
-    organization: acme
-    createdAt: 2026-11-01T10:00:00.000Z
-    status: TODO
-    source: API
-    country: US
-    reporter: { kind: human, name: Kim, organization: null }
-    proposals:
-      - { id: 301, assetId: 501, decision: null, decidedBy: null, queue: queued, resolved: false }
-      - { id: 302, assetId: 502, decision: null, decidedBy: null, queue: queued, resolved: false }
-`;
 
 let folder: DaemonFolder;
 let url: string;
@@ -253,19 +234,6 @@ describe.each(ways)("by HTTP, via $via,", ({ via, actor, headers }) => {
 
     expect(rows).toEqual([{ actor, via, ...row() }]);
   });
-
-  it.each([
-    ["an acknowledgement of an unknown alert", "POST", "/api/v1/alerts/nobody/ack", {}],
-    ["a judgement that is none", "POST", "/api/v1/alerts/nobody/judgement", { verdict: "odd" }],
-    ["the end of an unknown silence", "DELETE", "/api/v1/silences/nobody", undefined],
-    ["a read", "GET", "/api/v1/silences", undefined],
-  ])("%s is none", async (_name, method, path, body) => {
-    const rows = await rowsOf(() =>
-      fetch(url + path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }),
-    );
-
-    expect(rows).toEqual([]);
-  });
 });
 
 const flatline = async (...args: string[]): Promise<CliOutcome> => {
@@ -308,65 +276,6 @@ describe("by a command", () => {
     ];
     for (const [args, row] of acts)
       expect([args, await rowsOf(() => flatline(...args))]).toEqual([args, [{ actor: "token", via: "token", ...row }]]);
-  });
-
-  it("on the store it is the user's of the operating system", async () => {
-    await writeFile(join(folder.path, "fixture.yaml"), fixture);
-    await writeFile(join(folder.path, "events.csv"), "at,slug,id\n2026-01-15T12:00:00Z,forgotten,one\n");
-    const counts = { organizations: 1, keys: 1, assets: 2, legitimacyRules: 0, reports: 1 };
-    let key = "";
-    const review = ["--asset-id", "501", "--decision", "REJECT", "--reject-reason", "decayed", "--yes"];
-    const acts: readonly (readonly [() => Promise<unknown>, () => Subject])[] = [
-      [
-        () => flatline("import", "fixture", "fixture.yaml"),
-        () => ({
-          action: "import.fixture",
-          slug: null,
-          subject: "fixture.yaml",
-          detail: expect.objectContaining(counts) as Row["detail"],
-        }),
-      ],
-      [
-        () => flatline("import", "events", "events.csv"),
-        () => ({
-          action: "import.events",
-          slug: null,
-          subject: "events.csv",
-          detail: expect.objectContaining({ stored: 1 }) as Row["detail"],
-        }),
-      ],
-      [
-        async () => {
-          await flatline("keys", "create", "--organization", "acme", "--name", "ci");
-          const listed = JSON.parse((await flatline("keys", "list", "--json")).stdout) as {
-            id: string;
-            name: string;
-          }[];
-          key = String(listed.find(({ name }) => name === "ci")?.id);
-        },
-        () => ({
-          action: "keys.create",
-          slug: null,
-          subject: key,
-          detail: { name: "ci", role: "customer", organizations: ["acme"] },
-        }),
-      ],
-      [() => flatline("keys", "revoke", key), () => ({ action: "keys.revoke", slug: null, subject: key, detail: {} })],
-      [
-        () => flatline("proposals", "review", "301", ...review),
-        () => ({ action: "review", slug: "acme", subject: "301", detail: { decision: "REJECT", assetId: 501 } }),
-      ],
-      [
-        () => flatline("forget", "forgotten", "--yes"),
-        () => ({
-          action: "forget",
-          slug: "forgotten",
-          subject: null,
-          detail: expect.objectContaining({ events: 1 }) as Row["detail"],
-        }),
-      ],
-    ];
-    for (const [work, row] of acts) expect(await rowsOf(work)).toEqual([{ actor: "tester", via: "cli", ...row() }]);
   });
 
   it("`flatline audit` lists them newest first, by author and by time, as the API does", async () => {

@@ -61,27 +61,4 @@ describe("a receiver that answers 413", () => {
       detail: "HTTP 200: said; shortened after HTTP 413: said",
     });
   });
-
-  it("and answers so again is given up: two requests, none after a restart, two after a retry by hand", async () => {
-    const app = await fireAt(100);
-    const [dead] = await eventually(async () => {
-      const entries = await folder.withStore((store) => store.outbox.list());
-      return entries[0]?.state === "dead" ? entries : null;
-    });
-    const before = sink.requests.length;
-    await app.stop();
-
-    const url = (await folder.start()).address()?.url;
-    await fetch(`${url}/api/v1/outbox/${dead?.id}/retry`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}` },
-    });
-    await eventually(() => sink.requests.length > 3);
-    await eventually(async () => (await folder.withStore((store) => store.outbox.list()))[0]?.state === "dead");
-
-    expect(dead).toMatchObject({ attempts: 1, lastError: "HTTP 413: said; shortened after HTTP 413: said" });
-    expect(before).toBe(2);
-    expect(sink.requests).toHaveLength(4);
-    expect(new Set(sink.requests.map(({ headers }) => headers["webhook-id"]))).toEqual(new Set([dead?.id]));
-  });
 });

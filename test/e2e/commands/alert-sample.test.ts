@@ -104,22 +104,3 @@ it("names the newest assets of the types that carry the excess, the same ones to
   }
   expect(told("one")[0]?.alerts[0]?.sample[0]).toMatchObject({ assetType: "URL", attributes: { checker: "eu-1" } });
 });
-
-it("of a fleet verdict names as many in all, of the organizations that are routed to the receiver alone", async () => {
-  await configure("fleet: { minOrganizations: 2, ratio: 0.5 }, sample: 4");
-  await store([...deathsOf("acme", 30), ...deathsOf("globex", 30)]);
-
-  await folder.start();
-  await eventually(() => names.every((name) => told(name).some(({ fleet }) => fleet !== null)));
-
-  for (const name of names) {
-    for (const { fleet, alerts } of told(name).filter((payload) => payload.fleet !== null)) {
-      expect(alerts.flatMap(({ sample }) => sample)).toEqual([]);
-      const slugs = new Set((fleet?.sample ?? []).map(({ asset }) => /(acme|globex)/.exec(asset)?.[0]));
-      if (name === "quiet") expect(slugs.size).toBe(0);
-      if (name === "acme-only") expect([...slugs].every((slug) => slug === "acme")).toBe(true);
-    }
-  }
-  const whole = told("one").find(({ fleet }) => fleet !== null);
-  expect(whole?.fleet?.sample).toHaveLength(4);
-});

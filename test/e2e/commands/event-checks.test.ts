@@ -93,33 +93,4 @@ describe("the checks over single events", () => {
     expect((await run("dead-asset-spike", "globex")).severity).toBe("ok");
     expect((await run("event-flow", "globex")).severity).toBe("ok");
   });
-
-  it("a stream that never began is ok where that is said, and watched for silence once it has begun", async () => {
-    for (const check of ["dead-asset-spike", "event-flow"])
-      expect(await run(check, "initech")).toMatchObject({ severity: "ok", error: null });
-
-    await post([{ at: new Date(clock.nowMs() - 3 * hourMs).toISOString(), slug: "initech" }]);
-
-    expect(await run("dead-asset-spike", "initech")).toMatchObject({
-      severity: "unknown",
-      error: { reason: "stream_silent" },
-    });
-    expect((await run("event-flow", "initech")).severity).toBe("fail");
-  });
-
-  it("the embedded service answers a silent stream by the API's rule", async () => {
-    const created = await runProgram(["keys", "create", "--organization", "globex", "--json"], { cwd: folder.path });
-    const { key } = JSON.parse(created.stdout) as { key: string };
-
-    const answered = await eventually(async () => {
-      const response = await fetch(`${daemon.url}/api/v2/healthchecks/assets/dead-asset-spike`, {
-        method: "POST",
-        headers: { "x-api-key": key, "content-type": "application/json" },
-        body: JSON.stringify({ slug: "globex" }),
-      });
-      return response.status === 200 ? ((await response.json()) as { severity: string }) : false;
-    });
-
-    expect(answered).toMatchObject({ severity: "ok" });
-  });
 });

@@ -114,13 +114,4 @@ describe("flatline run where its log is piped", () => {
         .filter((line) => !line.startsWith('{"level"')),
     ).toEqual([]);
   });
-
-  it("says what kept it from starting after what it did until then", async () => {
-    folder = await makeProgramFolder(configuration.replace("127.0.0.1:0", "192.0.2.1:0"));
-    await using program = startProgram(["run", "--log-format", "pretty"], { cwd: folder.path });
-
-    const { exitCode, stderr } = await program.ended();
-    expect(exitCode).toBe(69);
-    expect(stderr).toMatch(/events\.csv\.gz: 10,099 events[^]*flatline: cannot listen on 192\.0\.2\.1:0/);
-  });
 });

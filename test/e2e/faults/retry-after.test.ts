@@ -161,13 +161,4 @@ storage: { path: flatline.db }
     expect(slugsSent().slice(2).toSorted()).toEqual(["acme", "globex"]);
     expect(await pausedUntil()).toBeNull();
   });
-
-  it("ends with outbox retry of one that waits", async () => {
-    const [, second] = await waiting();
-    const retry = await runProgram(["outbox", "retry", second?.id ?? ""], { cwd: folder.path });
-
-    expect(retry.exitCode).toBe(0);
-    await eventually(() => slugsSent().length === 3);
-    expect(slugsSent().toSorted()).toEqual(["acme", "acme", "globex"]);
-  });
 });
