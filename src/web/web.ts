@@ -37,6 +37,7 @@ import { addDocsPages } from "./pages/docs.ts";
 import type { PageReading } from "./read/page.ts";
 import type { AuditStore } from "../store/acts/audit.ts";
 import type { NoteFailure } from "./access/failures.ts";
+import { comesFrom } from "./access/proxy.ts";
 import { createSessions } from "./access/sessions.ts";
 import type { AccessSettings } from "./access/settings.ts";
 import type { AlertReading } from "./read/alerts.ts";
@@ -253,6 +254,8 @@ function isDecodable(path: string): boolean {
   }
 }
 
+const noProxy: readonly string[] = [];
+
 /** Stands for Fastify's compilers of JSON schemas, 3 MiB that are never asked: zod reads what comes in. */
 function noSchemas(): never {
   throw new FlatlineError("internal", "a route has a JSON schema");
@@ -268,6 +271,8 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
   const server: FastifyInstance = fastify({
     logger: false,
     rewriteUrl: (request) => decodableUrl(request.url ?? "/"),
+    // `request.ip` is the last address of X-Forwarded-For that is none of the proxy's (CONTRACT 13).
+    trustProxy: (address) => comesFrom(address, access().trustedProxy?.from ?? noProxy),
     routerOptions: { maxParamLength },
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     serverFactory: (routes) => {

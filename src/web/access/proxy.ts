@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { BlockList, isIPv6 } from "node:net";
+import { BlockList, isIP, isIPv6 } from "node:net";
 
 import { rightsOf } from "../../contract/rights.ts";
 import type { ProxyAccess } from "./settings.ts";
@@ -49,10 +49,11 @@ function decode(value: string): string {
 
 const lists = new WeakMap<readonly string[], BlockList>();
 
-function comesFrom(address: string, from: readonly string[]): boolean {
+/** Returns whether an address is one of a proxy's; what is no address is none. */
+export function comesFrom(address: string, from: readonly string[]): boolean {
   const list = lists.get(from) ?? listOf(from);
   lists.set(from, list);
-  return address !== "" && list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
+  return isIP(address) !== 0 && list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
 }
 
 function listOf(from: readonly string[]): BlockList {

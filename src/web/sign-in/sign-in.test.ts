@@ -169,6 +169,29 @@ describe("a sign-in", () => {
       expect((await ask(web, "GET /api/v1/silences", { authorization: "Bearer wrong" })).status).toBe(401);
   });
 
+  it.each([
+    ["the last address that is no proxy's", "127.0.0.1", "9.9.9.9, 10.0.0.7, 10.0.0.8", "10.0.0.7"],
+    ["its own address, from another than the proxy", "10.9.9.9", "10.0.0.7", "127.0.0.1"],
+    ["the proxy's address, without the header", "127.0.0.1", null, "127.0.0.1"],
+    ["what stands there, if that is no address", "127.0.0.1", "unknown", "unknown"],
+  ])("is limited and noted by %s", async (_rule, proxy, forwarded, expected) => {
+    const noted: string[] = [];
+    const web = await start({ noteFailure: (_via, address) => void noted.push(address) });
+    const trustedProxy = { from: [proxy, "10.0.0.8"], userHeader: "x-user", groupsHeader: "x-groups", may: {} };
+    web.world.access = { ...web.world.access, trustedProxy };
+    const wrong = { ...right, token: "wrong" };
+    const status = async (address: string | null): Promise<number> => {
+      const headers = address === null ? sameOrigin : { ...sameOrigin, "x-forwarded-for": address };
+      return (await post(web, "/sign-in", wrong, headers)).status;
+    };
+
+    for (let count = 0; count < 10; count++) expect(await status(forwarded)).toBe(401);
+
+    expect(new Set(noted)).toEqual(new Set([expected]));
+    expect(await status(forwarded)).toBe(429);
+    expect(await status("10.0.0.9")).toBe(expected === "127.0.0.1" && forwarded !== null ? 429 : 401);
+  });
+
   it("is not offered while no token is configured", async () => {
     const web = await start();
     web.world.access = { ...nobody };
