@@ -31,7 +31,7 @@ const noFleet = {
   incidents: [],
   checks: [],
   families: [],
-  verdict: null,
+  hasVerdict: false,
 };
 
 /** The same series on either side. */

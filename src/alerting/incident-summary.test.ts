@@ -27,6 +27,8 @@ function found(count: number, share: number, rest: Partial<AlertFound> = {}): Al
 const summarize = (members: readonly IncidentMember[], of: Partial<Incident> = {}) =>
   summarizeIncident({ ...incident, ...of }, members, { externalUrl: "https://flatline.example/" });
 
+const verdict = { startsAtMs: 1, together: 3, usual: 0.1, probability: 1e-9, peakSpiking: 3, organizations: 4 };
+
 describe("an incident", () => {
   it("is of those that are not silenced, as severe as the worst that fires", () => {
     const over = { atMs: 2_000, isByRun: true, baselineExclusion: null };
@@ -83,8 +85,7 @@ describe("an incident", () => {
     ["few of whose deaths do is unclear", found(100, 0.4), {}, "unclear"],
     ["whose deaths were undone is the checker's", found(100, 0, { revived: { judged: 90, count: 60 } }), {}, "checker"],
     ["whose deaths are spread as usual is the assets'", found(100, 0, { cause: "assets" }), {}, "assets"],
-    ["with a verdict by ratio is the checker's", found(100, 0), { verdict: verdictBy("ratio") }, "checker"],
-    ["with a verdict by chance is what its deaths say", found(100, 0), { verdict: verdictBy("chance") }, "unclear"],
+    ["with a fleet verdict is what its deaths say", found(100, 0), { verdict }, "unclear"],
     ["of another family is unclear", found(100, 0.8), { family: "unreachable" }, "unclear"],
   ])("%s", (_what, one, of, cause) => {
     expect(summarize([member({ found: one })], of).likelyCause).toBe(cause);
@@ -102,7 +103,3 @@ describe("an incident", () => {
     expect(summarize([own, others]).acknowledgedBy).toBeNull();
   });
 });
-
-function verdictBy(by: "chance" | "ratio"): NonNullable<Incident["verdict"]> {
-  return { by, startsAtMs: 1, together: 3, usual: null, probability: null, peakSpiking: 3, organizations: 4 };
-}

@@ -154,9 +154,9 @@ function sharedCarriers(members: readonly IncidentMember[]): AlertCarrier[] {
     );
 }
 
-/** A second opinion speaks first, then revivals, a verdict by ratio, and what the deaths share (CONTRACT 15, Fleet verdict). */
+/** A second opinion speaks first, then revivals, and what the deaths share (CONTRACT 15, Likely cause). */
 function causeOf(
-  { family, verdict, secondOpinion }: Incident,
+  { family, secondOpinion }: Incident,
   members: readonly IncidentMember[],
   carriers: readonly AlertCarrier[],
 ): IncidentCause {
@@ -167,7 +167,6 @@ function causeOf(
   const judged = revived.reduce((sum, one) => sum + one.judged, 0);
   const revivedCount = revived.reduce((sum, { count }) => sum + count, 0);
   if (judged > 0 && speaksForChecker({ revivedCount, share: revivedCount / judged })) return "checker";
-  if (verdict?.by === "ratio") return "checker";
   const isConcentrated = carriers.some(
     ({ share, usualShare }) => share >= concentratedShare && share - usualShare >= concentratedLift,
   );

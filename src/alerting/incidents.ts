@@ -8,7 +8,7 @@ import type { StoreParts } from "../store/store-parts.ts";
 import { incidentToJoin } from "./decide/membership.ts";
 import type { Transition } from "./decide/transition.ts";
 import { countTogether, isBeyondChance, rateDays, usualNumber, type Begun } from "./decide/verdict.ts";
-import type { AlertingSettings, FleetBounds } from "./settings.ts";
+import type { AlertingSettings } from "./settings.ts";
 
 /** A step of the alerts of one check, and the report that made it; null: no run did. */
 export interface ReportedStep {
@@ -225,24 +225,23 @@ class OpenBook implements IncidentBook {
     const lasting = this.#open.find(({ verdict }) => verdict !== null);
     if (lasting?.number !== number)
       await this.#parts.incidents.noteSpikeDay(Math.floor(nowMs / dayMs), alert.slug, number);
-    if (lasting?.verdict) return this.#grow(lasting, lasting.verdict);
+    if (lasting?.verdict) {
+      const peakSpiking = spiking.sizeOf(lasting.number);
+      if (peakSpiking > lasting.verdict.peakSpiking)
+        this.#change({ ...lasting, verdict: { ...lasting.verdict, peakSpiking } });
+      return;
+    }
     if (settings.fleet === null) return;
-    const { minOrganizations, ratio } = settings.fleet;
-    const found =
-      ratio === "auto"
-        ? await this.#byChance(number, alert, minOrganizations)
-        : await this.#byRatio({ minOrganizations, ratio });
-    if (found === null) return;
-    // By ratio it is of the newest one, whatever what fires in older ones has joined.
-    const begun = ratio === "auto" ? this.#find(number) : this.#open.find((one) => one.family === "deaths");
-    if (begun === undefined) return;
-    const peakSpiking = this.#countSpiking(begun.number, found.by);
+    const found = await this.#judgeTogether(number, alert, settings.fleet.minOrganizations);
+    const begun = this.#find(number);
+    if (found === null || begun === undefined) return;
+    const peakSpiking = spiking.sizeOf(number);
     this.#change({ ...begun, verdict: { ...found, startsAtMs: nowMs, peakSpiking, organizations: 0 } });
     this.#events.push({ what: "fleet verdict holds", incident: begun });
-    await this.#parts.incidents.forgetSpikeDays(begun.number);
+    await this.#parts.incidents.forgetSpikeDays(number);
   }
 
-  async #byChance(number: number, alert: AlertState, least: number): Promise<FoundVerdict | null> {
+  async #judgeTogether(number: number, alert: AlertState, least: number): Promise<FoundVerdict | null> {
     if (begunOf(alert).length === 0) return null;
     const { nowMs, fleet } = this.#context;
     const members = (await this.#members(number)).filter((member) => member.alert.id !== alert.id);
@@ -254,25 +253,7 @@ class OpenBook implements IncidentBook {
     const organizations = await this.#countOrganizations();
     const usual = usualNumber({ weeksLookedAt: fleet.weeksLookedAt(), fired, organizations, knownForMs });
     const { isBeyond, probability } = isBeyondChance(together, usual);
-    return isBeyond ? { by: "chance", together, usual, probability } : null;
-  }
-
-  /** What fires in older incidents counts for the bound, too. */
-  async #byRatio(bounds: { readonly minOrganizations: number; readonly ratio: number }): Promise<FoundVerdict | null> {
-    const together = (await this.#allSpiking()).size;
-    const bound = fleetBound(bounds, await this.#countOrganizations());
-    if (bound === null || together < bound) return null;
-    return { by: "ratio", together, usual: null, probability: null };
-  }
-
-  #grow(incident: Incident, verdict: FleetVerdict): void {
-    const peakSpiking = this.#countSpiking(incident.number, verdict.by);
-    if (peakSpiking > verdict.peakSpiking) this.#change({ ...incident, verdict: { ...verdict, peakSpiking } });
-  }
-
-  /** Organizations whose spike alert fires: of the incident, or by ratio all. */
-  #countSpiking(number: number, by: FleetVerdict["by"]): number {
-    return (by === "ratio" ? this.#spiking?.size : this.#spiking?.sizeOf(number)) ?? 0;
+    return isBeyond ? { together, usual, probability } : null;
   }
 
   async #allSpiking(): Promise<Spiking> {
@@ -317,10 +298,6 @@ class Spiking {
   readonly #incidents = new Map<string, number>();
   readonly #sizes = new Map<number, number>();
 
-  get size(): number {
-    return this.#incidents.size;
-  }
-
   slugs(): Iterable<string> {
     return this.#incidents.keys();
   }
@@ -363,13 +340,4 @@ function family({ check, kind }: AlertState, report: CheckReport | null): string
 function carrierOf(report: CheckReport | null): string | null {
   const carrier = report?.kind === "result" ? report.result.observed["carrier"] : undefined;
   return typeof carrier === "string" ? carrier : null;
-}
-
-/**
- * Answers how many of so many organizations must fire for a fleet verdict by ratio (CONTRACT 7): both bounds in one number. Null
- * where no number decides.
- */
-function fleetBound(bounds: FleetBounds | null, organizations: number): number | null {
-  if (bounds === null || bounds.ratio === "auto") return null;
-  return Math.max(bounds.minOrganizations, Math.ceil(bounds.ratio * organizations), 1);
 }

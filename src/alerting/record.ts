@@ -119,8 +119,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   function announceIncidents(events: readonly IncidentEvent[]): void {
     for (const { what, incident } of events) {
       const { number, id, family, verdict } = incident;
-      const told =
-        verdict === null ? {} : { by: verdict.by, together: verdict.together, organizations: verdict.organizations };
+      const told = verdict === null ? {} : { together: verdict.together, organizations: verdict.organizations };
       logger.info({ incident: number, incidentId: id, family, ...told }, what);
       if (what === "incident opened") options.onIncident?.(family);
     }

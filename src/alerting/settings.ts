@@ -52,21 +52,14 @@ export interface ReceiverRoute {
   readonly recipients?: readonly string[];
 }
 
-/** The fleet verdict begins when both bounds are reached (CONTRACT 15). */
-export interface FleetBounds {
-  readonly minOrganizations: number;
-  /** 0–1, of the organizations with a result; auto: so many together that it is no chance. */
-  readonly ratio: number | "auto";
-}
-
 /** The part of the configuration that alerting works by; a reload replaces it as a whole. */
 export interface AlertingSettings {
   readonly groupWaitMs: number;
   readonly groupIntervalMs: number;
   /** What fires within this after the first alert of an incident joins it. */
   readonly incidentWithinMs: number;
-  /** null: no fleet verdict. */
-  readonly fleet: FleetBounds | null;
+  /** How many organizations of an incident must have begun together for a fleet verdict (CONTRACT 15); null: there is none. */
+  readonly fleet: { readonly minOrganizations: number } | null;
   /** How many dead assets the notification of a fleet verdict names [none]. */
   readonly sample?: number;
   readonly externalUrl: string | null;

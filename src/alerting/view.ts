@@ -85,7 +85,7 @@ export function viewFleet(
       alert.state === "firing" &&
       alert.check === "dead-asset-spike" &&
       alert.kind === "verdict" &&
-      (fleet.by === "ratio" || alert.incident?.number === fleet.number),
+      alert.incident?.number === fleet.number,
   );
   const evidence = fleetEvidence(members.map(({ alert }) => fleetMember(alert, reportOf(alert.slug))));
   return { ...fleet, spiking: members.length, evidence };

@@ -318,12 +318,11 @@ function renderIncident(incident: IncidentDetailAnswer, context: CliContext): st
 }
 
 function verdictText(fleet: NonNullable<IncidentAnswer["fleet"]>, alerts: IncidentDetailAnswer["alerts"]): string {
-  const { by, usual, probability, organizations } = fleet;
+  const { usual, probability } = fleet;
   const spikes = alerts.filter(({ check }) => check === "dead-asset-spike");
   const firing = spikes.filter(({ endsAt }) => endsAt === null);
   const shown = firing.length === 0 ? spikes : firing;
   const withinMs = spanMs(shown.map(({ startsAt }) => Date.parse(startsAt)));
-  const many = verdictWords({ by, spiking: new Set(shown.map(({ slug }) => slug)).size, withinMs, organizations });
-  if (usual === null || probability === null) return `fleet verdict: ${many}`;
+  const many = verdictWords({ spiking: new Set(shown.map(({ slug }) => slug)).size, withinMs });
   return `fleet verdict: ${many} (usually ${usual.toFixed(2)}, probability ${probability.toExponential(0)})`;
 }

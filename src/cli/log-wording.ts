@@ -75,11 +75,9 @@ export const wordings: Readonly<Record<string, Wording>> = {
     word: "FAIL",
     name: "fleet",
     text: `incident ${numberOf(entry, "incident")}: ${verdictWords({
-      by: textOf(entry, "by") === "ratio" ? "ratio" : "chance",
       // Those that made it one.
       spiking: numberOf(entry, "together") ?? 0,
       withinMs: togetherMs,
-      organizations: numberOf(entry, "organizations") ?? 0,
     })}`,
   }),
   "notification formed": () => null,

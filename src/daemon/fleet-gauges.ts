@@ -44,7 +44,7 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
       incidents: openIncidents(open, alerts, settings),
       checks: checkNames,
       families: familiesOf(targets.map(({ check }) => check)),
-      verdict: open.find(({ verdict }) => verdict !== null)?.verdict?.by ?? null,
+      hasVerdict: open.some(({ verdict }) => verdict !== null),
       alerts: alerts.map(({ alert, isSilenced }) => ({ ...alert, silenced: isSilenced })),
       outbox: await store.outbox.totals(),
       receivers: config.receivers.map(({ name }) => name),

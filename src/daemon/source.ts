@@ -86,8 +86,6 @@ function openStored(config: Config, deps: SourceDeps & Pick<SpikeEvidenceOptions
       evidence: createSpikeEvidence({
         ...deps,
         store,
-        fleet: config.alerting.fleet,
-        organizations: config.organizations.length,
         attributionDaysOf: (slug) => attributionDays.get(slug) ?? builtinSettings.attributionDays,
       }),
     },

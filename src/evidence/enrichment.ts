@@ -35,7 +35,6 @@ export interface SpikeEvidence {
   readonly onsetAtMs: number | null;
   /** The marker of people before it began (evidence/marker.ts); null where none is. */
   readonly marker: OnsetMarker | null;
-  readonly isFleet: boolean;
   /** The verifier's second opinion on the incident's dead assets; null: there is none. */
   readonly opinion: OpinionCounts | null;
   /** Whether the excess goes on, and when by its end at the latest the window is without it. */
@@ -47,14 +46,13 @@ export interface SpikeEvidence {
  * from. Verdict, counts and thresholds stay as they are.
  */
 export function withEvidence(result: HealthcheckResult, evidence: SpikeEvidence): HealthcheckResult {
-  const { counts, regret, onsetAtMs, marker, isFleet, excess, opinion } = evidence;
+  const { counts, regret, onsetAtMs, marker, excess, opinion } = evidence;
   const carriers = counts === null ? [] : rankCarriers(counts.values, counts);
   const { cause, reason } = likelyCause({
     carriers,
     largestRise: counts === null ? null : largestRise(counts.values, counts),
     baselineCount: counts?.baselineCount ?? null,
     attributedShare: counts === null || counts.currentCount === 0 ? 0 : counts.attributedCount / counts.currentCount,
-    isFleet,
     opinion,
     judgedCount: regret?.judgedCount ?? 0,
     revivedCount: regret?.revivedCount ?? 0,

@@ -141,7 +141,6 @@ describe("the likely cause", () => {
     largestRise: 0.1,
     baselineCount: 100,
     attributedShare: 0,
-    isFleet: false,
     opinion: null,
     judgedCount: 0,
     revivedCount: 0,
@@ -150,8 +149,8 @@ describe("the likely cause", () => {
   const ofType: Carrier = { ...carrier, attribute: "assetType", value: "URL" };
   it.each<[string, Partial<CauseEvidence>, string, RegExp | null]>([
     [
-      "a second opinion that most are alive, before a fleet verdict",
-      { opinion: refuted, isFleet: true },
+      "a second opinion that most are alive, before what the deaths share",
+      { opinion: refuted, carriers: [carrier] },
       "checker",
       /14 of 20 still answer/,
     ],
@@ -162,12 +161,11 @@ describe("the likely cause", () => {
       /17 of 20 are gone; of 20 known to be alive 19 answer, of 20 long dead 1 answer/,
     ],
     [
-      "a fleet verdict before a second opinion that decides nothing",
-      { opinion: { ...refuted, verdict: "undecided" }, isFleet: true },
+      "what the deaths share, where a second opinion decides nothing",
+      { opinion: { ...refuted, verdict: "undecided" }, carriers: [carrier], attributedShare: 1 },
       "checker",
-      /Many organizations/,
+      /one value: 87 % reason=tls/,
     ],
-    ["a fleet verdict", { isFleet: true, carriers: [carrier] }, "checker", /Many organizations/],
     ["half of the deaths undone", { judgedCount: 20, revivedCount: 10 }, "checker", /10 of 20 dead assets \(50 %\)/],
     ["fewer than half", { judgedCount: 21, revivedCount: 10 }, "unclear", null],
     ["two undone", { judgedCount: 2, revivedCount: 2 }, "unclear", null],
@@ -377,7 +375,6 @@ describe("a result with evidence", () => {
     regret: null,
     onsetAtMs: null,
     marker: null,
-    isFleet: false,
     opinion: null,
     excess: null,
   };

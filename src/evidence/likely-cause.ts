@@ -24,8 +24,6 @@ export interface CauseEvidence extends Regret {
   readonly baselineCount: number | null;
   /** Share (0–1) of the window's deaths that have any attribute. */
   readonly attributedShare: number;
-  /** Whether the fleet verdict holds. */
-  readonly isFleet: boolean;
   /** The verifier's second opinion on the incident's dead assets; null: there is none. */
   readonly opinion: OpinionCounts | null;
 }
@@ -40,12 +38,11 @@ const mostRise = 0.35;
 
 /** Returns the likely cause with a sentence that says why; the strongest reason first. */
 export function likelyCause(evidence: CauseEvidence): CauseText {
-  const { opinion, isFleet, judgedCount, revivedCount, attributedShare, largestRise } = evidence;
+  const { opinion, judgedCount, revivedCount, attributedShare, largestRise } = evidence;
   if (opinion !== null && opinion.verdict !== "undecided") {
     const cause = opinion.verdict === "refuted" ? "checker" : "assets";
     return { cause, reason: `Of dead assets that were looked at, ${opinionWords(opinion)}.` };
   }
-  if (isFleet) return { cause: "checker", reason: "Many organizations spike at once, which attackers do not arrange." };
   const revived = causeByRevivals(evidence);
   if (revived !== null) return revived;
   const hasAttributes = attributedShare >= leastAttributedShare;

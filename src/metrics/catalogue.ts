@@ -298,9 +298,8 @@ export const fleetInstruments = {
   verdict: {
     name: "flatline_fleet_verdict",
     type: "gauge",
-    labels: ["by"],
+    labels: [],
     help: "1 while a fleet verdict holds: many organizations began together.",
-    values: { by: ["chance", "ratio"] },
   },
   spiking: {
     name: "flatline_fleet_spiking_organizations",

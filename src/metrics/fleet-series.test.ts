@@ -25,13 +25,13 @@ describe("the fleet's gauges", () => {
     expect(seriesValue(families, "flatline_store_bytes")).toBe(4_096);
   });
 
-  it("count open incidents by family, severity and state, and say how a fleet verdict was found", async () => {
+  it("count open incidents by family, severity and state, and say whether a fleet verdict holds", async () => {
     const incidents: FleetGauges["incidents"] = [
       { family: "deaths", severity: "fail", state: "active" },
       { family: "deaths", severity: "fail", state: "active" },
       { family: "unreachable", severity: "unknown", state: "silenced" },
     ];
-    const families = await read(newMetrics(), { incidents, verdict: "chance" });
+    const families = await read(newMetrics(), { incidents, hasVerdict: true });
 
     const count = (family: string, severity: string, state: string): number | null =>
       seriesValue(families, "flatline_incidents_open", { family, severity, state });
@@ -39,8 +39,7 @@ describe("the fleet's gauges", () => {
     expect(count("unreachable", "unknown", "silenced")).toBe(1);
     expect(count("no-events", "warn", "acknowledged")).toBe(0);
     expect(families.get("flatline_incidents_open")?.samples).toHaveLength(3 * 3 * 3);
-    expect(seriesValue(families, "flatline_fleet_verdict", { by: "chance" })).toBe(1);
-    expect(seriesValue(families, "flatline_fleet_verdict", { by: "ratio" })).toBe(0);
+    expect(seriesValue(families, "flatline_fleet_verdict")).toBe(1);
     expect(seriesValue(families, "flatline_incidents_total", { family: "deaths" })).toBe(0);
   });
 

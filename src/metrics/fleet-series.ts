@@ -16,7 +16,7 @@ export function renderFleet(
     alerts: countAlerts(gauges),
     alertFiring: listFiring(gauges.alerts),
     incidentsOpen: countIncidents(gauges),
-    verdict: (["chance", "ratio"] as const).map((by) => [{ by }, Number(gauges.verdict === by)]),
+    verdict: [[{}, Number(gauges.hasVerdict)]],
     spiking: gauges.checks.map((check) => [{ check }, countSpiking(gauges.alerts, check)]),
     organizations: gauges.checks.map((check) => [{ check }, countFresh(check)]),
     ...outboxSamples(gauges),

@@ -83,8 +83,8 @@ export interface FleetGauges {
   readonly checks: readonly CheckName[];
   /** Families that alerts of the configured checks can have. */
   readonly families: readonly string[];
-  /** How the fleet verdict that lasts was found; null: none does. */
-  readonly verdict: "chance" | "ratio" | null;
+  /** Whether a fleet verdict holds. */
+  readonly hasVerdict: boolean;
   readonly discovery: readonly {
     source: string;
     /** The last refresh gave a list. */

@@ -153,7 +153,6 @@ const recovered: AlertNotice = {
 const incidentId = "0196f0a2-0000-7000-8000-0000000000f1";
 const fleet: FleetNotice = {
   id: incidentId,
-  by: "chance",
   together: 12,
   usual: 0.02,
   probability: 1e-24,

@@ -168,7 +168,8 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
     it("gets an act on an incident at once, also when members' ends go with the end of its fleet verdict", async () => {
       const slugs = ["acme", "globex", "initech"];
-      await open({ slugs, settings: { fleet: { minOrganizations: 3, ratio: 0.5 } } });
+      await open({ slugs, settings: { fleet: { minOrganizations: 3 } } });
+      for (const slug of slugs) await world.run(slug, "ok");
       for (const slug of slugs) await world.run(slug, slug === "acme" ? "fail" : "warn");
       await world.advance(minuteMs);
       await world.run("globex", "ok");
@@ -303,7 +304,8 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
     it("gets an act on a member that has ended under a verdict at once, as the part stands", async () => {
       const slugs = ["acme", "globex", "initech"];
-      await open({ slugs, settings: { fleet: { minOrganizations: 3, ratio: 0.5 } } });
+      await open({ slugs, settings: { fleet: { minOrganizations: 3 } } });
+      for (const slug of slugs) await world.run(slug, "ok");
       for (const slug of slugs) await world.run(slug, "fail");
       await world.advance(minuteMs);
       const [ended] = (await world.store.alerts.allLive()).filter(({ slug }) => slug === "acme");

@@ -109,7 +109,7 @@ interface Life {
 async function live(
   engine: StoreEngineCase["engine"],
   sequence: readonly Step[],
-  fleet: { minOrganizations: number; ratio: number } | null,
+  fleet: { minOrganizations: number } | null,
   check: (life: Life) => void,
 ): Promise<void> {
   const [first] = policies;
@@ -330,7 +330,7 @@ describe.each(storeEngines)("the life of alerts on $engine", ({ engine }) => {
             maxLength: 60,
             size: "max",
           }),
-          fc.constantFrom({ minOrganizations: 2, ratio: 0.5 }, null),
+          fc.constantFrom({ minOrganizations: 2 }, null),
           (sequence, fleet) =>
             live(engine, sequence, fleet, (life) => {
               for (const name of receiverNames) checkReceiver(name, life);

@@ -72,7 +72,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await open({
         slugs,
         receivers: [{ name: "ops", budget }],
-        settings: { fleet: { minOrganizations: 3, ratio: 0.5 } },
+        settings: { fleet: { minOrganizations: 3 } },
       });
       await runAll("fail");
       await runAll("ok");

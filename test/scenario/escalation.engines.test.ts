@@ -207,7 +207,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
   describe("a fleet verdict", () => {
     const slugs = ["a", "b", "c", "d"];
-    const fleet = { minOrganizations: 3, ratio: 0.5 };
+    const fleet = { minOrganizations: 3 };
 
     it("escalates as one notification with all members that escalate, when the first of them is due", async () => {
       await open({ slugs, settings: { fleet }, targets: { a: routed, b: routed, c: routed } });

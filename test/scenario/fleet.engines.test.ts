@@ -17,7 +17,7 @@ async function open(options: WorldOptions = {}): Promise<void> {
     engine,
     slugs: slugsOf(4),
     ...options,
-    settings: { fleet: { minOrganizations: 3, ratio: 0.5 }, ...options.settings },
+    settings: { fleet: { minOrganizations: 3 }, ...options.settings },
   });
   for (const slug of options.slugs ?? slugsOf(4)) await world.run(slug, "ok");
 }
@@ -38,10 +38,10 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
   afterEach(() => world.close());
 
   describe("the fleet verdict", () => {
-    it.each<[string, number, number, { minOrganizations: number; ratio: number } | null, boolean]>([
-      ["begins at both bounds", 3, 6, { minOrganizations: 3, ratio: 0.5 }, true],
-      ["needs minOrganizations", 2, 4, { minOrganizations: 3, ratio: 0.5 }, false],
-      ["needs the ratio", 3, 7, { minOrganizations: 3, ratio: 0.5 }, false],
+    it.each<[string, number, number, { minOrganizations: number } | null, boolean]>([
+      ["begins where so many together are no chance", 3, 6, { minOrganizations: 3 }, true],
+      ["needs minOrganizations", 2, 4, { minOrganizations: 3 }, false],
+      ["does not begin where they may be", 3, 20, { minOrganizations: 3 }, false],
       ["can be switched off", 4, 4, null, false],
     ])("%s", async (_rule, spiking, organizations, fleet, expected) => {
       const slugs = slugsOf(organizations);
@@ -69,7 +69,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
           { assetType: "EMAIL", count: 30, share: 0.25 },
         ],
       });
-      expect(world.notifications()[0]?.summary).toContain("suspect the liveness checker");
+      expect(world.notifications()[0]?.summary).toContain("3 organizations began within 1 minute: one cause");
     });
 
     it("begins at once, keeps one id over joiners that double it, silent members and its one resolved with all", async () => {

@@ -195,17 +195,18 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
     });
 
     it("keeps quiet who joins under a fleet verdict, but no member of which it was taken back", async () => {
-      const fleet = { minOrganizations: 2, ratio: 0.1 };
-      await open({ settings: { fleet }, policy: { repeatIntervalMs: hourMs } });
-      await world.run("a", "fail");
-      await world.run("b", "fail");
+      const slugs = ["a", "b", "c", "d"];
+      await open({ slugs, settings: { fleet: { minOrganizations: 3 } }, policy: { repeatIntervalMs: hourMs } });
+      for (const slug of slugs) await world.run(slug, "ok");
+      for (const slug of ["a", "b", "c"]) await world.run(slug, "fail");
       await world.advance(minuteMs);
       await world.actOn(1, acknowledge);
       await world.actOn(1, { kind: "unacknowledge" }, { slugs: ["b"] });
-      await world.run("c", "fail");
+      await world.run("d", "fail");
       await world.advance(hourMs + minuteMs);
 
-      expect(world.sent()).toEqual([["firing a fail", "firing b fail"], ["reminder b fail"]]);
+      expect(world.sent()).toEqual([["firing a fail", "firing b fail", "firing c fail"], ["reminder b fail"]]);
+      expect((await world.store.incidents.find(1))?.verdict).toMatchObject({ together: 3, peakSpiking: 4 });
     });
   });
 

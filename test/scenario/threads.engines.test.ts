@@ -237,7 +237,8 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
     it("names a fleet verdict that has begun since, also after an act", async () => {
       const slugs = ["a", "b", "c"];
-      await open({ slugs, settings: { fleet: { minOrganizations: 3, ratio: 0.5 } } });
+      await open({ slugs, settings: { fleet: { minOrganizations: 3 } } });
+      for (const slug of slugs) await world.run(slug, "ok");
       await run("ongoing", "a");
       expect((await present()).fleet).toBeNull();
       await run("ongoing", "b", "c");
@@ -247,7 +248,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       const [acknowledged] = world.notifications("chat").slice(-1);
       if (acknowledged === undefined) throw new Error("nothing was sent");
       expect(acknowledged.alerts.map(({ event }) => event)).toEqual(["acknowledged"]);
-      expect((await world.present(acknowledged)).fleet).toMatchObject({ by: "ratio", spiking: 3 });
+      expect((await world.present(acknowledged)).fleet).toMatchObject({ together: 3, spiking: 3 });
     });
 
     it("is not over while a silence holds all of it back", async () => {

@@ -15,6 +15,7 @@ import { Board } from "../../src/store/runs/board.ts";
 import type { Owner } from "../../src/store/runs/owners.ts";
 import type { AlertingSettings, AlertPolicy, AlertTarget, ReceiverRoute } from "../../src/alerting/settings.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";
+import { minuteMs } from "../../src/base/time.ts";
 import { actor } from "../../src/contract/actor.ts";
 import type { JudgementVerdict } from "../../src/contract/judgement.ts";
 import type { CheckName, CheckReport } from "../../src/contract/report.ts";
@@ -296,6 +297,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       ...common,
       store: crashable("record"),
       owner: () => owner,
+      intervalOf: () => 5 * minuteMs,
       distrust: () => undefined,
       onChange: () => undefined,
     });

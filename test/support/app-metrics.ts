@@ -19,7 +19,7 @@ export const noFleet: FleetGauges = {
   incidents: [],
   checks: checkNames,
   families: ["deaths", "unreachable", "no-events"],
-  verdict: null,
+  hasVerdict: false,
   discovery: [],
   nowMs,
 };

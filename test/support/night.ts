@@ -22,7 +22,7 @@ import { spikeTarget } from "./scheduling.ts";
 // As many as a daemon asks for at once.
 const atOnce = 16;
 const token = "xoxb-of-the-night";
-const fleet = { minOrganizations: 3, ratio: "auto" } as const;
+const fleet = { minOrganizations: 3 } as const;
 const observedKeys = {
   currentCount: "currentCount",
   baselineCount: "baselineCount",
@@ -191,8 +191,6 @@ function embeddedDeps({ store, board, clock }: AlertingWorld, organizations: rea
       clock,
       logger: createSilentLogger(),
       board,
-      fleet,
-      organizations: organizations.length,
       attributionDaysOf: () => 28,
     }),
   };

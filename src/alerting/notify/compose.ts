@@ -158,9 +158,9 @@ export function composeFleet(
     .toSorted((left, right) => right.count - left.count || (left.assetType < right.assetType ? -1 : 1))
     .slice(0, mostAssetTypes);
   const peakSpiking = Math.max(fleet.peakSpiking, spiking);
-  const { id, by, together, usual, probability } = fleet;
+  const { id, together, usual, probability } = fleet;
   const withinMs = spanMs(totals.spiking.map(({ alert }) => alert.startsAtMs));
-  const verdict = { id, by, together, usual, probability, organizations, spiking, withinMs, peakSpiking, assetTypes };
+  const verdict = { id, together, usual, probability, organizations, spiking, withinMs, peakSpiking, assetTypes };
   if (spiking === 0) return verdict;
   const { first: _first, ...evidence } = fleetEvidence(
     totals.spiking.map(({ alert, report }) => fleetMember(alert, report)),

@@ -143,7 +143,7 @@ export function fleetNotice(
 ): FleetNotice {
   const spiking = firing.filter(
     ({ check, kind, incident }) =>
-      check === "dead-asset-spike" && kind === "verdict" && (fleet.by === "ratio" || incident?.number === fleet.number),
+      check === "dead-asset-spike" && kind === "verdict" && incident?.number === fleet.number,
   );
   return composeFleet(fleet, {
     organizations: fleet.organizations,

@@ -87,7 +87,7 @@ export interface NotifiedAct {
 }
 
 /** The fleet verdict (CONTRACT 7 and 15): totals only, never names. */
-export interface FleetNotice extends Pick<FleetVerdict, "by" | "together" | "usual" | "probability"> {
+export interface FleetNotice extends Pick<FleetVerdict, "together" | "usual" | "probability"> {
   /** The incident's. */
   readonly id: string;
   readonly organizations: number;

@@ -39,10 +39,9 @@ const ended = {
 } as const;
 const fleet: FleetNotice = {
   id: "f",
-  by: "ratio",
   together: 12,
-  usual: null,
-  probability: null,
+  usual: 0.3,
+  probability: 1e-16,
   organizations: 21,
   spiking: 12,
   withinMs: 600_000,
@@ -123,10 +122,10 @@ describe("summarize", () => {
       "5 firing: a (fail), b (fail), c (fail), +2 more; 1 resolved: f",
     ],
     [
-      "the fleet verdict says what to suspect and what carries it, and names nobody",
+      "the fleet verdict says that there is one cause and what carries it, and names nobody",
       [notice()],
       fleet,
-      "12 of 21 organizations spike at once: suspect the liveness checker; carried by DOMAIN 78 %, URL 22 %; 1 new here",
+      "12 organizations began within 10 minutes: one cause; carried by DOMAIN 78 %, URL 22 %; 1 new here",
     ],
     [
       "its end says that the rates are back",

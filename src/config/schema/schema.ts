@@ -30,13 +30,7 @@ import {
 const fleetSchema = section({
   minOrganizations: wholeNumber({ min: 1, max: 100_000 })
     .default(3)
-    .describe("At least so many organizations must be firing."),
-  ratio: z
-    .union([z.literal("auto"), z.number().min(0).max(1)])
-    .default("auto")
-    .describe(
-      "`auto`: so many began together as do by chance once in a million looks; a number: at least this share of those with a result fire.",
-    ),
+    .describe("At least so many organizations must have begun together."),
 });
 
 const alertingSchema = section({

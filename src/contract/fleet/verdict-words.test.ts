@@ -3,8 +3,6 @@ import { describe, expect, it } from "vitest";
 import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
 import { spanMs, verdictWords } from "./verdict-words.ts";
 
-const chance = { by: "chance", spiking: 120, organizations: 300 } as const;
-
 describe("a fleet verdict says", () => {
   it.each([
     [0, "1 minute"],
@@ -12,14 +10,8 @@ describe("a fleet verdict says", () => {
     [90 * minuteMs, "90 minutes"],
     [90 * minuteMs + secondMs, "2 hours"],
     [5 * hourMs, "5 hours"],
-  ])("by chance within how long they began: %s ms", (withinMs, words) => {
-    expect(verdictWords({ ...chance, withinMs })).toBe(`120 organizations began within ${words}: one cause`);
-  });
-
-  it("by ratio of how many they are", () => {
-    expect(verdictWords({ ...chance, by: "ratio", withinMs: 0 })).toBe(
-      "120 of 300 organizations spike at once: suspect the liveness checker",
-    );
+  ])("within how long they began: %s ms", (withinMs, words) => {
+    expect(verdictWords({ spiking: 120, withinMs })).toBe(`120 organizations began within ${words}: one cause`);
   });
 });
 

@@ -6,22 +6,16 @@ const hourMs = 3_600_000;
 
 /** What a fleet verdict says is worked out of. */
 export interface VerdictFacts {
-  readonly by: "chance" | "ratio";
   /** Organizations that spike now. */
   readonly spiking: number;
   /** The time within which those began. */
   readonly withinMs: number;
-  readonly organizations: number;
 }
 
-/**
- * Returns what a fleet verdict says (CONTRACT 15): by chance, that so many began together, from one cause; by ratio, that the
- * checker is to be suspected.
- */
-export function verdictWords({ by, spiking, withinMs, organizations }: VerdictFacts): string {
-  const many = (count: number): string => `${formatCount(count)} ${count === 1 ? "organization" : "organizations"}`;
-  if (by === "chance") return `${many(spiking)} began within ${withinWords(withinMs)}: one cause`;
-  return `${formatCount(spiking)} of ${many(organizations)} ${spiking === 1 ? "spikes" : "spike"} at once: suspect the liveness checker`;
+/** Returns what a fleet verdict says (CONTRACT 15): that so many began together, from one cause. */
+export function verdictWords({ spiking, withinMs }: VerdictFacts): string {
+  const many = `${formatCount(spiking)} ${spiking === 1 ? "organization" : "organizations"}`;
+  return `${many} began within ${withinWords(withinMs)}: one cause`;
 }
 
 /** Returns from the first to the last of these instants, milliseconds. */

@@ -44,14 +44,13 @@ export const incidentSchema = z.object({
   fleet: z
     .object({
       id: z.string(),
-      by: z.enum(["chance", "ratio"]),
       startsAt: instantSchema,
       spiking: z.number(),
       peakSpiking: z.number(),
       organizations: z.number(),
       together: z.number(),
-      usual: z.number().nullable(),
-      probability: z.number().nullable(),
+      usual: z.number(),
+      probability: z.number(),
     })
     .nullable(),
 });

@@ -20,7 +20,6 @@ const never = new AbortController().signal;
 
 function evidenceOf(
   { store }: Pick<EventWorld, "store">,
-  organizations = 4,
   board: Pick<Board, "state"> = new Board(),
 ): ReturnType<typeof createSpikeEvidence> {
   const clock = createSystemClock();
@@ -29,8 +28,6 @@ function evidenceOf(
     clock,
     logger: createSilentLogger(),
     board,
-    fleet: { minOrganizations: 3, ratio: 0.5 },
-    organizations,
     attributionDaysOf: () => 28,
   });
 }
@@ -249,26 +246,10 @@ describe("the evidence of a spike", () => {
       ...times,
     });
 
-    const enriched = await evidenceOf(world, 4, own.board)(result, { slug: "acme", thresholds }, never);
+    const enriched = await evidenceOf(world, own.board)(result, { slug: "acme", thresholds }, never);
 
     expect(enriched.observed["onsetAt"]).toBe("2026-01-14T08:00:00.000Z");
     expect(enriched.findings[0]?.message).toMatch(/, began about 2026-01-14 08:00 UTC$/);
-  });
-
-  it.each([
-    ["blames the checker when many organizations spike at once", 2, 4, "checker"],
-    ["asks for as many as the fleet verdict does", 1, 4, "unclear"],
-    ["asks for as large a share as the fleet verdict does", 2, 7, "unclear"],
-  ])("%s", async (_, others, organizations, cause) => {
-    await using world = await createEventWorld();
-    await world.store.events.add(regression().map((event) => ({ ...event, attributes: {} })));
-    for (let index = 0; index < others; index++) await world.store.alerts.save(spikeAlert(`other-${index}`));
-    await world.store.alerts.save(spikeAlert("acme"));
-    await world.store.alerts.save({ ...spikeAlert("ok-again"), okSinceMs: nowMs });
-
-    const enriched = await evidenceOf(world, organizations)(await evaluate(world), { slug: "acme", thresholds }, never);
-
-    expect(enriched.observed["likelyCause"]).toBe(cause);
   });
 
   it("leaves the result as it is when the store fails", async () => {

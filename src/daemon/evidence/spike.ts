@@ -19,7 +19,6 @@ import type { Board } from "../../store/runs/board.ts";
 import type { EvidenceStore } from "../../store/events/evidence.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { Store } from "../../store/store.ts";
-import { createFleetEvidence, type FleetEvidenceOptions } from "./fleet.ts";
 import { readRegret } from "./regret-reading.ts";
 
 export interface SpikeEvidenceOptions {
@@ -28,11 +27,8 @@ export interface SpikeEvidenceOptions {
   readonly logger: Logger;
   /** Where runs follow each other: an episode then keeps the onset that was found while it was in the window; null: they do not. */
   readonly board: Pick<Board, "state"> | null;
-  readonly fleet: FleetEvidenceOptions["fleet"];
   /** How many days before the window say which attributes deaths usually have. */
   readonly attributionDaysOf: (slug: string) => number;
-  /** How many organizations are checked. */
-  readonly organizations: number;
 }
 
 // The verdict is there already: an alert does not wait longer than this for its reasons.
@@ -46,7 +42,6 @@ type Evidence = NonNullable<RunCheckDeps["evidence"]>;
 /** Adds what the stored events say to a spike's result; on failure or out of time the result stays as it is. */
 export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
   const { store, board, clock, logger, attributionDaysOf } = options;
-  const isFleet = createFleetEvidence(options);
   return async (result, { slug, thresholds }, signal) => {
     const bounded = clock.timeout(withinMs, signal);
     try {
@@ -67,7 +62,6 @@ export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
         onsetAtMs: onset,
         marker: onset === null ? null : await findMarker(store, slug, onset),
         excess,
-        isFleet: await isFleet(slug),
         opinion: await findOpinion(store, slug),
       };
       return withEvidence(result, evidence);

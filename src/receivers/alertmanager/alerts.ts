@@ -143,7 +143,7 @@ function fleetAlerts(notification: Notification, fleet: FleetNotice, nowMs: numb
   // The severity of a fleet is that of its notification, whatever the last one was: all other severities are ended.
   const severities = new Set<Severity>([current, ...fleetSeverities]);
   return [...severities].map((severity) => ({
-    labels: { alertname: fleetAlertName, check, severity, by: fleet.by, ...incidentLabel(alerts[0]) },
+    labels: { alertname: fleetAlertName, check, severity, ...incidentLabel(alerts[0]) },
     annotations,
     startsAtMs,
     endsAtMs: isFiring ? (severity === current ? null : nowMs) : endedAtMs,

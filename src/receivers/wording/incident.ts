@@ -103,7 +103,7 @@ function firingIntro(
   const joined = isState ? 0 : notices.filter(({ event }) => event === "firing" || event === "unknown").length;
   const sentences = [
     notices.some(isEscalation) ? `${organizations(firing)} for ${durationText(generatedAtMs - startedAtMs)}.` : "",
-    fleet?.by === "chance" ? "By chance that does not happen." : "",
+    fleet !== null ? "By chance that does not happen." : "",
     ...(family === "deaths" ? [causeSentences[likelyCause], opinionSentence(incident)] : []),
     shared,
     family === "unreachable" ? unreachableIntro(incident, notices, generatedAtMs) : "",

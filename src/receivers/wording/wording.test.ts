@@ -131,15 +131,6 @@ describe("sentences", () => {
       "The checker was wrong, says kim: the captcha page of hxxps://evil[.]example/login.",
     ]);
   });
-
-  it("of by ratio suspect the liveness checker", () => {
-    const { fleet, ...notification } = sample("fleet");
-    const byRatio = fleet === null ? null : { ...fleet, by: "ratio" as const };
-
-    expect(messageOf({ ...notification, fleet: byRatio }).title).toBe(
-      "12 of 21 organizations spike at once: suspect the liveness checker",
-    );
-  });
 });
 
 describe("a message", () => {

@@ -10,14 +10,13 @@ import { type AlertState, keptAlert, type KeptAlert } from "./alerts.ts";
 
 /** Many organizations began together, from one cause (CONTRACT 15, Fleet verdict). Lasts as long as its incident is open. */
 export interface FleetVerdict {
-  readonly by: "chance" | "ratio";
   readonly startsAtMs: number;
   /** Organizations that began within the same 30 minutes. */
   readonly together: number;
-  /** How many of them usually begin in so long a time; null by ratio. */
-  readonly usual: number | null;
-  /** Probability that at least so many begin by chance; null by ratio. */
-  readonly probability: number | null;
+  /** How many of them usually begin in so long a time. */
+  readonly usual: number;
+  /** Probability that at least so many begin by chance. */
+  readonly probability: number;
   /** The most that fired at once. */
   readonly peakSpiking: number;
   /** Organizations with a result when the peak was seen. */
@@ -104,11 +103,10 @@ const bodySchema = z.object({
   carrier: z.string().nullable(),
   verdict: z
     .object({
-      by: z.enum(["chance", "ratio"]),
       startsAtMs: z.number(),
       together: z.number(),
-      usual: z.number().nullable(),
-      probability: z.number().nullable(),
+      usual: z.number(),
+      probability: z.number(),
       peakSpiking: z.number(),
       organizations: z.number(),
     })

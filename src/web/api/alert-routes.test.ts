@@ -139,7 +139,6 @@ describe("GET /api/v1/alerts", () => {
         id: "f1",
         number: 1,
         check: "dead-asset-spike",
-        by: "chance",
         together: 3,
         usual: 0.1,
         probability: 1e-9,

@@ -278,7 +278,6 @@ function viewIncident({ incident, summary, members }: ReadIncident, withPeople: 
         ? null
         : {
             id: incident.id,
-            by: verdict.by,
             startsAt: iso(verdict.startsAtMs),
             spiking,
             peakSpiking: verdict.peakSpiking,

@@ -23,7 +23,6 @@ const found: AlertFound = {
 };
 const incident = openIncident(startedAtMs, {
   verdict: {
-    by: "chance",
     startsAtMs: startedAtMs,
     together: 2,
     usual: 0.4,

@@ -43,14 +43,13 @@ export function chartOfIncident({ incident, members, summary }: ReadIncident): P
   }
   const all = [...bySlug.values()];
   const { verdict } = incident;
-  const isByChance = verdict?.by === "chance";
   return {
     members: all,
     incident: {
       beganMs: all.reduce((first, { beganMs }) => Math.min(first, beganMs), incident.startedAtMs),
       stoppedMs: summary.excessStoppedAtMs,
       endedMs: incident.endedAtMs,
-      together: isByChance ? { count: verdict.together, withinMs: togetherMs, usual: verdict.usual } : null,
+      together: verdict !== null ? { count: verdict.together, withinMs: togetherMs, usual: verdict.usual } : null,
     },
   };
 }

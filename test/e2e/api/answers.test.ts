@@ -47,7 +47,7 @@ source: { type: embedded }
 defaults: { schedule: "@yearly" }
 organizations: [acme, { slug: quiet, reviewQueue: { enabled: true, schedule: "@yearly" } }]
 receivers: [{ name: pager, type: log }, { name: far, type: webhook, url: "http://127.0.0.1:9/" }]
-alerting: { groupWait: 0s, fleet: { minOrganizations: 1, ratio: 0.1 } }
+alerting: { groupWait: 0s, fleet: { minOrganizations: 1 } }
 silences: [{ schedule: "0 2 * * 6", duration: 2h, slug: quiet, comment: backups }]
 server: { listen: "127.0.0.1:${port}", token: a-token-of-the-tests }
 storage: { path: flatline.db }

@@ -38,7 +38,7 @@ interface Told {
   readonly family: string;
   readonly likelyCause: string;
   readonly carriers: readonly { readonly key: string; readonly value: string; readonly share: number }[];
-  readonly fleet: { readonly by: string; readonly together: number } | null;
+  readonly fleet: { readonly together: number } | null;
 }
 
 /** Which severity each organization has, by the series that is 1. */
@@ -100,7 +100,7 @@ describe.each(["the first start", "a second start"])("%s", () => {
       {
         family: "deaths",
         likelyCause: "checker",
-        fleet: { by: "chance", together: expect.toSatisfy((together: number) => together >= 3) },
+        fleet: { together: expect.toSatisfy((together: number) => together >= 3) },
         carriers: [{ key: "reason", value: "captcha_page", share: expect.toSatisfy((share: number) => share > 0.8) }],
       },
     ]);

@@ -57,8 +57,8 @@ export interface ChartIncident {
   readonly stoppedMs: number | null;
   /** null: it is open. */
   readonly endedMs: number | null;
-  /** How many began within which time, and how many usually do; null: no verdict by chance holds. */
-  readonly together: { readonly count: number; readonly withinMs: number; readonly usual: number | null } | null;
+  /** How many began within which time, and how many usually do; null: there is no fleet verdict. */
+  readonly together: { readonly count: number; readonly withinMs: number; readonly usual: number } | null;
 }
 
 export interface ChartState {

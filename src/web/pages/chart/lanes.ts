@@ -26,7 +26,7 @@ function drawBegan(data: ChartData, y: number): ValuesDrawing {
   // Several marks at one place are drawn once.
   const places = [...new Set(within.map(x))];
   const together = data.incident?.together ?? null;
-  const usual = together === null || together.usual === null ? "" : `, usually ${formatExpected(together.usual)}`;
+  const usual = together === null ? "" : `, usually ${formatExpected(together.usual)}`;
   const end =
     together === null
       ? { figure: formatCount((data.began ?? []).length), words: "began" }

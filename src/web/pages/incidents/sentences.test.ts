@@ -53,7 +53,6 @@ const many = (count: number, over: Partial<AlertState> = {}, endedAtMs: number |
   );
 
 const chance = {
-  by: "chance",
   startsAtMs: startMs,
   together: 120,
   usual: 0.4,
@@ -80,7 +79,7 @@ const unknown: Partial<AlertState> = {
 describe("the headline of an incident", () => {
   it.each<[string, Given, readonly string[]]>([
     [
-      "many by chance, from the checker",
+      "many together, from the checker",
       { members: many(120, { found: sharing }), incident: { verdict: chance } },
       [
         "120 of 300 organizations began to spike within 9 minutes.",
@@ -88,17 +87,12 @@ describe("the headline of an incident", () => {
       ],
     ],
     [
-      "many by chance, without a cause",
+      "many together, without a cause",
       { members: many(120), incident: { verdict: chance } },
       [
         "120 of 300 organizations began to spike within 9 minutes.",
         "By chance that does not happen. One cause is behind it.",
       ],
-    ],
-    [
-      "many by ratio, where chance is not asked",
-      { members: many(120), incident: { verdict: { ...chance, by: "ratio", usual: null, probability: null } } },
-      ["120 of 300 organizations spike at once.", "Suspect the liveness checker."],
     ],
     ["few without a verdict", { members: many(2) }, ["2 of 300 organizations began to spike within 1 minute."]],
     ["one alone", { members: [memberOf("globex")] }, ["globex: 90 deaths in 24 h, 3.0 expected (30.0×)."]],

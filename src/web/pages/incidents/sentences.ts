@@ -73,10 +73,9 @@ export function listSentence(facts: IncidentFacts): string {
   return sentence.replace(/\.$/, "");
 }
 
-/** How many began, and within how long: by chance or not, that is what makes them one incident. */
-function manySentence({ incident, members, fleet }: IncidentFacts, count: number): string {
+/** How many began, and within how long: that is what makes them one incident. */
+function manySentence({ members, fleet }: IncidentFacts, count: number): string {
   const many = `${formatCount(count)} of ${countOf(Math.max(fleet, count), "organization")}`;
-  if (incident.verdict?.by === "ratio" && incident.endedAtMs === null) return `${many} spike at once.`;
   return `${many} began to spike within ${withinWords(spanMs(members.map(({ alert }) => alert.startsAtMs)))}.`;
 }
 
@@ -101,7 +100,7 @@ function causeSentence({ incident, summary }: IncidentFacts): string {
     return `They did die: ${formatCount(opinion.gone)} of ${formatCount(opinion.asked)} are gone.`;
   if (opinion?.verdict === "refuted")
     return `Suspect the liveness checker: ${formatCount(opinion.alive)} of ${formatCount(opinion.asked)} still answer.`;
-  const byChance = incident.verdict?.by === "chance" ? "By chance that does not happen. " : "";
+  const byChance = incident.verdict !== null ? "By chance that does not happen. " : "";
   // Without a verdict nothing says that there is one cause.
   if (summary.likelyCause === "unclear" && incident.verdict === null) return "";
   return `${byChance}${causeSentences[summary.likelyCause]}`;
