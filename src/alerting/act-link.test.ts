@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
+import { oddText } from "../../test/support/odd-input.ts";
 import { Secret } from "../base/secret.ts";
 import { linkLifeMs, readActLink, signActLink, type GivenLink } from "./act-link.ts";
 
@@ -49,4 +51,17 @@ describe("a signed link", () => {
   it("is altered under another secret", () => {
     expect(readActLink(new Secret("another-secret-of-16"), given(), nowMs)).toBe("altered");
   });
+});
+
+it("any part of a signed link that is changed makes it an altered one", () => {
+  const whole = given();
+  const part = fc.constantFrom(...(Object.keys(whole) as (keyof GivenLink)[]));
+  const change = part.chain((name) => oddText([whole[name]]).map((text) => ({ ...whole, [name]: text })));
+  fc.assert(
+    fc.property(change, (link) => {
+      fc.pre(Object.entries(link).some(([name, text]) => text !== whole[name as keyof GivenLink]));
+
+      expect(readActLink(secret, link, nowMs)).toBe("altered");
+    }),
+  );
 });

@@ -1,8 +1,10 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTcpServer, type AddressInfo } from "node:net";
 
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import { oddText } from "../../test/support/odd-input.ts";
 import { createBodyGate, type BodyGate } from "./body-gate.ts";
 import { createHttpDispatcher, type HttpDispatcher } from "./http-dispatcher.ts";
 import { HttpFailure, parseRetryAfter, sendRequest, type HttpRequest } from "./http.ts";
@@ -297,5 +299,15 @@ describe("parseRetryAfter", () => {
     { name: "a date without a day", value: "Sun, 99 Nov 1994 08:49:37 GMT", ms: null },
   ])("reads $name", ({ value, ms }) => {
     expect(parseRetryAfter(value, nowMs)).toBe(ms);
+  });
+
+  it("waits for a whole number of milliseconds or for nothing, whatever a server says", () => {
+    fc.assert(
+      fc.property(oddText(["120", "0.5", "Sun, 06 Nov 1994 08:49:37 GMT"]), (value) => {
+        const waitMs = parseRetryAfter(value, nowMs);
+
+        expect(waitMs === null || (Number.isSafeInteger(waitMs) && waitMs >= 0)).toBe(true);
+      }),
+    );
   });
 });

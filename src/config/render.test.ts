@@ -3,11 +3,14 @@ import { cp } from "node:fs/promises";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 
 import { useConfigFolder } from "../../test/support/config-folder.ts";
+import { insideOf, oddJson, oddText } from "../../test/support/odd-input.ts";
+import { asFlatlineError } from "../base/errors.ts";
 import type { Config } from "./config.ts";
 import { describeConfig, renderConfig } from "./render.ts";
 import { rootSchema } from "./schema/schema.ts";
@@ -67,6 +70,24 @@ it("renderConfig shows what nobody sees, and means the same", async () => {
   expect(shown).toContain(String.raw`slug: "ac\u202e\"me\\"`);
   expect(shown).toMatch(/^[ -~\n]*$/);
   expect(describeConfig(await load(shown))).toEqual(describeConfig(config));
+});
+
+it("a configuration is refused in words, or means the same when it is shown and read again, whatever it says", async () => {
+  const json = oddJson(everyKey.map((text): unknown => parse(text))).map((value) => JSON.stringify(value) ?? "");
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(json, oddText(everyKey)), async (text) => {
+      const config = await loadDocument(text).catch((error: unknown) => asFlatlineError(error));
+      if (config instanceof Error) {
+        expect(config.code).toBe("invalid_config");
+        expect(insideOf(config.message)).toEqual([]);
+        return;
+      }
+      const shown = renderConfig(config);
+      // What is a secret is shown as ***, which is not what it means.
+      if (!shown.includes("***")) expect(describeConfig(await load(shown))).toEqual(describeConfig(config));
+    }),
+    { numRuns: 30 },
+  );
 });
 
 describe("describeConfig", () => {

@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
+import { oddJson } from "../../test/support/odd-input.ts";
 import { healthcheckResultSchema, spikeRequestSchema } from "./healthcheck-schemas.ts";
 import { issueMessages, readWith } from "./issues.ts";
 
@@ -82,4 +84,56 @@ describe("healthcheckResultSchema", () => {
   ])("$rule", ({ more }) => {
     expect(healthcheckResultSchema.safeParse({ ...valid, ...more }).success).toBe(false);
   });
+
+  it("takes what the API describes, and nothing else", () => {
+    const finding = { kind: "dead-asset-spike", ref: "acme", message: "90 dead, 3 expected", severity: "fail" };
+    const spike = { ...valid, ok: false, severity: "fail", findings: [finding, { ...finding, ref: null }] };
+
+    fc.assert(
+      fc.property(oddJson([valid, spike]), (value) => {
+        expect(healthcheckResultSchema.safeParse(value).success).toBe(isDescribed(value));
+      }),
+      { numRuns: 500 },
+    );
+  });
 });
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const isText = (value: unknown): boolean => typeof value === "string";
+const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
+const isSeverity = (value: unknown): boolean => ["ok", "warn", "fail"].some((one) => one === value);
+const categories = ["detection", "reviewing", "blocklisting", "takedowns", "assets", "organization"];
+
+function isMap(value: unknown): boolean {
+  const isFlat = (one: unknown): boolean => isTextOrNull(one) || typeof one === "boolean" || Number.isFinite(one);
+  // Zod drops `__proto__`, whatever its value is.
+  return isObject(value) && Object.entries(value).every(([key, one]) => key === "__proto__" || isFlat(one));
+}
+
+/** The twelve fields with the API's types, plainly. */
+function isDescribed(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { id, title, category, generatedAt, scope, ok, severity, observed, threshold, findings } = value;
+  return (
+    [id, title, generatedAt].every(isText) &&
+    categories.some((one) => one === category) &&
+    isObject(scope) &&
+    isTextOrNull(scope["slug"]) &&
+    typeof ok === "boolean" &&
+    isSeverity(severity) &&
+    isMap(observed) &&
+    isMap(threshold) &&
+    Array.isArray(findings) &&
+    findings.every(
+      (one) =>
+        isObject(one) &&
+        isText(one["kind"]) &&
+        isText(one["message"]) &&
+        isTextOrNull(one["ref"]) &&
+        isSeverity(one["severity"]),
+    ) &&
+    isTextOrNull(value["suggestedAction"]) &&
+    isTextOrNull(value["appUrl"])
+  );
+}

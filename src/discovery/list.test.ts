@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
+import { insideOf, oddJson } from "../../test/support/odd-input.ts";
 import { readList } from "./list.ts";
 
 const read = (value: unknown, maxOrganizations = 20_000) =>
@@ -102,4 +104,24 @@ describe("readList", () => {
       reason: "has more than 2 organizations (maxOrganizations)",
     });
   });
+});
+
+it("readList takes what it reads the same again, or says in a few words why not, whatever the list is", () => {
+  const samples = [
+    ["acme", "globex"],
+    [{ slug: "acme", labels: { team: "trust" }, timezone: "Europe/Berlin", thresholds: { failMultiplier: 6.5 } }, "b"],
+    [{ targets: ["acme", "globex"], labels: { team: "trust", __meta_source: "x" } }, { targets: [] }],
+  ];
+  fc.assert(
+    fc.property(oddJson(samples), (value) => {
+      const found = read(value, 100);
+      if (found.kind === "list") {
+        expect(read(found.organizations, 100)).toEqual(found);
+        for (const { slug } of found.organizations) expect(slug).toMatch(/^[\w.-]{1,128}$/);
+      } else {
+        expect(found.reason.length).toBeLessThan(400);
+        expect(insideOf(found.reason)).toEqual([]);
+      }
+    }),
+  );
 });

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { timezoneOf } from "../../base/timezone.ts";
+import { oddJson } from "../../../test/support/odd-input.ts";
 import { death, toCsv, toNdjson } from "../../../test/support/store/event-store.ts";
 import { CsvParser } from "./csv.ts";
 import type { LivenessEvent } from "./events.ts";
@@ -394,6 +395,23 @@ describe("any events, written and read again, wherever the chunks are cut", () =
           expect(read(content, "ndjson", cuts)).toEqual(read(content, "ndjson"));
         }
       }),
+    );
+  });
+
+  it("are within the bounds, and read the same again, whatever a line says", () => {
+    const line = { at, slug: "acme", id: "e-1", assetType: "URL", asset: "https://a.example/?x=1,2", count: 3 };
+    fc.assert(
+      fc.property(oddJson([line, { ...line, at: atMs, attributes: { checker: "eu-2" } }]), (value) => {
+        const { events, problems } = read(`${JSON.stringify(value)}\n`, "ndjson");
+
+        expect(events.length + problems.length).toBe(1);
+        expect(read(toNdjson(events), "ndjson")).toEqual({ events, problems: [] });
+        for (const { atMs, slug, count } of events) {
+          expect(new Date(atMs).toISOString()).toMatch(/^\d{4}-/);
+          expect(slug.trim().length * Number(Number.isSafeInteger(count) && count >= 0)).toBeGreaterThan(0);
+        }
+      }),
+      { numRuns: 300 },
     );
   });
 });
