@@ -53,10 +53,10 @@ export async function simulate(options: SimulationOptions): Promise<Simulated> {
  * The shortest script that still violates what the whole one does, by leaving out halves, quarters and so on, then one by one.
  * Answers the script itself when it violates nothing.
  */
-export async function minimize<Happening>(
-  script: readonly Happening[],
-  isViolated: (some: readonly Happening[]) => Promise<boolean>,
-): Promise<readonly Happening[]> {
+export async function minimize(
+  script: readonly Incident[],
+  isViolated: (some: readonly Incident[]) => Promise<boolean>,
+): Promise<readonly Incident[]> {
   let shortest = script;
   for (let size = Math.ceil(script.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let from = 0; from < shortest.length;) {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import type { App } from "../../../src/daemon/create-app.ts";
 import { createLogger } from "../../../src/base/logger.ts";
-import { createSystemClock, secondMs } from "../../../src/base/time.ts";
+import { createSystemClock } from "../../../src/base/time.ts";
 import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
 import { runCli } from "../../support/program/cli-run.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
@@ -61,7 +61,7 @@ afterEach(async () => {
 
 const env = (): Record<string, string> => ({ STORE_URL: database.url.reveal() });
 
-async function startReplica(): Promise<string> {
+async function startFlatline(): Promise<string> {
   const app = await createTestApp(folder, {
     env: env(),
     clock: createSystemClock(),
@@ -73,36 +73,10 @@ async function startReplica(): Promise<string> {
   return app.address()?.url ?? "";
 }
 
-/** How often an organization was asked for. */
-function runsOf(slug: string): number {
-  return upstream.requests.filter(({ body }) => (JSON.parse(body) as { slug: string }).slug === slug).length;
-}
-
-describe("replicas on one PostgreSQL", () => {
-  it("share the checks, tell of an alert once, and one goes on where another ended", async () => {
-    const [first] = await Promise.all([startReplica(), startReplica()]);
-    const startedMs = performance.now();
-    await eventually(async () => slugs.every((slug) => runsOf(slug) >= 4));
-    const elapsedSeconds = (performance.now() - startedMs) / secondMs;
-
-    // Each tick is one run: at the start, and one each second since.
-    for (const slug of slugs) expect(runsOf(slug)).toBeLessThanOrEqual(elapsedSeconds + 3);
-    await eventually(async () => sink.requests.length > 0);
-    expect(await readText(`${first}/-/ready`)).toContain("ok");
-
-    await apps[0]?.stop();
-    const before = upstream.requests.length;
-    await eventually(async () => upstream.requests.length >= before + 2 * slugs.length);
-    expect(sink.requests).toHaveLength(1);
-    expect(JSON.parse(sink.requests[0]?.body ?? "")).toMatchObject({ status: "firing" });
-    expect(log).not.toContain("p%40ss");
-    expect(log).not.toContain("p@ss");
-    expect(log).not.toMatch(/"level":"(error|fatal)"/);
-  }, 60_000);
-
-  it("are seen by the commands, which keep the address to themselves", async () => {
+describe("a store in PostgreSQL", () => {
+  it("is seen by the commands, which keep its address to themselves", async () => {
     sinkStatus = 503;
-    const url = await startReplica();
+    const url = await startFlatline();
     await eventually(async () => sink.requests.length > 0);
 
     const listed = await runCli(["outbox", "list", "--json"], { cwd: folder, env: env() });
@@ -117,7 +91,7 @@ describe("replicas on one PostgreSQL", () => {
     }
   }, 60_000);
 
-  it("are told by a command when there is no PostgreSQL", async () => {
+  it("is missed by a command with its name and the reason", async () => {
     const gone = new URL(database.url.reveal());
     gone.pathname = "/nowhere";
 

@@ -1,107 +1,151 @@
-import { readdir, readFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { execFile } from "node:child_process";
+import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
 
-import { readFlags, readNumber, refuse } from "../../support/program/flags.ts";
-import { live, root, withMutant } from "./mutant.ts";
-
-const say = (line: string): boolean => process.stdout.write(`${line}\n`);
-
-// Half a day of each source finds most of them.
-const shortSeeds = 4;
-const daysOf = (seed: number): number => (seed <= shortSeeds ? 0.5 : 3);
-const replicas = 3;
-const replicaDays = 0.05;
+const run = promisify(execFile);
+export const root = join(import.meta.dirname, "../../..");
+const copied = ["src", "test", "package.json", "tsconfig.json", "vitest.config.ts"];
 // Of real time: a mutant may go round in circles.
-const seedTimeoutMs = 600_000;
+const timeoutMs = 600_000;
 
-interface Found {
-  readonly seed: number;
-  readonly violation: string;
-}
-
-interface Tried {
+/** A patch of this folder. */
+export interface Mutant {
   readonly name: string;
-  /** null: it survived. */
-  readonly found: Found | null;
-  readonly cpuSeconds: number;
+  /** What it breaks. */
+  readonly promise: string;
+  /** A life of the simulation, or a test. */
+  readonly foundBy: Life | { readonly test: string };
 }
 
-const usage = "usage: npm run simulate:mutants -- [--only NAME]… [--cpu-seconds N]";
-const values = readFlags(usage, {
-  only: { type: "string", multiple: true, default: [] },
-  // Ten minutes of two cores.
-  "cpu-seconds": { type: "string", default: "1200" },
-});
-const mostCpuSeconds = readNumber("cpu-seconds", values["cpu-seconds"], { least: 1, usage });
-const patches = (await readdir(import.meta.dirname)).filter((file) => file.endsWith(".patch")).toSorted();
-const unknown = values.only.find((name) => !patches.includes(`${name}.patch`));
-if (unknown !== undefined) refuse(`there is no mutant ${unknown}`, usage);
-const wanted = patches.filter((file) => values.only.length === 0 || values.only.includes(basename(file, ".patch")));
-
-const kinds = await Promise.all(wanted.map(kindOf));
-// An oracle that objects to the sources as they are finds everything.
-for (const [kind, seed] of [...new Set(kinds.map(({ kind }) => kind))].flatMap((kind) =>
-  Array.from({ length: shortSeeds }, (_, index) => [kind, index + 1] as const),
-)) {
-  const { violation } = await trySeed(root, kind, seed);
-  if (violation === null) continue;
-  process.stderr.write(`seed ${seed} is violated without a mutant: ${violation}\n`);
-  process.exit(1);
-}
-say("| mutant | found by seed | CPU seconds | as |");
-say("| --- | --- | --- | --- |");
-for (const patch of wanted) {
-  const { name, found, cpuSeconds } = await tryMutant(patch);
-  say(`| ${name} | ${found?.seed ?? "**survived**"} | ${Math.ceil(cpuSeconds)} | ${found?.violation ?? ""} |`);
-  if (found === null) process.exitCode = 1;
+interface Life {
+  readonly seed: number;
+  readonly days: number;
 }
 
-/** Lives through one seed after the other with the patch applied to a copy of the sources. */
-async function tryMutant(patch: string): Promise<Tried> {
-  const name = basename(patch, ".patch");
-  return withMutant(patch, async (folder) => {
-    let cpuSeconds = 0;
-    const { kind, knownSeed } = await kindOf(patch);
-    for (const seed of seeds(knownSeed)) {
-      const { violation, cpuSeconds: took } = await trySeed(folder, kind, seed);
-      cpuSeconds += took;
-      if (violation !== null) return { name, found: { seed, violation }, cpuSeconds };
-      if (cpuSeconds >= mostCpuSeconds) break;
-    }
-    return { name, found: null, cpuSeconds };
-  });
+/** Found before and after any change of the tests, and of what they mutate. */
+export const mutants: readonly Mutant[] = [
+  {
+    name: "acknowledge-before-delivery",
+    promise: "a message is kept until its receiver has accepted it",
+    foundBy: { seed: 2, days: 0.5 },
+  },
+  {
+    name: "skip-an-outbox-row",
+    promise: "every receiver of an alert is notified of it",
+    foundBy: { seed: 1, days: 0.5 },
+  },
+  {
+    name: "swap-two-commits",
+    promise: "what was queued is marked in the transaction that fills the outbox",
+    foundBy: { seed: 2, days: 0.5 },
+  },
+  {
+    name: "repeat-under-another-id",
+    promise: "a repeated message has the id of the first",
+    foundBy: { seed: 1, days: 0.5 },
+  },
+  {
+    name: "send-out-of-order",
+    promise: "messages of an incident come in the order of what happened",
+    foundBy: { seed: 10, days: 3 },
+  },
+  {
+    name: "end-an-alert-on-an-unknown-run",
+    promise: "a run without a result decides nothing about a verdict alert",
+    foundBy: { seed: 0, days: 0.5 },
+  },
+  {
+    name: "forget-for-after-a-restart",
+    promise: "the clocks of an alert survive the death of the process",
+    foundBy: { seed: 0, days: 0.5 },
+  },
+  {
+    name: "stand-still-after-the-clock-was-set-back",
+    promise: "every check is run when it is due, whatever the clock does",
+    foundBy: { seed: 0, days: 0.5 },
+  },
+  {
+    name: "count-an-edge-twice",
+    promise: "a death on the edge of a window is counted in one of them",
+    foundBy: { seed: 2, days: 0.5 },
+  },
+  {
+    name: "count-repeated-events",
+    promise: "an event that comes again is counted once",
+    foundBy: { seed: 2, days: 0.5 },
+  },
+  {
+    name: "count-an-organization-twice",
+    promise: "an organization counts once for a fleet verdict",
+    foundBy: { seed: 4, days: 0.5 },
+  },
+  {
+    name: "open-a-second-incident",
+    promise: "alerts that begin together are one incident",
+    foundBy: { seed: 1, days: 0.5 },
+  },
+  {
+    name: "release-the-gate-while-a-wrong-checker-fires",
+    promise: "a gate opens only for what releases it",
+    foundBy: { seed: 0, days: 0.5 },
+  },
+  {
+    name: "hold-on-after-a-judgement",
+    promise: "a gate that nothing holds opens",
+    foundBy: { seed: 0, days: 0.5 },
+  },
+  {
+    name: "do-half-of-an-act",
+    promise: "an act is done to every member that it names as done",
+    foundBy: { seed: 0, days: 0.5 },
+  },
+  {
+    name: "drop-the-fence",
+    promise: "a process that another one has taken over from writes nothing any more",
+    foundBy: { test: "src/store/runs/owners.engines.test.ts" },
+  },
+];
+
+/** Returns the patch of a mutant, absolute. */
+export function patchOf(name: string): string {
+  return join(import.meta.dirname, `${name}.patch`);
 }
 
-type Kind = "one process" | "replicas";
-
-/** What the first line of a patch may say: that it takes replicas to find it, and the seed that found it before. */
-async function kindOf(patch: string): Promise<{ readonly kind: Kind; readonly knownSeed: number | null }> {
-  const [, ofReplicas, seed] =
-    /^(replicas )?seed (\d+)/.exec(await readFile(join(import.meta.dirname, patch), "utf8")) ?? [];
-  return {
-    kind: ofReplicas === undefined ? "one process" : "replicas",
-    knownSeed: seed === undefined ? null : Number(seed),
-  };
+/** Works with a copy of the sources to which a mutant's patch is applied. */
+export async function withMutant<Result>(name: string, work: (folder: string) => Promise<Result>): Promise<Result> {
+  const folder = await mkdtemp(join(tmpdir(), "flatline-mutant-"));
+  try {
+    for (const path of copied) await cp(join(root, path), join(folder, path), { recursive: true });
+    await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+    await run("git", ["apply", patchOf(name)], { cwd: folder });
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
-function* seeds(known: number | null): Generator<number> {
-  if (known !== null) yield known;
-  for (let seed = 1; ; seed++) if (seed !== known) yield seed;
-}
-
-async function trySeed(
+/** Lives through a seed in a process of its own, until the first violation or a crash. */
+export async function live(
   folder: string,
-  kind: Kind,
-  seed: number,
-): Promise<{ violation: string | null; cpuSeconds: number }> {
-  const life = kind === "replicas" ? { days: replicaDays, replicas } : { days: daysOf(seed) };
-  const { stdout, stderr, isViolated } = await live(folder, { seed, ...life, timeoutMs: seedTimeoutMs });
-  const cpuSeconds = Number(/"cpuSeconds":([\d.]+)/.exec(stdout)?.[1] ?? 0);
-  // Its second line is the first violation; without one the process crashed, or did not end.
-  const violation = isViolated ? (stdout.split("\n")[1]?.trim() ?? lastLineOf(stderr)) : null;
-  return { violation: violation?.replaceAll("|", "/") ?? null, cpuSeconds };
+  { seed, days }: Life,
+): Promise<{ readonly stdout: string; readonly isViolated: boolean }> {
+  const args = ["test/simulation/main.ts", "--seed", String(seed), "--days", String(days), "--first"];
+  try {
+    const { stdout } = await run(process.execPath, args, { cwd: folder, timeout: timeoutMs });
+    return { stdout, isViolated: false };
+  } catch (error) {
+    return { stdout: (error as { readonly stdout?: string }).stdout ?? "", isViolated: true };
+  }
 }
 
-function lastLineOf(stderr: string): string {
-  return `crash: ${stderr.split("\n").find((line) => line.includes("Error")) ?? "no answer"}`;
+/** Runs a test; returns whether it passes. */
+export async function runTest(folder: string, test: string): Promise<boolean> {
+  const vitest = join(root, "node_modules/vitest/vitest.mjs");
+  const args = [vitest, "run", "--project", "unit", "--maxWorkers", "1", test];
+  return run(process.execPath, args, { cwd: folder, timeout: timeoutMs }).then(
+    () => true,
+    () => false,
+  );
 }
