@@ -63,8 +63,8 @@ function changed(tree: unknown, { at, kind, value, key }: Change): unknown {
   const { parent, name } = place;
   if (kind === "replace") parent[name] = value;
   else if (kind === "wrap") parent[name] = [parent[name]];
-  else if (kind === "drop" && parent !== holder)
-    Array.isArray(parent) ? parent.splice(Number(name), 1) : delete parent[name];
+  else if (kind === "drop" && Array.isArray(parent)) parent.splice(Number(name), 1);
+  else if (kind === "drop" && parent !== holder) delete parent[name];
   else if (kind === "repeat" && Array.isArray(parent))
     parent.push(...Array.from({ length: 300 }, () => parent[Number(name)]));
   else if (kind === "rename")
