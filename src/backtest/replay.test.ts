@@ -68,21 +68,6 @@ describe("EventRecorder", () => {
     expect([...deathsBefore]).toEqual([0, 3, 4, 5, 6, 7, 8]);
     expect(assets).toBe(5);
   });
-
-  it("gives the same whatever the order in which events come", () => {
-    fc.assert(
-      fc.property(someEvents, (events) => {
-        const { deathsBefore, deathAtMs, seenAtMs } = recordOf(
-          events.toSorted((left, right) => left.atMs - right.atMs),
-        );
-        const shuffled = recordOf(events);
-
-        expect(shuffled.deathAtMs).toEqual(deathAtMs);
-        expect(shuffled.seenAtMs).toEqual(seenAtMs);
-        expect(shuffled.deathsBefore.at(-1)).toBe(deathsBefore.at(-1));
-      }),
-    );
-  });
 });
 
 describe("SlidingCounts", () => {

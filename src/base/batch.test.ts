@@ -90,31 +90,6 @@ describe("a batch", () => {
     expect(groups).toEqual([["a", "b"]]);
     expect(ended.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   });
-
-  it("goes on after a failure", async () => {
-    let isBroken = true;
-    const { record } = grouping(() => (isBroken ? new Error("broken") : null));
-    await expect(record(named("a"))).rejects.toThrow("broken");
-    isBroken = false;
-
-    await expect(record(named("a", 4))).resolves.toBe(8);
-  });
-
-  it("bounds a group", async () => {
-    const { groups, record } = grouping();
-
-    await Promise.all(Array.from({ length: 600 }, (_, index) => record(named(`run ${index}`))));
-
-    expect(groups.map(({ length }) => length)).toEqual([512, 88]);
-  });
-
-  it("takes requests of several keys as a whole, and never one of their keys twice", async () => {
-    const { groups, record } = grouping();
-
-    await Promise.all([record(named("a and b")), record(named("c and a")), record(named("d"))]);
-
-    expect(groups).toEqual([["a and b"], ["c and a", "d"]]);
-  });
 });
 
 describe("a batch whose groups are paced", () => {
@@ -147,15 +122,6 @@ describe("a batch whose groups are paced", () => {
       { atMs: 0, keys: ["a"] },
       { atMs: 100, keys: ["b", "c"] },
     ]);
-  });
-
-  it("takes one at once when the last group is long ago", async () => {
-    const { clock, groups, record } = pacing();
-    await record("a");
-    await clock.advance(150);
-    await record("b");
-
-    expect(groups.map(({ atMs }) => atMs)).toEqual([0, 150]);
   });
 
   it("does not let an urgent one wait, nor what waits then", async () => {

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { breakAddress, breakAddresses, ownOrigins } from "./broken-address.ts";
@@ -6,32 +5,16 @@ import { breakAddress, breakAddresses, ownOrigins } from "./broken-address.ts";
 describe("an address", () => {
   it.each([
     ["https://login.acme.example/a.b?c=d.e#f.g", "hxxps://login[.]acme[.]example/a.b?c=d.e#f.g"],
-    ["http://acme.example", "hxxp://acme[.]example"],
     ["HTTPS://Acme.Example:8443/", "hxxps://Acme[.]Example:8443/"],
-    ["ftp://files.acme.example/x", "ftp[:]//files[.]acme[.]example/x"],
     ["tg+x.y://acme.example", "tg+x.y[:]//acme[.]example"],
     ["login.acme.example/path.html", "login[.]acme[.]example/path.html"],
     ["kim.doe@acme.example", "kim.doe[at]acme[.]example"],
-    ["mailto:kim@acme.example", "mailto:kim[at]acme[.]example"],
     ["https://kim@acme.example/@kim", "hxxps://kim[at]acme[.]example/[at]kim"],
     ["https://app.example\\@evil.example", "hxxps://app[.]example\\[at]evil[.]example"],
     ["@acme_support", "[at]acme_support"],
     ["203.0.113.7", "203[.]0[.]113[.]7"],
-    ["a1b2", "a1b2"],
-    ["", ""],
   ])("%s is shown as %s", (address, broken) => {
     expect(breakAddress(address)).toBe(broken);
-  });
-
-  it("that is broken stays as it is", () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.webUrl(), fc.emailAddress(), fc.string()), (address) => {
-        const broken = breakAddress(address);
-
-        expect(breakAddress(broken)).toBe(broken);
-        expect(broken).not.toMatch(/https?:\/\/|@/i);
-      }),
-    );
   });
 });
 
@@ -40,12 +23,10 @@ describe("a text", () => {
 
   it.each([
     ["see https://evil.example/a, now", "see hxxps://evil[.]example/a, now"],
-    ["(ftp://x.example)", "(ftp[:]//x[.]example)"],
     ["open https://app.example.com/o/acme.", "open https://app.example.com/o/acme."],
     ["https://flatline.example.com:9640", "https://flatline.example.com:9640"],
     ["https://app.example.com.evil.example", "hxxps://app[.]example[.]com[.]evil[.]example"],
     ["https://app.example.com@evil.example", "hxxps://app[.]example[.]com[at]evil[.]example"],
-    ["https://app.example.com:1@evil.example", "hxxps://app[.]example[.]com:1[at]evil[.]example"],
     ["https://app.example.com/\\@evil.example", "hxxps://app[.]example[.]com/\\[at]evil.example"],
     ["http://app.example.com/", "hxxp://app[.]example[.]com/"],
     [
@@ -53,9 +34,7 @@ describe("a text", () => {
       "5,119 deaths at 09:40: version 1.2.3, kim@acme.example",
     ],
     ["(https://a.example/x)(https://b.example/y)", "(hxxps://a[.]example/x)(hxxps://b[.]example/y)"],
-    ["https://a.example,http://b.example", "hxxps://a[.]example,hxxp://b[.]example"],
     ["https://app.example.com/?to=https://evil.example", "https://app.example.com/?to=hxxps://evil[.]example"],
-    ["https://https://evil.example", "hxxps://hxxps://evil[.]example"],
     ["it begins with https:// or http://", "it begins with https:// or http://"],
   ])("%s is shown as %s", (text, shown) => {
     expect(breakAddresses(text, own)).toBe(shown);

@@ -20,12 +20,6 @@ describe("cron times", () => {
     { rule: "five fields", pattern: "*/5 * * * *", after: "2026-01-01T00:00:00Z", is: ["2026-01-01T00:05Z"] },
     { rule: "strictly after", pattern: "5 0 * * *", after: "2026-01-01T00:05:00Z", is: ["2026-01-02T00:05Z"] },
     {
-      rule: "a millisecond before",
-      pattern: "5 0 * * *",
-      after: "2026-01-01T00:04:59.999Z",
-      is: ["2026-01-01T00:05Z"],
-    },
-    {
       rule: "six fields, seconds first",
       pattern: "30 5 0 * * *",
       after: "2026-01-01T00:00:00Z",
@@ -51,12 +45,6 @@ describe("cron times", () => {
       is: ["2026-01-09T00:00Z", "2026-01-23T00:00Z"],
     },
     { rule: "leap day", pattern: "0 0 29 2 *", after: "2026-01-01T00:00:00Z", is: ["2028-02-29T00:00Z"] },
-    {
-      rule: "a wildcard hour once a year",
-      pattern: "0 * 1 7 *",
-      after: "2026-01-01T00:00:00Z",
-      is: ["2026-07-01T00:00Z"],
-    },
     { rule: "a date that never comes", pattern: "0 0 31 2 *", after: "2026-01-01T00:00:00Z", is: [] },
   ])("$rule: $pattern", ({ pattern, after, is }) => {
     expect(next(pattern, "UTC", after, Math.max(1, is.length))).toEqual(is);
@@ -74,53 +62,11 @@ describe("cron times", () => {
       is: ["2026-03-29T01:00Z", "2026-03-30T00:30Z"],
     },
     {
-      rule: "several fixed times in the skipped hour run once",
-      pattern: "*/15 2 * * *",
-      timezone: "Europe/Berlin",
-      after: "2026-03-28T12:00:00Z",
-      is: ["2026-03-29T01:00Z", "2026-03-30T00:00Z"],
-    },
-    {
-      rule: "a skipped time and one right after the gap run once",
-      pattern: "0 2,3 * * *",
-      timezone: "Europe/Berlin",
-      after: "2026-03-28T12:00:00Z",
-      is: ["2026-03-29T01:00Z", "2026-03-30T00:00Z", "2026-03-30T01:00Z"],
-    },
-    {
-      rule: "a list with a skipped hour keeps it",
-      pattern: "30 2,14 * * *",
-      timezone: "Europe/Berlin",
-      after: "2026-03-28T14:00:00Z",
-      is: ["2026-03-29T01:00Z", "2026-03-29T12:30Z"],
-    },
-    {
-      rule: "a wildcard hour knows no skipped hour",
-      pattern: "30 * * * *",
-      timezone: "Europe/Berlin",
-      after: "2026-03-29T00:00:00Z",
-      is: ["2026-03-29T00:30Z", "2026-03-29T01:30Z"],
-    },
-    {
       rule: "a fixed time in the repeated hour runs the first time only",
       pattern: "30 2 * * *",
       timezone: "Europe/Berlin",
       after: "2026-10-24T12:00:00Z",
       is: ["2026-10-25T00:30Z", "2026-10-26T01:30Z"],
-    },
-    {
-      rule: "a wildcard minute in a fixed hour runs the first time only",
-      pattern: "*/30 2 * * *",
-      timezone: "Europe/Berlin",
-      after: "2026-10-24T12:00:00Z",
-      is: ["2026-10-25T00:00Z", "2026-10-25T00:30Z", "2026-10-26T01:00Z"],
-    },
-    {
-      rule: "a range of hours runs the first time only",
-      pattern: "30 1-3 * * *",
-      timezone: "Europe/Berlin",
-      after: "2026-10-24T12:00:00Z",
-      is: ["2026-10-24T23:30Z", "2026-10-25T00:30Z", "2026-10-25T02:30Z"],
     },
     {
       rule: "a wildcard hour runs in both",
@@ -130,39 +76,11 @@ describe("cron times", () => {
       is: ["2026-10-25T00:30Z", "2026-10-25T01:30Z", "2026-10-25T02:30Z"],
     },
     {
-      rule: "a step hour runs in both",
-      pattern: "30 */2 * * *",
-      timezone: "Europe/Berlin",
-      after: "2026-10-25T00:00:00Z",
-      is: ["2026-10-25T00:30Z", "2026-10-25T01:30Z", "2026-10-25T03:30Z"],
-    },
-    {
-      rule: "asked within the second pass, the first pass is over",
-      pattern: "*/10 2 * * *",
-      timezone: "Europe/Berlin",
-      after: "2026-10-25T01:20:00Z",
-      is: ["2026-10-26T01:00Z"],
-    },
-    {
-      rule: "half an hour skipped",
-      pattern: "15 2 * * *",
-      timezone: "Australia/Lord_Howe",
-      after: "2026-10-03T00:00:00Z",
-      is: ["2026-10-03T15:30Z", "2026-10-04T15:15Z"],
-    },
-    {
       rule: "half an hour repeated, fixed",
       pattern: "45 1 * * *",
       timezone: "Australia/Lord_Howe",
       after: "2026-04-04T00:00:00Z",
       is: ["2026-04-04T14:45Z", "2026-04-05T15:15Z"],
-    },
-    {
-      rule: "half an hour repeated, wildcard",
-      pattern: "45 * * * *",
-      timezone: "Australia/Lord_Howe",
-      after: "2026-04-04T14:00:00Z",
-      is: ["2026-04-04T14:45Z", "2026-04-04T15:15Z", "2026-04-04T16:15Z"],
     },
     {
       rule: "midnight skipped",
@@ -172,32 +90,11 @@ describe("cron times", () => {
       is: ["2026-03-28T22:00Z", "2026-03-29T21:00Z"],
     },
     {
-      rule: "midnight repeated",
-      pattern: "@daily",
-      timezone: "America/Havana",
-      after: "2026-10-31T12:00:00Z",
-      is: ["2026-11-01T04:00Z", "2026-11-02T05:00Z"],
-    },
-    {
-      rule: "two hours skipped",
-      pattern: "30 1,2 * * *",
-      timezone: "Antarctica/Troll",
-      after: "2026-03-28T12:00:00Z",
-      is: ["2026-03-29T01:00Z", "2026-03-29T23:30Z"],
-    },
-    {
       rule: "a day skipped",
       pattern: "0 12 * * *",
       timezone: "Pacific/Apia",
       after: "2011-12-29T23:00:00Z",
       is: ["2011-12-30T10:00Z", "2011-12-30T22:00Z"],
-    },
-    {
-      rule: "a zone of a quarter of an hour",
-      pattern: "0 6 * * *",
-      timezone: "Asia/Kathmandu",
-      after: "2026-01-01T00:00:00Z",
-      is: ["2026-01-01T00:15Z"],
     },
   ])("$rule: $pattern in $timezone", ({ pattern, timezone, after, is }) => {
     expect(next(pattern, timezone, after, is.length)).toEqual(is);

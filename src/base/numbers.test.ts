@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { formatCompactCount, formatCount, formatExpected, formatNumber, formatRatio } from "./numbers.ts";
+import { formatCompactCount, formatCount, formatExpected } from "./numbers.ts";
 
 describe("numbers", () => {
   it.each([
@@ -34,21 +34,5 @@ describe("numbers", () => {
     ["unknown as a dash", null, "–"],
   ])("what is expected is shown %s", (_rule, expected, text) => {
     expect(formatExpected(expected)).toBe(text);
-  });
-
-  it.each([
-    [459.4, "459×"],
-    [3.14, "3.1×"],
-    [12_345, "12,345×"],
-  ])("a ratio of %d is %s", (ratio, text) => {
-    expect(formatRatio(ratio)).toBe(text);
-  });
-
-  it.each([
-    [7, "7"],
-    [7.25, "7.3"],
-    [5_119, "5,119"],
-  ])("a number of unknown meaning, %d, is %s", (value, text) => {
-    expect(formatNumber(value)).toBe(text);
   });
 });

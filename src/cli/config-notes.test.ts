@@ -76,11 +76,4 @@ describe("templates of webhooks", () => {
     expect(stderr).toMatch(reason);
     expect(stderr).not.toContain("    at ");
   });
-
-  it("keep the daemon from starting", async () => {
-    const { exitCode, stderr } = await check(`template: '{{ sumary }}'`, "run");
-
-    expect(exitCode).toBe(78);
-    expect(stderr).toContain("receivers[0].template: cannot be used");
-  });
 });

@@ -127,24 +127,6 @@ globex  review-queue  */10 * * * *  Europe/Berlin
 `);
   });
 
-  it("prints five of one organization as JSON", async () => {
-    const planned = JSON.parse(await run(["schedule", "acme", "--json"], right)) as { next: string[] }[];
-
-    expect(planned).toMatchObject([
-      { slug: "acme", check: "dead-asset-spike", schedule: "*/5 * * * *", timezone: "UTC" },
-    ]);
-    expect(planned[0]?.next).toHaveLength(5);
-  });
-
-  it("prints fewer of a schedule that comes less often than that", async () => {
-    const rare = 'source: {type: embedded}\norganizations: [{ slug: acme, schedule: "0 0 29 2 *" }, globex]';
-
-    const planned = JSON.parse(await run(["schedule", "--next", "500", "--json"], rare)) as { next: string[] }[];
-
-    // 236 leap days until the year 3000, in which the search ends.
-    expect(planned.map(({ next }) => next.length)).toEqual([236, 500]);
-  });
-
   it.each(["0", "-1", "1.5", "many", "1001"])("refuses --next %s", async (count) => {
     await expect(run(["schedule", `--next=${count}`], right)).rejects.toBeInstanceOf(CommanderError);
   });
@@ -157,14 +139,6 @@ globex  review-queue  */10 * * * *  Europe/Berlin
   });
 });
 
-describe("help", () => {
-  it.each(["check", "show", "schema", "schedule"])("of config %s has examples", async (name) => {
-    await run([name, "--help"]).catch(() => undefined);
-
-    expect(printed).toContain(`Examples:\n  flatline config ${name}`);
-  });
-});
-
 describe("config init", () => {
   it.each(["embedded", "remote", "postgres", "clickhouse"])(
     "writes a starter for %s that config check takes",
@@ -174,20 +148,6 @@ describe("config init", () => {
       expect(await run(["check"])).toContain("flatline.yaml: ok, 1 organization, 1 receiver");
     },
   );
-
-  it("advises the median over 28 days", async () => {
-    await run(["init", "--source", "embedded"]);
-
-    const shown = JSON.parse((await run(["show", "--json"])).replace(/^[^{]*/, "")) as {
-      organizations: readonly unknown[];
-    };
-    expect(shown.organizations).toEqual([
-      expect.objectContaining({
-        baseline: "median",
-        thresholds: { windowHours: 24, baselineDays: 28, warnMultiplier: 2.5, failMultiplier: 5, minSpikeCount: 20 },
-      }),
-    ]);
-  });
 
   it("leaves a file alone that exists, and writes to standard output", async () => {
     await expect(run(["init", "--source", "remote"], "source: mine\n")).rejects.toThrow(

@@ -356,14 +356,4 @@ describe("attempts", () => {
 
     expect((await call).code).toBe("api_network");
   });
-
-  it("end when the caller's own time is over", async () => {
-    bench.upstream.script({ kind: "hang" });
-    const call = errorOf(bench.client.deadAssetSpike(sampleSpikeRequest(), { signal: bench.clock.timeout(500) }));
-    await bench.upstream.received(1);
-
-    await bench.clock.advance(500);
-
-    expect((await call).code).toBe("api_timeout");
-  });
 });

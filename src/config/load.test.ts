@@ -13,20 +13,6 @@ const remote = `source: { baseUrl: "https://api.example.com/v2", apiKey: key }\n
 const embedded = "source: { type: embedded }\n";
 
 describe("files", () => {
-  it("are shown as they were named", async () => {
-    await write("etc/flatline.yaml", `${embedded}organizations: [{}]\n`);
-    const messageOf = (path: string): Promise<string> =>
-      loadConfig({ path, cwd: folder(), env: {} }).then(
-        () => "",
-        (error: Error) => error.message,
-      );
-
-    expect(await messageOf("etc/flatline.yaml")).toContain(
-      "\netc/flatline.yaml:2:17: organizations[0].slug: is required",
-    );
-    expect(await messageOf(join(folder(), "etc/flatline.yaml"))).toContain(`\n${folder()}/etc/flatline.yaml:2:17: `);
-  });
-
   it("of the preload are relative to the file, the store's to nothing yet", async () => {
     const config = await load(
       `source: { type: embedded, preload: [{ events: data/e.csv.gz, rebase: true }, { fixture: /f.yaml }] }\norganizations: [a]\nstorage: { path: x.db }\n`,
@@ -127,33 +113,6 @@ organizations:
     });
   });
 
-  it("has silences that are fixed or recurring", async () => {
-    const config = await load(`${embedded}organizations: [acme]
-silences:
-  - { slug: acme, startsAt: 2026-01-01T00:00:00Z, endsAt: 2026-01-02T01:00:00+01:00, comment: migration }
-  - { check: "dead-*", labels: { team: trust }, schedule: "0 2 * * 6", duration: 2h, timezone: Europe/Berlin }
-`);
-
-    expect(config.silences).toEqual([
-      {
-        kind: "fixed",
-        slug: "acme",
-        startsAtMs: Date.UTC(2026, 0, 1),
-        endsAtMs: Date.UTC(2026, 0, 2),
-        comment: "migration",
-      },
-      {
-        kind: "recurring",
-        check: "dead-*",
-        labels: { team: "trust" },
-        schedule: "0 2 * * 6",
-        durationMs: 7_200_000,
-        timezone: "Europe/Berlin",
-        comment: "",
-      },
-    ]);
-  });
-
   it("has receivers of every type", async () => {
     const config = await load(`${embedded}organizations: [acme]
 receivers:
@@ -202,12 +161,6 @@ receivers:
     expect(await problemsOf(`${embedded}organizations: [acme]\n`, { FLATLINE_LISTEN: listen })).toEqual([
       `flatline.yaml:1:1: server.listen: $FLATLINE_LISTEN ${says}`,
     ]);
-  });
-
-  it("may keep events exactly as long as the longest window and baseline", async () => {
-    const config = await load(`${embedded}organizations: [acme]\nstorage: { eventRetention: 8d }\n`);
-
-    expect(config.storage.eventRetentionMs).toBe(691_200_000);
   });
 });
 

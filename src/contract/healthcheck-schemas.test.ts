@@ -40,10 +40,6 @@ describe("spikeRequestSchema", () => {
   ])("$rule", ({ body, fields }) => {
     expect(issuesOf(body).map((message) => message.split(":")[0])).toEqual(fields);
   });
-
-  it.each([null, [], "text", 1])("refuses %j, which is no object, with one issue", (body) => {
-    expect(issuesOf(body)).toHaveLength(1);
-  });
 });
 
 describe("healthcheckResultSchema", () => {
@@ -61,12 +57,6 @@ describe("healthcheckResultSchema", () => {
     suggestedAction: null,
     appUrl: null,
   };
-
-  it("accepts further keys and leaves them out", () => {
-    const more = { ...valid, more: 1, findingsOmitted: "x", scope: { slug: "acme", region: "eu" } };
-
-    expect(healthcheckResultSchema.parse(more)).toEqual(valid);
-  });
 
   it.each(Object.keys(valid))("needs the field %s", (field) => {
     const { [field]: _left, ...rest } = valid as Record<string, unknown>;

@@ -9,7 +9,6 @@ import { storeEngines, type OpenedStore } from "../../test/support/store/engines
 import { createVirtualClock, type VirtualClock } from "../../test/support/virtual-clock.ts";
 import { createHttpDispatcher } from "../base/http-dispatcher.ts";
 import { createSilentLogger } from "../base/logger.ts";
-import { Secret } from "../base/secret.ts";
 import { minuteMs, secondMs } from "../base/time.ts";
 import { loadConfig } from "../config/load.ts";
 import type { DiscoverConfig } from "../config/config.ts";
@@ -73,36 +72,6 @@ describe.each(storeEngines)("a refresh, on $engine,", ({ openTemporary }) => {
     });
     expect(await slugs()).toEqual(["acme"]);
     expect(await state()).toMatchObject({ problem: null, held: null, refreshedAtMs: clock.nowMs() });
-  });
-
-  it("writes down what a list adds and removes, in rows of a thousand", async () => {
-    source = { ...source, maxOrganizations: 5_000 };
-    await refresh(answer(numbered(1_500)));
-    await refresh(answer([...numbered(1_498), "new"]));
-    await refresh(answer([{ slug: "new", labels: { team: "a" } }, ...numbered(1_498)]));
-
-    const entries = await opened.store.audit.list({ limit: 9 });
-    expect(entries).toMatchObject([
-      {
-        actor: "crm",
-        via: "discovery",
-        action: "discovery.change",
-        slug: null,
-        subject: "crm",
-        detail: { organizations: 1_499, added: ["new"], removed: ["org-1498", "org-1499"] },
-      },
-      { detail: { added: { length: 500 }, removed: [] } },
-      { detail: { added: { length: 1_000 }, removed: [] } },
-    ]);
-  });
-
-  it("sends no ETag to another address", async () => {
-    await refresh(answer(["acme"], { etag: '"v1"' }));
-    source = { ...source, location: { kind: "url", url: new Secret(`${upstream.origin}/others`), headers: {} } };
-    await refresh(answer(["acme", "globex"]));
-
-    expect(upstream.requests[1]?.headers["if-none-match"]).toBeUndefined();
-    expect(await slugs()).toEqual(["acme", "globex"]);
   });
 
   it.each<[string, ScriptedStep, RegExp]>([
@@ -200,15 +169,6 @@ describe.each(storeEngines)("a refresh, on $engine,", ({ openTemporary }) => {
       numbered(3).map((slug) => ({ slug, labels: { team: "new" } })),
     );
     expect(await state()).toMatchObject({ held: null });
-  });
-
-  it("counts a 304 as the last answer again", async () => {
-    await refresh(answer(numbered(12)));
-    await refresh(answer(numbered(3), { etag: '"small"' }));
-    await refresh({ kind: "answer", status: 304 });
-    await refresh({ kind: "answer", status: 304 });
-
-    expect(await slugs()).toEqual(numbered(3));
   });
 
   it.each<[string, ScriptedStep]>([

@@ -66,23 +66,6 @@ describe("the assets that died in an interval", () => {
     expect(list(looks).map(({ atMs, revivedAtMs }) => [atMs, revivedAtMs])).toEqual(are);
   });
 
-  it("are the same one by one, and in whatever order the events came", () => {
-    fc.assert(
-      fc.property(
-        fc.array(look, { maxLength: 30 }).chain((looks) =>
-          fc.record({
-            looks: fc.constant(looks),
-            other: fc.shuffledSubarray(looks, { minLength: looks.length, maxLength: looks.length }),
-          }),
-        ),
-        ({ looks, other }) => {
-          expect(list(looks)).toEqual(oneByOne(looks));
-          expect(list(other)).toEqual(oneByOne(looks));
-        },
-      ),
-    );
-  });
-
   it("that are still dead are those with no look after their death that found them alive", () => {
     fc.assert(
       fc.property(fc.array(look, { maxLength: 30 }), (looks) => {
@@ -112,18 +95,4 @@ function dead(atMs: number): AssetLook {
 
 function alive(atMs: number): AssetLook {
   return { asset: "a", typeId: url, atMs, isDeath: false, count: 1 };
-}
-
-function oneByOne(looks: readonly AssetLook[]): ReturnType<typeof list> {
-  const died = looks.filter(({ isDeath, atMs, count }) => isDeath && count > 0 && atMs > 10 && atMs <= 20);
-  const keys = [...new Set(died.map(keyOf))].toSorted();
-  return keys.map((key) => {
-    const own = died.filter((one) => keyOf(one) === key);
-    const atMs = Math.max(...own.map((one) => one.atMs));
-    const [{ typeId, asset } = { typeId: 0, asset: "" }] = own;
-    const lives = looks.filter(
-      (one) => !one.isDeath && one.asset === asset && isSameType(one.typeId, typeId) && one.atMs > atMs,
-    );
-    return { key, atMs, revivedAtMs: lives.length === 0 ? null : Math.min(...lives.map((one) => one.atMs)) };
-  });
 }

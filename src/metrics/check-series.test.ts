@@ -177,20 +177,6 @@ describe("the series of a check", () => {
     ]);
   });
 
-  it("show a stale verdict again when the clock is set back, and the next one when it comes", () => {
-    const series = createCheckSeries();
-    series.set(input(resultReport({ finishedAtMs: nowMs }), { staleAfterMs: 120_000 }));
-    const fresh = textOf(series, "text", nowMs);
-    textOf(series, "text", nowMs + 120_001);
-
-    const setBack = textOf(series, "text", nowMs + 60_000);
-    textOf(series, "text", nowMs + 120_001);
-    series.set(input(resultReport({ finishedAtMs: nowMs + 120_002, severity: "warn" }), { staleAfterMs: 120_000 }));
-
-    expect(setBack).toBe(fresh);
-    expect(severities(read(series, nowMs + 120_002))).toEqual({ ok: 0, warn: 1, fail: 0, unknown: 0 });
-  });
-
   it("are those of each target, whatever comes, goes and comes back", () => {
     const step = fc.record({
       slug: fc.constantFrom("a", "b", "c", "d"),
@@ -235,48 +221,6 @@ describe("the series of a check", () => {
         }
       }),
     );
-  });
-
-  it("are gone with their organization, and its runs are forgotten", () => {
-    const series = createCheckSeries();
-    series.set(input(resultReport()));
-    series.countRun("dead-asset-spike", "acme", "fail");
-
-    series.setAll([]);
-    const gone = textOf(series);
-    series.set(input(null));
-
-    expect(gone).toBe("");
-    expect(seriesValue(read(series), "flatline_check_runs_total", { outcome: "fail" })).toBe(0);
-  });
-
-  it("are exactly those of the targets when all are set, with the runs of those that stay", () => {
-    const series = createCheckSeries();
-    for (const slug of ["acme", "globex"]) {
-      series.set(input(null, { slug }));
-      series.countRun("dead-asset-spike", slug, "warn");
-    }
-
-    series.setAll([input(resultReport({ slug: "globex" })), input(null, { slug: "initech" })]);
-
-    const families = read(series);
-    const runs = (slug: string): number | null =>
-      seriesValue(families, "flatline_check_runs_total", { slug, outcome: "warn" });
-    expect([runs("acme"), runs("globex"), runs("initech")]).toEqual([null, 1, 0]);
-    expect(families.get("flatline_check_up")?.samples.map(({ labels }) => labels["slug"])).toEqual(["globex"]);
-  });
-
-  it("keep a run that was counted before its target was set", () => {
-    const series = createCheckSeries();
-    series.countRun("dead-asset-spike", "acme", "ok");
-    const before = textOf(series);
-
-    series.set(input(null));
-    const first = seriesValue(read(series), "flatline_check_runs_total", { outcome: "ok" });
-    series.countRun("dead-asset-spike", "acme", "ok");
-
-    expect([before, first]).toEqual(["", 1]);
-    expect(seriesValue(read(series), "flatline_check_runs_total", { outcome: "ok" })).toBe(2);
   });
 
   it("name the counter's family in OpenMetrics without its suffix", () => {
@@ -327,21 +271,6 @@ describe("the series of a check", () => {
 });
 
 describe("renderReport", () => {
-  it("gives the series of one run and nothing that the daemon counts or plans", () => {
-    const families = parseExposition(renderReport(resultReport({ severity: "warn" }), "text"), "text");
-
-    expect([...families.keys()]).toEqual([
-      "flatline_check_severity",
-      "flatline_check_up",
-      "flatline_check_observed",
-      "flatline_check_threshold",
-      "flatline_check_findings",
-      "flatline_check_deaths",
-      "flatline_check_expected_deaths",
-    ]);
-    expect(severities(families)["warn"]).toBe(1);
-  });
-
   it("gives up 0 and unknown for a failed run", () => {
     const families = parseExposition(renderReport(errorReport(), "text"), "text");
 

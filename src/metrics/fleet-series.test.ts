@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { busyMetrics, newMetrics, nowMs, read, show } from "../../test/support/app-metrics.ts";
-import { errorReport, resultReport } from "../../test/support/check-reports.ts";
+import { busyMetrics, newMetrics, nowMs, read } from "../../test/support/app-metrics.ts";
 import { seriesValue } from "../../test/support/exposition-parser.ts";
 import { checkNames } from "../contract/report.ts";
 import type { FleetGauges } from "./metrics.ts";
@@ -69,17 +68,6 @@ describe("the fleet's gauges", () => {
       ["acme", "unknown"],
     ]);
     expect(seriesValue(families, "flatline_fleet_spiking_organizations", { check: "dead-asset-spike" })).toBe(2);
-  });
-
-  it("count organizations with a fresh result", async () => {
-    const metrics = newMetrics();
-    show(metrics, resultReport({ finishedAtMs: nowMs }));
-    show(metrics, resultReport({ finishedAtMs: nowMs - 700_000, slug: "stale" }), "stale");
-    show(metrics, errorReport({ finishedAtMs: nowMs, slug: "failed" }), "failed");
-
-    const families = await read(metrics);
-
-    expect(seriesValue(families, "flatline_fleet_organizations", { check: "dead-asset-spike" })).toBe(1);
   });
 
   it("show the share of false deaths while it is known", async () => {

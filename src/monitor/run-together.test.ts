@@ -52,16 +52,6 @@ function setUp(
 }
 
 describe("a round of spike checks", () => {
-  it("reports what a run of each on its own would", async () => {
-    const { deps, round } = setUp();
-    const source = createScriptedSource({ spike: async ({ slug }) => spikeResult(slug) });
-    const own = ["a", "b"].map((slug) => runCheck(target(slug), { ...deps, source }, new AbortController().signal));
-
-    const reports = await round("a", "b");
-
-    expect(reports).toEqual(await Promise.all(own));
-  });
-
   it("leaves to a run of its own what cannot be evaluated", async () => {
     const reports = await setUp().round("refused", "a");
 
@@ -86,14 +76,6 @@ describe("a round of spike checks", () => {
 
     expect(asked).toHaveLength(times);
     expect(coverageOf(second)).toBeCloseTo(coverageOf(first) ?? Number.NaN, 3);
-  });
-
-  it("asks once for the first events of all", async () => {
-    const { asked, round } = setUp({ firstAgeMs: 2 * day });
-
-    await round("a", "b", "c");
-
-    expect(asked).toEqual([["a", "b", "c"]]);
   });
 
   it("reports no_events for an organization of which no event was ever stored, as a run of its own would", async () => {

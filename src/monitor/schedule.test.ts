@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { evenIntervalMs, jitterOffsetMs, nextDueAtMs, scheduleKey, staleAfterMs, ticksBetween } from "./schedule.ts";
+import { evenIntervalMs, jitterOffsetMs, nextDueAtMs, staleAfterMs, ticksBetween } from "./schedule.ts";
 
 const everyFiveMinutes = { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 };
 const noonMs = Date.parse("2026-05-06T12:00:00Z");
@@ -9,18 +9,6 @@ const minute = 60_000;
 const day = 86_400_000;
 
 describe("the schedule", () => {
-  it("has a key that differs when pattern, timezone or jitter does", () => {
-    const keys = [
-      everyFiveMinutes,
-      { ...everyFiveMinutes, pattern: "*/6 * * * *" },
-      { ...everyFiveMinutes, timezone: "Europe/Berlin" },
-      { ...everyFiveMinutes, jitterMs: 1 },
-    ].map(scheduleKey);
-
-    expect(new Set(keys).size).toBe(4);
-    expect(scheduleKey({ ...everyFiveMinutes })).toBe(keys[0]);
-  });
-
   it("refuses a pattern that never comes", () => {
     const never = { ...everyFiveMinutes, pattern: "0 0 31 2 *" };
 

@@ -2,8 +2,6 @@ import { describe, expect, it } from "vitest";
 
 import { spikeTarget } from "../../test/support/scheduling.ts";
 import { times, useSchedulingWorlds } from "../../test/support/scheduling-worlds.ts";
-import { FlatlineError } from "../base/errors.ts";
-import type { Store } from "../store/store.ts";
 
 const minute = 60_000;
 // Two minutes after a tick of every five minutes.
@@ -22,54 +20,6 @@ describe("checks of several processes", () => {
 
     expect(world.upstream.starts).toBe(1);
     expect(world.recorded).toMatchObject([{ owner: "a" }]);
-  });
-
-  it("begins nothing while its lease is not certain, and is stalled meanwhile", async () => {
-    const { clock, store, world } = await setUp();
-    let isBroken = false;
-    const renew: Store["owners"]["renew"] = (owner, lease) =>
-      isBroken ? Promise.reject(new FlatlineError("store_busy", "I/O error")) : store.owners.renew(owner, lease);
-    const breakable = { ...store, owners: { ...store.owners, renew } };
-    const scheduler = world.process("a", [spikeTarget("acme")], { store: breakable, isShared: true });
-    await scheduler.start();
-    await clock.advance(minute);
-
-    isBroken = true;
-    await clock.advance(3 * minute);
-    const stalled = scheduler.isStalled();
-    isBroken = false;
-    await clock.advance(5_000);
-    const stalledAfter = scheduler.isStalled();
-    await scheduler.stop(0);
-
-    expect([stalled, stalledAfter]).toEqual([true, false]);
-    expect(times(world)).toEqual(["acme 12:02:00", expect.stringMatching(/^acme 12:06:0[0-5]$/)]);
-  });
-
-  it("does not repeat what another process ran meanwhile, when a lost check is its own again before its run has ended", async () => {
-    const { clock, store, world } = await setUp();
-    let isCut = false;
-    const renew: Store["owners"]["renew"] = (owner, lease) =>
-      isCut ? Promise.reject(new FlatlineError("store_busy", "I/O error")) : store.owners.renew(owner, lease);
-    const cut = { ...store, owners: { ...store.owners, renew } };
-    world.behave = () => ({ durationMs: world.upstream.starts === 1 ? 50_000 : 100 });
-    const scheduler = world.process("a", [spikeTarget("acme")], { store: cut, isShared: true });
-    await scheduler.start();
-    await clock.advance(3 * minute + 1_000);
-
-    isCut = true;
-    const other = world.process("b", [spikeTarget("acme")], { isShared: true });
-    await other.start();
-    await clock.advance(20_000);
-    await other.stop(0);
-    isCut = false;
-    await clock.advance(2 * minute);
-    await scheduler.stop(0);
-
-    expect(world.recorded.map(({ owner, dueAtMs }) => [owner, new Date(dueAtMs).toISOString().slice(11, 16)])).toEqual([
-      ["a", "12:02"],
-      ["b", "12:05"],
-    ]);
   });
 });
 

@@ -2,8 +2,6 @@ import { describe, expect, it } from "vitest";
 
 import { spikeTarget } from "../../test/support/scheduling.ts";
 import { times, useSchedulingWorlds } from "../../test/support/scheduling-worlds.ts";
-import { FlatlineError } from "../base/errors.ts";
-import type { Store } from "../store/store.ts";
 
 const minute = 60_000;
 // Two minutes after a tick of every five minutes.
@@ -98,65 +96,5 @@ describe("a run that is asked for", () => {
     expect(await asked).toMatchObject({ code: "api_timeout" });
     await scheduler.stop(0);
     await expect(scheduler.runNow("dead-asset-spike", "acme", never())).rejects.toMatchObject({ code: "unavailable" });
-  });
-
-  it("hears of recording that failed", async () => {
-    const { clock, world } = await setUp();
-    const scheduler = world.process("a", [spikeTarget("acme")]);
-    await scheduler.start();
-    await clock.advance(minute);
-    world.beforeRecord = () => {
-      throw new Error("disk is full");
-    };
-
-    await expect(scheduler.runNow("dead-asset-spike", "acme", never())).rejects.toThrow("disk is full");
-    await scheduler.stop(0);
-  });
-
-  it("is done by the process that owns the check, whichever is asked", async () => {
-    const { clock, world } = await setUp();
-    const both = ["a", "b"].map((owner) =>
-      world.process(owner, [spikeTarget("acme")], { isShared: true, asksOwners: true }),
-    );
-    for (const scheduler of both) await scheduler.start();
-    await clock.advance(minute);
-    const first = world.recorded.length;
-
-    for (const scheduler of both) {
-      const asked = scheduler.runNow("dead-asset-spike", "acme", never());
-      await clock.advance(3_000);
-      expect(await asked).toMatchObject({ kind: "result", slug: "acme" });
-    }
-
-    const owners = world.recorded.slice(first).map(({ owner }) => owner);
-    expect(owners).toHaveLength(2);
-    expect(new Set(owners).size).toBe(1);
-    for (const scheduler of both) await scheduler.stop(0);
-  });
-
-  it("is done by a process that is alone on the store as soon as the check is its own again", async () => {
-    const { clock, store, world } = await setUp();
-    let isBroken = false;
-    const unlessBroken = <Answer>(ask: () => Promise<Answer>): Promise<Answer> =>
-      isBroken ? Promise.reject(new FlatlineError("store_busy", "I/O error")) : ask();
-    const breakable: Store = {
-      ...store,
-      transaction: (work, how) => unlessBroken(() => store.transaction(work, how)),
-      owners: { ...store.owners, register: (lease) => unlessBroken(() => store.owners.register(lease)) },
-    };
-    const scheduler = world.process("a", [spikeTarget("acme")], { store: breakable, asksOwners: true });
-    await scheduler.start();
-    await clock.advance(minute);
-    isBroken = true;
-    await clock.advance(4 * minute);
-
-    const asked = scheduler.runNow("dead-asset-spike", "acme", clock.timeout(minute));
-    await clock.advance(2_000);
-    isBroken = false;
-    await clock.advance(3_000);
-
-    expect(await asked).toMatchObject({ kind: "result", slug: "acme" });
-    expect(await store.runs.requests()).toEqual([]);
-    await scheduler.stop(0);
   });
 });

@@ -168,22 +168,6 @@ describe("the scheduler", () => {
 
     expect(world.recorded).toMatchObject([{}, { startedAtMs: Date.parse("2027-01-01T00:00:00Z") }]);
   });
-
-  it("logs each run at debug, and a change of severity at info", async () => {
-    const { clock, world } = await setUp();
-    const scheduler = world.process("a", [spikeTarget("acme")]);
-    await scheduler.start();
-    await clock.advance(minute);
-    world.behave = () => ({ durationMs: 0, severity: "fail" });
-    await clock.advance(10 * minute);
-    await scheduler.stop(0);
-
-    expect(world.log.filter(({ level }) => level === "debug")).toHaveLength(3);
-    expect(world.log.filter(({ level }) => level === "info").map(({ fields }) => fields)).toMatchObject([
-      { check: "dead-asset-spike", slug: "acme", severity: "ok", previousSeverity: null },
-      { check: "dead-asset-spike", slug: "acme", severity: "fail", previousSeverity: "ok", currentCount: 3 },
-    ]);
-  });
 });
 
 describe("a change of the configuration", () => {

@@ -30,14 +30,10 @@ async function deliver(answer: (response: ServerResponse) => void, path = "/", s
 describe("deliverRequest", () => {
   const rules: [string, number, Record<string, string>, object][] = [
     ["200 is accepted", 200, {}, { kind: "accepted" }],
-    ["202 is accepted", 202, {}, { kind: "accepted" }],
     ["204 is accepted", 204, {}, { kind: "accepted" }],
     ["301 is rejected: redirects are not followed", 301, { location: "/other" }, { kind: "rejected" }],
-    ["304 is rejected", 304, {}, { kind: "rejected" }],
     ["400 is rejected", 400, {}, { kind: "rejected", error: "HTTP 400: why" }],
-    ["401 is rejected", 401, {}, { kind: "rejected" }],
     ["404 is rejected", 404, {}, { kind: "rejected" }],
-    ["410 is rejected", 410, {}, { kind: "rejected" }],
     ["413 is rejected, and less may be accepted", 413, {}, { kind: "rejected", isTooLarge: true }],
     ["408 is tried again", 408, {}, { kind: "retry", retryAfterMs: null }],
     ["429 is tried again", 429, {}, { kind: "retry", error: "HTTP 429: why", retryAfterMs: null }],
@@ -48,9 +44,7 @@ describe("deliverRequest", () => {
       { "retry-after": "Thu, 15 Jan 2026 12:01:30 GMT" },
       { kind: "retry", retryAfterMs: 90_000 },
     ],
-    ["a Retry-After that is none", 503, { "retry-after": "soon" }, { kind: "retry", retryAfterMs: null }],
     ["500 is tried again", 500, {}, { kind: "retry" }],
-    ["599 is tried again", 599, {}, { kind: "retry" }],
   ];
   it.each(rules)("%s", async (_rule, status, headers, outcome) => {
     const got = await deliver((response) => response.writeHead(status, headers).end("why"));
@@ -98,12 +92,6 @@ describe("deliverRequest", () => {
       isTooLarge: true,
     });
     expect(sink.requests).toHaveLength(1);
-  });
-
-  it("tries again after a reset", async () => {
-    const outcome = await deliver((response) => response.socket?.destroy());
-
-    expect(outcome).toMatchObject({ kind: "retry", retryAfterMs: null });
   });
 
   it("tries again when the deadline passes", async () => {
@@ -179,19 +167,6 @@ describe("deliverRequest", () => {
 
     expect(JSON.stringify(outcome)).toContain("***");
     expect(JSON.stringify(outcome)).not.toMatch(/SECRET|0123456789/);
-  });
-
-  it("redacts before it cuts, and puts answers on one line", async () => {
-    const token = "T".repeat(40);
-    const outcome = await deliver(
-      (response) => response.writeHead(400).end(`${"a\n\u001b[31m".repeat(40)}${"b".repeat(50)}${token}`),
-      `/${token}`,
-    );
-
-    expect(outcome.kind).toBe("rejected");
-    const error = outcome.kind === "rejected" ? outcome.error : "";
-    expect(error.length).toBeLessThan(320);
-    expect(error).not.toMatch(/T{3}|\p{Cc}/u);
   });
 });
 

@@ -198,12 +198,6 @@ describe("text of others", () => {
     expect(markup.filter((text) => /\*all\*|_of_|`it`|~now~/.test(text))).toEqual([]);
   });
 
-  it("is a run in Teams, never a text block or fact set, which know markdown", () => {
-    const [attachment] = teamsBody(body("**b** {{DATE(x)}}")).attachments;
-
-    expect(new Set(attachment?.content.body.map(({ type }) => type))).toEqual(new Set(["RichTextBlock", "ActionSet"]));
-  });
-
   it("makes no link but to http", () => {
     const evil = {
       ...body("acme"),

@@ -37,20 +37,6 @@ describe.each(storeEngines)("transactions on $engine", ({ makePlace }) => {
     expect(await one().alerts.allLive()).toEqual([]);
   });
 
-  it("of three processes that count in one row lose no count", async () => {
-    await one().alerts.save({ ...alert, unknownRuns: 0 });
-    const count = (store: Store): Promise<void> =>
-      store.transaction(async ({ alerts }) => {
-        const known = await alerts.byId("one");
-        await clock.sleep(1);
-        await alerts.save({ ...alert, unknownRuns: (known?.unknownRuns ?? 0) + 1 });
-      });
-
-    for (let round = 0; round < 4; round++) await Promise.all(stores.map(count));
-
-    expect(await one().alerts.byId("one")).toMatchObject({ unknownRuns: 12 });
-  });
-
   it("of three processes tell of a change once, however they meet", async () => {
     const { id: alertId, check, slug, kind } = alert;
     const sent = { severity: "warn", reason: "above-warn-threshold", incident: 1, snapshot: "{}" } as const;

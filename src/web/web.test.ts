@@ -44,7 +44,6 @@ describe("every answer", () => {
     ["GET /api/v1/events", "POST"],
     ["GET /api/v1/checks/dead-asset-spike/acme/run", "POST"],
     ["PUT /assets/page.css?again", "GET, HEAD"],
-    ["PROPFIND /api/v1/alerts", "GET, HEAD"],
   ])("%s is 405 and says %s", async (route, allow) => {
     const web = await start();
 
@@ -175,15 +174,6 @@ describe("every answer", () => {
     },
   );
 
-  it("to what is not HTTP is JSON too", async () => {
-    const web = await start();
-
-    const answer = await sendRaw(web.port, "HELLO\r\n\r\n");
-
-    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
-    expect(answer).toMatch(/\r\n\r\n\{"message":"Bad Request","code":"BAD_REQUEST"\}$/);
-  });
-
   it("to a head that is too large is 431", async () => {
     const web = await start();
 
@@ -235,19 +225,6 @@ describe("/-/", () => {
       code: "BAD_REQUEST",
       issues: [{ message: "a.yaml:1:1: x" }, { message: "a.yaml:2:1: y" }],
     });
-  });
-
-  it.each(["", "{", "a=b"])("reload does not mind a body that nobody asked for: %j", async (body) => {
-    const web = await start();
-
-    for (const type of ["application/json", "application/x-www-form-urlencoded"]) {
-      const answer = await fetch(`${web.url}/-/reload`, {
-        method: "POST",
-        body,
-        headers: { ...bearer, "content-type": type },
-      });
-      expect(answer.status).toBe(200);
-    }
   });
 });
 

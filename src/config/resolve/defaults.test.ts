@@ -76,33 +76,4 @@ receivers:
       receivers: [{ name: "console", afterMs: 0 }],
     });
   });
-
-  it.each([
-    ["all receivers when nobody chose", "organizations: [acme]", ["a", "b"]],
-    ["none with an empty list of its own", "organizations: [{ slug: acme, receivers: [] }]", []],
-    ["none with an empty list of the defaults", "defaults: { receivers: [] }\norganizations: [acme]", []],
-  ])("give an organization %s", async (_rule, text, receivers) => {
-    const config = await load(`${embedded}${text}\nreceivers: [{ name: a, type: log }, { name: b, type: log }]\n`);
-
-    expect(organizationOf(config, "acme").receivers.map(({ name }) => name)).toEqual(receivers);
-  });
-
-  it("take a key with nothing after it for absent", async () => {
-    const config = await load(
-      `source:\n  type: embedded\n  concurrency:\norganizations: [acme]\ndefaults:\nserver:\n  token:\nlog:\n`,
-    );
-
-    expect(config).toMatchObject({ source: { concurrency: 16 }, server: { token: null }, log: { level: "info" } });
-  });
-
-  it.each([
-    ["token: xoxb-1, channel: C1", { sendActs: true, sendComments: false, hasThreads: true }],
-    ["token: xoxb-1, channel: C1, sendActs: true", { sendActs: true, sendComments: true, hasThreads: true }],
-    ["token: xoxb-1, channel: C1, sendActs: false", { sendActs: false, sendComments: false, hasThreads: true }],
-    ["url: 'https://x.example', sendActs: true", { sendActs: true, sendComments: false, hasThreads: false }],
-  ])("send what people do to Slack's threads, and comments where that is said: %s", async (keys, sent) => {
-    const config = await load(`${remote}organizations: [acme]\nreceivers: [{ name: trust, type: slack, ${keys} }]\n`);
-
-    expect(config.receivers).toMatchObject([sent]);
-  });
 });

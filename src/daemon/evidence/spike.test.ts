@@ -10,7 +10,6 @@ import { evaluateSpike, spikeWindow } from "../../spike/spike.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { LivenessEvent } from "../../store/events/events.ts";
 import { Board } from "../../store/runs/board.ts";
-import { evaluateLocally } from "../../service/local-evaluation.ts";
 import { createSpikeEvidence } from "./spike.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 
@@ -60,9 +59,6 @@ function regression(): LivenessEvent[] {
   return [...usual, ...spike];
 }
 
-const alive = (atMs: number, asset: string): LivenessEvent =>
-  death(atMs, "acme", { asset, status: "DETECTED_AS_ALIVE" });
-
 const spikeAlert = (slug: string): AlertState => firingAlert(slug, nowMs, { slug, state: "pending", firingAtMs: null });
 
 describe("the evidence of a spike", () => {
@@ -94,40 +90,6 @@ describe("the evidence of a spike", () => {
     expect({ ...enriched, observed: 0, findings: 0 }).toEqual({ ...result, observed: 0, findings: 0 });
   });
 
-  it("sees a break through the noise of a checker that flaps, where assets are counted", async () => {
-    await using world = await createEventWorld();
-    const onsetMs = nowMs - 2 * hourMs - 20 * minuteMs;
-    // The same 30 assets die each hour of three weeks; then 60 others die within one.
-    const flaps = Array.from({ length: 21 * 24 }, (_, hour) =>
-      Array.from({ length: 30 }, (_, index) =>
-        death(nowMs - hour * hourMs, "acme", { asset: `flaps-${index}`, attributes: { checker: "eu-1" } }),
-      ),
-    ).flat();
-    const broken = Array.from({ length: 60 }, (_, index) =>
-      death(onsetMs + index * minuteMs, "acme", { asset: `broken-${index}`, attributes: { checker: "eu-2" } }),
-    );
-    await world.store.events.add([...flaps, ...broken]);
-    const evaluation = { slug: "acme", thresholds, baseline: "median", appUrl: null, nowMs } as const;
-
-    const ofDeaths = await evaluateLocally(evaluation, world.store.events);
-    const ofAssets = await evaluateLocally({ ...evaluation, count: "assets" }, world.store.events);
-    const { observed, findings } = await evidenceOf(world)(ofAssets, { slug: "acme", thresholds }, never);
-
-    expect(ofDeaths).toMatchObject({ severity: "ok", observed: { currentCount: 780, expectedCount: 720 } });
-    expect(observed).toMatchObject({
-      counting: "assets",
-      currentCount: 90,
-      expectedCount: 30,
-      onsetAt: new Date(onsetMs).toISOString(),
-      carrier: "checker=eu-2",
-      // The last of it died more than an hour ago, and what flaps is not new.
-      excess: "stopped",
-      deathsLastHour: 0,
-      usualPerHour: 30 / 24,
-    });
-    expect(findings[0]?.message).toMatch(/^90 dead assets in 24 h, 30.0 expected .*, began about 09:40 UTC$/);
-  });
-
   it("names what was marked before it began", async () => {
     await using world = await createEventWorld();
     await world.store.events.add(regression());
@@ -142,42 +104,6 @@ describe("the evidence of a spike", () => {
 
     expect(enriched.observed).toMatchObject({ marker: "captcha rollout", markerAt: "2026-01-15T09:00:00.000Z" });
     expect(enriched.findings[0]?.message).toMatch(/, began about 09:40 UTC, 40 min after «captcha rollout»$/);
-  });
-
-  it("counts the deaths that were undone, each once", async () => {
-    await using world = await createEventWorld();
-    const revived = Array.from({ length: 22 }, (_, index) => alive(nowMs - minuteMs, `spike-${index}`));
-    // Again alive, alive before its death, somebody else's, and alive after the check.
-    const others = [
-      alive(nowMs, "spike-0"),
-      alive(nowMs - 5 * hourMs, "spike-30"),
-      { ...alive(nowMs, "spike-31"), slug: "globex" },
-      alive(nowMs + 1, "spike-32"),
-    ];
-    await world.store.events.add([...regression(), ...revived, ...others]);
-
-    const enriched = await evidenceOf(world)(await evaluate(world), { slug: "acme", thresholds }, never);
-
-    expect(enriched.observed).toMatchObject({
-      revivedCount: 22,
-      likelyCause: "checker",
-      likelyCauseReason: "22 of 42 dead assets (52 %) were found alive again.",
-    });
-  });
-
-  it("compares with the quiet days of four weeks: the same regression a week ago is not what is usual", async () => {
-    await using world = await createEventWorld();
-    const weekAgo = regression()
-      .slice(16)
-      .map((event) => ({ ...event, atMs: event.atMs - 5 * dayMs, asset: `${event.asset}-before` }));
-    await world.store.events.add([...regression(), ...weekAgo]);
-
-    const enriched = await evidenceOf(world)(await evaluate(world), { slug: "acme", thresholds }, never);
-
-    expect(enriched.observed).toMatchObject({
-      likelyCause: "checker",
-      likelyCauseReason: "The deaths are concentrated in one value: 88 % reason=tls_handshake, usually 25 %.",
-    });
   });
 
   it("does not compare with days on which the checker was judged to be wrong", async () => {
@@ -215,16 +141,6 @@ describe("the evidence of a spike", () => {
       likelyCause: "checker",
       likelyCauseReason: "The deaths are concentrated in one value: 100 % reason=tls_handshake, usually 25 %.",
     });
-  });
-
-  it("says nothing of revived assets where no asset is known, and does not guess", async () => {
-    await using world = await createEventWorld();
-    await world.store.events.add(regression().map((event) => ({ ...event, asset: null, attributes: {} })));
-
-    const enriched = await evidenceOf(world)(await evaluate(world), { slug: "acme", thresholds }, never);
-
-    expect(enriched.observed).not.toHaveProperty("revivedCount");
-    expect(enriched.observed["likelyCause"]).toBe("unclear");
   });
 
   it("keeps the onset of an episode that has left the window", async () => {

@@ -40,14 +40,12 @@ function withAlerts(alerts: readonly AlertNotice[]): Notification {
 describe("labelledAlerts", () => {
   const firing = noticeOf("firing");
   const rules: [string, Notification, string[], string[]][] = [
-    ["a firing alert", sample("firing"), ["FlatlineDeadAssetSpike/acme/fail"], []],
     [
       "a change of severity ends the old label set in the same request",
       sample("escalated"),
       ["FlatlineDeadAssetSpike/acme/fail"],
       ["FlatlineDeadAssetSpike/acme/warn"],
     ],
-    ["a resolved alert", sample("resolved"), [], ["FlatlineDeadAssetSpike/acme/fail"]],
     [
       "a resolved alert of which the receiver knew another severity ends both",
       withAlerts([{ ...noticeOf("resolved"), previousSeverity: "warn" }]),
@@ -70,8 +68,6 @@ describe("labelledAlerts", () => {
       [],
     ],
     ["an unknown alert", sample("unknown"), ["FlatlineUnknown/acme/unknown"], []],
-    ["a recovered alert", sample("recovered"), [], ["FlatlineUnknown/acme/unknown"]],
-    ["the review queue", sample("review-queue"), ["FlatlineReviewQueue/acme/warn"], []],
     [
       "a fleet verdict is one alert in place of its members', at the severity that holds",
       sample("fleet"),
@@ -113,14 +109,6 @@ describe("labelledAlerts", () => {
       team: "trust",
       incident: "41",
     });
-  });
-
-  it("ends an alert at the run that ended it, never after now", () => {
-    const [alert] = labelledAlerts(sample("resolved"), nowMs);
-    const [late] = labelledAlerts(withAlerts([{ ...noticeOf("resolved"), endsAtMs: nowMs + 60_000 }]), nowMs);
-
-    expect(alert?.endsAtMs).toBe(Date.UTC(2026, 0, 15, 12));
-    expect(late?.endsAtMs).toBe(nowMs);
   });
 });
 

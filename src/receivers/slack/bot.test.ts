@@ -167,18 +167,6 @@ describe("a bot of Slack", () => {
     });
   });
 
-  it("says the state of an incident of several, also when one of them changes", async () => {
-    await posted();
-    present = sample("firing", { organizations: 3 });
-
-    expect((await deliver(sample("acknowledged", { organizations: 3 }))).kind).toBe("accepted");
-
-    const [edit, reply] = calls() as { text?: string }[];
-    expect(edit?.text).toMatch(/Incident \d+: \d+ organizations? spikes?/);
-    expect(edit?.text).not.toContain("new here");
-    expect(reply?.text).toContain("acknowledged");
-  });
-
   it.each(["message_not_found", "cant_update_message", "edit_window_closed"])("posts anew after %s", async (error) => {
     await posted();
     answers = [{ body: { ok: false, error } }];
@@ -256,13 +244,5 @@ describe("a bot of Slack", () => {
 
     expect(calls().map(({ method }) => method)).toEqual(["chat.postMessage", "chat.postMessage"]);
     expect(stored.size).toBe(0);
-  });
-
-  it("never makes the text of others a mention", async () => {
-    await posted();
-
-    await deliver(sample("addresses"));
-
-    expect(sink.requests.map(({ body }) => body).join("")).not.toMatch(/<!channel>|<!here>|<@U/);
   });
 });

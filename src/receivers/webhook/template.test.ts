@@ -19,14 +19,7 @@ function render(text: string, contentType = json, slug = "acme"): string {
 describe("compileTemplate", () => {
   it.each([
     ["JSON", json, '{"text":"{{ alerts[0].slug }}"}', '{"text":"a\\",\\"b\\\\\\n<&>"}'],
-    [
-      "a subtype of JSON",
-      "application/cloudevents+json; charset=utf-8",
-      '"{{ alerts[0].slug }}"',
-      '"a\\",\\"b\\\\\\n<&>"',
-    ],
     ["HTML", "text/html", "<b>{{ alerts[0].slug }}</b>", "<b>a&#34;,&#34;b\\\n&#60;&#38;&#62;</b>"],
-    ["XML", "application/soap+xml", "<a>{{ alerts[0].slug }}</a>", "<a>a&#34;,&#34;b\\\n&#60;&#38;&#62;</a>"],
     ["a form", "application/x-www-form-urlencoded", "text={{ alerts[0].slug }}", "text=a%22%2C%22b%5C%0A%3C%26%3E"],
     ["text", "text/plain", "{{ alerts[0].slug }}", 'a","b\\\n<&>'],
     ["JSON, of a whole value", json, "{{ alerts[0].slug | json }}", '"a\\",\\"b\\\\\\n<&>"'],
@@ -47,15 +40,9 @@ describe("compileTemplate", () => {
     });
   });
 
-  it("formats dates in UTC", () => {
-    expect(render("{{ generatedAt | date: '%H:%M' }}", "text/plain")).toBe("12:00");
-  });
-
   it.each([
     ["include", '{% include "/etc/passwd" %}'],
     ["render", '{% render "/etc/passwd" %}'],
-    ["layout", '{% layout "/etc/passwd" %}'],
-    ["a file within a liquid tag", '{% liquid\nrender "/etc/passwd"\n%}'],
     ["an unknown filter", "{{ id | shout }}"],
     ["an unclosed tag", "{% if id %}"],
     ["a text that is too long", "x".repeat(100_001)],
@@ -76,10 +63,6 @@ describe("compileTemplate", () => {
     ],
   ])("ends at %s", (_what, text) => {
     expect(() => render(text, "text/plain")).toThrow(expect.objectContaining({ code: "invalid_config" }));
-  });
-
-  it("refuses to send what is no JSON as JSON", () => {
-    expect(() => render("{{ summary }}")).toThrow(/not JSON/);
   });
 });
 

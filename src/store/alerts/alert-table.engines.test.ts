@@ -50,20 +50,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
   });
 
   describe("live alerts", () => {
-    it("are answered as they were saved last", async () => {
-      const firing = alert("a", {
-        state: "firing",
-        firingAtMs: nowMs + 5,
-        peak: { severity: "fail", currentCount: null, atMs: nowMs + 5 },
-        acknowledgement: { atMs: nowMs + 9, by: "kim", note: null, comment: null, severity: "fail" },
-      });
-      await alerts.save(alert("a"));
-      await alerts.save(firing);
-
-      expect(await alerts.byId("a")).toEqual(firing);
-      expect(await alerts.live("dead-asset-spike", "a")).toEqual([firing]);
-    });
-
     it("of one organization may be one a kind, and no more", async () => {
       const [verdict, unknown] = [alert("a", { slug: "acme" }), alert("b", { slug: "acme", kind: "unknown" })];
       await alerts.save(unknown);
@@ -260,17 +246,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       const query = { check: "dead-asset-spike", slug: "acme" } as const;
       expect(await alertHistory.since({ ...query, fromMs: 2, limit: 9 })).toEqual(entries.slice(1));
       expect(await alertHistory.since({ ...query, fromMs: 0, limit: 2 })).toEqual(entries.slice(2));
-    });
-
-    it("loses what is old, in slices", async () => {
-      for (let atMs = 1; atMs <= 5; atMs++) await alertHistory.append(entry(atMs));
-      const limits = { beforeMs: 3, maxRows: 2 };
-
-      expect(await alertHistory.prune(limits)).toEqual({ hasMore: true });
-      expect(await alertHistory.prune(limits)).toEqual({ hasMore: false });
-
-      const left = await alertHistory.since({ check: "dead-asset-spike", slug: "acme", fromMs: 0, limit: 9 });
-      expect(left.map(({ atMs }) => atMs)).toEqual([4, 5]);
     });
   });
 });

@@ -130,26 +130,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(idsOf(await claim())).toEqual(["n-0", "n-1"]);
     });
 
-    it("ends many leases at once, and answers which were still held", async () => {
-      for (const id of ["one", "two", "three", "four"]) await enqueue(id);
-      await claim({ limit: 3 });
-      await claim({ owner: "b" });
-      const later = { nextAttemptAtMs: nowMs + 1_000, lastError: "503" };
-
-      const ended: EndedDelivery[] = [
-        ...["four", "one", "unknown"].map((id) => ({ kind: "delivered", id }) as const),
-        ...["four", "three", "two"].map((id) => ({ kind: "retry", id, ...later }) as const),
-      ];
-      expect(await outbox.settle(ended, owner)).toEqual(["one", "three", "two"]);
-
-      expect((await outbox.list()).map(({ id, state }) => `${id} ${state}`)).toEqual([
-        "two queued",
-        "three queued",
-        "four leased",
-      ]);
-      expect(await stateOf("two")).toMatchObject(later);
-    });
-
     it("makes a dead letter due again with new attempts and a new age", async () => {
       await enqueue("one", { createdAtMs: nowMs - 90_000_000 });
       await claim();
@@ -178,21 +158,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(await delivered("leased")).toBe(false);
       expect(await outbox.deadLetterUnknownReceivers(["ops"], "again")).toBe(0);
       expect(await outbox.deadLetterUnknownReceivers([], "all")).toBe(1);
-    });
-
-    it("leases for several receivers at once", async () => {
-      await enqueue("one");
-      await enqueue("two", { receiver: "pager" });
-      await enqueue("three", { receiver: "pager" });
-      const claims = ["ops", "slack", "pager"].map((receiver) => ({
-        receiver,
-        nowMs,
-        owner,
-        leaseUntilMs: nowMs + 10_000,
-        limit: 1,
-      }));
-
-      expect(idsOf(await outbox.claim(claims))).toEqual(["one", "two"]);
     });
 
     it("gives nothing of a paused receiver away before the pause is over, and all of another", async () => {

@@ -142,16 +142,6 @@ describe("the SQLite driver", () => {
     expect(said).toEqual(["unusable", "unusable", "usable"]);
   });
 
-  it.each([
-    { setting: "journal_mode", value: "wal" },
-    { setting: "synchronous", value: 2 },
-    { setting: "foreign_keys", value: 1 },
-  ])("sets $setting to $value", async ({ setting, value }) => {
-    const { rows } = await sql<Record<string, unknown>>`pragma ${sql.raw(setting)}`.execute(db);
-
-    expect(rows[0]?.[setting]).toBe(value);
-  });
-
   it("goes on after more different statements than it keeps", async () => {
     for (let count = 1; count <= 400; count++) {
       const ids = Array.from({ length: count }, (_, index) => index);

@@ -122,13 +122,6 @@ describe.each(countingEngines)("on $engine,", (place) => {
         expect(counts).toEqual(expected === null ? [] : [{ assetType: null, ...expected }]);
       }
     });
-
-    it("of a slug that nobody knows are none", async () => {
-      await using world = await createWorldOn(place);
-
-      expect(await countsOf(world.store, { slug: "x", baselineStartMs: 0, windowStartMs: 1, endMs: 2 })).toEqual([]);
-      expect(await world.store.events.firstEventAtMs("x")).toBeNull();
-    });
   });
 
   describe("what is known of the organizations", () => {

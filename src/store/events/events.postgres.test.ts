@@ -7,14 +7,7 @@ import { fileURLToPath } from "node:url";
 import { Kysely, PostgresDialect } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import {
-  death,
-  toCsv,
-  toNdjson,
-  createWorldOn,
-  openPosts,
-  type EventWorld,
-} from "../../../test/support/store/event-store.ts";
+import { death, toCsv, createWorldOn, type EventWorld } from "../../../test/support/store/event-store.ts";
 import { createDatabase, type TestDatabase } from "../../../test/support/postgres/postgres.ts";
 import { createSystemClock, hourMs } from "../../base/time.ts";
 import { createEventStore, type LivenessEvent } from "./events.ts";
@@ -103,45 +96,6 @@ describe("an import that is killed", () => {
   });
 });
 
-describe("events that several replicas store at once", () => {
-  it("count once an id, in whatever order each has them", async () => {
-    const replicas = [world.store, await openReplica(), await openReplica()];
-    const events = rows(900);
-    const batches = [events, events.toReversed(), events.slice(300), events.slice(0, 600).toReversed()];
-
-    const outcomes = await Promise.all(
-      batches.map((batch, index) => (replicas[index % 3] ?? world.store).events.add(batch)),
-    );
-
-    expect(outcomes.reduce((sum, { stored }) => sum + stored, 0)).toBe(900);
-    expect(await Promise.all(["org-0", "org-1", "org-2"].map(total))).toEqual([300, 300, 300]);
-  });
-
-  it("count all without an id, in the same minutes", async () => {
-    const replicas = [world.store, await openReplica()];
-
-    await Promise.all(
-      Array.from({ length: 12 }, (_, index) =>
-        (replicas[index % 2] ?? world.store).events.add(rows(90, { id: null, slug: "acme" })),
-      ),
-    );
-
-    expect(await total("acme")).toBe(12 * 90);
-  });
-
-  it("are one post when they come with one Idempotency-Key", async () => {
-    const replicas = await Promise.all([0, 1, 2].map(() => openPosts({ url: database.url })));
-    const body = Buffer.from(toNdjson(rows(3_000, { id: null, slug: "acme" })));
-
-    const outcomes = await Promise.all(replicas.map((posts) => posts.store(body, "k1")));
-
-    expect(outcomes).toMatchObject([0, 1, 2].map(() => ({ received: 3_000, stored: 3_000, duplicates: 0 })));
-    expect(outcomes.filter(({ storedByStatus }) => storedByStatus.DETECTED_AS_DEAD > 0)).toHaveLength(1);
-    expect(await total("acme")).toBe(3_000);
-    for (const posts of replicas) await posts.close();
-  });
-});
-
 it("an import that waits for ids of another transaction stops when its signal aborts", async () => {
   const file = await world.write("1.csv", toCsv(rows(10)));
   // The names are known: else the import would wait for those.
@@ -203,38 +157,4 @@ it("deaths of a thousand organizations are asked for by one statement", async ()
   expect(deaths.slice(0, 3)).toEqual([0, 1, 2].map(() => [{ assetType: null, deaths: [30, 0] }]));
   expect(deaths.slice(3).flat()).toEqual([]);
   await db.destroy();
-});
-
-it("old events are deleted by several replicas at once, and those alone", async () => {
-  const replicas = [world.store, await openReplica(), await openReplica()];
-  await world.store.events.add([...rows(300), death(startMs + 5 * hourMs, "org-0", { id: "late" })]);
-
-  await Promise.all(
-    replicas.map(async ({ events }) => {
-      while ((await events.prune({ beforeMs: startMs + hourMs, maxRows: 20 })).hasMore);
-    }),
-  );
-
-  // What another had locked at the time is left to it, or to the next time.
-  await world.store.events.prune({ beforeMs: startMs + hourMs, maxRows: 1_000 });
-  expect(await Promise.all(["org-0", "org-1"].map(total))).toEqual([1, 0]);
-  expect(await world.store.events.slugs()).toEqual(["org-0"]);
-});
-
-it("work of one name is done by one replica at a time", async () => {
-  const replicas = [world.store, await openReplica(), await openReplica()];
-  let under = 0;
-  let most = 0;
-
-  await Promise.all(
-    replicas.map((store) =>
-      store.exclusively("preload", async () => {
-        most = Math.max(most, ++under);
-        await store.events.isEmpty();
-        under--;
-      }),
-    ),
-  );
-
-  expect(most).toBe(1);
 });

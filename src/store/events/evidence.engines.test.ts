@@ -42,37 +42,6 @@ describe.each(storeEngines)("on $engine", (engine) => {
       ]);
     });
 
-    it("are those of the events one by one, wherever they lie", async () => {
-      const event = fc.record({
-        atMs: fc.integer({ min: nowMs - 9 * dayMs, max: nowMs + hourMs }),
-        count: fc.integer({ min: 0, max: 3 }),
-        reason: fc.constantFrom("tls", "dns", null),
-        status: fc.constantFrom("DETECTED_AS_DEAD", "DETECTED_AS_ALIVE"),
-      });
-      await fc.assert(
-        fc.asyncProperty(fc.array(event, { maxLength: 40 }), async (some) => {
-          await using world = await createWorldOn(engine);
-          const events = some.map(({ reason, ...rest }) =>
-            death(rest.atMs, "acme", { ...rest, ...(reason === null ? {} : { attributes: { reason } }) }),
-          );
-          await world.store.events.add(events);
-          const sum = (reason: string, afterMs: number, untilMs: number): number =>
-            some
-              .filter((one) => one.status === "DETECTED_AS_DEAD" && one.atMs > afterMs && one.atMs <= untilMs)
-              .reduce((all, one) => all + (one.reason === reason ? one.count : 0), 0);
-
-          const counts = await world.store.evidence.attributeCounts(query, { signal });
-
-          for (const value of ["tls", "dns"]) {
-            const found = counts?.values.find((one) => one.value === value);
-            expect(found?.currentCount ?? 0).toBe(sum(value, window.afterMs, window.untilMs));
-            expect(found?.baselineCount ?? 0).toBe(sum(value, before.afterMs, before.untilMs));
-          }
-        }),
-        { numRuns: 8 },
-      );
-    });
-
     it("where assets are counted are those of each asset's last death, and newly dead is what did not die before", async () => {
       // Few instants and names: assets die again in the window, at one instant, and a window later to the millisecond.
       const event = fc.record({
@@ -128,15 +97,6 @@ describe.each(storeEngines)("on $engine", (engine) => {
         }),
         { numRuns: 8 },
       );
-    });
-
-    it("end with their signal", async () => {
-      await using world = await createWorldOn(engine);
-      await world.store.events.add([death(nowMs, "acme")]);
-
-      const reading = world.store.evidence.attributeCounts(query, { signal: AbortSignal.abort(new Error("stopped")) });
-
-      await expect(reading).rejects.toThrow("stopped");
     });
   });
 

@@ -1,4 +1,4 @@
-import { readdir, rename, symlink } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
@@ -14,7 +14,7 @@ import {
   type EventWorld,
 } from "../../../test/support/store/event-store.ts";
 import { storeEngines } from "../../../test/support/store/engines.ts";
-import { dayMs, hourMs } from "../../base/time.ts";
+import { hourMs } from "../../base/time.ts";
 import type { LivenessEvent } from "./events.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 9);
@@ -131,30 +131,6 @@ describe.each(storeEngines)("on $engine,", (place) => {
       expect((error as { issues: string[] }).issues).toHaveLength(21);
     });
 
-    it("counts an id once over several files, and the first one wins", async () => {
-      await using world = await createWorldOn(place);
-      const one = await world.write("1.csv", toCsv([death(startMs, "acme", { id: "x", count: 3 })]));
-      const two = await world.write("2.csv", toCsv([death(startMs + 1, "acme", { id: "x", count: 5 })]));
-
-      expect(await world.import([one, two])).toMatchObject({ stored: 1, duplicates: 1 });
-      expect(await world.import([two])).toMatchObject({ stored: 0, duplicates: 1 });
-
-      expect(await total(world, "acme")).toBe(3);
-    });
-
-    it("moves the events so that the newest is at the given time", async () => {
-      await using world = await createWorldOn(place);
-      const file = await world.write("1.csv", toCsv([death(startMs, "acme"), death(startMs + hourMs, "acme")]));
-      const toMs = startMs + 1_000 * dayMs + 123;
-
-      const outcome = await world.import([file], { rebaseToMs: toMs });
-
-      expect(outcome).toMatchObject({ firstAtMs: toMs - hourMs, lastAtMs: toMs });
-      expect(await world.store.events.firstEventAtMs("acme")).toBe(toMs - hourMs);
-      const query = { slug: "acme", baselineStartMs: 0, windowStartMs: toMs - hourMs, endMs: toMs };
-      expect(await countsOf(world.store, query)).toEqual([{ assetType: null, currentCount: 1, baselineCount: 1 }]);
-    });
-
     it("does not move events out of time", async () => {
       await using world = await createWorldOn(place);
       const file = await world.write("1.csv", toCsv([death(startMs, "acme"), death(startMs + hourMs, "acme")]));
@@ -195,40 +171,12 @@ describe.each(storeEngines)("on $engine,", (place) => {
       await expect(world.import(files)).rejects.toMatchObject({ code: "already_imported" });
     });
 
-    it("is welcome when every row has an id: it changes nothing", async () => {
-      await using world = await createWorldOn(place);
-      const file = await world.write("1.csv", toCsv([death(startMs, "acme", { id: "1" })]));
-      await world.import([file]);
-
-      expect(await world.import([file])).toMatchObject({ stored: 0, duplicates: 1 });
-    });
-
     it("is welcome when the import before has failed", async () => {
       await using world = await createWorldOn(place);
       const good = await world.write("1.csv", withoutIds);
       await world.import([good, await world.write("2.csv", "at\n")]).catch(() => undefined);
 
       expect(await world.import([good])).toMatchObject({ stored: 2 });
-    });
-  });
-
-  describe("standard input and pipes", () => {
-    it("are read once, and nothing of them is left", async () => {
-      await using world = await createWorldOn(place);
-      const stream = Readable.from([gzipSync(toCsv([death(startMs, "acme")])), Buffer.alloc(0)]);
-
-      await world.import([{ name: "standard input", stream }]);
-
-      expect(await total(world, "acme")).toBe(1);
-      expect((await readdir(world.folder)).filter((name) => !name.startsWith("flatline.db"))).toEqual([]);
-    });
-
-    it("a symbolic link is the file it points to", async () => {
-      await using world = await createWorldOn(place);
-      await world.write("1.csv", toCsv([death(startMs, "acme")]));
-      await symlink(join(world.folder, "1.csv"), join(world.folder, "link"));
-
-      expect(await world.import([join(world.folder, "link")])).toMatchObject({ stored: 1 });
     });
   });
 
@@ -314,25 +262,6 @@ describe.each(storeEngines)("on $engine,", (place) => {
 
       expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
       expect(await total(world, "org-0")).toBe(1_000);
-    });
-
-    it("count an id once that is posted while they are under way", async () => {
-      await using world = await createWorldOn(place);
-      const file = await world.write("1.csv", toCsv(rows(0, 20_000)));
-      const posted: Promise<unknown>[] = [];
-
-      const outcome = await world.import([file], {
-        onProgress: ({ phase, rows: written }) => {
-          if (phase !== "writing" || written === 0 || posted.length > 0) return;
-          posted.push(world.store.events.add(rows(0, 40).map((row) => ({ ...row, count: 1_000 }))));
-        },
-      });
-
-      const totals = await Promise.all(["org-0", "org-1", "org-2"].map((slug) => total(world, slug)));
-      // The import has the ids already, though nobody sees them: the post waits for its end.
-      expect(await Promise.all(posted)).toEqual([{ received: 40, stored: 0, duplicates: 40 }]);
-      expect(outcome).toMatchObject({ stored: 20_000, duplicates: 0 });
-      expect(totals.reduce((sum, count) => sum + count)).toBe(20_000);
     });
   });
 });

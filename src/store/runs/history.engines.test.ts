@@ -52,33 +52,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
   afterEach(() => opened.close());
 
   describe("the verdict history", () => {
-    it("answers the numbers of every run in (from, to], oldest first", async () => {
-      await append([run(startMs + 3, "warn", 30), run(startMs + 1), run(startMs + 2, "unknown"), run(startMs + 4)]);
-
-      const points = await own.history.points({ ...all, fromMs: startMs + 1, toMs: startMs + 3 });
-
-      expect(points).toEqual([
-        {
-          atMs: startMs + 2,
-          severity: "unknown",
-          currentCount: null,
-          baselineCount: null,
-          expectedCount: null,
-          minCurrentCount: null,
-          maxCurrentCount: null,
-        },
-        {
-          atMs: startMs + 3,
-          severity: "warn",
-          currentCount: 30,
-          baselineCount: 70,
-          expectedCount: 10,
-          minCurrentCount: 30,
-          maxCurrentCount: 30,
-        },
-      ]);
-    });
-
     const base = run(startMs) as ResultReport;
     const later = (afterMs: number, result: Partial<ResultReport["result"]> = {}): CheckReport => ({
       ...base,
@@ -141,13 +114,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect([series?.atMs(0), series?.atMs(1)]).toEqual([startMs + 20 * minuteMs, startMs + hourMs + 1]);
       expect(series).toHaveLength(2);
       expect(hours.get("silent")).toHaveLength(0);
-    });
-
-    it("answers the last reports whole", async () => {
-      const reports = [run(startMs), run(startMs + 1, "fail", 50), run(startMs + 2, "unknown")];
-      await append(reports);
-
-      expect(await own.history.reports({ ...all, limit: 2 })).toEqual(reports.slice(1));
     });
 
     it("keeps what metrics show of an answer with ten thousand observed keys, and little else", async () => {
@@ -221,18 +187,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(await own.history.points({ ...all, toMs: startMs + 8 * dayMs })).toMatchObject([
         { atMs: startMs + 30, severity: "fail", currentCount: 20, minCurrentCount: 2, maxCurrentCount: 20 },
       ]);
-    });
-
-    it("leaves the runs of the hour that is not over, and each of the others once", async () => {
-      await append([run(startMs + 10), run(startMs + 20), run(startMs + hourMs)]);
-
-      const folded = [await store.runs.foldRuns(0, startMs + hourMs), await store.runs.foldRuns(100, startMs + hourMs)];
-
-      expect(folded).toEqual([100, null]);
-      const open = await store.runs.openHours([1], { fromMs: 0, toMs: startMs + 2 * hourMs });
-      expect(open.map(({ points }) => points.map(({ atMs }) => atMs))).toEqual([[startMs + hourMs]]);
-      const ends = [startMs + 10, startMs + 20, startMs + hourMs];
-      expect((await own.history.runs(all)).map(({ atMs }) => atMs)).toEqual(ends);
     });
 
     it("leaves the last state of each check to whoever starts next, with what was not folded", async () => {

@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { request } from "undici";
 import { afterEach, describe, expect, it } from "vitest";
 
-import { bearer, sendRaw, startWeb, token, type RunningWeb } from "../../../test/support/web-harness.ts";
+import { bearer, startWeb, token, type RunningWeb } from "../../../test/support/web-harness.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { maxEventsBytes } from "./event-routes.ts";
 
@@ -57,18 +57,6 @@ describe("POST /api/v1/events", () => {
     await post(url, Readable.from(pieces.map((piece) => Buffer.from(piece))));
 
     expect(world.ingested[0]?.text).toBe(pieces.join(""));
-  });
-
-  it("takes a body without a content type", async () => {
-    const { port, world } = await start();
-
-    const answer = await sendRaw(
-      port,
-      `POST /api/v1/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${line.length}\r\n\r\n${line}`,
-    );
-
-    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
-    expect(world.ingested[0]?.text).toBe(line);
   });
 
   it("hands on the idempotency key", async () => {

@@ -170,26 +170,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
 
       expect(chart).toMatchObject({ isThin: false, knownFromMs: null, usualPerHour: 3 / 24 });
     });
-
-    it("has the thresholds and states of one organization from its runs", async () => {
-      await opened.store.events.add([...routine("acme"), ...spike("acme", 50)]);
-      await own.record(
-        run("acme", nowMs - 80 * minuteMs, 2),
-        run("acme", nowMs - 20 * minuteMs, 52),
-        run("acme", nowMs - minuteMs, null),
-      );
-
-      const chart = await readDeathsChart(running, ask([member("acme")]));
-
-      expect(chart.states?.map(({ fromMs, severity }) => [fromMs, severity])).toEqual([
-        [nowMs - 80 * minuteMs, "ok"],
-        [nowMs - 20 * minuteMs, "fail"],
-        [nowMs - minuteMs, "unknown"],
-      ]);
-      const at = chart.at.indexOf(nowMs - 19 * minuteMs);
-      expect([chart.expected[at], chart.warn[at], chart.fail[at]]).toEqual([3, 10, 12]);
-      expect(chart.began).toBeNull();
-    });
   });
 
   describe("a chart of a source that answers counts", () => {

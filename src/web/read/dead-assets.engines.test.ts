@@ -84,31 +84,6 @@ describe.each(storeEngines)("on $engine, the assets that died in an incident", (
     expect(list?.count).toBe(300);
   });
 
-  it("are found behind thousands of deaths that are none of the incident's", async () => {
-    await using world = await createWorldOn(engine);
-    const ended = Array.from({ length: 10 }, (_, index) => `ended-${index}`);
-    const usual = ended.flatMap((slug) =>
-      Array.from({ length: 240 }, (_, minute) => death(nowMs - minute * minuteMs, slug, { asset: `${minute}` })),
-    );
-    const spike = Array.from({ length: 50 }, (_, index) =>
-      death(nowMs - 5 * hourMs - index, "acme", { asset: `${index}` }),
-    );
-    await world.store.events.add([...usual, ...spike]);
-    const endsAtMs = nowMs - 20 * hourMs;
-    const ending = { atMs: endsAtMs, isByRun: true, baselineExclusion: null };
-
-    const list = await readingOf(world).ofAlerts(
-      [
-        ...ended.map((slug) => ({ alert: firingAlert(slug, endsAtMs - hourMs, { slug, windowHours }), end: ending })),
-        { alert: firingAlert("acme", nowMs - 4 * hourMs, { slug: "acme", windowHours }), end: null },
-      ],
-      { after: null },
-    );
-
-    expect(list?.assets).toHaveLength(50);
-    expect(list?.next).toBeNull();
-  });
-
   it("are the newest where thousands of deaths have no name", async () => {
     await using world = await createWorldOn(engine);
     const many = Array.from({ length: 110 }, (_, index) => `org-${index}`);

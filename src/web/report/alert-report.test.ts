@@ -293,13 +293,6 @@ describe("the report of an alert", () => {
     );
   });
 
-  it.each(fragments)("renders %j as text", (text) => {
-    const { tokens, html } = read(renderAlertReport(factsOf(`a ${text} b`)));
-
-    expect(tokens).toEqual(read(renderAlertReport(factsOf("acme"))).tokens);
-    expect(outsideCode(html)).toBe(outsideCode(read(renderAlertReport(factsOf("acme"))).html));
-  });
-
   it("keeps the last of what is long", () => {
     const facts = factsOf("acme");
     const [comment] = facts.detail.comments;

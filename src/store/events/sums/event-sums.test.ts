@@ -191,26 +191,6 @@ describe("running sums", () => {
     expect(await store.events.deaths(asked)).toEqual([counted]);
   });
 
-  it("follow two stores on one file, one of them opened later", async () => {
-    await using world = await createEventWorld();
-    const asked = [{ slug: "acme", intervals: [{ afterMs: startMs - hourMs, untilMs: startMs }] }];
-    await world.store.events.add([death(startMs, "acme")]);
-    await warmUp(world.store, ["acme"]);
-    const other = await openStore({ ...world.location, clock: createSystemClock() });
-    await warmUp(other, ["acme"]);
-
-    await other.events.add([death(startMs - 1, "acme")]);
-    await world.store.events.add([death(startMs - 2, "acme")]);
-
-    for (const store of [world.store, other]) {
-      const counted = [[{ assetType: null, deaths: [3] }]];
-      expect(await store.events.sums?.deaths(asked)).toEqual(counted);
-      expect(await store.events.deaths(asked)).toEqual(counted);
-      expect(store.events.sums?.size().organizations).toBe(1);
-    }
-    await other.close();
-  });
-
   it("begin anew when more has changed than the journal keeps", async () => {
     await using world = await createEventWorld();
     const { store, databasePath } = world;
@@ -238,21 +218,6 @@ describe("running sums", () => {
     expect(await store.events.deaths(queries)).toEqual(expected);
     await warmUp(store, ["acme", "globex"], startMs - hourMs);
     expect(await store.events.deaths(queries)).toEqual(expected);
-  });
-
-  it("keep a day more than was asked for, and reach back when more is", async () => {
-    await using world = await createEventWorld();
-    const { store } = world;
-    await store.events.add(Array.from({ length: 30 }, (_, day) => death(startMs - day * dayMs, "acme")));
-
-    await warmUp(store, ["acme"], startMs - 8 * dayMs);
-
-    expect(store.events.sums?.size().cells).toBe(10);
-    const all = [{ slug: "acme", intervals: [{ afterMs: 0, untilMs: startMs }] }];
-    expect(await store.events.deaths(all)).toEqual([[{ assetType: null, deaths: [30] }]]);
-    await store.events.sums?.loaded();
-    expect(store.events.sums?.size().cells).toBe(30);
-    expect(await store.events.deaths(all)).toEqual([[{ assetType: null, deaths: [30] }]]);
   });
 
   it("forget what moves out of the windows as time goes on", async () => {

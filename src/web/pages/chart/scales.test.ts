@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { dayMs, hourMs, minuteMs } from "../../../base/time.ts";
-import { barLengthOf, spreadLabels, stepOf, stepPath, timeScale, timeTicks, valueScale } from "./scales.ts";
+import { barLengthOf, stepOf, stepPath, timeTicks, valueScale } from "./scales.ts";
 
 const place = { head: 10, foot: 200 };
 
@@ -23,12 +23,6 @@ describe("the scale of counts", () => {
 
 describe("the scale of time", () => {
   const fromMs = Date.UTC(2026, 10, 23, 20, 37);
-
-  it("spans the plot, and holds what is outside at its edge", () => {
-    const x = timeScale({ fromMs, toMs: fromMs + 100 });
-
-    expect([-50, 0, 25, 100, 200].map((after) => x(fromMs + after))).toEqual([0, 0, 250, 1_000, 1_000]);
-  });
 
   it.each([
     ["minutes", 90 * minuteMs, ["20:45", "21:00", "21:15", "21:30", "21:45", "22:00"]],
@@ -72,9 +66,4 @@ it("draws values that hold until the next, with a gap where nothing is known", (
   );
 
   expect(path).toBe("M0 99H20M30 98H40V97H40");
-});
-
-it("pushes words apart, and none below the foot", () => {
-  expect(spreadLabels([100, 102, 20, 198], 16, 200)).toEqual([100, 116, 20, 198]);
-  expect(spreadLabels([199, 200], 16, 200)).toEqual([184, 200]);
 });
