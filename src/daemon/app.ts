@@ -176,6 +176,7 @@ export async function startApp(
     await recordGatesOpenedByReload({ store, settings: settings(), nowMs: clock.nowMs() }, before);
     await recorder.endUnconfigured();
     await outbox.setReceivers(receivers);
+    await web.endStaleSessions();
     metrics.setReceivers(receivers.map(({ receiver }) => receiver.name));
     fleet.showAll();
     hours.forget();
@@ -288,6 +289,7 @@ export async function startApp(
   stop.work.add("unwatched slugs", () => unwatched.stop());
 
   // This comes before the first check runs: a second process must neither ask an upstream nor notify a receiver.
+  await web.endStaleSessions();
   const address = await web.listen(config.server.listen);
   stop.doors.add("web", (limitMs) => web.close(Math.min(webGraceMs, limitMs / 2)));
   if (signal.aborted) throw stoppedEarly();

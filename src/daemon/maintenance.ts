@@ -12,7 +12,7 @@ export interface MaintenanceOptions {
   readonly logger: Logger;
   /** Asked at each round, so that a reload changes it. */
   readonly storage: () => StorageConfig;
-  readonly server: () => Pick<ServerConfig, "sessionTtlMs" | "tokens">;
+  readonly server: () => Pick<ServerConfig, "sessionTtlMs">;
   /** Returns the organizations of the current configuration. */
   readonly organizations: () => readonly Pick<OrganizationConfig, "thresholds">[];
   readonly gateOf: (slug: string) => GatePolicy;
@@ -92,8 +92,7 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     await store.silences.prune(pastRetention.beforeMs);
     await store.markers.prune(pastRetention.beforeMs);
     await store.outsideActs.prune(Math.min(pastRetention.beforeMs, nowMs - outsideActsMs));
-    const { sessionTtlMs, tokens } = server();
-    await store.sessions.prune({ beforeMs: nowMs - sessionTtlMs, tokenNames: tokens.map(({ name }) => name) });
+    await store.sessions.prune(nowMs - server().sessionTtlMs);
     await store.gate.prune(pastRetention.beforeMs);
     await store.runs.pruneRequests(nowMs - requestsMs);
     // This is last, because it fails while events are imported into a file.

@@ -38,7 +38,7 @@ import type { PageReading } from "./read/page.ts";
 import type { AuditStore } from "../store/acts/audit.ts";
 import type { NoteFailure } from "./access/failures.ts";
 import { comesFrom } from "./access/proxy.ts";
-import { createSessions } from "./access/sessions.ts";
+import { createSessions, type Sessions, type SessionStorage } from "./access/sessions.ts";
 import type { AccessSettings } from "./access/settings.ts";
 import type { AlertReading } from "./read/alerts.ts";
 import type { CheckReading } from "./read/checks.ts";
@@ -64,7 +64,6 @@ import { addLiveRoute } from "./pages/live.ts";
 import { addOperatorPages } from "./pages/operator/routes.ts";
 import { renderSheet } from "./pages/sheet.ts";
 import { addMissingPage, addThemeRoute, createSite, themeOf } from "./pages/site.ts";
-import type { SessionStorage } from "./access/sessions.ts";
 import type { SilenceBook } from "../alerting/silence-book.ts";
 import { answerClientError, createErrorHandler, pathOf, securityHeaders, sendProblem } from "./problem.ts";
 import { addSilenceRoutes } from "./api/silence-routes.ts";
@@ -164,6 +163,8 @@ export interface WebAddress {
 export interface Web {
   /** Begins to listen at a checked `server.listen`; port 0 takes a free one. @throws FlatlineError unavailable when it cannot */
   listen(listen: string): Promise<WebAddress>;
+  /** Ends sessions whose token is gone or has another secret: to be called when a configuration is applied. */
+  endStaleSessions(): Promise<void>;
   /** Takes no more connections, closes idle ones at once and the others after `graceMs` [1 s]. Does not reject. */
   close(graceMs?: number): Promise<void>;
 }
@@ -171,7 +172,11 @@ export interface Web {
 /** Creates the HTTP server of one app (CONTRACT 6 and 8). It listens after a call of `listen`. */
 export function createWeb(options: WebOptions): Web {
   const bound: Bound = { listenHost: "", isLoopback: false };
-  const server = createServer(options, bound);
+  const sessions = createSessions({
+    ...options,
+    onError: (error) => options.logger.warn({ err: error }, "the use of a session could not be noted"),
+  });
+  const server = createServer(options, bound, sessions);
   const { transport = sockets } = options;
   return {
     listen: async (listen) => {
@@ -195,6 +200,7 @@ export function createWeb(options: WebOptions): Web {
       bound.isLoopback = isLoopbackHost(shown);
       return { host: found.address, port: found.port, url: `http://${shown}:${found.port}` };
     },
+    endStaleSessions: () => sessions.endStale(),
     close: async (graceMs = defaultGraceMs) => {
       const closed = new AbortController();
       const forced = options.clock.sleep(graceMs, closed.signal).then(() => server.server.closeAllConnections());
@@ -261,7 +267,7 @@ function noSchemas(): never {
   throw new FlatlineError("internal", "a route has a JSON schema");
 }
 
-function createServer(options: WebOptions, bound: Bound): FastifyInstance {
+function createServer(options: WebOptions, bound: Bound, sessions: Sessions): FastifyInstance {
   const { access, clock, logger, plugins, timeouts = defaultWebTimeouts, limits = defaultLimits } = options;
   const onError = (error: unknown): void => logger.error({ err: error }, "an answer could not be written");
   const { connections: most, answerBytes: mostAnswerBytes = mostWaitingBytes } = limits;
@@ -298,10 +304,6 @@ function createServer(options: WebOptions, bound: Bound): FastifyInstance {
     done();
   });
   boundAnswers(server, connections);
-  const sessions = createSessions({
-    ...options,
-    onError: (error) => logger.warn({ err: error }, "the use of a session could not be noted"),
-  });
   sessions.addTo(server);
   refuseOtherMethods(server, maxParamLength);
   // Fastify would read 1 MiB of JSON for a path that does not exist, whoever asks.

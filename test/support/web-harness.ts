@@ -265,6 +265,11 @@ export async function startWeb(
       },
       begin: async (session) => void world.sessions.set(session.sha256, session),
       end: async ({ sha256 }) => void world.sessions.delete(sha256),
+      claims: async () => [...world.sessions.values()],
+      endOf: async ({ tokenName, tokenProof }) => {
+        for (const [sha256, one] of world.sessions)
+          if (one.tokenName === tokenName && one.tokenProof === tokenProof) world.sessions.delete(sha256);
+      },
     },
     // Tested over a real store (e2e/pagerduty-in, e2e/links).
     hooks: { isSigning: (receiver) => receiver === "pager", pagerduty: async () => "unsigned" },

@@ -52,21 +52,23 @@ describe.each(storeEngines)("the sessions, on $engine,", ({ openTemporary }) => 
     expect((await sessions.bySha256("a"))?.lastUsedAtMs).toBe(nowMs + 2);
   });
 
-  it("are pruned when they were not used for long, or their token is gone", async () => {
+  it("are pruned when they were not used for long, and removed with their token or its secret", async () => {
     const { sessions } = opened.store;
     const left = async (): Promise<string[]> =>
-      (await Promise.all(["a", "b", "c"].map((name) => sessions.bySha256(name)))).flatMap((found) =>
+      (await Promise.all(["a", "b", "c", "d"].map((name) => sessions.bySha256(name)))).flatMap((found) =>
         found === null ? [] : [found.sha256],
       );
     await sessions.add(session("a"));
     await sessions.add(session("b", { lastUsedAtMs: nowMs + 1 }));
     await sessions.add(session("c", { lastUsedAtMs: nowMs + 1, tokenName: "token" }));
+    await sessions.add(session("d", { lastUsedAtMs: nowMs + 1, tokenProof: "of another secret" }));
 
-    await sessions.prune({ beforeMs: nowMs, tokenNames: ["ops", "token"] });
-    expect(await left()).toEqual(["b", "c"]);
-    await sessions.prune({ beforeMs: nowMs, tokenNames: ["ops"] });
-    expect(await left()).toEqual(["b"]);
-    await sessions.prune({ beforeMs: nowMs, tokenNames: [] });
-    expect(await left()).toEqual([]);
+    await sessions.prune(nowMs);
+    expect(await left()).toEqual(["b", "c", "d"]);
+    const claims = await sessions.claims();
+    expect(claims).toHaveLength(3);
+    expect(claims).toContainEqual({ tokenName: "ops", tokenProof: "of another secret" });
+    await sessions.removeOf({ tokenName: "ops", tokenProof: "proof" });
+    expect(await left()).toEqual(["c", "d"]);
   });
 });

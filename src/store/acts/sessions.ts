@@ -1,12 +1,16 @@
 import type { Db } from "../tables.ts";
 
-/** Someone who signed in on the page (CONTRACT 19). */
-export interface StoredSession {
-  /** SHA-256 of what the browser keeps, hex: the cookie itself is nowhere in the store. */
-  readonly sha256: string;
+/** The token by which somebody signed in. */
+export interface TokenClaim {
   readonly tokenName: string;
   /** Proves which secret the token had; whoever reads the store cannot find out the secret with it. */
   readonly tokenProof: string;
+}
+
+/** Someone who signed in on the page (CONTRACT 13). */
+export interface StoredSession extends TokenClaim {
+  /** SHA-256 of what the browser keeps, hex: the cookie itself is nowhere in the store. */
+  readonly sha256: string;
   readonly personName: string;
   /** The browser keeps it when it is closed. */
   readonly isRemembered: boolean;
@@ -44,18 +48,17 @@ export function createSessionStore(db: Db) {
       const { numDeletedRows } = await db.deleteFrom("sessions").where("sha256", "=", sha256).executeTakeFirst();
       return numDeletedRows > 0n;
     },
-    /** Deletes those last used at or before `beforeMs`, and those of all tokens but these. */
-    prune: async ({
-      beforeMs,
-      tokenNames,
-    }: {
-      readonly beforeMs: number;
-      readonly tokenNames: readonly string[];
-    }): Promise<void> => {
-      const old = db.deleteFrom("sessions").where("lastUsedAtMs", "<=", beforeMs);
-      await old.execute();
-      const gone = db.deleteFrom("sessions");
-      await (tokenNames.length === 0 ? gone : gone.where("tokenName", "not in", [...tokenNames])).execute();
+    /** The tokens of all sessions, each once for each secret that it had. */
+    claims: async (): Promise<readonly TokenClaim[]> =>
+      db.selectFrom("sessions").select(["tokenName", "tokenProof"]).distinct().execute(),
+    /** Deletes those by this token and secret. */
+    removeOf: async ({ tokenName, tokenProof }: TokenClaim): Promise<void> => {
+      const gone = db.deleteFrom("sessions").where("tokenName", "=", tokenName).where("tokenProof", "=", tokenProof);
+      await gone.execute();
+    },
+    /** Deletes those last used at or before `beforeMs`. */
+    prune: async (beforeMs: number): Promise<void> => {
+      await db.deleteFrom("sessions").where("lastUsedAtMs", "<=", beforeMs).execute();
     },
   };
 }

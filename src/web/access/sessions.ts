@@ -1,14 +1,15 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { minuteMs, type Clock } from "../../base/time.ts";
 import type { Action } from "../../contract/actor.ts";
 import type { AuditAct } from "../../store/acts/audit.ts";
-import type { StoredSession } from "../../store/acts/sessions.ts";
+import type { StoredSession, TokenClaim } from "../../store/acts/sessions.ts";
 import type { Store } from "../../store/store.ts";
 import { isHostOf } from "./own-page.ts";
 import type { AccessSettings, TokenAccess } from "./settings.ts";
+import { createTokenProofs } from "./token-proof.ts";
 
 /** A session that holds now, with its token as it is configured now. */
 export interface ActiveSession {
@@ -43,6 +44,10 @@ export interface SessionStorage {
   begin(session: StoredSession): Promise<void>;
   /** Deletes it, with its row of the audit; nothing where it had ended before. */
   end(session: StoredSession, atMs: number): Promise<void>;
+  /** The tokens by which there are sessions, each once for each secret that it had. */
+  claims(): Promise<readonly TokenClaim[]>;
+  /** Deletes those by this token and secret. */
+  endOf(claim: TokenClaim): Promise<void>;
 }
 
 /** Returns the sessions in the store; each begins and ends with its row of the audit. */
@@ -59,6 +64,8 @@ export function storedSessions(store: Pick<Store, "sessions" | "transaction">): 
       store.transaction(async ({ sessions, audit }) => {
         if (await sessions.remove(session.sha256)) await audit.append(actOf(session, "sign_out", atMs));
       }),
+    claims: () => store.sessions.claims(),
+    endOf: (claim) => store.sessions.removeOf(claim),
   };
 }
 
@@ -84,13 +91,20 @@ const touchesPerTtl = 10;
 
 /** Creates the sessions of one server. */
 export function createSessions({ sessions, clock, access, onError }: SessionsOptions) {
+  const proofs = createTokenProofs();
+
+  /** The token by which a session began, as it is configured now; null: it is gone, or has another secret. */
+  async function tokenOf({ tokenName, tokenProof }: TokenClaim): Promise<TokenAccess | null> {
+    const token = access().tokens.find(({ name }) => name === tokenName);
+    return token !== undefined && (await proofs.isOf(tokenProof, token.secret)) ? token : null;
+  }
+
   /** The session whose key the browser shows; null: it has ended. */
   async function find(key: string): Promise<ActiveSession | null> {
     const stored = await sessions.find(sha256Of(key));
-    const { tokens, sessionTtlMs } = access();
-    if (stored === null || clock.nowMs() - stored.lastUsedAtMs >= sessionTtlMs) return null;
-    const token = tokens.find(({ name }) => name === stored.tokenName);
-    return token === undefined || !isProofOf(stored.tokenProof, key, token) ? null : { stored, token };
+    if (stored === null || clock.nowMs() - stored.lastUsedAtMs >= access().sessionTtlMs) return null;
+    const token = await tokenOf(stored);
+    return token === null ? null : { stored, token };
   }
 
   /** Notes the use of a session now and then; the browser of a remembered one keeps its cookie as long from now on. */
@@ -148,13 +162,20 @@ export function createSessions({ sessions, clock, access, onError }: SessionsOpt
       await sessions.begin({
         sha256: sha256Of(key),
         tokenName: token.name,
-        tokenProof: proofOf(key, token),
+        tokenProof: await proofs.of(token.secret),
         personName,
         isRemembered,
         createdAtMs: nowMs,
         lastUsedAtMs: nowMs,
       });
       setCookie(request, reply, key, isRemembered);
+    },
+    /**
+     * Ends the sessions whose token is not configured any more, or has another secret: for good, should it come back. It is called
+     * when a configuration is applied.
+     */
+    endStale: async (): Promise<void> => {
+      for (const claim of await sessions.claims()) if ((await tokenOf(claim)) === null) await sessions.endOf(claim);
     },
     /** Ends the session of the request, if there is one, and takes the cookie from the browser. */
     signOut: async ({ session }: FastifyRequest, reply: FastifyReply): Promise<void> => {
@@ -181,13 +202,4 @@ function isAlwaysOpen(url: string): boolean {
 
 function sha256Of(key: string): string {
   return createHash("sha256").update(key).digest("hex");
-}
-
-/** Keyed with what only the browser has: a weak secret cannot be guessed with the store alone. */
-function proofOf(key: string, { secret }: TokenAccess): string {
-  return createHmac("sha256", key).update(secret.reveal()).digest("hex");
-}
-
-function isProofOf(proof: string, key: string, token: TokenAccess): boolean {
-  return timingSafeEqual(Buffer.from(proof), Buffer.from(proofOf(key, token)));
 }
