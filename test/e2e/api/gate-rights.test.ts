@@ -99,21 +99,3 @@ it("a command with such a token is exit 77, and says what is missing and no more
   for (const refused of [judged, released])
     expect([refused.exitCode, refused.stderr]).toEqual([77, `flatline: ${noRight}\n`]);
 });
-
-it("an acknowledgement needs no right gate", async () => {
-  const id = await heldAlert("acme");
-
-  expect((await ask("operator", `/api/v1/alerts/${id}/ack`, {})).status).toBe(200);
-  expect((await ask("operator", "/api/v1/gate/acme")).body).toMatchObject({ decision: "hold" });
-});
-
-it.each([
-  ["acme", "judgement", { verdict: "real" }],
-  ["initech", "ack", {}],
-])("with the right gate it opens: %s by %s", async (slug, act, body) => {
-  const id = await heldAlert(slug);
-
-  expect((await ask("lead", `/api/v1/alerts/${id}/${act}`, body)).status).toBe(200);
-
-  expect((await ask("lead", `/api/v1/gate/${slug}`)).body).toMatchObject({ decision: "allow", reason: "released" });
-});

@@ -207,44 +207,4 @@ describe("a receiver of type slack with a token", () => {
     expect(edits).toHaveLength(replies.length);
     expect(edits.at(-1)?.text).toContain("Incident 1: all that fires is silenced");
   });
-
-  it("says in the thread when the excess has stopped, once", async () => {
-    const channel = await startSlack();
-    const other = await makeDaemonFolder();
-    try {
-      await other.configure(`
-source: { type: embedded }
-defaults: { schedule: "@yearly" }
-organizations: [acme]
-receivers: [{ name: trust, type: slack, token: xoxb-of-the-tests, channel: "#trust", apiUrl: "${channel.url}/api" }]
-alerting: { groupWait: 0s, fleet: false }
-server: { listen: "127.0.0.1:0" }
-storage: { path: flatline.db }
-`);
-      const nowMs = Date.now();
-      const death = { slug: "acme", assetType: "URL", asset: null, status: "DETECTED_AS_DEAD", id: null };
-      const usual = Array.from({ length: 400 }, (_, index) => ({
-        ...death,
-        atMs: nowMs - (index + 1) * 30 * 60_000,
-        count: 1,
-      }));
-      const burst = { ...death, atMs: nowMs - 3 * 3_600_000, count: 400 };
-      await other.withStore((store) => store.transaction(({ events }) => events.add([...usual, burst])));
-      await other.start();
-
-      const [posted, edited, reply] = await eventually(() => {
-        const calls = callsOf(channel);
-        return Promise.resolve(calls.length < 3 ? null : calls);
-      });
-
-      expect(posted).toMatchObject({ path: "/api/chat.postMessage", channel: "#trust" });
-      expect(edited).toMatchObject({ path: "/api/chat.update" });
-      expect(reply).toMatchObject({ thread_ts: "1700000000.0" });
-      expect(reply?.text).toMatch(/^The excess stopped <!date\^\d+\^/);
-      expect(channel.requests).toHaveLength(3);
-    } finally {
-      await other.close();
-      await channel.close();
-    }
-  });
 });

@@ -46,7 +46,6 @@ const refusals: readonly Refusal[] = [
   { command: "run --wach", exitCode: 64, says: ["unknown option '--wach'", "--watch"] },
   { command: "run now", exitCode: 64, says: ["too many arguments"] },
   { command: "config", exitCode: 64, says: ["Usage: flatline config"] },
-  { command: "import", exitCode: 64, says: ["Usage: flatline import"] },
   { command: "notify test", exitCode: 64, says: ["missing required argument 'receiver'"] },
   { command: "notify test nobody", exitCode: 64, says: ['no receiver has the name "nobody"', "console"] },
   {
@@ -65,26 +64,17 @@ const refusals: readonly Refusal[] = [
   { command: "-c flatline.yaml check", exitCode: 64, says: ["unknown option '-c'", "flatline check -c FILE"] },
   { command: "config --config flatline.yaml show", exitCode: 64, says: ["'--config'", "flatline check -c FILE"] },
   { command: "check --at yesterday", exitCode: 64, says: ["--at", "yesterday", "2026-01-15T12:00:00Z"] },
-  { command: "check --at 2026-01-15", exitCode: 64, says: ["--at", "2026-01-15T12:00:00Z"] },
-  { command: "check --at 9999999999999999", exitCode: 64, says: ["--at", "2026-01-15T12:00:00Z"] },
   { command: "marker add x --at 2026-02-30T00:00:00Z", exitCode: 64, says: ["--at", "not a real date"] },
-  { command: "marker list --from 9999999999999999", exitCode: 64, says: ["--from", "2026-01-15T12:00:00Z"] },
   {
     command: "silence add acme --until 2099-11-31T00:00:00Z --comment x",
     exitCode: 64,
     says: ["--until", "2026-01-15T12:00:00Z"],
   },
-  { command: "silence add acme --duration 280000y --comment x", exitCode: 64, says: ["--duration", "9999"] },
   { command: "check --window-hours 0", exitCode: 64, says: ["--window-hours", "whole number"] },
-  { command: "check --baseline-days 1.5", exitCode: 64, says: ["--baseline-days", "whole number"] },
   { command: "check --warn-multiplier -1", exitCode: 64, says: ["--warn-multiplier", "above 0"] },
-  { command: "check --fail-multiplier x", exitCode: 64, says: ["--fail-multiplier", "above 0"] },
-  { command: "check --min-spike-count 0", exitCode: 64, says: ["--min-spike-count", "whole number"] },
   { command: "check -c remote.yaml --at 2026-01-01T00:00:00Z", exitCode: 64, says: ["--at needs a local source"] },
   { command: "config schedule nobody", exitCode: 64, says: ['no organization is named "nobody"'] },
   { command: "config schedule --next 0", exitCode: 64, says: ["--next", "1 to 1000"] },
-  { command: "import events", exitCode: 64, says: ["missing required argument 'file'"] },
-  { command: "import events --rebase later bad-line.csv", exitCode: 64, says: ["--rebase", "later"] },
   { command: "keys create", exitCode: 64, says: ["--organization"] },
   { command: "keys create --organization acme --role boss", exitCode: 64, says: ["customer, staff"] },
   { command: "reports list", exitCode: 64, says: ["--slug is needed"] },
@@ -92,16 +82,6 @@ const refusals: readonly Refusal[] = [
     command: "reports list --slug acme --limit 200",
     exitCode: 64,
     says: ["these flags of the listing are wrong:", "--limit: must be an integer from 1 to 100"],
-  },
-  {
-    command: "reports list --slug acme --start-date 2026-01-02T00:00:00.000Z --end-date 2026-01-01T00:00:00.000Z",
-    exitCode: 64,
-    says: ["--start-date: must not be after --end-date"],
-  },
-  {
-    command: "reports list --slug acme --status DONE",
-    exitCode: 64,
-    says: ["--status: must be one of TODO, IN_PROGRESS, CLOSED"],
   },
   {
     command: "proposals review 1 --slug acme --decision APPROVE --yes",
@@ -118,7 +98,6 @@ const refusals: readonly Refusal[] = [
     says: ["--asset-id: must be a positive integer"],
   },
   { command: "silence add acme --duration never --comment x", exitCode: 64, says: ["--duration", "90m"] },
-  { command: "help nonsense", exitCode: 64, says: ["unknown command 'nonsense'"] },
   // Wrong configuration.
   { command: "check -c missing.yaml", exitCode: 78, says: ["missing.yaml does not exist"] },
   ...["run", "check", "config check", "config show", "import events bad-line.csv", "keys list"].map((command) => ({
@@ -132,8 +111,6 @@ const refusals: readonly Refusal[] = [
   { command: "config check -c broken.yaml", exitCode: 78, says: ["broken.yaml:2:1:"] },
   // Wrong input.
   { command: "import events missing.csv", exitCode: 66, says: ["missing.csv: no such file"] },
-  { command: "import events bad-line.csv", exitCode: 65, says: ["nothing was stored", "bad-line.csv:3:", "never"] },
-  { command: "import events bad-column.csv", exitCode: 65, says: ["bad-column.csv:1:", '"colour"'] },
   { command: "import events bad-line.ndjson", exitCode: 65, says: ["bad-line.ndjson:2:"] },
   { command: "import fixture missing.yaml", exitCode: 66, says: ["missing.yaml: no such file"] },
   {
@@ -143,7 +120,6 @@ const refusals: readonly Refusal[] = [
   },
   // An id that nothing has.
   { command: "outbox retry 7", exitCode: 64, says: ["7: no notification that waits"] },
-  { command: "outbox discard 7", exitCode: 64, says: ["7: no notification that waits"] },
   { command: "keys revoke 7", exitCode: 64, says: ["no valid key 7"] },
   // What is not there, cannot be used or does not answer.
   {

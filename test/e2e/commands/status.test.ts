@@ -73,4 +73,12 @@ daemon       0.0.0, up N s, http://127.0.0.1:${port}
 
     expect(JSON.parse(stdout)).toMatchObject({ severity: "fail", gate: { held: 1, longest: { slug: "acme" } } });
   });
+
+  it("leaves receivers and unwatched slugs out without a token", async () => {
+    const shown: unknown = await (await fetch(`http://127.0.0.1:${port}/api/v1/status`)).json();
+
+    expect(shown).toMatchObject({ organizations: 2 });
+    expect(shown).not.toHaveProperty("receivers");
+    expect(shown).not.toHaveProperty("unwatched");
+  });
 });

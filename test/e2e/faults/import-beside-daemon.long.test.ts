@@ -4,23 +4,13 @@ import { describe, expect, it } from "vitest";
 
 import { createSystemClock, minuteMs, secondMs } from "../../../src/base/time.ts";
 import { writeBulkCsv } from "../../support/store/event-files.ts";
-import { isWriteLocked } from "../../support/store/write-lock.ts";
 import { parseExposition, type ParsedFamily } from "../../support/exposition-parser.ts";
 import { flipThresholds } from "../../support/store/flip-load.ts";
 import { startHttpSink } from "../../support/far-side/http-sink.ts";
-import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
-import {
-  eventually,
-  readText,
-  runProgram,
-  startDaemon,
-  startProgram,
-  type Daemon,
-} from "../../support/program/program.ts";
+import { makeProgramFolder } from "../../support/program/program-folder.ts";
+import { eventually, readText, startDaemon, startProgram, type Daemon } from "../../support/program/program.ts";
 
 const rows = 5_000_000;
-// It is stored five times where it is killed.
-const rowsKilled = 1_000_000;
 const longMs = 10 * minuteMs;
 const token = "a-token-of-the-tests";
 const clock = createSystemClock();
@@ -90,37 +80,6 @@ function pollHealth(daemon: Daemon): {
   };
 }
 
-/** The counts of every organization as of that time, by a process of its own. */
-async function countsAt(folder: ProgramFolder, atMs: number): Promise<unknown> {
-  const { stdout, stderr } = await runProgram(["check", ...counted, "--json", "--at", String(atMs)], {
-    cwd: folder.path,
-  });
-  if (stdout === "") throw new Error(stderr);
-  return (JSON.parse(stdout) as { slug: string; result: { observed: unknown } }[]).map(({ slug, result }) => ({
-    slug,
-    observed: result.observed,
-  }));
-}
-
-async function untilWritten(folder: ProgramFolder): Promise<void> {
-  while (!isWriteLocked(join(folder.path, "flatline-events.db"))) await clock.sleep(20);
-}
-
-/** How long an import of `second` into a store with `first` reads and writes here when nobody kills it, milliseconds. */
-async function timesOfImport(
-  first: string,
-  second: string,
-): Promise<{ readonly readMs: number; readonly writeMs: number }> {
-  await using folder = await makeProgramFolder(configText("http://127.0.0.1:1/"));
-  await runProgram(["import", "events", first], { cwd: folder.path });
-  const startedAtMs = clock.monotonicMs();
-  await using importing = startProgram(["import", "events", second], { cwd: folder.path });
-  await untilWritten(folder);
-  const writingAtMs = clock.monotonicMs();
-  await importing.ended(longMs);
-  return { readMs: writingAtMs - startedAtMs, writeMs: clock.monotonicMs() - writingAtMs };
-}
-
 describe("rows imported beside a daemon that checks every second", () => {
   it(
     `make no run late by more than a second, stop no delivery and leave /-/healthy at 200: ${rows}`,
@@ -161,45 +120,6 @@ describe("rows imported beside a daemon that checks every second", () => {
       const errors = metrics.get("flatline_check_errors_total")?.samples ?? [];
       expect(errors.filter(({ value }) => value > 0)).toEqual([]);
       await sink.close();
-    },
-  );
-
-  it(
-    `leave the counts as before when the import is killed, and count once when it is done again: ${rowsKilled}`,
-    { timeout: longMs },
-    async () => {
-      await using folder = await makeProgramFolder(configText("http://127.0.0.1:1/"));
-      const untilMs = clock.nowMs();
-      const first = join(folder.path, "first.csv");
-      const second = join(folder.path, "second.csv");
-      await writeBulkCsv(first, { rows: 20_000, slugs: counted, untilMs, idPrefix: "a" });
-      await writeBulkCsv(second, { rows: rowsKilled, slugs: counted, untilMs, idPrefix: "b" });
-      const done = await runProgram(["import", "events", first], { cwd: folder.path });
-      expect(done.exitCode).toBe(0);
-      const before = await countsAt(folder, untilMs);
-      const { readMs, writeMs } = await timesOfImport(first, second);
-      await using daemon = await startDaemon([], { cwd: folder.path });
-
-      const amidReading = (): Promise<void> => clock.sleep(readMs / 2);
-      const atFirstWrite = (): Promise<void> => untilWritten(folder);
-      const amidWriting = async (): Promise<void> => {
-        await untilWritten(folder);
-        // A tenth: on a machine with other work the next one may take a third of the time.
-        await clock.sleep(writeMs / 10);
-      };
-      for (const untilThen of [amidReading, atFirstWrite, amidWriting]) {
-        await using importing = startProgram(["import", "events", second], { cwd: folder.path });
-        await untilThen();
-        const { signal } = await importing.kill();
-        expect(signal, "it was over before it was killed").toBe("SIGKILL");
-        expect(await countsAt(folder, untilMs)).toEqual(before);
-      }
-      await using importing = startProgram(["import", "events", second, "--json"], { cwd: folder.path });
-      const again = await importing.ended(longMs);
-
-      expect(JSON.parse(again.stdout)).toMatchObject({ received: rowsKilled, stored: rowsKilled, duplicates: 0 });
-      expect(await countsAt(folder, untilMs)).not.toEqual(before);
-      expect(daemon.log().filter(({ level, msg }) => level === "error" && msg !== "alert firing")).toEqual([]);
     },
   );
 });
