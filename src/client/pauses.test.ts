@@ -57,6 +57,24 @@ describe("a Retry-After", () => {
     expect(bench.clock.monotonicMs()).toBe(0);
   });
 
+  it("that a probe met pauses probes, not runs; one that a run met pauses both", async () => {
+    const pauses = new PauseRegistry({ clock: bench.clock });
+    const run = bench.create({ pauses });
+    const probe = bench.create({ pauses: new PauseRegistry({ clock: bench.clock, others: pauses }) });
+    const isRefused = async (client: typeof run): Promise<boolean> =>
+      client.deadAssetSpike(sampleSpikeRequest()).then(
+        () => false,
+        () => true,
+      );
+
+    bench.upstream.script(busy("3600"), ok, busy("3600"));
+    expect([await isRefused(probe), await isRefused(probe), await isRefused(run)]).toEqual([true, true, false]);
+    await bench.clock.advance(3_600_000);
+    expect([await isRefused(run), await isRefused(probe)]).toEqual([true, true]);
+
+    expect(bench.upstream.requests).toHaveLength(3);
+  });
+
   it("ends the next call at once too, without a request", async () => {
     bench.upstream.script(busy("3600"));
     await errorOf(bench.client.deadAssetSpike(sampleSpikeRequest()));

@@ -12,11 +12,14 @@ const longestPauseMs = hourMs;
  */
 export class PauseRegistry {
   readonly #clock: Clock;
+  readonly #others: PauseRegistry | null;
   /** Account → end of its pause, monotonic milliseconds. */
   readonly #endsAtMs = new Map<string, number>();
 
-  constructor(options: { readonly clock: Clock }) {
+  /** With `others`: honours their pauses, too, and asks none of them to honour its own. */
+  constructor(options: { readonly clock: Clock; readonly others?: PauseRegistry }) {
     this.#clock = options.clock;
+    this.#others = options.others ?? null;
   }
 
   /** Pauses the account for `delayMs`, at most an hour; a longer pause that is already in force stays. */
@@ -32,12 +35,9 @@ export class PauseRegistry {
 
   /** Returns the rest of the account's pause in milliseconds, 0 without one. */
   remainingMs(account: string): number {
-    const endsAtMs = this.#endsAtMs.get(account);
-    if (endsAtMs === undefined) return 0;
-    const remainingMs = endsAtMs - this.#clock.monotonicMs();
-    if (remainingMs > 0) return remainingMs;
-    this.#endsAtMs.delete(account);
-    return 0;
+    const remainingMs = (this.#endsAtMs.get(account) ?? 0) - this.#clock.monotonicMs();
+    if (remainingMs <= 0) this.#endsAtMs.delete(account);
+    return Math.max(0, remainingMs, this.#others?.remainingMs(account) ?? 0);
   }
 }
 

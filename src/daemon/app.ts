@@ -166,7 +166,7 @@ export async function startApp(
   if (ingest !== null) stop.doors.add("event ingest", () => ingest.close());
   const prober = createProber({
     clock,
-    run: (target, signal) => runtime.run(target, signal),
+    run: (target, signal) => scheduler.runBeside(() => runtime.probe(target, signal), signal),
   });
 
   async function apply(before: SettingsBefore): Promise<void> {

@@ -41,6 +41,8 @@ export interface Connections {
   readonly dispatcher: HttpDispatcher;
   /** The pauses that a remote service asked for: a reload does not lift them. */
   readonly pauses: PauseRegistry;
+  /** Those that probes met, which no run has to honour. */
+  readonly probePauses: PauseRegistry;
   /** Counts of the sources that read a table of the user's own. */
   readonly tables: TableCountsBook;
 }
@@ -82,7 +84,8 @@ export function openConnections(
   releases.add("connections", () => dispatcher.destroy());
   const tables = createTableCountsBook(clock);
   releases.add("connections to the source's table", () => tables.close());
-  return { dispatcher, pauses: new PauseRegistry({ clock }), tables };
+  const pauses = new PauseRegistry({ clock });
+  return { dispatcher, pauses, probePauses: new PauseRegistry({ clock, others: pauses }), tables };
 }
 
 /** Returns where the configuration says that the store is; a file's path is absolute. */

@@ -57,6 +57,8 @@ export interface Runtime {
   restore(applied: Applied): void;
   /** Runs a check by the source that holds now, and answers at most `maxReportBytes` (contract/result-bounds.ts); never rejects. */
   run(target: CheckTarget, signal: AbortSignal): Promise<CheckReport>;
+  /** As `run`, for a probe. */
+  probe(target: CheckTarget, signal: AbortSignal): Promise<CheckReport>;
   /** Runs these together over the store's own events; see run-together.ts. */
   runTogether(targets: readonly CheckTarget[]): Promise<readonly (CheckReport | null)[]>;
 }
@@ -83,6 +85,7 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
       applied = before;
     },
     run: async (target, signal) => boundReport(await runCheck(target, applied.checkDeps, signal)),
+    probe: async (target, signal) => boundReport(await runCheck(target, applied.probeDeps, signal)),
     runTogether: (targets) => {
       const { checkDeps, config, ruleOf, counts } = applied;
       const { appUrl } = config;

@@ -37,6 +37,8 @@ export interface RemoteSourceDeps {
 }
 
 export interface SourceDeps extends RemoteSourceDeps {
+  /** Pauses that probes asked for [those of the runs]. */
+  readonly probePauses?: PauseRegistry;
   /** Asked by the embedded source, and for what leaves a baseline; null where neither is needed. */
   readonly store: Store | null;
   /** Asked by sources that read a table only. */
@@ -46,6 +48,8 @@ export interface SourceDeps extends RemoteSourceDeps {
 /** Everything that depends on the kind of source. */
 export interface Source {
   readonly checkDeps: RunCheckDeps;
+  /** For probes: what the platform answers them, as a pause, is no concern of the runs. */
+  readonly probeDeps: RunCheckDeps;
   /** Counts of a local source; null with a remote one, which counts itself. */
   readonly counts: LivenessCounts | null;
   /** Bound of one run, all attempts and the waits between them included. */
@@ -59,17 +63,24 @@ export function createSource(
 ): Source {
   const { source } = config;
   if (!source.isLocal) {
+    const { pauses, probePauses = pauses } = deps;
+    const asked = probePauses === undefined ? deps : { ...deps, pauses: probePauses };
     return {
       checkDeps: sharedDeps(config, createRemoteSource(config, source, deps), deps),
+      probeDeps: sharedDeps(config, createRemoteSource(config, source, asked), deps),
       counts: null,
       // Attempts may each take the timeout; a longer Retry-After ends the run anyway (CONTRACT 9, the client).
       runTimeoutMs: (2 * source.retries + 1) * source.timeoutMs + marginMs,
     };
   }
-  return source.holdsEvents ? openStored(config, deps) : openTable(config, source, deps);
+  const local = source.holdsEvents ? openStored(config, deps) : openTable(config, source, deps);
+  return { ...local, probeDeps: local.checkDeps };
 }
 
-function openStored(config: Config, deps: SourceDeps & Pick<SpikeEvidenceOptions, "logger" | "board">): Source {
+function openStored(
+  config: Config,
+  deps: SourceDeps & Pick<SpikeEvidenceOptions, "logger" | "board">,
+): Omit<Source, "probeDeps"> {
   const { store } = deps;
   if (store === null) throw new FlatlineError("internal", "the embedded source is wired without its store");
   const { events, liveness, evidence } = store;
@@ -94,7 +105,7 @@ function openStored(config: Config, deps: SourceDeps & Pick<SpikeEvidenceOptions
   };
 }
 
-function openTable(config: Config, source: TableSourceConfig, deps: SourceDeps): Source {
+function openTable(config: Config, source: TableSourceConfig, deps: SourceDeps): Omit<Source, "probeDeps"> {
   const table = deps.tables.of(source, deps.onRequest);
   const counts = withStretchesOf(table, config, deps.store);
   const { clock } = deps;

@@ -26,8 +26,9 @@ export class Places {
     this.#giveOut();
   }
 
-  /** Resolves with a place, which `leave` gives back; rejects, without one, when the signal aborts. */
+  /** Resolves with a place, which `leave` gives back; rejects, without one, when the signal has aborted or aborts. */
   async take(isFirst: boolean, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
     if (this.#taken < this.#count && (isFirst || this.#waiting.length === 0)) {
       this.#taken++;
       return;

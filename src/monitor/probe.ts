@@ -20,7 +20,7 @@ interface SharedRun {
   finishedAtMs: number | null;
 }
 
-/** Creates a prober over `run`; concurrent probes of one (check, slug) share one run, and for 5 s its result. */
+/** Creates a prober over `run`, which may reject once its signal has aborted; concurrent probes of one (check, slug) share one run, and for 5 s its result. */
 export function createProber(options: {
   readonly clock: Clock;
   readonly run: (target: CheckTarget, signal: AbortSignal) => Promise<CheckReport>;

@@ -69,6 +69,11 @@ export interface Scheduler {
    * @throws FlatlineError not_found, unavailable (stopping, or no process runs it), or what recording threw
    */
   runNow(check: CheckName, slug: string, signal: AbortSignal): Promise<CheckReport>;
+  /**
+   * Does work that is no run in a place of the runs, one such work at a time. Rejects with the reason of the signal when that
+   * aborts before there is a place.
+   */
+  runBeside<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
   /** Returns when the check with this key is due, and whether it runs; null where another process runs it. */
   standing(key: string): { readonly dueAtMs: number; readonly isRunning: boolean } | null;
   /**

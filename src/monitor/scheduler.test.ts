@@ -45,6 +45,59 @@ describe("the scheduler", () => {
     expect(world.upstream.most).toBe(4);
   });
 
+  it("does work beside the runs in their places, one at a time", async () => {
+    const { clock, world } = await setUp();
+    world.behave = () => ({ durationMs: 1_000 });
+    const targets = Array.from({ length: 8 }, (_, index) => spikeTarget(`organization-${index}`));
+    const scheduler = world.process("a", targets, { concurrency: 4 });
+    const begun: { atMs: number; runs: number }[] = [];
+    const work = async (): Promise<void> => {
+      begun.push({ atMs: clock.nowMs() - startMs, runs: world.upstream.now });
+      await clock.sleep(600);
+    };
+    const never = new AbortController().signal;
+
+    await scheduler.start();
+    await clock.advance(100);
+    const worked = Array.from({ length: 3 }, () => scheduler.runBeside(work, never));
+    await clock.advance(4_000);
+    await Promise.all(worked);
+    await scheduler.stop(0);
+
+    // The first waits for a place; when it leaves, a run that is due comes before the next one.
+    expect(begun).toEqual([
+      { atMs: 1_000, runs: 3 },
+      { atMs: 2_000, runs: 3 },
+      { atMs: 2_600, runs: 0 },
+    ]);
+    expect(world.recorded).toHaveLength(8);
+    expect(world.upstream.most).toBe(4);
+  });
+
+  it("gives no place to work that nobody wants any more", async () => {
+    const { clock, world } = await setUp();
+    const scheduler = world.process("a", [], { concurrency: 1 });
+    const [first, second] = [new AbortController(), new AbortController()];
+    const worked: string[] = [];
+    const work = (name: string) => async () => {
+      worked.push(name);
+      await clock.sleep(1_000);
+    };
+
+    const done = [
+      scheduler.runBeside(work("first"), first.signal),
+      scheduler.runBeside(work("second"), second.signal),
+      scheduler.runBeside(work("third"), first.signal),
+    ];
+    second.abort(new Error("nobody waits"));
+    const outcomes = Promise.allSettled(done);
+    await clock.advance(2_000);
+
+    expect((await outcomes).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(worked).toEqual(["first", "third"]);
+    await expect(scheduler.runBeside(work("fourth"), second.signal)).rejects.toThrow("nobody waits");
+  });
+
   it("skips and counts ticks that come while the last run is under way", async () => {
     const { clock, world } = await setUp();
     world.behave = () => ({ durationMs: 7 * minute });

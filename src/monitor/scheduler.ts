@@ -41,6 +41,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let targets = new Map<string, CheckTarget>();
   let { runTimeoutMs } = options;
   const places = new Places(options.concurrency);
+  const besides = new Places(1);
   const own = new OwnChecks(options);
 
   const loop = createLoop({ clock, everyMs: pollMs, runOnce, onError: noteFailure });
@@ -223,9 +224,27 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       return { report, durationMs: clock.monotonicMs() - startedMs };
     } finally {
       // This is done with the answer: the time of the store's write holds up no other check.
-      places.leave();
-      // This is done here, not in the loop's next turn: ending its sleep costs as much as a request.
-      if (options.together === undefined) loop.wake(inOwnContext(beginAlone));
+      leavePlace();
+    }
+  }
+
+  function leavePlace(): void {
+    places.leave();
+    // This is done here, not in the loop's next turn: ending its sleep costs as much as a request.
+    if (options.together === undefined) loop.wake(inOwnContext(beginAlone));
+  }
+
+  async function runBeside<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+    await besides.take(false, signal);
+    try {
+      await places.take(false, signal);
+      try {
+        return await work();
+      } finally {
+        leavePlace();
+      }
+    } finally {
+      besides.leave();
     }
   }
 
@@ -280,6 +299,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     },
     shardsChanged: arrange,
     runNow,
+    runBeside,
     gatherEnding,
     standing: (key) => {
       const one = own.get(key);
