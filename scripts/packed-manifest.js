@@ -21,14 +21,20 @@ function write() {
     allowScripts: _allowed,
     ...rest
   } = JSON.parse(text);
-  const npm = ["sbom", "--omit=dev", "--sbom-format=cyclonedx", "--sbom-type=application", "--package-lock-only"];
+  const npm = ["sbom", "--sbom-format=cyclonedx", "--sbom-type=application", "--package-lock-only"];
   const { status, stdout, stderr } = spawnSync("npm", npm, { encoding: "utf8", maxBuffer: 64 * 1_024 ** 2 });
   if (status !== 0) throw new Error(`npm sbom failed: ${stderr}`);
-  const sbom = JSON.parse(stdout);
-  // npm calls it by the folder's name.
-  sbom.metadata.component.name = rest.name;
-  writeFileSync(`${dist}program/sbom.cdx.json`, `${JSON.stringify(sbom, null, 2)}\n`);
   const bundled = JSON.parse(readFileSync(`${dist}libraries.json`, "utf8"));
+  const sbom = JSON.parse(stdout);
+  // npm calls it by the folder's name; with --omit=dev it leaves out what a tool needs, too.
+  sbom.metadata.component.name = rest.name;
+  sbom.components = sbom.components.filter(({ name, version }) => bundled.includes(`${name}@${version}`));
+  const refs = new Set(sbom.components.map((component) => component["bom-ref"]));
+  const isInside = (ref) => refs.has(ref) || ref === sbom.metadata.component["bom-ref"];
+  sbom.dependencies = sbom.dependencies
+    .filter(({ ref }) => isInside(ref))
+    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter(isInside) }));
+  writeFileSync(`${dist}program/sbom.cdx.json`, `${JSON.stringify(sbom, null, 2)}\n`);
   writeFileSync(source, text);
   writeFileSync(manifest, `${JSON.stringify({ ...rest, bundled }, null, 2)}\n`);
 }

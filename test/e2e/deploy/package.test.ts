@@ -18,7 +18,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const allowed = [
   /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|config\.example\.yaml|flatline\.schema\.json)$/,
   /^bin\/flatline\.js$/,
-  /^examples\/(?:(?:records\/)?(?:README\.md|[a-z-]+\.csv\.gz)|fixture\.yaml|recorded-answers\.json\.gz|records\/labels\.json|(?:receivers|events)\/(?:README\.md|[a-z-]+\.yaml))$/,
+  /^examples\/(?:(?:records\/)?(?:README\.md|[a-z-]+\.csv\.gz)|fixture\.yaml|recorded-answers\.json\.gz|records\/labels\.json|(?:receivers|events|verifier)\/(?:README\.md|[a-z-]+\.(?:yaml|mjs)))$/,
   /^dist\/program\/(?:[\w.-]+\.js(?:\.map)?|package\.json|sbom\.cdx\.json|THIRD-PARTY-LICENSES\.txt)$/,
   /^dist\/types\/(?:(?:spike|client|contract|base)\/[\w-]+\.d\.ts|package\.json)$/,
   // What the page is made of.
