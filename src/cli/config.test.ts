@@ -127,6 +127,15 @@ globex  review-queue  */10 * * * *  Europe/Berlin
 `);
   });
 
+  it("prints five of one organization as JSON", async () => {
+    const planned = JSON.parse(await run(["schedule", "acme", "--json"], right)) as { next: string[] }[];
+
+    expect(planned).toMatchObject([
+      { slug: "acme", check: "dead-asset-spike", schedule: "*/5 * * * *", timezone: "UTC" },
+    ]);
+    expect(planned[0]?.next).toHaveLength(5);
+  });
+
   it.each(["0", "-1", "1.5", "many", "1001"])("refuses --next %s", async (count) => {
     await expect(run(["schedule", `--next=${count}`], right)).rejects.toBeInstanceOf(CommanderError);
   });

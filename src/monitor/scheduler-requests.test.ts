@@ -97,4 +97,25 @@ describe("a run that is asked for", () => {
     await scheduler.stop(0);
     await expect(scheduler.runNow("dead-asset-spike", "acme", never())).rejects.toMatchObject({ code: "unavailable" });
   });
+
+  it("is done by the process that owns the check, whichever is asked", async () => {
+    const { clock, world } = await setUp();
+    const both = ["a", "b"].map((owner) =>
+      world.process(owner, [spikeTarget("acme")], { isShared: true, asksOwners: true }),
+    );
+    for (const scheduler of both) await scheduler.start();
+    await clock.advance(minute);
+    const first = world.recorded.length;
+
+    for (const scheduler of both) {
+      const asked = scheduler.runNow("dead-asset-spike", "acme", never());
+      await clock.advance(3_000);
+      expect(await asked).toMatchObject({ kind: "result", slug: "acme" });
+    }
+
+    const owners = world.recorded.slice(first).map(({ owner }) => owner);
+    expect(owners).toHaveLength(2);
+    expect(new Set(owners).size).toBe(1);
+    for (const scheduler of both) await scheduler.stop(0);
+  });
 });

@@ -59,9 +59,9 @@ describe("goldens", () => {
     const logger = createLogger({ level: "info", format: "json", pretty: () => "", write });
     const receiver = createLogReceiver({ type: "log", name: "console" }, { logger });
 
-    for (const kind of slackForms) {
+    for (const [kind, notification] of Object.entries(samples)) {
       lines.push(`== ${kind}\n`);
-      const outcome = await receiver.deliver(sample(kind), { signal: new AbortController().signal, nowMs: sentAtMs });
+      const outcome = await receiver.deliver(notification, { signal: new AbortController().signal, nowMs: sentAtMs });
       expect(outcome).toEqual({ kind: "accepted", detail: "logged" });
     }
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createRunProcess } from "../../../test/support/program/run-process.ts";
 import { countsOf, createEventWorld, death, type EventWorld } from "../../../test/support/store/event-store.ts";
 import { createSilentLogger } from "../../base/logger.ts";
+import { evaluateLocally } from "../../service/local-evaluation.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
@@ -88,6 +89,40 @@ describe("the evidence of a spike", () => {
     ]);
     expect(enriched.findings[0]?.message).toMatch(/^42 deaths .*, began about 09:40 UTC$/);
     expect({ ...enriched, observed: 0, findings: 0 }).toEqual({ ...result, observed: 0, findings: 0 });
+  });
+
+  it("sees a break through the noise of a checker that flaps, where assets are counted", async () => {
+    await using world = await createEventWorld();
+    const onsetMs = nowMs - 2 * hourMs - 20 * minuteMs;
+    // The same 30 assets die each hour of three weeks; then 60 others die within one.
+    const flaps = Array.from({ length: 21 * 24 }, (_, hour) =>
+      Array.from({ length: 30 }, (_, index) =>
+        death(nowMs - hour * hourMs, "acme", { asset: `flaps-${index}`, attributes: { checker: "eu-1" } }),
+      ),
+    ).flat();
+    const broken = Array.from({ length: 60 }, (_, index) =>
+      death(onsetMs + index * minuteMs, "acme", { asset: `broken-${index}`, attributes: { checker: "eu-2" } }),
+    );
+    await world.store.events.add([...flaps, ...broken]);
+    const evaluation = { slug: "acme", thresholds, baseline: "median", appUrl: null, nowMs } as const;
+
+    const ofDeaths = await evaluateLocally(evaluation, world.store.events);
+    const ofAssets = await evaluateLocally({ ...evaluation, count: "assets" }, world.store.events);
+    const { observed, findings } = await evidenceOf(world)(ofAssets, { slug: "acme", thresholds }, never);
+
+    expect(ofDeaths).toMatchObject({ severity: "ok", observed: { currentCount: 780, expectedCount: 720 } });
+    expect(observed).toMatchObject({
+      counting: "assets",
+      currentCount: 90,
+      expectedCount: 30,
+      onsetAt: new Date(onsetMs).toISOString(),
+      carrier: "checker=eu-2",
+      // The last of it died more than an hour ago, and what flaps is not new.
+      excess: "stopped",
+      deathsLastHour: 0,
+      usualPerHour: 30 / 24,
+    });
+    expect(findings[0]?.message).toMatch(/^90 dead assets in 24 h, 30.0 expected .*, began about 09:40 UTC$/);
   });
 
   it("names what was marked before it began", async () => {

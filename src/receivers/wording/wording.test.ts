@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
-import { durationText, instantText } from "./numbers.ts";
+import { durationText, instantText, percentText } from "./numbers.ts";
 import { testIncident } from "../../alerting/notify/test-notification.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
 import { previewOf, trimMessage } from "./message.ts";
@@ -204,12 +204,17 @@ describe("latestNotices", () => {
 
 describe("numbers", () => {
   it.each([
+    [0, "0 s"],
     [26 * 60_000 + 5_000, "26 min"],
     [11 * 3_600_000 + 40 * 60_000, "11 h 40 min"],
     [37 * 3_600_000, "1 d 13 h"],
     [48 * 3_600_000 + 60_000, "2 d"],
   ])("%d ms are %s", (durationMs, text) => {
     expect(spaced(durationText(durationMs))).toBe(text);
+  });
+
+  it("of shares", () => {
+    expect([spaced(percentText(0.784)), spaced(percentText(0.001))]).toEqual(["78 %", "<1 %"]);
   });
 
   it("of instants have a year when it is not the reader's", () => {

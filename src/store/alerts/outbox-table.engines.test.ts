@@ -146,6 +146,21 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       });
     });
 
+    it("leaves a delivery under way alone when it is to be retried", async () => {
+      await enqueue("one");
+      await claim();
+
+      expect(await outbox.retry("one", nowMs + 1)).toBe(true);
+
+      expect(await stateOf("one")).toMatchObject({ state: "leased", attempts: 1 });
+      expect(await delivered("one")).toBe(true);
+    });
+
+    it("knows neither retry nor discard of what is not there", async () => {
+      expect(await outbox.retry("one", nowMs)).toBe(false);
+      expect(await outbox.discard("one")).toBe(false);
+    });
+
     it("gives up what waits for receivers that are gone, under way or not", async () => {
       await enqueue("stays");
       await enqueue("queued", { receiver: "pager" });

@@ -183,6 +183,10 @@ describe("CSV that is refused", () => {
     ["a quote inside a field", `at,slug\n${at},ac"me\n`, "2: has a quote inside an unquoted field"],
     ["text behind a quote", `at,slug\n${at},"ac"me\n`, "2: has text after a closing quote"],
     ["an open quote", `at,slug\n${at},"acme\n`, "2: has a quote that is never closed"],
+    ["a status of spaces", `at,slug,status\n${at},a,"  "\n`, '2: status "  " is not a name of 1 to 64 characters'],
+    ["a status with spaces around", `at,slug,status\n${at},a,SEEN \n`, '2: status "SEEN " begins or ends with a space'],
+    ["a line break in an id", `at,slug,id\n${at},a,"x\ny"\n`, "2: id has a control character"],
+    ["a quote left open over a long text", `at,slug\n${at},"${"x".repeat(70_000)}`, "2: is longer than 65536 bytes"],
     ["a line break in a slug", `at,slug\n${at},"x\ny"\n`, "2: slug has a control character"],
     ["a control character in quotes", `at,slug,asset\n${at},a,"x\u0000y"\n`, "2: has a control character"],
     ["a carriage return inside", `at,slug\n${at},ac\rme\n`, "2: has a carriage return inside"],
@@ -239,9 +243,15 @@ describe("JSON that is read", () => {
   });
 });
 
+it("an array without events is none", () => {
+  expect(readArray(" [] ")).toEqual({ events: [], problems: [] });
+});
+
 describe("JSON that is refused", () => {
   it.each<[string, unknown, string]>([
     ["a list", [1], "is not a JSON object"],
+    ["a status that is an object", { at, slug: "a", status: {} }, "status {…} is not a string"],
+    ["an asset with a control character", { at, slug: "a", asset: "\u0000" }, "asset has a control character"],
     ["an unknown field", { at, slug: "a", type: "URL" }, 'unknown field "type"; the fields are at, slug, assetType'],
     ["no at", { slug: "a" }, "at is missing"],
     ["a fraction of ms", { at: 1.5, slug: "a" }, "at 1.5 is not integer epoch ms between 1970 and 9999"],
@@ -281,6 +291,7 @@ describe("JSON that is refused", () => {
     ["an array left open", `[{"at":1,"slug":"a"}`],
     ["text behind the array", `[] x`],
     ["a comma before the end", `[{"at":1,"slug":"a"},]`],
+    ["another bracket at the end", `[{"at":1,"slug":"a"}}`],
     ["no comma between two events", `[{"at":1,"slug":"a"} {"at":1,"slug":"a"}]`],
   ])("a body with %s", (_, text) => {
     expect(readArray(text).problems).toEqual(["1: the body is not a valid JSON array"]);
@@ -355,6 +366,7 @@ describe("attributes that are refused", () => {
   });
 
   it.each([
+    ["a line break in a cell", `at,slug,attr.a\n${at},acme,"x\ny"\n`, "attribute a has a control character"],
     ["an upper-case column", `at,slug,attr.Reason\n`, 'column "attr.Reason": attribute "Reason" is not a lower-case'],
     ["a column twice", `at,slug,attr.a,attr.a\n`, "column attr.a is there twice"],
     ["a cell that is too long", `at,slug,attr.a\n${at},acme,${"x".repeat(2_000)}\n`, "attribute a is longer than 256"],
