@@ -288,7 +288,7 @@ describe("by a command", () => {
     const answer = await fetch(`${url}/api/v1/audit?limit=3`, { headers: { authorization: "Bearer root" } });
     const { entries, cursor } = (await answer.json()) as { entries: unknown[]; cursor: string };
 
-    expect(listed.map(({ action }) => action)).toEqual(["forget", "review", "keys.revoke"]);
+    expect(listed.map(({ action }) => action)).toEqual(["receiver.test", "outbox.discard", "outbox.retry"]);
     expect(listed).toEqual(entries);
     expect(typeof cursor).toBe("string");
     const [head, first, ...rest] = table.stdout.trim().split("\n");
@@ -298,28 +298,6 @@ describe("by a command", () => {
     expect(table.stdout).toContain("comment=odd hxxps://a[.]example");
     expect(none.stdout).toBe("no act matches these flags\n");
   });
-});
-
-it("a review over API v2 is the key's", async () => {
-  const rows = await rowsOf(async () => {
-    const answer = await fetch(`${url}/api/v2/organization/proposals/302/review`, {
-      method: "POST",
-      headers: { "x-api-key": "sample-key", "content-type": "application/json" },
-      body: JSON.stringify({ assetId: 502, decision: "REJECT", rejectReason: "decayed" }),
-    });
-    expect(answer.status).toBe(200);
-  });
-
-  expect(rows).toEqual([
-    {
-      actor: expect.any(String),
-      via: "api_v2",
-      action: "review",
-      slug: "acme",
-      subject: "302",
-      detail: { decision: "REJECT", assetId: 502 },
-    },
-  ]);
 });
 
 it("a reload by a signal or by the file's change is one row of the configuration, a refused one none", async () => {
