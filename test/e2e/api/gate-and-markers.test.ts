@@ -113,6 +113,10 @@ describe("GET /api/v1/gate/{slug}", () => {
     });
     expect(await post(path(id), { verdict: "real", why: "x" })).toMatchObject({ status: 400 });
     expect((await ask(path(id), { method: "POST", body: JSON.stringify({ verdict: "real" }) })).status).toBe(401);
+    const withdraw = async () =>
+      (await ask(path(id), { method: "DELETE", headers: { authorization: bearer.authorization } })).status;
+    // Once, of what the test before judged; then there is none.
+    expect([await withdraw(), await withdraw()]).toEqual([200, 404]);
     expect((await ask("/api/v1/alerts/nobody")).status).toBe(404);
     const { alerts } = (await ask("/api/v1/alerts")).body as { alerts: { id: string; kind: string; state: string }[] };
     const pending = alerts.filter(({ state }) => state === "pending");
