@@ -1,7 +1,7 @@
 # The same base twice, by digest: .github/dependabot.yml keeps both fresh. What is built runs on every platform.
 FROM --platform=$BUILDPLATFORM node:24-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS build
 WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
+COPY package.json package-lock.json ./
 # No install scripts in here: the one that is allowed brings a Node of its own, and this image has one.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
