@@ -3,7 +3,6 @@ import { Command, CommanderError, Option } from "commander";
 import { asFlatlineError, FlatlineError } from "../base/errors.ts";
 import { suggest } from "../base/suggestions.ts";
 import { escapeControls } from "../base/unseen-text.ts";
-import { registerCompletion } from "./completion.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 
 const usageExitCode = 64;
@@ -157,17 +156,13 @@ const loaders: Readonly<Record<string, LoadCommands>> = {
   backup: async () => [(await import("./backup.ts")).registerBackup],
   restore: async () => [(await import("./backup.ts")).registerRestore],
   healthcheck: async () => [(await import("./healthcheck.ts")).registerHealthcheck],
-  completion: () => Promise.resolve([registerCompletion]),
 };
 
 /** Returns what has to be registered for this command line: its command, or all where help or a suggestion needs them. */
 async function loadCommands(argv: readonly string[]): Promise<readonly RegisterCommand[]> {
-  const [first = "", , asked = "", ...more] = argv;
-  // What follows a command is known from that command alone.
-  const name = first === "__complete" && more.length > 0 ? asked : first;
+  const [name = ""] = argv;
   const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
-  if (load !== undefined)
-    return first === "__complete" && name !== "completion" ? [...(await load()), registerCompletion] : load();
+  if (load !== undefined) return load();
   // The version needs no command.
   if (name === "-V" || name === "--version") return [];
   return (await Promise.all(Object.values(loaders).map((loadAll) => loadAll()))).flat();

@@ -53,7 +53,6 @@ const refusals: readonly Refusal[] = [
     exitCode: 69,
     says: ["no flatline answers at http://127.0.0.1:1"],
   },
-  { command: "completion tcsh", exitCode: 64, says: ["<shell> must be one of bash, zsh, fish, not 'tcsh'"] },
   {
     command: "check --baseline mode",
     exitCode: 64,
