@@ -154,7 +154,6 @@ const loaders: Readonly<Record<string, LoadCommands>> = {
   proposals: async () => [(await import("./platform/proposals.ts")).registerProposals],
   forget: async () => [(await import("./forget.ts")).registerForget],
   backup: async () => [(await import("./backup.ts")).registerBackup],
-  restore: async () => [(await import("./backup.ts")).registerRestore],
   healthcheck: async () => [(await import("./healthcheck.ts")).registerHealthcheck],
 };
 

@@ -74,7 +74,6 @@ export const actions = [
   "import.events",
   "import.fixture",
   "forget",
-  "restore",
   "assets.csv",
   "discovery.change",
   "discovery.accept",

@@ -52,7 +52,7 @@ async function copyFile(path: string, copy: string): Promise<CheckedCopy & { rea
 }
 
 /** Refuses a state and events that are not of one store. @throws store_unusable */
-export function refuseStrangers(state: CheckedCopy, events: CheckedCopy, place: string): void {
+function refuseStrangers(state: CheckedCopy, events: CheckedCopy, place: string): void {
   if (state.pairId === events.pairId) return;
   throw new FlatlineError("store_unusable", `${eventsPathOf(place)} holds the events of another store than ${place}`);
 }
@@ -85,12 +85,12 @@ function alreadyThere(target: string): FlatlineError {
 }
 
 /** A folder for copies that are being made, beside the target, so that renaming is one step. */
-export interface CopyFolder extends AsyncDisposable {
+interface CopyFolder extends AsyncDisposable {
   readonly path: string;
 }
 
 /** Makes a folder with a unique name, readable by the owner only. Removes those that a killed process left. */
-export async function makeCopyFolder(target: string): Promise<CopyFolder> {
+async function makeCopyFolder(target: string): Promise<CopyFolder> {
   const parent = dirname(target);
   try {
     const path = await mkdtemp(join(parent, copyPrefix));
@@ -165,14 +165,14 @@ async function copyPages(path: string, copy: string): Promise<void> {
 }
 
 /** What a copy says of itself. */
-export interface CheckedCopy {
+interface CheckedCopy {
   readonly schemaVersion: number;
   /** The number that both files of a store have. */
   readonly pairId: number;
 }
 
 /** Reads all of the copy, and makes it one file that needs no log beside it; `place` is what messages call it. */
-export function checkCopy(copy: string, place: string): CheckedCopy {
+function checkCopy(copy: string, place: string): CheckedCopy {
   const database = new DatabaseSync(copy);
   try {
     database.exec("pragma journal_mode = delete");
@@ -206,7 +206,7 @@ async function publish(copy: string, target: string, force: boolean): Promise<vo
 }
 
 /** Writes a file, or the names in a folder, to the disk. */
-export async function syncPath(path: string): Promise<void> {
+async function syncPath(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {
     await handle.sync();

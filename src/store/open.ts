@@ -145,7 +145,7 @@ function cannotBeMade(path: string, what: string, error: unknown): FlatlineError
 }
 
 /** Makes it with what it lies in. Node's own recursive mkdir never ends where nothing can be made, as below /proc. */
-export async function makeFolder(folder: string): Promise<void> {
+async function makeFolder(folder: string): Promise<void> {
   if (await isFolder(folder)) return;
   const parent = dirname(folder);
   if (parent !== folder) await makeFolder(parent);
