@@ -12,7 +12,6 @@ import type { CliContext, RegisterCommand } from "./context.ts";
 
 interface BackupFlags {
   readonly config?: string;
-  readonly force?: boolean;
   readonly json?: boolean;
 }
 
@@ -23,14 +22,12 @@ export const registerBackup: RegisterCommand = (program: Command, context: CliCo
     .description("copy the store, consistent, also while the daemon runs")
     .argument("<file>", "where the copy is to be")
     .option("-c, --config <file>", "configuration file")
-    .option("--force", "replace a file that is there already")
     .option("--json", "print {file, eventsFile, bytes, schemaVersion}")
     .addHelpText("after", help)
     .action(async (file: string, flags: BackupFlags) => {
       const config = await loadCommandConfig(flags.config, context);
-      const path = storePath(config, context.cwd);
-      const copy = { path, target: resolve(context.cwd, file), force: flags.force === true };
-      const { bytes, schemaVersion } = await backupStore(copy);
+      const target = resolve(context.cwd, file);
+      const { bytes, schemaVersion } = await backupStore({ path: storePath(config, context.cwd), target });
       const eventsFile = eventsPathOf(file);
       const text = `${file} and ${eventsFile}: ${bytes} bytes, schema version ${schemaVersion}, checked`;
       const view = { file, eventsFile, bytes, schemaVersion };

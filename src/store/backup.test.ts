@@ -1,6 +1,6 @@
-import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -11,7 +11,6 @@ import { backupStore } from "./backup.ts";
 import { eventsPathOf } from "./engine/location.ts";
 import { currentVersion } from "./engine/migrations/migrations.ts";
 import { openStore } from "./open.ts";
-import { tryLock } from "./runs/owner-lock.ts";
 
 let folder: string;
 let path: string;
@@ -24,7 +23,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 const open = (file = path) => openStore({ path: file, clock: createSystemClock() });
-const backup = (force = false) => backupStore({ path, target, force });
+const backup = () => backupStore({ path, target });
 /** The files that are not the store's. */
 const others = async () => (await readdir(folder)).filter((name) => !/^flatline(-events)?\.db/.test(name)).toSorted();
 
@@ -45,21 +44,6 @@ describe("a backup", () => {
     expect(await copy.meta.get("name")).toBe("value");
     expect(await copy.events.slugs()).toEqual(["acme"]);
     await copy.close();
-  });
-
-  it("removes what backups that were killed left, and not what another one is making", async () => {
-    await (await open()).close();
-    const [left, ours, strangers] = await Promise.all([1, 2, 3].map(() => mkdtemp(join(folder, ".flatline-backup-"))));
-    await writeFile(join(left ?? "", "lock"), "");
-    await writeFile(join(left ?? "", "copy.db"), "half");
-    const lock = tryLock(join(ours ?? "", "lock"));
-
-    await backup();
-
-    expect((await others()).filter((name) => name.startsWith("."))).toEqual(
-      [ours, strangers].map((path) => basename(path ?? "")).toSorted(),
-    );
-    lock?.release();
   });
 
   it("is of one moment while another connection writes, which never waits", async () => {
@@ -99,19 +83,15 @@ describe("a backup", () => {
     expect(Number(row?.["rows"])).toBeLessThanOrEqual(2 * written);
   });
 
-  it.each(["copy.db", "copy-events.db"])(
-    "keeps a file that is there, unless it is sent to replace it: %s",
-    async (name) => {
-      await (await open()).close();
-      await writeFile(join(folder, name), "precious");
+  it.each(["copy.db", "copy-events.db"])("keeps a file that is there: %s", async (name) => {
+    await (await open()).close();
+    await writeFile(join(folder, name), "precious");
 
-      await expect(backup()).rejects.toMatchObject({ code: "usage", message: expect.stringContaining("--force") });
-      expect(await readFile(join(folder, name), "utf8")).toBe("precious");
-      expect(await others()).toEqual([name]);
+    await expect(backup()).rejects.toMatchObject({ code: "usage", message: expect.stringContaining("exists already") });
 
-      expect(await backup(true)).toMatchObject({ schemaVersion: currentVersion });
-    },
-  );
+    expect(await readFile(join(folder, name), "utf8")).toBe("precious");
+    expect(await others()).toEqual([name]);
+  });
 
   it.each([
     { rule: "no store", code: "no_input", prepare: () => Promise.resolve() },
@@ -163,31 +143,12 @@ describe("a backup", () => {
     expect(await others()).toEqual([]);
   });
 
-  it("is never written over the store itself", async () => {
+  it("into a folder that does not exist says so", async () => {
     await (await open()).close();
 
-    await expect(backupStore({ path, target: path, force: true })).rejects.toMatchObject({ code: "usage" });
-    await expect(backupStore({ path, target: folder, force: true })).rejects.toMatchObject({ code: "usage" });
-    await expect(backupStore({ path, target: join(folder, "none", "x.db"), force: false })).rejects.toMatchObject({
+    await expect(backupStore({ path, target: join(folder, "none", "x.db") })).rejects.toMatchObject({
       code: "store_unusable",
       message: expect.stringContaining(`there is no folder ${join(folder, "none")}`),
     });
   });
-
-  it.each(["flatline.db-journal", "flatline-events.db", "linked.db"])(
-    "is never written over what SQLite keeps beside the store: %s",
-    async (name) => {
-      const store = await open();
-      await store.meta.getOrSet("name", "value");
-      await symlink(`${path}-wal`, join(folder, "linked.db"));
-
-      await expect(backupStore({ path, target: join(folder, name), force: true })).rejects.toMatchObject({
-        code: "usage",
-        message: expect.stringContaining("the store itself"),
-      });
-
-      expect(await store.meta.get("name")).toBe("value");
-      await store.close();
-    },
-  );
 });

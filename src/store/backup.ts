@@ -1,23 +1,21 @@
-import { link, lstat, mkdtemp, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { link, mkdtemp, open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { FlatlineError } from "../base/errors.ts";
 import { systemCodeOf } from "../base/file-error.ts";
 import { eventsPathOf, noStore } from "./engine/location.ts";
 import { applicationId, storeError } from "./engine/sqlite-file.ts";
-import { tryLock } from "./runs/owner-lock.ts";
 
 export interface BackupOptions {
   /** Absolute path of the store's file. */
   readonly path: string;
-  /** Where the copy is to be, absolute. */
+  /** Where the copy is to be, absolute; nothing may be there yet. */
   readonly target: string;
-  /** Replaces a file that is there already. */
-  readonly force: boolean;
 }
 
 /** What was copied. */
-export interface BackupOutcome {
+interface BackupOutcome {
   readonly bytes: number;
   readonly schemaVersion: number;
 }
@@ -27,17 +25,19 @@ export interface BackupOutcome {
  * in a write-ahead log holds up no writer. It is whole and checked before it has its name; on failure nothing is left.
  * @throws no_input without a store, usage for a target that exists, store_unusable, store_busy
  */
-export async function backupStore({ path, target, force }: BackupOptions): Promise<BackupOutcome> {
-  await refuseTarget(path, target, force);
-  await refuseTarget(path, eventsPathOf(target), force);
+export async function backupStore({ path, target }: BackupOptions): Promise<BackupOutcome> {
+  const store = await stat(path).catch(() => null);
+  if (store === null || !store.isFile()) throw noStore(path);
+  for (const file of [target, eventsPathOf(target)]) if (existsSync(file)) throw alreadyThere(file);
   await using folder = await makeCopyFolder(target);
   // The state is copied first: newer events are counted again, while a newer state would refer to missing ones.
   const copy = join(folder.path, basename(target));
   const state = await copyFile(path, copy);
   const events = await copyFile(eventsPathOf(path), eventsPathOf(copy));
-  refuseStrangers(state, events, path);
-  await publish(eventsPathOf(copy), eventsPathOf(target), force);
-  await publish(copy, target, force);
+  if (state.pairId !== events.pairId)
+    throw new FlatlineError("store_unusable", `${eventsPathOf(path)} holds the events of another store than ${path}`);
+  await publish(eventsPathOf(copy), eventsPathOf(target));
+  await publish(copy, target);
   await syncPath(dirname(target));
   return { bytes: state.bytes + events.bytes, schemaVersion: state.schemaVersion };
 }
@@ -51,79 +51,18 @@ async function copyFile(path: string, copy: string): Promise<CheckedCopy & { rea
   return { ...checked, bytes: (await stat(copy)).size };
 }
 
-/** Refuses a state and events that are not of one store. @throws store_unusable */
-function refuseStrangers(state: CheckedCopy, events: CheckedCopy, place: string): void {
-  if (state.pairId === events.pairId) return;
-  throw new FlatlineError("store_unusable", `${eventsPathOf(place)} holds the events of another store than ${place}`);
-}
-
-async function refuseTarget(path: string, target: string, force: boolean): Promise<void> {
-  const store = await stat(path).catch(() => null);
-  if (store === null || !store.isFile()) throw noStore(path);
-  const present = await stat(target).catch(() => null);
-  if (await isOfStore(path, target)) {
-    throw new FlatlineError("usage", `${target} is the store itself: name another file`);
-  }
-  if (present === null) return;
-  if (!present.isFile()) throw new FlatlineError("usage", `${target} is no file: name a file`);
-  if (!force) throw alreadyThere(target);
-}
-
-/** Whether the target is the store's file or one that SQLite keeps beside it: a log that is replaced takes the store with it. */
-async function isOfStore(path: string, target: string): Promise<boolean> {
-  const folder = await realpath(dirname(target)).catch(() => dirname(target));
-  const place = await realpath(target).catch(() => join(folder, basename(target)));
-  for (const own of [path, eventsPathOf(path)]) {
-    const file = await realpath(own).catch(() => own);
-    if (["", "-wal", "-shm", "-journal"].some((suffix) => place === `${file}${suffix}`)) return true;
-  }
-  return false;
-}
-
 function alreadyThere(target: string): FlatlineError {
-  return new FlatlineError("usage", `${target} exists already: choose another name, or --force replaces it`);
+  return new FlatlineError("usage", `${target} exists already: choose another name`);
 }
 
-/** A folder for copies that are being made, beside the target, so that renaming is one step. */
-interface CopyFolder extends AsyncDisposable {
-  readonly path: string;
-}
-
-/** Makes a folder with a unique name, readable by the owner only. Removes those that a killed process left. */
-async function makeCopyFolder(target: string): Promise<CopyFolder> {
-  const parent = dirname(target);
+/** Makes a folder for the copies beside the target, so that renaming is one step, readable by the owner only. */
+async function makeCopyFolder(target: string): Promise<AsyncDisposable & { readonly path: string }> {
   try {
-    const path = await mkdtemp(join(parent, copyPrefix));
-    const lock = tryLock(join(path, copyLock));
-    await removeLeftCopies(parent, (await stat(path)).uid);
-    const remove = async (): Promise<void> => {
-      await rm(path, { recursive: true, force: true });
-      lock?.release();
-    };
-    return { path, [Symbol.asyncDispose]: remove };
+    const path = await mkdtemp(join(dirname(target), ".flatline-backup-"));
+    return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
   } catch (error) {
     const message = `${target} cannot be written: ${folderProblem(target, error)}`;
     throw new FlatlineError("store_unusable", message, { cause: error });
-  }
-}
-
-const copyPrefix = ".flatline-backup-";
-// The operating system's lock on it ends with the process that makes the copies.
-const copyLock = "lock";
-
-/** Removes those of one user: another may have made a folder of that name, or a link. One that is being made is locked. */
-async function removeLeftCopies(parent: string, uid: number): Promise<void> {
-  for (const name of await readdir(parent)) {
-    const lockPath = join(parent, name, copyLock);
-    if (!name.startsWith(copyPrefix)) continue;
-    const [folder, file] = await Promise.all(
-      [join(parent, name), lockPath].map((path) => lstat(path).catch(() => null)),
-    );
-    if (folder?.isDirectory() !== true || folder.uid !== uid || file?.isFile() !== true || file.uid !== uid) continue;
-    const lock = tryLock(lockPath);
-    if (lock === null) continue;
-    await rm(join(parent, name), { recursive: true, force: true });
-    lock.release();
   }
 }
 
@@ -192,17 +131,15 @@ function checkCopy(copy: string, place: string): CheckedCopy {
   }
 }
 
-async function publish(copy: string, target: string, force: boolean): Promise<void> {
-  if (!force) {
-    try {
-      // Unlike a rename it never replaces a file that another process made meanwhile.
-      return await link(copy, target);
-    } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "EEXIST") throw alreadyThere(target);
-      // The file system has no links, so the file is renamed.
-    }
+async function publish(copy: string, target: string): Promise<void> {
+  try {
+    // Unlike a rename it never replaces a file that another process made meanwhile.
+    await link(copy, target);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") throw alreadyThere(target);
+    // The file system has no links.
+    await rename(copy, target);
   }
-  await rename(copy, target);
 }
 
 /** Writes a file, or the names in a folder, to the disk. */

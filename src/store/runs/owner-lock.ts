@@ -36,7 +36,7 @@ export async function takeOwnerLock(storePath: string, clock: Clock): Promise<Ow
 }
 
 /** Takes the operating system's lock on an empty file, which it makes when there is none; null while another has it. */
-export function tryLock(path: string): OwnerLock | null {
+function tryLock(path: string): OwnerLock | null {
   let database: DatabaseSync | null = null;
   try {
     database = new DatabaseSync(path, { timeout: 0 });

@@ -31,13 +31,13 @@ it("copies the store of a running daemon, and the copy starts as one", async () 
 
   const first = await run("backup", join(elsewhere, "flatline.db"));
   const again = await run("backup", join(elsewhere, "flatline.db"));
-  const forced = await run("backup", join(elsewhere, "flatline.db"), "--force", "--json");
+  const other = await run("backup", join(elsewhere, "other.db"), "--json");
 
   expect(first).toMatchObject({ exitCode: 0, stderr: "", stdout: expect.stringMatching(/\d+ bytes, .* checked\n$/) });
-  expect(again).toMatchObject({ exitCode: 64, stdout: "", stderr: expect.stringContaining("--force") });
-  const files = ["flatline.db", "flatline-events.db"].map((name) => stat(join(elsewhere, name)));
+  expect(again).toMatchObject({ exitCode: 64, stdout: "", stderr: expect.stringContaining("exists already") });
+  const files = ["other.db", "other-events.db"].map((name) => stat(join(elsewhere, name)));
   const bytes = (await Promise.all(files)).reduce((sum, { size }) => sum + size, 0);
-  expect(JSON.parse(forced.stdout)).toMatchObject({ bytes, eventsFile: join(elsewhere, "flatline-events.db") });
+  expect(JSON.parse(other.stdout)).toMatchObject({ bytes, eventsFile: join(elsewhere, "other-events.db") });
   await writeFile(join(elsewhere, "flatline.yaml"), configuration);
   const check = await runCli(["check", "--json"], { cwd: elsewhere });
   expect(JSON.parse(check.stdout)).toMatchObject([{ slug: "acme", severity: "fail" }]);
