@@ -147,24 +147,3 @@ globex  review-queue  */10 * * * *  Europe/Berlin
     expect(error).toMatchObject({ exitCode: 64, message: 'no organization is named "acm"; did you mean "acme"?' });
   });
 });
-
-describe("config init", () => {
-  it.each(["embedded", "remote", "postgres", "clickhouse"])(
-    "writes a starter for %s that config check takes",
-    async (source) => {
-      expect(await run(["init", "--source", source])).toContain("flatline.yaml: written");
-
-      expect(await run(["check"])).toContain("flatline.yaml: ok, 1 organization, 1 receiver");
-    },
-  );
-
-  it("leaves a file alone that exists, and writes to standard output", async () => {
-    await expect(run(["init", "--source", "remote"], "source: mine\n")).rejects.toThrow(
-      "flatline.yaml: exists already",
-    );
-
-    expect(await run(["init", "--source", "embedded", "-c", "-"])).toMatch(
-      /^# flatline\.yaml\..*\n[^]*\norganizations:\n {2}- acme/,
-    );
-  });
-});

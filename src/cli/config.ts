@@ -11,7 +11,6 @@ import { checkTargets } from "../daemon/targets.ts";
 import { receiverKind } from "../receivers/receivers.ts";
 import { loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { addInit } from "./init.ts";
 import { formatLocalTime } from "./local-time.ts";
 import { asJson } from "./values.ts";
 
@@ -19,10 +18,9 @@ interface FileOption {
   readonly config?: string;
 }
 
-/** `flatline config init|check|show|schema|schedule`. */
+/** `flatline config check|show|schema|schedule`. */
 export const registerConfig: RegisterCommand = (program, context) => {
   const config = program.command("config").description("validate and look at the configuration");
-  addInit(config, context);
   addCheck(config, context);
   addShow(config, context);
   addSchema(config, context);
@@ -31,7 +29,6 @@ export const registerConfig: RegisterCommand = (program, context) => {
     "after",
     `
 Examples:
-  flatline config init                      write one to begin with
   flatline config check -c flatline.yaml    say everything that is wrong with it, or that nothing is
   flatline config schedule --next 3         when every organization is checked next
 `,

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { Option, type Command } from "commander";
+import { Option } from "commander";
 
 import { FlatlineError } from "../base/errors.ts";
 import { checkHttpUrl } from "../base/schema/values.ts";
@@ -35,11 +35,8 @@ const defaultFile = "flatline.yaml";
 const localUrl = "http://127.0.0.1:9640";
 
 /** `flatline init` */
-export const registerInit: RegisterCommand = (program, context) => addInit(program, context);
-
-/** Adds `init` to the program, or to `config`. */
-export function addInit(parent: Command, context: CliContext): void {
-  parent
+export const registerInit: RegisterCommand = (program, context) => {
+  program
     .command("init")
     .description("ask for what a first configuration needs, try it, and write it with its secrets")
     .option("--base-url <url>", "address of the platform's API v2")
@@ -63,7 +60,7 @@ export function addInit(parent: Command, context: CliContext): void {
       using questions = openQuestions(context);
       return await finish(await askMissing(given, questions, context), flags, context, questions);
     });
-}
+};
 
 const help = `
 On a terminal it asks for what no flag or variable gives. It then runs the healthcheck once for each organization, shows the

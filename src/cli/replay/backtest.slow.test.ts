@@ -259,7 +259,7 @@ describe("tune", () => {
     expect(exitCode).toBe(0);
     const [table = "", yaml = ""] = stdout.split(/\n\n(?=defaults:)/);
     expect(table).toMatch(/^\* {2}median baseline 28d ×2\.5 min 20 +12 of 12 +1\.00 +0\.01 +0\.03 /m);
-    expect(table).toContain("This is the advice of config init.");
+    expect(table).toContain("This is the advice.");
     const { defaults } = parse(yaml) as { defaults: { baseline: string; thresholds: Record<string, number> } };
     expect(defaults).toMatchObject({
       baseline: "median",

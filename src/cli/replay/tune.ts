@@ -68,7 +68,7 @@ const help = `
 Every combination of the baseline, multipliers and counts is replayed hour by hour (--step) and held against labels, against
 the judgements of alerts (--truth judged), or against regret: days on which many deaths were undone. Without lists of your own:
   --baseline mean,median --baseline-days 7,28 --warn-multiplier 1.5,2,3,4,6,8,12 --min-spike-count 5,10,20,30,50
-and the advice of config init: the median of 28 days, ×2.5, at least 20. All are replayed over the same stretch, which begins
+and the advice of init: the median of 28 days, ×2.5, at least 20. All are replayed over the same stretch, which begins
 when the longest baseline is full: --baseline-days 7 is for events of few weeks, and leaves the advice out.
 With --count assets, or where assets are configured to be counted, the mean is left out.
 Each is evaluated with fail where warn begins. An alert that is about no incident is a false alarm; FALSE A WEEK leaves out
@@ -113,11 +113,11 @@ function render(found: TuneReport, flags: TuneFlags, context: CliContext): strin
 /** What of the advice is to be said beside the choice; empty where it was not tried. */
 function adviceNote({ advised, choice: { warn, adviceAsGood } }: TuneReport): string {
   if (advised === null) return "";
-  if (advised === warn) return "This is the advice of config init.";
+  if (advised === warn) return "This is the advice.";
   const { found, incidents, groundlessAWeek } = advised.score;
   const measured = `${found} of ${incidents} found, ${groundlessAWeek.toFixed(2)} false alarms a week`;
   const asGood = adviceAsGood === true ? "is as good" : "is not as good";
-  return `The advice of config init, ${advised.name}, ${asGood}: ${measured}.`;
+  return `The advice, ${advised.name}, ${asGood}: ${measured}.`;
 }
 
 function renderJson({ report, candidates, choice, settings, front }: TuneReport): string {

@@ -72,8 +72,8 @@ describe("flatline init", () => {
     });
   });
 
-  it("takes flags and variables without a terminal, and is `config init` too", async () => {
-    const made = await runCli(["config", "init", ...flags("acme")], { cwd: folder.path, env: key });
+  it("takes flags and variables without a terminal", async () => {
+    const made = await init(flags("acme"), { env: key });
 
     expect(made).toMatchObject({ exitCode: 0, stderr: "", stdout: expect.stringMatching(/^ok +acme /m) });
     expect([await modeOf("secrets"), await modeOf("secrets/api-key"), await modeOf("secrets/token")]).toEqual([
@@ -133,6 +133,20 @@ describe("flatline init", () => {
       expect(kept).toBe("old\n");
       expect([forced.exitCode, await read(name)]).toEqual([0, expect.not.stringMatching(/^old$/m)]);
       expect(await modeOf("secrets/api-key")).toBe(0o600);
+    },
+  );
+
+  it.each(["embedded", "remote", "postgres", "clickhouse"])(
+    "writes for --source %s what config check takes",
+    async (source) => {
+      const made = await init(["--source", source]);
+      const again = await init(["--source", source]);
+      const { stdout } = await runCli(["config", "check"], { cwd: folder.path });
+
+      expect(made.stdout).toContain("flatline.yaml: written");
+      expect(again).toMatchObject({ exitCode: 64, stderr: expect.stringContaining("flatline.yaml: exists already") });
+      expect(stdout).toContain("flatline.yaml: ok, 1 organization, 1 receiver");
+      expect((await init(["--source", source, "-c", "-"])).stdout).toBe(await read("flatline.yaml"));
     },
   );
 
