@@ -3,11 +3,11 @@ import { createApp } from "../daemon/create-app.ts";
 import { daemonUrl } from "./daemon-address.ts";
 import { describeWork, firstLine } from "./terminal-log.ts";
 import { errorKinds } from "../base/errors.ts";
-import { createLogger, type Logger, type LoggerLook } from "../base/logger.ts";
+import { createLogger, type LoggerLook } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import { actor } from "../contract/actor.ts";
 import type { Config } from "../config/config.ts";
-import { configFingerprint } from "../config/document/fingerprint.ts";
+import { configFiles, fingerprintFiles } from "../config/document/fingerprint.ts";
 import { loadConfig, findConfigPath, type LoadOptions } from "../config/load.ts";
 import { logLook } from "./command-logger.ts";
 import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
@@ -21,7 +21,6 @@ export const registerRun: RegisterCommand = (program: Command, context: CliConte
     .command("run")
     .description("run the daemon")
     .option("-c, --config <file>", "configuration file")
-    .option("--watch", "reload when the content of the configuration changes")
     .addOption(
       new Option(
         "--log-format <format>",
@@ -35,19 +34,17 @@ export const registerRun: RegisterCommand = (program: Command, context: CliConte
 };
 
 const help = `
-SIGHUP and POST /-/reload read the configuration again; on a terminal, SIGHUP says that it has closed, and
-stops. SIGTERM and SIGINT stop gracefully within server.drainTimeout and 2 s; a second one stops at once. Exit 0, or 74 when not everything could be stored.
+A change of the configuration's content is applied within seconds; SIGHUP and POST /-/reload read it again at once. On a
+terminal, SIGHUP says that it has closed, and stops. SIGTERM and SIGINT stop gracefully within server.drainTimeout and 2 s; a second one stops at once. Exit 0, or 74 when not everything could be stored.
 
 The log goes to stderr: text for people on a terminal, one JSON object a line where it is piped.
 
-Examples:
+Example:
   flatline run -c flatline.yaml
-  flatline run --watch
 `;
 
 interface RunFlags {
   readonly config?: string;
-  readonly watch?: boolean;
   readonly logFormat?: LogFormat;
 }
 
@@ -57,7 +54,7 @@ const logFormats: readonly LogFormat[] = ["auto", "json", "pretty"];
 async function run(flags: RunFlags, context: CliContext): Promise<void> {
   const { env, cwd, signal } = context;
   const load: LoadOptions = { path: await findConfigPath({ flag: flags.config, env, cwd }), cwd, env };
-  const fingerprint = flags.watch === true ? await configFingerprint(load) : null;
+  let watched = await readWatched(load);
   const config = await loadConfig(load);
   const lookOf = (read: Config): LoggerLook =>
     logLook({ ...read, log: { ...read.log, format: flags.logFormat ?? read.log.format } }, context);
@@ -66,6 +63,8 @@ async function run(flags: RunFlags, context: CliContext): Promise<void> {
   const logger = createLogger({ ...look, write: (line) => opening.write(line) });
   context.onCrash((error) => logger.error({ err: error }, "unexpected error, flatline ends at once"));
   const readConfig = async (): Promise<Config> => {
+    // Before it is read, so that what is written meanwhile is seen by the next look.
+    watched = await readWatched(load);
     const next = await loadConfig(load);
     // Here, not once it is applied: what applying it says is of it already.
     logger.adjust(lookOf(next));
@@ -73,8 +72,8 @@ async function run(flags: RunFlags, context: CliContext): Promise<void> {
   };
   const app = createApp(config, { ...context, logger, readConfig });
   // What a reload could not apply is in the log and in the metrics.
-  const reload = (by: "signal" | "file"): void => void app.reload(actor(by, "config")).catch(() => undefined);
-  context.onHangup(() => reload("signal"));
+  const reload = (by: "signal" | "file"): Promise<void> => app.reload(actor(by, "config")).catch(() => undefined);
+  context.onHangup(() => void reload("signal"));
   const asked = aborted(signal);
   // A start may take long: a preload, a database that is not there yet.
   try {
@@ -82,7 +81,18 @@ async function run(flags: RunFlags, context: CliContext): Promise<void> {
   } finally {
     opening.end(app.address()?.url ?? null);
   }
-  if (fingerprint !== null) void watch(load, fingerprint, () => reload("file"), context, logger);
+  const watch = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await context.clock.sleep(watchEveryMs, signal);
+      const known = watched;
+      const found = await fingerprintFiles(known.files);
+      // Another reload may have read them meanwhile.
+      if (signal.aborted || known !== watched || found === known.fingerprint) continue;
+      logger.info({}, "content of the configuration changed");
+      await reload("file");
+    }
+  };
+  void watch();
   await asked;
   const { isStored } = await app.stop();
   context.setExitCode(isStored ? 0 : errorKinds.store_unusable.exitCode);
@@ -115,22 +125,15 @@ function createOpening({ stderr, version, env }: CliContext, config: Config, isF
   };
 }
 
-async function watch(
-  load: LoadOptions,
-  initial: string,
-  reload: () => void,
-  { clock, signal }: CliContext,
-  logger: Logger,
-): Promise<void> {
-  let known = initial;
-  while (!signal.aborted) {
-    await clock.sleep(watchEveryMs, signal);
-    const found = await configFingerprint(load);
-    if (found === known) continue;
-    known = found;
-    logger.info({}, "content of the configuration changed");
-    reload();
-  }
+/** The files of the configuration, and the fingerprint of what was in them. */
+interface Watched {
+  readonly files: readonly string[];
+  readonly fingerprint: string;
+}
+
+async function readWatched(load: LoadOptions): Promise<Watched> {
+  const files = await configFiles(load);
+  return { files, fingerprint: await fingerprintFiles(files) };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

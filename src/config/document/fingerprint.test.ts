@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { configFingerprint } from "./fingerprint.ts";
+import { configFiles, fingerprintFiles } from "./fingerprint.ts";
 
 let folder: string;
 
@@ -12,14 +12,17 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "flatline-fingerprint-"));
   await write("flatline.yaml", "source: { apiKeyFile: key }\norganizations: [{ slug: a, apiKeyFile: a.key }]\n");
   await write("key", "one");
+  files = await filesOf("flatline.yaml");
 });
 
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const write = (file: string, text: string): Promise<void> => writeFile(join(folder, file), text);
-const fingerprint = (): Promise<string> => configFingerprint({ path: "flatline.yaml", cwd: folder, env: {} });
+const filesOf = (path: string) => configFiles({ path, cwd: folder, env: {} });
+let files: readonly string[];
+const fingerprint = (): Promise<string> => fingerprintFiles(files);
 
-describe("configFingerprint", () => {
+describe("the fingerprint of the configuration's files", () => {
   it.each([
     ["the file changes", () => write("flatline.yaml", "source: { apiKeyFile: key }\n")],
     ["the file goes", () => unlink(join(folder, "flatline.yaml"))],
@@ -40,13 +43,13 @@ describe("configFingerprint", () => {
     await write("v1/mounted.yaml", "organizations: [a]\n");
     await write("v2/mounted.yaml", "organizations: [b]\n");
     await symlink("v1", join(folder, "data"));
-    const mounted = (): Promise<string> => configFingerprint({ path: "data/mounted.yaml", cwd: folder, env: {} });
-    const before = await mounted();
+    files = await filesOf("data/mounted.yaml");
+    const before = await fingerprint();
 
     await unlink(join(folder, "data"));
     await symlink("v2", join(folder, "data"));
 
-    expect(await mounted()).not.toBe(before);
+    expect(await fingerprint()).not.toBe(before);
   });
 
   it("stays when only the time of a file changes, or the same is written again", async () => {

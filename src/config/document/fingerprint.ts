@@ -7,34 +7,36 @@ import type { LoadOptions } from "../load.ts";
 import { valueAt } from "./problems.ts";
 
 /**
- * Returns a hash that changes with the content of the configuration and of its secret files, and when such a file appears or
- * disappears; for `run --watch`. Content is compared, so that mounted and symlinked files work. Never rejects: an unreadable
- * file is a content of its own.
+ * Returns the absolute paths of the files whose content is the configuration: the file, and those of secrets that it names.
+ * Never rejects: a file that cannot be read names none.
  */
-export async function configFingerprint({ path, cwd, env }: LoadOptions): Promise<string> {
-  const hash = createHash("sha256");
-  const add = async (absolutePath: string): Promise<Uint8Array> => {
-    const content = await readRegularFile(absolutePath, maxConfigBytes);
-    const bytes = content.kind === "content" ? content.bytes : new Uint8Array();
-    hash.update(`${absolutePath}\0${content.kind === "content" ? bytes.length : "none"}\0`).update(bytes);
-    return bytes;
-  };
+export async function configFiles({ path, cwd, env }: LoadOptions): Promise<readonly string[]> {
   const absolutePath = resolve(cwd, path);
-  const document = readDocument({
-    file: absolutePath,
-    absolutePath,
-    bytes: await add(absolutePath),
-    environment: env,
-  });
-  const seen = new Set([absolutePath]);
-  for (const leaf of document.isReadable ? document.leafPaths([]) : []) {
+  const bytes = await readBytes(absolutePath);
+  if (bytes === null) return [absolutePath];
+  const document = readDocument({ file: absolutePath, absolutePath, bytes, environment: env });
+  const secrets = (document.isReadable ? document.leafPaths([]) : []).flatMap((leaf) => {
     const key = leaf.findLast((step) => typeof step === "string");
     const value = valueAt(document.value, leaf);
-    if (typeof value !== "string" || key === undefined || !key.endsWith("File")) continue;
-    const secretPath = resolve(document.folder, value);
-    if (seen.has(secretPath)) continue;
-    seen.add(secretPath);
-    await add(secretPath);
+    return typeof value === "string" && key?.endsWith("File") === true ? [resolve(document.folder, value)] : [];
+  });
+  return [...new Set([absolutePath, ...secrets])];
+}
+
+/**
+ * Returns a hash that changes with the content of the files, and when one appears or disappears. Content is compared, so that
+ * mounted and symlinked files work. Never rejects: an unreadable file is a content of its own.
+ */
+export async function fingerprintFiles(paths: readonly string[]): Promise<string> {
+  const hash = createHash("sha256");
+  for (const path of paths) {
+    const bytes = await readBytes(path);
+    hash.update(`${path}\0${bytes?.length ?? "none"}\0`).update(bytes ?? new Uint8Array());
   }
   return hash.digest("hex");
+}
+
+async function readBytes(path: string): Promise<Uint8Array | null> {
+  const content = await readRegularFile(path, maxConfigBytes);
+  return content.kind === "content" ? content.bytes : null;
 }

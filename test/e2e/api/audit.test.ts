@@ -309,7 +309,7 @@ server: { listen: "127.0.0.1:0", token: root }
 storage: { path: flatline.db }
 `;
   await using program = await makeProgramFolder(text("[acme]"));
-  await using daemon = await startDaemon(["--watch"], { cwd: program.path });
+  await using daemon = await startDaemon([], { cwd: program.path });
   const rows = async (): Promise<string[]> => {
     const answer = await fetch(`${daemon.url}/api/v1/audit`, { headers: { authorization: "Bearer root" } });
     const { entries } = (await answer.json()) as { entries: { actor: string; via: string; action: string }[] };

@@ -139,9 +139,9 @@ describe("a reload", () => {
   });
 });
 
-describe("run --watch", () => {
+describe("the daemon", () => {
   it("sees new content of the file, and does not reload what is only touched", async () => {
-    await using daemon = await startDaemon(["--watch"], { cwd: folder.path });
+    await using daemon = await startDaemon([], { cwd: folder.path });
     await untilShown(daemon, "acme", "initech");
 
     await folder.write("flatline.yaml", configText("[acme, globex]"));
@@ -158,7 +158,7 @@ describe("run --watch", () => {
     await writeFile(path("..2026_01/flatline.yaml"), configText("[acme, globex]"));
     await symlink("..2026_01", path("..data"));
     await symlink("..data/flatline.yaml", path("mounted.yaml"));
-    await using daemon = await startDaemon(["--watch", "-c", "mounted.yaml"], { cwd: folder.path });
+    await using daemon = await startDaemon(["-c", "mounted.yaml"], { cwd: folder.path });
     await untilShown(daemon, "acme", "initech");
 
     await mkdir(path("..2026_02"));

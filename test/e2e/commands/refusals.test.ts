@@ -43,7 +43,7 @@ const refusals: readonly Refusal[] = [
   // Wrong usage.
   { command: "", exitCode: 64, says: ["Usage: flatline"] },
   { command: "rnu", exitCode: 64, says: ["unknown command 'rnu'", "Did you mean run?"] },
-  { command: "run --wach", exitCode: 64, says: ["unknown option '--wach'", "--watch"] },
+  { command: "run --log-formt", exitCode: 64, says: ["unknown option '--log-formt'", "--log-format"] },
   { command: "run now", exitCode: 64, says: ["too many arguments"] },
   { command: "config", exitCode: 64, says: ["Usage: flatline config"] },
   { command: "notify test", exitCode: 64, says: ["missing required argument 'receiver'"] },
