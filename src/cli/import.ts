@@ -27,7 +27,6 @@ import type { CliContext, Output, RegisterCommand } from "./context.ts";
 interface ImportFlags {
   readonly config?: string;
   readonly json?: boolean;
-  readonly again?: boolean;
   readonly rebase?: number;
   readonly map: EventLayout["fields"];
   readonly timezone?: Timezone;
@@ -57,7 +56,6 @@ function addEvents(parent: Command, context: CliContext): void {
       "shift all events so that the newest is at this time (ISO 8601, epoch ms or now)",
       (text) => parseRebase(text, context.clock),
     )
-    .option("--again", "import content that was imported before and has rows without an id")
     .option("--json", "print {files, received, stored, duplicates, firstAt, lastAt, slugs}")
     .addHelpText("after", eventsHelp)
     .action(async (files: string[], flags: ImportFlags) => {
@@ -70,7 +68,6 @@ function addEvents(parent: Command, context: CliContext): void {
           stdin: context.stdin,
           layout: { ...fileLayout, fields: flags.map, localTimes: flags.timezone ?? fileLayout.localTimes },
           rebaseToMs: flags.rebase ?? null,
-          again: flags.again ?? false,
           onProgress: progress.show,
           signal: context.signal,
         });
@@ -169,7 +166,7 @@ function createProgressLine(output: Output, clock: Clock) {
   };
 }
 
-interface ImportFilesOptions extends Pick<ImportOptions, "rebaseToMs" | "again" | "onProgress" | "signal"> {
+interface ImportFilesOptions extends Pick<ImportOptions, "rebaseToMs" | "onProgress" | "signal"> {
   /** `-` is standard input. */
   readonly files: readonly string[];
   readonly stdin: NodeJS.ReadableStream;
@@ -202,6 +199,7 @@ async function importEventFiles(
   }
   const outcome = await importEvents({
     ...options,
+    again: false,
     location: storeLocation(config, deps.cwd),
     files: files.map((file) =>
       file === "-" ? { name: "standard input", stream: stdin } : { name: file, path: resolve(deps.cwd, file) },

@@ -151,7 +151,7 @@ describe.each(storeEngines)("on $engine,", (place) => {
   describe("content that was imported before", () => {
     const withoutIds = toCsv([death(startMs, "acme"), death(startMs, "acme", { id: "1" })]);
 
-    it("is refused when it has rows without an id, packed or not, until --again", async () => {
+    it("is refused when it has rows without an id, packed or not, unless it is to be imported again", async () => {
       await using world = await createWorldOn(place);
       await world.import([await world.write("1.csv", withoutIds)]);
       const packed = await world.write("other.csv.gz", gzipSync(withoutIds));

@@ -23,7 +23,7 @@ export interface ImportOptions {
   readonly layout?: EventLayout;
   /** Shifts all events by the same time, so that the newest is at this instant. */
   readonly rebaseToMs: number | null;
-  /** Imports content again that has events without an id. */
+  /** Imports content again that has events without an id, as a preload into an empty store does. */
   readonly again: boolean;
   readonly onProgress?: (progress: ImportProgress) => void;
   readonly signal: AbortSignal;
@@ -146,7 +146,7 @@ async function refuseKnownFiles(db: PlainDb, files: readonly ReadInput[]): Promi
         : `was imported as ${before.name} at ${new Date(before.imported_at_ms).toISOString()}`;
     throw new FlatlineError(
       "already_imported",
-      `${name}: ${when}, and its ${rowsWithoutId} rows without an id would count twice; nothing was imported (--again imports it nevertheless)`,
+      `${name}: ${when}, and its ${rowsWithoutId} rows without an id would count twice; nothing was imported: leave it out, or give its rows ids`,
     );
   }
 }
