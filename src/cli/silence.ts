@@ -28,14 +28,13 @@ interface AddFlags extends DaemonFlags {
 // Long enough for most maintenance, short enough that a forgotten one hides little.
 const defaultDurationMs = 2 * hourMs;
 
-/** `flatline silence add|list|change|expire`, through the running daemon's HTTP API. */
+/** `flatline silence add|list|expire`, through the running daemon's HTTP API. */
 export const registerSilence: RegisterCommand = (program: Command, context: CliContext): void => {
   const silence = program
     .command("silence")
     .description("hold notifications back for a while, through the running daemon");
   addAdd(silence, context);
   addList(silence, context);
-  addChange(silence, context);
   addExpire(silence, context);
 };
 
@@ -59,25 +58,24 @@ function addAdd(parent: Command, context: CliContext): void {
     help: addHelp,
     ask: async (daemon, flags: AddFlags, slug: string) => {
       const startsAtMs = flags.startsAt ?? context.clock.nowMs();
-      const endsAtMs = endOf(flags, startsAtMs) ?? startsAtMs + defaultDurationMs;
+      const endsAt = new Date(endOf(flags, startsAtMs)).toISOString();
       if (flags.allowUnknown !== true) await requireKnown(slug, daemon);
       const { check, comment } = flags;
       const startsAt = flags.startsAt === undefined ? undefined : new Date(startsAtMs).toISOString();
-      const endsAt = new Date(endsAtMs).toISOString();
       const body = { slug, check, startsAt, endsAt, comment, createdBy: authorOf(flags.createdBy, context) };
       return daemon.send("POST", "/api/v1/silences", body, silenceSchema);
     },
-    say,
+    say: (silence) => `${silence.id ?? "–"}: ${subject(silence)} is silenced ${span(silence)}\n`,
   });
 }
 
-/** When a silence ends that begins so, epoch ms; undefined: the flags do not say it. @throws FlatlineError usage */
-function endOf({ duration, until }: Pick<AddFlags, "duration" | "until">, startsAtMs: number): number | undefined {
+/** When a silence ends that begins so, epoch ms. @throws FlatlineError usage */
+function endOf({ duration, until }: Pick<AddFlags, "duration" | "until">, startsAtMs: number): number {
   if (duration !== undefined && until !== undefined)
     throw new FlatlineError("usage", "--duration and --until both say when it ends: give one of them");
   if (duration !== undefined && startsAtMs + duration > latestInstantMs)
     throw new FlatlineError("usage", "--duration ends after the year 9999");
-  return until ?? (duration === undefined ? undefined : startsAtMs + duration);
+  return until ?? startsAtMs + (duration ?? defaultDurationMs);
 }
 
 /** A silence without an organization looks effective, and is nearly always a typo. @throws FlatlineError usage */
@@ -117,39 +115,6 @@ function addList(parent: Command, context: CliContext): void {
   });
 }
 
-interface ChangeFlags extends DaemonFlags {
-  readonly duration?: number;
-  readonly until?: number;
-  readonly comment?: string;
-}
-
-function addChange(parent: Command, context: CliContext): void {
-  const command = parent
-    .command("change")
-    .description("give a silence that was made at run time another end, or another comment")
-    .argument("<id>", "id that `silence list` shows")
-    .option("--duration <duration>", "how long from now on, such as 90m", parseDurationMs)
-    .option("--until <time>", "until when, in place of --duration (ISO 8601 or epoch ms)", parseInstant)
-    .option("--comment <text>", "why");
-  daemonCommand(command, context, {
-    json: "print the silence as JSON",
-    help: "\nExample:\n  flatline silence change 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e --duration 4h\n",
-    ask: async (daemon, flags: ChangeFlags, id: string) => {
-      const endsAtMs = endOf(flags, context.clock.nowMs());
-      const { comment } = flags;
-      if (endsAtMs === undefined && comment === undefined)
-        throw new FlatlineError("usage", "nothing is changed: give --duration, --until or --comment");
-      const endsAt = endsAtMs === undefined ? undefined : new Date(endsAtMs).toISOString();
-      return daemon.send("PATCH", pathOf(id), { endsAt, comment }, silenceSchema);
-    },
-    say,
-  });
-}
-
-function pathOf(id: string): string {
-  return `/api/v1/silences/${encodeURIComponent(id)}`;
-}
-
 function addExpire(parent: Command, context: CliContext): void {
   withDaemonFlags(
     parent
@@ -161,7 +126,7 @@ function addExpire(parent: Command, context: CliContext): void {
     .action(async (ids: string[], flags: DaemonFlags) => {
       await askDaemon(flags, context, (daemon) =>
         forEachNamed(ids, context, async (id) => {
-          await daemon.send("DELETE", pathOf(id), undefined, z.unknown());
+          await daemon.send("DELETE", `/api/v1/silences/${encodeURIComponent(id)}`, undefined, z.unknown());
           context.stdout.write(`${id}: ended\n`);
         }),
       );
@@ -178,10 +143,6 @@ function renderSilences(silences: readonly Silence[], context: CliContext): stri
     breakAddresses(silence.comment),
   ]);
   return renderTable(["ID", "STATE", "MATCHES", "WHEN", "BY", "COMMENT"], rows, { context });
-}
-
-function say(silence: Silence): string {
-  return `${silence.id ?? "–"}: ${subject(silence)} is silenced ${span(silence)}\n`;
 }
 
 function subject({ slug, check, labels }: Silence): string {
