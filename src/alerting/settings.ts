@@ -45,6 +45,8 @@ export interface ReceiverRoute {
   readonly sendComments?: boolean;
   /** Whether it shows an incident as a thread, which has news that others are not sent [it does not]. */
   readonly hasThreads?: boolean;
+  /** Whether it calls people until the incident is acknowledged there, too, and so is told when it is here [it does not]. */
+  readonly takesAcknowledgements?: boolean;
   readonly match: Matcher | null;
   /** Whether it gets the names of dead assets [it does]. */
   readonly sample?: boolean;

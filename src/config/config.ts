@@ -89,6 +89,8 @@ interface ReceiverBase extends Omit<ReceiverKeys, "sendUnknown" | "sendActs"> {
   readonly sendComments: boolean;
   /** Whether it shows an incident as a thread. */
   readonly hasThreads: boolean;
+  /** Whether it is told that an incident is acknowledged. */
+  readonly takesAcknowledgements: boolean;
 }
 export type ReceiverConfig = ReceiverBase & ReceiverOptions;
 

@@ -60,6 +60,8 @@ export interface ReceiverKind {
   checkLabel?(name: string): string | null;
   /** Returns whether it shows an incident as a thread: it is then notified of acts where the configuration does not say [it does not]. */
   hasThreads?(options: Named): boolean;
+  /** It calls people until an incident is acknowledged there: it is told when all of its part is acknowledged here. */
+  readonly takesAcknowledgements?: true;
   /** It knows alerts only, and no acts. */
   readonly isWithoutActs?: true;
   /** Returns the problems between several of its keys. */

@@ -210,6 +210,37 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
     });
   });
 
+  it("is acknowledged at a receiver that calls people, whenever all that fires of its part is acknowledged", async () => {
+    const acknowledge = { kind: "acknowledge", comment: null } as const;
+    const pager = { name: "pager", takesAcknowledgements: true, isByIncident: true } as const;
+    await open({ receivers: [{ name: "ops" }, pager] });
+    for (const slug of ["a", "b"]) await world.run(slug, "warn");
+    await world.actOn(1, acknowledge, { slugs: ["a"] });
+    await world.advance(minuteMs);
+    await world.actOn(1, acknowledge);
+    await world.advance(minuteMs);
+    await world.restart();
+    await world.actOn(1, { kind: "unacknowledge" });
+    await world.advance(minuteMs);
+    await world.actOn(1, acknowledge);
+    await world.advance(minuteMs);
+    await world.run("b", "fail");
+    await world.advance(minuteMs);
+    await world.actOn(1, acknowledge);
+    await world.advance(minuteMs);
+
+    const said = world
+      .notifications("pager")
+      .map(({ alerts, incident }) => `${alerts[0]?.event} ${incident?.outlived}`);
+    expect(said.filter((one) => one.startsWith("acknowledged"))).toEqual([
+      "acknowledged 0",
+      "acknowledged 0",
+      "acknowledged 1",
+    ]);
+    expect(said.slice(-2)).toEqual(["escalated 1", "acknowledged 1"]);
+    expect(world.sent("ops").flat()).not.toContain(expect.stringContaining("acknowledged"));
+  });
+
   describe("an act on an incident", () => {
     it("is done to each member that fires, once", async () => {
       await open();

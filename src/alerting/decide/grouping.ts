@@ -154,8 +154,7 @@ function planIncident(
   const isBroad = incident.verdict !== null || incident.family === "unreachable";
   const changes = isBroad ? planBroad(part) : planSeparate(part);
   // What else there is to say goes first.
-  const isQuiet = route.hasThreads === true && changes.items.length === 0;
-  const found = isQuiet ? (stopNews(part, alerts) ?? opinionNews(part)) : null;
+  const found = changes.items.length > 0 ? null : otherNews(part, route, alerts);
   const news = found === null ? changes : { ...changes, items: found.items };
   const going = new Set(news.items.map(({ alert }) => alert.id));
   const unsaid = items.flatMap(({ alert: { id: alertId, live }, open }) =>
@@ -211,8 +210,11 @@ const nothingPlanned: IncidentPlan = {
 
 /** Returns whether it is of the receiver's part: routed to it, as bad as it wants, and not silenced (CONTRACT 15, Parts). */
 function isMember({ alert, open }: Item): boolean {
-  if (open.kind === "none" || open.kind === "escalates" || open.kind === "ended-unsent") return false;
-  return alert.live === null || !alert.isSilenced;
+  return isRoutedNow(open) && (alert.live === null || !alert.isSilenced);
+}
+
+function isRoutedNow({ kind }: Outstanding): boolean {
+  return kind !== "none" && kind !== "escalates" && kind !== "ended-unsent";
 }
 
 function knownAfter(
@@ -233,6 +235,7 @@ function knownAfter(
     knowsVerdict: isOfVerdict || known?.knowsVerdict === true,
     knowsStop: known?.knowsStop === true,
     knownLook: known?.knownLook ?? 0,
+    acknowledgedKey: known?.acknowledgedKey ?? null,
     outgrownAtMs: incident.outgrownAtMs,
   };
 }
@@ -378,11 +381,38 @@ function repeatedNow({ nowMs, incident, known, items }: Part): News {
   return { items: reminders, nextAtMs: null };
 }
 
+/** What else the receiver is to be told of an incident, and what it knows then; null: nothing. */
+interface OtherNews {
+  readonly items: readonly DueItem[];
+  readonly known: ReceiverIncident;
+}
+
+function otherNews(part: Part, route: ReceiverRoute, alerts: readonly TrackedAlert[]): OtherNews | null {
+  if (route.takesAcknowledgements === true) return acknowledgementNews(part);
+  return route.hasThreads === true ? (stopNews(part, alerts) ?? opinionNews(part)) : null;
+}
+
+/**
+ * That all that fires of the receiver's part is acknowledged, once for each time that it is (CONTRACT 7, `pagerduty`); an
+ * acknowledgement that came from there is known there. One that is taken back is only noted: the service has no word for it.
+ */
+function acknowledgementNews(part: Part): OtherNews | null {
+  const { known, incident, items } = part;
+  if (known === null) return null;
+  const firing = items.flatMap(({ alert, open }) => (isRoutedNow(open) ? (alert.live ?? []) : []));
+  const isAcknowledged = firing.length > 0 && firing.every(({ acknowledgement }) => acknowledgement !== null);
+  const acknowledgedKey = isAcknowledged ? incident.outlived : null;
+  if (acknowledgedKey === known.acknowledgedKey) return null;
+  const after = { ...known, acknowledgedKey };
+  const isKnown = acknowledgedKey === null || incident.acknowledgement?.receiver === known.receiver;
+  return isKnown ? { items: [], known: after } : newsOfAll(part, "acknowledged", after);
+}
+
 /**
  * The excess of an incident that the receiver knows has stopped, which it was not notified of: with all that fires of what it was
  * notified of, also where somebody has it. Reminders are due when they were. null: nothing of it.
  */
-function stopNews(part: Part, alerts: readonly TrackedAlert[]) {
+function stopNews(part: Part, alerts: readonly TrackedAlert[]): OtherNews | null {
   const { known } = part;
   if (known === null || known.knowsStop) return null;
   if (excessStoppedAtMs(alerts.flatMap(({ live, isSilenced }) => (isSilenced ? [] : (live ?? [])))) === null)
@@ -391,7 +421,7 @@ function stopNews(part: Part, alerts: readonly TrackedAlert[]) {
 }
 
 /** A look of flatline's own at the incident that the receiver was not notified of (CONTRACT 18). null: as above. */
-function opinionNews(part: Part) {
+function opinionNews(part: Part): OtherNews | null {
   const { known, incident } = part;
   const look = incident.secondOpinion?.look ?? 0;
   if (known === null || look <= known.knownLook) return null;
@@ -400,9 +430,9 @@ function opinionNews(part: Part) {
 
 function newsOfAll(
   { nowMs, members }: Part,
-  reason: "excess_stopped" | "second_opinion",
+  reason: "acknowledged" | "excess_stopped" | "second_opinion",
   known: ReceiverIncident,
-): { readonly items: readonly DueItem[]; readonly known: ReceiverIncident } | null {
+): OtherNews | null {
   const items = members.flatMap(({ alert }) => {
     const sent = alert.live === null ? undefined : alert.sent.get(known.receiver);
     return sent === undefined ? [] : [{ ...remind(alert, sent, nowMs, reason), sent }];
@@ -419,10 +449,16 @@ function remind(
   alert: TrackedAlert,
   sent: SentState,
   nowMs: number,
-  reason: "repeat_interval" | "fleet_began" | "acknowledgement_outgrown" | "excess_stopped" | "second_opinion",
+  reason:
+    | "repeat_interval"
+    | "fleet_began"
+    | "acknowledgement_outgrown"
+    | "acknowledged"
+    | "excess_stopped"
+    | "second_opinion",
 ): DueItem {
   const { severity } = sent;
-  const event = reason === "acknowledgement_outgrown" ? "escalated" : "reminder";
+  const event = reason === "acknowledged" ? reason : reason === "acknowledgement_outgrown" ? "escalated" : "reminder";
   return {
     alert,
     notices: [{ alertId: alert.id, event, severity, previousSeverity: severity, reason, seq: null }],

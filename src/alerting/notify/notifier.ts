@@ -262,8 +262,8 @@ interface Planned {
   readonly plan: Plan;
 }
 
-function hasWork({ notifications, sent, settled }: Plan): boolean {
-  return notifications.length + sent.length + settled.length > 0;
+function hasWork({ notifications, sent, known, settled }: Plan): boolean {
+  return notifications.length + sent.length + known.length + settled.length > 0;
 }
 
 function nextLook(planned: Planned | null): number | null {

@@ -189,5 +189,6 @@ function resolveReceiver(receiver: ReceiverInput, index: number, secrets: Secret
     // The default sends no comments: a discussion is no news to everybody who reads the channel (CONTRACT 15).
     sendComments: hasThreads && receiver.sendActs === true,
     hasThreads,
+    takesAcknowledgements: kind.takesAcknowledgements === true,
   };
 }

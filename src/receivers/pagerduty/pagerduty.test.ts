@@ -118,4 +118,14 @@ describe("pagerdutyEvents", () => {
   ])("of %s", (kind, expected) => {
     expect(actions(kind)).toEqual(expected);
   });
+
+  it("acknowledges the incident under the key that is open now", () => {
+    const group = sample("group");
+    const { incident } = group;
+    if (incident === null) throw new Error("no incident");
+    const alerts = group.alerts.map((alert) => ({ ...alert, event: "acknowledged" }) as const);
+    const acknowledged = { ...group, alerts, incident: { ...incident, outlived: 2 } };
+
+    expect(pagerdutyEvents(acknowledged)).toEqual([{ event_action: "acknowledge", dedup_key: `${incident.id}.2` }]);
+  });
 });

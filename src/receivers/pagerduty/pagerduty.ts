@@ -62,6 +62,7 @@ export const pagerdutyKind = {
     { key: "webhookSecret", check: checkKey },
     { key: "url", check: checkHttpUrl },
   ],
+  takesAcknowledgements: true,
   isWithoutActs: true,
   resolve: ({ name }: ReceiverInput<typeof shape>, secrets: ReceiverSecrets): PagerdutyOptions => ({
     type: "pagerduty",
@@ -76,7 +77,7 @@ export const pagerdutyKind = {
 
 /** One event of the Events API v2, without its routing key. */
 export interface PagerdutyEvent {
-  readonly event_action: "trigger" | "resolve";
+  readonly event_action: "trigger" | "acknowledge" | "resolve";
   readonly dedup_key: string;
   readonly client?: "flatline";
   readonly client_url?: string;
@@ -92,7 +93,7 @@ export interface PagerdutyEvent {
   };
 }
 
-/** Triggers and resolves in PagerDuty; the alert's id is the dedup_key. */
+/** Triggers, acknowledges and resolves in PagerDuty; the incident's id is the dedup_key. */
 export function createPagerdutyReceiver(
   options: Omit<PagerdutyOptions, "webhookSecret">,
   deps: { readonly dispatcher: HttpDispatcher },
@@ -141,8 +142,9 @@ export function pagerdutyEvents(notification: Notification): PagerdutyEvent[] {
   const { id, outlived } = incident;
   // An acknowledgement at PagerDuty stays: when it has ended here, another incident needs another one.
   const key = keyOf(id, outlived);
-  const before = outlived === 0 ? [] : [resolveEvent(keyOf(id, outlived - 1))];
-  if (status === "resolved") return [...before, resolveEvent(key)];
+  if (notices.every(({ event }) => event === "acknowledged")) return [eventOf("acknowledge", key)];
+  const before = outlived === 0 ? [] : [eventOf("resolve", keyOf(id, outlived - 1))];
+  if (status === "resolved") return [...before, eventOf("resolve", key)];
   const [only] = notices;
   const isOne =
     only !== undefined && new Set(notices.map(({ slug }) => slug)).size === 1 && notification.fleet === null;
@@ -154,7 +156,7 @@ function keyOf(id: string, outlived: number): string {
 }
 
 function noticeEvent(notice: AlertNotice, notification: Notification, key = notice.id): PagerdutyEvent {
-  if (notification.incident === null && notice.status === "resolved") return resolveEvent(key);
+  if (notification.incident === null && notice.status === "resolved") return eventOf("resolve", key);
   const section = {
     ...noticeSection(notice, notification.generatedAtMs, notification.externalUrl),
     links: noticeLinks(notice, notification.externalUrl),
@@ -249,6 +251,6 @@ function factMap(facts: readonly Fact[]): Record<string, string> {
   return Object.fromEntries(facts.map(({ name, value }) => [name, value]));
 }
 
-function resolveEvent(id: string): PagerdutyEvent {
-  return { event_action: "resolve", dedup_key: cutText(id, limits.dedupKey) };
+function eventOf(action: "acknowledge" | "resolve", key: string): PagerdutyEvent {
+  return { event_action: action, dedup_key: cutText(key, limits.dedupKey) };
 }

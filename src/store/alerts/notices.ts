@@ -65,6 +65,8 @@ export interface ReceiverIncident {
   readonly knowsStop: boolean;
   /** The last look of flatline's own that it was notified of; 0: none. */
   readonly knownLook: number;
+  /** How many acknowledgements of the incident had ended by themselves at the one that it knows; null: it knows of none. */
+  readonly acknowledgedKey: number | null;
   /** The instant of the outgrown acknowledgement that it was last notified of; null: of none. */
   readonly outgrownAtMs: number | null;
 }

@@ -122,7 +122,7 @@ function auditOf(subject: string): unknown[] {
 describe("what PagerDuty says of an incident", () => {
   it("is one there for all of it, and quiet here at once in the name of who did it there, and loud again", async () => {
     const key = await incidentKey();
-    expect(pagerduty.requests.filter(({ path }) => path === "/v2/enqueue")).toHaveLength(1);
+    expect(pagerduty.requests.filter(({ body }) => body.includes('"trigger"'))).toHaveLength(1);
     const quiet = await post(bodyOf({ type: "incident.acknowledged", key, atMs: 1_000 }));
 
     expect(quiet).toEqual({ status: 200, outcome: "applied" });
@@ -238,4 +238,20 @@ describe("what PagerDuty says of an incident", () => {
       expect(await post(body)).toMatchObject({ status: 400 });
     },
   );
+});
+
+describe("an acknowledgement of an incident", () => {
+  it("goes to PagerDuty, under the key that it was opened with", async () => {
+    const key = await incidentKey();
+    const ack = (method: "POST" | "DELETE"): Promise<Response> =>
+      fetch(`${url}/api/v1/incidents/1/ack`, { method, headers: bearer, ...(method === "POST" ? { body: "{}" } : {}) });
+    expect((await ack("POST")).status).toBe(200);
+
+    const sent = await eventually(() => {
+      const bodies = pagerduty.requests.map(({ body }) => JSON.parse(body) as { event_action: string });
+      return bodies.find(({ event_action: action }) => action === "acknowledge") ?? null;
+    });
+    expect(sent).toEqual({ routing_key: "key", event_action: "acknowledge", dedup_key: key });
+    expect((await ack("DELETE")).status).toBe(200);
+  });
 });
