@@ -1,10 +1,9 @@
 // What an operator gets from flatline, and from what is usually wired up in its place: blackbox_exporter, Prometheus and
 // Alertmanager, on the same recorded day. node bench/peers.ts [--quick]
 import { debianTool } from "../test/support/debian-tool.ts";
-import { busyMachine, circumstances } from "./harness/measure.ts";
-import { peersTable, type Pace, type PeersResult } from "./peers/report.ts";
-import { playDay, playOutage, startWorld } from "./peers/scenario.ts";
-import { measureStorm, stormTable } from "./peers/storm.ts";
+import { busyMachine, where } from "./harness/measure.ts";
+import { peersTable } from "./peers/report.ts";
+import { playDay, playOutage, startWorld, type Pace } from "./peers/scenario.ts";
 import { peerPrograms } from "./peers/wiring.ts";
 import { buildProgram, versionOf } from "./processes.ts";
 
@@ -42,29 +41,18 @@ if (missing.length > 0) {
   process.exit();
 }
 buildProgram();
-console.error("120 of 300 organizations that break at once; Alertmanager writes what its receiver refused below");
-const storm = await measureStorm(isQuick);
-console.log(`\n${stormTable(storm)}\n`);
-
 console.error("the day, and beside it the day with a receiver that is down, for about a quarter of an hour");
 const busyBefore = await busyMachine();
-const result = await measureDays();
+await using releases = new AsyncDisposableStack();
+// Two worlds that share nothing but the machine, and do little: one after the other would take twice as long.
+const dayWorld = await startWorld(pace, releases);
+const outageWorld = await startWorld(pace, releases);
+const [day, outage] = await Promise.all([playDay(dayWorld, pace), playOutage(outageWorld, pace)]);
 const noVerdict = isQuick ? "quick" : (busyBefore ?? (await busyMachine()));
-console.log(`\n${peersTable(result, noVerdict === null ? null : "no verdict")}\n`);
-
-async function measureDays(): Promise<PeersResult> {
-  await using releases = new AsyncDisposableStack();
-  // Two worlds that share nothing but the machine, and do little: one after the other would take twice as long.
-  const dayWorld = await startWorld(pace, releases);
-  const outageWorld = await startWorld(pace, releases);
-  const [day, outage] = await Promise.all([playDay(dayWorld, pace), playOutage(outageWorld, pace)]);
-  const here = circumstances();
-  const peers = Object.entries(peerPrograms).map(([name, program]) => [name, versionOf(program)]);
-  return {
-    name: "peers",
-    ...here,
-    pace,
-    flatline: { programs: { flatline: here.versions.flatline }, day: day.flatline, outage: outage.flatline },
-    peer: { programs: Object.fromEntries(peers) as Record<string, string>, day: day.peer, outage: outage.peer },
-  };
-}
+const peers = Object.entries(peerPrograms).map(([name, program]) => `${name} ${versionOf(program)}`);
+const columns = [
+  { ...day[0], ...outage[0] },
+  { ...day[1], ...outage[1] },
+] as const;
+console.log(`\n${peersTable(["flatline", peers.join(", ")], columns, noVerdict === null ? null : "no verdict")}\n`);
+console.log(where());

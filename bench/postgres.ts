@@ -6,7 +6,7 @@ import pg from "pg";
 import { freePort } from "../test/support/free-port.ts";
 import { createPostgres } from "../test/support/postgres/process.ts";
 import type { Benchmark, Side } from "./harness/benchmark.ts";
-import { everySecond, measureChecks, tempFolder, versionOf } from "./processes.ts";
+import { everySecond, measureChecks, tempFolder } from "./processes.ts";
 import { startUpstream } from "./remote/blackbox.ts";
 
 // More than can be checked each second; and so few, each at a time of its own, that two hardly ever end at once.
@@ -38,10 +38,9 @@ export async function startPostgres(releases: AsyncDisposableStack) {
 function flatline(name: string, organizations: number, jitter: string): Side {
   return {
     name,
-    version: () => versionOf("psql"),
     start: async (quick, releases) => {
       const { client, port, pid } = await startPostgres(releases);
-      const { source } = await startUpstream("keep-alive", releases);
+      const { source } = await startUpstream(releases);
       const config = `${source}\n${everySecond(quick ? 20 : organizations, jitter)}`;
       const storage = `{ url: "postgres://postgres:bench@127.0.0.1:${port}/flatline?sslmode=disable" }`;
       return async () => {

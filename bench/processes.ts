@@ -1,8 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -124,13 +123,6 @@ export function startCommand(command: string, args: readonly string[], cwd: stri
 export function versionOf(command: string): string {
   const { stdout, stderr } = spawnSync(command, ["--version"], { encoding: "utf8" });
   return /(?:version v?|PostgreSQL\) )([^\s,]+)/.exec(`${stdout}${stderr}`)?.[1] ?? "?";
-}
-
-/** The version of an npm package, of this repository or of bench/package.json; null: it is not installed. */
-export function packageVersion(name: string): string | null {
-  const folders = createRequire(import.meta.url).resolve.paths(name) ?? [];
-  const file = folders.map((folder) => join(folder, name, "package.json")).find((path) => existsSync(path));
-  return file === undefined ? null : (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
 }
 
 /** User and system time in ticks of 10 ms and resident memory of a process with all that came from it and lives. Linux. */

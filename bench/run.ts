@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 
 import type { Benchmark } from "./harness/benchmark.ts";
-import { busyMachine, runBenchmark } from "./harness/measure.ts";
-import { goalHead, goalRows, sideTable, table, where } from "./harness/table.ts";
+import { busyMachine, runBenchmark, where } from "./harness/measure.ts";
+import { goalTable, sideTable } from "./harness/table.ts";
 import { buildProgram } from "./processes.ts";
 
 const { values, positionals } = parseArgs({
@@ -33,10 +33,10 @@ async function runOne(named: string, quick: boolean): Promise<void> {
   const { benchmark } = (await import(`./${named}.ts`)) as { benchmark: Benchmark };
   const busyBefore = await busyMachine();
   buildProgram();
-  const result = await runBenchmark(benchmark, quick);
+  const sides = await runBenchmark(benchmark, quick);
   const noVerdict = quick ? "quick" : (busyBefore ?? (await busyMachine()));
-  console.log(`\n${benchmark.title}\n\n${sideTable(benchmark, result)}\n`);
-  console.log(`${table(goalHead, goalRows(benchmark, result, noVerdict === null ? null : "no verdict"))}\n`);
-  console.log(where(result));
-  if (result.sides.some(({ failed }) => failed !== undefined)) process.exitCode = 1;
+  console.log(`\n${benchmark.title}\n\n${sideTable(benchmark, sides)}\n`);
+  console.log(`${goalTable(benchmark, sides, noVerdict === null ? null : "no verdict")}\n`);
+  console.log(where());
+  if (sides.some(({ hasFailed }) => hasFailed)) process.exitCode = 1;
 }

@@ -3,7 +3,7 @@ import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 
 import { dayMs, hourMs, minuteMs } from "../../src/base/time.ts";
-import { randomOf } from "../harness/measure.ts";
+import { createChance } from "../../test/simulation/chance.ts";
 
 /** Organizations that have events, and over how many days. */
 export const [organizations, days] = [1_000, 30];
@@ -33,7 +33,8 @@ export interface EventOptions {
  */
 export async function writeEvents({ folder, events, endMs, withIds }: EventOptions) {
   const files = { csv: join(folder, "events.csv"), numbers: join(folder, "numbers.csv") };
-  const random = randomOf(seed);
+  const chance = createChance(seed);
+  const random = (): number => chance.next();
   const organizationOf = shares(Array.from({ length: organizations }, (_, rank) => 1 / (rank + 1)));
   const types = Object.keys(assetTypes);
   const typeOf = shares(Object.values(assetTypes));

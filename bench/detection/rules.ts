@@ -1,6 +1,6 @@
 import { type Episode, episodesAt } from "../../src/backtest/episodes.ts";
 import type { EventRecord } from "../../src/backtest/event-record.ts";
-import { Replay, type ReplayCandidate } from "../../src/backtest/replay.ts";
+import { Replay } from "../../src/backtest/replay.ts";
 import { SlidingCounts } from "../../src/backtest/sliding-counts.ts";
 import { hourMs } from "../../src/base/time.ts";
 import type { BaselineKind } from "../../src/spike/median.ts";
@@ -9,58 +9,30 @@ const windowHours = 24;
 const stepMs = hourMs;
 
 /** A rule that is compared: what it would have told of a record, evaluated every hour. */
-export interface DetectionRule {
-  readonly name: string;
-  readonly kind: "flatline" | "fixed" | "spike";
-  readonly minSpikeCount: number;
-  readonly multiplier: number | null;
+interface DetectionRule {
+  readonly kind: "flatline" | "spike";
   readonly baseline: BaselineKind;
   readonly baselineDays: number;
+  readonly multiplier: number;
+  readonly minSpikeCount: number;
 }
 
-const other = { baseline: "mean", baselineDays: 7 } as const;
+const mean = { kind: "flatline", baseline: "mean", baselineDays: 7 } as const;
+const median = { kind: "flatline", baseline: "median", baselineDays: 28 } as const;
 
-/** Every rule of the table: flatline's with both baselines, a fixed threshold, and the spike type of ElastAlert. */
-export const detectionRules: readonly DetectionRule[] = [
-  ...(["mean", "median"] as const).flatMap((baseline) =>
-    [10, 20, 50].flatMap((minSpikeCount) =>
-      [2, 3, 4, 6].map((multiplier) => ({
-        ...other,
-        name: `flatline ${baseline}, ×${multiplier}, min ${minSpikeCount}`,
-        kind: "flatline" as const,
-        minSpikeCount,
-        multiplier,
-        baseline,
-      })),
-    ),
-  ),
-  ...[10, 20, 50].flatMap((minSpikeCount) =>
-    [2, 2.5, 4, 5].map((multiplier) => ({
-      name: `flatline median of 28 d, ×${multiplier}, min ${minSpikeCount}`,
-      kind: "flatline" as const,
-      minSpikeCount,
-      multiplier,
-      baseline: "median" as const,
-      baselineDays: 28,
-    })),
-  ),
-  ...[10, 20, 50, 100].map((count) => ({
-    ...other,
-    name: `fixed threshold, ${count} in 24 h`,
-    kind: "fixed" as const,
-    minSpikeCount: count,
-    multiplier: null,
-  })),
-  ...[10, 20, 50].flatMap((minSpikeCount) =>
-    [2, 4].map((multiplier) => ({
-      ...other,
-      name: `ElastAlert spike, height ${multiplier}, cur ${minSpikeCount}`,
-      kind: "spike" as const,
-      minSpikeCount,
-      multiplier,
-    })),
-  ),
-];
+/** The rows of the table by their names: flatline's rules with both baselines, and what others have. */
+export const detectionRules: Readonly<Record<string, DetectionRule>> = {
+  "flatline mean, ×2, min 10": { ...mean, multiplier: 2, minSpikeCount: 10 },
+  "flatline mean, ×4, min 10": { ...mean, multiplier: 4, minSpikeCount: 10 },
+  "flatline mean, ×2, min 20": { ...mean, multiplier: 2, minSpikeCount: 20 },
+  "flatline mean, ×4, min 20": { ...mean, multiplier: 4, minSpikeCount: 20 },
+  "flatline median of 28 d, ×2.5, min 10": { ...median, multiplier: 2.5, minSpikeCount: 10 },
+  "flatline median of 28 d, ×2.5, min 20": { ...median, multiplier: 2.5, minSpikeCount: 20 },
+  "flatline median of 28 d, ×5, min 20": { ...median, multiplier: 5, minSpikeCount: 20 },
+  "flatline median of 28 d, ×2.5, min 50": { ...median, multiplier: 2.5, minSpikeCount: 50 },
+  "fixed threshold, 20 in 24 h": { ...mean, multiplier: 0, minSpikeCount: 20 },
+  "ElastAlert spike, height 2, cur 20": { ...mean, kind: "spike", multiplier: 2, minSpikeCount: 20 },
+};
 
 /** A stretch of time, epoch ms. */
 export interface Stretch {
@@ -68,44 +40,22 @@ export interface Stretch {
   readonly toMs: number;
 }
 
-/** What each of the rules would have told, in their order. */
-export function episodesOf(record: EventRecord, stretch: Stretch): readonly (readonly Episode[])[] {
-  const own = detectionRules.filter(({ kind }) => kind === "flatline");
-  const replay = new Replay(record, own.map(candidateOf));
-  for (const atMs of hoursOf(stretch)) replay.run(atMs);
-  const outcomes = replay.outcomes();
-  return detectionRules.map((rule) => {
-    const outcome = outcomes[own.indexOf(rule)];
-    if (outcome !== undefined) return episodesAt("warn", outcome);
-    return rule.kind === "fixed" ? fixedEpisodes(record, rule, stretch) : spikeEpisodes(record, rule, stretch);
-  });
-}
-
-/** One threshold as a configuration: warn and fail at the same multiplier, so that an alert is an episode above it. */
-function candidateOf({ baseline, baselineDays, minSpikeCount, multiplier }: DetectionRule): ReplayCandidate {
-  const both = multiplier ?? 1;
-  return {
-    baseline,
-    thresholds: { windowHours, baselineDays, warnMultiplier: both, failMultiplier: both, minSpikeCount },
-    policy: { forMs: 0, keepFiringForMs: 0, unknownAfter: 3, repeatIntervalMs: 0, minBaselineCoverage: 0 },
-    maxSilenceMs: null,
+/** What a rule would have told. */
+export function episodesOf(record: EventRecord, rule: DetectionRule, stretch: Stretch): readonly Episode[] {
+  if (rule.kind === "spike") return spikeEpisodes(record, rule, stretch);
+  const { baseline, baselineDays, multiplier, minSpikeCount } = rule;
+  // Warn and fail at the same multiplier, so that an alert is an episode above it.
+  const thresholds = {
+    windowHours,
+    baselineDays,
+    warnMultiplier: multiplier,
+    failMultiplier: multiplier,
+    minSpikeCount,
   };
-}
-
-function fixedEpisodes(record: EventRecord, { minSpikeCount }: DetectionRule, stretch: Stretch): Episode[] {
-  const counts = new SlidingCounts(record, { windowHours, baselineDays: 1 }, "mean");
-  const episodes: Episode[] = [];
-  let firedAtMs: number | null = null;
-  for (const atMs of hoursOf(stretch)) {
-    const isAbove = counts.at(atMs).currentCount >= minSpikeCount;
-    if (isAbove) firedAtMs ??= atMs;
-    else if (firedAtMs !== null) {
-      episodes.push({ alertId: "", firedAtMs, endsAtMs: atMs, isOpen: false });
-      firedAtMs = null;
-    }
-  }
-  if (firedAtMs !== null) episodes.push({ alertId: "", firedAtMs, endsAtMs: stretch.toMs, isOpen: true });
-  return episodes;
+  const policy = { forMs: 0, keepFiringForMs: 0, unknownAfter: 3, repeatIntervalMs: 0, minBaselineCoverage: 0 };
+  const replay = new Replay(record, [{ baseline, thresholds, policy, maxSilenceMs: null }]);
+  for (const atMs of hoursOf(stretch)) replay.run(atMs);
+  return replay.outcomes().flatMap((outcome) => episodesAt("warn", outcome));
 }
 
 /**
@@ -121,8 +71,7 @@ function spikeEpisodes(record: EventRecord, { minSpikeCount, multiplier }: Detec
   for (const atMs of hoursOf(stretch)) {
     // The baseline of one day is the window before this one.
     const { currentCount, baselineCount } = counts.at(atMs);
-    if (atMs < deafUntilMs || currentCount < minSpikeCount || currentCount < baselineCount * (multiplier ?? 1))
-      continue;
+    if (atMs < deafUntilMs || currentCount < minSpikeCount || currentCount < baselineCount * multiplier) continue;
     // A match is a moment; it counts as long as what it tells of is within its window.
     episodes.push({ alertId: "", firedAtMs: atMs, endsAtMs: atMs + timeframeMs, isOpen: false });
     deafUntilMs = atMs + 2 * timeframeMs;

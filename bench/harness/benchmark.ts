@@ -15,8 +15,6 @@ export type Readings = Readonly<Record<string, number>>;
 /** One of the things that are compared: flatline, a variant of it, or a peer. */
 export interface Side {
   readonly name: string;
-  /** Of a peer. */
-  readonly version?: () => string;
   /** The command that installs what it needs, or null when it is here. */
   readonly missing?: () => string | null;
   /**
@@ -31,13 +29,13 @@ export interface Goal {
   /** As in docs/benchmarks.md. */
   readonly title: string;
   readonly metric: string;
-  readonly side: string;
+  /** [flatline] */
+  readonly side?: string;
   /** Absent: the median itself is held against the goal. */
   readonly peer?: string;
   /** With a peer: how many times better flatline is at least, or how many times more it needs at most. */
   readonly bound: "at least" | "at most";
   readonly goal: number;
-  readonly moonshot?: number;
 }
 
 /** What a file bench/NAME.ts exports as `benchmark`. */
@@ -53,31 +51,13 @@ export interface Benchmark {
   readonly repetitions?: number;
 }
 
-/** Where and when something was measured. */
-export interface Circumstances {
-  readonly measuredAt: string;
-  readonly machine: {
-    readonly cpu: string;
-    readonly cores: number;
-    readonly memoryGiB: number;
-    readonly kernel: string;
-  };
-  readonly versions: { readonly node: string; readonly flatline: string };
-}
-
+/** What one run gave of a side. */
 export interface SideResult {
   readonly name: string;
-  readonly version?: string;
-  /** The command that installs what was missing; then there are no metrics. */
-  readonly skipped?: string;
-  /** What went wrong; the metrics are of the repetitions before that. */
-  readonly failed?: string;
-  /** `repetitions` in the order of measuring. */
-  readonly metrics: Readonly<Record<string, { readonly median: number; readonly repetitions: readonly number[] }>>;
-}
-
-/** What one run gave. */
-export interface BenchmarkResult extends Circumstances {
-  readonly name: string;
-  readonly sides: readonly SideResult[];
+  /** The command that installs what is missing; then there are no medians. */
+  readonly skipped: string | null;
+  /** Whether something went wrong; the medians are of the repetitions before that. */
+  readonly hasFailed: boolean;
+  /** By metric. */
+  readonly medians: Readings;
 }

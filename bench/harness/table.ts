@@ -1,4 +1,4 @@
-import type { Benchmark, BenchmarkResult, Circumstances, Goal } from "./benchmark.ts";
+import type { Benchmark, Goal, SideResult } from "./benchmark.ts";
 
 /** A table in Markdown, which a terminal shows as one, too; columns of numbers are aligned at the right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -18,40 +18,35 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 }
 
 /** The sides' medians. */
-export function sideTable({ metrics }: Benchmark, { sides }: BenchmarkResult): string {
+export function sideTable({ metrics }: Benchmark, sides: readonly SideResult[]): string {
   return table(
     ["", ...metrics.map(({ title, unit }) => `${title} (${unit})`)],
-    sides.map(({ name, metrics: measured, skipped }) => [
-      skipped === undefined ? name : `${name}, not installed`,
-      ...metrics.map((metric) => formatMedian(measured[metric.name]?.median)),
+    sides.map(({ name, medians, skipped }) => [
+      skipped === null ? name : `${name}, not installed`,
+      ...metrics.map((metric) => formatMedian(medians[metric.name])),
     ]),
   );
 }
 
-/** The head of rows of goals. */
-export const goalHead = ["", "", "flatline", "peer", "ratio", "goal (moonshot)"];
-
 /** A row for each goal: flatline's median, its peer's, their ratio, and whether it is reached; `noVerdict` says why that is not said. */
-export function goalRows(benchmark: Benchmark, result: BenchmarkResult, noVerdict: string | null): string[][] {
-  return benchmark.goals.map((goal) => {
+export function goalTable(benchmark: Benchmark, sides: readonly SideResult[], noVerdict: string | null): string {
+  const rows = benchmark.goals.map((goal) => {
     const metric = benchmark.metrics.find(({ name }) => name === goal.metric);
-    const sideOf = (name?: string) => result.sides.find((side) => side.name === name);
-    const own = sideOf(goal.side)?.metrics[goal.metric]?.median;
-    const peer = sideOf(goal.peer);
-    const peers = peer?.metrics[goal.metric]?.median;
+    const medianOf = (name: string | undefined) => sides.find((side) => side.name === name)?.medians[goal.metric];
+    const [own, peers] = [medianOf(goal.side ?? "flatline"), medianOf(goal.peer)];
     const isTurned = goal.bound === "at least" && metric?.better === "less";
     const ratio = goal.peer === undefined ? own : isTurned ? quotient(peers, own) : quotient(own, peers);
     const unit = goal.peer === undefined ? ` ${metric?.unit ?? ""}` : "×";
-    const missing = peer?.skipped === undefined ? formatMedian(peers) : "not installed:";
     return [
       `\`${benchmark.name}\``,
       goal.title,
       formatMedian(own),
-      goal.peer === undefined ? "" : `${missing} ${goal.peer}`,
+      goal.peer === undefined ? "" : `${formatMedian(peers)} ${goal.peer}`,
       ratio === undefined ? "–" : `${formatNumber(ratio)}${unit}`,
       `${formatGoal(goal, unit)}, ${noVerdict ?? verdictOf(goal, ratio)}`,
     ];
   });
+  return table(["", "", "flatline", "peer", "ratio", "goal"], rows);
 }
 
 function quotient(of: number | undefined, by: number | undefined): number | undefined {
@@ -62,30 +57,19 @@ function formatMedian(value: number | undefined): string {
   return value === undefined ? "–" : formatNumber(value);
 }
 
-/** "≥ 8× (12×)" */
-export function formatGoal({ bound, goal, moonshot }: Pick<Goal, "bound" | "goal" | "moonshot">, unit = "×"): string {
-  const far = moonshot === undefined ? "" : ` (${formatNumber(moonshot)}${unit})`;
-  return `${bound === "at least" ? "≥" : "≤"} ${formatNumber(goal)}${unit}${far}`;
+/** "≥ 8×" */
+export function formatGoal({ bound, goal }: Pick<Goal, "bound" | "goal">, unit = "×"): string {
+  return `${bound === "at least" ? "≥" : "≤"} ${formatNumber(goal)}${unit}`;
 }
 
-/** "moonshot", "met", "missed", "not measured" */
-export function verdictOf(
-  { bound, goal, moonshot }: Pick<Goal, "bound" | "goal" | "moonshot">,
-  ratio?: number,
-): string {
-  const reaches = (limit: number): boolean => (bound === "at least" ? (ratio ?? 0) >= limit : (ratio ?? 0) <= limit);
+/** "met", "missed", "not measured" */
+export function verdictOf({ bound, goal }: Pick<Goal, "bound" | "goal">, ratio?: number): string {
   if (ratio === undefined) return "not measured";
-  if (moonshot !== undefined && reaches(moonshot)) return "moonshot";
-  return reaches(goal) ? "met" : "missed";
+  return (bound === "at least" ? ratio >= goal : ratio <= goal) ? "met" : "missed";
 }
 
 /** With thousands separators, and as many digits as mean something. */
 export function formatNumber(value: number): string {
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
   return value.toLocaleString("en-US", { maximumFractionDigits: digits });
-}
-
-/** "2026-11-27, 2 × …, Linux …, Node.js …." */
-export function where({ machine, versions, measuredAt }: Circumstances): string {
-  return `${measuredAt.slice(0, 10)}, ${machine.cores} × ${machine.cpu}, ${machine.memoryGiB} GiB, Linux ${machine.kernel}, Node.js ${versions.node}.`;
 }

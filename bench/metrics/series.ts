@@ -1,5 +1,4 @@
-import { createRequire } from "node:module";
-import type { Counter as CounterType, Gauge as GaugeType, Registry as RegistryType } from "prom-client";
+import { Counter, Gauge, Registry } from "prom-client";
 
 import { secondMs } from "../../src/base/time.ts";
 import { createAppMetrics } from "../../src/metrics/app-metrics.ts";
@@ -9,8 +8,6 @@ import { evaluateSpike, type SpikeResult } from "../../src/spike/spike.ts";
 
 // Thirty series of each organization, as the daemon has of an ok one with stored events: its severity, counts, thresholds
 // and findings, its runs and when they were, its gate and its share of false deaths.
-const organizations = 10_000;
-const quickOrganizations = 200;
 // A fleet on the default schedule of 5 minutes, scraped every 15 seconds: so many have run since the last scrape.
 const changedShare = 1 / 20;
 
@@ -38,7 +35,7 @@ const noFleet = {
 export interface BenchSeries {
   /** Lets a twentieth of the organizations run again, as happens between two scrapes. */
   change(): void;
-  render(format: "text" | "openmetrics", encoding: "identity" | "gzip"): Promise<ExpositionBody>;
+  render(): Promise<ExpositionBody>;
 }
 
 function slugOf(organization: number): string {
@@ -81,14 +78,6 @@ function input(organization: number, round: number): CheckSeriesInput {
   };
 }
 
-/** How often Prometheus scrapes in the benchmark: prom-client's answer alone takes more than a second. */
-export const benchScrapeMs = 5_000;
-
-/** As many organizations as both sides have. */
-export function seriesOrganizations(quick: boolean): number {
-  return quick ? quickOrganizations : organizations;
-}
-
 /** flatline's own. */
 export function flatlineSeries(count: number): BenchSeries {
   const metrics = createAppMetrics({ version: "0.0.0", nodeVersion: "24.0.0", withProcess: false });
@@ -106,25 +95,19 @@ export function flatlineSeries(count: number): BenchSeries {
         metrics.checks.set(input(one, round));
       }
     },
-    render: (format, encoding) => {
+    render: () => {
       // The time of the first runs, always: no result becomes stale.
       const gauges: FleetGauges = { ...noFleet, gates, nowMs: startedAtMs };
-      return metrics.render(format, encoding, gauges);
+      return metrics.render("text", "identity", gauges);
     },
   };
 }
 
 /** prom-client's, read from flatline's exposition so that they are the same. */
-export async function promClientSeries(quick: boolean): Promise<BenchSeries> {
-  const { Counter, Gauge, Registry } = createRequire(import.meta.url)("prom-client") as {
-    Counter: typeof CounterType;
-    Gauge: typeof GaugeType;
-    Registry: typeof RegistryType;
-  };
+export async function promClientSeries(count: number): Promise<BenchSeries> {
   const registry = new Registry();
-  const text = (await flatlineSeries(seriesOrganizations(quick)).render("text", "identity")).join("");
-  const count = seriesOrganizations(quick);
-  const instruments = new Map<string, GaugeType | CounterType>();
+  const text = (await flatlineSeries(count).render()).join("");
+  const instruments = new Map<string, Gauge | Counter>();
   for (const [, name = "", labelText = "", value = ""] of text.matchAll(/^(flatline_\w+)\{(.*slug=.*)\} (\S+)$/gm)) {
     const labels = Object.fromEntries([...labelText.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, is]) => [key, is]));
     const options = { name, help: name, labelNames: Object.keys(labels), registers: [registry] };
@@ -134,7 +117,7 @@ export async function promClientSeries(quick: boolean): Promise<BenchSeries> {
   }
   let round = 0;
   const set = (name: string, labels: Record<string, string>, value: number): void =>
-    (instruments.get(`flatline_check_${name}`) as GaugeType).set(labels, value);
+    (instruments.get(`flatline_check_${name}`) as Gauge).set(labels, value);
   return {
     change: () => {
       for (const one of changed(round++, count)) {

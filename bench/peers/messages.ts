@@ -4,11 +4,7 @@ import type { Received } from "./server.ts";
 export interface Message {
   /** Epoch ms. */
   readonly atMs: number;
-  readonly alerts: readonly {
-    readonly slug: string;
-    readonly status: "firing" | "resolved";
-    readonly severity: string;
-  }[];
+  readonly alerts: readonly { readonly slug: string; readonly status: "firing" | "resolved" }[];
   /** Its sentences, without names and numbers that only a program reads. */
   readonly text: string;
 }
@@ -28,7 +24,7 @@ interface FlatlineBody {
 interface AlertmanagerBody {
   readonly alerts: readonly {
     readonly status: Alert["status"];
-    readonly labels: { readonly slug: string; readonly severity: string };
+    readonly labels: { readonly slug: string };
     readonly annotations: { readonly summary: string };
   }[];
 }
@@ -40,11 +36,7 @@ export function flatlineMessage({ atMs, body }: Received): Message {
     ...(result?.findings ?? []).map(({ message }) => message),
     result?.suggestedAction ?? "",
   ]);
-  return {
-    atMs,
-    alerts: alerts.map(({ slug, status, severity }) => ({ slug, status, severity })),
-    text: textOf([summary, ...sentences]),
-  };
+  return { atMs, alerts, text: textOf([summary, ...sentences]) };
 }
 
 /** Parses Alertmanager's webhook: the summary of each alert, which is all that its rule could write. */
@@ -52,7 +44,7 @@ export function alertmanagerMessage({ atMs, body }: Received): Message {
   const { alerts } = JSON.parse(body) as AlertmanagerBody;
   return {
     atMs,
-    alerts: alerts.map(({ status, labels: { slug, severity } }) => ({ slug, status, severity })),
+    alerts: alerts.map(({ status, labels: { slug } }) => ({ slug, status })),
     text: textOf(alerts.map(({ status, annotations }) => `[${status}] ${annotations.summary}`)),
   };
 }

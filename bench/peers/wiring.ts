@@ -29,8 +29,7 @@ export const peerPrograms = {
   Alertmanager: "prometheus-alertmanager",
 } as const;
 
-/** The program of flatline, the built one. */
-export const flatlineEntry = fileURLToPath(new URL("../../bin/flatline.js", import.meta.url));
+const flatlineEntry = fileURLToPath(new URL("../../bin/flatline.js", import.meta.url));
 
 interface Program {
   readonly command: string;
@@ -44,8 +43,8 @@ interface Program {
 export interface Monitor {
   /** All processes together. */
   usage(): ReturnType<typeof usageOf>;
-  /** Ends all processes with this signal at once, and starts them again. */
-  restart(signal: "SIGTERM" | "SIGKILL"): Promise<void>;
+  /** Ends all processes by SIGKILL at once, and starts them again. */
+  restart(): Promise<void>;
 }
 
 /** Starts the programs; resolves when all of them are ready. */
@@ -69,8 +68,8 @@ export async function startMonitor(programs: readonly Program[], releases: Async
         residentBytes: each.reduce((sum, { residentBytes }) => sum + residentBytes, 0),
       };
     },
-    restart: async (signal) => {
-      await stop(signal);
+    restart: async () => {
+      await stop("SIGKILL");
       await start();
     },
   };
@@ -97,21 +96,15 @@ log: { level: error }
   return [{ command: process.execPath, args, cwd: folder, readyUrl: `http://127.0.0.1:${port}/-/ready` }];
 }
 
-/**
- * Writes the configurations of blackbox_exporter, Prometheus and Alertmanager, and returns the three programs. Each alert goes
- * to the receiver once for each way to group it, at its path.
- */
-export async function wirePeer(
-  wiring: Wiring,
-  groupings: Readonly<Record<string, string>>,
-): Promise<readonly Program[]> {
+/** Writes the configurations of blackbox_exporter, Prometheus and Alertmanager, which notifies the receiver at `/peer`. */
+export async function wirePeer(wiring: Wiring): Promise<readonly Program[]> {
   const { folder } = wiring;
   const [exporter, prometheus, alertmanager] = [await freePort(), await freePort(), await freePort()];
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "blackbox.yml"), blackboxModules(wiring.slugs));
   await writeFile(join(folder, "prometheus.yml"), prometheusConfig(wiring, exporter, alertmanager));
   await writeFile(join(folder, "rules.yml"), alertRules);
-  await writeFile(join(folder, "alertmanager.yml"), alertmanagerConfig(wiring, groupings));
+  await writeFile(join(folder, "alertmanager.yml"), alertmanagerConfig(wiring));
   const program = (command: string, port: number, path: string, args: readonly string[]): Program => ({
     command,
     args: [...args, `--web.listen-address=127.0.0.1:${port}`, "--log.level=error"],
@@ -202,21 +195,14 @@ const alertRules = `groups:
           summary: 'The dead-asset-spike healthcheck of {{ $labels.slug }} gives no result'
 `;
 
-function alertmanagerConfig(
-  { receiverUrl, groupWaitSeconds, groupIntervalSeconds }: Wiring,
-  groupings: Readonly<Record<string, string>>,
-): string {
-  const paths = Object.keys(groupings);
-  const routes = paths.map((path) => `    - { receiver: ${path}, group_by: ${groupings[path]}, continue: true }\n`);
-  const receivers = paths.map(
-    (path) => `  - { name: ${path}, webhook_configs: [{ url: "${receiverUrl}/${path}" }] }\n`,
-  );
+function alertmanagerConfig({ receiverUrl, groupWaitSeconds, groupIntervalSeconds }: Wiring): string {
   return `route:
-  receiver: ${paths[0]}
+  receiver: peer
+  group_by: [alertname]
   group_wait: ${groupWaitSeconds}s
   group_interval: ${groupIntervalSeconds}s
   repeat_interval: 4h
-  routes:
-${routes.join("")}receivers:
-${receivers.join("")}`;
+receivers:
+  - { name: peer, webhook_configs: [{ url: "${receiverUrl}/peer" }] }
+`;
 }

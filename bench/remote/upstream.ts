@@ -4,9 +4,8 @@ import type { AddressInfo } from "node:net";
 import { evaluateSpike } from "../../src/spike/spike.ts";
 
 // A process of its own, so that what it costs is neither side's: it answers each healthcheck request with a result about the
-// organization that was asked for. Its first line on stdout is its port. Argument: "close" ends each connection after its answer.
+// organization that was asked for. Its first line on stdout is its port.
 
-const closes = process.argv[2] === "close";
 let answered = 0;
 
 const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
@@ -21,7 +20,6 @@ const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) =>
     response.writeHead(200, {
       "content-type": "application/json",
       "content-length": Buffer.byteLength(text),
-      ...(closes ? { connection: "close" } : {}),
     });
     response.end(text);
   });
