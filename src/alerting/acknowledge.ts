@@ -5,16 +5,13 @@ import type { AlertState } from "../store/alerts/alerts.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import { keepComment } from "./acts/comment.ts";
 import type { ActContext } from "./acts/judge.ts";
-import { noteActNotice, releasedEntries, type ActEntry, type NoteEntries } from "./acts/act-notice.ts";
-import { changeGate, requireMayOpen } from "./acts/gate-change.ts";
+import { noteActNotice, type ActEntry, type NoteEntries } from "./acts/act-notice.ts";
 
 /** An acknowledgement of an alert, and its author. */
 export interface Acknowledgement {
   readonly alertId: string;
   readonly author: Actor;
   readonly comment: string | null;
-  /** Whether the author may open a held gate, where an acknowledgement does. */
-  readonly mayOpenGate: boolean;
   /** What else the audit keeps of it [nothing]. */
   readonly facts?: Readonly<Record<string, string>>;
   /** The incident on which the act is, and its severity, above which it ends; absent: it is on this alert alone. */
@@ -26,8 +23,7 @@ export interface Acknowledgement {
 /**
  * Makes an alert quiet until it is resolved or worse than it is now (CONTRACT 3, `alerts ack`); doing it again replaces who
  * and why. Wake the notifier afterwards.
- * @throws FlatlineError not_found without a live alert of that id, conflict when it does not fire yet, forbidden when it would
- *   open the gate and the author may not
+ * @throws FlatlineError not_found without a live alert of that id, conflict when it does not fire yet
  */
 export async function acknowledgeAlert(
   { store, ...context }: ActContext,
@@ -40,7 +36,7 @@ export async function acknowledgeAlert(
 export async function acknowledgeIn(
   parts: StoreParts,
   { settings, nowMs }: Omit<ActContext, "store">,
-  { alertId, author, comment, mayOpenGate, facts = {}, incident, ...act }: Acknowledgement,
+  { alertId, author, comment, facts = {}, incident, ...act }: Acknowledgement,
 ): Promise<AlertState> {
   const alert = await parts.alerts.byId(alertId);
   if (alert === null) throw new FlatlineError("not_found", "no live alert has this id");
@@ -58,24 +54,21 @@ export async function acknowledgeIn(
       ...(incident === undefined ? {} : { isOfIncident: true }),
     },
   };
-  const { opened } = await changeGate(parts, { slug, settings, by: author.name, comment, nowMs }, async () => {
-    await parts.alerts.change(acknowledged);
-    const entry = { alertId, check, slug, kind, atMs: nowMs, severity };
-    await parts.alertHistory.append({ ...entry, event: "acknowledged", reason: "acknowledged" });
-  });
-  if (!mayOpenGate) requireMayOpen(slug, opened);
+  await parts.alerts.change(acknowledged);
+  const entry = { alertId, check, slug, kind, atMs: nowMs, severity };
+  await parts.alertHistory.append({ ...entry, event: "acknowledged", reason: "acknowledged" });
   if (comment !== null && incident === undefined)
     await keepComment(parts, { alertId, slug, author, text: comment, nowMs, act: "acknowledge" });
-  const said = { by: author.name, comment };
-  const entry: ActEntry = {
+  const noted: ActEntry = {
     event: "acknowledged",
     reason: "acknowledged",
     alert: acknowledged,
     endsAtMs: null,
-    ...said,
+    by: author.name,
+    comment,
   };
   const noteEntries = act.note ?? ((entries) => noteActNotice(parts, { settings, slug, nowMs }, entries));
-  await noteEntries([entry, ...releasedEntries(opened, said)]);
+  await noteEntries([noted]);
   const of = incident === undefined ? {} : { incidentId: incident.id };
   const detail = { check, kind, severity, ...(comment === null ? {} : { comment }), ...of, ...facts };
   await parts.audit.append({ atMs: nowMs, actor: author, action: "acknowledge", slug, subject: alertId, detail });

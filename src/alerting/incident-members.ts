@@ -25,7 +25,7 @@ export async function memberViewer(
       alert,
       end,
       isSilenced: end === null && rules.some((rule) => matches(rule, subject)),
-      isQuiet: end === null && isQuietUnder(incident, alert, policy),
+      isQuiet: end === null && isQuietUnder(incident, alert),
       holdsGate: failure !== undefined && releaseOf({ alert, end, ...failure }, policy) === null,
     };
   };

@@ -9,7 +9,6 @@ import type { Store } from "../store/store.ts";
 import { acknowledgeAlert } from "./acknowledge.ts";
 import { actOnIncident, type IncidentAct, type IncidentActRequest } from "./acts/incident-acts.ts";
 import type { ActLink } from "./act-link.ts";
-import { isGateAlert } from "./decide/gate.ts";
 import type { AlertingSettings } from "./settings.ts";
 import type { SilenceBook } from "./silence-book.ts";
 
@@ -25,7 +24,7 @@ export interface OutsideIncident {
 }
 
 /** What became of an act from outside; only `applied` changed something. */
-export type OutsideOutcome = "applied" | "repeated" | "late" | "no_alert" | "unchanged" | "opens_gate";
+export type OutsideOutcome = "applied" | "repeated" | "late" | "no_alert" | "unchanged";
 
 /** Acts that come from where people read their messages (CONTRACT 13). */
 export interface OutsideActs {
@@ -49,8 +48,6 @@ export interface OutsideActsOptions {
   readonly clock: Clock;
   /** Returns the settings that hold now. */
   readonly settings: () => AlertingSettings;
-  /** Whether an acknowledgement releases the organization's gate. */
-  readonly acknowledgementOpensGate: (slug: string) => boolean;
   /** A book that writes in the given store. */
   readonly silencesOf: (store: Store) => Pick<SilenceBook, "add">;
   /** Ids, unique over all time. */
@@ -67,7 +64,6 @@ export function createOutsideActs({
   store,
   clock,
   settings,
-  acknowledgementOpensGate,
   silencesOf,
   newId,
   onChange,
@@ -91,7 +87,6 @@ export function createOutsideActs({
       // It ended, or was taken back, between the look and the act.
       if (error instanceof FlatlineError && error.code === "not_found") return "no_alert";
       if (error instanceof FlatlineError && error.code === "conflict") return "unchanged";
-      if (error instanceof FlatlineError && error.code === "forbidden") return "opens_gate";
       throw error;
     }
     onChange();
@@ -100,9 +95,7 @@ export function createOutsideActs({
 
   function obstacle(alert: AlertState | null, wanted: "acknowledge" | "silence"): OutsideOutcome | null {
     if (alert === null || alert.state !== "firing") return "no_alert";
-    if (wanted === "silence") return null;
-    if (alert.acknowledgement !== null) return "unchanged";
-    return opensGate(alert, acknowledgementOpensGate) ? "opens_gate" : null;
+    return wanted === "acknowledge" && alert.acknowledgement !== null ? "unchanged" : null;
   }
 
   async function foresee(link: ActLink): ReturnType<OutsideActs["foresee"]> {
@@ -127,12 +120,10 @@ export function createOutsideActs({
     request: Pick<IncidentActRequest, "incident" | "act" | "author" | "isDryRun"> & { readonly receiver: string },
   ): Promise<OutsideOutcome> {
     const context = { store: noting, settings: settings(), nowMs: clock.nowMs(), newId };
-    const everything = { slugs: null, mayOpenGate: false };
     try {
-      const { done, skipped } = await actOnIncident(context, { ...request, ...everything });
+      const { done, skipped } = await actOnIncident(context, { ...request, slugs: null });
       if (done.length > 0) return "applied";
-      if (skipped.some(({ reason }) => reason === "already")) return "unchanged";
-      return skipped.some(({ reason }) => reason === "needs_gate") ? "opens_gate" : "no_alert";
+      return skipped.some(({ reason }) => reason === "already") ? "unchanged" : "no_alert";
     } catch (error) {
       if (!request.isDryRun) throw error;
       if (error instanceof FlatlineError && (error.code === "not_found" || error.code === "conflict"))
@@ -157,7 +148,7 @@ export function createOutsideActs({
       const request = { incident: found.number, act, author, receiver };
       const foreseen = await onIncident(store, { ...request, isDryRun: true });
       // This secret gives no right over alerts that were sent to other receivers only.
-      if (foreseen === "no_alert" || foreseen === "opens_gate") return foreseen;
+      if (foreseen === "no_alert") return foreseen;
       const noted: OutsideAct = { id, via: "pagerduty", alertId: incidentId, occurredAtMs, atMs: nowMs };
       const outcome = await carryOut(noted, async (noting) => {
         // What changes nothing counts for the order of what comes later.
@@ -179,7 +170,7 @@ export function createOutsideActs({
           return onIncident(noting, { incident, act: acknowledge, author, receiver, isDryRun: false });
         }
         if (link.act === "acknowledge") {
-          const acknowledgement = { alertId, author, comment: null, mayOpenGate: false };
+          const acknowledgement = { alertId, author, comment: null };
           return acknowledgeAlert({ store: noting, settings: settings(), nowMs }, acknowledgement);
         }
         const { slug = "", check = null } = alert ?? {};
@@ -195,23 +186,6 @@ export function createOutsideActs({
 export function incidentOfLink({ act, alertId }: Pick<ActLink, "act" | "alertId">): number | null {
   const number = /^incident-(\d{1,9})$/.exec(alertId)?.[1];
   return number === undefined || act !== "acknowledge" ? null : Number(number);
-}
-
-/** Returns whether an acknowledgement would release what this alert holds. */
-export function opensGate(
-  {
-    check,
-    kind,
-    slug,
-    severity,
-    peak,
-  }: Pick<AlertState, "check" | "kind" | "slug" | "severity"> & {
-    readonly peak: { readonly severity: AlertState["severity"] } | null;
-  },
-  acknowledgementOpensGate: (slug: string) => boolean,
-): boolean {
-  const hasFailed = severity === "fail" || peak?.severity === "fail";
-  return isGateAlert({ check, kind }) && hasFailed && acknowledgementOpensGate(slug);
 }
 
 /** Notes the act; why it is not to be carried out, else null. */

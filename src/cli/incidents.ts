@@ -69,7 +69,7 @@ export const registerIncidents: RegisterCommand = (program: Command, context: Cl
       const undo = flags.undo === true;
       const method = undo ? "DELETE" : "POST";
       const word = undo ? "no longer acknowledged" : "acknowledged";
-      await run(id, flags, context, { method, path: "ack", body: said(flags), word, mayOpen: !undo });
+      await run(id, flags, context, { method, path: "ack", body: said(flags), word, mayOpen: false });
     });
   addAct(
     incidents,
@@ -237,7 +237,6 @@ const skipWords: Readonly<Record<string, string>> = {
   ended: "over",
   already: "already so",
   not_judged_kind: "not of a kind that is judged",
-  needs_gate: 'would open a gate, which needs the right "gate"',
   not_held: "held no gate",
 };
 

@@ -1,5 +1,4 @@
 import { isQuietUnder } from "../alerting/decide/quiet.ts";
-import type { AlertingSettings } from "../alerting/settings.ts";
 import { readAlertingView, type AlertView } from "../alerting/view.ts";
 import { heldGates } from "../alerting/decide/gate.ts";
 import { FlatlineError } from "../base/errors.ts";
@@ -41,7 +40,7 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
     const { alerts } = await readAlertingView(store, settings, nowMs);
     const open = await store.incidents.open();
     return {
-      incidents: openIncidents(open, alerts, settings),
+      incidents: openIncidents(open, alerts),
       checks: checkNames,
       families: familiesOf(targets.map(({ check }) => check)),
       hasVerdict: open.some(({ verdict }) => verdict !== null),
@@ -92,11 +91,7 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
 }
 
 /** Returns how each open incident stands, by the alerts of it that fire. */
-function openIncidents(
-  open: readonly Incident[],
-  alerts: readonly AlertView[],
-  settings: AlertingSettings,
-): FleetGauges["incidents"] {
+function openIncidents(open: readonly Incident[], alerts: readonly AlertView[]): FleetGauges["incidents"] {
   const firing = Map.groupBy(
     alerts.filter(({ alert }) => alert.state === "firing"),
     ({ alert }) => alert.incident?.number ?? 0,
@@ -104,8 +99,7 @@ function openIncidents(
   return open.map((incident) => {
     const members = firing.get(incident.number) ?? [];
     const loud = members.filter(({ isSilenced }) => !isSilenced);
-    const isTaken = ({ alert }: AlertView): boolean =>
-      alert.acknowledgement !== null || isQuietUnder(incident, alert, settings.gateOf(alert.slug));
+    const isTaken = ({ alert }: AlertView): boolean => alert.acknowledgement !== null || isQuietUnder(incident, alert);
     const state = loud.length === 0 ? "silenced" : loud.every(isTaken) ? "acknowledged" : "active";
     const severity = worstSeverity((loud.length === 0 ? members : loud).map(({ alert }) => alert.severity));
     return { family: incident.family, severity, state };

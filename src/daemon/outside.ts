@@ -1,5 +1,5 @@
 import { readActLink, type ActLink } from "../alerting/act-link.ts";
-import { createOutsideActs, opensGate, type OutsideOutcome } from "../alerting/outside-acts.ts";
+import { createOutsideActs, type OutsideOutcome } from "../alerting/outside-acts.ts";
 import { createSilenceBook } from "../alerting/silence-book.ts";
 import { readSnapshot } from "../alerting/notify/snapshot.ts";
 import type { Logger } from "../base/logger.ts";
@@ -38,7 +38,6 @@ export function createOutsidePorts(options: OutsidePortsOptions): {
     settings: () => runtime.current().settings,
     newId,
     onChange,
-    acknowledgementOpensGate: (slug) => acknowledgementOpensGate(config(), slug),
     silencesOf: (noting) =>
       createSilenceBook({ store: noting, clock, logger, newId, settings: () => runtime.current().settings, onChange }),
   });
@@ -53,16 +52,7 @@ export function createOutsidePorts(options: OutsidePortsOptions): {
     const subject = incident === null ? await subjectOf(alert) : await incidentSubject(incident);
     const outcome = await act(link);
     const { alertId, receiver, expiresAtMs } = link;
-    return {
-      kind: "known",
-      act: link.act,
-      alertId,
-      receiver,
-      expiresAtMs,
-      outcome,
-      alert: subject,
-      holdsGate: alert !== null && opensGate(alert, () => true),
-    };
+    return { kind: "known", act: link.act, alertId, receiver, expiresAtMs, outcome, alert: subject };
   }
 
   async function subjectOf(alert: AlertState | null): Promise<LinkView["alert"]> {
@@ -110,9 +100,4 @@ export function createOutsidePorts(options: OutsidePortsOptions): {
       },
     },
   };
-}
-
-/** Returns whether an acknowledgement releases the gate of an organization; of one that is gone, none does. */
-export function acknowledgementOpensGate({ organizations }: Pick<Config, "organizations">, slug: string): boolean {
-  return organizations.some((one) => one.slug === slug && one.gate.releaseOn.includes("acknowledged"));
 }

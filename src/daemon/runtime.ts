@@ -4,7 +4,6 @@ import type { OutboxReceiver } from "../alerting/deliver/attempt.ts";
 import type { IncidentMessages, Receiver } from "../alerting/deliver/receiver.ts";
 import { shorteningReceiver } from "../alerting/deliver/shortening.ts";
 import { firingOf, presentOf } from "../alerting/notify/present.ts";
-import { opensGate } from "../alerting/outside-acts.ts";
 import type { AlertingSettings } from "../alerting/settings.ts";
 import type { Logger } from "../base/logger.ts";
 import type { CheckTarget } from "../checks/checks.ts";
@@ -25,7 +24,6 @@ import { evaluateRound } from "../service/local-evaluation.ts";
 import type { Board } from "../store/runs/board.ts";
 import { ruleOf } from "./baselines.ts";
 import type { Parts } from "./parts.ts";
-import { acknowledgementOpensGate } from "./outside.ts";
 import { createSource, type Source, type SourceDeps } from "./source.ts";
 import { alertingSettings, checkTargets } from "./targets.ts";
 import { lookSettingsOf } from "./look-settings.ts";
@@ -179,8 +177,6 @@ function linkSigner(config: Config): SignLinks | null {
     };
     if ("number" in subject)
       return [link("acknowledge", `incident-${subject.number}`, `Acknowledge ${formatCount(subject.toAcknowledge)}`)];
-    return linkActs
-      .filter((act) => act !== "acknowledge" || !opensGate(subject, (slug) => acknowledgementOpensGate(config, slug)))
-      .map((act) => link(act, subject.id, labels[act]));
+    return linkActs.map((act) => link(act, subject.id, labels[act]));
   };
 }

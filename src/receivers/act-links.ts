@@ -8,9 +8,7 @@ import { isTest, latestNotices } from "./wording/wording.ts";
 export type SignLinks = (subject: LinkSubject, receiver: string, nowMs: number) => readonly MessageLink[];
 
 /** The subject of a link: an alert, or several alerts of an incident, by its number. */
-export type LinkSubject =
-  | Pick<AlertNotice, "id" | "check" | "kind" | "slug" | "severity" | "peak">
-  | { readonly number: number; readonly toAcknowledge: number };
+export type LinkSubject = Pick<AlertNotice, "id"> | { readonly number: number; readonly toAcknowledge: number };
 
 /**
  * Returns the links of a message that is about one alert or incident which fires (CONTRACT 7 and 15); none in any other. They are made for each attempt and

@@ -122,15 +122,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       ]);
     });
 
-    it("gets the gate that an acknowledgement opens", async () => {
-      await open(releaseOn("acknowledged"));
-      await fire();
-      await world.acknowledge("acme");
-      await world.settle();
-
-      expect(acts()).toEqual([["acknowledged acknowledged", "released released_by_acknowledgement"]]);
-    });
-
     it("gets one notification of an act on an incident, whatever number of alerts it is of", async () => {
       await open({ slugs: ["acme", "globex", "initech"] });
       for (const slug of ["acme", "globex", "initech"]) await world.run(slug, "fail");
@@ -186,25 +177,25 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
     });
 
     it("gets the gate that a change of releaseOn opens, once, however many processes apply it", async () => {
-      await open();
+      await open(releaseOn());
       await fire();
-      await world.acknowledge("acme");
-      await world.reload(releaseOn("judged", "acknowledged"));
+      await world.judge("acme", "real");
+      await world.reload(releaseOn("judged"));
       const { store, clock } = world;
       const settings = {
-        gateOf: gateBy("judged", "acknowledged"),
+        gateOf: gateBy("judged"),
         receivers: [{ ...platform, minSeverity: "warn", sendResolved: true, sendUnknown: true, match: null } as const],
       };
-      const before = { settings: { gateOf: gateBy("judged") }, sinceMs: clock.nowMs() - hourMs };
+      const before = { settings: { gateOf: gateBy() }, sinceMs: clock.nowMs() - hourMs };
       await recordGatesOpenedByReload({ store, settings, nowMs: clock.nowMs() }, before);
       await world.settle();
       await world.advance(hourMs);
-      await world.reload(releaseOn("judged"));
-      await world.reload(releaseOn("acknowledged"));
+      await world.reload(releaseOn());
+      await world.reload(releaseOn("judged", "resolved"));
       await world.settle();
 
       expect(acts()).toEqual([
-        ["acknowledged acknowledged"],
+        ["judged judged_real"],
         ["released released_by_configuration"],
         ["released released_by_configuration"],
       ]);
@@ -213,8 +204,8 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(opened?.alerts[0]).toMatchObject({ status: "firing", act: { by: null, comment: null } });
       const releases = await world.store.gate.releases("acme", 9);
       expect(releases.map(({ how, by }) => [how, by])).toEqual([
-        ["acknowledged", null],
-        ["acknowledged", null],
+        ["judged", null],
+        ["judged", null],
       ]);
     });
 
@@ -235,7 +226,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
     it("hears nothing of a reload that leaves every gate as it was", async () => {
       await open();
       await fire();
-      await world.reload(releaseOn("judged", "acknowledged"));
+      await world.reload(releaseOn("judged", "resolved"));
       await world.settle();
 
       expect(acts()).toEqual([]);

@@ -51,7 +51,7 @@ const sources: Readonly<Record<SourceKind, string>> = {
   remote: `{ type: remote, baseUrl: "https://platform.test/api/v2", apiKey: "${apiKey}", timeout: 20s, concurrency: 8 }`,
   embedded: `{ type: embedded }`,
 };
-const gates = ["[judged]", "[judged, acknowledged]", "[resolved]", "[acknowledged]", "[]"];
+const gates = ["[judged]", "[judged, resolved]", "[resolved]", "[]"];
 // Short ones, so that spikes end, and few events fill a baseline.
 const thresholds = [
   "windowHours: 1, baselineDays: 1",

@@ -62,7 +62,6 @@ export interface WorldOptions {
 export interface IncidentHow {
   readonly slugs?: readonly string[];
   /** [true] */
-  readonly mayOpenGate?: boolean;
   readonly isDryRun?: boolean;
 }
 
@@ -457,7 +456,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       const alert = (await store.alerts.allLive()).find((one) => one.slug === slug && one.state === "firing");
       if (alert === undefined) return false;
       const context = { store, settings: settings(), nowMs: clock.nowMs() };
-      const act = { alertId: alert.id, author: actor("kim", "token"), comment: null, mayOpenGate: true };
+      const act = { alertId: alert.id, author: actor("kim", "token"), comment: null };
       await acknowledgeAlert(context, act);
       return true;
     },
@@ -466,7 +465,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       const act = { alertId: alert?.id ?? subject, verdict, author: actor("kim", "token"), comment: comment ?? null };
       await surviving(() => judgeAlert({ store: crashable("act"), settings: settings(), nowMs: clock.nowMs() }, act));
     },
-    actOn: (incident, act, { slugs: some, mayOpenGate = true, isDryRun = false } = {}) =>
+    actOn: (incident, act, { slugs: some, isDryRun = false } = {}) =>
       surviving(() =>
         actOnIncident(
           { store: crashable("act"), settings: settings(), nowMs: clock.nowMs(), newId },
@@ -475,7 +474,6 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
             act,
             author: actor("kim", "token"),
             slugs: some ?? null,
-            mayOpenGate,
             isDryRun,
           },
         ),

@@ -20,7 +20,6 @@ export interface ActEntry {
 const releaseReasons = {
   released: "released_by_hand",
   judged: "released_by_judgement",
-  acknowledged: "released_by_acknowledgement",
   resolved: "released_by_end",
 } as const satisfies Record<GateRelease, Reason>;
 

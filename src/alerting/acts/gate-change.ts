@@ -1,4 +1,3 @@
-import { FlatlineError } from "../../base/errors.ts";
 import { holdingFailures, releaseOf, type GateRelease } from "../decide/gate.ts";
 import type { AlertingSettings } from "../settings.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
@@ -26,15 +25,9 @@ export interface OpenedHold extends GateFailure {
   readonly how: GateRelease;
 }
 
-/** @throws FlatlineError forbidden when an act without that right has opened the gate: roll it back */
-export function requireMayOpen(slug: string, opened: readonly OpenedHold[]): void {
-  if (opened.length === 0) return;
-  throw new FlatlineError("forbidden", `this would open the gate of ${slug}, which needs the right "gate"`);
-}
-
 /**
  * Does `work` in the transaction of `parts` and records each hold that it ends, by whom. Everything that may open the gate goes
- * through here: judgement, acknowledgement, release by hand, and the end of an alert; but a change of the policy (reload.ts).
+ * through here: judgement, release by hand, and the end of an alert; but a change of the policy (reload.ts).
  */
 export async function changeGate<Result>(
   parts: StoreParts,

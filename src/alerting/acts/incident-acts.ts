@@ -34,7 +34,6 @@ export interface IncidentActRequest {
   readonly author: Actor;
   /** null: all. */
   readonly slugs: readonly string[] | null;
-  readonly mayOpenGate: boolean;
   /** The receiver through whose link or hook it comes: it acts on what that was notified of [not through one]. */
   readonly receiver?: string;
   /** Answers what it would do, and changes nothing. */
@@ -42,7 +41,7 @@ export interface IncidentActRequest {
 }
 
 /** Why an act left a member as it was. */
-export type SkipReason = "ended" | "already" | "not_judged_kind" | "needs_gate" | "not_held";
+export type SkipReason = "ended" | "already" | "not_judged_kind" | "not_held";
 
 /** An organization's alert in an incident. */
 export interface ActedAlert {
@@ -233,29 +232,18 @@ async function actOnMember(
   { alert, end }: KeptAlert,
 ): Promise<SkipReason | { readonly isOpened: boolean }> {
   const { parts, context, request, incident, severity, note } = step;
-  const { act, author, mayOpenGate, receiver } = request;
+  const { act, author, receiver } = request;
   const { id: alertId, slug } = alert;
-  const policy = context.settings.gateOf(slug);
   const facts = receiver === undefined ? {} : { receiver };
   const { id: incidentId } = incident;
   switch (act.kind) {
     case "acknowledge": {
       if (end !== null) return "ended";
       if (alert.acknowledgement !== null) return "already";
-      const isOpened = wouldOpen(await parts.gate.failures(slug), alertId, "acknowledged", policy);
-      if (isOpened && !mayOpenGate) return "needs_gate";
       const { comment } = act;
-      const acknowledgement = {
-        alertId,
-        author,
-        comment,
-        mayOpenGate,
-        facts,
-        incident: { id: incidentId, severity },
-        note,
-      };
-      await acknowledgeIn(parts, context, acknowledgement);
-      return { isOpened };
+      const ofIncident = { id: incidentId, severity };
+      await acknowledgeIn(parts, context, { alertId, author, comment, facts, incident: ofIncident, note });
+      return { isOpened: false };
     }
     case "unacknowledge":
       if (end !== null) return "ended";
@@ -272,7 +260,7 @@ async function actOnMember(
     case "judge": {
       if (!isGateAlert(alert)) return "not_judged_kind";
       if (alert.judgement?.verdict === act.verdict) return "already";
-      const isOpened = wouldOpen(await parts.gate.failures(slug), alertId, act.verdict, policy);
+      const isOpened = wouldOpen(await parts.gate.failures(slug), alertId, act.verdict, context.settings.gateOf(slug));
       await judgeIn(parts, context, {
         alertId,
         verdict: act.verdict,

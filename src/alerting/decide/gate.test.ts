@@ -4,7 +4,7 @@ import { hourMs, minuteMs } from "../../base/time.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { AlertEnd, AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
-import { decideGate, forecastHold, type GateFacts, type GatePolicy } from "./gate.ts";
+import { decideGate, wouldOpen, type GateFacts, type GatePolicy } from "./gate.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 12);
@@ -23,8 +23,9 @@ const ended = (given: Partial<AlertEnd> = {}): AlertEnd => ({
 const judged = (verdict: JudgementVerdict): Partial<AlertState> => ({
   judgement: { verdict, comment: null, by: "kim", note: null, atMs: at(5) },
 });
-const acknowledgement = { atMs: at(5), by: "kim", note: null, comment: null, severity: "fail" } as const;
-const acknowledged: Partial<AlertState> = { acknowledgement };
+const acknowledged: Partial<AlertState> = {
+  acknowledgement: { atMs: at(5), by: "kim", note: null, comment: null, severity: "fail" },
+};
 
 function failed(
   given: Partial<AlertState> = {},
@@ -81,24 +82,6 @@ describe("the gate", () => {
       failures: [failed(judged("real"))],
       policy: { releaseOn: [] },
       answer: "hold fail_firing",
-    },
-    {
-      rule: "acknowledged since, where that releases",
-      failures: [failed(acknowledged)],
-      policy: { releaseOn: ["acknowledged"] },
-      answer: "allow released",
-    },
-    {
-      rule: "acknowledged before it became a failure, where that releases",
-      failures: [failed({ acknowledgement: { ...acknowledgement, isBeforeFail: true } })],
-      policy: { releaseOn: ["acknowledged"] },
-      answer: "hold fail_firing",
-    },
-    {
-      rule: "over and acknowledged while it fired, where that releases",
-      failures: [failed(acknowledged, ended())],
-      policy: { releaseOn: ["acknowledged"] },
-      answer: "allow released",
     },
     {
       rule: "over, where that releases",
@@ -187,33 +170,23 @@ describe("the deaths in question", () => {
   });
 });
 
-describe("what acts would make of a failure", () => {
-  it.each<[string, GateFailure, Partial<GatePolicy>, readonly string[]]>([
-    ["one that fires", failed(), {}, ["now", "acknowledged", "checker"]],
-    ["one that is over", failed({}, ended()), {}, ["now", "acknowledged"]],
+describe("a judgement opens the gate", () => {
+  it.each<[string, readonly GateFailure[], Partial<GatePolicy>, readonly JudgementVerdict[]]>([
+    ["of one that fires", [failed()], {}, ["real", "expected"]],
+    ["of one that is over", [failed({}, ended())], {}, ["checker", "real", "expected"]],
     [
-      "one that ended beside its own deaths",
-      failed({}, ended({ baselineExclusion: "too_much" })),
+      "of one that ended beside its own deaths",
+      [failed({}, ended({ baselineExclusion: "too_much" }))],
       {},
-      ["now", "acknowledged", "checker"],
+      ["real", "expected"],
     ],
-    ["one that was judged real", failed(judged("real")), {}, ["checker"]],
-    [
-      "one where acknowledging opens",
-      failed(),
-      { releaseOn: ["acknowledged"] },
-      ["now", "checker", "real", "expected"],
-    ],
-    [
-      "one that is over, where acknowledging opened",
-      failed({}, ended()),
-      { releaseOn: ["acknowledged"] },
-      ["now", "acknowledged", "checker", "real", "expected"],
-    ],
-    ["one that was released by hand", failed({}, null, { releasedAtMs: at(9) }), {}, []],
-  ])("%s", (_rule, failure, policy, holds) => {
-    const forecast = forecastHold(failure, { ...byJudgement, ...policy });
+    ["of one that was judged real: no more", [failed(judged("real"))], {}, []],
+    ["of one that was released by hand: no more", [failed({}, null, { releasedAtMs: at(9) })], {}, []],
+    ["of one of two: none", [failed(), failed({ id: "b" })], {}, []],
+    ["where it releases nothing: none", [failed()], { releaseOn: ["resolved"] }, []],
+  ])("%s", (_rule, failures, policy, opening) => {
+    const verdicts = ["checker", "real", "expected"] as const;
 
-    expect(Object.entries(forecast).flatMap(([act, isHeld]) => (isHeld ? [act] : []))).toEqual(holds);
+    expect(verdicts.filter((one) => wouldOpen(failures, "a", one, { ...byJudgement, ...policy }))).toEqual(opening);
   });
 });

@@ -7,7 +7,7 @@ import type { GateFailure } from "../../store/alerts/gate.ts";
 /** What ends a hold, beside the release by hand, and what holds where nothing is known. */
 export interface GatePolicy {
   /** Any of these. With `judged` alone a hold outlives its alert until a person judges or releases it. */
-  readonly releaseOn: readonly ("judged" | "acknowledged" | "resolved")[];
+  readonly releaseOn: readonly ("judged" | "resolved")[];
   /** `allow`: fail-open, `hold`: fail-closed. */
   readonly whenUnknown: "allow" | "hold";
 }
@@ -29,7 +29,7 @@ export interface GateFacts {
 export type GateReason = "fail_firing" | "fail_latched" | "unknown" | "released" | "no_failure";
 
 /** What ended a hold. */
-export type GateRelease = "released" | "judged" | "acknowledged" | "resolved";
+export type GateRelease = "released" | "judged" | "resolved";
 
 export interface GateDecision {
   readonly decision: "allow" | "hold";
@@ -90,42 +90,23 @@ export function heldGates(
 
 /** Returns the reason by which the failure is released; null: it holds. */
 export function releaseOf(failure: GateFailure, { releaseOn }: GatePolicy): GateRelease | null {
-  const { alert, end, releasedAtMs } = failure;
+  const { end, releasedAtMs } = failure;
   if (releasedAtMs !== null) return "released";
   if (releaseOn.includes("judged") && isReleasedByJudgement(failure)) return "judged";
-  const isAcknowledged = alert.acknowledgement !== null && alert.acknowledgement.isBeforeFail !== true;
-  if (releaseOn.includes("acknowledged") && isAcknowledged) return "acknowledged";
   return releaseOn.includes("resolved") && end !== null ? "resolved" : null;
 }
 
-/** Whether an alert holds the gate: as it stands, and after each act on it. */
-export type HoldForecast = Readonly<Record<"now" | "acknowledged" | JudgementVerdict, boolean>>;
-
-/** Returns what acts on its alert would make of a failure, by the rules that decide when they are done. */
-export function forecastHold(failure: GateFailure, policy: GatePolicy): HoldForecast {
-  const { alert, end } = failure;
-  const nobody = { atMs: 0, by: "", note: null, comment: null };
-  const holds = (changed: AlertState): boolean => releaseOf({ ...failure, alert: changed }, policy) === null;
-  const judged = (verdict: JudgementVerdict): boolean => holds({ ...alert, judgement: { ...nobody, verdict } });
-  return {
-    now: holds(alert),
-    // An alert that is over is not acknowledged.
-    acknowledged: holds(end === null ? { ...alert, acknowledgement: { ...nobody, severity: alert.severity } } : alert),
-    checker: judged("checker"),
-    real: judged("real"),
-    expected: judged("expected"),
-  };
-}
-
-/** Returns whether an act on one of an organization's alerts would open its gate, by the rules that decide when it is done. */
+/** Returns whether a judgement of one of an organization's alerts would open its gate, by the rules that decide when it is done. */
 export function wouldOpen(
   failures: readonly GateFailure[],
   alertId: string,
-  act: Exclude<keyof HoldForecast, "now">,
+  verdict: JudgementVerdict,
   policy: GatePolicy,
 ): boolean {
   const [first, ...others] = holdingFailures(failures, policy);
-  return first?.alert.id === alertId && others.length === 0 && !forecastHold(first, policy)[act];
+  if (first?.alert.id !== alertId || others.length > 0) return false;
+  const judgement = { atMs: 0, by: "", note: null, comment: null, verdict };
+  return releaseOf({ ...first, alert: { ...first.alert, judgement } }, policy) !== null;
 }
 
 /** A checker that was wrong may be repaired when the rate is back against a baseline without its deaths; else a person decides. */

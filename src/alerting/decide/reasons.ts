@@ -33,7 +33,6 @@ export const reasonMeanings = {
   judgement_withdrawn: "its judgement was withdrawn",
   released_by_hand: "the gate that it held is open: it was released by hand",
   released_by_judgement: "the gate that it held is open: it was judged",
-  released_by_acknowledgement: "the gate that it held is open: it was acknowledged",
   released_by_end: "the gate that it held is open: it is over",
   released_by_configuration: "the gate that it held is open: the configuration was changed",
   repeat_interval: "it still fires, and `repeatInterval` has elapsed since the last notification",

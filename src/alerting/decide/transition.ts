@@ -142,7 +142,7 @@ function keepFiring(draft: Draft, report: ResultRun, alert: AlertState, before: 
   change(
     draft,
     order > 0 ? "escalated" : "deescalated",
-    { ...alert, acknowledgement: acknowledgementAfter(alert, order) },
+    { ...alert, acknowledgement: acknowledgementAfter(alert) },
     before.severity,
     report.startedAtMs,
     reason,
@@ -154,9 +154,8 @@ function isStopped({ found }: AlertState): boolean {
 }
 
 /** What a change of severity leaves of an acknowledgement: worse than what was acknowledged ends it. */
-function acknowledgementAfter({ severity, acknowledgement }: AlertState, order: number): AlertState["acknowledgement"] {
-  if (acknowledgement === null || compareSeverity(severity, acknowledgement.severity) > 0) return null;
-  return order > 0 && severity === "fail" ? { ...acknowledgement, isBeforeFail: true } : acknowledgement;
+function acknowledgementAfter({ severity, acknowledgement }: AlertState): AlertState["acknowledgement"] {
+  return acknowledgement === null || compareSeverity(severity, acknowledgement.severity) > 0 ? null : acknowledgement;
 }
 
 function takeOk(draft: Draft, input: TransitionInput, report: ResultRun, before: AlertState): void {

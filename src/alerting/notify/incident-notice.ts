@@ -12,7 +12,6 @@ import {
   type IncidentMember,
   type IncidentSummary,
 } from "../incident-summary.ts";
-import { opensGate } from "../outside-acts.ts";
 import type { AlertingSettings } from "../settings.ts";
 import type { FleetState } from "../view.ts";
 import { composeFleet, type PartState } from "./compose.ts";
@@ -70,7 +69,7 @@ export async function incidentNotices(
         own: ownPart(
           incident,
           own.filter(({ isSilenced }) => !isSilenced),
-          { settings, board },
+          board,
         ),
       },
       part: {
@@ -84,10 +83,9 @@ export async function incidentNotices(
 function ownPart(
   { family }: Pick<Incident, "family">,
   members: readonly IncidentMember[],
-  { settings, board }: Pick<NoticeSource, "settings" | "board">,
+  board: NoticeSource["board"],
 ): OwnPart {
   const firing = members.filter(({ end }) => end === null);
-  const opens = (slug: string): boolean => settings.gateOf(slug).releaseOn.includes("acknowledged");
   const errors = new Map<string, { readonly reason: string; readonly message: string }>();
   for (const { alert } of family === "unreachable" ? firing : []) {
     const report = board.state(alert.check, alert.slug)?.lastReport;
@@ -99,8 +97,7 @@ function ownPart(
   return {
     organizations: slugsOf(members).size,
     firing: slugsOf(firing).size,
-    toAcknowledge: slugsOf(firing.filter(({ alert }) => alert.acknowledgement === null && !opensGate(alert, opens)))
-      .size,
+    toAcknowledge: slugsOf(firing.filter(({ alert }) => alert.acknowledgement === null)).size,
     errors: [...Map.groupBy(errors.values(), ({ reason }) => reason)]
       .map(([reason, same]) => ({ reason, organizations: same.length }))
       .toSorted((left, right) => right.organizations - left.organizations),

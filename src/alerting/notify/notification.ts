@@ -121,7 +121,7 @@ export interface IncidentNotice extends IncidentSummary {
 export interface OwnPart {
   readonly organizations: number;
   readonly firing: number;
-  /** Organizations whose alerts a link of the incident acknowledges: those that fire, but where it would open a gate. */
+  /** Organizations whose alerts a link of the incident acknowledges: those that fire. */
   readonly toAcknowledge: number;
   /** Why organizations give no result, the most frequent first, and what the last one said; empty but in `unreachable`. */
   readonly errors: readonly { readonly reason: string; readonly organizations: number }[];

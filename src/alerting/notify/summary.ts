@@ -62,8 +62,6 @@ function releaseWords(notice: AlertNotice): string {
   switch (notice.reason) {
     case "released_by_judgement":
       return judgedWords(notice);
-    case "released_by_acknowledgement":
-      return "acknowledged";
     case "released_by_end":
       return "the alert is over";
     case "released_by_configuration":

@@ -64,8 +64,7 @@ function trackAlerts({ live, changes, sent, silences, incidents, settings, nowMs
     const target = settings.targetOf(check, slug);
     const subject = { check, slug, labels: target?.labels ?? {} };
     const isSilencedNow = holding.some((rule) => matches(rule, subject));
-    const isQuiet =
-      alert !== null && (alert.acknowledgement !== null || isQuietUnder(incident, alert, settings.gateOf(slug)));
+    const isQuiet = alert !== null && (alert.acknowledgement !== null || isQuietUnder(incident, alert));
     return {
       id,
       check,

@@ -41,7 +41,7 @@ export function addUnack(parent: Command, context: CliContext): void {
     .argument("<id>", "id that `alerts list` shows, or its first digits");
   daemonCommand(command, context, {
     json: "print the alert as JSON",
-    help: "\nWith `acknowledged` in gate.releaseOn its deaths are held again.\n\nExample:\n  flatline alerts unack 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n",
+    help: "\nExample:\n  flatline alerts unack 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n",
     ask: async (daemon, _flags, id: string) =>
       daemon.send("DELETE", `${await alertPath(daemon, id)}/ack`, undefined, alertSchema),
     say: ({ id, slug, check }) => `${id}: ${slug} ${check} is no longer acknowledged\n`,

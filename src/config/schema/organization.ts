@@ -106,7 +106,7 @@ const healthcheckSchema = section({
 
 const gateSchema = layer({
   releaseOn: builtIn(
-    z.array(z.enum(["judged", "acknowledged", "resolved"])),
+    z.array(z.enum(["judged", "resolved"])),
     ["judged"],
     "After a fail, any of these opens the gate again, as a release by hand does; none when empty.",
   ),

@@ -43,8 +43,6 @@ export function actSentence({ event, reason, judgement, act }: AlertNotice): str
   switch (reason) {
     case "released_by_judgement":
       return `${said} The gate is open.`;
-    case "released_by_acknowledgement":
-      return `The gate is open: ${by} has acknowledged the alert${why}`;
     case "released_by_end":
       return "The gate is open: the alert is over.";
     case "released_by_configuration":

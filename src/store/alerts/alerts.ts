@@ -27,8 +27,6 @@ export interface AlertAcknowledgement {
   readonly comment: string | null;
   /** What was acknowledged; above it the alert speaks again. */
   readonly severity: Severity;
-  /** Whether the alert has failed again since, which was not acknowledged. Instants do not tell, for clocks are set back. */
-  readonly isBeforeFail?: true;
   /** Whether it came with an acknowledgement of the whole incident, and ends with it. */
   readonly isOfIncident?: true;
 }
@@ -178,7 +176,6 @@ const storedAlert = z.object({
       note: z.string().nullable(),
       comment: z.string().nullable(),
       severity,
-      isBeforeFail: z.literal(true).exactOptional(),
       isOfIncident: z.literal(true).exactOptional(),
     })
     .nullable(),

@@ -18,7 +18,7 @@ export interface GateFailure extends KeptAlert {
 export interface GateReleaseEntry {
   readonly slug: string;
   readonly atMs: number;
-  readonly how: "released" | "judged" | "acknowledged" | "resolved";
+  readonly how: "released" | "judged" | "resolved";
   /** null: by hand. */
   readonly alertId: string | null;
   readonly by: string | null;

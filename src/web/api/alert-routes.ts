@@ -136,10 +136,7 @@ export function addAlertRoutes(
       handle: async (request) => {
         const { by, comment } = readAcknowledgement(request.body);
         const author = authorOf(request, by);
-        return viewAlert(
-          await alerts.acknowledge(idOf(request), author, comment, mayOpen(request)),
-          seesDetails(request),
-        );
+        return viewAlert(await alerts.acknowledge(idOf(request), author, comment), seesDetails(request));
       },
     },
     DELETE: {
@@ -159,11 +156,6 @@ function readAcknowledgement(body: unknown): { readonly by: string | null; reado
   // A body is not needed: who only wants quiet need not say why.
   const { by = null, comment } = readInput(acknowledgementSchema, body ?? {}, "not an acknowledgement");
   return { by, comment: nonBlank(comment) };
-}
-
-/** Whether it may do what opens a held gate. */
-function mayOpen({ identity }: FastifyRequest): boolean {
-  return identity?.rights.has("gate") ?? false;
 }
 
 /** An alert with its end, the result of its worst run, and all that was said of it for who may read that. */

@@ -18,7 +18,7 @@ export interface Hooks {
     readonly receiver: string;
     readonly body: Uint8Array;
     readonly signature: string;
-  }): Promise<"unsigned" | "ignored" | "applied" | "repeated" | "late" | "no_alert" | "unchanged" | "opens_gate">;
+  }): Promise<"unsigned" | "ignored" | "applied" | "repeated" | "late" | "no_alert" | "unchanged">;
 }
 
 // A webhook of PagerDuty has some kilobytes.

@@ -141,7 +141,6 @@ export function addIncidentRoutes(
         act: actOf(body),
         author: authorOf(request, body.by),
         slugs: body.slugs ?? null,
-        mayOpenGate: request.identity?.rights.has("gate") ?? false,
         isDryRun: dryRun === "true",
       });
       const { done, skipped, gatesOpened, gatesHeld } = result;

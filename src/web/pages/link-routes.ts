@@ -64,6 +64,5 @@ const mostFormBytes = 1_024;
 function statusOf(answer: LinkAnswer, wasFollowed: boolean): number {
   if (answer.kind === "refused") return 403;
   if (!wasFollowed) return 200;
-  if (answer.outcome === "opens_gate") return 403;
   return answer.outcome === "no_alert" ? 409 : 200;
 }

@@ -19,11 +19,9 @@ export interface LinkView {
   readonly alertId: string;
   readonly receiver: string;
   readonly expiresAtMs: number;
-  readonly outcome: "applied" | "repeated" | "late" | "no_alert" | "unchanged" | "opens_gate";
+  readonly outcome: "applied" | "repeated" | "late" | "no_alert" | "unchanged";
   /** What it is of, an alert or an incident; null once that has ended. */
   readonly alert: { readonly slug: string; readonly severity: Severity; readonly words: string } | null;
-  /** Whether the alert may hold the gate. */
-  readonly holdsGate: boolean;
 }
 
 export type LinkAnswer = LinkView | { readonly kind: "refused"; readonly reason: "altered" | "expired" };
@@ -87,7 +85,7 @@ function askContent(view: LinkView, nowMs: number): Content {
     main: html`<p>
         <span class="severity ${alert.severity}">${mark(alert.severity)}${alert.severity}</span>: ${alert.words}
       </p>
-      ${(isAck ? acknowledgeLines(view) : silenceLines).map((line) => paragraph(line))}
+      ${(isAck ? acknowledgeLines : silenceLines).map((line) => paragraph(line))}
       <form method="post">
         <label class="field"
           >Your name, as others will read it<input type="text" name="name" maxlength="64" autocomplete="name"
@@ -98,19 +96,17 @@ function askContent(view: LinkView, nowMs: number): Content {
   };
 }
 
-function acknowledgeLines({ holdsGate }: LinkView): string[] {
-  return [
-    `You take it, and it goes quiet: no more reminders, and nobody else is called.${holdsGate ? " The gate stays shut." : ""}`,
-    "You are told when it gets worse, and when it ends.",
-  ];
-}
+const acknowledgeLines = [
+  "You take it, and it goes quiet: no more reminders, and nobody else is called. It opens no gate.",
+  "You are told when it gets worse, and when it ends.",
+];
 
 const silenceLines = [
   "A silence stops messages, nothing else: checks run, alerts fire, the gate stays shut.",
   "What still fires when it ends is told then.",
 ];
 
-function doneContent({ act, alert, outcome }: LinkView): Content {
+function doneContent({ act, outcome }: LinkView): Content {
   switch (outcome) {
     case "applied":
       return act === "acknowledge"
@@ -123,13 +119,6 @@ function doneContent({ act, alert, outcome }: LinkView): Content {
       return { title: "Done already.", main: paragraph("It was acknowledged before. Nothing was changed.") };
     case "no_alert":
       return { title: "The alert has ended.", main: paragraph("There is nothing left to do. Nothing was changed.") };
-    case "opens_gate":
-      return {
-        title: "This would open the gate.",
-        main: paragraph(
-          `An acknowledgement opens the gate of ${alert?.slug ?? "this organization"}, which no link does. Nothing was changed.`,
-        ),
-      };
     default:
       return outcome satisfies never;
   }

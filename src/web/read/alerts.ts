@@ -131,13 +131,8 @@ export function createAlertReading(running: Running) {
     startingWith: (prefix: string): Promise<readonly { readonly id: string; readonly slug: string }[]> =>
       store.alerts.idsFrom(prefix, mostStartingAlike),
     /** Quiet until resolved or worse. @throws FlatlineError not_found (no live alert), conflict (it does not fire yet) */
-    acknowledge: async (
-      alertId: string,
-      author: Actor,
-      comment: string | null,
-      mayOpenGate: boolean,
-    ): Promise<AlertSnapshot> =>
-      afterAct(await acknowledgeAlert(actContext(), { alertId, author, comment, mayOpenGate })),
+    acknowledge: async (alertId: string, author: Actor, comment: string | null): Promise<AlertSnapshot> =>
+      afterAct(await acknowledgeAlert(actContext(), { alertId, author, comment })),
     /** Takes an acknowledgement back. @throws FlatlineError not_found (no live alert), conflict (it is not acknowledged) */
     unacknowledge: async (alertId: string, author: Actor): Promise<AlertSnapshot> =>
       afterAct(await unacknowledgeAlert(store, { alertId, author, nowMs: clock.nowMs(), settings: settings() })),

@@ -16,7 +16,7 @@ import { isStale, type Running } from "./running.ts";
 /** One release of the gate: by hand, or of the alert that held it. */
 export interface ListedRelease {
   readonly atMs: number;
-  readonly how: "released" | "judged" | "acknowledged" | "resolved";
+  readonly how: "released" | "judged" | "resolved";
   /** null: by hand. */
   readonly alertId: string | null;
   /** null: by the configuration, or without a name. */
@@ -163,8 +163,6 @@ function compareHeld(left: GateView, right: GateView): number {
   );
 }
 
-const releaseWords = { judged: "judged", acknowledged: "acknowledged", resolved: "resolved" } as const;
-
 function wordDecision(slug: string, { decision, reason, failure }: GateDecision, { releaseOn }: GatePolicy): string {
   const failed = (how: string): string =>
     failure === null ? "" : `${failure.alert.check} of ${slug} ${how} ${new Date(failure.failedAtMs).toISOString()}`;
@@ -194,7 +192,7 @@ function wordDecision(slug: string, { decision, reason, failure }: GateDecision,
 /** What opens a gate whose alert fires. */
 function waysOf(failure: GateDecision["failure"], releaseOn: GatePolicy["releaseOn"]): string[] {
   const isJudged = failure?.alert.judgement?.verdict === "checker";
-  return [...releaseOn.map((one) => (one === "judged" && isJudged ? "over" : releaseWords[one])), "released"];
+  return [...releaseOn.map((one) => (one === "judged" && isJudged ? "over" : one)), "released"];
 }
 
 function wordOpening({ reason, failure }: GateDecision, { releaseOn }: GatePolicy): string {

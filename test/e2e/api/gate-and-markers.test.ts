@@ -21,7 +21,6 @@ defaults: { schedule: "@yearly" }
 organizations:
   - acme
   - { slug: globex, gate: { releaseOn: [] } }
-  - { slug: initech, gate: { releaseOn: [acknowledged] } }
   - { slug: silent, eventFlow: { enabled: true, schedule: "@yearly" }, alert: { for: 1h }, gate: { whenUnknown: hold } }
 alerting: { groupWait: 0s, fleet: false }
 server: { listen: "127.0.0.1:${port}", token: a-token-of-the-tests }
@@ -29,7 +28,6 @@ storage: { path: flatline.db }
 `);
   await folder.addDeaths("acme", { lastHour: 90, perDay: 3 });
   await folder.addDeaths("globex", { lastHour: 90, perDay: 3 });
-  await folder.addDeaths("initech", { lastHour: 90, perDay: 3 });
   await folder.addDeaths("silent", { lastHour: 0, perDay: 1 });
   await folder.start();
 });
@@ -130,27 +128,6 @@ describe("GET /api/v1/gate/{slug}", () => {
     expect(await flatline("alerts", "judge", id, "wrong")).toMatchObject({ exitCode: 64 });
   });
 
-  it("is released by an acknowledgement where the configuration says so", async () => {
-    const { alertId } = await held("initech");
-
-    await post(`/api/v1/alerts/${alertId ?? ""}/ack`, { by: "kim" });
-
-    expect(await gateOf("initech")).toMatchObject({ decision: "allow", releases: [{ how: "acknowledged" }] });
-  });
-
-  it("holds again when that acknowledgement is taken back", async () => {
-    const id = (await gateOf("initech")).alertId ?? "";
-
-    expect(await flatline("alerts", "unack", id)).toMatchObject({
-      exitCode: 0,
-      stdout: `${id}: initech dead-asset-spike is no longer acknowledged\n`,
-    });
-
-    expect(await gateOf("initech")).toMatchObject({ decision: "hold", reason: "fail_firing", alertId: id });
-    await flatline("alerts", "ack", id);
-    expect(await gateOf("initech")).toMatchObject({ decision: "allow" });
-  });
-
   it("has exit codes of its own for what is neither allow nor hold", async () => {
     expect(await flatline("gate", "nobody")).toMatchObject({ exitCode: 64, stdout: "" });
     expect(await flatline("gate", "acme", "--url", "http://127.0.0.1:1")).toMatchObject({ exitCode: 69, stdout: "" });
@@ -184,10 +161,10 @@ describe("GET /api/v1/gate/{slug}", () => {
 
     expect(listed.exitCode).toBe(1);
     expect(listed.stdout).toMatch(
-      /^ORGANIZATION {2}DECISION {2}SINCE +WHY +OPENS\nacme +hold +\S+Z {2}dead-asset-spike fires as fail {2}when judged or released\nsilent +hold +– +nothing is known +with the next result\n2 others may act\n$/,
+      /^ORGANIZATION {2}DECISION {2}SINCE +WHY +OPENS\nacme +hold +\S+Z {2}dead-asset-spike fires as fail {2}when judged or released\nsilent +hold +– +nothing is known +with the next result\n1 other may act\n$/,
     );
     expect(json.gates.map(({ reason }) => reason)).toEqual(["fail_firing", "unknown"]);
-    expect(json.open).toBe(2);
+    expect(json.open).toBe(1);
     expect(await flatline("gate", "--url", "http://127.0.0.1:1")).toMatchObject({ exitCode: 69, stdout: "" });
   });
 

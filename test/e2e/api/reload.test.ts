@@ -82,24 +82,24 @@ describe("SIGHUP", () => {
       configText("[acme]")
         .replace("type: log", "type: log, sendActs: true")
         .replace("defaults: {", `defaults: { gate: { releaseOn: [${releaseOn}] },`);
-    await folder.write("flatline.yaml", acts("judged"));
+    await folder.write("flatline.yaml", acts(""));
     await using daemon = await startDaemon([], { cwd: folder.path });
     await daemon.untilLogged("alert firing", { slug: "acme" });
     const { alerts } = JSON.parse(await readText(`${daemon.url}/api/v1/alerts`)) as { alerts: { id: string }[] };
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const ack = `${daemon.url}/api/v1/alerts/${alerts[0]?.id}/ack`;
-    expect((await fetch(ack, { method: "POST", headers, body: "{}" })).status).toBe(200);
+    const judge = `${daemon.url}/api/v1/alerts/${alerts[0]?.id}/judgement`;
+    expect((await fetch(judge, { method: "POST", headers, body: '{"verdict":"real"}' })).status).toBe(200);
     const gate = `${daemon.url}/api/v1/gate/acme`;
     expect(JSON.parse(await readText(gate))).toMatchObject({ decision: "hold" });
 
-    await folder.write("flatline.yaml", acts("judged, acknowledged"));
+    await folder.write("flatline.yaml", acts("judged"));
     daemon.signal("SIGHUP");
 
     await daemon.untilLogged("gate open", { slug: "acme", reason: "released_by_configuration" });
     expect(JSON.parse(await readText(gate))).toMatchObject({
       decision: "allow",
       reason: "released",
-      releases: [{ how: "acknowledged" }],
+      releases: [{ how: "judged" }],
     });
   });
 

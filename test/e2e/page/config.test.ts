@@ -27,7 +27,7 @@ ${[...many, ...alike].join("\n")}
     alert: { minBaselineCoverage: 0.5 }
     reviewQueue: { enabled: true, warnAfter: 1h }
     regret: {}
-    gate: { releaseOn: [judged, acknowledged] }
+    gate: { releaseOn: [judged, resolved] }
 server: { listen: "127.0.0.1:0", token: "${token}" }
 storage: { path: flatline.db }
 `);
@@ -64,7 +64,7 @@ describe("the page of the configuration, with 1,996 organizations", () => {
       "regret.minDeaths 20 –",
       "regret.window 24h –",
       "regret.maturity auto –",
-      "gate.releaseOn judged, acknowledged judged",
+      "gate.releaseOn judged, resolved judged",
     ]);
     expect(await page.locator("#defaults header").innerText()).toMatch(/2 set/);
   });

@@ -218,22 +218,17 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
   }
 
   #foreseeOne(saying: Saying, alert: NamedAlert): Set<string> {
-    const { act, by, incident, verdict } = saying;
+    const { act, incident, verdict } = saying;
     const episode = this.#episodes.of(alert);
     if (episode === undefined) return new Set();
     const said = this.of(alert);
     const isOfOne = incident === null;
     const judgements = said.judgement.values(saying);
     const acknowledgements = said.acknowledgement.values(saying);
-    /** `done`, or where that opens a gate `needs_gate` for who may not. */
-    const acknowledged = (): string[] =>
-      by === "token"
-        ? ["done"]
-        : this.#gate.wouldOpen(saying, episode, "acknowledge").map((isOpened) => (isOpened ? "needs_gate" : "done"));
     switch (act) {
       case "acknowledge":
         if (episode.endsAtMs !== null) return new Set(["ended"]);
-        return new Set(acknowledgements.flatMap((one) => (one === null || isOfOne ? acknowledged() : ["already"])));
+        return new Set(acknowledgements.map((one) => (one === null || isOfOne ? "done" : "already")));
       case "unacknowledge":
         if (episode.endsAtMs !== null) return new Set(["ended"]);
         return new Set(acknowledgements.map((one) => (one === null ? "already" : "done")));

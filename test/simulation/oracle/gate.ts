@@ -7,11 +7,7 @@ import { Possible } from "./possible.ts";
 
 interface Failure {
   readonly isReleased: Possible<boolean>;
-  readonly isAcknowledged: Possible<Acknowledged>;
 }
-
-/** By an act on one alert, or on its incident; null: it is not. */
-type Acknowledged = "alone" | "incident" | null;
 
 type Decision = "allow" | "hold";
 
@@ -44,20 +40,12 @@ export class GateOracle implements Pick<PeopleObserver, "saying" | "said"> {
   /** An alert became a failure, for the first time or again. */
   failed(episode: Episode): void {
     const isReleased = new Possible(false);
-    const isAcknowledged = new Possible<Acknowledged>(null);
-    this.#failures.set(episode, { isReleased, isAcknowledged });
+    this.#failures.set(episode, { isReleased });
     // Whether what is under way comes before it is not known.
     for (const saying of this.#underWay.keys()) {
       this.#await(saying, episode);
       isReleased.happen((value) => value);
-      isAcknowledged.happen((value) => value);
     }
-    if (!this.#next.includes(episode.slug)) this.#next.push(episode.slug);
-  }
-
-  /** The acknowledgement of the incident of this alert ended by itself; or it may have. */
-  acknowledgementEnded(episode: Episode, isSure: boolean): void {
-    this.#failures.get(episode)?.isAcknowledged.happen((one) => (one === "incident" ? null : one), isSure);
     if (!this.#next.includes(episode.slug)) this.#next.push(episode.slug);
   }
 
@@ -85,8 +73,6 @@ export class GateOracle implements Pick<PeopleObserver, "saying" | "said"> {
       if (saying.act === "judge" || saying.act === "withdraw")
         this.#judgementOf(episode).settle(saying, how(episode), saying.act === "judge" ? saying.verdict : null);
       if (saying.act === "release") failure?.isReleased.settle(saying, how(episode), true);
-      if (saying.act === "acknowledge" || saying.act === "unacknowledge")
-        failure?.isAcknowledged.settle(saying, how(episode), acknowledgedBy(saying));
     }
     for (const { slug } of saying.alerts) if (!this.#next.includes(slug)) this.#next.push(slug);
     if (isAlone && typeof outcome === "object" && !this.#facts.world.isReloading)
@@ -104,33 +90,6 @@ export class GateOracle implements Pick<PeopleObserver, "saying" | "said"> {
     return failure === undefined
       ? new Set([false])
       : heldBy(episode, this.#stateOf(episode, failure, except), this.#releaseOn(episode.slug));
-  }
-
-  /** Whether this act on the alert would open its gate. */
-  wouldOpen(saying: Saying, episode: Episode, change: "acknowledge" | Verdict): boolean[] {
-    const failure = this.#failures.get(episode);
-    if (failure === undefined) return [false];
-    const together = new Set(this.#episodesOf(saying));
-    // An act on an incident is done to one alert after the other: those before it may hold nothing any more.
-    const others = [...this.#failures]
-      .filter(([other]) => other !== episode && other.slug === episode.slug)
-      .map(([other, one]) => {
-        const held = this.holds(other, saying);
-        return together.has(other) ? new Set([...held, ...this.#heldAfter(saying, other, one, change)]) : held;
-      });
-    const isHeldAfter = this.#heldAfter(saying, episode, failure, change);
-    const mayOpen =
-      this.holds(episode, saying).has(true) && isHeldAfter.has(false) && others.every((held) => held.has(false));
-    const mustOpen =
-      !this.holds(episode, saying).has(false) && !isHeldAfter.has(true) && others.every((held) => !held.has(true));
-    return mustOpen ? [true] : mayOpen ? [true, false] : [false];
-  }
-
-  #heldAfter(saying: Saying, episode: Episode, failure: Failure, change: "acknowledge" | Verdict): Set<boolean> {
-    const state = this.#stateOf(episode, failure, saying);
-    const changed =
-      change === "acknowledge" ? { ...state, isAcknowledged: ["alone" as const] } : { ...state, judgements: [change] };
-    return heldBy(episode, changed, this.#releaseOn(episode.slug));
   }
 
   /** What comes of a release of the hold of this alert. */
@@ -209,11 +168,10 @@ export class GateOracle implements Pick<PeopleObserver, "saying" | "said"> {
     return known;
   }
 
-  #stateOf(episode: Episode, { isReleased, isAcknowledged }: Failure, except: Saying | null): FailureState {
+  #stateOf(episode: Episode, { isReleased }: Failure, except: Saying | null): FailureState {
     return {
       judgements: this.#judgementOf(episode).values(except),
       isReleased: isReleased.values(except),
-      isAcknowledged: isAcknowledged.values(except),
     };
   }
 
@@ -229,26 +187,18 @@ export class GateOracle implements Pick<PeopleObserver, "saying" | "said"> {
     if (saying.act === "judge") this.#judgementOf(episode).await(saying, saying.verdict);
     if (saying.act === "withdraw") this.#judgementOf(episode).await(saying, null);
     if (saying.act === "release") failure?.isReleased.await(saying, true);
-    if (saying.act === "acknowledge" || saying.act === "unacknowledge")
-      failure?.isAcknowledged.await(saying, acknowledgedBy(saying));
   }
 }
 
 interface FailureState {
   readonly judgements: readonly (Verdict | null)[];
   readonly isReleased: readonly boolean[];
-  readonly isAcknowledged: readonly Acknowledged[];
-}
-
-function acknowledgedBy({ act, incident }: Saying): Acknowledged {
-  if (act === "unacknowledge") return null;
-  return incident === null ? "alone" : "incident";
 }
 
 /** Whether the failure holds the gate, in each case that may be. */
 function heldBy(
   { endsAtMs, isEndedByRun }: Episode,
-  { judgements, isReleased, isAcknowledged }: FailureState,
+  { judgements, isReleased }: FailureState,
   releaseOn: readonly string[],
 ): Set<boolean> {
   if (endsAtMs !== null && releaseOn.includes("resolved")) return new Set([false]);
@@ -257,9 +207,6 @@ function heldBy(
     judgement !== null &&
     (judgement !== "checker" || (endsAtMs !== null && isEndedByRun));
   const held = new Set<boolean>();
-  for (const judgement of judgements)
-    for (const released of isReleased)
-      for (const acknowledged of isAcknowledged)
-        held.add(!(releasedBy(judgement) || released || (acknowledged !== null && releaseOn.includes("acknowledged"))));
+  for (const judgement of judgements) for (const released of isReleased) held.add(!(releasedBy(judgement) || released));
   return held;
 }

@@ -245,7 +245,6 @@ export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" 
       const isSure = ending.length === values.length && episode?.endsAtMs === null;
       this.#louden(alert.id);
       this.#acts().ended(alert.id, isSure);
-      if (episode !== undefined) this.#gate.acknowledgementEnded(episode, isSure);
     }
   }
 
@@ -299,9 +298,8 @@ export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" 
     if (whole === undefined) return undefined;
     if (whole === null || isTakenBack || !hasVerdict) return null;
     const severity = this.#episodes.of(alert)?.severities.at(-1);
-    const { releaseOn } = this.#facts.organizations.get(alert.slug)?.gate ?? {};
-    if (severity === undefined || releaseOn === undefined) return undefined;
-    return releaseOn.includes("acknowledged") || compareSeverity(severity, whole.severity) > 0 ? null : whole.by;
+    if (severity === undefined) return undefined;
+    return compareSeverity(severity, whole.severity) > 0 ? null : whole.by;
   }
 
   #noteQuiet(id: string, by: string | null | undefined): void {

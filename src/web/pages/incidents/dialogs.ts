@@ -281,16 +281,12 @@ function acknowledgeLines(
   meant: readonly MemberFacts[],
   foreseen: IncidentActResult | undefined,
 ): Line[] {
-  const opened = foreseen?.gatesOpened.length ?? 0;
   const already = countSkipped(foreseen, "already");
-  const refused = countSkipped(foreseen, "needs_gate");
   const called = escalation === null ? "" : `${escalation.receiver}, due at ${formatTime(escalation.atMs, nowMs)}`;
   return [
     ["Reminders", "stop, until it gets worse"],
     ...lineIf(escalation !== null, "Not called", called),
-    ...lineIf(opened > 0, "Gates", `${formatCount(opened)} open at once`),
     ...lineIf(already > 0, "Taken before", `${formatCount(already)} of ${formatCount(meant.length)}`),
-    ...lineIf(refused > 0, "Left out", `${formatCount(refused)} whose gate it would open`),
   ];
 }
 
@@ -342,7 +338,6 @@ const reasonWords: Readonly<Record<string, string>> = {
   ended: "have ended",
   already: "were so already",
   not_judged_kind: "are of a kind that nobody judges",
-  needs_gate: "would open a gate, for which you have no right",
   not_held: "held no gate",
 };
 

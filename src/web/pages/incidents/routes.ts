@@ -220,7 +220,6 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
       act: what,
       author: authorOf(request),
       slugs: meantSlugs(act, page, form, meant),
-      mayOpenGate: request.identity?.rights.has("gate") ?? false,
       isDryRun,
     });
   }
