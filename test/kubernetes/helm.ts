@@ -9,7 +9,7 @@ const installed = fileURLToPath(new URL("node_modules/.bin/helm", import.meta.ur
 /** The chart's folder. */
 export const chart = fileURLToPath(new URL("../../deploy/helm/flatline", import.meta.url));
 
-/** Whether Helm is there: it and the API's types are 40 MB, so CI installs them and a bare clone does not. */
+/** Whether Helm is there: it is 20 MB, so CI installs it and a bare clone does not. */
 export const helm =
   existsSync(installed) && process.platform === "linux" && process.arch === "x64"
     ? { isMissing: false, note: "" }
@@ -20,8 +20,6 @@ export const helm =
 
 /** What the Prometheus Operator adds to a cluster's API. */
 export const operatorApis = ["monitoring.coreos.com/v1/ServiceMonitor", "monitoring.coreos.com/v1/PrometheusRule"];
-
-export type Values = Readonly<Record<string, unknown>>;
 
 /** An object of the Kubernetes API. */
 export interface Manifest {
@@ -41,23 +39,6 @@ export function runHelm(args: readonly string[], input = ""): HelmRun {
   const { status, stdout, stderr } = spawnSync(installed, args, { encoding: "utf8", input, timeout: 60_000 });
   // The dashboards and the rules are links to those of the project: said of each at each run.
   return { status, stdout, stderr: stderr.replaceAll(/^.*found symbolic link in path.*\n/gm, "") };
-}
-
-/** Runs `helm template` as the release `flatline` in the namespace `security`. */
-export function renderText(values: Values, apis: readonly string[] = operatorApis): HelmRun {
-  const flags = apis.flatMap((api) => ["--api-versions", api]);
-  // JSON is YAML.
-  return runHelm(
-    ["template", "flatline", chart, "--namespace=security", "--values=-", ...flags],
-    JSON.stringify(values),
-  );
-}
-
-/** Renders the chart. @throws what Helm says of values that it refuses. */
-export function render(values: Values, apis?: readonly string[]): Manifest[] {
-  const { status, stdout, stderr } = renderText(values, apis);
-  if (status !== 0) throw new Error(stderr);
-  return parseManifests(stdout);
 }
 
 /** Parses the objects in a rendered text. */

@@ -1,12 +1,10 @@
 import { execFile } from "node:child_process";
-import { chmod, readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
 import { minuteMs, secondMs } from "../../../src/base/time.ts";
-import { at, helm, render } from "../../kubernetes/helm.ts";
-import { podmanArguments, writeFiles } from "../../kubernetes/pod.ts";
 import { freePort } from "../../support/free-port.ts";
 import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
 import { eventually, readText } from "../../support/program/program.ts";
@@ -223,65 +221,5 @@ describe.skipIf(storage === "")(`the README's docker run${reason}`, { timeout: m
 
     expect(ready).toEqual({ status: "ok" });
     expect((await run("podman", ["exec", name, "ls", "/data/data"])).stdout).toContain("flatline.db");
-  });
-});
-
-const isChartRun = storage !== "" && !helm.isMissing;
-
-describe.skipIf(!isChartRun)(`the chart's pod${storage === "" ? reason : helm.note}`, { timeout: minuteMs }, () => {
-  const name = `${container}-chart`;
-  let place: ProgramFolder;
-  let address: string;
-  const valuesWith = (...organizations: readonly string[]) => ({
-    image: { repository: "localhost/flatline", tag: "test" },
-    config: {
-      source: { type: "embedded" },
-      organizations,
-      server: { tokenFile: "/run/secrets/flatline/token" },
-    },
-    secret: { values: { token: "a-token-of-the-tests" } },
-    env: [{ name: "FLATLINE_LISTEN", value: address }],
-  });
-
-  beforeAll(async () => {
-    place = await makeProgramFolder();
-    // The container's user goes through it, as through the kubelet's.
-    await chmod(place.path, 0o711);
-    address = `127.0.0.1:${await freePort()}`;
-    const args = await podmanArguments(render(valuesWith("acme")), place.path);
-    await runOrThrow("podman", ["run", `--name=${name}`, ...asHere, ...args]);
-  });
-  afterAll(async () => {
-    await run("podman", ["rm", "--force", "--volumes", "--time", "0", name]);
-    await place[Symbol.asyncDispose]();
-  });
-
-  it("passes its probes", async () => {
-    const deployment = render(valuesWith("acme")).find(({ kind }) => kind === "Deployment");
-    const probes = ["startupProbe", "readinessProbe", "livenessProbe"].map((probe) =>
-      String(at(deployment, `spec/template/spec/containers/0/${probe}/httpGet/path`)),
-    );
-
-    for (const path of probes) await eventually(async () => (await fetch(`http://${address}${path}`)).ok);
-  });
-
-  it("reads its secrets, and keeps its store on the volume", async () => {
-    await eventually(async () => (await fetch(`http://${address}/-/ready`)).ok);
-    const reload = await fetch(`http://${address}/-/reload`, {
-      method: "POST",
-      headers: { authorization: "Bearer a-token-of-the-tests" },
-    });
-
-    expect(reload.status).toBe(200);
-    expect(await readdir(`${place.path}/data`)).toContain("flatline.db");
-  });
-
-  it("takes up a changed configuration without a new pod", async () => {
-    await eventually(async () => (await fetch(`http://${address}/-/ready`)).ok);
-    const configMap = render(valuesWith("acme", "globex")).find(({ kind }) => kind === "ConfigMap");
-
-    await writeFiles(`${place.path}/config`, at(configMap, "data") as Readonly<Record<string, string>>, 0o644, 0);
-
-    await eventually(async () => (await readText(`http://${address}/metrics`)).includes('slug="globex"'));
   });
 });
