@@ -3,7 +3,9 @@ import { withoutFraction } from "../base/instant.ts";
 import { gateListSchema, gateSchema, type Gate, type GateList } from "../contract/v1/gate.ts";
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import { formatCount } from "../base/numbers.ts";
+import { confirmOpening } from "./confirmation.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
+import { ifMissing, type DaemonClient } from "./daemon-client.ts";
 import { askDaemon, authorOf, daemonCommand, forEachNamed, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
 import { renderTable } from "./table.ts";
 import { asJson } from "./values.ts";
@@ -11,6 +13,7 @@ import { asJson } from "./values.ts";
 interface ReleaseFlags extends DaemonFlags {
   readonly comment: string;
   readonly by?: string;
+  readonly yes?: boolean;
 }
 
 /** `flatline gate SLUG` and `flatline gate release`, through the running daemon's HTTP API. */
@@ -49,19 +52,34 @@ function addRelease(parent: Command, context: CliContext): void {
     .description("let deaths be acted on again, by hand: covers what has failed until now")
     .argument("<slug...>", "organizations")
     .requiredOption("--comment <text>", "why; shown with the release")
+    .option("--yes", "open gates without asking")
     .option("--by <name>", "who [$USER]");
   withDaemonFlags(command, "print an array of the gates")
     .addHelpText("after", '\nExample:\n  flatline gate release acme globex --comment "ten opened by hand, all gone"\n')
     .action(async (slugs: string[], flags: ReleaseFlags) => {
       const body = { by: authorOf(flags.by, context), comment: flags.comment };
       const released: Gate[] = [];
-      await askDaemon(flags, context, (daemon) =>
-        forEachNamed(slugs, context, async (slug) => {
+      const isWanted = await askDaemon(flags, context, async (daemon) => {
+        const held = flags.yes === true ? [] : await heldOf(slugs, daemon);
+        if (held.length > 0 && !(await confirmOpening(held, context))) return false;
+        await forEachNamed(slugs, context, async (slug) => {
           released.push(await daemon.send("POST", `${pathOf(slug)}/release`, body, gateSchema));
-        }),
-      ).catch(refuseUnanswered);
+        });
+        return true;
+      }).catch(refuseUnanswered);
+      if (!isWanted) {
+        context.stderr.write("nothing was done\n");
+        context.setExitCode(1);
+        return;
+      }
       context.stdout.write(flags.json === true ? asJson(released) : released.map(render).join(""));
     });
+}
+
+/** Returns those whose gate a release opens: a failure holds it, and not only that nothing is known. */
+async function heldOf(slugs: readonly string[], daemon: DaemonClient): Promise<string[]> {
+  const gates = await Promise.all(slugs.map((slug) => daemon.readPublic(pathOf(slug), gateSchema).catch(ifMissing)));
+  return gates.flatMap((gate) => (gate?.decision === "hold" && gate.alertId !== null ? [gate.slug] : []));
 }
 
 function pathOf(slug: string): string {

@@ -19,7 +19,7 @@ import {
 import { addIncidentAssets } from "./alerts/assets.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { askDaemon, authorOf, daemonCommand, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
-import { askYesNo, namesOf } from "./platform/confirmation.ts";
+import { confirmOpening } from "./confirmation.ts";
 import { countOf } from "../web/parts/figures.ts";
 import { renderTable } from "./table.ts";
 import { asJson, parseDurationMs } from "./values.ts";
@@ -208,7 +208,7 @@ async function run(id: string, flags: ActFlags, context: CliContext, act: Act): 
       daemon.send(act.method, `${pathOf(id)}/${act.path}${isDryRun ? "?dryRun=true" : ""}`, body, incidentActSchema);
     if (act.mayOpen && flags.dryRun !== true && flags.yes !== true) {
       const { gatesOpened } = await send(true);
-      if (gatesOpened.length > 0 && !(await isOpeningWanted(gatesOpened, context))) {
+      if (gatesOpened.length > 0 && !(await confirmOpening(gatesOpened, context))) {
         context.stderr.write("nothing was done\n");
         context.setExitCode(1);
         return;
@@ -217,20 +217,6 @@ async function run(id: string, flags: ActFlags, context: CliContext, act: Act): 
     const result = await send(flags.dryRun === true);
     context.stdout.write(flags.json === true ? asJson(result) : renderResult(result, act.word, flags.dryRun === true));
   });
-}
-
-function isOpeningWanted(slugs: readonly string[], context: CliContext): Promise<boolean> {
-  if (context.stdin.isTTY !== true)
-    throw new FlatlineError(
-      "usage",
-      `this opens ${gates(slugs)}, and there is no terminal to ask on: nothing was done; --yes opens them without asking`,
-    );
-  return askYesNo(`Open ${gates(slugs)}? What takedown pipelines then do, flatline cannot undo. [y/N] `, context);
-}
-
-function gates(slugs: readonly string[]): string {
-  const names = namesOf(slugs);
-  return slugs.length === 1 ? `the gate of ${names}` : `${formatCount(slugs.length)} gates (${names})`;
 }
 
 const skipWords: Readonly<Record<string, string>> = {

@@ -7,7 +7,7 @@ import { applyList, compareLists, type ListChange } from "../../discovery/applie
 import type { DiscoveryState } from "../../store/discovery/discovered-lists.ts";
 import { loadCommandConfig } from "../command-config.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
-import { askYesNo } from "../platform/confirmation.ts";
+import { askYesNo } from "../confirmation.ts";
 import { printable, renderTable } from "../table.ts";
 import { asJson } from "../values.ts";
 import { withStore } from "../with-store.ts";

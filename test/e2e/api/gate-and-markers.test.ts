@@ -166,11 +166,24 @@ describe("GET /api/v1/gate/{slug}", () => {
     expect(await flatline("gate", "--url", "http://127.0.0.1:1")).toMatchObject({ exitCode: 69, stdout: "" });
   });
 
-  it("is released for those that are named, and says which is unknown", async () => {
-    const released = await flatline("gate", "release", "acme", "nobody", "--comment", "the checker is mended");
+  it("is released by a command that asks before, of those that are named", async () => {
+    const args = ["gate", "release", "acme", "silent", "nobody", "--comment", "the checker is mended"];
+    const typed = (text: string): Promise<CliOutcome> => runCli(args, { cwd: folder.path, typed: text });
+    const question = "Open the gate of acme? What takedown pipelines then do, flatline cannot undo. [y/N] ";
+
+    const unasked = await flatline(...args);
+    const refused = await typed("\n");
+
+    expect([unasked.exitCode, unasked.stdout]).toEqual([64, ""]);
+    expect(unasked.stderr).toContain("there is no terminal to ask on: nothing was done");
+    expect(refused).toEqual({ exitCode: 1, stdout: "", stderr: `${question}nothing was done\n` });
+    expect(await gateOf("acme")).toMatchObject({ decision: "hold" });
+
+    const released = await typed("y\n");
 
     expect([released.exitCode, released.stdout]).toEqual([64, expect.stringMatching(/^acme: allow \(released\)/)]);
-    expect(released.stderr).toMatch(/^flatline: nobody: [^\n]+\n$/);
+    expect(released.stderr.slice(question.length)).toMatch(/^flatline: nobody: [^\n]+\n$/);
+    expect(await flatline("gate", "release", "acme", "--comment", "x")).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
   it("answers as configured while nothing is known, and 404 for a stranger", async () => {

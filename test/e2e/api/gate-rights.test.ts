@@ -84,7 +84,9 @@ it("a command with such a token is exit 77, and says what is missing and no more
   const withToken = ["-c", "operator.yaml", "--url", url];
 
   const judged = await runCli(["alerts", "judge", id, "real", ...withToken], { cwd: folder.path });
-  const released = await runCli(["gate", "release", "acme", "--comment", "x", ...withToken], { cwd: folder.path });
+  const released = await runCli(["gate", "release", "acme", "--comment", "x", "--yes", ...withToken], {
+    cwd: folder.path,
+  });
 
   for (const refused of [judged, released])
     expect([refused.exitCode, refused.stderr]).toEqual([77, `flatline: ${noRight}\n`]);

@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
-import { formatCount } from "../../base/numbers.ts";
-import type { CliContext } from "../context.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { formatCount } from "../base/numbers.ts";
+import type { CliContext } from "./context.ts";
 
 /** Asks on stderr and reads one line of the terminal; only y and yes confirm; end of input and Ctrl-C do not. */
 export function askYesNo(
@@ -25,8 +26,20 @@ export function askYesNo(
 // A question has to be read; the lists have all of them.
 const mostNamed = 20;
 
+/** Asks before gates open: what takedown pipelines do then, nothing takes back. @throws FlatlineError usage without a terminal */
+export function confirmOpening(slugs: readonly string[], context: CliContext): Promise<boolean> {
+  const gates =
+    slugs.length === 1 ? `the gate of ${namesOf(slugs)}` : `${formatCount(slugs.length)} gates (${namesOf(slugs)})`;
+  if (context.stdin.isTTY !== true)
+    throw new FlatlineError(
+      "usage",
+      `this opens ${gates}, and there is no terminal to ask on: nothing was done; --yes opens them without asking`,
+    );
+  return askYesNo(`Open ${gates}? What takedown pipelines then do, flatline cannot undo. [y/N] `, context);
+}
+
 /** Returns names for a question: at most twenty, and how many more there are. */
-export function namesOf(names: readonly string[]): string {
+function namesOf(names: readonly string[]): string {
   const more = names.length - mostNamed;
   return [...names.slice(0, mostNamed), ...(more > 0 ? [`${formatCount(more)} more`] : [])].join(", ");
 }
