@@ -70,8 +70,8 @@ export interface RecorderOptions {
   readonly readSample?: ReadSample;
   /** Called for each incident that is opened [not called]. */
   readonly onIncident?: (family: string) => void;
-  /** The time between two runs of a check, ms [30 minutes]. */
-  readonly intervalOf?: (check: CheckKey) => number;
+  /** The time between two ticks of a check's schedule, ms. */
+  readonly intervalOf: (check: CheckKey) => number;
   /** Awaited before runs are committed, for more to join them [one turn of the event loop]. */
   readonly gather?: () => Promise<void>;
   /** Runs that wait for the store's pause between commits are committed at once from its abort on [never]. */
@@ -92,7 +92,7 @@ const patience = {
 
 /** Creates a recorder over the store. */
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { store, board, clock, newId, stopping: ending = new AbortController().signal } = options;
+  const { store, board, clock, newId, intervalOf, stopping: ending = new AbortController().signal } = options;
   const logger = options.logger.child({ room: "alerting" });
   /** Numbers of the checks of which the last run of this process was ok and left no alert. */
   const quiet = new Set<number>();
@@ -242,17 +242,17 @@ export function createRecorder(options: RecorderOptions): Recorder {
         weeksLookedAt: () =>
           withResult()
             .filter(({ lastRunAtMs }) => nowMs - lastRunAtMs <= togetherMs)
-            .reduce((weeks, check) => weeks + weeksLookedAt(options.intervalOf?.(check) ?? togetherMs), 0),
+            .reduce((weeks, check) => weeks + weeksLookedAt(intervalOf(check)), 0),
       },
     };
   }
 
   /** Whether a run says nothing of when deaths began: what it found may be of any time before. */
-  function isFirstLook({ run, report, nextDueAtMs }: RecordRequest): boolean {
+  function isFirstLook({ run, report }: RecordRequest): boolean {
     const last = board.stateOf(board.idOf(run) ?? 0)?.lastResultReport ?? null;
     if (last?.kind !== "result" || report.kind !== "result") return last === null;
     const gapMs = report.startedAtMs - last.startedAtMs;
-    return isAfterGap(gapMs, nextDueAtMs - run.dueAtMs) || !hasSameThresholds(last.result, report.result);
+    return isAfterGap(gapMs, intervalOf(run)) || !hasSameThresholds(last.result, report.result);
   }
 
   function decide(request: RecordRequest, target: AlertTarget, states: readonly AlertState[]): Transition {

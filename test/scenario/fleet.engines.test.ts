@@ -2,7 +2,9 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { minuteMs, secondMs } from "../../src/base/time.ts";
+import type { Run } from "../../src/alerting/finished-run.ts";
 import type { Incident } from "../../src/store/alerts/incidents.ts";
+import { resultReport } from "../support/reports.ts";
 import { storeEngines, type StoreEngineCase } from "../support/store/engines.ts";
 import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "../support/alerting-world.ts";
 
@@ -52,6 +54,30 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(world.notifications()).toHaveLength(1);
       expect(world.notifications()[0]?.fleet !== null).toBe(expected);
       expect(world.sent()[0]).toHaveLength(spiking);
+    });
+
+    it.each<[string, number, (nowMs: number) => Partial<Run>, boolean]>([
+      [
+        "begins with runs that were asked for",
+        minuteMs,
+        (nowMs) => ({ isAsked: true, dueAtMs: nowMs + 5 * minuteMs }),
+        true,
+      ],
+      [
+        "does not begin with what a gap hid, however overdue its run is",
+        16 * minuteMs,
+        (nowMs) => ({ dueAtMs: nowMs - 11 * minuteMs }),
+        false,
+      ],
+    ])("%s", async (_rule, pauseMs, runAt, expected) => {
+      await open();
+      await world.advance(pauseMs);
+      for (const slug of slugsOf(4)) {
+        const startedAtMs = world.clock.nowMs();
+        await world.record(resultReport({ slug, severity: "fail", startedAtMs }), runAt(startedAtMs));
+      }
+
+      expect((await lasting()) !== null).toBe(expected);
     });
 
     it("counts organizations with a result only, and says which asset types carry it over all of them", async () => {

@@ -11,6 +11,7 @@ import { firingOf, presentOf } from "../../src/alerting/notify/present.ts";
 import { createOutbox, type Outbox } from "../../src/alerting/deliver/outbox.ts";
 import type { DeliveryBudget, DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
 import { createRecorder, recordRun, type Recorded, type Recorder } from "../../src/alerting/record.ts";
+import type { Run } from "../../src/alerting/finished-run.ts";
 import { Board } from "../../src/store/runs/board.ts";
 import type { Owner } from "../../src/store/runs/owners.ts";
 import type { AlertingSettings, AlertPolicy, AlertTarget, ReceiverRoute } from "../../src/alerting/settings.ts";
@@ -92,8 +93,8 @@ export interface AlertingWorld {
       excess?: "ongoing" | "stopped";
     },
   ): Promise<Recorded>;
-  /** Records a report of the test's making. */
-  record(report: CheckReport): Promise<Recorded>;
+  /** Records a report of the test's making; `over` says how its run came about [it was due when it began]. */
+  record(report: CheckReport, over?: Partial<Run>): Promise<Recorded>;
   /** Lets `ms` pass, forming and delivering whenever something is due. */
   advance(ms: number): Promise<void>;
   /** Forms and delivers what is due now. */
@@ -324,10 +325,10 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     }
   }
 
-  async function record(report: CheckReport): Promise<Recorded> {
+  async function record(report: CheckReport, over: Partial<Run> = {}): Promise<Recorded> {
     const { check, slug, startedAtMs } = report;
     const recordOnce = (): Promise<Recorded> => {
-      const run = { check, slug, dueAtMs: startedAtMs, isAsked: false, owner };
+      const run = { check, slug, dueAtMs: startedAtMs, isAsked: false, owner, ...over };
       return recordRun(recorder, { run, report, nextDueAtMs: clock.nowMs() + 300_000 });
     };
     const process = processes;

@@ -123,6 +123,7 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
       logger,
       newId: () => crypto.randomUUID(),
       settings: () => quietSettings,
+      intervalOf: () => 300_000,
       onChange: () => undefined,
     });
     const scheduler = createScheduler({

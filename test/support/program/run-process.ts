@@ -42,6 +42,7 @@ export async function createRunProcess(
     logger: createSilentLogger(),
     newId: () => crypto.randomUUID(),
     settings: () => quietSettings,
+    intervalOf: () => 300_000,
     onChange: () => undefined,
     ...over,
   });
