@@ -157,9 +157,10 @@ class OpenBook implements IncidentBook {
       this.#events.push({ what: "incident opened", incident });
     }
     this.#firing.set(incident.number, (this.#firing.get(incident.number) ?? 0) + 1);
-    this.#membersOf.get(incident.number)?.push({ alert, end: null });
     await this.#worsen(incident.number, alert.severity);
     await this.#outgrow(incident.number, alert.slug);
+    // Only now: an acknowledgement that ends reads the members again, and this one is not stored yet.
+    (await this.#members(incident.number)).push({ alert, end: null });
     if (isSpike(alert)) await this.#weigh(incident.number, alert);
     return incident;
   }
@@ -244,8 +245,8 @@ class OpenBook implements IncidentBook {
   async #judgeTogether(number: number, alert: AlertState, least: number): Promise<FoundVerdict | null> {
     if (begunOf(alert).length === 0) return null;
     const { nowMs, fleet } = this.#context;
-    const members = (await this.#members(number)).filter((member) => member.alert.id !== alert.id);
-    const together = countTogether([...members.map((member) => member.alert), alert].flatMap(begunOf));
+    const members = await this.#members(number);
+    const together = countTogether(members.flatMap((member) => begunOf(member.alert)));
     if (together < least) return null;
     const { incidents, meta } = this.#parts;
     const fired = await incidents.countSpikeDays(Math.floor(nowMs / dayMs) - rateDays, number);
@@ -270,7 +271,7 @@ class OpenBook implements IncidentBook {
     return this.#organizations.size;
   }
 
-  async #members(number: number): Promise<readonly KeptAlert[]> {
+  async #members(number: number): Promise<KeptAlert[]> {
     const known = this.#membersOf.get(number);
     if (known !== undefined) return known;
     const read = [...((await this.#parts.incidents.members([number])).get(number) ?? [])];

@@ -80,6 +80,13 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect((await lasting()) !== null).toBe(expected);
     });
 
+    it("counts all that begin in one commit", async () => {
+      await open();
+      await Promise.all(slugsOf(3).map((slug) => world.run(slug, "fail")));
+
+      expect((await lasting())?.verdict).toMatchObject({ together: 3 });
+    });
+
     it("counts organizations with a result only, and says which asset types carry it over all of them", async () => {
       const slugs = slugsOf(10);
       await open({ slugs });
