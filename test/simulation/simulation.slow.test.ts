@@ -35,7 +35,7 @@ const known = isLong
       lifeOf(21_117, 0.7),
       lifeOf(21_421, 0.4),
     ]
-  : [lifeOf(5, 0.25)];
+  : [lifeOf(5, 0.25), lifeOf(2, 0.1)];
 const replays = isLong ? 10 : 2;
 // One with each source, new each night; a failure is named by its seed: npm run simulate -- --seed SEED --days 1
 const first = 2 * randomInt(1_000, 1_000_000);
