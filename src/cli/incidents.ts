@@ -76,18 +76,23 @@ export const registerIncidents: RegisterCommand = (program: Command, context: Cl
     "judge",
     "say what it was, so that gates, baselines and `tune` learn from it",
     '41 checker --comment "captcha page in front of the hosts"',
-    [new Argument("<verdict>", "what it was").choices([...judgementVerdicts])],
+    [new Argument("<verdict>", "what it was; none takes back what was said").choices([...judgementVerdicts, "none"])],
   )
     .option("--comment <text>", "what you saw")
-    .action(async (id: string, verdict: JudgementVerdict, flags: ActFlags) => {
-      const body = { ...said(flags), verdict };
-      await run(id, flags, context, {
-        method: "POST",
-        path: "judgement",
-        body,
-        word: `judged ${verdict}`,
-        mayOpen: true,
-      });
+    .action(async (id: string, verdict: JudgementVerdict | "none", flags: ActFlags) => {
+      if (verdict === "none" && flags.comment !== undefined)
+        throw new FlatlineError("usage", "--comment goes with a judgement, not with none");
+      const act: Act =
+        verdict === "none"
+          ? { method: "DELETE", path: "judgement", body: said(flags), word: "no longer judged", mayOpen: false }
+          : {
+              method: "POST",
+              path: "judgement",
+              body: { ...said(flags), verdict },
+              word: `judged ${verdict}`,
+              mayOpen: true,
+            };
+      await run(id, flags, context, act);
     });
   addAct(
     incidents,

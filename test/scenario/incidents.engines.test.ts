@@ -288,6 +288,18 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
         gatesOpened: ["b"],
         gatesHeld: ["a"],
       });
+      expect(await world.actOn(1, { kind: "withdraw" }, { slugs: ["b", "c"] })).toMatchObject({
+        done: [{ slug: "b" }, { slug: "c" }],
+        gatesHeld: ["b"],
+      });
+      expect(await world.actOn(1, { kind: "withdraw" })).toMatchObject({
+        done: [{ slug: "a" }],
+        skipped: [
+          { slug: "b", reason: "already" },
+          { slug: "c", reason: "already" },
+        ],
+      });
+      await world.actOn(1, judge);
       expect(await world.actOn(1, { kind: "release", comment: "all looked at" })).toMatchObject({
         done: [],
         skipped: [

@@ -23,6 +23,7 @@ export type IncidentAct =
   | { readonly kind: "acknowledge"; readonly comment: string | null }
   | { readonly kind: "unacknowledge" }
   | { readonly kind: "judge"; readonly verdict: JudgementVerdict; readonly comment: string | null }
+  | { readonly kind: "withdraw" }
   | { readonly kind: "release"; readonly comment: string }
   | { readonly kind: "silence"; readonly endsAtMs: number; readonly comment: string }
   | { readonly kind: "comment"; readonly comment: string };
@@ -133,10 +134,10 @@ const judgedFamilies = ["deaths", "no-events", "regret"];
 
 function requireAct({ family, endedAtMs }: Incident, act: IncidentAct, nowMs: number): void {
   const { kind } = act;
-  if ((kind === "judge" || kind === "release") && !judgedFamilies.includes(family))
+  if (["judge", "withdraw", "release"].includes(kind) && !judgedFamilies.includes(family))
     throw new FlatlineError(
       "invalid_data",
-      `an incident of the family ${family} ${kind === "judge" ? "is not judged" : "holds no gate"}: it questions no deaths`,
+      `an incident of the family ${family} ${kind === "release" ? "holds no gate" : "is not judged"}: it questions no deaths`,
     );
   if (kind === "silence" && act.endsAtMs <= nowMs) throw new FlatlineError("invalid_data", "endsAt: has passed");
   if (kind === "silence" && act.endsAtMs - nowMs > longestSilenceMs)
@@ -271,6 +272,11 @@ async function actOnMember(
       });
       return { isOpened };
     }
+    case "withdraw":
+      if (!isGateAlert(alert)) return "not_judged_kind";
+      if (alert.judgement === undefined) return "already";
+      await judgeIn(parts, context, { alertId, verdict: null, author, comment: null, incidentId, note });
+      return { isOpened: false };
     case "release":
       return releaseHold(step, { alert, end }, act.comment);
     case "silence":
@@ -360,7 +366,7 @@ async function keepIncidentComment(
   alertIds: readonly string[] | null,
 ): Promise<void> {
   const { act, author } = request;
-  const text = act.kind === "unacknowledge" ? null : act.comment;
+  const text = "comment" in act ? act.comment : null;
   if (text === null || alertIds?.length === 0) return;
   if ((await parts.comments.count({ incident: incident.number })) >= mostComments)
     throw new FlatlineError(

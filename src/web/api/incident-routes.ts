@@ -77,7 +77,7 @@ const duration = z.string().transform((text, context) => {
 
 const bodies = {
   acknowledge: z.strictObject({ ...common, comment: comment.optional() }),
-  unacknowledge: z.strictObject(common),
+  takeBack: z.strictObject(common),
   judge: z.strictObject({
     ...common,
     verdict: z.enum(judgementVerdicts, `must be one of ${judgementVerdicts.join(", ")}`),
@@ -208,7 +208,7 @@ export function addIncidentRoutes(
       access: "operate",
       handle: acting(bodies.acknowledge, ({ comment: text }) => ({ kind: "acknowledge", comment: nonBlank(text) })),
     },
-    DELETE: { access: "operate", handle: acting(bodies.unacknowledge, () => ({ kind: "unacknowledge" })) },
+    DELETE: { access: "operate", handle: acting(bodies.takeBack, () => ({ kind: "unacknowledge" })) },
   });
   addResource(scope, "/api/v1/incidents/:id/judgement", settings, {
     POST: {
@@ -219,6 +219,7 @@ export function addIncidentRoutes(
         comment: nonBlank(text),
       })),
     },
+    DELETE: { access: "gate", handle: acting(bodies.takeBack, () => ({ kind: "withdraw" })) },
   });
   addResource(scope, "/api/v1/incidents/:id/release", settings, {
     POST: {

@@ -148,6 +148,10 @@ describe("flatline incidents", () => {
 
     const judged = await flatline("incidents", "judge", "1", "real", "--slug", "acme", "--yes");
     expect(judged.stdout).toBe("judged real: 1 organization\ngates opened: acme\n");
+    expect((await flatline("incidents", "judge", "1", "none")).stdout).toBe(
+      "no longer judged: 1 organization\nleft as they are, already so: 1 organization\ngates still held: acme, globex\n",
+    );
+    await flatline("incidents", "judge", "1", "real", "--slug", "acme", "--yes");
     await flatline("incidents", "judge", "1", "checker", "--slug", "globex");
     const { cost } = (await ask("/api/v1/incidents/1", root)).body as { cost: Record<string, unknown> };
     expect(cost).toEqual({
@@ -197,6 +201,8 @@ describe("a receiver of type slack with a token", () => {
       [
         "■ acknowledged: 2 organizations",
         "■ unacknowledged: 2 organizations",
+        "■ judged real, gate open: acme, 90 deaths",
+        "■ judgement withdrawn: acme, 90 deaths",
         "■ judged real, gate open: acme, 90 deaths",
         "■ judged checker: globex, 90 deaths",
         "■ gate open: globex, 90 deaths",
