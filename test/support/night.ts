@@ -71,7 +71,7 @@ export async function createNight(options: NightOptions): Promise<Night> {
     receivers: [
       { name: "bot", isByIncident: true, hasThreads: true, sendActs: true },
       { name: "chat" },
-      { name: "pager", isByIncident: true },
+      { name: "pager", isByIncident: true, takesAcknowledgements: true },
       ...(more === undefined ? [] : [{ name: "am", resendIntervalMs: hourMs }]),
     ],
     policy: { repeatIntervalMs: 4 * hourMs },
