@@ -159,7 +159,7 @@ async function addWhatTakesDays(path: string): Promise<void> {
   if (firing === undefined) throw new Error("nothing fires");
   const { check, slug } = firing;
   const ended = { ...firing, id: "ended-sample", reason: "back_to_ok" };
-  await store.alerts.end(ended, { atMs: clock.nowMs(), isByRun: true, baselineExclusion: "none" });
+  await store.alerts.end(ended, { atMs: clock.nowMs(), isByRun: true });
   const said = { alertId: ended.id, check, slug, atMs: clock.nowMs(), comment: "a sample", by: "token", note: "kim" };
   await store.judgements.append({ ...said, verdict: "checker" });
   const { check: _check, comment: text, ...comment } = said;

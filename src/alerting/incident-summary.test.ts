@@ -31,7 +31,7 @@ const verdict = { startsAtMs: 1, together: 3, usual: 0.1, probability: 1e-9, pea
 
 describe("an incident", () => {
   it("is of those that are not silenced, as severe as the worst that fires", () => {
-    const over = { atMs: 2_000, isByRun: true, baselineExclusion: null };
+    const over = { atMs: 2_000, isByRun: true };
     const summary = summarize([
       member({ slug: "a", severity: "warn" }, { holdsGate: true }),
       member({ slug: "b", severity: "fail" }, { isSilenced: true, holdsGate: true }),

@@ -48,14 +48,14 @@ export async function writeStep(parts: StoreParts, facts: StepFacts): Promise<vo
   }
 }
 
-async function writeStates(parts: StoreParts, { step, report, settings, nowMs }: StepFacts): Promise<void> {
+async function writeStates(parts: StoreParts, { step, settings, nowMs }: StepFacts): Promise<void> {
   for (const state of step.live) await parts.alerts.save(state);
   for (const { alert, event } of step.changes) {
     const isFailure = (event === "firing" || event === "escalated") && alert.severity === "fail";
     if (isFailure && isGateAlert(alert)) await parts.gate.fail(alert, nowMs);
   }
   for (const state of step.gone) {
-    const end = async (): Promise<void> => parts.alerts.end(state, endOf(step, state, report));
+    const end = async (): Promise<void> => parts.alerts.end(state, endOf(step, state));
     // What never fired is forgotten.
     if (state.state === "pending") await parts.alerts.remove(state.id);
     else if (!isGateAlert(state)) await end();
@@ -67,12 +67,8 @@ async function writeStates(parts: StoreParts, { step, report, settings, nowMs }:
   }
 }
 
-/** Returns how an alert ends with this step, and what the run that ends it said of its baseline. */
-function endOf(step: Transition, { id, reason }: AlertState, report: CheckReport | null): AlertEnd {
+/** Returns how an alert ends with this step. */
+function endOf(step: Transition, { id, reason }: AlertState): AlertEnd {
   const atMs = step.changes.find(({ alert, endsAtMs }) => alert.id === id && endsAtMs !== null)?.endsAtMs ?? 0;
-  if (reason === "organization_removed" || reason === "check_removed")
-    return { atMs, isByRun: false, baselineExclusion: null };
-  const exclusion = report?.kind === "result" ? report.result.observed["baselineExclusion"] : undefined;
-  const isKnown = exclusion === "none" || exclusion === "applied" || exclusion === "too_much";
-  return { atMs, isByRun: true, baselineExclusion: isKnown ? exclusion : null };
+  return { atMs, isByRun: reason !== "organization_removed" && reason !== "check_removed" };
 }

@@ -23,7 +23,7 @@ function alert(startsAtHour: number, { verdict, endsAtHour, onsetAtHour, ...over
       ...(verdict === undefined ? {} : { judgement: { verdict, comment: null, by: "kim", note: null, atMs: nowMs } }),
       ...over,
     }),
-    end: endsAtHour === undefined ? null : { atMs: endsAtHour * hourMs, isByRun: true, baselineExclusion: null },
+    end: endsAtHour === undefined ? null : { atMs: endsAtHour * hourMs, isByRun: true },
   };
 }
 

@@ -7,9 +7,7 @@ import {
   silenceDaysMs,
   unnoticedGapMs,
 } from "../checks/event-flow/evaluate.ts";
-import { stretchesAt, type JudgedStretch } from "../contract/judgement.ts";
 import type { Severity } from "../contract/severity.ts";
-import { excludedBaseline, withoutExcluded } from "../spike/exclusion.ts";
 import { expectation, type Expectation } from "../spike/expectation.ts";
 import type { CountKind } from "../spike/findings.ts";
 import { knownDays, type BaselineKind, type DayCounts } from "../spike/median.ts";
@@ -27,8 +25,6 @@ export interface ReplayCandidate {
   readonly baseline: BaselineKind;
   /** What is counted [deaths]. */
   readonly count?: CountKind;
-  /** Past incidents that leave the baseline once they are judged [none]; all candidates of a replay have the same. */
-  readonly stretches?: readonly JudgedStretch[];
   readonly policy: AlertPolicy;
   /** The longest time without an event of any status for which there is a result; null: not watched. */
   readonly maxSilenceMs: EventFlowLimits["maxSilenceMs"] | null;
@@ -164,14 +160,10 @@ function createGroup(record: EventRecord, candidate: ReplayCandidate): Group {
 }
 
 function count(group: Group, nowMs: number, firstEventAtMs: number | null): void {
-  const { thresholds, baseline, stretches = [] } = group.candidate;
-  const excluded = excludedBaseline({ nowMs, thresholds, baseline, stretches: stretchesAt(stretches, nowMs) });
-  const whole = group.counts.at(nowMs);
-  const { intervals, excludedMs } = excluded;
-  const left = intervals.length === 0 ? 0 : group.counts.within(intervals);
-  group.count = left === 0 ? whole : { ...whole, baselineCount: whole.baselineCount - left };
-  group.days = withoutExcluded(knownDays(whole.dayCounts, nowMs, thresholds, firstEventAtMs), excluded);
-  group.expected = expectation({ baseline, thresholds, ...group.count, dayCounts: group.days, excludedMs });
+  const { thresholds, baseline } = group.candidate;
+  group.count = group.counts.at(nowMs);
+  group.days = knownDays(group.count.dayCounts, nowMs, thresholds, firstEventAtMs);
+  group.expected = expectation({ baseline, thresholds, ...group.count, dayCounts: group.days });
   group.coverage = windowCoverage(spikeWindow(nowMs, thresholds), firstEventAtMs);
 }
 

@@ -1,5 +1,5 @@
 import type { CountKind } from "../spike/findings.ts";
-import { type BaselineKind, type DayWindow, medianDays } from "../spike/median.ts";
+import { type BaselineKind, medianDays } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeWindow } from "../spike/window.ts";
 import type { EventRecord } from "./event-record.ts";
@@ -89,12 +89,6 @@ export class SlidingCounts {
     return { currentCount, baselineCount: dayCounts.reduce((sum, count) => sum + count, 0), dayCounts };
   }
 
-  /** Deaths in these intervals, which no bound follows. */
-  within(intervals: readonly DayWindow[]): number {
-    const upTo = (atMs: number): number => this.#record.deathsBefore[indexAfter(this.#record.deathAtMs, atMs)] ?? 0;
-    return intervals.reduce((sum, { afterMs, untilMs }) => sum + upTo(untilMs) - upTo(afterMs), 0);
-  }
-
   #deathsUpTo({ passed }: Bound): number {
     return this.#record.deathsBefore[passed] ?? 0;
   }
@@ -128,16 +122,4 @@ function sameAssets({ deathAsset, assets }: EventRecord): { before: Int32Array; 
     latest[asset] = death;
   }
   return { before, after };
-}
-
-/** How many of the ascending instants lie at or before `atMs`. */
-function indexAfter(instants: Float64Array, atMs: number): number {
-  let low = 0;
-  let high = instants.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((instants[middle] ?? 0) <= atMs) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

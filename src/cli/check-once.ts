@@ -53,11 +53,10 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
   const releases = new ReleaseGroup();
   const logger = createSilentLogger();
   try {
-    // Any other source has its numbers elsewhere, but what is judged stands in the store.
-    const isStored = config.source.holdsEvents;
-    const isJudged = config.organizations.some(({ baselineExclude }) => baselineExclude === "judged");
-    const store =
-      isStored || isJudged ? await openEvaluated(config, { ...deps, logger }, releases, options.onNoStore) : null;
+    // Any other source has its numbers elsewhere.
+    const store = config.source.holdsEvents
+      ? await openEvaluated(config, { ...deps, logger }, releases, options.onNoStore)
+      : null;
     const connections = openConnections(deps, releases);
     const sourceDeps = { ...deps, ...connections, store, clock, logger, board: null, onRequest };
     const { checkDeps, runTimeoutMs } = createSource(config, sourceDeps);
@@ -72,7 +71,7 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
     };
     const places = { length: Math.min(config.source.concurrency, targets.length) };
     await Promise.all(Array.from(places, work));
-    return store === null || !isStored ? reports : await withNearSlugs(reports, config, store);
+    return store === null ? reports : await withNearSlugs(reports, config, store);
   } finally {
     await releases.releaseAll(deps.clock, closeWithinMs);
   }

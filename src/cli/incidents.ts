@@ -74,7 +74,7 @@ export const registerIncidents: RegisterCommand = (program: Command, context: Cl
   addAct(
     incidents,
     "judge",
-    "say what it was, so that gates, baselines and `tune` learn from it",
+    "say what it was, so that gates and `tune` learn from it",
     '41 checker --comment "captcha page in front of the hosts"',
     [new Argument("<verdict>", "what it was; none takes back what was said").choices([...judgementVerdicts, "none"])],
   )

@@ -1,5 +1,4 @@
 import { formatPercent } from "../base/numbers.ts";
-import type { ExcludedStretch } from "../spike/exclusion.ts";
 
 /** The verdicts of people on an alert: the checker was wrong, the assets did die, or it was known beforehand. */
 export const judgementVerdicts = ["checker", "real", "expected"] as const;
@@ -30,19 +29,4 @@ export function proposeJudgement(revived: RevivedShare): string | null {
 export interface RevivedShare {
   readonly revivedCount: number;
   readonly share: number;
-}
-
-/** A past incident that a person judged `checker`: its deaths are not to be expected again. */
-export interface JudgedStretch {
-  readonly fromMs: number;
-  /** null: it still lasts. */
-  readonly toMs: number | null;
-  readonly judgedAtMs: number;
-}
-
-/** Returns what an evaluation at `nowMs` leaves out of its baseline: what was judged by then, as far as it had lasted. */
-export function stretchesAt(stretches: readonly JudgedStretch[], nowMs: number): ExcludedStretch[] {
-  return stretches
-    .filter(({ judgedAtMs }) => judgedAtMs <= nowMs)
-    .map(({ fromMs, toMs }) => ({ fromMs, toMs: Math.min(toMs ?? nowMs, nowMs) }));
 }

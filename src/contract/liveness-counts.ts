@@ -1,5 +1,4 @@
 import type { CountKind } from "../spike/findings.ts";
-import type { JudgedStretch } from "./judgement.ts";
 
 /** The instants after `afterMs`, up to and including `untilMs`; epoch ms. */
 export interface Interval {
@@ -32,11 +31,6 @@ export interface LivenessCounts {
     queries: readonly DeathsQuery[],
     options?: { readonly signal?: AbortSignal },
   ): Promise<readonly (readonly AssetTypeDeaths[])[]>;
-  /**
-   * Returns what leaves the baseline, for those of these organizations whose past incidents may leave it (baselineExclude); the
-   * others are not in it. Absent: no organization's may.
-   */
-  stretches?(slugs: readonly string[]): Promise<ReadonlyMap<string, readonly JudgedStretch[]>>;
   /** Returns the instant of the organization's first event of any status; null without one. */
   firstEventAtMs(slug: string, options?: { readonly signal?: AbortSignal }): Promise<number | null>;
 }

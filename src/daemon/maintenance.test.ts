@@ -41,7 +41,7 @@ it("keeps an ended alert for the retention, and one that holds the gate until it
   const clock = createVirtualClock({ startMs });
   const maintenance = maintenanceOf(world.store, clock, { retentionMs: 3 * hourMs });
   const judgement = { verdict: "real", comment: null, by: "kim", note: null, atMs: startMs } as const;
-  const end = { atMs: startMs, isByRun: true, baselineExclusion: null };
+  const end = { atMs: startMs, isByRun: true };
   for (const one of [firingAlert("open", startMs), firingAlert("released", startMs, { judgement })]) {
     await alerts.end(one, end);
     await gate.fail(one, startMs);

@@ -67,7 +67,7 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     const thinBeforeMs = Math.floor((nowMs - wholeReportsMs) / dayMs) * dayMs;
     await inSlices(() => store.runs.pruneHours(pastRetention));
     await inSlices(() => store.runs.pruneReports({ ...pastRetention, thinBeforeMs }));
-    // Stretches that leave a baseline are kept for as long as a baseline covers them.
+    // Judged checkers are kept for as long as their deaths lie in a baseline.
     const checkersBeforeMs = Math.min(pastRetention.beforeMs, nowMs - longestSpanMs(organizations()));
     await forgetReleased(pastRetention.beforeMs);
     await inSlices(() => store.transaction(({ alerts }) => alerts.pruneEnded({ ...pastRetention, checkersBeforeMs })));

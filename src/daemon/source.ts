@@ -17,7 +17,7 @@ import { createTablePlatformSource } from "../service/table-platform-source.ts";
 import type { Store } from "../store/store.ts";
 import { builtinSettings } from "../config/schema/organization.ts";
 import { createSpikeEvidence, type SpikeEvidenceOptions } from "./evidence/spike.ts";
-import { ruleOf, stretchesReader, withStretchesOf } from "./baselines.ts";
+import { ruleOf } from "./baselines.ts";
 import type { TableCountsBook } from "./table-counts.ts";
 
 // An answer has some kilobytes. Larger ones are read one by one: sixteen of 4 MiB at once are most of a daemon's memory.
@@ -100,22 +100,21 @@ function openStored(
         attributionDaysOf: (slug) => attributionDays.get(slug) ?? builtinSettings.attributionDays,
       }),
     },
-    counts: withStretchesOf(events, config, store),
+    counts: events,
     runTimeoutMs: localRunTimeoutMs,
   };
 }
 
 function openTable(config: Config, source: TableSourceConfig, deps: SourceDeps): Omit<Source, "probeDeps"> {
   const table = deps.tables.of(source, deps.onRequest);
-  const counts = withStretchesOf(table, config, deps.store);
   const { clock } = deps;
-  const platform = createTablePlatformSource({ counts, clock, appUrl: config.appUrl, ruleOf: ruleOf(config) });
+  const platform = createTablePlatformSource({ counts: table, clock, appUrl: config.appUrl, ruleOf: ruleOf(config) });
   const shared = sharedDeps(config, platform, deps);
   const firstEvent = async (slug: string) => [slug, await table.firstEventAtMs(slug)] as const;
   const firstEvents: ReadFirstEvents = async (slugs) => new Map(await Promise.all(slugs.map(firstEvent)));
   return {
     checkDeps: table.knowsFirstEvents ? { ...shared, firstEvents } : shared,
-    counts,
+    counts: table,
     // A check makes two queries, each of which may wait for another one; the first event is not read each time.
     runTimeoutMs: 2 * source.timeoutMs + marginMs,
   };
@@ -150,7 +149,6 @@ export function createEmbeddedSource(
     organizations: config.organizations.map(({ slug }) => slug),
     ruleOf: ruleOf(config),
     ...(author === undefined ? {} : { author }),
-    ...stretchesReader(config, store),
   });
 }
 

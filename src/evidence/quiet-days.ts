@@ -1,4 +1,3 @@
-import type { ExcludedStretch } from "../spike/exclusion.ts";
 import { compareFractions, decimalFraction, multiplyFractions } from "../spike/fraction.ts";
 import { medianDeaths } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
@@ -23,7 +22,10 @@ export function attributionSlices(windowStartMs: number, attributionDays: number
 }
 
 /** Returns the slices without those that lie, in part or whole, in a stretch where the checker was judged to be wrong. */
-export function unjudgedSlices(slices: readonly Slice[], stretches: readonly ExcludedStretch[]): Slice[] {
+export function unjudgedSlices(
+  slices: readonly Slice[],
+  stretches: readonly { readonly fromMs: number; readonly toMs: number }[],
+): Slice[] {
   // The first instant of a slice is afterMs + 1, the last one of a stretch toMs − 1.
   return slices.filter(
     ({ afterMs, untilMs }) => !stretches.some(({ fromMs, toMs }) => fromMs <= untilMs && toMs - 1 > afterMs),

@@ -1,16 +1,11 @@
 import { FlatlineError } from "../base/errors.ts";
-import { stretchesAt, type JudgedStretch } from "../contract/judgement.ts";
 import type { AssetTypeDeaths, DeathsQuery, LivenessCounts } from "../contract/liveness-counts.ts";
 import { evaluateSpike, type SpikeResult } from "../spike/evaluate.ts";
-import { excludedBaseline, type ExcludedBaseline } from "../spike/exclusion.ts";
 import type { CountKind } from "../spike/findings.ts";
 import { medianDays, type BaselineKind } from "../spike/median.ts";
 import { SpikeInputError } from "../spike/spike-input-error.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeWindow } from "../spike/window.ts";
-
-/** What an evaluation reads of the counts. */
-export type EvaluationCounts = Pick<LivenessCounts, "deaths" | "firstEventAtMs" | "stretches">;
 
 /** The rule of an organization's evaluation, beside its thresholds. */
 export interface SpikeRule {
@@ -27,8 +22,6 @@ export interface LocalEvaluation extends SpikeRule {
   readonly appUrl: string | null;
   /** End of the window. */
   readonly nowMs: number;
-  /** Past incidents that leave the baseline; absent: none may. */
-  readonly stretches?: readonly JudgedStretch[];
 }
 
 /**
@@ -36,32 +29,12 @@ export interface LocalEvaluation extends SpikeRule {
  * @throws api_bad_request for invalid thresholds, and the errors of `counts`
  */
 export async function evaluateLocally(
-  asked: LocalEvaluation,
-  counts: EvaluationCounts,
+  evaluation: LocalEvaluation,
+  counts: LivenessCounts,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<SpikeResult> {
-  const [evaluation = asked] = await withStretches([asked], counts);
   const [deaths = []] = await counts.deaths([evaluationQuery(evaluation)], options);
   return evaluateDeaths(evaluation, deaths, await firstEventFor(evaluation, counts, options));
-}
-
-/** Adds to each evaluation what leaves its baseline, with one query for all. */
-export async function withStretches(
-  evaluations: readonly LocalEvaluation[],
-  counts: Pick<LivenessCounts, "stretches">,
-): Promise<readonly LocalEvaluation[]> {
-  const bySlug = await counts.stretches?.(evaluations.map(({ slug }) => slug));
-  if (bySlug === undefined || bySlug.size === 0) return evaluations;
-  return evaluations.map((evaluation) => {
-    const stretches = bySlug.get(evaluation.slug);
-    return stretches === undefined ? evaluation : { ...evaluation, stretches };
-  });
-}
-
-/** Returns the part of the baseline that is left out, as it was judged by then; null: past incidents are not looked at. */
-function exclusionOf({ thresholds, baseline, nowMs, stretches }: LocalEvaluation): ExcludedBaseline | null {
-  if (stretches === undefined) return null;
-  return excludedBaseline({ nowMs, thresholds, baseline, stretches: stretchesAt(stretches, nowMs) });
 }
 
 /** Returns the first event if the baseline depends on it; null if it does not, or there is none. */
@@ -74,7 +47,7 @@ export async function firstEventFor(
 }
 
 /**
- * Returns the query for `deaths`: the window, the baseline (unless assets are counted), for a median each of its days, for a mean what is left out of it, in
+ * Returns the query for `deaths`: the window, the baseline (unless assets are counted), for a median each of its days, in
  * this order; for callers that query many organizations at once.
  * @throws api_bad_request
  */
@@ -87,7 +60,6 @@ export function evaluationQuery(evaluation: LocalEvaluation): DeathsQuery {
       // When assets are counted the baseline is its days: one statement over all of it would hold the event loop.
       ...(count === "assets" ? [] : [{ afterMs: baselineStartMs, untilMs: windowStartMs }]),
       ...(baseline === "median" ? medianDays(nowMs, thresholds) : []),
-      ...(exclusionOf(evaluation)?.intervals ?? []),
     ];
     return { slug, intervals, count };
   });
@@ -103,8 +75,7 @@ export function evaluateDeaths(
   firstEventAtMs: number | null,
 ): SpikeResult {
   const { slug, thresholds, baseline, count = "deaths", appUrl, nowMs } = evaluation;
-  const assetTypes = countsByType(deaths, { baseline, count });
-  const excluded = asBadRequest(() => exclusionOf(evaluation));
+  const assetTypes = countsByType(deaths, count);
   const dayCounts: number[] = baseline === "median" ? Array.from({ length: thresholds.baselineDays }, () => 0) : [];
   let currentCount = 0;
   let baselineCount = 0;
@@ -126,14 +97,13 @@ export function evaluateDeaths(
       firstEventAtMs,
       assetTypes,
       appUrl,
-      ...(excluded === null ? {} : { excluded }),
     }),
   );
 }
 
 function countsByType(
   deaths: readonly AssetTypeDeaths[],
-  { baseline, count }: SpikeRule,
+  count: CountKind,
 ): {
   readonly assetType: string | null;
   readonly currentCount: number;
@@ -144,10 +114,8 @@ function countsByType(
     const [currentCount = 0, ...before] = ofType.deaths;
     if (count === "assets")
       return { assetType: ofType.assetType, currentCount, baselineCount: sumOf(before), dayCounts: before };
-    const [wholeCount = 0, ...others] = before;
-    if (baseline === "median")
-      return { assetType: ofType.assetType, currentCount, baselineCount: wholeCount, dayCounts: others };
-    return { assetType: ofType.assetType, currentCount, baselineCount: wholeCount - sumOf(others), dayCounts: [] };
+    const [baselineCount = 0, ...dayCounts] = before;
+    return { assetType: ofType.assetType, currentCount, baselineCount, dayCounts };
   });
 }
 
@@ -170,10 +138,9 @@ function asBadRequest<Result>(work: () => Result): Result {
  * @throws the errors of `counts`
  */
 export async function evaluateRound(
-  asked: readonly LocalEvaluation[],
-  counts: EvaluationCounts,
+  evaluations: readonly LocalEvaluation[],
+  counts: LivenessCounts,
 ): Promise<(SpikeResult | null)[]> {
-  const evaluations = await withStretches(asked, counts);
   const queries = evaluations.map(
     (evaluation) => unlessRefused(() => evaluationQuery(evaluation)) ?? { slug: evaluation.slug, intervals: [] },
   );

@@ -1,9 +1,10 @@
 import { abortError, FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
+import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { CallOptions, PlatformApi, SpikeRequest } from "../contract/platform-api.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyIdentity } from "./api-keys.ts";
-import { evaluateLocally, type EvaluationCounts, type SpikeRule } from "./local-evaluation.ts";
+import { evaluateLocally, type SpikeRule } from "./local-evaluation.ts";
 import { createLocalListing } from "./local-listing.ts";
 import { reviewLocally } from "./local-review.ts";
 import { reaches } from "./organization-access.ts";
@@ -11,7 +12,7 @@ import { reaches } from "./organization-access.ts";
 export interface LocalPlatformApiOptions {
   readonly store: Store;
   /** Source of the healthcheck's counts [the store]. */
-  readonly counts?: Pick<EvaluationCounts, "deaths">;
+  readonly counts?: Pick<LivenessCounts, "deaths">;
   /** Its time is the end of the healthcheck's window: a fixed clock evaluates the past (`check --at`). */
   readonly clock: Pick<Clock, "nowMs" | "sleep">;
   /** Template with `{slug}` (CONTRACT 4, appUrl). */
@@ -22,8 +23,6 @@ export interface LocalPlatformApiOptions {
   readonly isConfigured: (slug: string) => boolean;
   /** Returns the rule for an organization, which is not part of the request [the mean of deaths for all]. */
   readonly ruleOf?: (slug: string) => SpikeRule;
-  /** Returns what leaves the baselines, which is not part of the request [nothing does]. */
-  readonly stretches?: EvaluationCounts["stretches"];
 }
 
 /**
@@ -53,7 +52,7 @@ export function createLocalPlatformApi(options: LocalPlatformApiOptions): Platfo
 
 async function evaluateStored(
   { slug, ...thresholds }: SpikeRequest,
-  { store, counts, clock, appUrl, ruleOf, stretches }: LocalPlatformApiOptions,
+  { store, counts, clock, appUrl, ruleOf }: LocalPlatformApiOptions,
   callOptions: CallOptions | undefined,
 ): ReturnType<PlatformApi["deadAssetSpike"]> {
   const evaluation = {
@@ -63,10 +62,9 @@ async function evaluateStored(
     appUrl,
     nowMs: clock.nowMs(),
   };
-  const reads: EvaluationCounts = {
+  const reads: LivenessCounts = {
     deaths: (queries, asked) => (counts ?? store.events).deaths(queries, asked),
     firstEventAtMs: (of, asked) => store.events.firstEventAtMs(of, asked),
-    ...(stretches === undefined ? {} : { stretches }),
   };
   const result = await evaluateLocally(evaluation, reads, callOptions);
   stopIfAborted(callOptions);

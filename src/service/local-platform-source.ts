@@ -3,7 +3,7 @@ import type { Clock } from "../base/time.ts";
 import type { PlatformApi, PlatformSource } from "../contract/platform-api.ts";
 import type { Store } from "../store/store.ts";
 import { gatherDeaths } from "./gathered-deaths.ts";
-import type { EvaluationCounts, SpikeRule } from "./local-evaluation.ts";
+import type { SpikeRule } from "./local-evaluation.ts";
 import { createLocalPlatformApi } from "./local-platform-api.ts";
 
 export interface LocalPlatformSourceOptions {
@@ -17,13 +17,11 @@ export interface LocalPlatformSourceOptions {
   readonly ruleOf?: (slug: string) => SpikeRule;
   /** The author of reviews, for the audit [flatline itself]. */
   readonly author?: Actor;
-  /** Returns what leaves the baselines [nothing does]. */
-  readonly stretches?: EvaluationCounts["stretches"];
 }
 
 /** Creates API v2 in process, for the daemon and the commands, with a customer's key for each slug. */
 export function createLocalPlatformSource(options: LocalPlatformSourceOptions): PlatformSource {
-  const { store, clock, appUrl, ruleOf, stretches, author } = options;
+  const { store, clock, appUrl, ruleOf, author } = options;
   const configured = new Set(options.organizations);
   const counts = gatherDeaths(store.events);
   const apis = new Map<string, PlatformApi>();
@@ -39,7 +37,6 @@ export function createLocalPlatformSource(options: LocalPlatformSourceOptions): 
         identity: { role: "customer", organizations: [slug], keyId: null, ...(author === undefined ? {} : { author }) },
         isConfigured: (name) => configured.has(name),
         ...(ruleOf === undefined ? {} : { ruleOf }),
-        ...(stretches === undefined ? {} : { stretches }),
       });
       apis.set(slug, api);
       return api;

@@ -1,11 +1,12 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
+import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { PlatformApi, PlatformSource } from "../contract/platform-api.ts";
-import { evaluateLocally, type EvaluationCounts, type SpikeRule } from "./local-evaluation.ts";
+import { evaluateLocally, type SpikeRule } from "./local-evaluation.ts";
 
 export interface TablePlatformSourceOptions {
   /** Counts over the user's own table. */
-  readonly counts: EvaluationCounts;
+  readonly counts: LivenessCounts;
   readonly clock: Pick<Clock, "nowMs">;
   /** Template with `{slug}` (CONTRACT 4, appUrl). */
   readonly appUrl: string | null;

@@ -29,8 +29,6 @@ export function excessByAssetType(
   counts: readonly AssetTypeCounts[],
   thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
   baseline: BaselineKind = "mean",
-  /** How much of the baseline of a mean is left out, with its deaths. */
-  excludedMs = 0,
 ): AssetTypeExcess[] {
   checkAssetTypes(counts);
   const found: { readonly exactExcess: bigint; readonly excess: AssetTypeExcess }[] = [];
@@ -39,7 +37,6 @@ export function excessByAssetType(
       baseline,
       thresholds,
       baselineCount,
-      excludedMs,
       ...(dayCounts === undefined ? {} : { dayCounts }),
     });
     const exactExcess = BigInt(currentCount) * exact.denominator - exact.numerator;

@@ -1,5 +1,4 @@
 import { checkAssetTypes, excessByAssetType, type AssetTypeCounts } from "./asset-types.ts";
-import { wholeBaseline, withoutExcluded, type BaselineExclusion, type ExcludedBaseline } from "./exclusion.ts";
 import { expectation } from "./expectation.ts";
 import { spikeFindings, type CountKind, type SpikeFinding } from "./findings.ts";
 import { knownDays, type BaselineKind, type DayCounts } from "./median.ts";
@@ -28,11 +27,6 @@ export interface SpikeInput {
   readonly dayCounts?: DayCounts;
   /** The organization's first stored event, epoch ms: days that begin before it leave the median [null, none does]. */
   readonly firstEventAtMs?: number | null;
-  /**
-   * The part of the baseline that is left out, by excludedBaseline: for a mean, baselineCount has no deaths of it; for a
-   * median, its days are not counted. Absent: past incidents are not looked at, and the result does not mention them.
-   */
-  readonly excluded?: ExcludedBaseline;
   /** The same per asset type, where types are known; only the findings use it. */
   readonly assetTypes?: readonly AssetTypeCounts[];
   /** Template of the link to the organization, with `{slug}`. */
@@ -55,8 +49,6 @@ export type SpikeResult = {
     readonly expectedCount: number;
     /** null when nothing is expected. */
     readonly ratio: number | null;
-    /** Where past incidents may leave the baseline: whether any did. */
-    readonly baselineExclusion?: BaselineExclusion;
     /** Where assets are counted, not deaths. */
     readonly counting?: "assets";
     /** With a median: how many days are in it. */
@@ -70,15 +62,12 @@ export type SpikeResult = {
   readonly threshold: Readonly<Record<keyof SpikeThresholds, number>> & {
     readonly warnAbove: number;
     readonly failAbove: number;
-    /** Where past incidents may leave the baseline: how much of it did. */
-    readonly baselineExcludedHours?: number;
   };
   readonly findings: SpikeFinding[];
   readonly suggestedAction: string | null;
   readonly appUrl: string | null;
 };
 
-const hourMs = 3_600_000;
 const suggestedAction =
   "Open a sample of the newly dead assets by hand: if they still load, the liveness checker is wrong, so hold every " +
   "takedown that it closed and repair it before its deaths are counted.";
@@ -98,12 +87,9 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
   const { baseline = "mean", firstEventAtMs = null, count = "deaths" } = input;
   if (count === "assets" && baseline !== "median")
     throw new SpikeInputError("count", "count must be deaths where the baseline is a mean: assets need a median");
-  const { excluded } = input;
-  const excludedMs = baseline === "mean" ? (excluded?.excludedMs ?? 0) : 0;
-  const known = (days: DayCounts): DayCounts =>
-    withoutExcluded(knownDays(days, nowMs, thresholds, firstEventAtMs), excluded ?? wholeBaseline);
+  const known = (days: DayCounts): DayCounts => knownDays(days, nowMs, thresholds, firstEventAtMs);
   const dayCounts = baseline === "median" ? known(input.dayCounts ?? []) : [];
-  const { exact, expectedCount } = expectation({ baseline, thresholds, baselineCount, dayCounts, excludedMs });
+  const { exact, expectedCount } = expectation({ baseline, thresholds, baselineCount, dayCounts });
   const severity = spikeSeverity(currentCount, exact, thresholds);
   const ratio = expectedCount === 0 ? null : currentCount / expectedCount;
   const isOk = severity === "ok";
@@ -113,7 +99,7 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
     one.dayCounts === undefined ? one : { ...one, dayCounts: known(one.dayCounts) };
   // Only findings name them; the days of a median are looked at there.
   const assetTypes =
-    isOk && baseline === "mean" ? [] : excessByAssetType(counts.map(withKnownDays), thresholds, baseline, excludedMs);
+    isOk && baseline === "mean" ? [] : excessByAssetType(counts.map(withKnownDays), thresholds, baseline);
   const { windowHours } = thresholds;
 
   return {
@@ -129,7 +115,6 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
       baselineCount,
       expectedCount,
       ratio,
-      ...(excluded === undefined ? {} : { baselineExclusion: excluded.exclusion }),
       ...(count === "assets" ? { counting: count } : {}),
       ...(baseline === "mean" ? {} : dayKeys(dayCounts)),
     },
@@ -137,7 +122,6 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
       ...thresholds,
       warnAbove: finiteProduct(expectedCount, thresholds.warnMultiplier),
       failAbove: finiteProduct(expectedCount, thresholds.failMultiplier),
-      ...(excluded === undefined ? {} : { baselineExcludedHours: excluded.excludedMs / hourMs }),
     },
     findings: isOk
       ? []

@@ -17,8 +17,6 @@ export interface ExpectationInput {
   readonly baselineCount: number;
   /** Deaths in each of medianDays, in its order; only a median needs them. */
   readonly dayCounts?: DayCounts;
-  /** How much of the baseline of a mean is left out, with its deaths [0]. */
-  readonly excludedMs?: number;
 }
 
 /**
@@ -26,10 +24,10 @@ export interface ExpectationInput {
  * @throws SpikeInputError when a median lacks the count of a day, or one is no safe integer ≥ 0
  */
 export function expectation(input: ExpectationInput): Expectation {
-  const { baseline, thresholds, baselineCount, dayCounts = [], excludedMs = 0 } = input;
+  const { baseline, thresholds, baselineCount, dayCounts = [] } = input;
   if (baseline === "mean") {
-    const exact = expectedDeaths(baselineCount, thresholds, excludedMs);
-    return { exact, expectedCount: expectedDeathsNumber(baselineCount, thresholds, excludedMs) };
+    const exact = expectedDeaths(baselineCount, thresholds);
+    return { exact, expectedCount: expectedDeathsNumber(baselineCount, thresholds) };
   }
   if (dayCounts.length !== thresholds.baselineDays) {
     const message = `dayCounts must hold one count for each of the ${thresholds.baselineDays} days of the baseline, got ${dayCounts.length}`;

@@ -1,13 +1,6 @@
 /** Public entry `flatline/spike`: the dead asset spike rule, pure and exact, without a store, a network or a dependency. */
 export { excessByAssetType, type AssetTypeCounts, type AssetTypeExcess } from "./asset-types.ts";
 export { evaluateSpike, organizationUrl, type SpikeInput, type SpikeResult } from "./evaluate.ts";
-export {
-  excludedBaseline,
-  type BaselineExclusion,
-  type ExcludedBaseline,
-  type ExcludedStretch,
-  type ExclusionInput,
-} from "./exclusion.ts";
 export { countEvents, type CountedEvent, type EventCounts } from "./events.ts";
 export { baselineKinds, medianDays, type BaselineKind, type DayCounts, type DayWindow } from "./median.ts";
 export { countKinds, readAssetTypeExcess, type CountKind, type SpikeFinding } from "./findings.ts";

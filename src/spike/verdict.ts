@@ -3,7 +3,6 @@ import { SpikeInputError } from "./spike-input-error.ts";
 import type { SpikeThresholds } from "./thresholds.ts";
 
 const hoursPerDay = 24;
-const hourMs = 3_600_000;
 
 /** What an evaluation can answer (CONTRACT 1). */
 export type SpikeSeverity = "ok" | "warn" | "fail";
@@ -14,30 +13,23 @@ export interface SpikeCounts {
   readonly baselineCount: number;
 }
 
-/**
- * Deaths expected in the window, exactly: baselineCount × windowHours / (baselineDays × 24), the hours of the baseline without
- * what is left out of it (whole milliseconds).
- */
+/** Deaths expected in the window, exactly: baselineCount × windowHours / (baselineDays × 24). */
 export function expectedDeaths(
   baselineCount: number,
   thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
-  excludedMs = 0,
 ): Fraction {
-  const numerator = BigInt(baselineCount) * BigInt(thresholds.windowHours);
-  const denominator = BigInt(thresholds.baselineDays) * BigInt(hoursPerDay);
-  if (excludedMs === 0) return { numerator, denominator };
-  return { numerator: numerator * BigInt(hourMs), denominator: denominator * BigInt(hourMs) - BigInt(excludedMs) };
+  return {
+    numerator: BigInt(baselineCount) * BigInt(thresholds.windowHours),
+    denominator: BigInt(thresholds.baselineDays) * BigInt(hoursPerDay),
+  };
 }
 
 /** Returns the same as the double that results show. */
 export function expectedDeathsNumber(
   baselineCount: number,
   thresholds: Pick<SpikeThresholds, "windowHours" | "baselineDays">,
-  excludedMs = 0,
 ): number {
-  const baselineHours = thresholds.baselineDays * hoursPerDay;
-  if (excludedMs === 0) return (baselineCount * thresholds.windowHours) / baselineHours;
-  return (baselineCount * thresholds.windowHours * hourMs) / (baselineHours * hourMs - excludedMs);
+  return (baselineCount * thresholds.windowHours) / (thresholds.baselineDays * hoursPerDay);
 }
 
 // Doubles are off by some 1e-16 of their value: what is farther apart needs no fractions, which take five times as long.

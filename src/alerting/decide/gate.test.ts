@@ -17,7 +17,6 @@ const alert = (given: Partial<AlertState> = {}): AlertState => firingAlert("a", 
 const ended = (given: Partial<AlertEnd> = {}): AlertEnd => ({
   atMs: at(30),
   isByRun: true,
-  baselineExclusion: "none",
   ...given,
 });
 const judged = (verdict: JudgementVerdict): Partial<AlertState> => ({
@@ -58,23 +57,13 @@ describe("the gate", () => {
     },
     { rule: "it is over and judged checker", failures: [failed(judged("checker"), ended())], answer: "allow released" },
     {
-      rule: "it ended with its stretch left out of the baseline",
-      failures: [failed(judged("checker"), ended({ baselineExclusion: "applied" }))],
-      answer: "allow released",
-    },
-    {
-      rule: "it ended against a baseline that has the incident in it",
-      failures: [failed(judged("checker"), ended({ baselineExclusion: "too_much" }))],
-      answer: "hold fail_latched",
-    },
-    {
       rule: "a reload ended it, and no run",
-      failures: [failed(judged("checker"), ended({ isByRun: false, baselineExclusion: null }))],
+      failures: [failed(judged("checker"), ended({ isByRun: false }))],
       answer: "hold fail_latched",
     },
     {
       rule: "that was released by hand",
-      failures: [failed(judged("checker"), ended({ baselineExclusion: "too_much" }), { releasedAtMs: at(40) })],
+      failures: [failed(judged("checker"), ended({ isByRun: false }), { releasedAtMs: at(40) })],
       answer: "allow released",
     },
     {
@@ -174,12 +163,7 @@ describe("a judgement opens the gate", () => {
   it.each<[string, readonly GateFailure[], Partial<GatePolicy>, readonly JudgementVerdict[]]>([
     ["of one that fires", [failed()], {}, ["real", "expected"]],
     ["of one that is over", [failed({}, ended())], {}, ["checker", "real", "expected"]],
-    [
-      "of one that ended beside its own deaths",
-      [failed({}, ended({ baselineExclusion: "too_much" }))],
-      {},
-      ["real", "expected"],
-    ],
+    ["of one that a reload ended", [failed({}, ended({ isByRun: false }))], {}, ["real", "expected"]],
     ["of one that was judged real: no more", [failed(judged("real"))], {}, []],
     ["of one that was released by hand: no more", [failed({}, null, { releasedAtMs: at(9) })], {}, []],
     ["of one of two: none", [failed(), failed({ id: "b" })], {}, []],

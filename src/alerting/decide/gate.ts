@@ -109,11 +109,11 @@ export function wouldOpen(
   return releaseOf({ ...first, alert: { ...first.alert, judgement } }, policy) !== null;
 }
 
-/** A checker that was wrong may be repaired when the rate is back against a baseline without its deaths; else a person decides. */
+/** A checker that was wrong is right again when a run finds the rate back; an end by the configuration says nothing of it. */
 function isReleasedByJudgement({ alert: { judgement }, end }: GateFailure): boolean {
   if (judgement === undefined) return false;
   if (judgement.verdict !== "checker") return true;
-  return end !== null && end.isByRun && end.baselineExclusion !== "too_much";
+  return end !== null && end.isByRun;
 }
 
 function isFailing({ alert, end }: GateFailure): boolean {

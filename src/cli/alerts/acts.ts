@@ -71,7 +71,7 @@ export function addComment(parent: Command, context: CliContext): void {
 export function addJudge(parent: Command, context: CliContext): void {
   const command = parent
     .command("judge")
-    .description("say what an alert was, so that the gate, the baseline and `tune` learn from it")
+    .description("say what an alert was, so that the gate and `tune` learn from it")
     .argument("<id>", "id of an alert that fires or has ended, or its first digits")
     .addArgument(
       new Argument("<verdict>", "what it was; none takes back what was said").choices([...judgementVerdicts, "none"]),

@@ -65,7 +65,7 @@ function alertsOf(record: EventRecord): KeptAlert[] {
       windowHours: thresholds.windowHours,
       ...(onset === null ? {} : { onset: { atMs: onset, marker: null } }),
     });
-    return { alert, end: { atMs: endsAtMs, isByRun: true, baselineExclusion: null } };
+    return { alert, end: { atMs: endsAtMs, isByRun: true } };
   });
 }
 

@@ -7,7 +7,6 @@ import type { Truth } from "../../backtest/truth.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, hourMs, type Clock } from "../../base/time.ts";
 import type { Severity } from "../../contract/severity.ts";
-import type { JudgedStretch } from "../../contract/judgement.ts";
 import type { Schedule } from "../../checks/target.ts";
 import { nextDueAtMs } from "../../monitor/schedule.ts";
 import type { CountKind } from "../../spike/findings.ts";
@@ -20,8 +19,6 @@ export interface BacktestSettings {
   readonly thresholds: SpikeThresholds;
   readonly baseline: BaselineKind;
   readonly count: CountKind;
-  /** What leaves the baseline with baselineExclude: judged [nothing]. */
-  readonly stretches?: readonly JudgedStretch[];
   readonly policy: ReplayCandidate["policy"];
   readonly maxSilenceMs: ReplayCandidate["maxSilenceMs"];
   readonly schedule: Schedule;

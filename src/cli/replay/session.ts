@@ -1,9 +1,7 @@
-import { stretchOf } from "../../alerting/decide/stretch.ts";
 import type { EventRecord } from "../../backtest/event-record.ts";
 import { gridPoints, type Grid, type GridPoint } from "../../backtest/grid.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
-import type { KeptAlert } from "../../store/alerts/alerts.ts";
 import { loadConfig, findConfigPath } from "../../config/load.ts";
 import { builtinSettings } from "../../config/schema/organization.ts";
 import { joinDiscovered } from "../discovery/organizations.ts";
@@ -58,8 +56,7 @@ export async function backtest(
   const place = truth === null ? null : truthPlace(truth, ask.labels, main?.config ?? null);
   const isStored = ask.eventFiles.length === 0 && main !== undefined;
   const records = isStored ? await readStore(main.config, ask, deps) : await readFiles(ask, deps);
-  const judged = isStored ? await readJudged(main.config, deps) : [];
-  const variants = variantsOf(configs, [...records.keys()], ask.slugs).map((variant) => withJudged(variant, judged));
+  const variants = variantsOf(configs, [...records.keys()], ask.slugs);
   const found = [...records.values()].filter(({ slug }) => isAsked(ask.slugs, slug));
   const known = place === null ? null : await readTruth(place, found, deps);
   const outcome = await runBacktest({
@@ -132,23 +129,6 @@ async function readStore(
   });
 }
 
-/** Every alert of the store that is judged `checker`: what leaves the baselines of organizations with baselineExclude. */
-function readJudged(config: Config, deps: BacktestDeps): Promise<readonly KeptAlert[]> {
-  return withStore(config, deps, ({ store: { judgements } }) => judgements.judgedChecker());
-}
-
-function withJudged({ name, organizations }: BacktestVariant, judged: readonly KeptAlert[]): BacktestVariant {
-  return {
-    name,
-    organizations: organizations.map((organization) => {
-      if (organization.stretches === undefined) return organization;
-      const own = judged.filter(({ alert }) => alert.slug === organization.slug);
-      const { windowHours } = organization.thresholds;
-      return { ...organization, stretches: own.flatMap((kept) => stretchOf(kept, windowHours) ?? []) };
-    }),
-  };
-}
-
 /** Each configuration with the organizations that it names; where it names none of those with events, and without one: all. */
 function variantsOf(
   configs: readonly NamedConfig[],
@@ -169,13 +149,12 @@ function variantsOf(
 }
 
 function settingsOf(organization: OrganizationConfig): BacktestSettings {
-  const { slug, thresholds, baseline, count, baselineExclude, alert: policy, schedule, eventFlow } = organization;
+  const { slug, thresholds, baseline, count, alert: policy, schedule, eventFlow } = organization;
   return {
     slug,
     thresholds,
     baseline,
     count,
-    ...(baselineExclude === "judged" ? { stretches: [] } : {}),
     policy,
     schedule,
     maxSilenceMs: eventFlow.enabled ? eventFlow.maxSilenceMs : null,

@@ -6,17 +6,14 @@ import { formatDuration, parseDuration } from "../../base/durations.ts";
 import { builtinSettings } from "../schema/organization.ts";
 import { settingsOf, writtenKind, type Finding, type WrittenConfig, type WrittenSettings } from "./written.ts";
 
-/** `baseline: median` and `baselineExclude: judged` where the platform evaluates: its API has one rule, and no word for another. */
+/** `baseline: median` where the platform evaluates: its API has one rule, and no word for another. */
 export function checkBaselines(config: WrittenConfig): Finding[] {
   const source = writtenKind(config);
   if (source === null || source.isLocal) return [];
-  const because = `needs a local source: with source.type ${source.type} the platform itself evaluates, and its API`;
-  const message = `median ${because} knows the mean only`;
-  const exclusion = `judged ${because} leaves nothing out`;
-  return settingsOf(config).flatMap(({ path, value }) => [
-    ...(value.baseline === "median" ? [{ path: [...path, "baseline"], message }] : []),
-    ...(value.baselineExclude === "judged" ? [{ path: [...path, "baselineExclude"], message: exclusion }] : []),
-  ]);
+  const message = `median needs a local source: with source.type ${source.type} the platform itself evaluates, and its API knows the mean only`;
+  return settingsOf(config).flatMap(({ path, value }) =>
+    value.baseline === "median" ? [{ path: [...path, "baseline"], message }] : [],
+  );
 }
 
 /** `count: assets` where assets have no names, or are counted against a mean. */

@@ -154,11 +154,6 @@ export const settingsShape = {
     "deaths",
     "What is counted: `deaths`, or each of the `assets` once. `assets` with `baseline: median` and `source.type: embedded` only.",
   ),
-  baselineExclude: builtIn(
-    z.enum(["none", "judged"]),
-    "none",
-    "Deaths that leave the baseline. `judged`: those of past spikes that were judged `checker`. Local sources only.",
-  ),
   whenNoEvents: builtIn(
     z.enum(["unknown", "ok"]),
     "unknown",

@@ -183,10 +183,9 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
       death(nowMs - 9, "globex", { asset: "a", assetType: "URL" }),
     ]);
     const [one, other] = [alertOf("one", "acme", nowMs), alertOf("other", "globex", nowMs)];
-    await store.alerts.end(one, { atMs: nowMs + hourMs, isByRun: true, baselineExclusion: null });
+    await store.alerts.end(one, { atMs: nowMs + hourMs, isByRun: true });
     const again = alertOf("again", "acme", nowMs + 3 * hourMs);
-    for (const alert of [again, other])
-      await store.alerts.end(alert, { atMs: nowMs + 4 * hourMs, isByRun: true, baselineExclusion: null });
+    for (const alert of [again, other]) await store.alerts.end(alert, { atMs: nowMs + 4 * hourMs, isByRun: true });
     const looks = ["undecided", "answers", "undecided"] as const;
     for (const [index, answer] of looks.entries()) {
       const look = { incidentNumber: 1, number: index + 1, startedAtMs: nowMs, leaseUntilMs: 0 };
@@ -229,7 +228,7 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
       await store.judgements.append({ ...judgement, alertId, check, slug });
       await store.alerts.change({ ...one, judgement });
     };
-    const end = { atMs: nowMs + dayMs, isByRun: true, baselineExclusion: null };
+    const end = { atMs: nowMs + dayMs, isByRun: true };
     const [one, later] = [alertOf("one", "acme", nowMs), alertOf("later", "globex", nowMs)];
     for (const alert of [one, later]) await store.alerts.end(alert, end);
     await judge(one);

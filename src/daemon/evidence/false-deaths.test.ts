@@ -80,7 +80,7 @@ describe("the share of false deaths", () => {
 });
 
 describe("alerts that have ended", () => {
-  const endAt = (atMs: number): AlertEnd => ({ atMs, isByRun: true, baselineExclusion: "none" });
+  const endAt = (atMs: number): AlertEnd => ({ atMs, isByRun: true });
 
   it("show how many of their deaths were undone, as revivals come in", async () => {
     await using world = await createEventWorld();

@@ -162,10 +162,7 @@ describe("the evidence of a spike", () => {
     const startsAtMs = nowMs - 5.5 * dayMs;
     const incident = { ...spikeAlert("acme"), startsAtMs, state: "firing", windowHours: 12 } as const;
     const judgement = { verdict: "checker", comment: null, by: "kim", note: null, atMs: nowMs - dayMs } as const;
-    await store.alerts.end(
-      { ...incident, judgement },
-      { atMs: nowMs - 2 * dayMs, isByRun: true, baselineExclusion: null },
-    );
+    await store.alerts.end({ ...incident, judgement }, { atMs: nowMs - 2 * dayMs, isByRun: true });
     const { check, slug } = incident;
     await store.judgements.append({ ...judgement, alertId: incident.id, check, slug });
 

@@ -1,8 +1,7 @@
 import type { Logger } from "../../base/logger.ts";
 import { dayMs, type Clock } from "../../base/time.ts";
-import { stretchOf } from "../../alerting/decide/stretch.ts";
+import { deathsBeginAtMs } from "../../alerting/decide/gate.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
-import { stretchesAt } from "../../contract/judgement.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
 import { assetTypeAttribute, type ValueCounts } from "../../evidence/attribution.ts";
 import { withEvidence, type SpikeEvidence } from "../../evidence/enrichment.ts";
@@ -89,12 +88,13 @@ async function readCounts(
   { slug, window, thresholds, attributionDays, nowMs, count }: CountsAsk,
   signal: AbortSignal,
 ): Promise<SpikeEvidence["counts"]> {
-  const judged = (await judgements.judgedChecker(slug)).flatMap(
-    (kept) => stretchOf(kept, thresholds.windowHours) ?? [],
+  // The deaths of a broken checker are never usual.
+  const judged = (await judgements.judgedChecker(slug)).flatMap(({ alert, end }) =>
+    alert.check === "dead-asset-spike" && (alert.judgement?.atMs ?? nowMs) <= nowMs
+      ? [{ fromMs: deathsBeginAtMs(alert, thresholds.windowHours), toMs: Math.min(end?.atMs ?? nowMs, nowMs) }]
+      : [],
   );
-  // This does not depend on baselineExclude, because no verdict depends on it, and the deaths of a broken checker are never
-  // usual.
-  const slices = unjudgedSlices(attributionSlices(window.afterMs, attributionDays), stretchesAt(judged, nowMs));
+  const slices = unjudgedSlices(attributionSlices(window.afterMs, attributionDays), judged);
   const [types = []] = await events.deaths([{ slug, intervals: [window, ...slices], count }], { signal });
   const deaths = slices.map((_, index) => types.reduce((sum, one) => sum + (one.deaths[index + 1] ?? 0), 0));
   const firstEventAtMs = await events.firstEventAtMs(slug);

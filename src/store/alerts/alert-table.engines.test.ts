@@ -36,7 +36,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
     for (const [id, slug] of Object.entries({ "12ab": "acme", "12ac": "globex", "13ab": "initech" }))
       await alerts.save(alert(id, { slug }));
     const ended = alert("12ad", { slug: "hooli" });
-    await alerts.end(ended, { atMs: nowMs, isByRun: true, baselineExclusion: null });
+    await alerts.end(ended, { atMs: nowMs, isByRun: true });
 
     const found = await alerts.idsFrom("12a", 9);
 
@@ -72,7 +72,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
   });
 
   describe("alerts that are over", () => {
-    const end = (atMs: number) => ({ atMs, isByRun: true, baselineExclusion: null });
+    const end = (atMs: number) => ({ atMs, isByRun: true });
     const said = {
       check: "dead-asset-spike",
       slug: "acme",
@@ -198,7 +198,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       const { judgements } = opened.store;
       await alerts.save(alert("a", { slug: "acme", state: "firing" }));
       const over = alert("b", { slug: "acme", state: "firing" });
-      const end = { atMs: nowMs, isByRun: false, baselineExclusion: "applied" } as const;
+      const end = { atMs: nowMs, isByRun: false } as const;
       await alerts.end(over, end);
       await alerts.save(alert("c", { slug: "globex", state: "firing" }));
       for (const alertId of ["a", "b"]) await judgements.append({ ...said, alertId, atMs: 1, verdict: "checker" });
@@ -221,7 +221,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await alerts.end(alert("b", { state: "firing" }), {
         atMs: nowMs,
         isByRun: true,
-        baselineExclusion: null,
       });
       await judgements.append({ ...said, alertId: "a", atMs: 1, verdict: "checker" });
       await judgements.append({ ...said, alertId: "b", atMs: 1, verdict: "checker" });

@@ -129,8 +129,6 @@ export interface AlertEnd {
   readonly atMs: number;
   /** Whether a run ended it, not a reload that removed its organization or check. */
   readonly isByRun: boolean;
-  /** `baselineExclusion` of the run that ended it; null: the run had none, or no run ended it. */
-  readonly baselineExclusion: "none" | "applied" | "too_much" | null;
 }
 
 /** An alert that is live, or fired and is over. */
@@ -231,7 +229,6 @@ const storedAlert = z.object({
 const storedEnd = z.object({
   atMs: z.number(),
   isByRun: z.boolean(),
-  baselineExclusion: z.enum(["none", "applied", "too_much"]).nullable(),
 }) satisfies z.ZodType<AlertEnd>;
 
 const selectBodies = rowStatement<{ readonly body: string }>(

@@ -50,7 +50,7 @@ describe.each(storeEngines)("on $engine, the assets that died in an incident", (
           const list = await reading.ofAlerts(
             members.map(({ slug, untilMs }) => ({
               alert: firingAlert(slug, startsAtMs, { slug, windowHours }),
-              end: untilMs === nowMs ? null : { atMs: untilMs, isByRun: true, baselineExclusion: null },
+              end: untilMs === nowMs ? null : { atMs: untilMs, isByRun: true },
             })),
             { after: null },
           );

@@ -83,7 +83,7 @@ it("is opened by a release for what has failed, and held again by what fails lat
 
 it("holds for an organization that is gone from the configuration as long as it has a failure", async () => {
   await fail("gone");
-  await world.store.alerts.end(alert("gone"), { atMs: startMs, isByRun: false, baselineExclusion: null });
+  await world.store.alerts.end(alert("gone"), { atMs: startMs, isByRun: false });
   expect(await gate.look("gone")).toMatchObject({ decision: "hold", reason: "fail_latched" });
   expect(await gate.look("stranger")).toBeNull();
   expect(await gate.release("stranger", kim, "x")).toBeNull();

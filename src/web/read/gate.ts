@@ -166,16 +166,13 @@ function compareHeld(left: GateView, right: GateView): number {
 function wordDecision(slug: string, { decision, reason, failure }: GateDecision, { releaseOn }: GatePolicy): string {
   const failed = (how: string): string =>
     failure === null ? "" : `${failure.alert.check} of ${slug} ${how} ${new Date(failure.failedAtMs).toISOString()}`;
-  const isTainted = failure?.end?.baselineExclusion === "too_much";
   switch (reason) {
     case "fail_firing": {
       const judged = failure?.alert.judgement?.verdict === "checker" ? ", judged checker" : "";
       return `${failed("has fired as fail since")}${judged}: act on none of its deaths until it is ${waysOf(failure, releaseOn).join(" or ")}`;
     }
     case "fail_latched":
-      return failure?.alert.judgement?.verdict === "checker" && isTainted
-        ? `${failed("fired as fail at")}; it ended against a baseline that has the incident in it: release the gate by hand when the checker is right again`
-        : `${failed("fired as fail at")}, and it has not been released`;
+      return `${failed("fired as fail at")}, and it has not been released`;
     case "released":
       return failure?.end === null
         ? `${failed("has fired as fail since")}, and is released`

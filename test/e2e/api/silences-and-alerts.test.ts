@@ -124,7 +124,7 @@ describe("flatline alerts", () => {
       const again = died.slice(1).map((death) => ({ ...death, atMs: Date.now() - 1_000, status: "DETECTED_AS_ALIVE" }));
       await store.transaction(({ events }) => events.add([...died, ...again]));
       const kept = await store.alerts.find(id);
-      const end = { atMs: Date.now(), isByRun: true, baselineExclusion: null };
+      const end = { atMs: Date.now(), isByRun: true };
       for (const twin of ["00aa11", "00aa22"])
         if (kept !== null) await store.alerts.end({ ...kept.alert, id: twin }, end);
     });

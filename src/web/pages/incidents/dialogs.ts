@@ -265,7 +265,6 @@ function judgeLines(
     ...lineIf(opened > 0, gateName, meant.length === 1 ? "opens at once" : `${formatCount(opened)} open at once`),
     ...lineIf(held > 0, opened > 0 ? "" : gateName, `${stay(held, meant)} until ${until}`),
     ...lineIf(opened + held === 0, gateName, "none is shut"),
-    ["Baseline", isChecker ? "loses these hours where it excludes judged ones" : "keeps these hours"],
     ...lineIf(isChecker, "Reopen", `${formatCount(revived)} found alive, ${formatCount(left)} to look at`),
     ["Messages", "one to each receiver that is told of acts"],
   ];

@@ -40,7 +40,7 @@ function memberOf(slug: string, over: Partial<AlertState> = {}, endedAtMs: numbe
   const found = { deaths: { count: 90, expected: 3 }, carriers: [], revived: null, cause: null, error: null };
   return {
     alert: firingAlert(slug, startMs, { slug, windowHours: 24, found, ...over }),
-    end: endedAtMs === null ? null : { atMs: endedAtMs, isByRun: true, baselineExclusion: null },
+    end: endedAtMs === null ? null : { atMs: endedAtMs, isByRun: true },
     isSilenced: false,
     isQuiet: false,
     holdsGate: false,
