@@ -5,7 +5,6 @@ import htmx from "htmx.org";
 import { startCopies } from "./copy.ts";
 import { startDialogs } from "./dialogs.ts";
 import { startLive } from "./live.ts";
-import { startSteady } from "./steady.ts";
 import { startTicks } from "./ticks.ts";
 import { startZone } from "./zone.ts";
 
@@ -14,6 +13,5 @@ htmx.process(document.body);
 startLive();
 startDialogs();
 startTicks();
-startSteady();
 startCopies();
 startZone();

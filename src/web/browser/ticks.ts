@@ -1,5 +1,3 @@
-import { showNewRows } from "./steady.ts";
-
 /** Ticks of rows: a group's box ticks its rows, with Shift all from the last one on, and Escape takes them back. */
 export function startTicks(): void {
   let last: HTMLInputElement | null = null;
@@ -8,14 +6,6 @@ export function startTicks(): void {
     if (target instanceof Element && target.closest("[data-clear]") !== null) {
       event.preventDefault();
       clear();
-    }
-    if (target instanceof Element && target.closest("[data-joined]") !== null && !event.ctrlKey && !event.metaKey) {
-      event.preventDefault();
-      // The link goes.
-      boxesOf(document)
-        .find(({ checked }) => checked)
-        ?.focus();
-      showNewRows();
     }
     if (!(target instanceof HTMLInputElement) || target.type !== "checkbox") return;
     const form = target.closest<HTMLFormElement>("form.picks");

@@ -174,41 +174,6 @@ describe("the page of an incident", () => {
     expect((await said.innerText()).split("the captcha of Friday")).toHaveLength(2);
   });
 
-  it("keeps rows of which one is ticked when the list changes, new ones until they are asked for, others apart", async () => {
-    const page = await open("/incidents/1");
-    const rows = (): Promise<string[]> => page.locator("tr[id^=member-] th a").allInnerTexts();
-    const before = await rows();
-    const [first = "", ticked = ""] = [before[0], before.at(-1)];
-    await page.locator(`input[value=${ticked}]`).check();
-    // The list as it might be next: without the first and the ticked one, and with one more.
-    await page.route("**/incidents/1", async (route) => {
-      const text = await (await route.fetch()).text();
-      const [added = ""] = /<tr\s+id="member-[^]*?<\/tr>/.exec(text) ?? [];
-      const without = [first, ticked].reduce(
-        (left, slug) => left.replace(new RegExp(`<tr\\s+id="member-(?:(?!</tr>)[^])*?value="${slug}"[^]*?</tr>`), ""),
-        text,
-      );
-      const more = added.replace(/id="member-[^"]+"/, 'id="member-new"').replaceAll(first, "newcomer");
-      await route.fulfill({ contentType: "text/html", body: without.replace(/<tr\s+id="member-/, `${more}$&`) });
-    });
-    const link = page.getByRole("link", { name: "1 more began" });
-
-    await refresh(page);
-    await link.waitFor();
-
-    expect((await rows()).toSorted()).toEqual(before.toSorted());
-    expect((await rows()).slice(-2)).toEqual([first, ticked]);
-    expect(await page.locator("tr.group[data-gone]").isVisible()).toBe(true);
-    for (const box of await page.locator("[data-group]").all()) await box.click();
-    expect(await page.locator(`input[value=${first}]`).isChecked()).toBe(false);
-
-    await link.click();
-    await page.locator("input[value=newcomer]").waitFor();
-    expect(await page.locator(`input[value=${first}]`).count()).toBe(0);
-    expect(await page.locator(`input[value=${ticked}]`).isChecked()).toBe(true);
-    expect(await link.isVisible()).toBe(false);
-  });
-
   it("has its acts at the foot of a phone, also without scripts", async () => {
     const page = await open("/incidents/1", { viewport: { width: 390, height: 800 }, javaScriptEnabled: false });
     const bar = page.getByRole("navigation", { name: "Acts" });

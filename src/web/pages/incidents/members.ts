@@ -76,8 +76,7 @@ export function renderMembers(page: IncidentPage, params: URLSearchParams, path:
         </p>`;
   const number = page.incident.number;
   const table = html`<form class="picks" action="/incidents/${number}" method="get">
-    <div role="status" data-joined><a href="${withParams(path, params, {})}" hidden></a></div>
-    ${renderTable("members", columns, [...rows, goneHead])}${renderBulk(number, all.length)}
+    ${renderTable("members", columns, rows)}${renderBulk(number, all.length)}
   </form>`;
   return renderSection("Organizations", html`${table}${more}`, { beside, id: "organizations" });
 }
@@ -100,11 +99,6 @@ function oddGroup(odd: readonly MemberFacts[]): Html {
 function shareGroup(sharing: readonly MemberFacts[]): Html {
   return renderGroup(sharing, html`<b>${formatCount(sharing.length)} share it</b>, most excess first`);
 }
-
-/** Above those that have left the list while some of it was ticked. */
-const goneHead = html`<tr class="group" data-gone hidden>
-  <td class="sev" colspan="${columns.length}"><b>Not in this list any more</b></td>
-</tr>`;
 
 function renderGroup(some: readonly MemberFacts[], words: Html): Html {
   const sum = (value: (one: MemberFacts) => number | null): number =>
