@@ -72,14 +72,16 @@ export function createOutsideActs({
   async function carryOut(act: OutsideAct, work: (noting: Store) => Promise<unknown>): Promise<OutsideOutcome> {
     let refusal: OutsideOutcome | null = null;
     let isNoted = false;
-    const transaction: Store["transaction"] = (own, reads) =>
-      store.transaction(async (parts) => {
-        // An act on thousands of alerts is several transactions.
+    const transaction: Store["transaction"] = async (own, reads) => {
+      const result = await store.transaction(async (parts) => {
+        // An act on thousands of alerts is several transactions; one that meets a conflict begins again, and so does its note.
         if (!isNoted) refusal = await noteAct(parts, act);
-        isNoted = true;
         if (refusal !== null) throw new FlatlineError("conflict", "the act was carried out before");
         return own(parts);
       }, reads);
+      isNoted = true;
+      return result;
+    };
     try {
       await work({ ...store, transaction });
     } catch (error) {
