@@ -105,6 +105,7 @@ function stepsFor(slug: string): Step[] {
     step(null, "runs", "check_id, at_ms", check),
     step(null, "run_requests", "request_id", check),
     step(null, "alert_sent", "alert_id, receiver", alert),
+    step(null, "alert_notified", "alert_id, receiver", alert),
     step(null, "judgements", "judgement_id", ofSlug),
     step(null, "comments", "comment_id", ofSlug),
     step(null, "gate_failures", "alert_id", ofSlug),
