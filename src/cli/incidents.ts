@@ -29,6 +29,10 @@ interface ListFlags extends DaemonFlags {
   readonly family?: string;
 }
 
+interface ShowFlags extends DaemonFlags {
+  readonly markdown?: boolean;
+}
+
 interface ActFlags extends DaemonFlags {
   readonly slug?: string[];
   readonly comment?: string;
@@ -155,14 +159,22 @@ function addShow(parent: Command, context: CliContext): void {
   const command = parent
     .command("show")
     .description("show an incident with its organizations and comments")
-    .argument("<id>", "its number or id");
+    .argument("<id>", "its number or id")
+    .addOption(new Option("--markdown", "print its report, to be pasted into a channel or ticket").conflicts("json"));
   daemonCommand(command, context, {
     json: "print the incident as JSON",
-    help: "\nExample:\n  flatline incidents show 41 --json | jq -r '.alerts[].slug'\n",
-    ask: (daemon, _flags, id: string) => daemon.readPublic(pathOf(id), incidentDetailSchema),
-    say: (incident) => renderIncident(incident, context),
+    help: showHelp,
+    ask: (daemon, { markdown }: ShowFlags, id: string): Promise<IncidentDetailAnswer | string> =>
+      markdown === true ? daemon.readText(`${pathOf(id)}/report`) : daemon.readPublic(pathOf(id), incidentDetailSchema),
+    say: (shown) => (typeof shown === "string" ? shown : renderIncident(shown, context)),
   });
 }
+
+const showHelp = `
+Examples:
+  flatline incidents show 41 --json | jq -r '.alerts[].slug'
+  flatline incidents show 41 --markdown > incident-41.md
+`;
 
 function addAct(
   parent: Command,

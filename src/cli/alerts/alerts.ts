@@ -15,7 +15,7 @@ import { formatLength } from "../../web/parts/figures.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
 import { daemonCommand, type DaemonFlags } from "../daemon-flags.ts";
 import { renderTable } from "../table.ts";
-import { addAck, addComment, addJudge, addUnack, alertPath } from "./acts.ts";
+import { addAck, addComment, addJudge, addUnack } from "./acts.ts";
 import { addAlertAssets } from "./assets.ts";
 import { addAlertShow } from "./show.ts";
 
@@ -23,7 +23,7 @@ interface ListFlags extends DaemonFlags {
   readonly ended?: string;
 }
 
-/** `flatline alerts list|ack|unack|show|assets|judge|comment|report`, through the running daemon's HTTP API. */
+/** `flatline alerts list|ack|unack|show|assets|judge|comment`, through the running daemon's HTTP API. */
 export const registerAlerts: RegisterCommand = (program: Command, context: CliContext): void => {
   const alerts = program.command("alerts").description("what fires now, through the running daemon");
   addList(alerts, context);
@@ -33,7 +33,6 @@ export const registerAlerts: RegisterCommand = (program: Command, context: CliCo
   addAlertAssets(alerts, context);
   addJudge(alerts, context);
   addComment(alerts, context);
-  addReport(alerts, context);
 };
 
 function addList(parent: Command, context: CliContext): void {
@@ -165,19 +164,6 @@ function wordJudgement({ verdict, by, note, comment }: NonNullable<LiveAlert["ju
 /** Every command takes the first digits of an id. */
 function shortId(id: string): string {
   return id.slice(0, 8);
-}
-
-/** `flatline alerts report ID` */
-function addReport(parent: Command, context: CliContext): void {
-  const command = parent
-    .command("report")
-    .description("print an alert as Markdown, for pasting into an incident channel or ticket")
-    .argument("<id>", "id of an alert that lives or has ended, or its first digits");
-  daemonCommand(command, context, {
-    help: "\nExample:\n  flatline alerts report 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e > incident.md\n",
-    ask: async (daemon, _flags, id: string) => daemon.readText(`${await alertPath(daemon, id)}/report`),
-    say: (text) => text,
-  });
 }
 
 /** Returns how long an alert lasts, from the begin of its excess: as on the page. */

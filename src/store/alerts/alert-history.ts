@@ -6,7 +6,7 @@ import type { PruneLimits, Pruned } from "../prune-limits.ts";
 import type { Db, RowId } from "../tables.ts";
 import type { AlertKind, PastQuery } from "./alerts.ts";
 
-/** One line of an alert's life, for the page and `alerts list`. */
+/** One line of an alert's life, as it is kept. */
 export interface AlertHistoryEntry {
   readonly alertId: string;
   readonly check: CheckName;
@@ -70,17 +70,6 @@ export function createAlertHistoryStore(db: Db) {
         .limit(limit)
         .execute();
       return rows.map((row) => storedHistory.parse(row)).toReversed();
-    },
-    /** The whole life of one alert as far as it is kept, oldest first. */
-    of: async (alertId: string): Promise<readonly AlertHistoryEntry[]> => {
-      const rows = await db
-        .selectFrom("alert_history")
-        .select(historyColumns)
-        .where("alertId", "=", alertId)
-        .orderBy("atMs")
-        .orderBy("entryId")
-        .execute();
-      return rows.map((row) => storedHistory.parse(row));
     },
     /** Deletes history at or before `beforeMs` but that of the gate's failures, at most `maxRows` at a time. */
     prune: async ({ beforeMs, maxRows }: PruneLimits): Promise<Pruned> => {

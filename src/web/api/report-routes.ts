@@ -1,74 +1,87 @@
 import type { FastifyInstance } from "fastify";
 
+import type { IncidentMember } from "../../alerting/incident-summary.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
-import type { AlertState } from "../../store/alerts/alerts.ts";
+import { compareSeverity } from "../../contract/severity.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { AlertReading } from "../read/alerts.ts";
 import type { CheckReading } from "../read/checks.ts";
 import type { AlertAssetsPort, AssetPage } from "../ports/dead-assets.ts";
-import type { GateReading } from "../read/gate.ts";
-import type { IncidentReading } from "../read/incidents.ts";
-import { renderAlertReport, type ReportFacts } from "../report/alert-report.ts";
+import type { IncidentReading, ReadIncident } from "../read/incidents.ts";
+import { renderIncidentReport, type ReportedEvidence } from "../report/incident-report.ts";
 import { addResource } from "../resource.ts";
+import { costOf } from "./cost-view.ts";
 
 export interface ReportRoutesOptions {
-  readonly alerts: AlertReading;
-  readonly checks: CheckReading;
-  readonly gate: GateReading;
-  readonly alertAssets: AlertAssetsPort;
+  readonly alerts: Pick<AlertReading, "find">;
+  readonly checks: Pick<CheckReading, "get">;
+  readonly alertAssets: Pick<AlertAssetsPort, "ofIncident" | "costOf">;
   readonly incidents: Pick<IncidentReading, "find">;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, "nowMs">;
 }
 
 const shownAssets = 10;
+// What they share is said of the whole; one that is unlike the others is among the worst.
+const shownEvidence = 3;
 
-/** `/api/v1/alerts/{id}/report`: an alert as Markdown, for pasting where people talk about it (CONTRACT 12). */
+/** `/api/v1/incidents/{id}/report`: an incident as Markdown, for pasting where people talk about it (CONTRACT 15). */
 export function addReportRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { alerts, checks, gate, alertAssets, incidents, clock }: ReportRoutesOptions,
+  { alerts, checks, alertAssets, incidents, clock }: ReportRoutesOptions,
 ): void {
   /** Without them a report is still worth having. */
-  async function newestAssets(id: string): Promise<AssetPage | null> {
+  async function firstAssets({ incident, members }: ReadIncident): Promise<AssetPage | null> {
+    if (incident.family !== "deaths") return null;
+    const ids = members.map(({ alert }) => alert.id);
     try {
-      return (await (await alertAssets.of(id))?.page({ limit: shownAssets })) ?? null;
+      return (await (await alertAssets.ofIncident(incident, ids))?.page({ limit: shownAssets })) ?? null;
     } catch (error) {
       if (error instanceof FlatlineError && (error.code === "too_large" || error.code === "unavailable")) return null;
       throw error;
     }
   }
 
-  /** The sentence is of the whole incident; answers are of the alert's organization. */
-  async function opinionOf({ incident, slug }: AlertState): Promise<ReportFacts["opinion"]> {
-    if (incident === undefined) return null;
-    const found = await incidents.find(incident.id);
-    if (found === null) return null;
-    const answers = found.look.answers.filter((one) => one.slug === slug);
-    return { incident: found.incident, look: { ...found.look, answers } };
+  async function evidenceOf({ alert: { id, check, slug }, end }: IncidentMember): Promise<ReportedEvidence[]> {
+    if (end === null) {
+      const report = (await checks.get(check, slug))?.state.lastReport ?? null;
+      return report === null ? [] : [{ slug, report, atMs: null }];
+    }
+    const worst = (await alerts.find(id))?.worstResult ?? null;
+    return worst === null ? [] : [{ slug, report: { kind: "result", result: worst.result }, atMs: worst.atMs }];
   }
 
-  addResource(scope, "/api/v1/alerts/:id/report", settings, {
+  addResource(scope, "/api/v1/incidents/:id/report", settings, {
     GET: {
       access: "read",
       handle: async (request, reply) => {
         const { id } = request.params as { readonly id: string };
-        const detail = await alerts.find(id);
-        if (detail === null) throw new FlatlineError("not_found", "no alert has this id");
-        const { check, slug } = detail.state;
-        const report = detail.endsAtMs === null ? (await checks.get(check, slug))?.state.lastReport : null;
-        const text = renderAlertReport({
-          detail,
-          result: report?.kind === "result" ? report.result : (detail.worstResult?.result ?? null),
-          resultAtMs: detail.worstResult?.atMs ?? null,
-          gate: await gate.look(slug),
-          assets: await newestAssets(id),
-          opinion: await opinionOf(detail.state),
-          externalUrl: settings().externalUrl,
+        const found = await incidents.find(id);
+        if (found === null) throw new FlatlineError("not_found", "no incident has this number or id");
+        const members = found.members.toSorted(compareMembers);
+        const text = renderIncidentReport({
+          ...found,
+          members,
+          evidence: (await Promise.all(members.slice(0, shownEvidence).map(evidenceOf))).flat(),
+          assets: await firstAssets(found),
+          cost: await costOf(
+            alertAssets,
+            members.map(({ alert }) => alert),
+          ),
           nowMs: clock.nowMs(),
         });
         return reply.type("text/markdown; charset=utf-8").send(text);
       },
     },
   });
+}
+
+/** Orders firing ones before ended ones, then the worst first. */
+function compareMembers(left: IncidentMember, right: IncidentMember): number {
+  return (
+    Number(left.end !== null) - Number(right.end !== null) ||
+    compareSeverity(right.alert.severity, left.alert.severity) ||
+    (right.alert.peak.currentCount ?? 0) - (left.alert.peak.currentCount ?? 0)
+  );
 }

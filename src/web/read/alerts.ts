@@ -8,7 +8,6 @@ import { mostStartingAlike } from "../../contract/alert-id.ts";
 import type { FleetEvidence } from "../../contract/fleet/evidence.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { ResultReport } from "../../contract/report.ts";
-import type { AlertHistoryEntry } from "../../store/alerts/alert-history.ts";
 import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { AlertComment } from "../../store/alerts/comments.ts";
 import type { JudgementEntry } from "../../store/alerts/judgements.ts";
@@ -35,8 +34,6 @@ export interface AlertDetail extends AlertSnapshot {
   readonly endsAtMs: number | null;
   /** Oldest first, what was withdrawn included. */
   readonly judgements: readonly JudgementEntry[];
-  /** Its life as far as it is kept, oldest first. */
-  readonly history: readonly AlertHistoryEntry[];
   /** Oldest first, those that came with acts included. */
   readonly comments: readonly AlertComment[];
   /** What a run found when it was at its worst, of one that is over; null: it lives, or nothing of it is kept. */
@@ -111,7 +108,6 @@ export function createAlertReading(running: Running) {
       judgements: await store.judgements.of(alertId),
       comments: await store.comments.of(kept.alert),
       worstResult: await readStoredResult(store.runs, kept),
-      history: await store.alertHistory.of(alertId),
     };
   }
 

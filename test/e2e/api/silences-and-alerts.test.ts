@@ -37,13 +37,20 @@ function flatline(...args: string[]): Promise<CliOutcome> {
   return runCli(args, { cwd: folder.path, env: { USER: "kim", HTTP_PROXY: "http://127.0.0.1:9" } });
 }
 
-async function listAlerts(): Promise<{ id: string; slug: string; acknowledged: boolean; silenced: boolean }[]> {
-  const { stdout } = await flatline("alerts", "list", "--json");
-  return (JSON.parse(stdout) as { alerts: { id: string; slug: string; acknowledged: boolean; silenced: boolean }[] })
-    .alerts;
+interface ListedAlert {
+  readonly id: string;
+  readonly slug: string;
+  readonly acknowledged: boolean;
+  readonly silenced: boolean;
+  readonly incidentNumber: number;
 }
 
-async function alertOf(slug: string): Promise<{ id: string; acknowledged: boolean; silenced: boolean }> {
+async function listAlerts(): Promise<readonly ListedAlert[]> {
+  const answer = await fetch(`http://127.0.0.1:${port}/api/v1/alerts`, { headers: bearer });
+  return ((await answer.json()) as { alerts: ListedAlert[] }).alerts;
+}
+
+async function alertOf(slug: string): Promise<ListedAlert> {
   const found = (await listAlerts()).find((alert) => alert.slug === slug);
   if (found === undefined) throw new Error(`no alert of ${slug}`);
   return found;
@@ -132,7 +139,7 @@ describe("flatline alerts", () => {
     const listed = await flatline("alerts", "list");
     const shown = await flatline("alerts", "show", short);
     const over = await flatline("alerts", "show", "00aa1");
-    const both = await flatline("alerts", "report", "00aa");
+    const both = await flatline("alerts", "show", "00aa");
     const none = await flatline("alerts", "judge", "0000ffff", "real");
     const page = await fetch(`http://127.0.0.1:${port}/alerts/${short}?range=7d`, { redirect: "manual" });
 
@@ -197,21 +204,22 @@ describe("flatline alerts", () => {
     expect((await flatline("alerts", "comment", id, "x".repeat(1_001))).exitCode).toBe(64);
   });
 
-  it("are reported as Markdown, to who may read names", async () => {
-    const { id } = await alertOf("acme");
+  it("are reported with their incident as Markdown, to who may read names", async () => {
+    const { incidentNumber: number } = await alertOf("acme");
 
-    const { exitCode, stdout } = await flatline("alerts", "report", id);
-    const open = await fetch(`http://127.0.0.1:${port}/api/v1/alerts/${id}/report`);
-    const given = await fetch(`http://127.0.0.1:${port}/api/v1/alerts/${id}/report`, { headers: bearer });
+    const { exitCode, stdout } = await flatline("incidents", "show", String(number), "--markdown");
+    const path = `http://127.0.0.1:${port}/api/v1/incidents/${number}/report`;
+    const open = await fetch(path);
+    const given = await fetch(path, { headers: bearer });
 
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^# fail: `acme`, dead-asset-spike\n\n- Alert: `/);
-    expect(stdout).toContain("## Evidence\n\n- `9");
-    expect(stdout).toMatch(/^- \S+Z `kim \(token\)`, acknowledging: `on it`$/m);
+    expect(stdout).toMatch(new RegExp(`^# Incident ${number}: fail, deaths\n\n- Page: |- Detected: `));
+    expect(stdout).toMatch(/## Evidence of `acme`\n\n- `9/);
+    expect(stdout).toMatch(/^- \S+Z, `kim \(token\)`, `acme`, acknowledging: `on it`$/m);
     expect(stdout).toContain(": `see hxxps://login[.]acme[.]example/a`\n");
     expect(open.status).toBe(401);
     expect([given.status, given.headers.get("content-type")]).toEqual([200, "text/markdown; charset=utf-8"]);
-    expect((await flatline("alerts", "report", "nobody")).exitCode).toBe(64);
+    expect((await flatline("incidents", "show", "nobody", "--markdown")).exitCode).toBe(64);
   });
 
   it("show since when people were notified: since a receiver first accepted a message", async () => {
@@ -432,7 +440,7 @@ describe("a command that asks the daemon, without the daemon's secrets", () => {
     ["alerts", "list"],
     ["alerts", "list", "--ended", "acme"],
     ["alerts", "show", "ID"],
-    ["alerts", "report", "ID"],
+    ["incidents", "show", "1", "--markdown"],
     ["alerts", "assets", "ID"],
     ["alerts", "comment", "ID", "looking"],
   ];
@@ -579,15 +587,15 @@ storage: { url: "\${DATABASE_URL}" }
 
 describe("an alert that is over", () => {
   it("keeps its evidence in its report, as of the run when it was at its worst", async () => {
-    const { id } = await alertOf("acme");
+    const { incidentNumber: number } = await alertOf("acme");
     await folder.configure(configText().replace("  - { slug: acme, labels: { team: trust } }\n", ""));
     const reloaded = await fetch(`http://127.0.0.1:${port}/-/reload`, { method: "POST", headers: bearer });
     expect(reloaded.status).toBe(200);
 
-    const { stdout } = await flatline("alerts", "report", id);
+    const { stdout } = await flatline("incidents", "show", String(number), "--markdown");
 
-    expect(stdout).toMatch(/^# ended, fail: `acme`, dead-asset-spike$/m);
-    expect(stdout).toMatch(/## Evidence\n\n- As of the run at \S+Z, when it was fail:\n- `9\d deaths/);
+    expect(stdout).toMatch(/^- ended, fail: `acme`, dead-asset-spike, /m);
+    expect(stdout).toMatch(/## Evidence of `acme`\n\n- As of the run at \S+Z, when it was fail:\n- `9\d deaths/);
     expect(stdout).not.toContain("Do this first");
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { openIncident } from "../../../test/support/firing-alert.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
-import { renderAlertReport, type ReportFacts } from "./alert-report.ts";
+import { renderIncidentReport, type ReportFacts } from "./incident-report.ts";
 
 const atMs = Date.UTC(2026, 0, 15, 12);
 const fragments = [
@@ -54,9 +54,19 @@ const hostile = fc.oneof(
   fc.string({ unit: "binary", maxLength: 40 }),
 );
 
-/** An alert in which all text of others is `text`. */
+/** An incident in which all text of others is `text`. */
 function factsOf(text: string): ReportFacts {
   const said = { comment: text, by: text, note: text, atMs };
+  const secondOpinion = {
+    asked: 20,
+    alive: 14,
+    gone: 5,
+    verdict: "refuted",
+    controls: { alive: { asked: 20, alive: 19 }, dead: { asked: 20, alive: 1 } },
+    atMs,
+    look: 1,
+  } as const;
+  const incident = openIncident(atMs, { secondOpinion });
   const result: HealthcheckResult = {
     id: "dead-asset-spike",
     title: text,
@@ -65,66 +75,58 @@ function factsOf(text: string): ReportFacts {
     scope: { slug: text },
     ok: false,
     severity: "fail",
-    observed: { likelyCause: text, likelyCauseReason: text, revivedCount: 33 },
+    observed: { likelyCause: text, likelyCauseReason: text },
     threshold: {},
     findings: [{ kind: "sentinel.asset", ref: text, severity: "fail", message: text }],
     suggestedAction: text,
     appUrl: text,
   };
   return {
-    detail: {
-      state: {
-        id: text,
-        check: "dead-asset-spike",
-        slug: text,
-        kind: "verdict",
-        state: "firing",
-        severity: "fail",
-        startsAtMs: atMs,
-        firingAtMs: atMs,
-        okSinceMs: null,
-        unknownRuns: 0,
-        peak: { severity: "fail", currentCount: 5_119, atMs },
-        acknowledgement: { ...said, severity: "fail" },
-        judgement: { ...said, verdict: "checker" },
-        onset: { atMs, marker: { text, atMs } },
-        reason: "not_ok",
-      },
-      silenced: true,
-      notifiedAtMs: atMs,
-      lastResult: null,
-      labels: { [text]: text },
-      url: text,
-      endsAtMs: null,
-      judgements: [],
-      comments: [{ alertId: text, slug: text, atMs, by: text, note: text, text, act: null }],
-      history: [
-        {
-          alertId: text,
+    incident,
+    summary: {
+      id: incident.id,
+      number: 41,
+      url: null,
+      family: "deaths",
+      startedAtMs: atMs,
+      endedAtMs: null,
+      severity: "fail",
+      organizations: 1,
+      firing: 1,
+      deaths: { count: 5_119, expected: 700 },
+      onsetAtMs: atMs,
+      excessStoppedAtMs: null,
+      likelyCause: "checker",
+      carriers: [{ key: text, value: text, share: 0.92, usualShare: 0 }],
+      secondOpinion,
+      acknowledgedBy: text,
+      held: 1,
+    },
+    members: [
+      {
+        alert: {
+          id: text,
           check: "dead-asset-spike",
           slug: text,
           kind: "verdict",
-          atMs,
-          event: "firing",
+          state: "firing",
           severity: "fail",
+          startsAtMs: atMs,
+          firingAtMs: atMs,
+          okSinceMs: null,
+          unknownRuns: 0,
+          peak: { severity: "fail", currentCount: 5_119, atMs },
+          acknowledgement: null,
+          judgement: { ...said, verdict: "checker" },
           reason: "not_ok",
         },
-      ],
-      worstResult: null,
-    },
-    result,
-    resultAtMs: null,
-    gate: {
-      slug: text,
-      decision: "hold",
-      reason: "fail_firing",
-      failure: null,
-      sinceMs: atMs,
-      suspectFromMs: null,
-      message: text,
-      opens: null,
-      releases: [],
-    },
+        end: null,
+        isSilenced: true,
+        isQuiet: false,
+        holdsGate: true,
+      },
+    ],
+    evidence: [{ slug: text, report: { kind: "result", result }, atMs: null }],
     assets: {
       fromMs: atMs,
       toMs: atMs,
@@ -134,7 +136,7 @@ function factsOf(text: string): ReportFacts {
       revivedCount: 0,
       assets: [
         {
-          slug: "acme",
+          slug: text,
           asset: text,
           assetType: text,
           deadAtMs: atMs,
@@ -145,33 +147,12 @@ function factsOf(text: string): ReportFacts {
       ],
       next: null,
     },
-    opinion: {
-      incident: openIncident(atMs, {
-        secondOpinion: {
-          asked: 20,
-          alive: 14,
-          gone: 5,
-          verdict: "refuted",
-          controls: { alive: { asked: 20, alive: 19 }, dead: { asked: 20, alive: 1 } },
-          atMs,
-          look: 1,
-        },
-      }),
-      look: {
-        isRunning: false,
-        answers: [
-          {
-            slug: text,
-            asset: text,
-            assetType: text,
-            role: "sample",
-            answer: "answers",
-            detail: text,
-          },
-        ],
-      },
+    cost: { deaths: 2, knownCount: 2, revived: 1, stillDead: 1, medianClosedSeconds: 60, closedSeconds: 60 },
+    look: {
+      isRunning: false,
+      answers: [{ slug: text, asset: text, assetType: text, role: "sample", answer: "answers", detail: text }],
     },
-    externalUrl: null,
+    comments: [{ alertId: text, slug: text, atMs, by: text, note: text, text, act: "judgement" }],
     nowMs: atMs,
   };
 }
@@ -194,89 +175,96 @@ function read(markdown: string): {
 
 const outsideCode = (html: string): string => html.replaceAll(/<code>[^<]*<\/code>/g, "");
 
-describe("the report of an alert", () => {
-  it("says what happened, in order, with evidence, assets and comments", () => {
-    const text = renderAlertReport({ ...factsOf("acme"), externalUrl: "https://flatline.example/x/" });
+describe("the report of an incident", () => {
+  it("says what happened, of whom, with evidence, assets and comments", () => {
+    const facts = factsOf("acme");
+    const text = renderIncidentReport({
+      ...facts,
+      summary: { ...facts.summary, url: "https://flatline.example/i/41" },
+    });
 
     expect(text).toMatchInlineSnapshot(`
-      "# fail: \`acme\`, dead-asset-spike
+      "# Incident 41: fail, deaths
 
-      - Alert: \`acme\`
-      - Page: https://flatline.example/x/o/acme
-      - Began: 2026-01-15T12:00:00Z, after the marker \`acme\` of 2026-01-15T12:00:00Z
+      - Page: https://flatline.example/i/41
+      - Began: 2026-01-15T12:00:00Z
       - Detected: 2026-01-15T12:00:00Z
-      - Notified: 2026-01-15T12:00:00Z
-      - Acknowledged: 2026-01-15T12:00:00Z by \`acme\`
-      - Judged: checker, 2026-01-15T12:00:00Z by \`acme\`
-      - Ended: not yet, it is firing, silenced
-      - Peak: fail, 5,119 deaths, 2026-01-15T12:00:00Z
-      - Gate: hold, \`acme\`
-      - Labels: \`acme=acme\`
+      - Ended: not yet
+      - Firing: 1 of 1
+      - Deaths: 5,119 deaths, 700 expected (7.3×)
+      - Likely cause: checker
+      - Shared: 92 % \`acme=acme\`, usually 0 %
+      - Acknowledged: by \`acme\`
+      - Judged: 1 checker, of 1
+      - Gates on hold: 1
+      - Cost: 2 assets counted as dead; 1 were found alive, 1 not yet
 
-      ## Evidence
+      ## Organizations
+
+      - fail, silenced: \`acme\`, dead-asset-spike, 5,119 deaths at its peak, detected 2026-01-15T12:00:00Z, judged checker by \`acme\`
+
+      ## Evidence of \`acme\`
 
       - \`acme\`
       - Likely cause: \`acme\`: \`acme\`
-      - Undone so far: 33
       - Do this first: \`acme\`
 
       ## Second opinion
 
-      - refuted for incident 41, 2026-01-15T12:00:00Z: 14 of 20 still answer; of 20 known to be alive 19 do, of 20 long dead 1
+      - refuted, 2026-01-15T12:00:00Z: 14 of 20 still answer; of 20 known to be alive 19 do, of 20 long dead 1
       - dead asset, answers: \`acme\`, \`acme\`
 
       ## Dead assets
 
-      - 2 deaths from 2026-01-15T12:00:00Z to 2026-01-15T12:00:00Z, 1 different assets with a name; the newest:
-      - 2026-01-15T12:00:00Z \`acme\` \`acme\`, still dead
-
-      ## What happened
-
-      - 2026-01-15T12:00:00Z firing, fail
+      - 2 deaths from 2026-01-15T12:00:00Z to 2026-01-15T12:00:00Z, 1 different assets with a name; the first:
+      - 2026-01-15T12:00:00Z \`acme\` \`acme\` \`acme\`, still dead
 
       ## Comments
 
-      - 2026-01-15T12:00:00Z \`acme\`: \`acme\`
+      - 2026-01-15T12:00:00Z, \`acme\`, \`acme\`, judging: \`acme\`
 
       As of 2026-01-15T12:00:00Z. Times are UTC; addresses are broken on purpose.
       "
     `);
   });
 
-  it.each(["ended", "pending"])("of one that is %s says so", (state) => {
+  it("of one that has ended says so, and why a run gave no result", () => {
     const facts = factsOf("acme");
-    const { detail } = facts;
-    const bare = { ...detail, labels: {}, silenced: false, notifiedAtMs: null, comments: [], history: [] };
-    const { onset: _onset, judgement: _judgement, ...rest } = detail.state;
-    const pending = { ...rest, state: "pending", acknowledgement: null } as const;
-    const changed = state === "ended" ? { ...bare, endsAtMs: atMs } : { ...bare, state: pending };
+    const report = {
+      kind: "error",
+      check: "dead-asset-spike",
+      slug: "acme",
+      severity: "unknown",
+      startedAtMs: atMs,
+      finishedAtMs: atMs,
+      error: { reason: "server_error", message: "HTTP 503" },
+    } as const;
 
-    const text = renderAlertReport({
+    const text = renderIncidentReport({
       ...facts,
-      detail: changed,
-      result: null,
-      gate: null,
+      summary: { ...facts.summary, endedAtMs: atMs, deaths: null, acknowledgedBy: null, held: 0 },
+      evidence: [{ slug: "acme", report, atMs: null }],
       assets: null,
-      opinion: null,
+      cost: null,
+      comments: [],
     });
 
-    expect(text).toContain(
-      state === "ended" ? "# ended, fail: `acme`, dead-asset-spike" : "- Ended: not yet, it is pending\n",
-    );
-    expect(text).toContain("- Notified: nobody yet\n");
-    expect(text).not.toMatch(/^## /m);
+    expect(text).toContain("# Incident 41: ended, fail, deaths");
+    expect(text).toContain("## Evidence of `acme`\n\n- server_error: `HTTP 503`\n");
+    expect(text).toContain("- Acknowledged: by nobody\n");
+    expect(text).not.toMatch(/^## (?:Dead|Comments)/m);
   });
 
   it("renders the text of others as text: no link, image, HTML, mention, and nothing else either", () => {
-    const plain = read(renderAlertReport(factsOf("acme")));
+    const plain = read(renderIncidentReport(factsOf("acme")));
 
     fc.assert(
       fc.property(hostile, (text) => {
-        const markdown = renderAlertReport(factsOf(text));
+        const markdown = renderIncidentReport(factsOf(text));
         const { tokens, spans, html } = read(markdown);
         const isEmpty = spans.length < plain.spans.length;
 
-        expect(markdown.split("\n")).toHaveLength(renderAlertReport(factsOf("acme")).split("\n").length);
+        expect(markdown.split("\n")).toHaveLength(renderIncidentReport(factsOf("acme")).split("\n").length);
         expect(
           tokens.filter((type) =>
             ["link", "image", "html", "del", "em", "strong", "code", "hr", "table"].includes(type),
@@ -295,13 +283,13 @@ describe("the report of an alert", () => {
 
   it("keeps the last of what is long", () => {
     const facts = factsOf("acme");
-    const [comment] = facts.detail.comments;
+    const [comment] = facts.comments;
     if (comment === undefined) throw new Error("no comment");
     const comments = Array.from({ length: 130 }, (_, index) => ({ ...comment, text: `comment ${index}` }));
 
-    const text = renderAlertReport({ ...facts, detail: { ...facts.detail, comments } });
+    const text = renderIncidentReport({ ...facts, comments });
 
-    expect(text).toContain("- 30 earlier ones are on the alert's page\n");
+    expect(text).toContain("- 30 earlier ones are on the incident's page\n");
     expect(text).not.toContain("`comment 29`");
     expect(text).toContain("`comment 30`");
   });

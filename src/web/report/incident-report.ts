@@ -1,0 +1,191 @@
+import { breakAddress, breakAddresses } from "../../base/broken-address.ts";
+import { withoutFraction } from "../../base/instant.ts";
+import { formatCount, formatPercent } from "../../base/numbers.ts";
+import { escapeControls } from "../../base/unseen-text.ts";
+import { describeAuthor } from "../../contract/actor.ts";
+import { deathWords } from "../../contract/death-counts.ts";
+import { brokenResult } from "../../contract/healthcheck.ts";
+import { judgementVerdicts } from "../../contract/judgement.ts";
+import type { ErrorReport, ResultReport } from "../../contract/report.ts";
+import { lookRoleWords, opinionWords } from "../../contract/second-opinion.ts";
+import type { CostAnswer } from "../../contract/v1/cost.ts";
+import type { IncidentMember } from "../../alerting/incident-summary.ts";
+import type { AssetPage } from "../ports/dead-assets.ts";
+import type { ReadIncidentDetail } from "../read/incidents.ts";
+
+/** What a run found of one organization. */
+export interface ReportedEvidence {
+  readonly slug: string;
+  readonly report: Pick<ResultReport, "kind" | "result"> | ErrorReport;
+  /** When that run was, of an alert that has ended; null: it is the last one. */
+  readonly atMs: number | null;
+}
+
+/** Everything that the report of an incident says. */
+export interface ReportFacts extends ReadIncidentDetail {
+  /** Its organizations, the worst first. */
+  readonly members: readonly IncidentMember[];
+  /** Of the worst of them. */
+  readonly evidence: readonly ReportedEvidence[];
+  /** The first of its assets; null: it has none, or they could not be read in time. */
+  readonly assets: AssetPage | null;
+  /** null: nothing of it is judged `checker`. */
+  readonly cost: CostAnswer | null;
+  readonly nowMs: number;
+}
+
+// A report is for pasting: what is longer is on the incident's page.
+const mostComments = 100;
+const mostMembers = 50;
+
+/** Renders an incident as Markdown. All text of others in it is inert. */
+export function renderIncidentReport(facts: ReportFacts): string {
+  const { number, family, severity, endedAtMs } = facts.summary;
+  const parts = [
+    `# Incident ${number}: ${endedAtMs === null ? severity : `ended, ${severity}`}, ${family}`,
+    list(whole(facts)),
+    section("Organizations", members(facts)),
+    ...facts.evidence.map((one) => section(`Evidence of ${inertText(one.slug)}`, evidence(one))),
+    section("Second opinion", secondOpinion(facts)),
+    section("Dead assets", deadAssets(facts)),
+    section("Comments", comments(facts)),
+    `As of ${instant(facts.nowMs)}. Times are UTC; addresses are broken on purpose.`,
+  ];
+  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
+}
+
+type Line = readonly [name: string, text: string | null];
+
+function whole({ summary, members, cost }: ReportFacts): string[] {
+  const { deaths, onsetAtMs, excessStoppedAtMs, endedAtMs, acknowledgedBy, held } = summary;
+  const lines: Line[] = [
+    ["Page", summary.url],
+    ["Began", onsetAtMs === null ? null : instant(onsetAtMs)],
+    ["Detected", instant(summary.startedAtMs)],
+    ["Excess stopped", excessStoppedAtMs === null ? null : instant(excessStoppedAtMs)],
+    ["Ended", endedAtMs === null ? "not yet" : instant(endedAtMs)],
+    ["Firing", `${formatCount(summary.firing)} of ${formatCount(summary.organizations)}`],
+    ["Deaths", deaths && deathWords({ currentCount: deaths.count, expectedCount: deaths.expected })],
+    ["Likely cause", summary.family === "deaths" ? summary.likelyCause : null],
+    ...summary.carriers.map(({ key, value, share, usualShare }): Line => [
+      "Shared",
+      `${formatPercent(share)} ${inertText(`${key}=${value}`)}, usually ${formatPercent(usualShare)}`,
+    ]),
+    ["Acknowledged", acknowledgedBy === null ? "by nobody" : `by ${inertText(acknowledgedBy)}`],
+    ["Judged", judgements(members)],
+    ["Gates on hold", held === 0 ? null : formatCount(held)],
+    [
+      "Cost",
+      cost &&
+        `${formatCount(cost.knownCount)} assets counted as dead; ${formatCount(cost.revived)} were found alive, ${formatCount(cost.stillDead)} not yet`,
+    ],
+  ];
+  return lines.flatMap(([name, text]) => (text === null ? [] : [`${name}: ${text}`]));
+}
+
+function judgements(all: readonly IncidentMember[]): string {
+  const said = judgementVerdicts.flatMap((verdict) => {
+    const count = all.filter(({ alert }) => alert.judgement?.verdict === verdict).length;
+    return count === 0 ? [] : [`${formatCount(count)} ${verdict}`];
+  });
+  return said.length === 0 ? "by nobody" : `${said.join(", ")}, of ${formatCount(all.length)}`;
+}
+
+function members({ members: all }: ReportFacts): string[] {
+  const lines = all.slice(0, mostMembers).map(({ alert, end, isSilenced }) => {
+    const { slug, check, severity, peak, startsAtMs, judgement } = alert;
+    const deaths = deathWords({ currentCount: peak.currentCount, expectedCount: null });
+    return [
+      `${end === null ? severity : `ended, ${severity}`}${isSilenced ? ", silenced" : ""}: ${inertText(slug)}`,
+      check,
+      ...(deaths === null ? [] : [`${deaths} at its peak`]),
+      `detected ${instant(startsAtMs)}`,
+      ...(judgement === undefined
+        ? []
+        : [`judged ${judgement.verdict} by ${inertText(describeAuthor(judgement.by, judgement.note))}`]),
+    ].join(", ");
+  });
+  const more = all.length - lines.length;
+  return more === 0 ? lines : [...lines, `${formatCount(more)} more`];
+}
+
+function evidence({ report, atMs }: ReportedEvidence): string[] {
+  if (report.kind === "error") return [`${report.error.reason}: ${inertText(report.error.message)}`];
+  const result = brokenResult(report.result, []);
+  const { likelyCause, likelyCauseReason } = result.observed;
+  const reason = typeof likelyCauseReason === "string" ? `: ${inertText(likelyCauseReason)}` : "";
+  return [
+    ...(atMs === null ? [] : [`As of the run at ${instant(atMs)}, when it was ${result.severity}:`]),
+    ...result.findings.map((finding) => inertText(finding.message)),
+    ...(typeof likelyCause === "string" ? [`Likely cause: ${inertText(likelyCause)}${reason}`] : []),
+    ...(result.suggestedAction === null || atMs !== null
+      ? []
+      : [`Do this first: ${inertText(result.suggestedAction)}`]),
+  ];
+}
+
+function secondOpinion({ incident, look }: ReportFacts): string[] {
+  const { secondOpinion: said } = incident;
+  if (said === null) return [];
+  return [
+    `${said.verdict}, ${instant(said.atMs)}: ${opinionWords(said)}`,
+    ...look.answers.map(({ role, answer, asset, detail }) => {
+      const more = detail === null ? "" : `, ${inertText(detail)}`;
+      return `${lookRoleWords[role]}, ${answer}: ${inertText(breakAddress(asset))}${more}`;
+    }),
+  ];
+}
+
+function deadAssets({ assets }: ReportFacts): string[] {
+  if (assets === null) return [];
+  const { count, knownCount, fromMs, toMs } = assets;
+  return [
+    `${formatCount(count)} deaths from ${instant(fromMs)} to ${instant(toMs)}, ${formatCount(knownCount)} different assets with a name; the first:`,
+    ...assets.assets.map(({ slug, asset, assetType, deadAtMs, revivedAtMs }) => {
+      const type = assetType === null ? "" : ` ${inertText(assetType)}`;
+      const revived = revivedAtMs === null ? "still dead" : `alive again ${instant(revivedAtMs)}`;
+      return `${instant(deadAtMs)} ${inertText(slug)}${type} ${inertText(breakAddress(asset))}, ${revived}`;
+    }),
+  ];
+}
+
+const actWords = {
+  acknowledge: "acknowledging",
+  judgement: "judging",
+  release: "releasing the gate",
+  silence: "silencing",
+} as const;
+
+function comments({ comments: all }: ReportFacts): string[] {
+  const lines = all.map(({ atMs, by, note, slug, act, text }) => {
+    const about = [slug === null ? [] : inertText(slug), act === null ? [] : actWords[act]].flat();
+    return `${[instant(atMs), inertText(describeAuthor(by, note)), ...about].join(", ")}: ${inertText(text)}`;
+  });
+  const left = lines.length - mostComments;
+  return left <= 0 ? lines : [`${formatCount(left)} earlier ones are on the incident's page`, ...lines.slice(left)];
+}
+
+function section(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? "" : `## ${title}\n\n${list(lines)}`;
+}
+
+function list(lines: readonly string[]): string {
+  return lines.map((line) => `- ${line}`).join("\n");
+}
+
+function instant(atMs: number): string {
+  return withoutFraction(new Date(atMs).toISOString());
+}
+
+/**
+ * Returns foreign text for a line of Markdown, as a code span: nothing in one is a link, an image, HTML or a mention, in no
+ * dialect. Escaping each character was rejected: services look for mentions, addresses and issue numbers in what was rendered,
+ * but not in code. A backtick becomes an apostrophe, because some chats know only spans of one backtick; `@` becomes `[at]` for
+ * those that look for mentions in code, too.
+ */
+function inertText(text: string): string {
+  // On one line: a blank one would end the span.
+  const line = escapeControls(text.replaceAll(/\s+/g, " ").trim());
+  const inert = breakAddresses(line).replaceAll("@", "[at]").replaceAll("`", "'");
+  return inert === "" ? "–" : `\`${inert}\``;
+}
