@@ -6,7 +6,6 @@ import { noType } from "../contract/assets.ts";
 import type { HistoryEvent } from "../store/events/events.ts";
 import { EventRecorder, type EventRecord } from "./event-record.ts";
 import { episodesAt } from "./episodes.ts";
-import { SilenceLimits } from "./replay.ts";
 import { Replay, type ReplayCandidate, type ReplayedVerdict } from "./replay.ts";
 import { SlidingCounts } from "./sliding-counts.ts";
 
@@ -164,23 +163,6 @@ describe("Replay", () => {
     expect(outcome === undefined ? [] : episodesAt("fail", outcome)).toMatchObject([
       { firedAtMs: startMs, endsAtMs: startMs + 2 * hourMs, isOpen: true },
     ]);
-  });
-
-  it.each([
-    { rule: "24 h until 28 days are known", hoursAgo: [27 * 24, 300, 1], limitHours: 24 },
-    { rule: "twice the longest gap of 28 days", hoursAgo: [700, 660, 610, 600, 1], limitHours: 2 * 599 },
-    { rule: "at least 6 h", hoursAgo: Array.from({ length: 280 }, (_, at) => 700 - at * 2.5), limitHours: 6 },
-    { rule: "of a gap that began before, what lies within", hoursAgo: [900, 670, 660, 655, 652, 650], limitHours: 20 },
-  ])("lets a stream be silent as the daemon does, with auto $rule", ({ hoursAgo, limitHours }) => {
-    const nowMs = startMs + 1_000 * hourMs;
-    // What comes later is not known yet.
-    const seenAtMs = [...hoursAgo, -500].map((hours) => nowMs - hours * hourMs);
-
-    const limits = new SilenceLimits(Float64Array.from(seenAtMs));
-
-    for (let atMs = startMs; atMs < nowMs; atMs += dayMs) limits.at(atMs, "auto");
-    expect(limits.at(nowMs, "auto")).toBe(limitHours * hourMs);
-    expect(limits.at(nowMs, hourMs)).toBe(hourMs);
   });
 
   it("keeps an alert of a median pending while fewer than three of its days are known", () => {

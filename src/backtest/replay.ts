@@ -1,12 +1,6 @@
 import { transition, type TransitionReport } from "../alerting/decide/transition.ts";
 import type { AlertPolicy } from "../alerting/settings.ts";
-import {
-  isSilent,
-  type EventFlowLimits,
-  autoSilenceMs,
-  silenceDaysMs,
-  unnoticedGapMs,
-} from "../checks/event-flow/evaluate.ts";
+import { isSilent } from "../checks/event-flow/evaluate.ts";
 import type { Severity } from "../contract/severity.ts";
 import { expectation, type Expectation } from "../spike/expectation.ts";
 import type { CountKind } from "../spike/findings.ts";
@@ -27,7 +21,7 @@ export interface ReplayCandidate {
   readonly count?: CountKind;
   readonly policy: AlertPolicy;
   /** The longest time without an event of any status for which there is a result; null: not watched. */
-  readonly maxSilenceMs: EventFlowLimits["maxSilenceMs"] | null;
+  readonly maxSilenceMs: number | null;
 }
 
 /** One evaluation, as the daemon would have made it at that time. */
@@ -87,7 +81,6 @@ export class Replay {
   readonly #record: EventRecord;
   readonly #groups: readonly Group[];
   readonly #watches: readonly Watch[];
-  readonly #silence: SilenceLimits;
   readonly #onVerdict: ((candidate: number, verdict: ReplayedVerdict) => void) | null;
   #seen = 0;
   #lastAtMs: number | null = null;
@@ -99,7 +92,6 @@ export class Replay {
   ) {
     this.#record = record;
     this.#onVerdict = onVerdict;
-    this.#silence = new SilenceLimits(record.seenAtMs);
     const groups = new Map<string, Group>();
     this.#watches = candidates.map((candidate) => {
       const { windowHours, baselineDays } = candidate.thresholds;
@@ -122,7 +114,7 @@ export class Replay {
     for (const group of this.#groups) count(group, nowMs, firstEventAtMs);
     for (const [index, watch] of this.#watches.entries()) {
       const { maxSilenceMs } = watch.candidate;
-      const isUnknown = maxSilenceMs !== null && isSilent(lastEventAtMs, nowMs, this.#silence.at(nowMs, maxSilenceMs));
+      const isUnknown = maxSilenceMs !== null && isSilent(lastEventAtMs, nowMs, maxSilenceMs);
       const { count, expected } = watch.group;
       const severity = isUnknown
         ? "unknown"
@@ -202,36 +194,4 @@ function statesAfter(
   for (const { id } of gone) states.delete(id);
   for (const state of live) states.set(state.id, state);
   return [...states.values()];
-}
-
-/** How long a recorded stream may be silent, at one instant after the other; instants must ascend. */
-export class SilenceLimits {
-  readonly #firstMs: number;
-  /** The gaps that the limit may depend on, in the order of time. */
-  readonly #gaps: readonly { readonly fromMs: number; readonly toMs: number }[];
-  #passed = 0;
-
-  constructor(seenAtMs: Float64Array) {
-    this.#firstMs = seenAtMs[0] ?? Number.POSITIVE_INFINITY;
-    const gaps = [];
-    for (let index = 1; index < seenAtMs.length; index++) {
-      const [fromMs = 0, toMs = 0] = seenAtMs.subarray(index - 1, index + 1);
-      if (toMs - fromMs > unnoticedGapMs) gaps.push({ fromMs, toMs });
-    }
-    this.#gaps = gaps;
-  }
-
-  /** Milliseconds, as the daemon would have taken them then (checks/event-flow/silence-limit.ts). */
-  at(nowMs: number, maxSilenceMs: EventFlowLimits["maxSilenceMs"]): number {
-    if (maxSilenceMs !== "auto") return maxSilenceMs;
-    const afterMs = nowMs - silenceDaysMs;
-    if (this.#firstMs > afterMs) return autoSilenceMs(null);
-    while ((this.#gaps[this.#passed]?.toMs ?? Number.POSITIVE_INFINITY) <= afterMs) this.#passed++;
-    let longestMs = 0;
-    for (let index = this.#passed; (this.#gaps[index]?.toMs ?? Number.POSITIVE_INFINITY) <= nowMs; index++) {
-      const { fromMs, toMs } = this.#gaps[index] ?? { fromMs: nowMs, toMs: nowMs };
-      longestMs = Math.max(longestMs, toMs - Math.max(fromMs, afterMs));
-    }
-    return autoSilenceMs(longestMs);
-  }
 }

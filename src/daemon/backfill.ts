@@ -1,7 +1,6 @@
 import type { Logger } from "../base/logger.ts";
 import { dayMs, hourMs, type Clock } from "../base/time.ts";
-import { isSilent, type EventFlowLimits } from "../checks/event-flow/evaluate.ts";
-import { silenceLimitMs } from "../checks/event-flow/silence-limit.ts";
+import { isSilent, type EventFlowThresholds } from "../checks/event-flow/evaluate.ts";
 import { evaluateLocally, type SpikeRule } from "../service/local-evaluation.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import type { Store } from "../store/store.ts";
@@ -21,7 +20,7 @@ export interface BackfillOptions {
 interface PastOrganization extends SpikeRule {
   readonly slug: string;
   readonly thresholds: SpikeThresholds;
-  readonly eventFlow: { readonly enabled: boolean } & Pick<EventFlowLimits, "maxSilenceMs">;
+  readonly eventFlow: { readonly enabled: boolean } & Pick<EventFlowThresholds, "maxSilenceMs">;
 }
 
 const reachMs = 7 * dayMs;
@@ -94,10 +93,8 @@ async function evaluatePast(
   for (let atMs = Math.ceil(fromMs / hourMs) * hourMs; atMs < firstRunMs; atMs += hourMs) {
     // No deaths without events mean that nothing is known, as for a run: never ok.
     if (eventFlow.enabled) {
-      const { maxSilenceMs } = eventFlow;
-      const reads = { liveness: store.liveness, firstEventAtMs: () => Promise.resolve(firstEventAtMs) };
-      const limitMs = await silenceLimitMs({ slug, nowMs: atMs, maxSilenceMs }, reads);
-      if (isSilent(await store.liveness.lastEventAtMs(slug, atMs), atMs, limitMs)) continue;
+      const lastEventAtMs = await store.liveness.lastEventAtMs(slug, atMs);
+      if (isSilent(lastEventAtMs, atMs, eventFlow.maxSilenceMs)) continue;
     }
     const evaluation = { slug, thresholds, baseline, count, appUrl: null, nowMs: atMs };
     const { severity, observed } = await evaluateLocally(evaluation, store.events, { signal });

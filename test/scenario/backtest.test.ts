@@ -48,14 +48,6 @@ const watched = [
     historyDays: 30,
     maxSilenceMs: 15 * hourMs,
   },
-  {
-    slug: "risk-auto",
-    from: "riskhosts",
-    day: "2019-10-19",
-    baseline: "mean",
-    historyDays: 30,
-    maxSilenceMs: "auto",
-  },
 ] as const;
 
 function ruleOf(one: (typeof watched)[number]): SpikeRule {

@@ -1,7 +1,9 @@
+import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
 import { assetTypeExcessOf } from "../../contract/report.ts";
+import type { EventReads } from "../event-reads.ts";
+import { isSilent } from "../event-flow/evaluate.ts";
 import type { EventFlowSettings } from "../event-flow/settings.ts";
-import { refuseSilence } from "../event-flow/silence-limit.ts";
 import type { CheckedOrganization, CheckKind, CheckRun, Evaluated } from "../kind.ts";
 import { readFirstEvent } from "../stored-events.ts";
 import type { EventTarget, SpikeThresholds } from "../target.ts";
@@ -54,6 +56,23 @@ async function run(target: SpikeTarget, asked: CheckRun): Promise<Evaluated> {
     baselineCoverage: first === undefined ? null : coverageOfBaseline(thresholds, nowMs, first.atMs),
     ...(assetTypeExcess.length === 0 ? {} : { assetTypeExcess }),
   };
+}
+
+/** Checks that the stream is not silent. @throws FlatlineError stream_silent when no event of any status came for longer than `maxSilenceMs` */
+export async function refuseSilence(
+  { slug, nowMs, maxSilenceMs }: { readonly slug: string; readonly nowMs: number; readonly maxSilenceMs: number },
+  { liveness }: Pick<EventReads, "liveness">,
+): Promise<void> {
+  const lastEventAtMs = await liveness.lastEventAtMs(slug, nowMs);
+  if (!isSilent(lastEventAtMs, nowMs, maxSilenceMs)) return;
+  const since =
+    lastEventAtMs === null
+      ? `up to ${new Date(nowMs).toISOString()}`
+      : `since ${new Date(lastEventAtMs).toISOString()}`;
+  throw new FlatlineError(
+    "stream_silent",
+    `no liveness event ${since}: without any there are no deaths to count, see whether the liveness checker still runs`,
+  );
 }
 
 /** Share (0–1) of the baseline that lies after the first stored event (CONTRACT 7, minBaselineCoverage). */

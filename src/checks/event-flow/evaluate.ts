@@ -1,5 +1,5 @@
 import { medianOf } from "../../base/numbers.ts";
-import { dayMs, hourMs, secondMs } from "../../base/time.ts";
+import { dayMs, secondMs } from "../../base/time.ts";
 import type { Finding, HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { ResultSeverity } from "../../contract/severity.ts";
 
@@ -9,11 +9,6 @@ export interface EventFlowThresholds {
   readonly maxSilenceMs: number;
   /** `warn` when fewer assets were checked in the last 24 hours than usual by more than this share, 0 to 1; 1: never. */
   readonly maxCoverageDrop: number;
-}
-
-/** The same as it is configured; auto: by the gaps of the stream itself. */
-export interface EventFlowLimits extends Pick<EventFlowThresholds, "maxCoverageDrop"> {
-  readonly maxSilenceMs: number | "auto";
 }
 
 /** What one look at an organization's events found. */
@@ -37,22 +32,6 @@ export const usualDays = 7;
 
 // With fewer assets a day, half of them is chance, not the checker.
 const leastUsual = 20;
-
-/** The stretch before now whose gaps say which silence is unusual. */
-export const silenceDaysMs = 28 * dayMs;
-/** The least silence that `auto` allows. */
-export const leastAutoSilenceMs = 6 * hourMs;
-/** A gap between two events of up to so long changes nothing of what `auto` allows. */
-export const unnoticedGapMs = leastAutoSilenceMs / 2;
-const firstAutoSilenceMs = 24 * hourMs;
-
-/**
- * Returns how long a stream may be silent with `auto`: twice its longest gap of the last 28 days, at least 6 h. null: not all of the
- * 28 days lie after its first event, and 24 h hold.
- */
-export function autoSilenceMs(longestGapMs: number | null): number {
-  return longestGapMs === null ? firstAutoSilenceMs : Math.max(leastAutoSilenceMs, 2 * longestGapMs);
-}
 
 /** Returns whether the stream of an organization's events is silent: no event of any status for longer than allowed. */
 export function isSilent(lastEventAtMs: number | null, nowMs: number, maxSilenceMs: number): boolean {

@@ -3,13 +3,12 @@ import type { EventReads } from "../event-reads.ts";
 import type { CheckedOrganization, CheckKind, Evaluated } from "../kind.ts";
 import { readFirstEvent, requireEvents } from "../stored-events.ts";
 import type { EventTarget } from "../target.ts";
-import { coverageIntervals, evaluateEventFlow, type EventFlowLimits } from "./evaluate.ts";
+import { coverageIntervals, evaluateEventFlow, type EventFlowThresholds } from "./evaluate.ts";
 import { eventFlowSettings, type EventFlowSettings } from "./settings.ts";
-import { silenceLimitMs } from "./silence-limit.ts";
 
 export interface EventFlowTarget extends EventTarget {
   readonly check: "event-flow";
-  readonly limits: EventFlowLimits;
+  readonly limits: EventFlowThresholds;
 }
 
 type EventFlowOrganization = CheckedOrganization & { readonly eventFlow: EventFlowSettings };
@@ -45,18 +44,16 @@ export const eventFlow = {
       : [],
   run: async (target: EventFlowTarget, run): Promise<Evaluated> => {
     const { check, slug, limits } = target;
-    const { maxSilenceMs, maxCoverageDrop } = limits;
     const { nowMs, appUrl } = run;
     const events = requireEvents(run, check);
     const { liveness } = events;
     const lastEventAtMs = await liveness.lastEventAtMs(slug, nowMs);
     // Most streams have begun: only for the others it is read whether they ever did.
     const first = lastEventAtMs === null ? await readFirstEvent(target, run) : undefined;
-    const limitMs = await silenceLimitMs({ slug, nowMs, maxSilenceMs }, events);
     const result = evaluateEventFlow({
       slug,
       nowMs,
-      thresholds: { maxSilenceMs: limitMs, maxCoverageDrop },
+      thresholds: limits,
       lastEventAtMs,
       hasBegun: first?.hasBegun !== false,
       checkedAssets: await liveness.distinctAssets(slug, { afterMs: nowMs - dayMs, untilMs: nowMs }),

@@ -1,18 +1,19 @@
 import { z } from "zod";
 
+import { formatDuration } from "../../base/durations.ts";
 import { layered } from "../../base/layers.ts";
-import { autoOrDuration, formatAutoOrDuration, cronPattern, strictObject } from "../../base/schema/values.ts";
+import { cronPattern, duration, strictObject } from "../../base/schema/values.ts";
 import { dayMs, minuteMs } from "../../base/time.ts";
 import type { CheckSettings, ScheduleOf } from "../settings.ts";
 import type { Schedule } from "../target.ts";
-import type { EventFlowLimits } from "./evaluate.ts";
+import type { EventFlowThresholds } from "./evaluate.ts";
 
-export interface EventFlowSettings extends EventFlowLimits {
+export interface EventFlowSettings extends EventFlowThresholds {
   readonly enabled: boolean;
   readonly schedule: Schedule;
 }
 
-const builtin = { enabled: false, schedule: "*/5 * * * *", maxSilence: "auto", maxCoverageDrop: 0.5 } as const;
+const builtin = { enabled: false, schedule: "*/5 * * * *", maxSilence: dayMs, maxCoverageDrop: 0.5 } as const;
 
 const schema = strictObject({
   enabled: z
@@ -24,12 +25,10 @@ const schema = strictObject({
     .optional()
     .describe("The check's cron pattern, in the organization's timezone.")
     .meta({ default: builtin.schedule }),
-  maxSilence: autoOrDuration({ minMs: minuteMs, maxMs: 365 * dayMs })
+  maxSilence: duration({ minMs: minuteMs, maxMs: 365 * dayMs })
     .optional()
-    .describe(
-      "`fail` when no liveness event of any status came for longer. `auto`: twice the longest gap between two events of the last 28 days, at least 6 h; 24 h until 28 days are known.",
-    )
-    .meta({ default: builtin.maxSilence }),
+    .describe("`fail` when no liveness event of any status came for longer.")
+    .meta({ default: formatDuration(builtin.maxSilence) }),
   maxCoverageDrop: z
     .number()
     .gt(0)
@@ -54,7 +53,7 @@ export const eventFlowSettings = {
   describe: ({ enabled, schedule, maxSilenceMs, maxCoverageDrop }: EventFlowSettings) => ({
     enabled,
     schedule: schedule.pattern,
-    maxSilence: formatAutoOrDuration(maxSilenceMs),
+    maxSilence: formatDuration(maxSilenceMs),
     maxCoverageDrop,
   }),
 } as const satisfies CheckSettings;

@@ -41,32 +41,6 @@ export function createLivenessStore(db: PlainDb) {
       return rows[0]?.at_ms ?? null;
     },
     /**
-     * Returns the longest time without an event of any status before an event of the interval, counted from the interval's
-     * start at most; 0 if no gap exceeds `unnoticedMs`. The time since the last event is not a gap yet.
-     */
-    longestGapMs: async (slug: string, { afterMs, untilMs }: Interval, unnoticedMs: number): Promise<number> => {
-      // Jumps from an event to the last one within reach of it, or to the next: some hundred look-ups, however many events there
-      // are.
-      const next = (
-        from: RawBuilder<unknown>,
-        to: RawBuilder<unknown>,
-        order: "asc" | "desc",
-      ): RawBuilder<unknown> => sql`
-        (select at_ms from events
-         where slug_id = ${slugId(slug)} and at_ms > ${from} and at_ms <= ${to}
-         order by at_ms ${sql.raw(order)} limit 1)`;
-      const until = sql`cast(${untilMs} as bigint)`;
-      const reach = sql`case when steps.at_ms + ${unnoticedMs} < ${until} then steps.at_ms + ${unnoticedMs} else ${until} end`;
-      const { rows } = await sql<{ gap: number | null }>`
-        with recursive steps (at_ms, before_ms) as (
-          select cast(${afterMs} as bigint), cast(${afterMs} as bigint)
-          union all
-          select coalesce(${next(sql`steps.at_ms`, reach, "desc")}, ${next(reach, until, "asc")}), steps.at_ms
-          from steps where steps.at_ms is not null)
-        select max(at_ms - before_ms) as gap from steps where at_ms - before_ms > ${unnoticedMs}`.execute(db);
-      return rows[0]?.gap ?? 0;
-    },
-    /**
      * Returns the number of different assets with an event of any status in the interval; events without an asset are
      * excluded.
      */
