@@ -395,6 +395,7 @@ export async function startWeb(
       lastDelivery: async () => null,
       configuration: () => ({
         text: "server: {}\n",
+        differing: new Set(),
         omitted: 0,
         file: "flatline.yaml",
         appliedAtMs: harnessNowMs,

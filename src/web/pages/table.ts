@@ -97,7 +97,7 @@ export function renderFilter({ path, params, placeholder, kept = [], beside }: F
 }
 
 /** Renders a form whose fields choose what the page shows, while one types where scripts run. */
-export function renderSearch(path: string, fields: Html): Html {
+function renderSearch(path: string, fields: Html): Html {
   return html`<form
     class="tools"
     role="search"

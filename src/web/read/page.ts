@@ -7,6 +7,7 @@ import { readAlertingView, type AlertView } from "../../alerting/view.ts";
 import { nextCronAtMs } from "../../base/cron.ts";
 import { checkSettings } from "../../checks/checks.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
+import { differingLines } from "../../config/differing-lines.ts";
 import { describeOrganization, renderConfig } from "../../config/render.ts";
 import type { ListedSilence, SilenceRule } from "../../contract/silence.ts";
 import type { Severity } from "../../contract/severity.ts";
@@ -48,6 +49,8 @@ export interface PageOrganization {
 export interface PageConfiguration {
   /** The effective configuration as YAML, secrets as `***`; of many organizations the first. */
   readonly text: string;
+  /** Which lines of `text` differ from the defaults, from 1. */
+  readonly differing: ReadonlySet<number>;
   /** How many organizations of the file are not in `text`. */
   readonly omitted: number;
   readonly file: string;
@@ -133,7 +136,13 @@ export function createPageReading(running: Running, { hours, flushDeliveries, su
       const written = config.organizations.filter(({ discoveredBy }) => discoveredBy === null);
       const shown = written.slice(0, renderedOrganizations);
       const text = renderConfig({ ...config, organizations: shown });
-      return { text, omitted: written.length - shown.length, file: config.file, ...reloads() };
+      return {
+        text,
+        differing: differingLines(text),
+        omitted: written.length - shown.length,
+        file: config.file,
+        ...reloads(),
+      };
     },
     subscribe,
   };

@@ -135,12 +135,7 @@ export function addOperatorPages(scope: FastifyInstance, routes: OperatorPageRou
   });
 
   addPage("/config", "read", async (request, reply) => {
-    const main = renderConfiguration({
-      ...page.configuration(),
-      organizations: page.organizations(),
-      params: paramsOf(request),
-      nowMs: clock.nowMs(),
-    });
+    const main = renderConfiguration(page.configuration(), clock.nowMs());
     return site.send(request, reply, { ...configAround, main });
   });
 

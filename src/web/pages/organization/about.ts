@@ -91,10 +91,8 @@ export function renderSettings({ settings }: OrganizationFacts, isLinked: boolea
   const beside = html`<p>${own.length} of ${settings.length}</p>`;
   if (own.length === 0)
     return renderSection("Settings that differ", html`<p class="second">All are the defaults.</p>`, { beside });
-  const place = (name: string, setIn: string): Html =>
-    isLinked
-      ? html`<a href="/config?q=${encodeURIComponent(name)}"><code>${setIn}</code></a>`
-      : html`<code>${setIn}</code>`;
+  const place = (setIn: string): Html =>
+    isLinked ? html`<a href="/config"><code>${setIn}</code></a>` : html`<code>${setIn}</code>`;
   const rows = own.map(
     ({ name, value, setIn, isOwn }) =>
       html`<tr>
@@ -102,7 +100,7 @@ export function renderSettings({ settings }: OrganizationFacts, isLinked: boolea
         <td>
           <code><b>${value}</b></code>
         </td>
-        <td class="second">${place(name, setIn)}${isOwn ? nothing : " for all"}</td>
+        <td class="second">${place(setIn)}${isOwn ? nothing : " for all"}</td>
       </tr>`,
   );
   const table = renderTable("flow", [{ name: "Setting" }, { name: "Value" }, { name: "Set in" }], rows);
