@@ -96,7 +96,7 @@ async function sendTest(
       isIncident,
     });
     await endPauseOf(config, context, name);
-    return sent.map(({ name: _name, ...delivery }) => delivery);
+    return sent.map(({ name: _name, attempt: _attempt, ...delivery }) => delivery);
   } finally {
     await dispatcher.destroy();
   }

@@ -20,7 +20,6 @@ import { createApiPlugins } from "./api-plugin.ts";
 import { startFilling } from "./backfill.ts";
 import { connectionLimits } from "./connection-limits.ts";
 import { createChecking } from "./checking.ts";
-import { createDeliveryLog } from "./delivery-log.ts";
 import { keepCosts } from "./evidence/alert-assets.ts";
 import { createEvidenceParts } from "./evidence/parts.ts";
 import { createControls } from "./evidence/look-assets.ts";
@@ -90,13 +89,6 @@ export async function startApp(
     withProcess: deps.withProcessMetrics ?? true,
   });
   const publisher = createPublisher();
-  const deliveries = createDeliveryLog({
-    store: store.deliveries,
-    clock,
-    logger,
-    onAttempt: () => publisher.publish(),
-  });
-  stop.doors.add("log of deliveries", () => deliveries.stop(), { stores: true });
   // Rows that are written to a deleted or replaced file are lost with this process.
   stop.doors.add("file of the store", () => requireStore(store), { stores: true });
   const board = new Board();
@@ -114,7 +106,6 @@ export async function startApp(
   const runtime = createRuntime(config, parts, {
     ...deps,
     board,
-    watch: (receiver) => deliveries.watch(receiver),
     onRequest: ({ operation, code }) => metrics.sourceRequest(operation, code),
   });
   const hours = createHourBook(history, clock, () => runtime.current().config.storage.retentionMs);
@@ -136,6 +127,7 @@ export async function startApp(
     receivers: runtime.current().receivers,
     resend: (receiver, lease) => notifier.resend(receiver, lease),
     looksForOthers: store.isShared,
+    onAnswered: () => publisher.publish(),
   });
   const notices = createNotifierLoop({ notifier, store, clock, logger, settings });
   const checking = createChecking({
@@ -252,7 +244,6 @@ export async function startApp(
       publish: () => publisher.publish(),
       page: {
         hours,
-        flushDeliveries: () => deliveries.flush(),
         subscribe: (listener) => publisher.subscribe(listener),
         reloads: () => reloading.reloads(),
       },

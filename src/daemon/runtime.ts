@@ -65,8 +65,6 @@ export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "vers
   readonly logger: Logger;
   /** The last states of checks. */
   readonly board: Pick<Board, "state">;
-  /** Called with the answers of receivers [not called]. */
-  readonly watch?: (receiver: Receiver) => Receiver;
 }
 
 /** Wires `config` over the parts that outlive a reload. */
@@ -131,12 +129,11 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
 function outboxReceiver(
   config: ReceiverConfig,
   known: Pick<ReceiverDeps, "dispatcher" | "signLinks" | "messages">,
-  { logger, watch }: RuntimeDeps,
+  { logger }: RuntimeDeps,
 ): OutboxReceiver {
   const { timeoutMs, maxAgeMs, rateLimit } = config;
-  const receiver = shorteningReceiver(createReceiver(config, { ...known, logger }));
   return {
-    receiver: watch === undefined ? receiver : watch(receiver),
+    receiver: shorteningReceiver(createReceiver(config, { ...known, logger })),
     timeoutMs,
     maxAgeMs,
     rateLimit,

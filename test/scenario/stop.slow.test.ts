@@ -138,10 +138,9 @@ function noting(handler: Dispatcher.DispatchHandler, onEnd: () => void): Dispatc
 }
 
 /** What every stop tries, whatever else fails. */
-const always = ["owners.leave", "outbox.releaseLeases", "deliveries.add", "close"];
+const always = ["owners.leave", "outbox.releaseLeases", "close"];
 /** What has no answer to what was under way, or a lease, stored when it fails. An answer of a receiver is stored at the next try; the rest is the reload's. */
-const stores =
-  /^(?:transaction: (?:runs|notices\.append)|owners\.leave|outbox\.(?!deadLetterUnknown)|deliveries|.*releaseLeases)/;
+const stores = /^(?:transaction: (?:runs|notices\.append)|owners\.leave|outbox\.(?!deadLetterUnknown)|.*releaseLeases)/;
 
 // Enough for the wait for one to be the work of another.
 const atOnce = 4;

@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/time.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
+import type { NewDeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import type { Notification } from "../notify/notification.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { recipientsOf, type DeliveryOutcome, type Receiver } from "./receiver.ts";
@@ -22,20 +23,13 @@ export interface AttemptOptions {
   readonly graceMs: number;
 }
 
-/** What is delivered. */
-export interface Delivery {
-  readonly recipient: string | null;
-  /** The Notification as JSON. */
-  readonly payload: string;
-}
-
 /**
  * Sends once and always answers within the timeout, whatever the receiver does: one that ignores its signal or throws is a
  * bug, and must not take the queue with it.
  */
 export async function attemptDelivery(
   { receiver, timeoutMs }: OutboxReceiver,
-  { recipient, payload }: Delivery,
+  { notification, recipient }: { readonly notification: Notification; readonly recipient: string | null },
   { clock, metrics, stop, graceMs }: AttemptOptions,
 ): Promise<DeliveryOutcome> {
   // It was formed before a reload, which may have taken the recipient away, or given the receiver another type.
@@ -57,7 +51,6 @@ export async function attemptDelivery(
     else signal.addEventListener("abort", () => void wait(), { once: true });
   });
   try {
-    const notification = JSON.parse(payload) as Notification;
     return await Promise.race([receiver.deliver(notification, { signal, nowMs: clock.nowMs(), recipient }), late]);
   } catch (error) {
     // Its message may hold an address: only the kind of the error is stored.
@@ -72,3 +65,25 @@ export async function attemptDelivery(
 }
 
 const isOver = "the attempt is over";
+
+/** Returns an attempt and its answer as they are kept. */
+export function answeredAttempt(
+  { id: notificationId, receiver, fleet, alerts }: Notification,
+  recipient: string | null,
+  outcome: DeliveryOutcome,
+  { atMs, tookMs }: Pick<NewDeliveryAttempt, "atMs" | "tookMs">,
+): NewDeliveryAttempt {
+  return {
+    notificationId,
+    receiver,
+    recipient,
+    atMs,
+    tookMs: Math.round(tookMs),
+    outcome: outcome.kind === "rejected" ? "refused" : outcome.kind,
+    detail: outcome.kind === "accepted" ? outcome.detail : outcome.error,
+    // A test notification is about no organization, whatever slug it has.
+    slugs: [...new Set(alerts.flatMap(({ slug, event }) => (event === "test" ? [] : [slug])))],
+    fleetId: fleet?.id ?? null,
+    alertIds: [...new Set(alerts.map(({ id }) => id))],
+  };
+}

@@ -4,10 +4,11 @@ import { createLoop } from "../../base/loop.ts";
 import { eventLoopTurn, type Clock, hourMs } from "../../base/time.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import type { LeasedEntry } from "../../store/alerts/outbox-entry.ts";
+import type { NewDeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import type { EndedDelivery, OutboxClaim, OutboxLease, Waiting } from "../../store/alerts/outbox.ts";
 import type { Store } from "../../store/store.ts";
 import type { Notification } from "../notify/notification.ts";
-import { attemptDelivery, type OutboxReceiver } from "./attempt.ts";
+import { answeredAttempt, attemptDelivery, type OutboxReceiver } from "./attempt.ts";
 import { createLane, type Lane } from "./lane.ts";
 import type { DeliveryOutcome } from "./receiver.ts";
 
@@ -60,6 +61,8 @@ export interface OutboxOptions {
   readonly resend: (receiver: string, lease: OutboxLease) => Promise<Notification | null>;
   /** Other processes change the queue without waking it [true]. */
   readonly looksForOthers?: boolean;
+  /** Called when answers are stored [not called]. */
+  readonly onAnswered?: () => void;
 }
 
 /** An answer of a receiver, to be stored. */
@@ -68,6 +71,8 @@ interface Answer {
   /** The receiver asked to be left alone until then; null: it did not. */
   readonly pausedUntilMs: number | null;
   readonly receiver: string;
+  /** Kept for people who look back, and for whoever asks later what the receiver was notified of. */
+  readonly attempt: NewDeliveryAttempt;
   /** Called when it is stored; false: the lease was lost. */
   readonly onStored: (isOurs: boolean) => void;
 }
@@ -157,9 +162,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const nowMs = clock.nowMs();
     try {
       const { ours, leased } = await store.transaction(
-        async ({ outbox }) => {
+        async ({ outbox, deliveries }) => {
           const ends = stored.map(({ end }) => end);
           const ids = ends.length === 0 ? [] : await outbox.settle(ends, owner);
+          await deliveries.add(stored.map((answer) => answer.attempt));
           for (const { receiver, pausedUntilMs } of stored)
             if (pausedUntilMs !== null) await outbox.pause({ receiver, nowMs, untilMs: pausedUntilMs });
           return { ours: new Set(ids), leased: claims.length === 0 ? [] : await outbox.claim(claims) };
@@ -168,6 +174,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
         { reads: "latest" },
       );
       for (const { end, onStored } of stored) onStored(ours.has(end.id));
+      if (stored.length > 0) options.onAnswered?.();
       return leased;
     } catch (error) {
       answers = [...stored, ...answers];
@@ -183,16 +190,19 @@ export function createOutbox(options: OutboxOptions): Outbox {
   async function deliver(entry: LeasedEntry, lane: Lane): Promise<void> {
     const startedMs = clock.monotonicMs();
     const { settings } = lane;
+    const { recipient } = entry;
+    const notification = JSON.parse(entry.payload) as Notification;
     lane.begin();
-    const outcome = await attemptDelivery(settings, entry, attempt);
-    const tookSeconds = (clock.monotonicMs() - startedMs) / 1_000;
+    const outcome = await attemptDelivery(settings, { notification, recipient }, attempt);
+    const tookMs = clock.monotonicMs() - startedMs;
     lane.end();
     // Aborted by our own stop: the lease is returned, and the attempt does not count.
     if (outcome.kind === "retry" && aborting.signal.aborted) return;
     const end = endOf(entry, settings.maxAgeMs, outcome, { nowMs: clock.nowMs(), random: options.random });
-    await note(entry.receiver, outcome, end, (isOurs) => {
+    const answered = answeredAttempt(notification, recipient, outcome, { atMs: clock.nowMs(), tookMs });
+    await note(answered, outcome, end, (isOurs) => {
       logEnd(entry, end, isOurs, pauseOf(outcome));
-      if (isOurs) metrics.notificationAttempt(entry.receiver, labels[end.kind], tookSeconds);
+      if (isOurs) metrics.notificationAttempt(entry.receiver, labels[end.kind], tookMs / 1_000);
     });
   }
 
@@ -206,12 +216,14 @@ export function createOutbox(options: OutboxOptions): Outbox {
       const isPaused = (await store.outbox.pauses(clock.nowMs())).has(name);
       const notification = isPaused ? null : await options.resend(name, leaseFor(lane));
       if (notification === null || clock.monotonicMs() - askedMs >= beginWithinMs) return;
-      const delivery = { recipient: null, payload: JSON.stringify(notification) };
-      const outcome = await attemptDelivery(lane.settings, delivery, attempt);
+      const startedMs = clock.monotonicMs();
+      const outcome = await attemptDelivery(lane.settings, { notification, recipient: null }, attempt);
+      const times = { atMs: clock.nowMs(), tookMs: clock.monotonicMs() - startedMs };
       if (outcome.kind === "accepted") logger.debug({ receiver: name }, "alerts sent again");
       else if (!aborting.signal.aborted)
         logger.warn({ receiver: name, error: outcome.error }, "alerts could not be sent again");
-      await note(name, outcome, { kind: "delivered", id: notification.id }, () => undefined);
+      const answered = answeredAttempt(notification, null, outcome, times);
+      await note(answered, outcome, { kind: "delivered", id: notification.id }, () => undefined);
     } catch (error) {
       logger.error({ err: error, receiver: name }, "alerts could not be sent again");
     } finally {
@@ -222,16 +234,17 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   /** Keeps an answer for the next turn of the loop; stores it at once when there is none any more. */
   async function note(
-    receiver: string,
+    answered: NewDeliveryAttempt,
     outcome: DeliveryOutcome,
     end: EndedDelivery,
     onStored: Answer["onStored"],
   ): Promise<void> {
+    const { receiver } = answered;
     const pausedMs = pauseOf(outcome);
     if (outcome.kind === "retry" && pausedMs > 0)
       logger.warn({ receiver, askedMs: outcome.retryAfterMs, pausedMs }, "receiver asked for a pause");
     const pausedUntilMs = pausedMs > 0 ? clock.nowMs() + pausedMs : null;
-    answers = [...answers, { end, receiver, pausedUntilMs, onStored }];
+    answers = [...answers, { end, receiver, attempt: answered, pausedUntilMs, onStored }];
     if (loop.signal.aborted) await storeAnswers();
     else loop.wake();
   }

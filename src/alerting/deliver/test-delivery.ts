@@ -1,8 +1,10 @@
 import { FlatlineError } from "../../base/errors.ts";
 import { suggest } from "../../base/suggestions.ts";
 import type { Clock } from "../../base/time.ts";
+import type { NewDeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import { deliveryName } from "../../store/alerts/outbox-entry.ts";
 import { testIncident, testNotification } from "../notify/test-notification.ts";
+import { answeredAttempt } from "./attempt.ts";
 import { recipientsOf, type DeliveryOutcome, type Receiver } from "./receiver.ts";
 
 /** The result of a test of a receiver, of one recipient. */
@@ -16,6 +18,8 @@ export interface TestDelivery {
   readonly outcome: DeliveryOutcome["kind"];
   /** The receiver's answer. */
   readonly detail: string;
+  /** As it is kept. */
+  readonly attempt: NewDeliveryAttempt;
 }
 
 export interface TestOptions {
@@ -46,10 +50,13 @@ export async function deliverTest(receiver: Receiver, options: TestOptions): Pro
     // The end is sent in any case: what gave no answer in time may have been accepted.
     for (const notification of notifications) {
       const signal = clock.timeout(timeoutMs, options.signal);
+      const startedAtMs = clock.nowMs();
       const outcome = await receiver.deliver(notification, { signal, nowMs, recipient });
-      const detail = outcome.kind === "accepted" ? outcome.detail : outcome.error;
+      const atMs = clock.nowMs();
+      const attempt = answeredAttempt(notification, recipient, outcome, { atMs, tookMs: atMs - startedAtMs });
       const event = isIncident ? { event: notification.status } : {};
-      answers.push({ name: deliveryName(name, recipient), recipient, ...event, outcome: outcome.kind, detail });
+      const answer = { outcome: outcome.kind, detail: attempt.detail, attempt };
+      answers.push({ name: deliveryName(name, recipient), recipient, ...event, ...answer });
     }
     return answers;
   }

@@ -58,8 +58,6 @@ const storedAttempt = z.object({
   fleetId: z.string().nullable(),
 });
 
-export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
-
 /** Returns what receivers answered, over the tables `deliveries` and `delivery_slugs`. */
 export function createDeliveryStore(db: Db) {
   const attempts = () => db.selectFrom("deliveries").selectAll("deliveries");

@@ -71,7 +71,8 @@ export function createOutboxReading(running: Running) {
       // A stop of the server waits for it no longer than for any request.
       const signal = new AbortController().signal;
       const sent = await deliverTest(receiver, { clock, newId, timeoutMs, externalUrl, signal, isIncident });
-      await store.transaction(async ({ outbox, audit }) => {
+      await store.transaction(async ({ outbox, deliveries, audit }) => {
+        await deliveries.add(sent.map(({ attempt }) => attempt));
         const nowMs = clock.nowMs();
         const isResumed = await outbox.endPause(name, nowMs);
         const detail = {
@@ -82,7 +83,7 @@ export function createOutboxReading(running: Running) {
         await audit.append({ atMs: nowMs, actor: author, action: "receiver.test", slug: null, subject: name, detail });
       });
       onChanged();
-      return sent.map(({ name: _name, ...delivery }) => delivery);
+      return sent.map(({ name: _name, attempt: _attempt, ...delivery }) => delivery);
     },
   };
 }

@@ -76,8 +76,6 @@ export interface PageParts {
     known(slug: string): HourSeries | null;
     read(slugs: readonly string[]): Promise<number>;
   };
-  /** Stores the attempts that are noted and not stored yet. */
-  readonly flushDeliveries: () => Promise<void>;
   /** Calls `listener` after each recorded run and each change of an alert or silence, until the answer is called. */
   readonly subscribe: (listener: () => void) => () => void;
   /** When the configuration was applied, and how the last reload went. */
@@ -91,7 +89,7 @@ const renderedOrganizations = 20;
 export type PageReading = ReturnType<typeof createPageReading>;
 
 /** Returns the readings over what runs. */
-export function createPageReading(running: Running, { hours, flushDeliveries, subscribe, reloads }: PageParts) {
+export function createPageReading(running: Running, { hours, subscribe, reloads }: PageParts) {
   const { store } = running;
   let known: { readonly config: Config; readonly organizations: readonly PageOrganization[] } | null = null;
 
@@ -122,15 +120,11 @@ export function createPageReading(running: Running, { hours, flushDeliveries, su
       if ((await hours.read(slugs)) > 0) running.publish();
     },
     /** What a receiver, or all of them (null), answered last, newest first. */
-    deliveries: async (receiver: string | null, limit: number): Promise<readonly DeliveryAttempt[]> => {
-      await flushDeliveries();
-      return store.deliveries.latest({ receiver, limit });
-    },
+    deliveries: (receiver: string | null, limit: number): Promise<readonly DeliveryAttempt[]> =>
+      store.deliveries.latest({ receiver, limit }),
     /** The last attempt that a receiver accepted, or the last that it did not; null without one. */
-    lastDelivery: async (receiver: string, isAccepted: boolean): Promise<DeliveryAttempt | null> => {
-      await flushDeliveries();
-      return store.deliveries.last(receiver, isAccepted);
-    },
+    lastDelivery: (receiver: string, isAccepted: boolean): Promise<DeliveryAttempt | null> =>
+      store.deliveries.last(receiver, isAccepted),
     configuration: (): PageConfiguration => {
       const config = running.config();
       const written = config.organizations.filter(({ discoveredBy }) => discoveredBy === null);
