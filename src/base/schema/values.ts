@@ -49,57 +49,25 @@ export const limitsKeyword = "limits";
 const durationProblem = 'must be a duration such as "500ms", "30s", "5m", "4h" or "1d"';
 
 /** Returns a duration that is written as text, `500ms`, `30s` or `1h30m`, and read as milliseconds. */
-export function duration(limits: DurationLimits) {
-  const text = durationText(limits, { pattern: durationPattern, problem: durationProblem, words: [] });
-  return z.codec(text, z.number(), { decode: millisecondsOf, encode: formatDuration });
-}
-
-/** `auto`, or a duration. */
-export function autoOrDuration(limits: DurationLimits) {
-  const pattern = `^(?:auto|${durationPattern.slice(1, -1)})$`;
-  const problem = `must be "auto", or ${durationProblem.slice(8)}`;
-  return z.codec(
-    durationText(limits, { pattern, problem, words: ["auto"] }),
-    z.union([z.literal("auto"), z.number()]),
-    {
-      decode: (text) => (text === "auto" ? text : millisecondsOf(text)),
-      encode: formatAutoOrDuration,
-    },
-  );
-}
-
-/** Returns the text of what {@link autoOrDuration} reads. */
-export function formatAutoOrDuration(value: "auto" | number): string {
-  return value === "auto" ? value : formatDuration(value);
-}
-
-/** NaN, which no number is, for a text that is no duration: the text was refused already. */
-function millisecondsOf(text: string): number {
-  return parseDuration(text) ?? Number.NaN;
-}
-
-function durationText(
-  { minMs = 0, maxMs }: DurationLimits,
-  {
-    pattern,
-    problem,
-    words,
-  }: { readonly pattern: string; readonly problem: string; readonly words: readonly string[] },
-) {
-  return z
-    .string({ error: problem })
-    .superRefine((text, context) => {
-      if (words.includes(text)) return;
-      const durationMs = parseDuration(text);
-      if (durationMs === null) return context.addIssue(problem);
+export function duration({ minMs = 0, maxMs }: DurationLimits) {
+  const text = z
+    .string({ error: durationProblem })
+    .superRefine((written, context) => {
+      const durationMs = parseDuration(written);
+      if (durationMs === null) return context.addIssue(durationProblem);
       if (durationMs < minMs) context.addIssue(`must be at least ${formatDuration(minMs)}`);
       if (durationMs > maxMs) context.addIssue(`must be at most ${formatDuration(maxMs)}`);
     })
     .meta({
-      pattern,
-      examples: [...words, "30s", "5m", "4h", "1d"],
+      pattern: durationPattern,
+      examples: ["30s", "5m", "4h", "1d"],
       [limitsKeyword]: `${minMs === 0 ? "At most" : `From ${formatDuration(minMs)} to`} ${formatDuration(maxMs)}.`,
     });
+  // NaN, which no number is, for a text that is no duration: the text was refused already.
+  return z.codec(text, z.number(), {
+    decode: (written) => parseDuration(written) ?? Number.NaN,
+    encode: formatDuration,
+  });
 }
 
 /** Returns a cron pattern of the contract's dialect. */

@@ -45,23 +45,6 @@ describe("the shares of undone deaths", () => {
     expect(sharesOf(looks)).toMatchObject(expected);
   });
 
-  it.each([
-    ["19 revivals: 14 days", 19, 3, 14 * 24],
-    ["20: what half of them took", 20, 30, 30],
-    ["at least 6 h", 20, 6, 6],
-    ["14 days when all came within 6 h: they are none", 40, 5.9, 14 * 24],
-    ["at most 14 days", 20, 500, 14 * 24],
-  ])("mature with auto after %s", (_rule, revivals, hours, matureHours) => {
-    const looks = Array.from({ length: revivals }, (_, index) => {
-      // Half of them in time, half of them a day later; of those within 6 h all.
-      const late = index % 2 === 0 || hours < 6 ? 0 : 1;
-      const from = 30 + index / 100;
-      return [dead(String(index), from), alive(String(index), from - hours / 24 - late)];
-    });
-
-    expect(sharesOf(looks.flat(), { maturityMs: "auto" }).maturityMs).toBe(matureHours * hourMs);
-  });
-
   it("are null while the events do not reach back to the longer stretch", () => {
     const looks = [dead("a", 2.5), alive("a", 1)];
 
@@ -110,7 +93,7 @@ describe("regret", () => {
     failAbove: 0.65,
     minDeaths: 20,
     windowMs: dayMs,
-    maturityMs: "auto",
+    maturityMs: 2 * dayMs,
   };
   const usual = { maturityMs: 2 * dayMs, deaths: 10, revived: 5, longDeaths: 100, longRevived: 50 };
   const rules: readonly {

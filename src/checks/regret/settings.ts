@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { formatDuration } from "../../base/durations.ts";
 import { layered } from "../../base/layers.ts";
-import { autoOrDuration, formatAutoOrDuration, duration, strictObject, wholeNumber } from "../../base/schema/values.ts";
+import { duration, strictObject, wholeNumber } from "../../base/schema/values.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
 import type { CheckSettings } from "../settings.ts";
 import type { RegretLimits } from "./evaluate.ts";
@@ -16,7 +16,7 @@ export const builtinRegret = {
   failAbove: 0.65,
   minDeaths: 20,
   window: dayMs,
-  maturity: "auto",
+  maturity: 3 * dayMs,
 } as const;
 const share = z.number().gt(0).max(1);
 
@@ -37,12 +37,10 @@ const schema = strictObject({
     .optional()
     .describe("The stretch of deaths that is judged; seven of them are judged too, and the smaller share decides.")
     .meta({ default: formatDuration(builtinRegret.window) }),
-  maturity: autoOrDuration({ minMs: leastRevivalMs, maxMs: 60 * dayMs })
+  maturity: duration({ minMs: leastRevivalMs, maxMs: 60 * dayMs })
     .optional()
-    .describe(
-      "How long ago the judged deaths are, so that they could be undone. `auto`: what half of the revivals of the last 60 days took.",
-    )
-    .meta({ default: builtinRegret.maturity }),
+    .describe("How long ago the judged deaths are, so that they could be undone.")
+    .meta({ default: formatDuration(builtinRegret.maturity) }),
 }).describe(
   "The check `regret`: the share of deaths whose asset was found alive 6 h later or more. It runs where this is set (`regret: {}`), on the organization's schedule. Stored events only.",
 );
@@ -61,6 +59,6 @@ export const regretSettings = {
   describe: ({ windowMs, maturityMs, ...limits }: RegretLimits) => ({
     ...limits,
     window: formatDuration(windowMs),
-    maturity: formatAutoOrDuration(maturityMs),
+    maturity: formatDuration(maturityMs),
   }),
 } as const satisfies CheckSettings;

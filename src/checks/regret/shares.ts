@@ -1,5 +1,5 @@
 import { FlatlineError } from "../../base/errors.ts";
-import { dayMs, hourMs } from "../../base/time.ts";
+import { hourMs } from "../../base/time.ts";
 import { AssetBook, type AssetLook } from "../../contract/assets.ts";
 
 /** Deaths of known assets, in the order of time, each with the instant at which its asset was found alive again. */
@@ -15,8 +15,8 @@ export interface JudgedDeaths {
 export interface RegretAsk {
   readonly nowMs: number;
   readonly windowMs: number;
-  /** How long ago the deaths are, so that they could be undone; auto: by how fast the last revivals came. */
-  readonly maturityMs: number | "auto";
+  /** How long ago the deaths are, so that they could be undone. */
+  readonly maturityMs: number;
   /** Instant of the first stored event; null without one. */
   readonly firstEventAtMs: number | null;
 }
@@ -33,8 +33,6 @@ export interface RegretShares {
   readonly longShare: number | null;
 }
 
-/** Revivals of so long say how fast they come. */
-export const revivalReachMs = 60 * dayMs;
 /** The longer stretch is so many windows. */
 export const longWindows = 7;
 /**
@@ -42,12 +40,8 @@ export const longWindows = 7;
  * nothing of what the checker is wrong about.
  */
 export const leastRevivalMs = 6 * hourMs;
-/** An asset that was not looked at again within two weeks is unlikely to be soon. */
-export const mostMaturityMs = 14 * dayMs;
-// Fewer deaths say nothing but chance.
-const leastRevivals = 20;
 
-// Some 100 MB: more deaths than any organization that people look at has in 60 days.
+// Some 100 MB: more deaths than any organization that people look at has in so long.
 const mostDeaths = 500_000;
 
 /** Judges deaths by the looks that follow; looks in the order of their time. */
@@ -63,7 +57,7 @@ export class DeathJudge {
     const { atMs, isDeath, count } = look;
     if (isDeath) {
       if (this.#atMs.length >= mostDeaths)
-        throw new FlatlineError("unavailable", `more than ${mostDeaths} deaths in 60 days are too many to judge each`);
+        throw new FlatlineError("unavailable", `more than ${mostDeaths} deaths are too many to judge each`);
       const index = this.#atMs.length;
       this.#atMs.push(atMs);
       this.#counts.push(count);
@@ -89,16 +83,12 @@ export class DeathJudge {
 
 /** Returns the instant after which looks are needed for the shares. */
 export function regretStartMs({ nowMs, windowMs, maturityMs }: Omit<RegretAsk, "firstEventAtMs">): number {
-  const windowsMs = longWindows * windowMs;
-  return maturityMs === "auto"
-    ? nowMs - Math.max(revivalReachMs, mostMaturityMs + windowsMs)
-    : nowMs - maturityMs - windowsMs;
+  return nowMs - maturityMs - longWindows * windowMs;
 }
 
-/** Returns the shares of undone deaths (CONTRACT 12). Of the deaths, those of the last 60 days and of the windows are needed. */
+/** Returns the shares of undone deaths (CONTRACT 12). */
 export function regretShares(deaths: JudgedDeaths, ask: RegretAsk): RegretShares {
-  const { nowMs, windowMs, firstEventAtMs } = ask;
-  const maturityMs = ask.maturityMs === "auto" ? usualMaturityMs(deaths, nowMs) : ask.maturityMs;
+  const { nowMs, windowMs, maturityMs, firstEventAtMs } = ask;
   const untilMs = nowMs - maturityMs;
   const longAfterMs = untilMs - longWindows * windowMs;
   const isCovered = firstEventAtMs !== null && firstEventAtMs <= longAfterMs;
@@ -114,22 +104,6 @@ export function regretShares(deaths: JudgedDeaths, ask: RegretAsk): RegretShares
     longRevived: long.revived,
     longShare: shareOf(long),
   };
-}
-
-/** The time within which half of the revivals of the last 60 days came, from 6 h to 14 d; 14 d of fewer than 20. */
-function usualMaturityMs({ atMs, revivedAtMs }: JudgedDeaths, nowMs: number): number {
-  const delays: number[] = [];
-  const afterMs = nowMs - revivalReachMs;
-  for (let index = firstAfter(atMs, afterMs); index < atMs.length; index++) {
-    const diedAtMs = atMs[index] ?? 0;
-    const aliveAtMs = revivedAtMs[index] ?? Number.NaN;
-    if (diedAtMs > nowMs) break;
-    if (isRevived(diedAtMs, aliveAtMs, nowMs)) delays.push(aliveAtMs - diedAtMs);
-  }
-  if (delays.length < leastRevivals) return mostMaturityMs;
-  delays.sort((left, right) => left - right);
-  const halfMs = delays[Math.ceil(delays.length / 2) - 1] ?? mostMaturityMs;
-  return Math.min(mostMaturityMs, halfMs);
 }
 
 /** `aliveAtMs` is the first look after the death that found the asset alive; NaN: none did. */

@@ -64,7 +64,7 @@ describe.skipIf(prometheusTool.isMissing)(`over a real Prometheus${prometheusToo
             slug: "ads-hosts",
             sentinel: { assets: ["known-to-be-alive"], schedule: "* * * * * *" },
             eventFlow: { enabled: true, schedule: "* * * * * *", maxCoverageDrop: 1 },
-            // Nothing in the example is as old as the measured maturity.
+            // Nothing in the example is as old as the usual maturity.
             regret: { window: "1h", maturity: "6h", minDeaths: 1, warnAbove: 1, failAbove: 1 },
           },
           "adware-hosts",
