@@ -100,9 +100,9 @@ async function askFirst<Answer>(
   }
 }
 
-/** Who acts by a command: `--by`, else the user of the shell; undefined: nobody is known. */
-export function authorOf(by: string | undefined, { env }: CliContext): string | undefined {
-  return (by ?? env["USER"]) || undefined;
+/** Returns the author of an act: `--by`, else the operating system's user. */
+export function authorOf(by: string | undefined, { userName }: CliContext): string {
+  return by ?? userName();
 }
 
 /** Does something to each that is named, also after one that does not exist or is in use: that is said, and is the exit code. */

@@ -53,7 +53,7 @@ function addRelease(parent: Command, context: CliContext): void {
     .argument("<slug...>", "organizations")
     .requiredOption("--comment <text>", "why; shown with the release")
     .option("--yes", "open gates without asking")
-    .option("--by <name>", "who [$USER]");
+    .option("--by <name>", "who acts [the operating system's user]");
   withDaemonFlags(command, "print an array of the gates")
     .addHelpText("after", '\nExample:\n  flatline gate release acme globex --comment "ten opened by hand, all gone"\n')
     .action(async (slugs: string[], flags: ReleaseFlags) => {

@@ -187,7 +187,7 @@ function addAct(
   for (const argument of more) command.addArgument(argument);
   return withDaemonFlags(command)
     .option("--slug <slug...>", "only these of its organizations")
-    .option("--by <name>", "who [$USER]")
+    .option("--by <name>", "who acts [the operating system's user]")
     .option("--dry-run", "say what it would do, and do nothing")
     .option("--yes", "open gates without asking")
     .option("--json", "print {done, skipped, gatesOpened, gatesHeld}")
@@ -199,7 +199,7 @@ function addLook(parent: Command, context: CliContext): void {
     .command("look")
     .description("look at some of its dead assets now, for a second opinion")
     .argument("<id>", "its number or id")
-    .option("--by <name>", "who [$USER]");
+    .option("--by <name>", "who acts [the operating system's user]");
   daemonCommand(command, context, {
     json: "print {look}",
     help: "\nIt takes a minute or two; `flatline incidents show` then has it.\n\nExample:\n  flatline incidents look 41\n",

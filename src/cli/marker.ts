@@ -12,7 +12,7 @@ import { parseInstant } from "./values.ts";
 interface AddFlags extends DaemonFlags {
   readonly at?: number;
   readonly slug?: string;
-  readonly createdBy?: string;
+  readonly by?: string;
 }
 
 /** `flatline marker add|list|remove`, through the running daemon's HTTP API. */
@@ -32,13 +32,13 @@ function addAdd(parent: Command, context: CliContext): void {
     .argument("<text>", "what was done, in a few words")
     .option("--at <time>", "when (ISO 8601 or epoch ms) [now]", parseInstant)
     .option("--slug <slug>", "the organization that it is about [all]")
-    .option("--created-by <name>", "who [$USER]");
+    .option("--by <name>", "who acts [the operating system's user]");
   daemonCommand(command, context, {
     json: "print the marker as JSON",
     help: addHelp,
-    ask: (daemon, { at, slug, createdBy }: AddFlags, text: string) => {
+    ask: (daemon, { at, slug, by }: AddFlags, text: string) => {
       const atText = at === undefined ? undefined : new Date(at).toISOString();
-      const body = { text, at: atText, slug, createdBy: authorOf(createdBy, context) };
+      const body = { text, at: atText, slug, createdBy: authorOf(by, context) };
       return daemon.send("POST", "/api/v1/markers", body, markerSchema);
     },
     say: ({ id, text, at }) => `${id}: «${text}» at ${at}\n`,

@@ -21,7 +21,7 @@ interface AddFlags extends DaemonFlags {
   readonly until?: number;
   readonly startsAt?: number;
   readonly comment: string;
-  readonly createdBy?: string;
+  readonly by?: string;
   readonly allowUnknown?: boolean;
 }
 
@@ -48,7 +48,7 @@ function addAdd(parent: Command, context: CliContext): void {
     .option("--until <time>", "until when, in place of --duration (ISO 8601 or epoch ms)", parseInstant)
     .option("--starts-at <time>", "from when; a time in the past is now [now]", parseInstant)
     .requiredOption("--comment <text>", "why; shown in every list")
-    .option("--created-by <name>", "who [$USER]")
+    .option("--by <name>", "who acts [the operating system's user]")
     .option(
       "--allow-unknown",
       "also where the daemon checks no organization that <slug> matches, for one that is to come",
@@ -62,7 +62,7 @@ function addAdd(parent: Command, context: CliContext): void {
       if (flags.allowUnknown !== true) await requireKnown(slug, daemon);
       const { check, comment } = flags;
       const startsAt = flags.startsAt === undefined ? undefined : new Date(startsAtMs).toISOString();
-      const body = { slug, check, startsAt, endsAt, comment, createdBy: authorOf(flags.createdBy, context) };
+      const body = { slug, check, startsAt, endsAt, comment, createdBy: authorOf(flags.by, context) };
       return daemon.send("POST", "/api/v1/silences", body, silenceSchema);
     },
     say: (silence) => `${silence.id ?? "–"}: ${subject(silence)} is silenced ${span(silence)}\n`,

@@ -20,7 +20,7 @@ export function addAck(parent: Command, context: CliContext): void {
     .description("acknowledge an alert: it is quiet until it is resolved, or worse than now")
     .argument("<id>", "id that `alerts list` shows, or its first digits")
     .option("--comment <text>", "what you know, or do about it")
-    .option("--by <name>", "who [$USER]");
+    .option("--by <name>", "who acts [the operating system's user]");
   daemonCommand(command, context, {
     json: "print the alert as JSON",
     help: '\nExample:\n  flatline alerts ack 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e --comment "the checker is being repaired"\n',
@@ -55,7 +55,7 @@ export function addComment(parent: Command, context: CliContext): void {
     .description("comment on an alert, for its next reader; no receiver is notified")
     .argument("<id>", "id of an alert that lives or has ended, or its first digits")
     .argument("<text>", "what you know")
-    .option("--by <name>", "who [$USER]");
+    .option("--by <name>", "who acts [the operating system's user]");
   daemonCommand(command, context, {
     help: '\nExample:\n  flatline alerts comment 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e "opened ten by hand, nine load"\n',
     ask: async (daemon, { by }: ActFlags, given: string, comment: string) => {
@@ -77,7 +77,7 @@ export function addJudge(parent: Command, context: CliContext): void {
       new Argument("<verdict>", "what it was; none takes back what was said").choices([...judgementVerdicts, "none"]),
     )
     .option("--comment <text>", "what you saw")
-    .option("--by <name>", "who [$USER]");
+    .option("--by <name>", "who acts [the operating system's user]");
   daemonCommand(command, context, {
     json: "print the alert as JSON",
     help: judgeHelp,

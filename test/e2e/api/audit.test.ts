@@ -251,7 +251,7 @@ describe("by a command", () => {
       subject,
       detail,
     });
-    const user = { user: "tester" };
+    const user = { user: "Kim" };
     const said = { ...user, note: "Kim" };
     const acts: readonly (readonly [readonly string[], Subject])[] = [
       [["alerts", "ack", alertId], ofAlert("acknowledge", { ...verdict, ...said })()],

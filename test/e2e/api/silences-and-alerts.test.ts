@@ -300,7 +300,7 @@ describe("flatline silence", () => {
   });
 
   it("takes a start, an end, a check and who made it", async () => {
-    const who = ["--comment", "later", "--check", "dead-asset-spike", "--created-by", "Robin"];
+    const who = ["--comment", "later", "--check", "dead-asset-spike", "--by", "Robin"];
     const when = ["--starts-at", "2090-01-01T00:00:00Z", "--until", "2090-01-01T06:00:00+02:00"];
 
     const { exitCode, stdout } = await flatline("silence", "add", "acme", ...who, ...when);

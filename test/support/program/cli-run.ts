@@ -37,7 +37,7 @@ export async function runCli(args: readonly string[], options: CliOptions): Prom
     clock: options.clock ?? createSystemClock(),
     random: () => 0.5,
     signal: options.signal ?? new AbortController().signal,
-    userName: () => "tester",
+    userName: () => options.env?.["USER"] ?? "tester",
     onHangup: () => undefined,
     onCrash: () => undefined,
     setExitCode: (code) => {
