@@ -2,7 +2,6 @@
 // times are the reader's.
 import htmx from "htmx.org";
 
-import { startCopies } from "./copy.ts";
 import { startDialogs } from "./dialogs.ts";
 import { startLive } from "./live.ts";
 import { startTicks } from "./ticks.ts";
@@ -13,5 +12,4 @@ htmx.process(document.body);
 startLive();
 startDialogs();
 startTicks();
-startCopies();
 startZone();

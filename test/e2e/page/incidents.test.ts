@@ -135,19 +135,12 @@ describe("the page of an incident", () => {
     ]);
   });
 
-  it("copies itself as text for a channel", async () => {
-    const page = await open("/incidents/1", { permissions: ["clipboard-read", "clipboard-write"] });
+  it("leads to its report, for pasting where people talk about it", async () => {
+    const page = await open("/incidents/1");
 
-    await page.click("text=Copy report");
+    await page.click("text=Report");
 
-    await page.locator("button:text-is('Copied')").waitFor();
-    const report = await page.evaluate<string>("navigator.clipboard.readText()");
-    expect(report).toMatch(
-      /^5 of 6 organizations .* Suspect the liveness checker\.\n\n- Likely cause The liveness checker\./,
-    );
-    expect(report).toMatch(/\n- May the deaths be acted on\? No: 5 gates are shut\. /);
-    expect(report).toMatch(/\n- umbrella: fail, 9\d deaths, [\d.]+ expected\n/);
-    expect(report.endsWith(`\n\n${url}/incidents/1`)).toBe(true);
+    expect(await textAt(page, "body")).toMatch(/^# Incident 1: fail, deaths/);
   });
 
   it("keeps what is typed and ticked when it is read again", async () => {
@@ -182,7 +175,7 @@ describe("the page of an incident", () => {
 
     expect((box?.y ?? 0) + (box?.height ?? 0)).toBe(800);
     const words = (await bar.getByRole("link").allInnerTexts()).map((text) => text.replace(/ \d+…/, "…"));
-    expect(words).toEqual(["Acknowledge…", "Judge…", "Release…", "Silence…", "Comment"]);
+    expect(words).toEqual(["Acknowledge…", "Judge…", "Release…", "Silence…", "Comment", "Report"]);
     expect(await page.locator(".asked .acts .button").first().isVisible()).toBe(false);
   });
 });

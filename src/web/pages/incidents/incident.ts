@@ -56,8 +56,8 @@ export function renderIncident(
   const path = `/incidents/${number}`;
   const isSpike = incident.family === "deaths";
   const silence = incident.endedAtMs === null ? actButton(number, "silence", "Silence…") : nothing;
-  const copy = html`<button type="button" data-copy="report" hidden>Copy report</button>`;
-  const acts = html`${silence} ${copy} <a class="button" href="/api/v1/incidents/${number}">JSON</a>`;
+  const report = withPeople ? html`<a class="button" href="/api/v1${path}/report">Report</a>` : nothing;
+  const acts = html`${silence} ${report} <a class="button" href="/api/v1/incidents/${number}">JSON</a>`;
   const button = (act: DialogAct, words: string, isFirst: boolean): Html => actButton(number, act, words, isFirst);
   const lookButton = dialogButton(`${path}/look`, page.summary.secondOpinion === null ? "Look…" : "Look again…");
   const decided = decidedQuestions(page, { withPeople, button });
@@ -74,7 +74,7 @@ export function renderIncident(
       ${renderSection("What happened", html`${incidentComment(number)}${renderStory(page, withPeople)}`)}
     </div>
     ${withPeople ? renderOpinion(page) : nothing}${deadAssets}
-    ${renderActBar(decided, html`${silence} <a class="button" href="#comment">Comment</a> ${copy}`)}`;
+    ${renderActBar(decided, html`${silence} <a class="button" href="#comment">Comment</a> ${report}`)}`;
 }
 
 /** On a phone the acts of the questions are a bar at the foot, with what is done less often behind "More". */
