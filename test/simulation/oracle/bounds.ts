@@ -23,8 +23,8 @@ const rememberedPostsMs = dayMs + 6 * hourMs;
 // What it begins with, sums and boards, is loaded by then.
 const firstWeighedAfterMs = 6 * hourMs;
 // What is under way takes some of it, and code that V8 has compiled meanwhile: 44 lives of three days ended with up to 11 MiB
-// more, one of half a day with 18 MiB. They have some ten thousand runs: a leak of two kilobytes a run is seen.
-const mostGrowthBytes = 24 * 2 ** 20;
+// more. They have some ten thousand runs: a leak of two kilobytes a run is seen.
+const mostGrowthBytes = 16 * 2 ** 20;
 // Events, what receivers have accepted and the oracle's own notes are never dropped: 19 MiB in ten days.
 const rememberedBytesPerDay = 2 * 2 ** 20;
 setFlagsFromString("--expose-gc");
@@ -230,6 +230,8 @@ export class BoundOracle {
   #weigh({ isLast }: { readonly isLast: boolean }): void {
     const { monotonicMs } = this.#facts;
     this.#weighedAtMs = monotonicMs;
+    // V8 frees buffers beside the program: after one collection alone up to 31 MiB of them were still counted.
+    collectGarbage();
     collectGarbage();
     const { heapUsed, arrayBuffers } = process.memoryUsage();
     const bytes = heapUsed + arrayBuffers;
