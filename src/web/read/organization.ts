@@ -74,6 +74,8 @@ export interface OrganizationFacts {
   readonly firstEventMs: number | null;
   /** Less than a day before the window is known: nothing is usual yet (CONTRACT 2). */
   readonly isThin: boolean;
+  /** The ended incident whose deaths a mean expects longest, since somebody judged it, and until when; null: none is expected now. */
+  readonly expecting: { readonly incident: number; readonly untilMs: number } | null;
   /** Deaths of the last hour; null: single events are not known. */
   readonly lastHour: number | null;
   readonly open: OpenPart | null;
@@ -139,6 +141,7 @@ export async function readOrganization(
     windowHours,
     firstEventMs,
     isThin: holdsEvents() && isThinPast(firstEventMs, windowHours, nowMs),
+    expecting: expectingOf(running, slug, spikes),
     lastHour: holdsEvents() ? lately.reduce((sum, { deaths }) => sum + (deaths[0] ?? 0), 0) : null,
     open,
     pending: pending === undefined ? null : { firesAtMs: forMs > 0 ? pending.startsAtMs + forMs : null },
@@ -154,6 +157,24 @@ export async function readOrganization(
     latestSpike: spikes.toSorted((left, right) => right.alert.startsAtMs - left.alert.startsAtMs)[0]?.alert.id ?? null,
     neighbours: neighboursOf(page.organizations(), slug),
   };
+}
+
+/** Its deaths leave the window with the end of the alert, and the baseline so many days later. */
+function expectingOf(
+  { config, clock }: Running,
+  slug: string,
+  spikes: readonly KeptAlert[],
+): OrganizationFacts["expecting"] {
+  const organization = config().organizations.find((one) => one.slug === slug);
+  if (organization === undefined || organization.baseline !== "mean" || !config().source.isLocal) return null;
+  const { baselineDays } = organization.thresholds;
+  const ends = spikes.flatMap(({ alert: { judgement, incident }, end }) =>
+    judgement === undefined || end === null
+      ? []
+      : [{ incident: incident?.number ?? 0, untilMs: end.atMs + baselineDays * dayMs }],
+  );
+  const [last] = ends.toSorted((left, right) => right.untilMs - left.untilMs);
+  return last === undefined || last.untilMs <= clock.nowMs() ? null : last;
 }
 
 function configured({ page, running }: OrganizationSources, slug: string, states: readonly CheckState[]) {

@@ -207,9 +207,18 @@ describe("acts on an organization", () => {
 
     await page.locator("#did:has-text('1 judged.')").waitFor();
     const { alerts } = (await (await fetch(`${url}/api/v1/incidents/1`)).json()) as {
-      readonly alerts: readonly { readonly slug: string; readonly judgement: object | null }[];
+      readonly alerts: readonly { readonly id: string; readonly slug: string; readonly judgement: object | null }[];
     };
-    expect(alerts.filter(({ judgement }) => judgement !== null).map(({ slug }) => slug)).toEqual(["globex"]);
+    const judged = alerts.filter(({ judgement }) => judgement !== null);
+    expect(judged.map(({ slug }) => slug)).toEqual(["globex"]);
+
+    await folder.withStore(async (store) => {
+      const kept = await store.alerts.find(judged[0]?.id ?? "");
+      if (kept !== null) await store.alerts.end({ ...kept.alert, id: "00aa11" }, { atMs: Date.now(), isByRun: true });
+    });
+    expect(await textAt(await open("/o/globex"), "#about")).toMatch(
+      /Baseline has the deaths of incident 1 until \d.*; baseline: median forgets them/,
+    );
   });
 
   it("are done by who may", async () => {

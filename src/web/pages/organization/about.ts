@@ -8,7 +8,7 @@ type Fact = readonly [name: string, text: Html | string];
 
 /** Renders what an organization is: on its own page. */
 export function renderAbout(facts: OrganizationFacts): Html {
-  return renderFacts(facts, [...knownFacts(facts), toldFact(facts)]);
+  return renderFacts(facts, [...knownFacts(facts), ...expectingFact(facts), toldFact(facts)]);
 }
 
 /** Renders the same in place of the members of an incident that is of it alone; `number` is the incident's. */
@@ -60,6 +60,15 @@ function knownFacts({ nowMs, firstEventMs, labels, origin }: OrganizationFacts):
   if (origin?.kind === "file") facts.push(["Configured in", html`<code>${origin.place}</code>`]);
   if (origin?.kind === "discovery") facts.push(["Discovered by", html`<code>${origin.source}</code>`]);
   return facts;
+}
+
+/** A mean takes the deaths of an incident for usual (docs/detection.md). */
+function expectingFact({ expecting, nowMs }: OrganizationFacts): readonly Fact[] {
+  if (expecting === null) return [];
+  const { incident, untilMs } = expecting;
+  const text = html`has the deaths of incident <a href="/incidents/${incident}">${incident}</a> until
+    ${formatTime(untilMs, nowMs)}; <code>baseline: median</code> forgets them`;
+  return [["Baseline", text]];
 }
 
 function toldFact({ receivers }: OrganizationFacts): Fact {

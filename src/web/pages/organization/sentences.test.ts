@@ -78,6 +78,7 @@ const facts = (changes: Partial<OrganizationFacts> = {}): OrganizationFacts => (
   windowHours: 24,
   firstEventMs: at(1_000),
   isThin: false,
+  expecting: null,
   lastHour: 3,
   open: null,
   pending: null,
