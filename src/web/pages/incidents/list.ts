@@ -5,6 +5,7 @@ import { countOf, formatLengthInProse } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
+import type { AlertState } from "../../../store/alerts/alerts.ts";
 import type { Unfinished } from "../../read/unfinished.ts";
 import { renderHead } from "../frame.ts";
 import { severityWord } from "../marks.ts";
@@ -34,6 +35,55 @@ export function rangeOf(params: URLSearchParams): Range {
   return asked === "24h" || asked === "7d" ? asked : "90d";
 }
 
+/** Returns what the query looks for; empty: all. */
+export function textOf(params: URLSearchParams): string {
+  return (params.get("q") ?? "").trim();
+}
+
+// So many look at two thousand incidents; "Older" goes on from there.
+const mostPages = 20;
+
+export interface IncidentWalk {
+  /** Reads the incidents before this number, newest first; null: the newest. */
+  readonly read: (
+    before: number | null,
+  ) => Promise<{ readonly facts: readonly IncidentFacts[]; readonly next: number | null }>;
+  readonly isWanted: (facts: IncidentFacts) => boolean;
+  readonly before: number | null;
+  /** Reads on until so many are wanted. */
+  readonly atLeast: number;
+}
+
+/** Reads incidents page by page until enough of them are wanted; `next` is where the reading can go on, null: that was all. */
+export async function walkIncidents({
+  read,
+  isWanted,
+  before,
+  atLeast,
+}: IncidentWalk): ReturnType<IncidentWalk["read"]> {
+  const facts: IncidentFacts[] = [];
+  let next = before;
+  for (let pages = 0; pages < mostPages; pages++) {
+    const page = await read(next);
+    facts.push(...page.facts);
+    next = page.next;
+    if (next === null || facts.filter(isWanted).length >= atLeast) break;
+  }
+  return { facts, next };
+}
+
+/** Returns what is open or not finished and not in the list: it is shown however old it is, and whatever the range is. */
+export function waitingNumbers(from: {
+  readonly live: readonly Pick<AlertState, "incident">[];
+  readonly unfinished: Pick<Unfinished, "incidents">;
+  readonly listed: readonly Pick<IncidentFacts, "incident">[];
+}): number[] {
+  const waiting = new Set(from.unfinished.incidents);
+  for (const { incident } of from.live) if (incident !== undefined) waiting.add(incident.number);
+  for (const { incident } of from.listed) waiting.delete(incident.number);
+  return [...waiting];
+}
+
 const columns: readonly Column[] = [
   { name: "Severity", kind: "sev" },
   { name: "Incident" },
@@ -48,7 +98,7 @@ const columns: readonly Column[] = [
 /** Renders what waits, what is not finished, and what is. */
 export function renderIncidents(list: IncidentList, params: URLSearchParams): Html {
   const { incidents, next } = list;
-  const text = (params.get("q") ?? "").trim();
+  const text = textOf(params);
   const range = rangeOf(params);
   const wanted = incidents.filter((one) => matches(one, text));
   const open = wanted.filter(({ incident }) => incident.endedAtMs === null);
@@ -203,7 +253,7 @@ function nextAct(facts: IncidentFacts, list: Listing): Html {
 }
 
 /** Each word must be in a slug or the sentence, or be `judged=…` or `not:judged`. */
-function matches(facts: IncidentFacts, text: string): boolean {
+export function matches(facts: IncidentFacts, text: string): boolean {
   if (text === "") return true;
   const judgement = judgementOf(facts)?.verdict ?? null;
   const sentence = listSentence(facts).toLowerCase();

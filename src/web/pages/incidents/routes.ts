@@ -37,7 +37,7 @@ import {
   type Filled,
 } from "./dialogs.ts";
 import { incidentTitle, renderIncident } from "./incident.ts";
-import { rangeOf, ranges, renderIncidents } from "./list.ts";
+import { matches, rangeOf, ranges, renderIncidents, textOf, waitingNumbers, walkIncidents } from "./list.ts";
 import { memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
 import { addLookDialog } from "./opinion.ts";
 import { isAlone } from "./sentences.ts";
@@ -64,24 +64,24 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
   addPage("/incidents", "public", async (request, reply) => {
     const params = paramsOf(request);
     const before = Number(params.get("before"));
-    const query = { state: "all", limit: mostListed, sinceMs: clock.nowMs() - ranges[rangeOf(params)] } as const;
     const live = await running.store.alerts.allLive();
-    const found = await incidents.list(before > 0 ? { ...query, before } : query, live);
     const failures = await running.store.gate.unreleased(live);
     const unfinished = await readUnfinished(running, failures);
-    // What waits is listed however old it is.
-    const listed = new Set(found.incidents.map(({ incident }) => incident.number));
-    const older =
-      before > 0
-        ? []
-        : await incidents.ofNumbers(
-            [...unfinished.incidents].filter((one) => !listed.has(one)),
-            live,
-          );
-    const all = await pages.factsOf([...found.incidents, ...older], failures);
+    const found = await walkIncidents({
+      read: async (from) => {
+        const query = { state: "all", limit: mostListed, sinceMs: clock.nowMs() - ranges[rangeOf(params)] } as const;
+        const page = await incidents.list(from === null ? query : { ...query, before: from }, live);
+        return { facts: await pages.factsOf(page.incidents, failures), next: page.next };
+      },
+      isWanted: (one) => matches(one, textOf(params)),
+      before: before > 0 ? before : null,
+      atLeast: mostListed,
+    });
+    const waiting = before > 0 ? [] : waitingNumbers({ live, unfinished, listed: found.facts });
+    const older = await pages.factsOf(await incidents.ofNumbers(waiting, live), failures);
     const list = {
       nowMs: clock.nowMs(),
-      incidents: all,
+      incidents: [...found.facts, ...older],
       unfinished,
       withPeople: seesDetails(request),
       next: found.next,
