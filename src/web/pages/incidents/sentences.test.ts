@@ -160,6 +160,17 @@ describe("the headline of an incident", () => {
       ["security.example.com has answered 503 since 21:41.", "Only reviewing-backlog: deaths are watched."],
     ],
     [
+      "a database whose error has a number",
+      {
+        members: many(300, {
+          kind: "unknown",
+          found: { error: { reason: "store", message: "clickhouse: Authentication failed (code 516)" } },
+        }),
+        incident: { family: "unreachable" },
+      },
+      ["security.example.com has given no result since 21:41.", "None of the 300 organizations is watched."],
+    ],
+    [
       "another check of one organization",
       { members: [memberOf("acme", { check: "event-flow" })], incident: { family: "no-events" } },
       ["The flow of events of acme is not ok since 21:41."],

@@ -177,7 +177,8 @@ export function answerOf(members: IncidentFacts["members"]): AnswerWords | null 
   const words = members.flatMap(({ alert }) => {
     const error = alert.found?.error;
     if (error === undefined || error === null) return [];
-    const status = /\b([45]\d\d)\b/.exec(error.message)?.[1];
+    // As the client writes it (client/refusals.ts); any other number is no status: "Authentication failed (code 516)".
+    const status = /^the service answered ([45]\d\d)\b/.exec(error.message)?.[1];
     if (status !== undefined) return [`answered ${status}`];
     return error.reason === "timeout" || error.reason === "network" ? ["not answered"] : [];
   });
