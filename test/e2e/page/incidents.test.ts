@@ -269,6 +269,18 @@ describe("acts on an incident", () => {
     });
   });
 
+  it("show no verdict as chosen before one is", async () => {
+    const page = await open("/incidents/1/judge");
+    const shapes = await page.evaluate<readonly string[]>(`
+      const radios = [...document.querySelectorAll("input[type=radio]")];
+      for (const radio of radios) radio.checked = false;
+      radios.map((radio) => getComputedStyle(radio, "::before").clipPath);
+    `);
+
+    expect(shapes.length).toBeGreaterThan(2);
+    expect(new Set(shapes)).toEqual(new Set(["none"]));
+  });
+
   it("say what is done already, and mean all when all are judged again", async () => {
     const ask = async (act: string): Promise<string> =>
       (await fetch(`${url}/incidents/1/${act}`, { headers: { ...bearer, accept: "text/html" } })).text();
