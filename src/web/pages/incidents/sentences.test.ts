@@ -164,7 +164,10 @@ describe("the headline of an incident", () => {
       {
         members: many(300, {
           kind: "unknown",
-          found: { error: { reason: "store", message: "clickhouse: Authentication failed (code 516)" } },
+          found: {
+            ...sharing,
+            error: { reason: "store", message: "clickhouse: Authentication failed (code 516)" },
+          },
         }),
         incident: { family: "unreachable" },
       },
