@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 
 import { createSystemClock } from "../src/base/time.ts";
 import { importEvents } from "../src/store/events/import.ts";
+import { openStore } from "../src/store/open.ts";
 import { writeEvents } from "./counts/events.ts";
 import type { Benchmark, Side } from "./harness/benchmark.ts";
 import { tempFolder } from "./processes.ts";
@@ -36,7 +37,9 @@ function side(name: string, store: (csv: string, path: string) => Promise<number
 const flatline = side("flatline", async (csv, path) => {
   const { signal } = new AbortController();
   const wanted = { location: { path }, files: [csv], rebaseToMs: null, again: false, signal };
-  return (await importEvents({ ...wanted, clock: createSystemClock() })).stored;
+  const clock = createSystemClock();
+  await (await openStore({ path, clock })).close();
+  return (await importEvents({ ...wanted, clock })).stored;
 });
 
 /** One table, one index, one prepared statement, a transaction for ten thousand rows; no line is checked. */

@@ -56,10 +56,6 @@ const valuesSchema = z.strictObject({
     tlsSecret: z.string(),
   }),
   networkPolicy: z.strictObject({ enabled: z.boolean(), from: objects, egress: objects }),
-  podDisruptionBudget: z.strictObject({
-    enabled: z.boolean(),
-    maxUnavailable: z.union([z.int().min(1), z.string().regex(/^\d+%$/)]),
-  }),
   serviceMonitor: z.strictObject({
     enabled: z.boolean(),
     interval: z.string().regex(/^\d+(?:ms|s|m|h)$/),

@@ -27,9 +27,9 @@ export const startFlatline: Side["start"] = async (quick, releases) => {
   const clock = createSystemClock();
   const { csv } = await eventFiles(quick);
   const { signal } = new AbortController();
-  await importEvents({ location: { path }, files: [csv], rebaseToMs: null, again: false, signal, clock });
   const store = await openStore({ path, clock });
   releases.defer(() => store.close());
+  await importEvents({ location: { path }, files: [csv], rebaseToMs: null, again: false, signal, clock });
   const count: Count = async (nowMs) => {
     const windowStartMs = nowMs - windowMs;
     const intervals = [

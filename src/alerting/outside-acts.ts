@@ -72,13 +72,13 @@ export function createOutsideActs({
   async function carryOut(act: OutsideAct, work: (noting: Store) => Promise<unknown>): Promise<OutsideOutcome> {
     let refusal: OutsideOutcome | null = null;
     let isNoted = false;
-    const transaction: Store["transaction"] = async (own, reads) => {
+    const transaction: Store["transaction"] = async (own) => {
       const result = await store.transaction(async (parts) => {
-        // An act on thousands of alerts is several transactions; one that meets a conflict begins again, and so does its note.
+        // An act on thousands of alerts is several transactions.
         if (!isNoted) refusal = await noteAct(parts, act);
         if (refusal !== null) throw new FlatlineError("conflict", "the act was carried out before");
         return own(parts);
-      }, reads);
+      });
       isNoted = true;
       return result;
     };

@@ -25,6 +25,7 @@ export const errorKinds = {
   invalid_config: { fault: "operator", httpStatus: 400, exitCode: 78 },
   store_newer: { fault: "operator", httpStatus: 500, exitCode: 78 },
   store_unusable: { fault: "operator", httpStatus: 503, exitCode: 74 },
+  store_taken: { fault: "operator", httpStatus: 503, exitCode: 75 },
   store_busy: { fault: "operator", httpStatus: 503, exitCode: 75 },
   not_found: { fault: "operator", httpStatus: 404, exitCode: 64 },
   unauthorized: { fault: "operator", httpStatus: 401, exitCode: 77 },
@@ -109,9 +110,10 @@ export function abortError(signal: AbortSignal, late: string, stopped: string): 
 
 /** Returns what a client may know of a store that is unusable or busy: why, and not where it is; null for any other error. */
 export function storeReason(error: unknown): string | null {
-  if (!(error instanceof FlatlineError) || !/^store_(?:unusable|busy)$/.test(error.code)) return null;
+  if (!(error instanceof FlatlineError) || !/^store_(?:unusable|busy|taken)$/.test(error.code)) return null;
   const { code, message } = error;
   const [, what] = /^the store .* ((?:cannot be used: |is locked|is unavailable).*)$/.exec(message) ?? [];
   if (what !== undefined) return `the store ${what}`;
+  if (code === "store_taken") return "another process writes to the store by now";
   return code === "store_busy" ? message : "the store cannot be used";
 }

@@ -17,7 +17,7 @@ import type { Store } from "../store/store.ts";
 import { closeWithinMs } from "./with-store.ts";
 import { preload } from "../daemon/preload.ts";
 import { openStore } from "../store/open.ts";
-import { openConnections, openStoreParts, type PartsDeps } from "../daemon/parts.ts";
+import { openConfiguredStore, openConnections, type PartsDeps } from "../daemon/parts.ts";
 import { createSource } from "../daemon/source.ts";
 import { checkTargets } from "../daemon/targets.ts";
 
@@ -85,7 +85,7 @@ async function openEvaluated(
   onNoStore: (message: string) => void,
 ): Promise<Store> {
   try {
-    return (await openStoreParts(config, deps, releases, { mustExist: true })).store;
+    return await openConfiguredStore(config, deps, releases, { mustExist: true });
   } catch (error) {
     if (!(error instanceof FlatlineError && error.code === "no_input")) throw error;
     onNoStore(error.message);
@@ -106,7 +106,7 @@ async function openScratchStore(config: Config, clock: Clock, releases: ReleaseG
   });
   const location = { path: join(folder, "flatline.db") };
   store = await openStore({ ...location, clock });
-  await preload(config, { store, location, clock, logger: createSilentLogger() });
+  await preload(config, { store, location, epoch: 0, clock, logger: createSilentLogger() });
   return store;
 }
 

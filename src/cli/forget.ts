@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { FlatlineError } from "../base/errors.ts";
 import { formatCount } from "../base/numbers.ts";
 import { suggest } from "../base/suggestions.ts";
-import { withStore } from "./with-store.ts";
+import { withStore, type OpenedStore } from "./with-store.ts";
 import type { Config } from "../config/config.ts";
 import { actor } from "../contract/actor.ts";
 import type { PartsDeps } from "../daemon/parts.ts";
@@ -71,7 +71,7 @@ async function forgetOrganization(
     const message = `${JSON.stringify(slug)} is configured: take it out of ${config.file} and reload first`;
     throw new FlatlineError("usage", message);
   }
-  return withStore(config, deps, async ({ store }) => {
+  const forget = async ({ store }: OpenedStore): Promise<ForgottenRows> => {
     if (!isConfirmed) {
       const isKnown = (await store.events.slugs()).includes(slug) || (await store.forgetting.isStored(slug));
       if (!isKnown) throw await unknownSlug(store, slug);
@@ -106,7 +106,8 @@ async function forgetOrganization(
     }
     if (isNothing(removed)) throw await unknownSlug(store, slug);
     return removed;
-  });
+  };
+  return withStore(config, deps, forget, { writes: isConfirmed });
 }
 
 function addRows(left: ForgottenRows, right: ForgottenRows): ForgottenRows {

@@ -9,7 +9,7 @@ import { timezone } from "../base/schema/values.ts";
 import { suggest } from "../base/suggestions.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import { timezoneOf, type Timezone } from "../base/timezone.ts";
-import { withStore, type ActDeps } from "./with-store.ts";
+import { withStore, type ActDeps, type OpenedStore } from "./with-store.ts";
 import type { Config } from "../config/config.ts";
 import { readFixtureText } from "../daemon/fixture-text.ts";
 import type { FixtureText } from "../service/fixture/file.ts";
@@ -197,20 +197,24 @@ async function importEventFiles(
   if (files.filter((file) => file === "-").length > 1) {
     throw new FlatlineError("usage", "standard input (-) can be read only once");
   }
-  const outcome = await importEvents({
-    ...options,
-    again: false,
-    location: storeLocation(config, deps.cwd),
-    files: files.map((file) =>
-      file === "-" ? { name: "standard input", stream: stdin } : { name: file, path: resolve(deps.cwd, file) },
-    ),
-    clock: deps.clock,
-  });
-  const { files: _files, firstAtMs: _first, lastAtMs: _last, ...detail } = outcome;
-  const by = { atMs: deps.clock.nowMs(), actor: actor(deps.userName(), "cli") };
-  const act = { action: "import.events", slug: null, subject: files.join(", "), detail } as const;
-  await withStore(config, deps, ({ store }) => store.audit.append({ ...by, ...act }));
-  return outcome;
+  const importAll = async ({ store, epoch }: OpenedStore): Promise<ImportOutcome> => {
+    const outcome = await importEvents({
+      ...options,
+      again: false,
+      location: storeLocation(config, deps.cwd),
+      epoch,
+      files: files.map((file) =>
+        file === "-" ? { name: "standard input", stream: stdin } : { name: file, path: resolve(deps.cwd, file) },
+      ),
+      clock: deps.clock,
+    });
+    const { files: _files, firstAtMs: _first, lastAtMs: _last, ...detail } = outcome;
+    const by = { atMs: deps.clock.nowMs(), actor: actor(deps.userName(), "cli") };
+    const act = { action: "import.events", slug: null, subject: files.join(", "), detail } as const;
+    await store.audit.append({ ...by, ...act });
+    return outcome;
+  };
+  return withStore(config, deps, importAll, { mustExist: false, writes: true });
 }
 
 function addFixture(parent: Command, context: CliContext): void {
@@ -229,7 +233,7 @@ function addFixture(parent: Command, context: CliContext): void {
       const configured = config.organizations.map(({ slug }) => slug);
       const by = actor(context.userName(), "cli");
       const work = (store: Store) => importFixtures({ store, clock: context.clock, files: texts, configured, by });
-      const counts = await withEmbeddedStore(config, context, work, { mustExist: false });
+      const counts = await withEmbeddedStore(config, context, work, { mustExist: false, writes: true });
       const text = Object.entries(counts)
         .map(([name, count]) => `${count} ${wordFor(name, count)}`)
         .join(", ");

@@ -72,7 +72,7 @@ function addCreate(keys: Command, context: CliContext): void {
           return made;
         });
       };
-      const { key, stored } = await withEmbeddedStore(config, context, create, { mustExist: false });
+      const { key, stored } = await withEmbeddedStore(config, context, create, { mustExist: false, writes: true });
       for (const slug of organizations.filter((one) => !known.has(one)))
         context.stderr.write(`flatline: there is no organization ${slug} yet; the key reaches it once it is there\n`);
       context.stderr.write(`key ${stored.id}: keep it now, it is not shown again\n`);
@@ -129,7 +129,7 @@ function addRevoke(keys: Command, context: CliContext): void {
         const by = { atMs: nowMs, actor: actor(context.userName(), "cli") };
         await audit.append({ ...by, action: "keys.revoke", slug: null, subject: id });
       };
-      await withEmbeddedStore(config, context, (store) => store.transaction(revoke));
+      await withEmbeddedStore(config, context, (store) => store.transaction(revoke), { writes: true });
       context.stdout.write(`${id}: revoked\n`);
     });
 }

@@ -106,7 +106,7 @@ async function sendTest(
 async function endPauseOf(config: Config, context: CliContext, receiver: string): Promise<void> {
   try {
     const act = { receiver, author: actor(context.userName(), "cli"), nowMs: context.clock.nowMs() };
-    if (await withStore(config, context, ({ store }) => endPause(store, act)))
+    if (await withStore(config, context, ({ store }) => endPause(store, act), { writes: true }))
       context.stderr.write(`${receiver} was paused (Retry-After): the pause is ended\n`);
   } catch (error) {
     const { code, fault, message } = asFlatlineError(error);

@@ -80,11 +80,15 @@ function addChange(outbox: Command, context: CliContext, { name, description, do
         daemon.send(method, `/api/v1/outbox/${encodeURIComponent(id)}${suffix}`, undefined, z.unknown()),
       ),
     here: (config, _flags, ids: readonly string[]) =>
-      withStore(config, context, ({ store }) =>
-        changeEach(ids, async (id) => {
-          const act = { id, author: actor(context.userName(), "cli"), nowMs: context.clock.nowMs() };
-          if (!(await change(store, act))) throw unchangedEntry(id, await store.outbox.list());
-        }),
+      withStore(
+        config,
+        context,
+        ({ store }) =>
+          changeEach(ids, async (id) => {
+            const act = { id, author: actor(context.userName(), "cli"), nowMs: context.clock.nowMs() };
+            if (!(await change(store, act))) throw unchangedEntry(id, await store.outbox.list());
+          }),
+        { writes: true },
       ),
     say: () => "",
   });

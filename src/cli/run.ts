@@ -2,7 +2,7 @@ import { Option, type Command } from "commander";
 import { createApp } from "../daemon/create-app.ts";
 import { daemonUrl } from "./daemon-address.ts";
 import { describeWork, firstLine } from "./terminal-log.ts";
-import { errorKinds } from "../base/errors.ts";
+import { errorKinds, type FlatlineError } from "../base/errors.ts";
 import { createLogger, type LoggerLook } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import { actor } from "../contract/actor.ts";
@@ -70,11 +70,13 @@ async function run(flags: RunFlags, context: CliContext): Promise<void> {
     logger.adjust(lookOf(next));
     return next;
   };
-  const app = createApp(config, { ...context, logger, readConfig });
+  const taken = Promise.withResolvers<FlatlineError>();
+  const app = createApp(config, { ...context, logger, readConfig, onTaken: taken.resolve });
   // What a reload could not apply is in the log and in the metrics.
   const reload = (by: "signal" | "file"): Promise<void> => app.reload(actor(by, "config")).catch(() => undefined);
   context.onHangup(() => void reload("signal"));
   const asked = aborted(signal);
+  const ended = new AbortController();
   // A start may take long: a preload, a database that is not there yet.
   try {
     await Promise.race([app.start(), asked]);
@@ -82,19 +84,22 @@ async function run(flags: RunFlags, context: CliContext): Promise<void> {
     opening.end(app.address()?.url ?? null);
   }
   const watch = async (): Promise<void> => {
-    while (!signal.aborted) {
-      await context.clock.sleep(watchEveryMs, signal);
+    while (!ended.signal.aborted) {
+      await context.clock.sleep(watchEveryMs, ended.signal);
       const known = watched;
       const found = await fingerprintFiles(known.files);
       // Another reload may have read them meanwhile.
-      if (signal.aborted || known !== watched || found === known.fingerprint) continue;
+      if (ended.signal.aborted || known !== watched || found === known.fingerprint) continue;
       logger.info({}, "content of the configuration changed");
       await reload("file");
     }
   };
   void watch();
-  await asked;
-  const { isStored } = await app.stop();
+  const lost = await Promise.race([asked, taken.promise]);
+  ended.abort();
+  // Nothing that it does is stored any more.
+  const { isStored } = await app.stop(lost === undefined ? undefined : 0);
+  if (lost !== undefined) throw lost;
   context.setExitCode(isStored ? 0 : errorKinds.store_unusable.exitCode);
 }
 

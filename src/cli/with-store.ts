@@ -1,7 +1,7 @@
 import { ReleaseGroup } from "../base/lifecycle.ts";
-import { createSilentLogger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
-import { openStoreParts, type PartsDeps, type StoreParts } from "../daemon/parts.ts";
+import { openConfiguredStore, type PartsDeps } from "../daemon/parts.ts";
+import type { Store } from "../store/store.ts";
 
 /** Time limit for closing the store and idle connections. */
 export const closeWithinMs = 5_000;
@@ -18,18 +18,29 @@ export interface WithStoreOptions {
    * missing.
    */
   readonly mustExist?: boolean;
+  /** [false] A PostgreSQL has one writer: what changes it waits until that is this process, at most 10 s. */
+  readonly writes?: boolean;
+}
+
+/** What a command works with. */
+export interface OpenedStore {
+  readonly store: Store;
+  /** In which this process writes. */
+  readonly epoch: number;
 }
 
 /** Runs `work` with the store, beside a running daemon, and closes it. @throws no_input if it does not exist, store_* */
 export async function withStore<Result>(
   config: Config,
   deps: Pick<PartsDeps, "cwd" | "clock">,
-  work: (parts: StoreParts) => Promise<Result>,
-  { mustExist = true }: WithStoreOptions = {},
+  work: (opened: OpenedStore) => Promise<Result>,
+  { mustExist = true, writes = false }: WithStoreOptions = {},
 ): Promise<Result> {
   const releases = new ReleaseGroup();
   try {
-    return await work(await openStoreParts(config, { ...deps, logger: createSilentLogger() }, releases, { mustExist }));
+    const store = await openConfiguredStore(config, deps, releases, { mustExist });
+    const isHeld = writes && config.storage.url !== null;
+    return await work({ store, epoch: isHeld ? (await store.takeWriter()).epoch : 0 });
   } finally {
     await releases.releaseAll(deps.clock, closeWithinMs);
   }

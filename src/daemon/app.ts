@@ -6,7 +6,7 @@ import { createOutbox } from "../alerting/deliver/outbox.ts";
 import { Board } from "../store/runs/board.ts";
 import { createHistory } from "../store/runs/history.ts";
 import { createSilenceBook } from "../alerting/silence-book.ts";
-import { FlatlineError } from "../base/errors.ts";
+import { asFlatlineError, FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { Config } from "../config/config.ts";
@@ -15,6 +15,7 @@ import { createProber } from "../monitor/probe.ts";
 import { createLooks } from "../look/looks.ts";
 import type { OpenPosts } from "../store/events/ingest-answers.ts";
 import { createFailureNotes } from "../web/access/failures.ts";
+import { createStandby } from "../web/standby.ts";
 import { createWeb, type WebAddress, type WebTransport } from "../web/web.ts";
 import { createApiPlugins } from "./api-plugin.ts";
 import { startFilling } from "./backfill.ts";
@@ -52,6 +53,8 @@ export interface AppDeps extends PartsDeps {
   readonly openPosts?: OpenPosts;
   /** process_* and nodejs_* series too [true]. */
   readonly withProcessMetrics?: boolean;
+  /** Called when another process has taken over the store: this one can write nothing any more, and has to end [not called]. */
+  readonly onTaken?: (error: FlatlineError) => void;
 }
 
 // Time for requests that are still running when the work has ended.
@@ -76,11 +79,13 @@ export async function startApp(
   stop: StopSequence,
   reload: (author: Actor) => Promise<void>,
 ): Promise<Running> {
-  const { signal } = given;
-  const parts = await openParts(written, given, stop.store);
+  const { signal, clock } = given;
+  const standby = createStandingBy(written, given, stop);
+  const parts = await openParts(written, { ...given, standBy: standby.begin }, stop.store);
   if (signal.aborted) throw stoppedEarly();
-  const { store, dispatcher, clock } = parts;
-  const deps = { ...given, clock };
+  const { store, writer, dispatcher } = parts;
+  writer.lost.addEventListener("abort", () => given.onTaken?.(asFlatlineError(writer.lost.reason)), { once: true });
+  const deps = { ...given, epoch: writer.epoch };
   const { logger, random, readConfig, newId = randomUUID } = deps;
   const owner = newId();
   const metrics = createAppMetrics({
@@ -147,6 +152,7 @@ export async function startApp(
       publisher.publish();
     },
     onChangedElsewhere: () => [notices, outbox].forEach((loop) => loop.wake()),
+    writer,
   });
   const { recorder, scheduler, states, fleet } = checking;
   const wake = (): void => {
@@ -281,11 +287,12 @@ export async function startApp(
 
   // This comes before the first check runs: a second process must neither ask an upstream nor notify a receiver.
   await web.endStaleSessions();
+  await standby.end();
   const address = await web.listen(config.server.listen);
   stop.doors.add("web", (limitMs) => web.close(Math.min(webGraceMs, limitMs / 2)));
   if (signal.aborted) throw stoppedEarly();
 
-  await checking.start(stop.store);
+  await checking.start();
   await recorder.endUnconfigured();
   metrics.setReceivers(config.receivers.map(({ name }) => name));
   fleet.showAll();
@@ -325,6 +332,37 @@ export async function startApp(
     running: () => scheduler.running(),
     settings: () => runtime.current().config.server,
     reload: (author) => reloading.reload(author),
+  };
+}
+
+/** Answers requests while another process writes to the store. */
+function createStandingBy(
+  { server }: Pick<Config, "server">,
+  deps: AppDeps & { readonly signal: AbortSignal },
+  stop: StopSequence,
+): { readonly begin: (holder: string) => void; readonly end: () => Promise<void> } {
+  let listening: Promise<void> | null = null;
+  const standby = createStandby(deps);
+
+  async function listen(holder: string): Promise<void> {
+    try {
+      const { url } = await standby.listen(server.listen);
+      deps.logger.info({ url, writer: holder }, "flatline stands by");
+    } catch (error) {
+      // The process that it waits for may be on this machine, and listen there.
+      deps.logger.warn({ err: error, writer: holder }, "flatline stands by, and cannot say so");
+    }
+  }
+
+  return {
+    begin: (holder) => {
+      stop.doors.add("web of the standby", () => standby.close());
+      listening = listen(holder);
+    },
+    end: async () => {
+      await listening;
+      if (listening !== null) await standby.close();
+    },
   };
 }
 

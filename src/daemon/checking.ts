@@ -5,7 +5,6 @@ import { evenIntervalMs, nextDueAtMs } from "../monitor/schedule.ts";
 import { createMembership, type Membership } from "../monitor/membership.ts";
 import { createScheduler, type Scheduler, type TogetherOptions } from "../monitor/scheduler.ts";
 import { checkKey } from "../contract/check-key.ts";
-import type { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Board } from "../store/runs/board.ts";
 import { createAlertSample } from "./evidence/alert-sample.ts";
 import type { RunningChecks } from "../web/read/running.ts";
@@ -17,6 +16,7 @@ import { runNowMarginMs } from "./web-parts.ts";
 import type { Publisher } from "./publisher.ts";
 import { createRunRequests } from "../monitor/run-requests.ts";
 import type { Runtime } from "./runtime.ts";
+import type { Writer } from "../store/writer.ts";
 
 /** The way of a check: due, run, recorded with what follows from it, and shown. */
 export interface Checking {
@@ -24,8 +24,8 @@ export interface Checking {
   readonly scheduler: Scheduler;
   readonly states: RunningChecks;
   readonly fleet: FleetView;
-  /** Takes part in the checks of the store, and begins to run what is due; `releases` ends with the store. */
-  start(releases: ReleaseGroup): Promise<void>;
+  /** Takes part in the checks of the store, and begins to run what is due. */
+  start(): Promise<void>;
   /** Applies the configuration that holds now. */
   apply(): Promise<void>;
   /** Waits for running checks, and hands the checks over to other processes. */
@@ -41,6 +41,7 @@ export interface CheckingOptions extends Pick<
   readonly metrics: AppMetrics;
   readonly hours: HourBook;
   readonly publisher: Publisher;
+  readonly writer: Writer;
   /** Called when another process has changed the store's file. */
   readonly onChangedElsewhere: () => void;
 }
@@ -89,7 +90,10 @@ export function createChecking(options: CheckingOptions): Checking {
   });
   const together: TogetherOptions = { run: (targets) => runtime.runTogether(targets) };
   const scheduler: Scheduler = createScheduler({
-    membership,
+    membership: {
+      owns: (check) => membership.owns(check),
+      leasedOwner: () => (options.writer.isSure() ? membership.leasedOwner() : null),
+    },
     board,
     clock,
     targets: runtime.current().targets,
@@ -112,11 +116,8 @@ export function createChecking(options: CheckingOptions): Checking {
     scheduler,
     states,
     fleet,
-    start: async (releases) => {
-      const lock = await store.takeOwnerLock();
-      // The lock is referred to from now on: without a reference it is collected as garbage.
-      if (lock !== null) releases.add("lock of the store", () => lock.release());
-      await membership.start(lock !== null);
+    start: async () => {
+      await membership.start(true);
       await learnChecks(store, board, runtime);
       scheduler.start();
       fold.start();

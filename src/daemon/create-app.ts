@@ -17,10 +17,10 @@ export interface App {
   /** Reads the configuration again and applies it, as an act of `author`; a bad one changes nothing and rejects with invalid_config. */
   reload(author: Actor): Promise<void>;
   /**
-   * Ends gracefully: no new runs; running checks and deliveries get `server.drainTimeout`, leases go back. Resolves within
-   * that and 1.2 s, whatever fails or hangs; never rejects.
+   * Ends gracefully: no new runs; running checks and deliveries get `drainMs` [`server.drainTimeout`], and the next process may
+   * write. Resolves within that and 1.2 s, whatever fails or hangs; never rejects.
    */
-  stop(): Promise<Stopped>;
+  stop(drainMs?: number): Promise<Stopped>;
 }
 
 /** Creates a daemon by `config`; see app.ts for what it is made of. */
@@ -57,14 +57,15 @@ export function createApp(config: Config, deps: AppDeps): App {
     await running.reload(author);
   }
 
-  function stop(): Promise<Stopped> {
-    stopped ??= end();
+  function stop(drainMs?: number): Promise<Stopped> {
+    stopped ??= end(drainMs);
     return stopped;
   }
 
-  async function end(): Promise<Stopped> {
+  async function end(givenMs: number | undefined): Promise<Stopped> {
     stopping.abort();
-    const { drainTimeoutMs: drainMs } = running?.settings() ?? config.server;
+    const { drainTimeoutMs } = running?.settings() ?? config.server;
+    const drainMs = givenMs ?? drainTimeoutMs;
     logger.info({ drainMs, running: running?.running() ?? 0 }, "flatline stops");
     sequence.work.add("start or reload", () => applying);
     const outcome = await stopAll(sequence, { clock, logger, drainMs });

@@ -12,11 +12,12 @@ export interface Ingest extends EventsPort {
 /** Takes posted events, in a worker thread. */
 export function openIngest(
   config: Config,
-  deps: PartsDeps & { readonly openPosts?: OpenPosts },
+  deps: PartsDeps & { readonly openPosts?: OpenPosts; readonly epoch: number },
   metrics: Pick<Metrics, "eventsIngested">,
 ): Ingest {
   const ingest = createEventIngest({
     location: storeLocation(config, deps.cwd),
+    epoch: deps.epoch,
     clock: deps.clock,
     ...(deps.openPosts === undefined ? {} : { openPosts: deps.openPosts }),
   });

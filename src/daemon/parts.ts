@@ -8,8 +8,8 @@ import type { Config } from "../config/config.ts";
 import type { StoreLocation } from "../store/engine/location.ts";
 import { openStore, type OpenStoreOptions } from "../store/open.ts";
 import type { Store } from "../store/store.ts";
+import type { Writer } from "../store/writer.ts";
 import { preload } from "./preload.ts";
-import { startSharedClock } from "./shared-clock.ts";
 import { createTableCountsBook, type TableCountsBook } from "./table-counts.ts";
 
 /** The parts of the process that an application needs; never read from `process` in here. */
@@ -29,13 +29,6 @@ export interface PartsDeps {
   readonly dispatcher?: HttpDispatcher;
 }
 
-/** The store, and the clock that goes with it. */
-export interface StoreParts {
-  readonly store: Store;
-  /** The machine's, or that of the database that replicas share. */
-  readonly clock: Clock;
-}
-
 /** What sources and receivers are reached by. */
 export interface Connections {
   readonly dispatcher: HttpDispatcher;
@@ -48,31 +41,39 @@ export interface Connections {
 }
 
 /** What outlives a reload. */
-export type Parts = StoreParts & Connections;
+export interface Parts extends Connections {
+  readonly store: Store;
+  readonly writer: Writer;
+}
 
-/** Opens everything that a daemon outlives a reload with, and imports `source.preload` into a store that is empty. */
+/**
+ * Opens everything that a daemon outlives a reload with, as soon as no other process writes to the store, and imports
+ * `source.preload` into one that is empty. With a database `standBy` is called when another process writes to it.
+ */
 export async function openParts(
   config: Config,
-  deps: PartsDeps & { readonly logger: Logger },
+  deps: PartsDeps & { readonly logger: Logger; readonly standBy: (holder: string) => void },
   releases: ReleaseGroup,
 ): Promise<Parts> {
-  const opened = await openStoreParts(config, deps, releases, { check: true });
-  await preload(config, { ...deps, store: opened.store, location: storeLocation(config, deps.cwd) });
-  return { ...opened, ...openConnections({ ...deps, clock: opened.clock }, releases) };
+  const { signal, standBy: onWait } = deps;
+  const location = storeLocation(config, deps.cwd);
+  const store = await openConfiguredStore(config, deps, releases, { check: true });
+  const stop = signal === undefined ? {} : { signal };
+  const writer = await store.takeWriter("url" in location ? { withinMs: Infinity, onWait, ...stop } : stop);
+  await preload(config, { ...deps, store, location, epoch: writer.epoch });
+  return { store, writer, ...openConnections(deps, releases) };
 }
 
 /** Opens the store where the configuration says that it is. @throws FlatlineError; no_input when it must exist and does not */
-export async function openStoreParts(
+export async function openConfiguredStore(
   config: Config,
-  { cwd, clock, logger, ...deps }: Pick<PartsDeps, "cwd" | "clock" | "openStore"> & { readonly logger: Logger },
+  { cwd, clock, ...deps }: Pick<PartsDeps, "cwd" | "clock" | "openStore">,
   releases: ReleaseGroup,
   options: Pick<OpenStoreOptions, "mustExist" | "check"> = {},
-): Promise<StoreParts> {
+): Promise<Store> {
   const store = await (deps.openStore ?? openStore)({ ...storeLocation(config, cwd), clock, ...options });
   releases.add("store", () => store.close());
-  const shared = await startSharedClock({ store, clock, logger });
-  releases.add("clock", () => shared.stop());
-  return { store, clock: shared.clock };
+  return store;
 }
 
 /** Opens what is reached over the network; nothing is until it is asked. */

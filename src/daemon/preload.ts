@@ -11,6 +11,8 @@ export interface PreloadDeps {
   readonly store: Store;
   /** Where the store is. */
   readonly location: StoreLocation;
+  /** The writer's. */
+  readonly epoch: number;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Gives it up [never]. */
@@ -24,24 +26,19 @@ export interface PreloadDeps {
 export async function preload(config: Config, deps: PreloadDeps): Promise<void> {
   const { source } = config;
   if (!source.holdsEvents || source.preload.length === 0) return;
-  // When replicas start together, one does it and the others wait: events without ids would count once for each.
-  await deps.store.exclusively("preload", () => preloadEmpty(config, source.preload, deps));
-}
-
-async function preloadEmpty(config: Config, entries: readonly PreloadConfig[], deps: PreloadDeps): Promise<void> {
   const isEmpty = {
     events: await deps.store.events.isEmpty(),
     fixture: (await deps.store.platform.organizations.slugs()).length === 0,
   };
   const configured = config.organizations.map(({ slug }) => slug);
-  for (const entry of entries)
+  for (const entry of source.preload)
     if (isEmpty["events" in entry ? "events" : "fixture"]) await preloadOne(entry, configured, deps);
 }
 
 async function preloadOne(
   entry: PreloadConfig,
   configured: readonly string[],
-  { store, location, clock, logger, signal = new AbortController().signal }: PreloadDeps,
+  { store, location, epoch, clock, logger, signal = new AbortController().signal }: PreloadDeps,
 ): Promise<void> {
   if ("fixture" in entry) {
     const file = entry.fixture;
@@ -52,6 +49,7 @@ async function preloadOne(
   }
   const { received, slugs } = await importEvents({
     location,
+    epoch,
     files: [entry.events],
     rebaseToMs: entry.rebase === false ? null : clock.nowMs() + (entry.rebase === true ? 0 : entry.rebase),
     again: true,

@@ -65,6 +65,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
     });
 
   gauge(countedInstruments.buildInfo).set({ version, node: nodeVersion }, 1);
+  gauge(countedInstruments.standby).set(0);
   const reloadSuccessful = gauge(countedInstruments.reloadSuccessful);
   const reloadTimestamp = gauge(countedInstruments.reloadTimestamp);
   const errors = counter(countedInstruments.errors);

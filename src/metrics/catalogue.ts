@@ -190,6 +190,12 @@ export const countedInstruments = {
     labels: ["version", "node"],
     help: "1, with the versions of flatline and of Node.js.",
   },
+  standby: {
+    name: "flatline_standby",
+    type: "gauge",
+    labels: [],
+    help: "1 while another process writes to the store, and this one waits to take over; else 0.",
+  },
   reloadSuccessful: {
     name: "flatline_config_last_reload_successful",
     type: "gauge",

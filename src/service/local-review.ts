@@ -44,7 +44,7 @@ export async function reviewLocally(given: ReviewRequest, options: LocalReviewOp
     const { decision } = request;
     await parts.audit.append({ atMs: nowMs, actor: author, ...act, detail: { decision, assetId: subject.asset.id } });
     return recorded;
-  }, reviewing);
+  });
   if (!("kind" in outcome)) return outcome;
   const { code, message, retryAfterMs } = outcome;
   throw new FlatlineError(code, message, {
@@ -52,9 +52,6 @@ export async function reviewLocally(given: ReviewRequest, options: LocalReviewOp
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 }
-
-// Locks come first: the organization's budget, then the proposal.
-const reviewing = { reads: "latest" } as const;
 
 interface ReviewSubject {
   readonly proposal: ProposalContext;

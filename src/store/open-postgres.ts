@@ -1,4 +1,5 @@
 import { sql, type Kysely } from "kysely";
+import { postgresPlace } from "../base/postgres-url.ts";
 import { secondMs } from "../base/time.ts";
 import { exclusively } from "./engine/advisory-lock.ts";
 import { inTransaction } from "./engine/in-transaction.ts";
@@ -6,13 +7,19 @@ import type { LeaseClock } from "./engine/dialect.ts";
 import { noStore } from "./engine/location.ts";
 import { currentVersion, migrate, readVersion } from "./engine/migrations/migrations.ts";
 import { databaseOver } from "./engine/postgres-database.ts";
-import { createPostgresPool, type PostgresPoolOptions } from "./engine/postgres-pool.ts";
+import { Fence } from "./engine/fence.ts";
+import { createPostgresPool, patientTimeoutMs, type PostgresPoolOptions } from "./engine/postgres-pool.ts";
+import { takeWriterRow } from "./engine/postgres-writer.ts";
 import { createEventStore } from "./events/events.ts";
 import type { PlainDb, PlainTables } from "./schema.ts";
 import { createParts } from "./store-parts.ts";
 import type { Store } from "./store.ts";
+import type { Writer } from "./writer.ts";
 
-export interface OpenPostgresOptions extends Omit<PostgresPoolOptions, "isPatient" | "firstConnectionWithinMs"> {
+export interface OpenPostgresOptions extends Omit<
+  PostgresPoolOptions,
+  "timeoutMs" | "fence" | "firstConnectionWithinMs"
+> {
   readonly leaseClock?: LeaseClock;
   readonly mustExist?: boolean;
 }
@@ -23,17 +30,20 @@ const firstConnectionWithinMs = 10 * secondMs;
 const commitPauseMs = 100;
 
 /**
- * Opens the store in a PostgreSQL and brings its tables to the current version; any number of processes may do so at once.
- * @throws FlatlineError store_newer, store_unusable, store_busy, no_input
+ * Opens the store in a PostgreSQL, makes its tables when there are none, and reads it; it can be written once `takeWriter` has
+ * resolved, which brings its tables to the current version. @throws FlatlineError store_newer, store_unusable, store_busy, no_input
  */
 export async function openPostgresStore(options: OpenPostgresOptions): Promise<Store> {
   const { leaseClock = "database", mustExist = false, ...location } = options;
-  const pool = createPostgresPool({ ...location, firstConnectionWithinMs });
+  const fence = new Fence(postgresPlace(location.url.reveal()));
+  const pool = createPostgresPool({ ...location, fence, firstConnectionWithinMs });
   const db = databaseOver<PlainTables>(pool, options);
+  let version: number;
+  let writer: Writer | null = null;
   try {
-    const version = await readVersion(db as unknown as Kysely<unknown>, pool.place);
+    version = await readVersion(db as unknown as Kysely<unknown>, pool.place);
     if (version === 0 && mustExist) throw noStore(pool.place);
-    if (version < currentVersion) await migratePatiently(location);
+    if (version === 0) await migratePatiently(location);
   } catch (error) {
     await db.destroy();
     throw error;
@@ -43,10 +53,14 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
     isShared: true,
     commitPauseMs,
     ...createParts(db, parts),
-    transaction: (work, { reads } = {}) =>
-      inTransaction(db, (transaction) => work(createParts(transaction, parts)), reads),
+    transaction: (work) => inTransaction(db, (transaction) => work(createParts(transaction, parts))),
     exclusively: (name, work) => exclusively(db, name, work),
-    takeOwnerLock: async () => null,
+    takeWriter: async (options = {}) => {
+      writer = await takeWriterRow({ ...options, location, fence });
+      // Under the writer of an older flatline they stay as they are.
+      if (version > 0 && version < currentVersion) await migratePatiently(location);
+      return writer;
+    },
     nowMs: async () => {
       const { rows } = await sql<{ now_ms: number }>`
         select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms`.execute(db);
@@ -63,13 +77,16 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
     check: async () => undefined,
     version: async () => 0,
     // The pool ends when running queries have ended. Kysely's destroy is not used: a later query would throw an untyped error.
-    close: () => pool.end(),
+    close: async () => {
+      await writer?.release();
+      await pool.end();
+    },
   };
 }
 
 /** Migrates by a connection of its own, whose statements may take minutes. */
 async function migratePatiently(location: PostgresPoolOptions): Promise<void> {
-  const pool = createPostgresPool({ ...location, poolSize: 1, isPatient: true });
+  const pool = createPostgresPool({ ...location, poolSize: 1, timeoutMs: patientTimeoutMs });
   const db = databaseOver<unknown>(pool, location);
   try {
     await migrate(db, pool.place);

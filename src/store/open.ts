@@ -15,10 +15,11 @@ import { openDatabase, type connectSqlite } from "./engine/sqlite-file.ts";
 import { SqliteHealth } from "./engine/sqlite-health.ts";
 import { createEventStore, type EventStore } from "./events/events.ts";
 import { EventSums } from "./events/sums/event-sums.ts";
-import { takeOwnerLock } from "./runs/owner-lock.ts";
+import { takeOwnerLock, type OwnerLock } from "./runs/owner-lock.ts";
 import type { PlainDb, PlainTables } from "./schema.ts";
 import { createParts } from "./store-parts.ts";
 import type { Store } from "./store.ts";
+import { holderName, type Writer } from "./writer.ts";
 
 export type OpenStoreOptions = StoreLocation & {
   readonly clock: Clock;
@@ -171,13 +172,18 @@ function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: Even
   const { db, path } = state;
   const createEvents = (db: PlainDb): EventStore => createEventStore(db, sums);
   const options = { leaseClock: "caller", events: events.db, createEvents } as const;
+  let writer: Writer | null = null;
   return {
     isShared: false,
     commitPauseMs: 0,
     ...createParts(db, options),
     transaction: (work) => db.transaction().execute((transaction) => work(createParts(transaction, options))),
     exclusively: (_, work) => work(),
-    takeOwnerLock: () => takeOwnerLock(path, clock),
+    takeWriter: async (given = {}) => {
+      const lock = await takeOwnerLock(path, { ...given, clock, holder: () => holderOf(db) });
+      writer = await holdFile(db, lock);
+      return writer;
+    },
     nowMs: async () => clock.nowMs(),
     bytes: async () => (await bytesOf(state)) + (await bytesOf(events)),
     problem: async () => state.health.look() ?? events.health.look(),
@@ -190,8 +196,29 @@ function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: Even
     close: async () => {
       await sums?.close();
       for (const file of [state, events]) await file.db.connection().execute(() => file.dialect.close());
+      await writer?.release();
     },
   };
+}
+
+async function holderOf(db: PlainDb): Promise<string> {
+  const { holder = "" } = (await db.selectFrom("writer").select("holder").executeTakeFirst()) ?? {};
+  return holder === "" ? "another process" : holder;
+}
+
+/** A file is held by the lock; its row says by whom. */
+async function holdFile(db: PlainDb, lock: OwnerLock): Promise<Writer> {
+  const renew = async (): Promise<void> => {
+    await sql`update writer set holder = ${holderName()}`.execute(db);
+  };
+  try {
+    await renew();
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+  const { signal: lost } = new AbortController();
+  return { epoch: 0, lost, isSure: () => true, renew, release: async () => lock.release() };
 }
 
 /** Checks by a connection of its own: an open one has most pages in memory. */

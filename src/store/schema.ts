@@ -7,6 +7,7 @@ type RowId = ColumnType<number, number | undefined, never>;
 /** The tables of runs, as the database spells them; those of the events are read in SQL only (store/events/). */
 export interface PlainTables {
   readonly checks: { readonly check_id: RowId; readonly check_name: CheckName; readonly slug: string };
+  readonly writer: { readonly epoch: number; readonly holder: string; readonly expires_at_ms: number };
   readonly owners: {
     readonly owner_id: RowId;
     readonly epoch: number;

@@ -1,6 +1,5 @@
-import type { TransactionReads } from "./engine/in-transaction.ts";
-import type { OwnerLock } from "./runs/owner-lock.ts";
 import type { StoreParts } from "./store-parts.ts";
+import type { TakeWriterOptions, Writer } from "./writer.ts";
 
 /** What is wrong with a store that was opened. */
 export interface StoreProblem {
@@ -25,24 +24,20 @@ export interface Store extends StoreParts {
   readonly commitPauseMs: number;
   /**
    * Runs `work` in one write transaction: all of it is durable when the promise resolves, or none. `work` uses the given parts
-   * only, never the store's own: those would wait for it (SQLite), or not see what it did (PostgreSQL). SQLite lets one
-   * transaction write at a time; on PostgreSQL many do, and when two change the same row the later one is rolled back and `work` is
-   * run again: it must leave nothing behind but what it answers. `reads` ["begin"] says what it reads there.
+   * only, never the store's own: those would wait for it (SQLite), or not see what it did (PostgreSQL). One transaction comes after
+   * the other.
    */
-  transaction<Result>(
-    work: (parts: StoreParts) => Promise<Result>,
-    options?: { readonly reads?: TransactionReads },
-  ): Promise<Result>;
+  transaction<Result>(work: (parts: StoreParts) => Promise<Result>): Promise<Result>;
   /**
    * Runs `work`, which uses the store itself, while no other process on it runs work of this name. A SQLite file has one daemon
    * and no need for it. @throws store_busy when others do for ten minutes
    */
   exclusively<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
   /**
-   * Proves that no other daemon runs on a store in a file; null where several may, as on PostgreSQL: they divide the checks by
-   * leases. @throws store_busy while another has it
+   * Makes this process the one that writes, until `close`. A store in PostgreSQL takes no writes before; a file does, from
+   * commands beside a daemon. @throws store_busy with who writes, when that does not end in time
    */
-  takeOwnerLock(): Promise<OwnerLock | null>;
+  takeWriter(options?: TakeWriterOptions): Promise<Writer>;
   /** Now by the clock that decides about leases: the database server's, or for a file the machine's; epoch ms. */
   nowMs(): Promise<number>;
   /** Size of the database, with SQLite's write-ahead log or PostgreSQL's indexes, bytes. */

@@ -55,6 +55,7 @@ import { createDeadAssetReading } from "./read/dead-assets.ts";
 import { createIncidentPages } from "./read/incident-page.ts";
 import type { IncidentReading } from "./read/incidents.ts";
 import type { Running } from "./read/running.ts";
+import { addAlertRedirects } from "./pages/incidents/alert-redirects.ts";
 import { addIncidentPages } from "./pages/incidents/routes.ts";
 import { addOrganizationPages } from "./pages/organization/routes.ts";
 import { addOverviewPage } from "./pages/overview/routes.ts";
@@ -176,28 +177,14 @@ export function createWeb(options: WebOptions): Web {
     onError: (error) => options.logger.warn({ err: error }, "the use of a session could not be noted"),
   });
   const server = createServer(options, bound, sessions);
-  const { transport = sockets } = options;
   return {
     listen: async (listen) => {
-      // The host may have colons of its own.
-      const colon = listen.lastIndexOf(":");
-      const host = listen.slice(0, colon);
-      const port = Number(listen.slice(colon + 1));
-      // A host of IPv6 is written in brackets before its port.
-      const plainHost = host.replace(/^\[(.*)\]$/, "$1");
-      bound.listenHost = host;
-      bound.isLoopback = isLoopbackHost(host);
-      let found: AddressInfo;
-      try {
-        found = await transport.listen(server, { host: plainHost, port });
-      } catch (error) {
-        const message = `cannot listen on ${listen}: ${await describeListenError(error, port)}`;
-        throw new FlatlineError("unavailable", message, { cause: error });
-      }
-      const shown = found.family === "IPv6" ? `[${found.address}]` : found.address;
-      // A name of this machine may be one of the loopback interface.
-      bound.isLoopback = isLoopbackHost(shown);
-      return { host: found.address, port: found.port, url: `http://${shown}:${found.port}` };
+      const { address, isLoopback } = await bindServer(server, listen, options.transport, (host) => {
+        bound.listenHost = host;
+        bound.isLoopback = isLoopbackHost(host);
+      });
+      bound.isLoopback = isLoopback;
+      return address;
     },
     endStaleSessions: () => sessions.endStale(),
     close: async (graceMs = defaultGraceMs) => {
@@ -208,6 +195,32 @@ export function createWeb(options: WebOptions): Web {
       await forced;
     },
   };
+}
+
+/** Begins to listen at a checked `server.listen`; `onHost` is called with its host before. @throws FlatlineError unavailable when it cannot */
+export async function bindServer(
+  server: FastifyInstance,
+  listen: string,
+  transport: WebTransport = sockets,
+  onHost: (host: string) => void = () => undefined,
+): Promise<{ readonly address: WebAddress; readonly isLoopback: boolean }> {
+  // The host may have colons of its own.
+  const colon = listen.lastIndexOf(":");
+  const host = listen.slice(0, colon);
+  const port = Number(listen.slice(colon + 1));
+  onHost(host);
+  let found: AddressInfo;
+  try {
+    // A host of IPv6 is written in brackets before its port.
+    found = await transport.listen(server, { host: host.replace(/^\[(.*)\]$/, "$1"), port });
+  } catch (error) {
+    const message = `cannot listen on ${listen}: ${await describeListenError(error, port)}`;
+    throw new FlatlineError("unavailable", message, { cause: error });
+  }
+  const shown = found.family === "IPv6" ? `[${found.address}]` : found.address;
+  const address = { host: found.address, port: found.port, url: `http://${shown}:${found.port}` };
+  // A name of this machine may be one of the loopback interface.
+  return { address, isLoopback: isLoopbackHost(shown) };
 }
 
 /** Where it listens, as the guard has to know it. */
@@ -348,6 +361,7 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
   const withPages = { ...withBodies, site, pages: incidentPages, deadAssets };
   void server.register(async (scope) => addIncidentPages(scope, withPages));
   void server.register(async (scope) => addOrganizationPages(scope, withPages));
+  void server.register(async (scope) => addAlertRedirects(scope, withPages));
   void server.register(async (scope) => addStatusRoute(scope, access, withPages));
   void server.register(async (scope) => addOverviewPage(scope, { ...withPages, past: options.page }));
   void server.register(async (scope) =>

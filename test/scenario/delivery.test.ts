@@ -132,8 +132,7 @@ const none = Promise.resolve([]);
 function withOutbox(changes: Partial<OutboxStore>): OutboxOptions["store"] {
   return {
     outbox: store.outbox,
-    transaction: (work, how) =>
-      store.transaction((parts) => work({ ...parts, outbox: { ...parts.outbox, ...changes } }), how),
+    transaction: (work) => store.transaction((parts) => work({ ...parts, outbox: { ...parts.outbox, ...changes } })),
   };
 }
 
@@ -382,9 +381,9 @@ describe("retries", () => {
 describe("a queue of which nothing is due", () => {
   it("is looked at without a transaction", async () => {
     let transactions = 0;
-    const counting: OutboxOptions["store"]["transaction"] = (work, how) => {
+    const counting: OutboxOptions["store"]["transaction"] = (work) => {
       transactions++;
-      return store.transaction(work, how);
+      return store.transaction(work);
     };
     open([receiver("ops", () => accepted)], { store: { outbox: store.outbox, transaction: counting } });
     await enqueue("n1", "ops");

@@ -1,9 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { hourMs, minuteMs } from "../../src/base/time.ts";
-import { createOutsideActs } from "../../src/alerting/outside-acts.ts";
-import type { Store } from "../../src/store/store.ts";
-import { quietSettings } from "../support/quiet-settings.ts";
 import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "../support/alerting-world.ts";
 import { storeEngines, type StoreEngineCase } from "../support/store/engines.ts";
 
@@ -242,30 +239,6 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
     ]);
     expect(said.slice(-2)).toEqual(["escalated 1", "acknowledged 1"]);
     expect(world.sent("ops").flat()).not.toContain(expect.stringContaining("acknowledged"));
-  });
-
-  it("is acted on from outside once, also when a conflict makes the store begin the act again", async () => {
-    await open();
-    await world.run("a", "fail");
-    await world.advance(minuteMs);
-    const incident = await world.store.incidents.find(1);
-    const again: Store["transaction"] = async (work, reads) => {
-      const lost = world.store.transaction(async (parts) => Promise.reject(await work(parts)), reads);
-      await lost.catch(() => undefined);
-      return world.store.transaction(work, reads);
-    };
-    const acts = createOutsideActs({
-      store: { ...world.store, transaction: again },
-      clock: world.clock,
-      settings: () => quietSettings,
-      silencesOf: () => ({ add: () => Promise.reject(new Error("no silence")) }),
-      newId: () => "id",
-      onChange: () => undefined,
-    });
-    const said = { receiver: "ops", incidentKey: incident?.id ?? "", occurredAtMs: world.clock.nowMs(), person: null };
-    const apply = () => acts.applyIncident({ ...said, id: "event-1", kind: "acknowledged" });
-
-    expect([await apply(), await apply()]).toEqual(["applied", "repeated"]);
   });
 
   describe("an act on an incident", () => {

@@ -339,6 +339,6 @@ function vanishing(store: Store): Store & { vanish: () => void } {
     },
     runs: wrap(store.runs),
     owners: wrap(store.owners),
-    transaction: (work, options) => unlessGone(() => store.transaction(work, options))(),
+    transaction: (work) => unlessGone(() => store.transaction(work))(),
   };
 }

@@ -102,7 +102,7 @@ describe("a process that crashes", () => {
     let isKilled = false;
     const dying: OutboxOptions["store"] = {
       outbox: store.outbox,
-      transaction: (work, how) => (isKilled ? new Promise(() => undefined) : store.transaction(work, how)),
+      transaction: (work) => (isKilled ? new Promise(() => undefined) : store.transaction(work)),
     };
     await enqueue(backlog);
     startOutbox("crashed", { store: dying }, (notification, signal) =>

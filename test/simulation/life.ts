@@ -12,7 +12,7 @@ import { openDatabase } from "../../src/store/engine/sqlite-file.ts";
 import { openEventDatabase } from "../../src/store/events/database.ts";
 import { createEventPosts } from "../../src/store/events/posts.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { OwnerLock } from "../../src/store/runs/owner-lock.ts";
+import type { Writer } from "../../src/store/writer.ts";
 import { createSimulatedDisk, type OnCommit, type SimulatedDisk } from "./disk.ts";
 import { token } from "./fleet.ts";
 import { SimulatedNetwork, type FarSide } from "./network.ts";
@@ -63,7 +63,7 @@ export function createLife(options: LifeOptions): Life {
   /** Those that wait for an answer; not a race with a promise of the death, which would keep every answer until then. */
   const asking = new Set<(answer: null) => void>();
   let server: FastifyInstance | null = null;
-  let lock: OwnerLock | null = null;
+  let writer: Writer | null = null;
   const { clock, end: endTimers } = options.clock.lifetime();
   const network = new SimulatedNetwork({ clock: options.clock, farSides: options.farSides, onSent: options.onSent });
   const disk = createSimulatedDisk({
@@ -82,7 +82,7 @@ export function createLife(options: LifeOptions): Life {
     endTimers();
     network.kill();
     disk.kill();
-    lock?.release();
+    void writer?.release();
   }
 
   const app = createApp(options.config, {
@@ -112,17 +112,9 @@ export function createLife(options: LifeOptions): Life {
         // Looks at real files take real time, which would make what happens next depend on the machine.
         problem: async () => null,
         bytes: async () => ("path" in where ? statSync(where.path).size : 0),
-        takeOwnerLock: async () => {
-          const taken = await store.takeOwnerLock();
-          lock = taken;
-          return taken === null
-            ? null
-            : {
-                release: () => {
-                  lock = null;
-                  taken.release();
-                },
-              };
+        takeWriter: async (given) => {
+          writer = await store.takeWriter(given);
+          return writer;
         },
       };
     },

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 
-import { dayMs, eventLoopTurn, hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
+import { createSystemClock, dayMs, eventLoopTurn, hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import { importEvents } from "../../src/store/events/import.ts";
+import { openStore } from "../../src/store/open.ts";
 import type { VirtualClock } from "../support/virtual-clock.ts";
 import type { Chance } from "./chance.ts";
 import { slugs } from "./fleet.ts";
@@ -187,8 +188,11 @@ export class EventStream {
     let outcome: "done" | "failed" | null = null;
     const work = async (): Promise<void> => {
       await writeFile(path, batch.body);
+      const location = { path: join(this.#folder, "flatline.db") };
+      // The first one makes it.
+      await (await openStore({ ...location, clock: createSystemClock() })).close();
       await importEvents({
-        location: { path: join(this.#folder, "flatline.db") },
+        location,
         files: [{ path, name: "events.ndjson" }],
         rebaseToMs: null,
         again: false,

@@ -261,20 +261,18 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
   }
 
   /** The transaction in which answers are stored, and the next deliveries are leased. */
-  const crashingOutbox: Store["transaction"] = (work, how) =>
-    store.transaction(
-      (parts) =>
-        work({
-          ...parts,
-          outbox: {
-            ...parts.outbox,
-            settle: async (ended, by) => {
-              if (ended.length > 0 && crashing("acknowledge")) throw new Crash("acknowledge");
-              return parts.outbox.settle(ended, by);
-            },
+  const crashingOutbox: Store["transaction"] = (work) =>
+    store.transaction((parts) =>
+      work({
+        ...parts,
+        outbox: {
+          ...parts.outbox,
+          settle: async (ended, by) => {
+            if (ended.length > 0 && crashing("acknowledge")) throw new Crash("acknowledge");
+            return parts.outbox.settle(ended, by);
           },
-        }),
-      how,
+        },
+      }),
     );
 
   let appliedAtMs = startMs;

@@ -161,18 +161,14 @@ export function createOutbox(options: OutboxOptions): Outbox {
     answers = [];
     const nowMs = clock.nowMs();
     try {
-      const { ours, leased } = await store.transaction(
-        async ({ outbox, deliveries }) => {
-          const ends = stored.map(({ end }) => end);
-          const ids = ends.length === 0 ? [] : await outbox.settle(ends, owner);
-          await deliveries.add(stored.map((answer) => answer.attempt));
-          for (const { receiver, pausedUntilMs } of stored)
-            if (pausedUntilMs !== null) await outbox.pause({ receiver, nowMs, untilMs: pausedUntilMs });
-          return { ours: new Set(ids), leased: claims.length === 0 ? [] : await outbox.claim(claims) };
-        },
-        // What others claim meanwhile is passed over, and is no reason to begin again.
-        { reads: "latest" },
-      );
+      const { ours, leased } = await store.transaction(async ({ outbox, deliveries }) => {
+        const ends = stored.map(({ end }) => end);
+        const ids = ends.length === 0 ? [] : await outbox.settle(ends, owner);
+        await deliveries.add(stored.map((answer) => answer.attempt));
+        for (const { receiver, pausedUntilMs } of stored)
+          if (pausedUntilMs !== null) await outbox.pause({ receiver, nowMs, untilMs: pausedUntilMs });
+        return { ours: new Set(ids), leased: claims.length === 0 ? [] : await outbox.claim(claims) };
+      });
       for (const { end, onStored } of stored) onStored(ours.has(end.id));
       if (stored.length > 0) options.onAnswered?.();
       return leased;

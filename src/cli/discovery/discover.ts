@@ -10,7 +10,7 @@ import type { CliContext, RegisterCommand } from "../context.ts";
 import { askYesNo } from "../confirmation.ts";
 import { printable, renderTable } from "../table.ts";
 import { asJson } from "../values.ts";
-import { withStore } from "../with-store.ts";
+import { withStore, type OpenedStore } from "../with-store.ts";
 
 interface Flags {
   readonly config?: string;
@@ -177,7 +177,7 @@ function readHeld(config: Config, context: CliContext, name: string): Promise<He
 /** Applies the held list that was read, and no other; the daemon follows. @throws conflict when it is another one by now */
 function acceptHeld(config: Config, context: CliContext, { name, digest }: HeldView): Promise<ListChange> {
   const by = actor(context.userName(), "cli");
-  return withStore(config, context, ({ store, clock }) =>
+  const accept = ({ store }: OpenedStore): Promise<ListChange> =>
     store.transaction(async (parts) => {
       const state = await parts.discovery.state(name);
       const after = await parts.discovery.list(name, "held");
@@ -187,8 +187,8 @@ function acceptHeld(config: Config, context: CliContext, { name, digest }: HeldV
           `the source ${name} gave another list meanwhile, and nothing was applied: run the command again to see it`,
         );
       const before = (await parts.discovery.list(name, "applied")) ?? [];
-      const nowMs = clock.nowMs();
+      const nowMs = context.clock.nowMs();
       return applyList(parts, state, { before, after, digest, nowMs, action: "discovery.accept", actor: by });
-    }),
-  );
+    });
+  return withStore(config, context, accept, { writes: true });
 }

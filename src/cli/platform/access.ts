@@ -2,11 +2,10 @@ import { actor } from "../../contract/actor.ts";
 import { createHttpDispatcher } from "../../base/http-dispatcher.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { ReleaseGroup } from "../../base/lifecycle.ts";
-import { createSilentLogger } from "../../base/logger.ts";
 import type { Config, RemoteSourceConfig } from "../../config/config.ts";
 import type { PlatformApi } from "../../contract/platform-api.ts";
 import { closeWithinMs, type ActDeps } from "../with-store.ts";
-import { openStoreParts } from "../../daemon/parts.ts";
+import { openConfiguredStore } from "../../daemon/parts.ts";
 import { createEmbeddedSource, createRemoteSource, type RemoteSourceDeps } from "../../daemon/source.ts";
 
 /** API v2 for a command, as the holder of one key. */
@@ -28,6 +27,7 @@ export async function openPlatformAccess(
   config: Config,
   deps: PlatformAccessDeps,
   slug: string | undefined,
+  { writes }: { readonly writes: boolean },
 ): Promise<PlatformAccess> {
   const { source } = config;
   if (!source.isLocal) return openRemote(config, source, deps, slug);
@@ -45,10 +45,10 @@ export async function openPlatformAccess(
     await releases.releaseAll(deps.clock, closeWithinMs);
   };
   try {
-    const logger = createSilentLogger();
     const author = actor(deps.userName(), "cli");
-    const parts = await openStoreParts(config, { ...deps, logger }, releases, { mustExist: true });
-    return { api: createEmbeddedSource(config, { ...parts, author }).forOrganization(chosen), close };
+    const store = await openConfiguredStore(config, deps, releases, { mustExist: true });
+    if (writes && config.storage.url !== null) await store.takeWriter();
+    return { api: createEmbeddedSource(config, { store, clock: deps.clock, author }).forOrganization(chosen), close };
   } catch (error) {
     await close();
     throw error;

@@ -69,7 +69,7 @@ async function review(id: string, flags: ReviewFlags, context: CliContext): Prom
     return;
   }
   const { config } = await loadFleetConfig(flags.config, context);
-  const access = await openPlatformAccess(config, context, flags.slug);
+  const access = await openPlatformAccess(config, context, flags.slug, { writes: true });
   try {
     const found = await findProposal(access.api, wanted, context);
     const request = requestOf(wanted, found);

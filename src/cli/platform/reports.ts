@@ -54,7 +54,7 @@ export const registerReports: RegisterCommand = (program: Command, context: CliC
         context.stderr.write(
           `flatline: the service seems to ignore the filter ${name}, an extension of flatline; it is applied here\n`,
         );
-      const access = await openPlatformAccess(config, { ...context, onIgnoredFilter }, query.slug);
+      const access = await openPlatformAccess(config, { ...context, onIgnoredFilter }, query.slug, { writes: false });
       try {
         await list(access.api, query, flags, context);
       } finally {

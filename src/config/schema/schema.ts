@@ -162,13 +162,11 @@ export const storageShape = {
   path: filePath()
     .default("./data/flatline.db")
     .describe("The SQLite database's file; relative to the working directory. Not with `url`."),
-  url: secretText(
-    "A PostgreSQL in place of the file, which replicas share: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. A secret.",
-  ),
+  url: secretText("A PostgreSQL in place of the file: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. A secret."),
   urlFile: secretFile("the URL").optional(),
   poolSize: wholeNumber({ min: 2, max: 500 })
     .default(10)
-    .describe("Connections to the PostgreSQL of `url` at most; each replica has so many."),
+    .describe("Connections to the PostgreSQL of `url` at most, and one that keeps the row of who writes."),
   retention: duration({ minMs: hourMs, maxMs: 3_650 * dayMs })
     .prefault("90d")
     .describe("How long verdicts are kept."),

@@ -199,16 +199,11 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
      * of the same receiver and recipient is still queued or leased.
      */
     claim: (claims: readonly OutboxClaim[]): Promise<readonly LeasedEntry[]> =>
-      inTransaction(
-        db,
-        async (db) => {
-          const leased: LeasedEntry[] = [];
-          for (const claim of claims) leased.push(...(await claimRows(db, claim)));
-          return leased;
-        },
-        // Rows that others claim meanwhile are skipped, so that nothing begins again.
-        "latest",
-      ),
+      inTransaction(db, async (db) => {
+        const leased: LeasedEntry[] = [];
+        for (const claim of claims) leased.push(...(await claimRows(db, claim)));
+        return leased;
+      }),
     /** Ends the leases of these deliveries. Returns the ids of those that `owner` still held; the others are unchanged. */
     settle: (ended: readonly EndedDelivery[], owner: string): Promise<readonly string[]> =>
       inTransaction(db, async (db) => {

@@ -19,11 +19,6 @@ export interface StoreDialect {
    * which all others wait for, and no locks of rows.
    */
   readonly hasConcurrentWriters: boolean;
-  /**
-   * How many versions ahead of the program the schema may be: replicas of two versions run side by side during an upgrade. A
-   * file has one flatline, which is upgraded as a whole.
-   */
-  readonly versionsAhead: number;
   /** Returns the lock of a select's rows as text; nothing where no other transaction writes. */
   readonly lock: (text: string) => RawBuilder<unknown>;
   /** Returns a table with the one column `value`, from one parameter: the statement's text is the same for any number of texts. */
@@ -51,7 +46,6 @@ export const dialects = {
   sqlite: {
     engine: "sqlite",
     hasConcurrentWriters: false,
-    versionsAhead: 0,
     lock: () => sql.raw(""),
     texts: (values) => sql`json_each(${JSON.stringify(values)})`,
     rowsAtOnce: (rows) => sqliteLengths.find((length) => length <= rows) ?? 1,
@@ -72,7 +66,6 @@ export const dialects = {
   postgres: {
     engine: "postgres",
     hasConcurrentWriters: true,
-    versionsAhead: 1,
     lock: (text) => sql.raw(text),
     texts: (values) => sql`(select unnest(${values}::text[]) as value)`,
     // One parameter for each column takes a third of one for each cell, and gives one text for any number of rows.
@@ -108,20 +101,36 @@ export function dialectOf<Schema>(db: Kysely<Schema>): StoreDialect {
   return db.getExecutor().adapter instanceof PostgresAdapter ? dialects.postgres : dialects.sqlite;
 }
 
+/** Does work after the work before it has ended. */
+export type Turns = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
 /** The adapter of a PostgreSQL whose work is paced by the clock of its process. */
 export class ClockedPostgresAdapter extends PostgresAdapter {
   readonly clock: Clock;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(clock: Clock) {
     super();
     this.clock = clock;
   }
+
+  readonly takeTurn: Turns = (work) => {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  };
 }
 
 /** Returns the clock by which work on a connection or transaction is tried again. */
 export function clockOf<Schema>(db: Kysely<Schema>): Clock {
   const { adapter } = db.getExecutor();
   return adapter instanceof ClockedPostgresAdapter ? adapter.clock : createSystemClock();
+}
+
+/** Returns what transactions wait for; SQLite's connection itself has one at a time. */
+export function turnsOf<Schema>(db: Kysely<Schema>): Turns {
+  const { adapter } = db.getExecutor();
+  return adapter instanceof ClockedPostgresAdapter ? adapter.takeTurn : (work) => work();
 }
 
 /**

@@ -13,6 +13,9 @@ export function createMetaStore(db: Db) {
     get,
     /** Stores `value` unless the name has one; returns the stored value. */
     getOrSet: async (name: string, value: string): Promise<string> => {
+      const known = await get(name);
+      // What only reads needs no right to write for it.
+      if (known !== null) return known;
       await db
         .insertInto("meta")
         .values({ name, value })

@@ -1,13 +1,11 @@
 import { FlatlineError, messageOf } from "../../base/errors.ts";
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
-const serializationFailure = "40001";
-const deadlock = "40P01";
 
 /** Temporary conditions. */
 const busyCodes: Readonly<Record<string, string>> = {
-  [serializationFailure]: "other transactions changed the same rows",
-  [deadlock]: "deadlock with another transaction",
+  "40001": "other transactions changed the same rows",
+  "40P01": "deadlock with another transaction",
   "25P03": "a transaction was idle for too long",
   "53300": "it has no connection left: lower storage.poolSize, or raise its max_connections",
   "55000": "it accepts no connections at the moment",
@@ -53,12 +51,6 @@ const unusableCodes: Readonly<Record<string, string>> = {
 
 // Errors that pg throws without a code.
 const lostConnection = /connection terminated|connection timeout|timeout exceeded|query read timeout|not queryable/i;
-
-/** Returns whether the whole transaction may succeed when it is repeated. */
-export function isConflict(error: unknown): boolean {
-  const code = codeOf(error instanceof FlatlineError ? error.cause : error);
-  return code === serializationFailure || code === deadlock;
-}
 
 /** Returns whether the connection failed before a query, for a temporary reason. */
 export function isBusy(error: unknown): boolean {

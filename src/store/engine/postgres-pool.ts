@@ -6,12 +6,15 @@ import { driverUrl, postgresPlace } from "../../base/postgres-url.ts";
 import { retrying } from "../../base/retry.ts";
 import { redact } from "../../base/secret.ts";
 import { createSystemClock, minuteMs, secondMs, type Clock } from "../../base/time.ts";
+import { isChange, type Fence } from "./fence.ts";
 import type { PostgresLocation } from "./location.ts";
 import { connectionError, isBusy, isLost, statementError } from "./postgres-error.ts";
 
 export interface PostgresPoolOptions extends PostgresLocation {
-  /** For migrations, whose statements may take minutes. */
-  readonly isPatient?: boolean;
+  /** How long a statement may take [30 s]: those of the store take milliseconds. */
+  readonly timeoutMs?: number;
+  /** Decides what may be written [all]. */
+  readonly fence?: Fence;
   /** Retries the first connection for this long [1 s]: a database may start at the same time as flatline. */
   readonly firstConnectionWithinMs?: number;
   /** Paces retries [the machine's: a database takes real time, whatever the clock of a test says]. */
@@ -27,15 +30,16 @@ export interface StorePool extends PostgresPool {
 }
 
 const defaultPoolSize = 10;
-// Includes the wait for a pool slot; as long as the lease of a shard.
+// Includes the wait for a pool slot.
 const connectTimeoutMs = 10 * secondMs;
 // Statements of the store take milliseconds; a longer one means a server that hangs, or a bad plan.
-const statementTimeoutMs = 30 * secondMs;
-const patientTimeoutMs = 10 * minuteMs;
+const defaultTimeoutMs = 30 * secondMs;
+/** For migrations and imports, whose statements may take minutes. */
+export const patientTimeoutMs = 10 * minuteMs;
 // The server's own limit fires first; this one is for a server that does not answer.
 const answerMarginMs = 5 * secondMs;
-// A suspended replica holds the locks of its transaction no longer than its leases.
-const idleTransactionMs = 10 * secondMs;
+// The transaction of a suspended process holds the writer's row no longer than the row is its own.
+const idleTransactionMs = 8 * secondMs;
 const lockTimeoutMs = 5 * secondMs;
 const idleMs = minuteMs;
 const firstRetryMs = 50;
@@ -50,27 +54,30 @@ const endWithinMs = 5 * secondMs;
  * set here.
  */
 export function createPostgresPool(options: PostgresPoolOptions): StorePool {
-  const { url, poolSize = defaultPoolSize, isPatient = false, retryClock = createSystemClock() } = options;
-  const { createPool = (config) => new Pool(config) } = options;
+  const { url, poolSize = defaultPoolSize, timeoutMs = defaultTimeoutMs, fence = null } = options;
+  const { retryClock = createSystemClock(), createPool = (config) => new Pool(config) } = options;
   const place = postgresPlace(url.reveal());
-  const timeoutMs = isPatient ? patientTimeoutMs : statementTimeoutMs;
   const pool = createPool({
     connectionString: driverUrl(url.reveal()),
     max: poolSize,
-    connectionTimeoutMillis: connectTimeoutMs,
+    connectionTimeoutMillis: Math.min(connectTimeoutMs, timeoutMs),
     idleTimeoutMillis: idleMs,
     keepAlive: true,
     application_name: "flatline",
     statement_timeout: timeoutMs,
-    query_timeout: timeoutMs + answerMarginMs,
-    lock_timeout: lockTimeoutMs,
+    query_timeout: timeoutMs + Math.min(answerMarginMs, timeoutMs),
+    lock_timeout: Math.min(lockTimeoutMs, timeoutMs),
     idle_in_transaction_session_timeout: idleTransactionMs,
     types: { getTypeParser },
   });
   // An idle connection was lost: the pool drops it and opens a new one.
   pool.on("error", ignore);
-  // A connection in use was lost: its statement rejects.
-  pool.on("connect", (client) => client.on("error", ignore));
+  pool.on("connect", (client) => {
+    // A connection in use was lost: its statement rejects.
+    client.on("error", ignore);
+    // It comes before the first statement; when it fails, so does that.
+    if (fence !== null) client.query("set default_transaction_read_only = on").catch(ignore);
+  });
   const names = createStatementNames();
   const clients = new WeakMap<PoolClient, StoreClient>();
   let connectWithinMs = options.firstConnectionWithinMs ?? retryWithinMs;
@@ -87,7 +94,7 @@ export function createPostgresPool(options: PostgresPoolOptions): StorePool {
 
   async function connect(): Promise<StoreClient> {
     const client = await pool.connect();
-    const known = clients.get(client) ?? new StoreClient(client, { place, names, leave });
+    const known = clients.get(client) ?? new StoreClient(client, { place, names, fence, leave });
     clients.set(client, known);
     connectWithinMs = retryWithinMs;
     return known;
@@ -142,14 +149,19 @@ export function createPostgresPool(options: PostgresPoolOptions): StorePool {
 interface LendingPool {
   readonly place: string;
   readonly names: StatementNames;
+  readonly fence: Fence | null;
   /** Called when the connection is released. */
   readonly leave: () => void;
 }
+
+const beginning = /^(?:begin|start transaction)\b/;
+const ending = /^(?:commit|rollback)$/;
 
 /** A connection while it is in use. */
 class StoreClient {
   readonly #client: PoolClient;
   readonly #pool: LendingPool;
+  #isInTransaction = false;
   #isLost = false;
 
   constructor(client: PoolClient, pool: LendingPool) {
@@ -158,6 +170,43 @@ class StoreClient {
   }
 
   async query(text: string, parameters: readonly unknown[] = []): Promise<QueryResult> {
+    const { fence } = this.#pool;
+    if (fence === null) return this.#send(text, parameters);
+    if (beginning.test(text)) return this.#begin(fence, text);
+    if (ending.test(text)) this.#isInTransaction = false;
+    else if (!this.#isInTransaction && isChange(text)) return this.#sendFenced(fence, text, parameters);
+    return this.#send(text, parameters);
+  }
+
+  /** Begins a transaction, and holds the writer's row in the same exchange with the server. */
+  async #begin(fence: Fence, text: string): Promise<QueryResult> {
+    const result = await this.#send(fence.begin(text), []);
+    const [begun, held] = result as unknown as readonly QueryResult[];
+    if (held?.rows.length === 1 && begun !== undefined) {
+      this.#isInTransaction = true;
+      return begun;
+    }
+    await this.#send("rollback", []);
+    fence.close();
+    throw fence.lostError();
+  }
+
+  /** A statement that changes something is a transaction of its own. */
+  async #sendFenced(fence: Fence, text: string, parameters: readonly unknown[]): Promise<QueryResult> {
+    await this.#begin(fence, "begin");
+    try {
+      const result = await this.#send(text, parameters);
+      await this.#send("commit", []);
+      return result;
+    } catch (error) {
+      await this.#send("rollback", []).catch(() => (this.#isLost = true));
+      throw error;
+    } finally {
+      this.#isInTransaction = false;
+    }
+  }
+
+  async #send(text: string, parameters: readonly unknown[]): Promise<QueryResult> {
     try {
       // The previous statement may still be running: nothing is queued behind it.
       if (this.#isLost) throw new FlatlineError("store_busy", `the connection to ${this.#pool.place} was lost`);
@@ -171,6 +220,7 @@ class StoreClient {
   }
 
   release(isDiscarded = false): void {
+    this.#isInTransaction = false;
     this.#client.release(isDiscarded || this.#isLost);
     this.#pool.leave();
   }

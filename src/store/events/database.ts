@@ -17,6 +17,8 @@ export interface EventDatabaseOptions {
   readonly clock: Clock;
   /** Where the rows of an import lie until they are merged [in memory]. */
   readonly staging?: "disk";
+  /** The epoch in which this process writes to a PostgreSQL [0, of a file]. */
+  readonly epoch?: number;
   /** How the file is opened [openDatabase]. */
   readonly connect?: (path: string) => ReturnType<typeof openDatabase>;
 }
@@ -32,8 +34,8 @@ const [firstMs, longestMs] = [5, 100];
 export async function openEventDatabase(location: StoreLocation, options: EventDatabaseOptions): Promise<PlainDb> {
   if ("url" in location) {
     // Loaded on demand.
-    const { openPostgresDatabase } = await import("../engine/postgres-database.ts");
-    return openPostgresDatabase({ ...location, poolSize, isPatient: options.staging === "disk" });
+    const { openPostgresEvents } = await import("../engine/postgres-database.ts");
+    return openPostgresEvents({ ...location, poolSize }, options);
   }
   const { clock, connect = (path: string) => openDatabase(path, 0) } = options;
   const path = eventsPathOf(location.path);
@@ -114,13 +116,12 @@ async function stoppable<Result>(
     if (waitMs === Infinity) {
       // A concurrent transaction with the same ids may take minutes.
       await sql`SET LOCAL lock_timeout = 0`.execute(transaction);
-      await sql`SET LOCAL idle_in_transaction_session_timeout = '2min'`.execute(transaction);
     }
     return work(transaction);
   };
   signal.addEventListener("abort", cancel);
   try {
-    return await inTransaction(connection, patiently, "latest");
+    return await inTransaction(connection, patiently);
   } finally {
     signal.removeEventListener("abort", cancel);
   }

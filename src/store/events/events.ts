@@ -94,13 +94,13 @@ export function createEventStore(db: PlainDb, sums: EventSums | null = null) {
      * id).
      */
     add: (events: readonly LivenessEvent[]): Promise<IngestOutcome> =>
-      inTransaction(db, (transaction) => addEvents(transaction, events), "latest"),
+      inTransaction(db, (transaction) => addEvents(transaction, events)),
     /** Deletes events and rollups at or before `beforeMs`, at most `maxRows` of each table at a time. */
     prune: (limits: PruneLimits): Promise<Pruned> =>
-      inTransaction(db, (transaction) => pruneEvents(transaction, limits), "latest"),
+      inTransaction(db, (transaction) => pruneEvents(transaction, limits)),
     /** Deletes an organization's events and rollups, at most `maxRows` of each table at a time; answers the deleted events. */
     forget: (slug: string, maxRows: number): Promise<{ readonly removed: number; readonly hasMore: boolean }> =>
-      inTransaction(db, (transaction) => forgetEvents(transaction, slug, maxRows), "latest"),
+      inTransaction(db, (transaction) => forgetEvents(transaction, slug, maxRows)),
   };
 }
 

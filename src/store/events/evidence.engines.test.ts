@@ -24,7 +24,7 @@ describe.each(storeEngines)("on $engine", (engine) => {
         `${nowMs},globex,URL,tls,,7`,
       ].join("\n");
       await world.import([await world.write("events.csv", csv)]);
-      const posts = await openPosts(world.location);
+      const posts = await openPosts(world);
       const events = [
         { at: nowMs, slug: "acme", attributes: { checker: "a", reason: "tls" } },
         { at: nowMs, slug: "acme", status: "DETECTED_AS_ALIVE", attributes: { reason: "tls" } },

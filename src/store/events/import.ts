@@ -7,7 +7,6 @@ import type { Clock } from "../../base/time.ts";
 import { takeTransactionLock } from "../engine/advisory-lock.ts";
 import { dialectOf } from "../engine/dialect.ts";
 import type { StoreLocation } from "../engine/location.ts";
-import { openStore } from "../open.ts";
 import type { PlainDb } from "../schema.ts";
 import { openEventDatabase, untilWritten, writeEvents } from "./database.ts";
 import { mergeStaged } from "./merge.ts";
@@ -16,8 +15,10 @@ import type { EventLayout } from "./rules.ts";
 import { openStage, Staging } from "./stage.ts";
 
 export interface ImportOptions {
-  /** Location of the store; created if it is missing. */
+  /** Location of an open store that this process writes to. */
   readonly location: StoreLocation;
+  /** The writer's [0, of a file]. */
+  readonly epoch?: number;
   readonly files: readonly EventFile[];
   /** How the files are written [as documented, with offsets]. */
   readonly layout?: EventLayout;
@@ -56,14 +57,12 @@ export interface ImportOutcome {
  * @throws invalid_data with one issue per line, already_imported, no_input, too_large, usage, unavailable (signal), store_*
  */
 export async function importEvents(options: ImportOptions): Promise<ImportOutcome> {
-  const { location, signal, clock } = options;
-  // Creates the database, or migrates it.
-  await (await openStore({ ...location, clock })).close();
+  const { location, epoch = 0, signal, clock } = options;
   const inputs: EventInput[] = [];
   holdHeap();
   try {
     for (const file of options.files) inputs.push(await inputOfFile(file, signal, options.layout));
-    const db = await openEventDatabase(location, { clock, staging: "disk" });
+    const db = await openEventDatabase(location, { clock, epoch, staging: "disk" });
     try {
       return await db.connection().execute((connection) => importInputs(connection, db, inputs, options));
     } finally {

@@ -16,7 +16,7 @@ if (!isMainThread && parentPort !== null) {
 
   const openPosts = async (signal: AbortSignal): Promise<EventPosts> => {
     const location = "url" in given ? { url: new Secret(given.url) } : given;
-    return createEventPosts({ db: await openEventDatabase(location, { clock }), clock, signal });
+    return createEventPosts({ db: await openEventDatabase(location, { clock, epoch: given.epoch }), clock, signal });
   };
 
   const answer = createIngestAnswers(openPosts, clock);

@@ -37,7 +37,7 @@ async function withIngestIn(
   options: { readonly maxBodyBytes?: number } = {},
 ): Promise<void> {
   await using world = await makeWorld();
-  const ingest = createEventIngest({ location: world.location, clock: createSystemClock(), ...options });
+  const ingest = createEventIngest({ ...world, clock: createSystemClock(), ...options });
   try {
     await work(ingest, world);
   } finally {
@@ -258,7 +258,7 @@ describe.each(storeEngines)("on $engine,", (place) => {
     it("gives up what is under way, refuses what comes after it, and leaves nothing behind", async () => {
       await using world = await createWorldOn(place);
       const clock = createSystemClock();
-      const ingest = createEventIngest({ location: world.location, clock });
+      const ingest = createEventIngest({ ...world, clock });
       const events = Array.from({ length: 40_000 }, (_, index) => death(startMs + index, "acme"));
       await ingest.ingest(body([]), noKey);
       const posting = ingest.ingest(body(toNdjson(events)), noKey).catch((error: unknown) => error);
@@ -268,7 +268,7 @@ describe.each(storeEngines)("on $engine,", (place) => {
       expect(await posting).toMatchObject({ code: "unavailable" });
       await expect(ingest.ingest(body([]), noKey)).rejects.toMatchObject({ code: "unavailable" });
       expect(await world.store.events.isEmpty()).toBe(true);
-      const next = createEventIngest({ location: world.location, clock });
+      const next = createEventIngest({ ...world, clock });
       expect(await next.ingest(body([]), noKey)).toMatchObject({ stored: 0 });
       await next.close();
     });
@@ -300,7 +300,7 @@ it("lets its thread go when there was nothing to store for a while, and starts a
 it("stores a post that met a locked database when it is sent again, once", async () => {
   await using world = await createEventWorld();
   const { databasePath } = world;
-  const posts = await openPosts(world.location);
+  const posts = await openPosts(world);
   const other = new DatabaseSync(databasePath);
   const post = body([
     { at, slug: "acme", id: "1" },

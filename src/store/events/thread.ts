@@ -32,6 +32,8 @@ export interface EventIngest {
 export interface EventIngestOptions {
   /** Location of an open store: the schema must exist. */
   readonly location: StoreLocation;
+  /** The writer's [0, of a file]. */
+  readonly epoch?: number;
   readonly clock: Clock;
   /** Largest body, bytes [32 MiB] (CONTRACT 8). */
   readonly maxBodyBytes?: number;
@@ -70,7 +72,7 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
   const answerHere = options.openPosts === undefined ? null : createIngestAnswers(options.openPosts, options.clock);
 
   function start(): Worker {
-    const started = new Worker(workerUrl, { workerData: workerLocation(options.location) });
+    const started = new Worker(workerUrl, { workerData: workerLocation(options) });
     // The worker must not keep a stopping process alive.
     started.unref();
     const fail = (error: unknown): void => {
@@ -156,8 +158,8 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
 }
 
 /** The store's location for the worker: a Secret cannot be sent. */
-export type WorkerLocation = { readonly path: string } | { readonly url: string };
+export type WorkerLocation = { readonly epoch: number } & ({ readonly path: string } | { readonly url: string });
 
-function workerLocation(location: StoreLocation): WorkerLocation {
-  return "url" in location ? { url: location.url.reveal() } : { path: location.path };
+function workerLocation({ location, epoch = 0 }: EventIngestOptions): WorkerLocation {
+  return "url" in location ? { url: location.url.reveal(), epoch } : { path: location.path, epoch };
 }

@@ -69,8 +69,7 @@ export function createOwnerStore(db: PlainDb, leaseClock: LeaseClock) {
      * owner, up to its share. Returns null if its own epoch has ended, or if another process is balancing.
      */
     balance: (owner: Owner, now: BalancedAt): Promise<Balanced | null> =>
-      // READ COMMITTED: each row is changed by its current value.
-      inTransaction(db, (db) => balance(db, owner, { ...now, leaseClock }), "latest"),
+      inTransaction(db, (db) => balance(db, owner, { ...now, leaseClock })),
     /** Releases shards of this owner. */
     release: async ({ ownerId }: Owner, shards: readonly number[]): Promise<void> => {
       if (shards.length === 0) return;
@@ -84,15 +83,11 @@ export function createOwnerStore(db: PlainDb, leaseClock: LeaseClock) {
     },
     /** Releases all shards and ends the epoch. */
     leave: async ({ ownerId, epoch }: Owner): Promise<void> => {
-      await inTransaction(
-        db,
-        async (db) => {
-          await sql`update owners set epoch = epoch + 1, lease_until_ms = ${endedLease}
+      await inTransaction(db, async (db) => {
+        await sql`update owners set epoch = epoch + 1, lease_until_ms = ${endedLease}
             where owner_id = ${ownerId} and epoch = ${epoch}`.execute(db);
-          await freeEnded(db);
-        },
-        "latest",
-      );
+        await freeEnded(db);
+      });
     },
   };
 }

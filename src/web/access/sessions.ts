@@ -34,7 +34,7 @@ export function signedInAs({
 /** Begins, finds and ends sessions. */
 export type Sessions = ReturnType<typeof createSessions>;
 
-/** The sessions of who signed in on the page, in the store that all replicas share. */
+/** The sessions of who signed in on the page, in the store. */
 export interface SessionStorage {
   /** null: there is none of this SHA-256. */
   find(sha256: string): Promise<StoredSession | null>;

@@ -105,9 +105,9 @@ storage: { path: flatline.db }
     const listed = await runCli(["alerts", "list", "--url", daemon.url], { cwd: folder.path });
     expect(listed.stdout).toMatch(/ 40 +[\d.]+× +60 % /);
     const proposed = /The evidence speaks for the\s+checker/;
-    expect(await readText(`${daemon.url}/incidents/1`)).toMatch(proposed);
+    expect(await readText(`${daemon.url}/alerts/${id}`)).toMatch(proposed);
     await post(`alerts/${id}/judgement`, { verdict: "real" });
-    expect(await readText(`${daemon.url}/incidents/1`)).not.toMatch(proposed);
+    expect(await readText(`${daemon.url}/alerts/${id}`)).not.toMatch(proposed);
     await post(`alerts/${id}/judgement`, { verdict: "checker" });
 
     const checked = await runCli(["check", "--json"], { cwd: folder.path });

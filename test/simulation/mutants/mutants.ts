@@ -84,7 +84,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "drop-the-fence",
     promise: "a process that another one has taken over from writes nothing any more",
-    test: "src/store/runs/owners.engines.test.ts",
+    test: "src/store/writer.postgres.test.ts",
   },
 ];
 
@@ -123,7 +123,15 @@ export async function live(
 /** Runs a test; returns whether it passes. */
 export async function runTest(folder: string, test: string): Promise<boolean> {
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
-  const args = [vitest, "run", "--project", "unit", "--maxWorkers", "1", test];
+  const args = [
+    vitest,
+    "run",
+    "--project",
+    test.includes(".postgres.") ? "postgres" : "unit",
+    "--maxWorkers",
+    "1",
+    test,
+  ];
   return run(process.execPath, args, { cwd: folder, timeout: timeoutMs }).then(
     () => true,
     () => false,

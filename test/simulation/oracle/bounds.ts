@@ -53,6 +53,7 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     schema_version: 1,
     checks: organizations,
     shards: 64,
+    writer: 1,
     receiver_pauses: receivers,
     // One of each life, and of each doubt whether the store has taken a commit, of which there may be some within an hour. Those
     // that have ended go after the hour in which others have run their checks.

@@ -5,7 +5,6 @@ import { writeSync } from "node:fs";
 import { createSystemClock } from "../../../src/base/time.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { Board } from "../../../src/store/runs/board.ts";
-import type { OwnerLock } from "../../../src/store/runs/owner-lock.ts";
 import { CheckState } from "../../../src/store/runs/check-state.ts";
 import type { Owner } from "../../../src/store/runs/owners.ts";
 import { alertIdOf, reportOf, runNumberOf, slugs } from "./crash-runs.ts";
@@ -17,21 +16,19 @@ const check = "dead-asset-spike";
 const clock = createSystemClock();
 
 interface Part {
-  /** Kept: who lets go of it lets go of the store. */
-  readonly lock: OwnerLock | null;
   readonly board: Board;
   readonly runOwner: Owner;
 }
 
 async function takePart(): Promise<Part> {
-  const lock = await store.takeOwnerLock();
+  await store.takeWriter();
   const board = new Board();
   board.learn(await store.runs.load());
   const runOwner = await store.owners.register({ nowMs, leaseUntilMs });
   await store.owners.balance(runOwner, { nowMs, isAlone: true, renewedUntilMs: nowMs });
   const ids = await store.runs.addChecks(slugs.map((slug) => ({ check, slug })));
   for (const slug of slugs) board.name(ids.get(`${check} ${slug}`) ?? 0, { check, slug });
-  return { lock, board, runOwner };
+  return { board, runOwner };
 }
 
 /** Everything of it carries the number of the run, so that a half of it would be seen. */

@@ -14,6 +14,8 @@ export interface StorePlace {
   readonly location: StoreLocation;
   /** Opens the store once more, as another process would. `remove` closes it. The clock decides about leases, too. */
   open(clock: Clock): Promise<Store>;
+  /** In which the store that was opened last writes. */
+  epoch(): number;
   remove(): Promise<void>;
 }
 
@@ -39,11 +41,15 @@ function engineCase<Engine>(
   async function makePlace(): Promise<StorePlace> {
     const { location, remove } = await make();
     const opened: Store[] = [];
+    let epoch = 0;
     return {
       location,
+      epoch: () => epoch,
       open: async (clock) => {
         const store = await openStore({ ...location, ...options, clock, leaseClock: "caller" });
         opened.push(store);
+        // A file takes writes of every connection.
+        if ("url" in location) ({ epoch } = await store.takeWriter());
         return store;
       },
       remove: async () => {

@@ -18,6 +18,7 @@ import type { StoreEngineCase } from "./engines.ts";
 export interface EventWorld {
   readonly folder: string;
   readonly location: StoreLocation;
+  readonly epoch: number;
   readonly store: Store;
   /** Writes a file into the folder and answers its path. */
   write(name: string, content: string | Uint8Array): Promise<string>;
@@ -36,7 +37,7 @@ export async function createEventWorld(): Promise<FileEventWorld> {
   const folder = await makeFolder();
   const location = { path: join(folder, "flatline.db") };
   const store = await openStore({ ...location, clock: createSystemClock() });
-  const world = eventWorld(location, folder, store, () => store.close());
+  const world = eventWorld({ location, epoch: 0, folder, store }, () => store.close());
   return { ...world, location, databasePath: eventsPathOf(location.path) };
 }
 
@@ -44,24 +45,32 @@ export async function createEventWorld(): Promise<FileEventWorld> {
 export async function createWorldOn({ makePlace }: Pick<StoreEngineCase<string>, "makePlace">): Promise<EventWorld> {
   const place = await makePlace();
   const store = await place.open(createSystemClock());
-  return eventWorld(place.location, await makeFolder(), store, () => place.remove());
+  const { location } = place;
+  return eventWorld({ location, epoch: place.epoch(), folder: await makeFolder(), store }, () => place.remove());
 }
 
 /** The store of posted events, in this thread. */
-export async function openPosts(location: StoreLocation, clock: Clock = createSystemClock()): Promise<EventPosts> {
+export async function openPosts(
+  { location, epoch }: Pick<EventWorld, "location" | "epoch">,
+  clock: Clock = createSystemClock(),
+): Promise<EventPosts> {
   const { signal } = new AbortController();
-  return createEventPosts({ db: await openEventDatabase(location, { clock }), clock, signal });
+  return createEventPosts({ db: await openEventDatabase(location, { clock, epoch }), clock, signal });
 }
 
 function makeFolder(): Promise<string> {
   return mkdtemp(join(tmpdir(), "flatline-events-"));
 }
 
-function eventWorld(location: StoreLocation, folder: string, store: Store, close: () => Promise<void>): EventWorld {
+function eventWorld(
+  { location, epoch, folder, store }: Pick<EventWorld, "location" | "epoch" | "folder" | "store">,
+  close: () => Promise<void>,
+): EventWorld {
   const clock = createSystemClock();
   return {
     folder,
     location,
+    epoch,
     store,
     write: async (name, content) => {
       await writeFile(join(folder, name), content);
@@ -70,6 +79,7 @@ function eventWorld(location: StoreLocation, folder: string, store: Store, close
     import: (files, options = {}) =>
       importEvents({
         location,
+        epoch,
         files,
         rebaseToMs: null,
         again: false,

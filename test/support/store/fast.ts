@@ -11,6 +11,15 @@ import { createEventStore } from "../../../src/store/events/events.ts";
 import type { PlainDb, PlainTables } from "../../../src/store/schema.ts";
 import { createParts } from "../../../src/store/store-parts.ts";
 import type { Store } from "../../../src/store/store.ts";
+import type { Writer } from "../../../src/store/writer.ts";
+
+const soleWriter: Writer = {
+  epoch: 0,
+  lost: new AbortController().signal,
+  isSure: () => true,
+  renew: async () => undefined,
+  release: async () => undefined,
+};
 
 /** A real store in a file of its own, to which several connections can be made, as several processes would. */
 export interface FastStore {
@@ -44,7 +53,7 @@ export async function createFastStore(): Promise<FastStore> {
         ...createParts(db, options),
         transaction: (work) => db.transaction().execute((transaction) => work(createParts(transaction, options))),
         exclusively: (_name, work) => work(),
-        takeOwnerLock: async () => null,
+        takeWriter: async () => soleWriter,
         nowMs: async () => clock.nowMs(),
         bytes: async () => 0,
         problem: async () => null,

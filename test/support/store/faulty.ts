@@ -49,8 +49,9 @@ export function createFaultyStore(real: Store): FaultyStore {
 
   const store = {
     ...wrapParts(real, ""),
-    transaction: (work, options) =>
-      ask("transaction", () => real.transaction((parts) => work(wrapParts(parts, "transaction: ")), options)),
+    transaction: (work) =>
+      ask("transaction", () => real.transaction((parts) => work(wrapParts(parts, "transaction: ")))),
+    takeWriter: (options) => ask("takeWriter", () => real.takeWriter(options)),
     exclusively: (name, work) => ask("exclusively", () => real.exclusively(name, work)),
     nowMs: () => ask("nowMs", () => real.nowMs()),
     bytes: () => ask("bytes", () => real.bytes()),

@@ -59,8 +59,16 @@ const events: readonly MigrationStatement[] = [
   },
 ];
 
-/** Owners of checks, and the results of runs. */
+/** The writer, owners of checks, and the results of runs. */
 const runs: readonly MigrationStatement[] = [
+  // The process that writes. The epoch is a key, so that a renewal, which does not change it, waits for no transaction that
+  // holds it (FOR KEY SHARE), and a takeover waits for each. Pages have free space, because it is renewed all the time.
+  {
+    sqlite: `CREATE TABLE writer (epoch INTEGER PRIMARY KEY, holder TEXT NOT NULL, expires_at_ms INTEGER NOT NULL)`,
+    postgres: `CREATE TABLE writer (
+     epoch BIGINT PRIMARY KEY, holder TEXT COLLATE "C" NOT NULL, expires_at_ms BIGINT NOT NULL) WITH (fillfactor = 50)`,
+  },
+  `INSERT INTO writer (epoch, holder, expires_at_ms) VALUES (0, '', 0)`,
   // A check of an organization, its permanent number, because the history outlives the configuration, and the last state: of
   // the commit seq of an owner. report is the last run's, as JSON; last_result the last one with a result, if that has none.
   {

@@ -53,15 +53,13 @@ const createVersionTable = sql`create table if not exists schema_version (versio
 
 /**
  * Returns the schema version of the database, 0 if it is empty. The file of another program was rejected when it was opened.
- * On PostgreSQL a version that is one ahead is accepted: replicas of two versions run side by side during an upgrade. So a
- * migration must not break the version before it: it only adds, and the next one removes.
  * @throws FlatlineError store_newer, store_unusable, store_busy
  */
 export async function readVersion(db: Kysely<unknown>, place: string): Promise<number> {
-  const { engine, versionsAhead } = dialectOf(db);
+  const { engine } = dialectOf(db);
   if (!(await hasVersions(db, engine))) return 0;
   const version = engine === "sqlite" ? await newestVersion(db) : await ownVersion(db, place);
-  if (version > currentVersion + versionsAhead) {
+  if (version > currentVersion) {
     throw new FlatlineError(
       "store_newer",
       `the store ${place} has schema version ${version}, this flatline supports up to ${currentVersion}: ` +

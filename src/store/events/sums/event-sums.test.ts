@@ -86,7 +86,7 @@ describe("running sums", () => {
       fc.asyncProperty(fc.array(fc.tuple(step, query), { minLength: 1, maxLength: 10 }), async (steps) => {
         await using world = await createEventWorld();
         const { store } = world;
-        const posts = await openPosts(world.location, hurried);
+        const posts = await openPosts(world, hurried);
         // Ids outlive nothing: what is pruned may come again.
         let stored: LivenessEvent[] = [];
         const keep = (batch: readonly LivenessEvent[]): void => {
@@ -196,7 +196,7 @@ describe("running sums", () => {
     const { store, databasePath } = world;
     await store.events.add([death(startMs, "acme")]);
     await warmUp(store, ["acme"]);
-    const posts = await openPosts(world.location, hurried);
+    const posts = await openPosts(world, hurried);
     // Noted first, so that the journal has lost it by the time it is read.
     await store.events.add([death(startMs, "acme")]);
 

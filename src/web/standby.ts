@@ -1,0 +1,38 @@
+import { fastify } from "fastify";
+import { renderStandby } from "../metrics/standby.ts";
+import { contentTypes, negotiateFormat } from "../metrics/exposition.ts";
+import { sendProblem, securityHeaders } from "./problem.ts";
+import { bindServer, type WebAddress, type WebTransport } from "./web.ts";
+
+export interface StandbyOptions {
+  /** Versions of flatline and of Node.js. */
+  readonly version: string;
+  readonly nodeVersion: string;
+  /** [on a socket] */
+  readonly transport?: WebTransport;
+}
+
+/** What a process says while another one writes to the store: that it lives, and that it is not ready. */
+export interface Standby {
+  /** @throws FlatlineError unavailable when it cannot */
+  listen(listen: string): Promise<WebAddress>;
+  close(): Promise<void>;
+}
+
+/** Creates the HTTP server of a process that stands by (CONTRACT 20). */
+export function createStandby({ version, nodeVersion, transport }: StandbyOptions): Standby {
+  const server = fastify({ forceCloseConnections: true });
+  server.addHook("onSend", async (_request, reply) => void reply.headers(securityHeaders));
+  server.get("/-/healthy", async () => ({ status: "ok" }));
+  server.get("/metrics", async ({ headers }, reply) => {
+    const format = negotiateFormat(headers.accept);
+    return reply.type(contentTypes[format]).send(renderStandby({ version, nodeVersion }, format));
+  });
+  server.setNotFoundHandler((_request, reply) =>
+    sendProblem(reply.header("retry-after", "5"), 503, "flatline stands by: another process writes to the store"),
+  );
+  return {
+    listen: async (listen) => (await bindServer(server, listen, transport)).address,
+    close: () => server.close(),
+  };
+}
