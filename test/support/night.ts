@@ -49,17 +49,15 @@ export interface Night extends AsyncDisposable {
   told(): Promise<string>;
 }
 
-export interface NightOptions extends Pick<WorldOptions, "engine" | "settings"> {
+export interface NightOptions extends Pick<WorldOptions, "engine"> {
   readonly source: "remote" | "embedded";
   readonly organizations: number;
   readonly startsAtMs: number;
-  /** A receiver beside those of each night, with what the world has to know of it. */
-  readonly more?: (clock: Clock, dispatcher: Agent) => Receiver;
 }
 
 /** Opens a night with a bot of Slack, an incoming webhook and PagerDuty, over HTTP. */
 export async function createNight(options: NightOptions): Promise<Night> {
-  const { organizations, startsAtMs, source, more, settings, engine } = options;
+  const { organizations, startsAtMs, source, engine } = options;
   const slugs = Array.from({ length: organizations }, (_, index) => `org-${String(index).padStart(3, "0")}`);
   const stack = new AsyncDisposableStack();
   const dispatcher = new Agent();
@@ -72,10 +70,9 @@ export async function createNight(options: NightOptions): Promise<Night> {
       { name: "bot", isByIncident: true, hasThreads: true, sendActs: true },
       { name: "chat" },
       { name: "pager", isByIncident: true, takesAcknowledgements: true },
-      ...(more === undefined ? [] : [{ name: "am", resendIntervalMs: hourMs }]),
     ],
     policy: { repeatIntervalMs: 4 * hourMs },
-    settings: { fleet, externalUrl: "https://flatline.example.com", ...settings },
+    settings: { fleet, externalUrl: "https://flatline.example.com" },
   });
   stack.defer(() => world.close());
   const { clock, store } = world;
@@ -105,7 +102,7 @@ export async function createNight(options: NightOptions): Promise<Night> {
   };
   const made = (receiver: ReceiverOptions): Receiver =>
     createReceiver(receiver, { dispatcher, messages, logger: createSilentLogger() });
-  for (const receiver of [...[bot, chat, pager].map(made), ...(more === undefined ? [] : [more(clock, dispatcher)])]) {
+  for (const receiver of [bot, chat, pager].map(made)) {
     const known = world.receivers.get(receiver.name);
     const { signal } = new AbortController();
     if (known !== undefined)

@@ -1,32 +1,17 @@
 import { dayMs, hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
-import type { CrashPoint } from "./alerting-world.ts";
 import { createNight, type Night, type NightOptions } from "./night.ts";
 import { death } from "./store/event-store.ts";
 
-/** Something that happens, and where a process can be killed while it does. */
-export interface NightStep {
-  readonly take: (night: Night) => Promise<void>;
-  readonly kills: readonly CrashPoint[];
-}
+type NightStep = (night: Night) => Promise<void>;
 
 /** A night that is told in steps. */
 export interface NightScript {
   /** Of its golden file, and what happens in it. */
   readonly name: string;
   readonly what: string;
-  /** How many organizations, and how many when it is played often. */
-  readonly organizations: number;
-  readonly few: number;
-  readonly open: (options: Pick<NightOptions, "engine" | "more" | "organizations">) => Promise<Night>;
-  readonly steps: Readonly<Record<string, NightStep>>;
+  readonly open: (options: Pick<NightOptions, "engine">) => Promise<Night>;
+  readonly steps: readonly NightStep[];
 }
-
-const said = ["form", "formed", "acknowledge"] as const;
-type Take = NightStep["take"];
-/** A step in which checks run and nothing is said of it, checks run, or a person acts. */
-const quietly = (take: Take): NightStep => ({ take, kills: ["record", "recorded"] });
-const loudly = (take: Take): NightStep => ({ take, kills: ["record", "recorded", ...said] });
-const byHand = (take: Take): NightStep => ({ take, kills: ["act", "acted", ...said] });
 
 const eveningMs = Date.parse("2026-11-23T21:32:00.000Z");
 const nightMs = Date.parse("2026-11-25T02:07:30.000Z");
@@ -63,44 +48,50 @@ async function judge(night: Night): Promise<void> {
 const manyRemote: NightScript = {
   name: "remote",
   what: "120 of 300 organizations of a platform that is asked over HTTP begin to spike within 10 minutes",
-  organizations: 300,
-  few: 10,
-  open: (options) => createNight({ ...options, source: "remote", startsAtMs: eveningMs }),
-  steps: {
-    "all are calm": quietly(pass),
-    "half of them spike": loudly(async (night) => {
+  open: (options) => createNight({ ...options, organizations: 300, source: "remote", startsAtMs: eveningMs }),
+  steps: [
+    // All are calm.
+    pass,
+    // Half of them spike.
+    async (night) => {
       spiking(night, 0.2);
       await pass(night);
-    }),
-    "all of them do": loudly(async (night) => {
+    },
+    // All of them do.
+    async (night) => {
       spiking(night, 0.4);
       await pass(night);
-    }),
-    "kim has it": byHand(acknowledge),
-    "a day later all are calm": loudly(async (night) => {
+    },
+    // Kim has it.
+    acknowledge,
+    // A day later all are calm.
+    async (night) => {
       spiking(night, 0);
       await night.world.advance(dayMs);
       await pass(night);
-    }),
-    "kim judges it": byHand(judge),
-  },
+    },
+    // Kim judges it.
+    judge,
+  ],
 };
 
 const unreachable: NightScript = {
   name: "unreachable",
   what: "the platform answers 503 for ten minutes, for all of 300 organizations",
-  organizations: 300,
-  few: 9,
-  open: (options) => createNight({ ...options, source: "remote", startsAtMs: nightMs }),
-  steps: {
-    "it answers": quietly((night) => ask(night)),
-    "it is down": loudly((night) => down(night, 3)),
-    "it stays so": quietly((night) => down(night, 1)),
-    "it answers again": loudly(async (night) => {
+  open: (options) => createNight({ ...options, organizations: 300, source: "remote", startsAtMs: nightMs }),
+  steps: [
+    // It answers.
+    (night) => ask(night),
+    // It is down.
+    (night) => down(night, 3),
+    // It stays so.
+    (night) => down(night, 1),
+    // It answers again.
+    async (night) => {
       night.answer = () => ({ deaths: 10 });
       await ask(night);
-    }),
-  },
+    },
+  ],
 };
 
 /** A round all at once, up to the next one. */
@@ -117,55 +108,61 @@ async function down(night: Night, rounds: number): Promise<void> {
 const embedded: NightScript = {
   name: "embedded",
   what: "9 of 25 organizations spike, of whose deaths flatline has the events: they share reason=captcha_page",
-  organizations: 25,
-  few: 9,
   open: async (options) => {
-    const night = await createNight({ ...options, source: "embedded", startsAtMs: eveningMs });
+    const night = await createNight({ ...options, organizations: 25, source: "embedded", startsAtMs: eveningMs });
     const common = { createdBy: null, note: null, createdAtMs: eveningMs, slug: null };
     await night.world.store.markers.add({ ...common, id: "1", text: "captcha rollout eu-1", atMs: eveningMs });
     await addDeaths(night, { spiking: 9, everyMs: 5 * secondMs });
     return night;
   },
-  steps: {
-    "all are calm": quietly(pass),
-    "nine spike": loudly(async (night) => {
+  steps: [
+    // All are calm.
+    pass,
+    // Nine spike.
+    async (night) => {
       for (let rounds = 0; rounds < 3; rounds++) await pass(night);
-    }),
-    "kim has it": byHand(acknowledge),
-    "the deaths have left the window": loudly(async (night) => {
+    },
+    // Kim has it.
+    acknowledge,
+    // The deaths have left the window.
+    async (night) => {
       await night.world.advance(dayMs);
       await pass(night);
-    }),
-    "kim judges it": byHand(judge),
-  },
+    },
+    // Kim judges it.
+    judge,
+  ],
 };
 
 const mended: NightScript = {
   name: "mended",
   what: "the checker of 4 organizations is mended after half an hour, and their alerts fire for as long as the window has its deaths",
-  organizations: 9,
-  few: 9,
   open: async (options) => {
-    const night = await createNight({ ...options, source: "embedded", startsAtMs: eveningMs });
+    const night = await createNight({ ...options, organizations: 9, source: "embedded", startsAtMs: eveningMs });
     await addDeaths(night, { spiking: 4, everyMs: 20 * secondMs });
     return night;
   },
-  steps: {
-    "all are calm": quietly(pass),
-    "four spike for half an hour": loudly(async (night) => {
+  steps: [
+    // All are calm.
+    pass,
+    // Four spike for half an hour.
+    async (night) => {
       for (let rounds = 0; rounds < 6; rounds++) await pass(night);
-    }),
-    "the excess has stopped": loudly(async (night) => {
+    },
+    // The excess has stopped.
+    async (night) => {
       // The longest pause of the week before was of two hours.
       await night.world.advance(3 * hourMs);
       await pass(night, 2 * hourMs);
-    }),
-    "kim has it": byHand(acknowledge),
-    "the deaths have left the window": loudly(async (night) => {
+    },
+    // Kim has it.
+    acknowledge,
+    // The deaths have left the window.
+    async (night) => {
       await pass(night, 20 * hourMs);
       await pass(night);
-    }),
-  },
+    },
+  ],
 };
 
 /** Some deaths an hour for eight days, of which 5 % have the reason that most of 60 and more share from 21:37 on. */
@@ -195,9 +192,4 @@ async function addDeaths(
 }
 
 /** The nights that the receivers' texts are judged by. */
-export const nights: Readonly<Record<"remote" | "unreachable" | "embedded" | "mended", NightScript>> = {
-  remote: manyRemote,
-  unreachable,
-  embedded,
-  mended,
-};
+export const nights: readonly NightScript[] = [manyRemote, unreachable, embedded, mended];
