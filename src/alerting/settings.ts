@@ -73,6 +73,8 @@ export interface AlertingSettings {
   targetOf(check: CheckName, slug: string): AlertTarget | null;
   /** What releases the gate of an organization; by `defaults` where it is not, or no longer, configured. */
   gateOf(slug: string): GatePolicy;
+  /** Whether the configuration says anything of gates. */
+  readonly isGateConfigured: boolean;
 }
 
 /** Returns why the settings name this check no more; null: they do. The organization may still be there. */

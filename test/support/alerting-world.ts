@@ -193,6 +193,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       externalUrl: null,
       silences: [],
       gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),
+      isGateConfigured: true,
       ...options.settings,
       receivers: routes(),
       targetOf,

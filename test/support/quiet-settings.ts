@@ -11,4 +11,5 @@ export const quietSettings: AlertingSettings = {
   silences: [],
   targetOf: () => null,
   gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),
+  isGateConfigured: true,
 };

@@ -242,6 +242,7 @@ export async function startWeb(
     },
     gate: {
       look: async () => null,
+      noteAsked: async () => undefined,
       all: async () => ({ held: [], open: 0 }),
       release: async () => null,
     },

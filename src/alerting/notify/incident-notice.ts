@@ -4,6 +4,7 @@ import type { Incident } from "../../store/alerts/incidents.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import { isGateAlert } from "../decide/gate.ts";
+import { isGateUsed } from "../gate-use.ts";
 import { memberViewer } from "../incident-members.ts";
 import {
   slugsOf,
@@ -37,7 +38,7 @@ export interface NoticeSource {
 
 /** Reads the incidents of these numbers; returns what is said of one of them, for the alerts of a part. */
 export async function incidentNotices(
-  parts: Pick<StoreParts, "incidents" | "silences" | "gate">,
+  parts: Pick<StoreParts, "incidents" | "silences" | "gate" | "meta">,
   { settings, board, nowMs }: NoticeSource,
   shown: readonly number[],
 ): Promise<(number: number, part: readonly string[]) => ShownIncident> {
@@ -46,6 +47,7 @@ export async function incidentNotices(
   const incidents = new Map((await parts.incidents.byNumbers(numbers)).map((one) => [one.number, one]));
   const kept = await parts.incidents.members(numbers);
   const view = await memberViewer(parts, settings, nowMs);
+  const saysGates = await isGateUsed(parts, settings, nowMs);
   return (number, part) => {
     const incident = incidents.get(number);
     if (incident === undefined) return { incident: null };
@@ -65,6 +67,7 @@ export async function incidentNotices(
         outlived: incident.outlived,
         excess: excessOf(all, summary),
         lastedMs: lastedMs(all, summary, nowMs),
+        saysGates,
         unjudged: all.filter(({ alert }) => isGateAlert(alert) && alert.judgement === undefined).length,
         own: ownPart(
           incident,

@@ -112,6 +112,8 @@ export interface IncidentNotice extends IncidentSummary {
   readonly excess: IncidentExcess | null;
   /** For how long its excess lasted, or its alerts where nobody knows. */
   readonly lastedMs: number;
+  /** Whether somebody goes by gates, so that it is said which are on hold. */
+  readonly saysGates: boolean;
   /** Alerts of a kind that is judged, which nobody has. */
   readonly unjudged: number;
   readonly own: OwnPart;

@@ -11,7 +11,7 @@ import { reportFor, snapshotOf, type SnapshotContext } from "./snapshot.ts";
 
 /** What the present is read from. */
 export interface PresentSource {
-  readonly parts: Pick<StoreParts, "alerts" | "incidents" | "notices" | "deliveries" | "silences" | "gate">;
+  readonly parts: Pick<StoreParts, "alerts" | "incidents" | "notices" | "deliveries" | "silences" | "gate" | "meta">;
   readonly board: Pick<Board, "state">;
   readonly settings: AlertingSettings;
   readonly nowMs: number;

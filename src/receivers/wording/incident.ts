@@ -54,7 +54,8 @@ function firingTitle({ fleet }: Notification, incident: IncidentNotice, notices:
 }
 
 function endedTitle(incident: IncidentNotice, notices: readonly AlertNotice[]): string {
-  const { number, family, startedAtMs, lastedMs, held } = incident;
+  const { number, family, startedAtMs, lastedMs } = incident;
+  const held = incident.saysGates ? incident.held : 0;
   const { organizations: all } = incident.own;
   const endsAtMs = Math.max(startedAtMs, ...notices.map((notice) => notice.endsAtMs ?? startedAtMs));
   const after = `after ${durationText(endsAtMs - startedAtMs)}`;
@@ -144,10 +145,11 @@ function unreachableIntro(
 
 /** Says that the rates are back, never that something was mended: no person has looked (CONTRACT 7). */
 function endedIntro(incident: IncidentNotice): string {
-  const { family, held, unjudged } = incident;
+  const { family, held } = incident;
+  const unjudged = incident.saysGates ? incident.unjudged : 0;
   if (family === "unreachable") return "Nothing is known of the time between.";
   const left = unjudged === 0 ? "" : ` Nobody has judged ${formatCount(unjudged)} of its alerts.`;
-  const judge = `${left}${held === 0 ? "" : " Judge it, so that its deaths are acted on or undone."}`;
+  const judge = `${left}${held === 0 || !incident.saysGates ? "" : " Judge it, so that its deaths are acted on or undone."}`;
   if (family !== "deaths") return `Nothing of it fires any more.${judge}`;
   const judged = unjudged === 0 ? judgementSentence(incident) : "";
   const over = judged === "" ? "That does not clear the deaths that were counted." : judged;
@@ -161,7 +163,7 @@ function judgementSentence({ own: { judgement } }: IncidentNotice): string {
 }
 
 function incidentFacts(incident: IncidentNotice, fleet: FleetNotice | null, nowMs: number): Message["facts"] {
-  const { deaths, onsetAtMs, organizations: all, firing, held } = incident;
+  const { deaths, onsetAtMs, organizations: all, firing, held, saysGates } = incident;
   const marker = fleet?.evidence?.markers.findLast(({ atMs }) => onsetAtMs !== null && atMs <= onsetAtMs) ?? null;
   const counted = deaths === null ? null : { currentCount: deaths.count, expectedCount: deaths.expected };
   const ratio = counted === null ? null : ratioWords(counted);
@@ -179,7 +181,7 @@ function incidentFacts(incident: IncidentNotice, fleet: FleetNotice | null, nowM
       ? []
       : [{ name: "Began", value: `${beganText({ atMs: onsetAtMs, marker }, nowMs)}, by the median`, atMs: onsetAtMs }]),
     ...overFacts(incident, nowMs),
-    ...(held === 0 ? [] : [{ name: "Gates", value: `${formatCount(held)} shut` }]),
+    ...(held === 0 || !saysGates ? [] : [{ name: "Gates", value: `${formatCount(held)} shut` }]),
   ];
 }
 

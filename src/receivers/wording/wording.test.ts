@@ -91,6 +91,16 @@ describe("sentences", () => {
     expect(message.sections[0]?.carriers).toEqual(["+4,900 more"]);
   });
 
+  it("of an end say nothing of gates and judgements where nobody goes by gates", () => {
+    const ended = sample("fleet-resolved");
+    const incident = ended.incident === null ? null : { ...ended.incident, saysGates: false };
+    const text = JSON.stringify(messageOf({ ...ended, incident }));
+
+    expect(JSON.stringify(messageOf(ended))).toMatch(/8 gates are still shut.*Nobody has judged 12/);
+    expect(text).toContain("14 organizations spiked together");
+    expect(text).not.toMatch(/[Gg]ate|judged/);
+  });
+
   it("mark tests and sample incidents", () => {
     const [begin, end] = testIncident({ newId: () => "n", receiver: "ops", nowMs: 0, externalUrl: null }).map((one) =>
       messageOf(one),

@@ -11,6 +11,13 @@ export function createMetaStore(db: Db) {
   }
   return {
     get,
+    set: async (name: string, value: string): Promise<void> => {
+      await db
+        .insertInto("meta")
+        .values({ name, value })
+        .onConflict((conflict) => conflict.column("name").doUpdateSet({ value }))
+        .execute();
+    },
     /** Stores `value` unless the name has one; returns the stored value. */
     getOrSet: async (name: string, value: string): Promise<string> => {
       const known = await get(name);

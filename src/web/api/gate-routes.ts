@@ -36,6 +36,7 @@ export function addGateRoutes(
       handle: async (request, reply) => {
         const withPeople = seesDetails(request);
         const { held, open } = await gate.all();
+        void gate.noteAsked();
         const gates = held.map((view) => viewGate(view, withPeople));
         return reply.header("cache-control", "no-store").send({ gates, open } satisfies GateList);
       },
@@ -47,6 +48,7 @@ export function addGateRoutes(
       handle: async (request, reply) => {
         const { slug } = request.params as { readonly slug: string };
         const view = known(await gate.look(slug));
+        void gate.noteAsked();
         // A decision is of its moment: nothing between here and the pipeline may keep it.
         return reply.header("cache-control", "no-store").send(viewGate(view, seesDetails(request)));
       },

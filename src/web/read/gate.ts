@@ -7,6 +7,7 @@ import {
   type GatePolicy,
   type GateReason,
 } from "../../alerting/decide/gate.ts";
+import { noteGateAsked } from "../../alerting/gate-use.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { CheckName } from "../../contract/report.ts";
@@ -134,6 +135,14 @@ export function createGateReading(
         const slugs = new Set(held.map(({ slug }) => slug));
         return { held, open: organizations.filter(({ slug }) => !slugs.has(slug)).length };
       }),
+    /** Notes that a gate was asked for; a store that takes nothing now is asked again with the next. */
+    noteAsked: async (): Promise<void> => {
+      try {
+        await noteGateAsked(store, clock.nowMs());
+      } catch (error) {
+        logger.debug({ err: error }, "it could not be noted that a gate was asked for");
+      }
+    },
     /** Lets deaths be acted on again by hand, and records it. null: as in `look`. */
     release: async (slug: string, author: Actor, comment: string): Promise<GateView | null> => {
       const isHeld = await read(async () => isHeldByFailure(await view(slug)));

@@ -1,4 +1,5 @@
 import { isGateAlert, releaseOf } from "../../alerting/decide/gate.ts";
+import { isGateUsed } from "../../alerting/gate-use.ts";
 import { dayMs } from "../../base/time.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 import type { Running } from "./running.ts";
@@ -16,13 +17,14 @@ export interface Unfinished {
 // A failure that was not judged within a week is no longer asked about.
 const askedForMs = 7 * dayMs;
 
-/** Reads it; `failures` are those that no hand has released; whether those that still fire are among them does not matter. */
+/** Reads it; nothing is left where nobody goes by gates; `failures` are those that no hand has released; whether those that still fire are among them does not matter. */
 export async function readUnfinished(
   { store, settings, clock }: Pick<Running, "store" | "settings" | "clock">,
   failures: readonly GateFailure[],
 ): Promise<Unfinished> {
   const rules = settings();
   const nowMs = clock.nowMs();
+  if (!(await isGateUsed(store, rules, nowMs))) return { incidents: new Set(), gates: new Set(), unjudged: 0 };
   const left = failures.filter(({ end }) => end !== null);
   const open = new Set((await store.incidents.open()).map(({ number }) => number));
   const incidents = new Set<number>();

@@ -1,0 +1,28 @@
+import { dayMs, hourMs } from "../base/time.ts";
+import type { StoreParts } from "../store/store-parts.ts";
+import type { AlertingSettings } from "./settings.ts";
+
+const askedAtKey = "gate_asked_at_ms";
+// A pipeline asks for each takedown; to the hour is enough of a month.
+const notedEachMs = hourMs;
+const rememberedMs = 30 * dayMs;
+
+/** Notes that somebody asked for a gate. */
+export async function noteGateAsked({ meta }: Pick<StoreParts, "meta">, nowMs: number): Promise<void> {
+  const notedAtMs = Number(await meta.get(askedAtKey));
+  if (Math.abs(nowMs - notedAtMs) >= notedEachMs) await meta.set(askedAtKey, String(nowMs));
+}
+
+/**
+ * Answers whether anybody goes by gates: the configuration has `gate`, or one was asked for in the last 30 days. Where nobody does,
+ * nobody is told what is on hold (CONTRACT 15).
+ */
+export async function isGateUsed(
+  { meta }: Pick<StoreParts, "meta">,
+  { isGateConfigured }: Pick<AlertingSettings, "isGateConfigured">,
+  nowMs: number,
+): Promise<boolean> {
+  if (isGateConfigured) return true;
+  const askedAtMs = await meta.get(askedAtKey);
+  return askedAtMs !== null && nowMs - Number(askedAtMs) < rememberedMs;
+}
