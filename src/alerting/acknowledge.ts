@@ -12,8 +12,8 @@ export interface Acknowledgement {
   readonly alertId: string;
   readonly author: Actor;
   readonly comment: string | null;
-  /** What else the audit keeps of it [nothing]. */
-  readonly facts?: Readonly<Record<string, string>>;
+  /** The receiver through whose link or hook it comes [through none]. */
+  readonly receiver?: string | undefined;
   /** The incident on which the act is, and its severity, above which it ends; absent: it is on this alert alone. */
   readonly incident?: { readonly id: string; readonly severity: Severity };
   /** [noteActNotice] */
@@ -21,8 +21,8 @@ export interface Acknowledgement {
 }
 
 /**
- * Makes an alert quiet until it is resolved or worse than it is now (CONTRACT 3, `alerts ack`); doing it again replaces who
- * and why. Wake the notifier afterwards.
+ * Stops the reminders and escalations of an alert until it is resolved or worse than it is now (CONTRACT 15); doing it again
+ * replaces who and why. Wake the notifier afterwards.
  * @throws FlatlineError not_found without a live alert of that id, conflict when it does not fire yet
  */
 export async function acknowledgeAlert(
@@ -36,7 +36,7 @@ export async function acknowledgeAlert(
 export async function acknowledgeIn(
   parts: StoreParts,
   { settings, nowMs }: Omit<ActContext, "store">,
-  { alertId, author, comment, facts = {}, incident, ...act }: Acknowledgement,
+  { alertId, author, comment, receiver, incident, ...act }: Acknowledgement,
 ): Promise<AlertState> {
   const alert = await parts.alerts.byId(alertId);
   if (alert === null) throw new FlatlineError("not_found", "no live alert has this id");
@@ -52,6 +52,7 @@ export async function acknowledgeIn(
       comment,
       severity: incident?.severity ?? severity,
       ...(incident === undefined ? {} : { isOfIncident: true }),
+      ...(receiver === undefined ? {} : { receiver }),
     },
   };
   await parts.alerts.change(acknowledged);
@@ -69,8 +70,11 @@ export async function acknowledgeIn(
   };
   const noteEntries = act.note ?? ((entries) => noteActNotice(parts, { settings, slug, nowMs }, entries));
   await noteEntries([noted]);
-  const of = incident === undefined ? {} : { incidentId: incident.id };
-  const detail = { check, kind, severity, ...(comment === null ? {} : { comment }), ...of, ...facts };
+  const of = {
+    ...(incident === undefined ? {} : { incidentId: incident.id }),
+    ...(receiver === undefined ? {} : { receiver }),
+  };
+  const detail = { check, kind, severity, ...(comment === null ? {} : { comment }), ...of };
   await parts.audit.append({ atMs: nowMs, actor: author, action: "acknowledge", slug, subject: alertId, detail });
   return acknowledged;
 }

@@ -1,9 +1,7 @@
 import type { KeptAlert } from "../store/alerts/alerts.ts";
-import type { Incident } from "../store/alerts/incidents.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import { releaseOf } from "./decide/gate.ts";
 import { matches } from "./decide/matching.ts";
-import { isQuietUnder } from "./decide/quiet.ts";
 import { ruleOf, rulesAt } from "./decide/silences.ts";
 import type { IncidentMember } from "./incident-summary.ts";
 import type { AlertingSettings } from "./settings.ts";
@@ -13,10 +11,10 @@ export async function memberViewer(
   { silences, gate }: Pick<StoreParts, "silences" | "gate">,
   settings: Pick<AlertingSettings, "silences" | "targetOf" | "gateOf">,
   nowMs: number,
-): Promise<(incident: Incident, kept: KeptAlert) => IncidentMember> {
+): Promise<(kept: KeptAlert) => IncidentMember> {
   const rules = rulesAt([...settings.silences, ...(await silences.endingAfter(nowMs)).map(ruleOf)], nowMs);
   const failures = await gate.unreleasedTimes();
-  return (incident, { alert, end }) => {
+  return ({ alert, end }) => {
     const { check, slug } = alert;
     const policy = settings.gateOf(slug);
     const failure = failures.get(alert.id);
@@ -25,7 +23,6 @@ export async function memberViewer(
       alert,
       end,
       isSilenced: end === null && rules.some((rule) => matches(rule, subject)),
-      isQuiet: end === null && isQuietUnder(incident, alert),
       holdsGate: failure !== undefined && releaseOf({ alert, end, ...failure }, policy) === null,
     };
   };

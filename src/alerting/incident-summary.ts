@@ -8,8 +8,6 @@ import type { Incident, SecondOpinion } from "../store/alerts/incidents.ts";
 /** An alert of an incident, as it stands now. */
 export interface IncidentMember extends KeptAlert {
   readonly isSilenced: boolean;
-  /** It joined under an acknowledgement of the incident, which keeps it quiet (decide/quiet.ts). */
-  readonly isQuiet: boolean;
   /** Its failure holds the gate of its organization. */
   readonly holdsGate: boolean;
 }
@@ -80,7 +78,7 @@ export function summarizeIncident(
     likelyCause: causeOf(incident, shown, carriers),
     carriers: carriers.slice(0, mostCarriers),
     secondOpinion: incident.secondOpinion,
-    acknowledgedBy: acknowledgedBy(incident, members),
+    acknowledgedBy: acknowledgedBy(members),
     held: slugsOf(members.filter(({ holdsGate }) => holdsGate)).size,
   };
 }
@@ -175,10 +173,8 @@ function causeOf(
   return isSpread ? "assets" : "unclear";
 }
 
-function acknowledgedBy({ acknowledgement }: Incident, members: readonly IncidentMember[]): string | null {
-  const names = members
-    .filter(({ end }) => end === null)
-    .map(({ alert, isQuiet }) => (isQuiet ? acknowledgement?.by : alert.acknowledgement?.by) ?? null);
+function acknowledgedBy(members: readonly IncidentMember[]): string | null {
+  const names = members.filter(({ end }) => end === null).map(({ alert }) => alert.acknowledgement?.by ?? null);
   const [first = null] = names;
   return names.every((name) => name === first) ? first : null;
 }

@@ -50,9 +50,6 @@ export interface IncidentEvent {
 /** The key in the store's table `meta` of the instant since which the fleet is watched, epoch ms. */
 export const watchedSinceKey = "watchedSinceMs";
 
-// What joins must be at least so many, and as many as were acknowledged (CONTRACT 15).
-const leastOutgrowing = 10;
-
 /**
  * Opens the book for the steps of a transaction, in the order in which they will be taken; before anything of them is stored.
  * Who changes incidents of a family excludes others who do, so that two processes never open two for the same.
@@ -87,6 +84,8 @@ class OpenBook implements IncidentBook {
   readonly #events: IncidentEvent[] = [];
   /** Read once: thousands may fire in one transaction. */
   readonly #membersOf = new Map<number, KeptAlert[]>();
+  /** The worst severity that something of each incident got in this transaction: what is no worse ends nothing more. */
+  readonly #worst = new Map<number, Severity>();
   #spiking: Spiking | null = null;
   #organizations: Set<string> | null = null;
   /** Alerts whose acknowledgement ended with that of their incident: a later step of them must not bring it back. */
@@ -147,9 +146,7 @@ class OpenBook implements IncidentBook {
         endedAtMs: null,
         carrier: begun.carrier,
         verdict: null,
-        acknowledgement: null,
         outlived: 0,
-        outgrownAtMs: null,
         secondOpinion: null,
       }));
     if (known === null) {
@@ -158,8 +155,7 @@ class OpenBook implements IncidentBook {
     }
     this.#firing.set(incident.number, (this.#firing.get(incident.number) ?? 0) + 1);
     await this.#worsen(incident.number, alert.severity);
-    await this.#outgrow(incident.number, alert.slug);
-    // Only now: an acknowledgement that ends reads the members again, and this one is not stored yet.
+    // Only now: where acknowledgements end the members are read again, and this one is not stored yet.
     (await this.#members(incident.number)).push({ alert, end: null });
     if (isSpike(alert)) await this.#weigh(incident.number, alert);
     return incident;
@@ -182,39 +178,23 @@ class OpenBook implements IncidentBook {
   /** An acknowledgement is of what was: it ends for all when the incident gets worse than it was then. */
   async #worsen(number: number, severity: Severity): Promise<void> {
     const incident = this.#find(number);
-    const acknowledged = incident?.acknowledgement ?? null;
-    if (incident === undefined || acknowledged === null) return;
-    if (compareSeverity(severity, acknowledged.severity) <= 0) return;
-    await this.#endAcknowledgement(incident, "incident_worse", incident.outgrownAtMs);
-  }
-
-  async #outgrow(number: number, slug: string): Promise<void> {
-    const incident = this.#find(number);
-    const acknowledged = incident?.acknowledgement ?? null;
-    if (incident === undefined || acknowledged === null) return;
-    const members = await this.#members(number);
-    const organizations = new Set([...members.map(({ alert }) => alert.slug), slug]).size;
-    const joined = organizations - acknowledged.organizations;
-    if (joined < leastOutgrowing || joined < acknowledged.organizations) return;
-    await this.#endAcknowledgement(incident, "acknowledgement_outgrown", this.#context.nowMs);
-  }
-
-  async #endAcknowledgement(
-    incident: Incident,
-    reason: "incident_worse" | "acknowledgement_outgrown",
-    outgrownAtMs: number | null,
-  ): Promise<void> {
-    const { nowMs } = this.#context;
-    this.#change({ ...incident, acknowledgement: null, outlived: incident.outlived + 1, outgrownAtMs });
+    if (incident === undefined) return;
+    const isEnded = ({ alert: { acknowledgement }, end }: KeptAlert): boolean =>
+      end === null && acknowledgement?.isOfIncident === true && compareSeverity(severity, acknowledgement.severity) > 0;
+    // Thousands may get worse in one transaction, and none of them be acknowledged.
+    const worst = this.#worst.get(number);
+    if (worst !== undefined && compareSeverity(severity, worst) <= 0) return;
+    this.#worst.set(number, severity);
+    if (!(await this.#members(number)).some(isEnded)) return;
+    this.#change({ ...incident, outlived: incident.outlived + 1 });
     // They are read again, as earlier steps of this transaction left them.
-    this.#membersOf.delete(incident.number);
-    for (const { alert, end } of await this.#members(incident.number)) {
-      if (end !== null || alert.acknowledgement?.isOfIncident !== true) continue;
+    this.#membersOf.delete(number);
+    for (const { alert } of (await this.#members(number)).filter(isEnded)) {
       this.#unacknowledged.add(alert.id);
       await this.#parts.alerts.change({ ...alert, acknowledgement: null });
       const { id: alertId, check, slug, kind, severity } = alert;
-      const entry = { alertId, check, slug, kind, atMs: nowMs, severity };
-      await this.#parts.alertHistory.append({ ...entry, event: "unacknowledged", reason });
+      const entry = { alertId, check, slug, kind, atMs: this.#context.nowMs, severity };
+      await this.#parts.alertHistory.append({ ...entry, event: "unacknowledged", reason: "incident_worse" });
     }
   }
 

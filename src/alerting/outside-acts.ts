@@ -142,7 +142,7 @@ export function createOutsideActs({
       const occurredAtMs = Math.min(incident.occurredAtMs, nowMs);
       const [incidentId = "", outlived = "0"] = incidentKey.split(".");
       const found = await store.incidents.find(incidentId);
-      // What was acknowledged before it got worse or outgrew that is another incident there.
+      // What was acknowledged before it got worse is another incident there.
       if (found === null || found.endedAtMs !== null || String(found.outlived) !== outlived) return "no_alert";
       const author: Actor = actor(`PagerDuty: ${person ?? "no name"}`, "pagerduty");
       const act: IncidentAct =

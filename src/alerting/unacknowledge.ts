@@ -40,7 +40,7 @@ export async function unacknowledgeIn(
   if (alert.acknowledgement === null)
     throw new FlatlineError("conflict", "the alert is not acknowledged: there is nothing to take back");
   const { check, slug, kind, severity } = alert;
-  const open: AlertState = { ...alert, acknowledgement: null, isTakenBack: true };
+  const open: AlertState = { ...alert, acknowledgement: null };
   await parts.alerts.change(open);
   const entry = { alertId, check, slug, kind, atMs: nowMs, severity };
   await parts.alertHistory.append({ ...entry, event: "unacknowledged", reason: "unacknowledged" });

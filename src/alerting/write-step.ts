@@ -37,8 +37,6 @@ export async function writeStep(parts: StoreParts, facts: StepFacts): Promise<vo
   await writeStates(parts, facts);
   for (const entry of step.history) await parts.alertHistory.append(entry);
   for (const { event, alert, endsAtMs, reason } of step.changes) {
-    // While acknowledged it is quiet until it gets worse, which ends the acknowledgement, or ends: then receivers are notified of the end only.
-    if (alert.acknowledgement !== null && endsAtMs === null) continue;
     const { id: alertId, check, slug, kind, severity } = alert;
     const sample = endsAtMs === null ? ((await readSample?.(parts, alert, report)) ?? []) : [];
     const snapshot = writeSnapshot(snapshotOf(alert, report, { ...context, sample }, endsAtMs));

@@ -62,7 +62,7 @@ export const registerIncidents: RegisterCommand = (program: Command, context: Cl
   addAct(
     incidents,
     "ack",
-    "acknowledge: quiet until it is over, or worse than now",
+    "acknowledge: no reminders and no escalation until it is over, or worse than now",
     '41 --comment "the checker is being repaired"',
   )
     .option("--comment <text>", "what you know, or do about it")

@@ -1,4 +1,3 @@
-import { isQuietUnder } from "../alerting/decide/quiet.ts";
 import { readAlertingView, type AlertView } from "../alerting/view.ts";
 import { heldGates } from "../alerting/decide/gate.ts";
 import { FlatlineError } from "../base/errors.ts";
@@ -99,7 +98,7 @@ function openIncidents(open: readonly Incident[], alerts: readonly AlertView[]):
   return open.map((incident) => {
     const members = firing.get(incident.number) ?? [];
     const loud = members.filter(({ isSilenced }) => !isSilenced);
-    const isTaken = ({ alert }: AlertView): boolean => alert.acknowledgement !== null || isQuietUnder(incident, alert);
+    const isTaken = ({ alert }: AlertView): boolean => alert.acknowledgement !== null;
     const state = loud.length === 0 ? "silenced" : loud.every(isTaken) ? "acknowledged" : "active";
     const severity = worstSeverity((loud.length === 0 ? members : loud).map(({ alert }) => alert.severity));
     return { family: incident.family, severity, state };

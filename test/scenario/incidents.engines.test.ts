@@ -159,23 +159,34 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
   describe("an acknowledgement of an incident", () => {
     const acknowledge = { kind: "acknowledge", comment: null } as const;
-    const slugsOf = (from: number, to: number): string[] =>
-      Array.from({ length: to - from }, (_, index) => `org-${from + index}`);
     const acknowledged = async (): Promise<string[]> =>
       (await world.store.alerts.allLive()).flatMap(({ slug, acknowledgement }) =>
         acknowledgement === null ? [] : [slug],
       );
 
-    it("is outgrown by organizations that joined after it, not by those that had left before", async () => {
-      await open({ slugs: slugsOf(0, 20) });
-      for (const slug of slugsOf(0, 10)) await world.run(slug, "fail");
-      for (const slug of slugsOf(1, 10)) await world.run(slug, "ok");
+    it("holds back no severity: who gets as bad as the incident was is told at once, for that reason", async () => {
+      await open();
+      await world.run("a", "warn");
+      await world.run("b", "fail");
+      await world.advance(minuteMs);
       await world.actOn(1, acknowledge);
-      for (const slug of slugsOf(10, 19)) await world.run(slug, "fail");
-      expect(await acknowledged()).toEqual(["org-0"]);
-      await world.run("org-19", "fail");
+      await world.run("a", "fail");
+      await world.advance(minuteMs);
+      await world.actOn(1, { kind: "unacknowledge" });
+      await world.advance(minuteMs);
+
+      expect(world.sent()).toEqual([["firing a warn", "firing b fail"], ["escalated a fail"]]);
+      expect(world.notifications().at(-1)?.alerts[0]?.reason).toBe("severity_rose");
+    });
+
+    it("of some ends when the incident gets worse than it was then", async () => {
+      await open();
+      for (const slug of ["a", "b"]) await world.run(slug, "warn");
+      await world.actOn(1, acknowledge, { slugs: ["a"] });
+      await world.run("b", "fail");
 
       expect(await acknowledged()).toEqual([]);
+      expect(await world.store.incidents.find(1)).toMatchObject({ outlived: 1 });
     });
 
     it("leaves its members as other runs of the commit that ends it made them", async () => {
@@ -194,7 +205,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(alert?.peak.currentCount).toBe(90);
     });
 
-    it("keeps quiet who joins under a fleet verdict, but no member of which it was taken back", async () => {
+    it("stops no reminder of who joins, nor of a member of which it was taken back", async () => {
       const slugs = ["a", "b", "c", "d"];
       await open({ slugs, settings: { fleet: { minOrganizations: 3 } }, policy: { repeatIntervalMs: hourMs } });
       for (const slug of slugs) await world.run(slug, "ok");
@@ -205,7 +216,10 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.run("d", "fail");
       await world.advance(hourMs + minuteMs);
 
-      expect(world.sent()).toEqual([["firing a fail", "firing b fail", "firing c fail"], ["reminder b fail"]]);
+      expect(world.sent()).toEqual([
+        ["firing a fail", "firing b fail", "firing c fail"],
+        ["firing d fail", "reminder b fail"],
+      ]);
       expect((await world.store.incidents.find(1))?.verdict).toMatchObject({ together: 3, peakSpiking: 4 });
     });
   });

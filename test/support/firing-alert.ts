@@ -32,9 +32,7 @@ export function openIncident(startedAtMs: number, given: Partial<Incident> = {})
     endedAtMs: null,
     carrier: null,
     verdict: null,
-    acknowledgement: null,
     outlived: 0,
-    outgrownAtMs: null,
     secondOpinion: null,
     ...given,
   };

@@ -91,7 +91,7 @@ export async function actOnIncident(
     const some = wanted.slice(start, start + membersPerTransaction);
     const isLast = start + some.length === wanted.length;
     const doneBefore = results.flatMap(({ done }) => done);
-    const step = { some, isFirst: start === 0, isLast, doneBefore };
+    const step = { some, isLast, doneBefore };
     results.push(await inTransaction(context, request, (parts) => actOnSome(parts, context, request, step)));
   }
   const gatesOpened = [...new Set(results.flatMap((one) => one.gatesOpened))];
@@ -148,8 +148,6 @@ function requireAct({ family, endedAtMs }: Incident, act: IncidentAct, nowMs: nu
 
 interface Some {
   readonly some: readonly KeptAlert[];
-  /** What concerns the whole incident is done with the first of its members. */
-  readonly isFirst: boolean;
   /** The comment is kept with the last. */
   readonly isLast: boolean;
   readonly doneBefore: readonly ActedAlert[];
@@ -159,7 +157,7 @@ async function actOnSome(
   parts: StoreParts,
   context: IncidentActContext,
   request: IncidentActRequest,
-  { some, isFirst, isLast, doneBefore }: Some,
+  { some, isLast, doneBefore }: Some,
 ): Promise<IncidentActResult> {
   const { act, receiver } = request;
   // Read again: it may have ended, or been acted on, since the request was looked at.
@@ -178,7 +176,6 @@ async function actOnSome(
   const entries: ActEntry[] = [];
   const note: NoteEntries = async (some) => void entries.push(...some);
   const step = { parts, context, request, incident: found, severity, note };
-  if (isFirst && request.slugs === null) await changeIncident(step, slugsOf(members).size);
   const done: ActedAlert[] = [];
   const skipped: (ActedAlert & { readonly reason: SkipReason })[] = [];
   const opened: string[] = [];
@@ -214,19 +211,6 @@ interface Step {
   readonly note: NoteEntries;
 }
 
-/** An acknowledgement of the whole keeps those quiet that join under a fleet verdict. */
-async function changeIncident(
-  { parts, context, request, incident, severity }: Step,
-  organizations: number,
-): Promise<void> {
-  const { act, author, receiver = null } = request;
-  if (act.kind === "unacknowledge") await parts.incidents.save({ ...incident, acknowledgement: null });
-  if (act.kind !== "acknowledge" || incident.acknowledgement !== null) return;
-  const { name: by, note } = author;
-  const acknowledgement = { atMs: context.nowMs, by, note, severity, organizations, receiver };
-  await parts.incidents.save({ ...incident, acknowledgement });
-}
-
 /** Whether the gate of its organization opened with it; or why the member is left as it is. */
 async function actOnMember(
   step: Step,
@@ -243,7 +227,7 @@ async function actOnMember(
       if (alert.acknowledgement !== null) return "already";
       const { comment } = act;
       const ofIncident = { id: incidentId, severity };
-      await acknowledgeIn(parts, context, { alertId, author, comment, facts, incident: ofIncident, note });
+      await acknowledgeIn(parts, context, { alertId, author, comment, receiver, incident: ofIncident, note });
       return { isOpened: false };
     }
     case "unacknowledge":

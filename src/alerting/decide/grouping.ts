@@ -45,8 +45,8 @@ export interface Plan {
   readonly parts: readonly PlannedPart[];
   /** The next instant with something to send, if nothing else happens; null: there is none. */
   readonly nextAtMs: number | null;
-  /** Some are held back: the end of a silence matters. */
-  readonly hasHeld: boolean;
+  /** The end of a silence matters. */
+  readonly hasSilenced: boolean;
 }
 
 /** The alerts of an incident that are of a receiver's part of it, which are looked at. */
@@ -78,7 +78,7 @@ export function planNotifications(input: PlanInput): Plan {
     parts: plans.flatMap(({ part }) => part ?? []),
     settled: input.alerts.filter(({ id, live, changes }) => !waiting.has(id) && (live === null || changes.length > 0)),
     nextAtMs: earliest(plans.map(({ nextAtMs }) => nextAtMs)),
-    hasHeld: plans.some(({ hasHeld }) => hasHeld),
+    hasSilenced: plans.some(({ hasSilenced }) => hasSilenced),
   };
 }
 
@@ -130,7 +130,7 @@ interface IncidentPlan {
   readonly waiting: readonly string[];
   readonly postponed: readonly Postponed[];
   readonly nextAtMs: number | null;
-  readonly hasHeld: boolean;
+  readonly hasSilenced: boolean;
 }
 
 function planIncident(
@@ -184,7 +184,7 @@ function planIncident(
     known:
       found?.known ?? (news.items.length === 0 ? null : knownAfter(part, news, { receiver, isBroad, isOfVerdict })),
     waiting: [
-      ...items.flatMap(({ alert, open }) => (open.kind === "held" ? [alert.id] : [])),
+      ...items.flatMap(({ alert, open }) => (open.kind === "silenced" ? [alert.id] : [])),
       ...items.flatMap(({ alert, open }) =>
         open.kind === "due" && !going.has(alert.id) && alert.live !== null ? [alert.id] : [],
       ),
@@ -193,7 +193,9 @@ function planIncident(
     // An end that is silent until the part is over has no time of its own: nothing waits for it.
     postponed: isBroad && isLasting ? unsaid.filter(({ isEnd }) => !isEnd) : unsaid,
     nextAtMs: earliest([news.nextAtMs, ...items.map(({ open }) => (open.kind === "escalates" ? open.atMs : null))]),
-    hasHeld: items.some(({ open }) => open.kind === "held" || (open.kind === "escalates" && open.atMs === null)),
+    hasSilenced: items.some(
+      ({ open }) => open.kind === "silenced" || (open.kind === "escalates" && open.atMs === null),
+    ),
   };
 }
 
@@ -205,7 +207,7 @@ const nothingPlanned: IncidentPlan = {
   waiting: [],
   postponed: [],
   nextAtMs: null,
-  hasHeld: false,
+  hasSilenced: false,
 };
 
 /** Returns whether it is of the receiver's part: routed to it, as bad as it wants, and not silenced (CONTRACT 15, Parts). */
@@ -236,7 +238,6 @@ function knownAfter(
     knowsStop: known?.knowsStop === true,
     knownLook: known?.knownLook ?? 0,
     acknowledgedKey: known?.acknowledgedKey ?? null,
-    outgrownAtMs: incident.outgrownAtMs,
   };
 }
 
@@ -367,13 +368,9 @@ function worstKnown({ items, known }: Part): Severity | null {
   return worst;
 }
 
-/** What is said again: all that fires, when the first one is to be reminded of, or when an acknowledgement was outgrown. */
-function repeatedNow({ nowMs, incident, known, items }: Part): News {
+/** What is said again: all that is reminded of, when the first one is due. */
+function repeatedNow({ nowMs, items }: Part): News {
   const quiet = items.flatMap(({ alert, open }) => (open.kind === "quiet" ? [{ alert, open }] : []));
-  if (known !== null && incident.outgrownAtMs !== null && incident.outgrownAtMs !== known.outgrownAtMs) {
-    const outgrown = quiet.map(({ alert, open }) => remind(alert, open.sent, nowMs, "acknowledgement_outgrown"));
-    return { items: outgrown, nextAtMs: null };
-  }
   const reminded = quiet.filter(({ open }) => open.remindAtMs !== null);
   const firstMs = earliest(reminded.map(({ open }) => open.remindAtMs));
   if (firstMs === null || firstMs > nowMs) return { items: [], nextAtMs: firstMs };
@@ -404,7 +401,8 @@ function acknowledgementNews(part: Part): OtherNews | null {
   const acknowledgedKey = isAcknowledged ? incident.outlived : null;
   if (acknowledgedKey === known.acknowledgedKey) return null;
   const after = { ...known, acknowledgedKey };
-  const isKnown = acknowledgedKey === null || incident.acknowledgement?.receiver === known.receiver;
+  const isTheirs = firing.every(({ acknowledgement }) => acknowledgement?.receiver === known.receiver);
+  const isKnown = acknowledgedKey === null || isTheirs;
   return isKnown ? { items: [], known: after } : newsOfAll(part, "acknowledged", after);
 }
 
@@ -449,16 +447,10 @@ function remind(
   alert: TrackedAlert,
   sent: SentState,
   nowMs: number,
-  reason:
-    | "repeat_interval"
-    | "fleet_began"
-    | "acknowledgement_outgrown"
-    | "acknowledged"
-    | "excess_stopped"
-    | "second_opinion",
+  reason: "repeat_interval" | "fleet_began" | "acknowledged" | "excess_stopped" | "second_opinion",
 ): DueItem {
   const { severity } = sent;
-  const event = reason === "acknowledged" ? reason : reason === "acknowledgement_outgrown" ? "escalated" : "reminder";
+  const event = reason === "acknowledged" ? reason : "reminder";
   return {
     alert,
     notices: [{ alertId: alert.id, event, severity, previousSeverity: severity, reason, seq: null }],

@@ -23,10 +23,8 @@ export interface TrackedAlert {
   /** What it belongs to, open or ended. */
   readonly incident: Incident;
   readonly isSilenced: boolean;
-  /** Silenced or acknowledged now, or quiet under an acknowledgement of its incident. */
-  readonly isHeld: boolean;
   /** Whether it was silenced at that time. */
-  readonly wasHeldAt: (atMs: number) => boolean;
+  readonly wasSilencedAt: (atMs: number) => boolean;
   /** By receiver. */
   readonly sent: ReadonlyMap<string, SentState>;
 }
@@ -46,8 +44,8 @@ export interface PlannedNotice {
 export type Outstanding =
   /** Nothing, and nothing waits. */
   | { readonly kind: "none" }
-  /** Nothing as long as a silence or an acknowledgement holds it back. */
-  | { readonly kind: "held" }
+  /** Nothing as long as it is silenced. */
+  | { readonly kind: "silenced" }
   /** This receiver is notified at `atMs` if no person has taken the alert on by then; null: one has, or it is silenced. */
   | { readonly kind: "escalates"; readonly atMs: number | null }
   /** It ended, and this receiver does not want to hear of it. */
@@ -77,11 +75,11 @@ export function outstanding(alert: TrackedAlert, route: ReceiverRoute, nowMs: nu
   if (sent === null && afterMs === null) return { kind: "none" };
   if (sent === null && afterMs !== null && afterMs > 0) return outstandingEscalation(alert, route, afterMs, nowMs);
   const pending = alert.changes.filter(({ seq }) => seq > (sent?.seq ?? 0));
-  const wasHeld = alert.isHeld || pending.some(({ atMs }) => alert.wasHeldAt(atMs));
-  if (alert.live === null) return outstandingEnd(alert, route, sent, pending, wasHeld, nowMs);
-  if (alert.isHeld) return { kind: "held" };
+  const wasSilenced = alert.isSilenced || pending.some(({ atMs }) => alert.wasSilencedAt(atMs));
+  if (alert.live === null) return outstandingEnd(alert, route, sent, pending, wasSilenced, nowMs);
+  if (alert.isSilenced) return { kind: "silenced" };
   const first = pending[0];
-  const isReplayed = first !== undefined && !wasHeld;
+  const isReplayed = first !== undefined && !wasSilenced;
   const replayed = isReplayed
     ? replay(alert.id, alert.kind, route, sent, pending)
     : catchUp(alert.id, alert.live, route, sent, first === undefined ? "receiver_added" : "silence_ended");
@@ -89,8 +87,8 @@ export function outstanding(alert: TrackedAlert, route: ReceiverRoute, nowMs: nu
     if (sent === null) return { kind: "none" };
     const seq = pending.at(-1)?.seq ?? sent.seq;
     // Below minSeverity it is still open for the receiver, but "still fail" would be wrong, and of less it wants no word.
-    const isBelow = !wants(route, alert.live.severity);
-    return { kind: "quiet", sent: { ...sent, seq }, remindAtMs: isBelow ? null : remindAtMs(alert, sent) };
+    const isReminded = wants(route, alert.live.severity) && !isTaken(alert.live);
+    return { kind: "quiet", sent: { ...sent, seq }, remindAtMs: isReminded ? remindAtMs(alert, sent) : null };
   }
   return due(alert, route, sent, pending, replayed, nowMs, first?.atMs ?? alert.live.firingAtMs ?? nowMs);
 }
@@ -138,10 +136,15 @@ export function wants(route: ReceiverRoute, severity: Severity): boolean {
 function outstandingEscalation(alert: TrackedAlert, route: ReceiverRoute, afterMs: number, nowMs: number): Outstanding {
   const { live } = alert;
   if (live === null || !wants(route, live.severity)) return { kind: "none" };
-  if (alert.isHeld || live.judgement !== undefined) return { kind: "escalates", atMs: null };
+  if (alert.isSilenced || isTaken(live)) return { kind: "escalates", atMs: null };
   const atMs = (live.firingAtMs ?? live.startsAtMs) + afterMs;
   if (atMs > nowMs) return { kind: "escalates", atMs };
   return due(alert, route, null, alert.changes, catchUp(alert.id, live, route, null, "escalation"), nowMs, atMs);
+}
+
+/** Returns whether a person has taken it on: it is acknowledged or judged. */
+function isTaken({ acknowledgement, judgement }: AlertState): boolean {
+  return acknowledgement !== null || judgement !== undefined;
 }
 
 interface Replayed {
@@ -156,13 +159,13 @@ function outstandingEnd(
   route: ReceiverRoute,
   sent: SentState | null,
   pending: readonly AlertChange[],
-  wasHeld: boolean,
+  wasSilenced: boolean,
   nowMs: number,
 ): Outstanding {
   const last = pending.at(-1);
-  if (last === undefined || (sent === null && wasHeld)) return { kind: "none" };
+  if (last === undefined || (sent === null && wasSilenced)) return { kind: "none" };
   const isUnheard = sent !== null && !route.sendResolved;
-  const replayed = replay(alert.id, alert.kind, route, sent, wasHeld || isUnheard ? [last] : pending);
+  const replayed = replay(alert.id, alert.kind, route, sent, wasSilenced || isUnheard ? [last] : pending);
   if (replayed.notices.length > 0) return due(alert, route, sent, pending, replayed, nowMs, pending[0]?.atMs ?? nowMs);
   if (sent === null) return { kind: "none" };
   return { kind: "ended-unsent", sent: { ...sent, seq: last.seq, isEnded: true } };

@@ -51,7 +51,7 @@ export async function incidentNotices(
   return (number, part) => {
     const incident = incidents.get(number);
     if (incident === undefined) return { incident: null };
-    const members = (kept.get(number) ?? []).map((one) => view(incident, one));
+    const members = (kept.get(number) ?? []).map(view);
     const ids = new Set(part);
     const own = members.filter(({ alert }) => ids.has(alert.id));
     const summary = summarizeIncident(incident, members, settings);

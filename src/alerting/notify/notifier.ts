@@ -269,7 +269,7 @@ function hasWork({ notifications, sent, known, settled }: Plan): boolean {
 function nextLook(planned: Planned | null): number | null {
   if (planned === null) return null;
   const { tracked, plan } = planned;
-  const silenceMs = plan.hasHeld ? nextSilenceChangeAtMs(tracked.silences, tracked.input.nowMs) : null;
+  const silenceMs = plan.hasSilenced ? nextSilenceChangeAtMs(tracked.silences, tracked.input.nowMs) : null;
   if (silenceMs === null || plan.nextAtMs === null) return silenceMs ?? plan.nextAtMs;
   return Math.min(silenceMs, plan.nextAtMs);
 }

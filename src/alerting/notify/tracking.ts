@@ -5,7 +5,6 @@ import type { StoreParts } from "../../store/store-parts.ts";
 import type { PlanInput } from "../decide/grouping.ts";
 import { matches } from "../decide/matching.ts";
 import type { TrackedAlert } from "../decide/outstanding.ts";
-import { isQuietUnder } from "../decide/quiet.ts";
 import { isSilenced, ruleOf, rulesAt } from "../decide/silences.ts";
 import type { SilenceRule } from "../../contract/silence.ts";
 import type { AlertingSettings } from "../settings.ts";
@@ -63,8 +62,6 @@ function trackAlerts({ live, changes, sent, silences, incidents, settings, nowMs
     const { check, slug, kind } = named;
     const target = settings.targetOf(check, slug);
     const subject = { check, slug, labels: target?.labels ?? {} };
-    const isSilencedNow = holding.some((rule) => matches(rule, subject));
-    const isQuiet = alert !== null && (alert.acknowledgement !== null || isQuietUnder(incident, alert));
     return {
       id,
       check,
@@ -74,9 +71,8 @@ function trackAlerts({ live, changes, sent, silences, incidents, settings, nowMs
       live: alert,
       changes: own,
       target,
-      isSilenced: isSilencedNow,
-      isHeld: isSilencedNow || isQuiet,
-      wasHeldAt: (atMs: number) => isSilenced(silences, subject, atMs),
+      isSilenced: holding.some((rule) => matches(rule, subject)),
+      wasSilencedAt: (atMs: number) => isSilenced(silences, subject, atMs),
       sent: new Map((sentById.get(id) ?? []).map((one) => [one.receiver, one])),
     };
   });

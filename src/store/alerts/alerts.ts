@@ -18,17 +18,19 @@ export interface AlertPeak {
   readonly atMs: number;
 }
 
-/** A person has seen it: quiet until it is resolved, or worse than `severity`. */
+/** A person has seen it: no reminders and no escalation until it is resolved, or worse than `severity`. */
 export interface AlertAcknowledgement {
   readonly atMs: number;
   readonly by: string | null;
   /** What the request claims about its author; not verified. */
   readonly note: string | null;
   readonly comment: string | null;
-  /** What was acknowledged; above it the alert speaks again. */
+  /** The severity that was acknowledged, of the incident or of this alert alone: what is worse ends it. */
   readonly severity: Severity;
-  /** Whether it came with an acknowledgement of the whole incident, and ends with it. */
+  /** Whether it is an act on the incident, and ends when that gets worse. */
   readonly isOfIncident?: true;
+  /** The receiver through whose link or hook it came; absent: through none. */
+  readonly receiver?: string;
 }
 
 /** The judgement of a person who looked at an alert. */
@@ -103,8 +105,6 @@ export interface AlertState {
   readonly unknownRuns: number;
   readonly peak: AlertPeak;
   readonly acknowledgement: AlertAcknowledgement | null;
-  /** A person took an acknowledgement of it back: that of its incident is not of it as of one that joins later. */
-  readonly isTakenBack?: true;
   /** When the episode's excess began, the earliest that its runs found; absent if none found one. */
   readonly onset?: SpikeOnset;
   /** The window of the spike check at the episode's first run; absent for other checks, and where a service does not say. */
@@ -175,9 +175,9 @@ const storedAlert = z.object({
       comment: z.string().nullable(),
       severity,
       isOfIncident: z.literal(true).exactOptional(),
+      receiver: z.string().exactOptional(),
     })
     .nullable(),
-  isTakenBack: z.literal(true).exactOptional(),
   onset: z
     .object({ atMs: z.number(), marker: z.object({ text: z.string(), atMs: z.number() }).nullable() })
     .exactOptional(),

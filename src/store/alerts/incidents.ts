@@ -2,7 +2,6 @@ import { sql, type Selectable } from "kysely";
 import { z } from "zod";
 
 import { opinionFailures, opinionVerdicts, type OpinionCounts } from "../../contract/second-opinion.ts";
-import { severities, type Severity } from "../../contract/severity.ts";
 import { inChunks } from "../engine/chunks.ts";
 import { dialectOf } from "../engine/dialect.ts";
 import type { Db, RowId } from "../tables.ts";
@@ -21,19 +20,6 @@ export interface FleetVerdict {
   readonly peakSpiking: number;
   /** Organizations with a result when the peak was seen. */
   readonly organizations: number;
-}
-
-/** An acknowledgement of everything that fired in an incident then. */
-export interface IncidentAcknowledgement {
-  readonly atMs: number;
-  readonly by: string;
-  readonly note: string | null;
-  /** The incident's severity then: worse than that ends it. */
-  readonly severity: Severity;
-  /** Organizations of the incident then. */
-  readonly organizations: number;
-  /** The receiver through whose link or hook it came; null: a person with a token or a proxy's name. */
-  readonly receiver: string | null;
 }
 
 /** What the verifier says of some of an incident's dead assets (CONTRACT 16), without names. */
@@ -58,11 +44,8 @@ export interface Incident {
   /** `key=value` that most deaths of its first alert shared; null: none is known. */
   readonly carrier: string | null;
   readonly verdict: FleetVerdict | null;
-  readonly acknowledgement: IncidentAcknowledgement | null;
-  /** How many acknowledgements of it ended by themselves: it got worse, or outgrew them. */
+  /** How many times acknowledgements of it ended because it got worse. */
   readonly outlived: number;
-  /** Instant at which it last outgrew an acknowledgement; null: it never did. */
-  readonly outgrownAtMs: number | null;
   /** The second opinion of the last look that has ended with one; null: none has. */
   readonly secondOpinion: SecondOpinion | null;
 }
@@ -111,18 +94,7 @@ const bodySchema = z.object({
       organizations: z.number(),
     })
     .nullable(),
-  acknowledgement: z
-    .object({
-      atMs: z.number(),
-      by: z.string(),
-      note: z.string().nullable(),
-      severity: z.enum(severities),
-      organizations: z.number(),
-      receiver: z.string().nullable(),
-    })
-    .nullable(),
   outlived: z.number(),
-  outgrownAtMs: z.number().nullable(),
   secondOpinion: z
     .object({
       asked: z.number(),

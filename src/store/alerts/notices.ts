@@ -67,8 +67,6 @@ export interface ReceiverIncident {
   readonly knownLook: number;
   /** How many acknowledgements of the incident had ended by themselves at the one that it knows; null: it knows of none. */
   readonly acknowledgedKey: number | null;
-  /** The instant of the outgrown acknowledgement that it was last notified of; null: of none. */
-  readonly outgrownAtMs: number | null;
 }
 
 /** Tables of what receivers are to be notified of, and of what they were notified. */

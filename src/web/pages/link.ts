@@ -110,7 +110,7 @@ function doneContent({ act, outcome }: LinkView): Content {
   switch (outcome) {
     case "applied":
       return act === "acknowledge"
-        ? { title: "Acknowledged.", main: paragraph("It is quiet until it gets worse, or ends.") }
+        ? { title: "Acknowledged.", main: paragraph("There are no reminders until it gets worse, or ends.") }
         : { title: `Silenced for 1${nbsp}h.`, main: paragraph("Checks go on; what still fires then is told.") };
     case "repeated":
     case "late":

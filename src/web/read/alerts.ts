@@ -126,7 +126,7 @@ export function createAlertReading(running: Running) {
     /** Those that live, or ended and are kept, whose id begins so, with their organizations: hexadecimal digits and hyphens only. */
     startingWith: (prefix: string): Promise<readonly { readonly id: string; readonly slug: string }[]> =>
       store.alerts.idsFrom(prefix, mostStartingAlike),
-    /** Quiet until resolved or worse. @throws FlatlineError not_found (no live alert), conflict (it does not fire yet) */
+    /** No reminders and no escalation until it is resolved or worse. @throws FlatlineError not_found (no live alert), conflict (it does not fire yet) */
     acknowledge: async (alertId: string, author: Actor, comment: string | null): Promise<AlertSnapshot> =>
       afterAct(await acknowledgeAlert(actContext(), { alertId, author, comment })),
     /** Takes an acknowledgement back. @throws FlatlineError not_found (no live alert), conflict (it is not acknowledged) */

@@ -126,9 +126,9 @@ export function createIncidentPages(
 function nextEscalation({ settings }: Running, { members }: ReadIncident, nowMs: number): IncidentFacts["escalation"] {
   const rules = settings();
   let next: IncidentFacts["escalation"] = null;
-  for (const { alert, end, isQuiet } of members) {
+  for (const { alert, end } of members) {
     const { firingAtMs, acknowledgement, check, slug } = alert;
-    if (end !== null || firingAtMs === null || acknowledgement !== null || isQuiet) continue;
+    if (end !== null || firingAtMs === null || acknowledgement !== null) continue;
     for (const { name, afterMs } of rules.targetOf(check, slug)?.receivers ?? []) {
       const atMs = firingAtMs + afterMs;
       if (afterMs > 0 && atMs > nowMs && atMs < (next?.atMs ?? Infinity)) next = { receiver: name, atMs };

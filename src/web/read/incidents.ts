@@ -71,7 +71,7 @@ export function createIncidentReading(running: Running): IncidentReading {
     for (const one of incidents) {
       const members = (kept.get(one.number) ?? [])
         .filter(({ alert }) => slug === undefined || alert.slug === slug)
-        .map((member) => view(one, member));
+        .map(view);
       if (members.length === 0) continue;
       const incident = slug === undefined ? one : await opinionOf(one, slug);
       found.push({ incident, members, summary: summarizeIncident(incident, members, { externalUrl }) });

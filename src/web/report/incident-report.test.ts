@@ -122,7 +122,6 @@ function factsOf(text: string): ReportFacts {
         },
         end: null,
         isSilenced: true,
-        isQuiet: false,
         holdsGate: true,
       },
     ],

@@ -5,11 +5,12 @@ import type { Facts } from "./facts.ts";
 import type { GateOracle } from "./gate.ts";
 import type { IncidentOracle } from "./incidents.ts";
 import { Possible } from "./possible.ts";
+import { compareSeverity, type Severity } from "../../../src/contract/severity.ts";
 
 /** As the API shows it; the incident's is of its severity then, and ends with it. */
 export interface Acknowledgement {
   readonly by: string;
-  readonly severity: string;
+  readonly severity: Severity;
   readonly isOfIncident: boolean;
 }
 
@@ -18,8 +19,6 @@ interface SaidOf {
   readonly alert: NamedAlert;
   readonly judgement: Possible<Verdict | null>;
   readonly acknowledgement: Possible<Acknowledgement | null>;
-  /** Somebody took an acknowledgement of it back, or may have. */
-  isTakenBack: boolean;
 }
 
 interface Comment {
@@ -68,10 +67,7 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
       if (act === "judge") said.judgement.await(saying, saying.verdict);
       if (act === "withdraw") said.judgement.await(saying, null);
       if (act === "acknowledge") said.acknowledgement.await(saying, this.#acknowledgement(saying, alert));
-      if (act !== "unacknowledge") continue;
-      // One that is quiet by its incident's acknowledgement only has none to take back.
-      if (said.acknowledgement.values(saying).some((one) => one !== null)) said.isTakenBack = true;
-      said.acknowledgement.await(saying, null);
+      if (act === "unacknowledge") said.acknowledgement.await(saying, null);
     }
   }
 
@@ -102,9 +98,13 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
         acknowledgement.happen((one) => (one?.severity === "warn" ? null : one));
   }
 
-  /** The acknowledgement of the incident of this alert ended by itself; or it may have. */
-  ended(id: string, isSure: boolean): void {
-    this.#said.get(id)?.acknowledgement.happen((one) => (one?.isOfIncident === true ? null : one), isSure);
+  /** The incident of this alert got as bad as that: what was acknowledged as less is so no longer, or may be no longer. */
+  worsened(id: string, severity: Severity, isSure: boolean): void {
+    const isEnded = (one: Acknowledgement | null): boolean =>
+      one?.isOfIncident === true && compareSeverity(severity, one.severity) > 0;
+    const said = this.#said.get(id);
+    if (said?.acknowledgement.values().some(isEnded) !== true) return;
+    said.acknowledgement.happen((one) => (isEnded(one) ? null : one), isSure);
   }
 
   /** To be called with a list that nothing happened amid. */
@@ -190,7 +190,6 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
       alert,
       judgement: new Possible<Verdict | null>(null),
       acknowledgement: new Possible<Acknowledgement | null>(null),
-      isTakenBack: false,
     };
     this.#said.set(alert.id, known);
     return known;

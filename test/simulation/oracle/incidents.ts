@@ -1,20 +1,10 @@
 import { dayMs, minuteMs } from "../../../src/base/time.ts";
-import { compareSeverity, worstSeverity, type Severity } from "../../../src/contract/severity.ts";
-import type { Person } from "../fleet.ts";
-import type { NamedAlert, Outcome, PeopleObserver, Saying, SeenAlert, SeenIncident, SeenMember } from "../people.ts";
+import { worstSeverity, type Severity } from "../../../src/contract/severity.ts";
+import type { NamedAlert, PeopleObserver, Saying, SeenAlert, SeenIncident, SeenMember } from "../people.ts";
 import type { ActOracle } from "./acts.ts";
 import type { Episode, Episodes } from "./episodes.ts";
 import type { Facts } from "./facts.ts";
 import type { GateOracle } from "./gate.ts";
-import { Possible } from "./possible.ts";
-
-/** An acknowledgement of a whole incident. */
-interface WholeAcknowledgement {
-  readonly by: Person;
-  readonly severity: Severity;
-  /** Organizations that it had then. */
-  readonly organizations: number;
-}
 
 /** An incident that was seen. */
 interface Known {
@@ -24,7 +14,6 @@ interface Known {
   readonly seenAtMs: number;
   /** By id, in the order in which they were seen. */
   readonly members: Map<string, NamedAlert>;
-  readonly acknowledgement: Possible<WholeAcknowledgement | null>;
   hasVerdict: boolean;
   /** It was seen to be over, or none of its alerts to fire any more. */
   isOver: boolean;
@@ -39,13 +28,12 @@ interface Quiet {
 const withinMs = 30 * minuteMs;
 // From its verdict on; counted here from the first alert, which is not later.
 const underVerdictMs = dayMs;
-const leastOutgrowing = 10;
 
 /**
  * What began together belongs together, stays so, and is acknowledged together (CONTRACT 15), worked out of what is seen of
  * incidents every ten minutes and before each act.
  */
-export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" | "said"> {
+export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying"> {
   readonly #facts: Facts;
   readonly #episodes: Episodes;
   readonly #gate: GateOracle;
@@ -53,8 +41,6 @@ export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" 
   readonly #incidentOf = new Map<string, number>();
   readonly #known = new Map<number, Known>();
   readonly #quiet = new Map<string, readonly Quiet[]>();
-  /** When each last became a failure, by the monotonic clock. */
-  readonly #failedAtMs = new Map<Episode, number>();
   /** Those that last, as far as anybody knows. */
   readonly #quietNow = new Map<string, Quiet>();
 
@@ -129,31 +115,14 @@ export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" 
     known.isOver ||= endedAt !== null;
   }
 
-  saying(saying: Saying): void {
-    const { act, by, incident, slugs } = saying;
-    for (const { id } of saying.alerts) this.#louden(id);
-    if (incident === null || slugs !== null) return;
-    for (const id of this.membersOf(incident)) this.#louden(id);
-    const { acknowledgement } = this.#of(incident);
-    if (act === "acknowledge") acknowledgement.await(saying, this.#acknowledgementBy(by, incident));
-    if (act === "unacknowledge") acknowledgement.await(saying, null);
-  }
-
-  said(saying: Saying, outcome: Outcome): void {
-    const { act, by, incident, slugs } = saying;
-    if (incident === null || slugs !== null) return;
-    const { acknowledgement } = this.#of(incident);
-    if (act !== "acknowledge" && act !== "unacknowledge") return;
-    const how = outcome === "lost" ? "lost" : typeof outcome === "string" ? "not" : "done";
-    const made = act === "acknowledge" ? this.#acknowledgementBy(by, incident) : null;
-    // The first one holds: a second one is of those that the first left.
-    const isFirst = acknowledgement.values(saying).every((one) => one === null);
-    acknowledgement.settle(saying, act === "acknowledge" && !isFirst && how === "done" ? "lost" : how, made);
+  /** Whoever acts on an alert may change whether it is acknowledged. */
+  saying({ alerts, incident }: Saying): void {
+    for (const { id } of alerts) this.#louden(id);
+    if (incident !== null) for (const id of this.membersOf(incident)) this.#louden(id);
   }
 
   /** An alert became a failure. */
   failed(episode: Episode): void {
-    this.#failedAtMs.set(episode, this.#facts.monotonicMs);
     for (const [id, number] of this.#incidentOf)
       if (this.#episodes.named(id) === episode) {
         this.#louden(id);
@@ -161,19 +130,9 @@ export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" 
       }
   }
 
-  /** Whether an acknowledgement, its own or its incident's, kept an alert quiet at that time of the monotonic clock. */
+  /** Whether an alert was acknowledged at that time of the monotonic clock. */
   wasQuiet(id: string, atMs: number): boolean {
     return this.#quiet.get(id)?.some(({ fromMs, untilMs }) => fromMs + minuteMs < atMs && atMs < untilMs) === true;
-  }
-
-  /** Whether an acknowledgement kept an alert quiet within `withinMs` of the instant at which it became a failure. */
-  failedQuietly(episode: Episode, withinMs: number): boolean {
-    const failedAtMs = this.#failedAtMs.get(episode) ?? Infinity;
-    return [...this.#quiet].some(
-      ([id, times]) =>
-        this.#episodes.named(id) === episode &&
-        times.some(({ fromMs, untilMs }) => fromMs < failedAtMs + withinMs && failedAtMs - withinMs < untilMs),
-    );
   }
 
   #of(number: number): Known {
@@ -189,7 +148,6 @@ export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" 
       firstAtMs,
       seenAtMs: monotonicMs,
       members: new Map(),
-      acknowledgement: new Possible<WholeAcknowledgement | null>(null),
       hasVerdict: false,
       isOver: false,
     };
@@ -209,7 +167,6 @@ export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" 
   #join(number: number, known: Known, alert: SeenMember): void {
     const { id, slug, kind } = alert;
     this.#incidentOf.set(id, number);
-    const organizations = slugsOf(known).size;
     known.members.set(id, alert);
     const isOfDeaths = known.family === "deaths";
     if (isOfDeaths !== (kind === "verdict"))
@@ -217,34 +174,14 @@ export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" 
     if (known.isOver) this.#facts.violate(`${id} (${slug}) joined incident ${number}, which was over`);
     const episode = this.#episodes.of(alert);
     if (episode !== undefined) this.#worsen(number, worstSeverity(episode.severities));
-    if (slugsOf(known).size > organizations) this.#outgrow(number, known);
   }
 
+  /** What was acknowledged as less ends for all that fire. */
   #worsen(number: number, severity: Severity): void {
-    this.#endAcknowledgement(number, (one) => compareSeverity(severity, one.severity) > 0);
-  }
-
-  #outgrow(number: number, known: Known): void {
-    const now = slugsOf(known).size;
-    this.#endAcknowledgement(
-      number,
-      ({ organizations }) => now - organizations >= Math.max(leastOutgrowing, organizations),
-    );
-  }
-
-  /** It ends for all that fire. */
-  #endAcknowledgement(number: number, isEnd: (one: WholeAcknowledgement) => boolean): void {
-    const { acknowledgement, members } = this.#of(number);
-    const values = acknowledgement.values();
-    const ending = values.filter((one) => one !== null && isEnd(one));
-    if (ending.length === 0) return;
-    acknowledgement.happen((one) => (one !== null && isEnd(one) ? null : one));
-    for (const alert of members.values()) {
-      const episode = this.#episodes.of(alert);
-      // One that ended lately may have ended after that.
-      const isSure = ending.length === values.length && episode?.endsAtMs === null;
+    for (const alert of this.#of(number).members.values()) {
       this.#louden(alert.id);
-      this.#acts().ended(alert.id, isSure);
+      // One that ended lately may have ended before that.
+      this.#acts().worsened(alert.id, severity, this.#episodes.of(alert)?.endsAtMs === null);
     }
   }
 
@@ -252,7 +189,6 @@ export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" 
   #compare(seen: SeenIncident): void {
     const { number, alerts, fleet } = seen;
     const say = (what: string): void => this.#facts.violate(`incident ${number} ${what}`);
-    const known = this.#of(number);
     this.#acts().compare(alerts.filter(({ endsAt }) => endsAt === null));
     const firing = alerts.filter(({ endsAt }) => endsAt === null);
     if (firing.length === 0 && seen.endedAt === null) say("is open, and nothing of it fires");
@@ -276,34 +212,18 @@ export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" 
       if (fleet.spiking > organizations) say(`has ${fleet.spiking} of ${organizations} that spike`);
       if (fleet.probability >= 1e-6) say(`has a verdict of chance, by ${fleet.probability}`);
     }
-    const whole = known.acknowledgement.sure;
-    const names = firing.map((alert) => this.#quietBy(alert, known, whole));
-    for (const [index, { id }] of firing.entries()) this.#noteQuiet(id, names[index] ?? null);
-    if (whole === undefined || names.includes(undefined)) return;
+    const said = firing.map((alert) => this.#acts().of(alert).acknowledgement.sure);
+    for (const [index, { id }] of firing.entries()) this.#noteQuiet(id, said[index]?.by);
+    if (said.includes(undefined)) return;
+    const names = said.map((one) => one?.by ?? null);
     const [by = null] = new Set(names);
     const expected = new Set(names).size === 1 ? by : null;
     if (seen.acknowledgedBy !== expected)
       say(`is acknowledged by ${seen.acknowledgedBy}, not ${expected} (${names.join()})`);
   }
 
-  /** Who keeps an alert quiet: its own acknowledgement, or its incident's, as it joined later; undefined: nobody knows. */
-  #quietBy(
-    alert: NamedAlert,
-    { hasVerdict }: Known,
-    whole: WholeAcknowledgement | null | undefined,
-  ): string | null | undefined {
-    const { acknowledgement, isTakenBack } = this.#acts().of(alert);
-    const own = acknowledgement.sure;
-    if (own === undefined || own !== null) return own?.by;
-    if (whole === undefined) return undefined;
-    if (whole === null || isTakenBack || !hasVerdict) return null;
-    const severity = this.#episodes.of(alert)?.severities.at(-1);
-    if (severity === undefined) return undefined;
-    return compareSeverity(severity, whole.severity) > 0 ? null : whole.by;
-  }
-
-  #noteQuiet(id: string, by: string | null | undefined): void {
-    if (by === null || by === undefined) return this.#louden(id);
+  #noteQuiet(id: string, by: string | undefined): void {
+    if (by === undefined) return this.#louden(id);
     const { monotonicMs } = this.#facts;
     const now = this.#quietNow.get(id) ?? { fromMs: monotonicMs, untilMs: monotonicMs };
     if (!this.#quietNow.has(id)) this.#quiet.set(id, [...(this.#quiet.get(id) ?? []), now]);
@@ -323,14 +243,6 @@ export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying" 
       .filter((episode) => episode !== undefined)
       .filter(({ endsAtMs }) => endsAtMs === null);
   }
-
-  #acknowledgementBy(by: Person, number: number): WholeAcknowledgement {
-    return { by, severity: this.severityOf(number), organizations: slugsOf(this.#of(number)).size };
-  }
-}
-
-function slugsOf({ members }: Pick<Known, "members">): ReadonlySet<string> {
-  return new Set([...members.values()].map(({ slug }) => slug));
 }
 
 /** The most organizations that began within the same 30 minutes. */

@@ -147,7 +147,7 @@ export class NotificationOracle {
         ({ id }) => id,
       );
       const ended = [...got.values()].filter((alerts) => alerts.some(isEnd));
-      for (const { formedAtMs, alerts } of receiver.accepted) this.#checkQuiet(name, formedAtMs, alerts);
+      for (const notification of receiver.accepted) this.#checkReminders(name, notification);
       for (const alerts of got.values()) {
         const [first] = alerts;
         if (first === undefined || alerts.some(isEnd) || receiver.refusedAlerts.has(first.id)) continue;
@@ -165,13 +165,13 @@ export class NotificationOracle {
     this.#acts.finish((slug, name) => this.#routedSince.get(`${slug} ${name}`) ?? Infinity);
   }
 
-  /** Of an alert that an acknowledgement keeps quiet only its end is sent, and what people do. */
-  #checkQuiet(name: string, formedAtMs: number, alerts: readonly SentAlert[]): void {
+  /** Nobody is reminded of what is acknowledged; a verdict says all of it again when it begins. */
+  #checkReminders(name: string, { formedAtMs, alerts, isOfFleet }: Accepted): void {
     const formed = this.#facts.world.monotonicOf(formedAtMs);
-    for (const alert of alerts)
-      if (!isEnd(alert) && !isAct(alert) && formed.length === 1)
-        if (this.#incidents.wasQuiet(alert.id, formed[0] ?? 0))
-          this.#facts.violate(`${name}: ${alert.event} of ${alert.id} (${alert.slug}), which is acknowledged`);
+    if (isOfFleet || formed.length !== 1) return;
+    for (const { event, id, slug } of alerts)
+      if (event === "reminder" && this.#incidents.wasQuiet(id, formed[0] ?? 0))
+        this.#facts.violate(`${name}: reminder of ${id} (${slug}), which is acknowledged`);
   }
 
   /** A window of six hours may end with the world: there was no time to be notified of that. */
@@ -281,8 +281,6 @@ export class NotificationOracle {
     if (isRemoved || firedAtMs === null || firedMonotonicMs === null || endsAtMs === null) return false;
     if ((this.#routedSince.get(`${slug} ${name}`) ?? Infinity) > firedMonotonicMs) return false;
     if (name === "pager" && (kind === "unknown" || !severities.includes("fail"))) return false;
-    // It may have failed under an acknowledgement of an incident that failed already: that is quiet, and so is its end.
-    if (name === "pager" && this.#incidents.failedQuietly(episode, 2 * formingMs)) return false;
     // Who joins when the platform is not reachable is told when the incident has doubled, and its end with the incident's.
     if (kind === "unknown" && this.#joinsUnknown(episode, firedAtMs)) return false;
     // Short ones may end before a group is formed; silenced ones, and what ends within a fleet verdict, are not promised.

@@ -118,7 +118,6 @@ export class Oracle implements Observer {
     this.#facts.happened++;
     this.#acts.said(saying, outcome);
     this.gate.said(saying, outcome);
-    this.#incidents.said(saying, outcome);
     this.#notifications.said(saying, outcome);
   }
 

@@ -206,7 +206,7 @@ const alerts: readonly MigrationStatement[] = [
   // What each receiver was last notified of an incident, until that has ended and nothing of it waits.
   `CREATE TABLE receiver_incidents (
      receiver TEXT NOT NULL, incident_number INTEGER NOT NULL, last_at_ms INTEGER NOT NULL, members INTEGER NOT NULL,
-     knows_verdict INTEGER NOT NULL, knows_stop INTEGER NOT NULL, known_look INTEGER NOT NULL, outgrown_at_ms INTEGER,
+     knows_verdict INTEGER NOT NULL, knows_stop INTEGER NOT NULL, known_look INTEGER NOT NULL,
      acknowledged_key INTEGER, PRIMARY KEY (receiver, incident_number)) WITHOUT ROWID`,
   // The one message of an incident that a receiver edits, for as long as the incident is kept.
   `CREATE TABLE receiver_messages (

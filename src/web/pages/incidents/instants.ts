@@ -39,9 +39,9 @@ function instantsOf(page: IncidentPage, withPeople: boolean): readonly Instant[]
   const lastMs = Math.max(...began);
   const stoppedMs = stoppedMsOf(page);
   const judgement = judgementOf(page);
-  const acknowledgement =
-    incident.acknowledgement ??
-    members.flatMap(({ alert }) => alert.acknowledgement ?? []).toSorted((a, b) => a.atMs - b.atMs)[0];
+  const [acknowledgement] = members
+    .flatMap(({ alert }) => alert.acknowledgement ?? [])
+    .toSorted((left, right) => left.atMs - right.atMs);
   const [first] = notified;
   const [stuck] = waiting.filter(({ lastError, state }) => lastError !== null || state === "dead");
   const isSpike = incident.family === "deaths";

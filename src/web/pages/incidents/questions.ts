@@ -173,7 +173,7 @@ function onItQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOpti
   const question = "Who is on it?";
   const firing = members.filter(({ end }) => end === null);
   const taken = members.flatMap(({ alert }) => alert.acknowledgement ?? []);
-  const acknowledgement = incident.acknowledgement ?? taken[0] ?? null;
+  const acknowledgement = taken[0] ?? null;
   const name = acknowledgement === null ? null : withPeople ? nameOf(acknowledgement) : "Somebody";
   if (incident.endedAtMs !== null)
     return {
@@ -188,9 +188,8 @@ function onItQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOpti
       why: html`Since ${renderTime(acknowledgement.atMs, nowMs)}: no reminders.`,
       act: button("unacknowledge", "Take it back…", false),
     };
-  const open = new Set(
-    firing.filter(({ alert, isQuiet }) => alert.acknowledgement === null && !isQuiet).map(({ alert }) => alert.slug),
-  ).size;
+  const open = new Set(firing.filter(({ alert }) => alert.acknowledgement === null).map(({ alert }) => alert.slug))
+    .size;
   const some = firing.length > 0 && open < slugsOf(firing).size;
   const called =
     escalation === null

@@ -42,7 +42,6 @@ function memberOf(slug: string, over: Partial<AlertState> = {}, endedAtMs: numbe
     alert: firingAlert(slug, startMs, { slug, windowHours: 24, found, ...over }),
     end: endedAtMs === null ? null : { atMs: endedAtMs, isByRun: true },
     isSilenced: false,
-    isQuiet: false,
     holdsGate: false,
   };
 }

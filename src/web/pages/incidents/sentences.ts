@@ -140,10 +140,9 @@ export function nameOf({ by, note }: { readonly by: string | null; readonly note
 }
 
 /** Who has all of it that fires; null: nobody. */
-export function holderOf({ incident, members, summary }: IncidentFacts): string | null {
+export function holderOf({ members, summary }: IncidentFacts): string | null {
   const name = summary.acknowledgedBy;
-  const taken = [incident.acknowledgement, ...members.map(({ alert }) => alert.acknowledgement)];
-  const own = taken.find((one) => one?.by === name) ?? null;
+  const own = members.find(({ alert }) => alert.acknowledgement?.by === name)?.alert.acknowledgement ?? null;
   return own === null ? name : nameOf(own);
 }
 

@@ -115,10 +115,6 @@ function lifeEvents(page: IncidentPage): Event[] {
     const after = first === undefined ? "" : `after ${formatLengthInProse(stoppedMs - beganMsOf(first))}`;
     events.push(eventOf(stoppedMs, "stop", html`<b>The excess stopped</b>`, after));
   }
-  if (incident.outgrownAtMs !== null) {
-    const detail = "twice as many organizations as then";
-    events.push(eventOf(incident.outgrownAtMs, "dot", html`<b>It outgrew its acknowledgement</b>`, detail));
-  }
   if (incident.endedAtMs !== null)
     events.push(eventOf(incident.endedAtMs, "ok", html`<b>Ended</b>`, "Nothing of it fires any more."));
   return events;
