@@ -321,4 +321,22 @@ describe("requests", () => {
 
     expect(counting.counted).toEqual(["dead_asset_spike 200", "list_reports 401", "review_proposal 409", "other 404"]);
   });
+
+  it("show their key in no answer, log or count", async () => {
+    const shown = await startPlatformServer();
+    const secrets = [...Object.values(platformKeys), "an-unknown-key-of-somebody"];
+
+    const answers: unknown[] = [];
+    for (const key of secrets)
+      answers.push(
+        await shown.call("GET", `${reports}?slug=acme`, { key }),
+        await shown.call("GET", `/${key}`, { key }),
+        await shown.call("POST", review, { key, body: { slug: key } }),
+        await shown.call("POST", review, { key, body: `{"${key}` }),
+      );
+    await shown.close();
+
+    const seen = JSON.stringify([answers, shown.world.logged, shown.counted]);
+    expect(secrets.filter((secret) => seen.includes(secret))).toEqual([]);
+  });
 });

@@ -6,10 +6,7 @@ import { hourMs } from "../../../src/base/time.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { startHttpSink, type HttpSink, type ReceivedRequest } from "../../support/far-side/http-sink.ts";
 import { eventually, startDaemon, type Daemon } from "../../support/program/program.ts";
-import { isLong } from "../../support/tier.ts";
 
-// Each is a daemon that is killed and another one that finds what it left behind; leases of the first have to run out.
-const kills = isLong ? 40 : 3;
 const bearer = { authorization: "Bearer token-of-the-tests" };
 
 interface Payload {
@@ -151,35 +148,4 @@ describe("kill -9", () => {
     expect(ids).toEqual([ids[0], ids[0], ids[2]]);
     expect(told()).toEqual(["firing acme", "resolved acme"]);
   });
-
-  it(
-    "at any moment: one firing and one resolved for each alert, in order, and nothing is left",
-    { timeout: 20_000 + kills * 30_000 },
-    async () => {
-      await begin("");
-      let isBroken = false;
-      for (let kill = 0; kill < kills; kill++) {
-        isBroken = !isBroken;
-        const looking = look("acme", isBroken);
-        // From before the run over the commit to the delivery: some 200 ms on a slow machine.
-        await new Promise((resolve) => setTimeout(resolve, (kill * 67) % 200));
-        await daemon.kill();
-        await looking;
-        await restart();
-        // A run that was under way is leased for ten seconds more.
-        await eventually(() => look("acme", isBroken), 30_000);
-      }
-      await eventually(() => look("acme", false), 30_000);
-      await restart();
-      const episodes = Math.ceil(kills / 2);
-      const resolved = (): number => told().filter((one) => one === "resolved acme").length;
-      await eventually(async () => resolved() >= episodes && (await outboxIsEmpty()), 30_000);
-
-      const events = new Map<string, string[]>();
-      for (const { alerts } of dropRepeats())
-        for (const { id, event } of alerts) events.set(id, [...(events.get(id) ?? []), event]);
-      expect(events.size).toBe(episodes);
-      for (const told of events.values()) expect(told).toEqual(["firing", "resolved"]);
-    },
-  );
 });
