@@ -214,14 +214,18 @@ export function renderMessage(title: string, text: Html): Html {
     <p class="lede">${text}</p>`;
 }
 
-/** Renders a headline of whole sentences, one a line; the mark hangs before it. */
+/** Renders a headline of whole sentences, one a line; the mark hangs before it. A page has one that is its own. */
 export function renderHead(
   sentences: readonly (Html | string)[],
-  { shape = null, acts = nothing }: HeadParts = {},
+  { shape = null, acts = nothing, isOfPage = true }: HeadParts = {},
 ): Html {
   const spans = sentences.map((sentence) => html`<span>${sentence}</span> `);
   return html`<div class="head">
-    <h1 id="headline">${shape ?? nothing}${spans}</h1>
+    ${
+      isOfPage
+        ? html`<h1 id="headline">${shape ?? nothing}${spans}</h1>`
+        : html`<h2 class="headline">${shape ?? nothing}${spans}</h2>`
+    }
     ${acts.html === "" ? nothing : html`<div class="row">${acts}</div>`}
   </div>`;
 }
@@ -229,6 +233,8 @@ export function renderHead(
 interface HeadParts {
   /** Hangs before the first sentence [none]. */
   readonly shape?: Html | null;
+  /** false: it is of a part of the page, below the page's own [true]. */
+  readonly isOfPage?: boolean;
   /** Buttons at its right [none]. */
   readonly acts?: Html;
 }

@@ -256,6 +256,7 @@ describe.each([empty, firstMinute, unreachable, fleet])("$name", ({ start, state
     const page = await browser.open(world.url + path.replace("MANY", String(world.many)), { extraHTTPHeaders: bearer });
 
     expect((await page.locator("main").innerText()).replaceAll(/[\s\u00a0]+/g, " ")).toMatch(says);
+    expect(await page.locator("h1").count()).toBeLessThan(2);
     await page.evaluate("for (const one of document.querySelectorAll('main details')) one.open = true");
     expect(await flawsAtAllWidths(page)).toEqual([]);
     await page.context().close();

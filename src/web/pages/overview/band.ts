@@ -9,8 +9,15 @@ import { beganMsOf } from "../incidents/member-facts.ts";
 import { holderOf } from "../incidents/sentences.ts";
 import { decidedQuestions, knownQuestions, renderQuestions } from "../incidents/questions.ts";
 
+export interface BandOptions {
+  readonly sentences: readonly string[];
+  readonly withPeople: boolean;
+  /** It is the only one, so that its headline is the page's. */
+  readonly isAlone: boolean;
+}
+
 /** Renders an open incident on the overview: its headline, what flatline knows, and its acts with their counts. */
-export function renderBand(facts: IncidentFacts, sentences: readonly string[], withPeople: boolean): Html {
+export function renderBand(facts: IncidentFacts, { sentences, withPeople, isAlone }: BandOptions): Html {
   const { incident, summary, notified, members, nowMs, escalation } = facts;
   const holder = holderOf(facts);
   const { number } = incident;
@@ -30,7 +37,7 @@ export function renderBand(facts: IncidentFacts, sentences: readonly string[], w
     },
   });
   return html`<section class="incident ${summary.severity}" aria-label="Incident ${number}">
-    ${renderHead(sentences, { shape: incidentMark(facts) })}
+    ${renderHead(sentences, { shape: incidentMark(facts), isOfPage: isAlone })}
     <div class="asked">${renderQuestions(knownQuestions(facts))}</div>
     <div class="do">
       <div class="row">${acts.map((act) => html`${act} `)}</div>

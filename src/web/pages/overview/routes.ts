@@ -72,10 +72,11 @@ function renderTop(overview: Overview, withPeople: boolean): Html {
         : renderIncidentTable([["To finish", toFinish, ", most gates first"]], { unfinished, withPeople, nowMs });
     return html`${renderHead(sentences)}${left}`;
   }
-  const [first, ...others] = open;
+  const others = open.slice(1);
   const bands = open.slice(0, mostBands).map((facts) => {
-    const own = facts === first && open.length === 1 ? sentences : incidentSentences(facts, withPeople);
-    return renderBand(facts, own, withPeople);
+    const isAlone = open.length === 1;
+    const own = isAlone ? sentences : incidentSentences(facts, withPeople);
+    return renderBand(facts, { sentences: own, withPeople, isAlone });
   });
   const lines = others
     .slice(mostBands - 1)
