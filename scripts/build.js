@@ -1,8 +1,9 @@
 // Builds dist from src: the program, the scripts of the page, and the declarations of what the package exports. A no-op where
 // the tools are not installed.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { bundle } from "./bundle.js";
 import { buildDocs, buildSite } from "./site.js";
 
@@ -26,6 +27,17 @@ if (!isNpx && existsSync(tsc) && existsSync(`${root}src`)) {
   process.exitCode = status ?? 1;
   if (process.exitCode === 0) {
     await buildDocs(root, `${root}dist/web`);
-    await bundle(root, await buildSite(root, assets));
+    const libraries = await buildSite(root, assets);
+    for (const name of readdirSync(assets).filter((name) => /\.(?:css|js|svg)$/.test(name)))
+      compress(`${assets}/${name}`);
+    await bundle(root, libraries);
   }
+}
+
+/** Writes `path`.gz and `path`.br, for the server to send. */
+function compress(path) {
+  const plain = readFileSync(path);
+  writeFileSync(`${path}.gz`, gzipSync(plain, { level: 9 }));
+  // Its usual quality is the best one.
+  writeFileSync(`${path}.br`, brotliCompressSync(plain));
 }

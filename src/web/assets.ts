@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
@@ -12,8 +11,9 @@ interface Asset {
   readonly type: string;
   readonly etag: string;
   readonly plain: Buffer;
-  readonly gzip: Buffer;
-  readonly brotli: Buffer;
+  /** As the build compressed it. */
+  readonly gzip: Buffer | null;
+  readonly br: Buffer | null;
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -27,7 +27,7 @@ const folders = ["../web/", "../../dist/web/"].map((path) => new URL(path, impor
 const hashedName = /-[0-9a-f]{12}\.(?:css|js)$/;
 const namePattern = /^(?:[a-z0-9-]+\/){0,3}[a-z0-9-]+\.(css|js|svg)$/;
 
-/** `/assets/…`: style, scripts and marks, compressed once, with an ETag. The sign-in needs them before it knows who asks. */
+/** `/assets/…`: style, scripts and marks, as the build compressed them, with an ETag. The sign-in needs them before it knows who asks. */
 export function addPageAssets(scope: FastifyInstance, settings: () => AccessSettings): void {
   const known = new Map<string, Asset>();
   addResource(scope, "/assets/*", settings, {
@@ -46,8 +46,16 @@ export function addPageAssets(scope: FastifyInstance, settings: () => AccessSett
 
 function readAsset(name: string): Asset | null {
   const ending = namePattern.exec(name)?.[1];
-  const content = ending === undefined ? null : readBuilt(`assets/${name}`);
-  return ending === undefined || content === null ? null : compress(content, types[ending] ?? "text/plain");
+  const path = `assets/${name}`;
+  const plain = ending === undefined ? null : readBuilt(path);
+  if (ending === undefined || plain === null) return null;
+  return {
+    type: types[ending] ?? "text/plain",
+    etag: `"${createHash("sha256").update(plain).digest("base64url").slice(0, 16)}"`,
+    plain,
+    gzip: readBuilt(`${path}.gz`),
+    br: readBuilt(`${path}.br`),
+  };
 }
 
 /** Returns a file that the build made for the pages; null: it is not there. */
@@ -62,16 +70,6 @@ export function readBuilt(path: string): Buffer | null {
   return null;
 }
 
-function compress(plain: Buffer, type: string): Asset {
-  return {
-    type,
-    etag: `"${createHash("sha256").update(plain).digest("base64url").slice(0, 16)}"`,
-    plain,
-    gzip: gzipSync(plain, { level: 9 }),
-    brotli: brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
-  };
-}
-
 function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): FastifyReply {
   // A name with a hash says what it holds, for good; others are asked again, and answered with 304.
   const caching = hashedName.test(request.url) ? "public, max-age=31536000, immutable" : "no-cache";
@@ -82,8 +80,9 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): 
 
 function sendEncoded(request: FastifyRequest, reply: FastifyReply, asset: Asset): FastifyReply {
   const accepted = acceptedEncoding(request);
-  if (accepted === null) return reply.send(asset.plain);
-  return reply.header("content-encoding", accepted).send(accepted === "br" ? asset.brotli : asset.gzip);
+  const compressed = accepted === null ? null : asset[accepted];
+  if (compressed === null) return reply.send(asset.plain);
+  return reply.header("content-encoding", accepted).send(compressed);
 }
 
 /** Returns which of ours the client takes, the better first. */
