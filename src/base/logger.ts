@@ -1,5 +1,7 @@
 import { pino, type Logger as PinoLogger } from "pino";
 
+import { redact, type Secret } from "./secret.ts";
+
 /**
  * Structured log: fixed message, facts in fields. info = state changed; debug = each run; warn = retrying; error = a human
  * must act.
@@ -28,12 +30,14 @@ export interface LoggerOptions {
   readonly format: "json" | "pretty";
   /** Writes one line. The log goes to stderr, results go to stdout. */
   readonly write: (line: string) => void;
+  /** What no line shows, wherever it comes from [nothing]. */
+  readonly hidden?: readonly Secret[];
   /** Formats an entry for a terminal, each line with its line feed; "" hides the entry. */
   readonly pretty: (entry: LogEntry) => string;
 }
 
 /** The options that a reload may change. */
-export type LoggerLook = Pick<LoggerOptions, "level" | "format" | "pretty">;
+export type LoggerLook = Pick<LoggerOptions, "level" | "format" | "hidden" | "pretty">;
 
 /** A logger whose level and format a reload may change. */
 export interface RootLogger extends Logger {
@@ -45,11 +49,12 @@ const ranks: Readonly<Record<LogLevel, number>> = { debug: 1, info: 2, warn: 3, 
 
 /** Creates a logger over pino. An error in `err` is logged without a stack, unless it is a bug. */
 export function createLogger(options: LoggerOptions): RootLogger {
-  const shared = { level: options.level, format: options.format, pretty: options.pretty };
+  const { level, format, hidden = [], pretty } = options;
+  const shared = { level, format, hidden, pretty };
   const destination = {
     write: (line: string): void => {
       const text = shared.format === "json" ? line : shared.pretty(JSON.parse(line) as LogEntry);
-      if (text !== "") options.write(text);
+      if (text !== "") options.write(redact(text, shared.hidden));
     },
   };
   const logger = pino(
@@ -65,7 +70,7 @@ export function createLogger(options: LoggerOptions): RootLogger {
   );
   return {
     ...levelled(logger, shared),
-    adjust: ({ level, format, pretty }) => void Object.assign(shared, { level, format, pretty }),
+    adjust: ({ level, format, hidden = [], pretty }) => void Object.assign(shared, { level, format, hidden, pretty }),
   };
 }
 

@@ -3,7 +3,7 @@ import { createLogger, type LoggerLook, type RootLogger } from "../base/logger.t
 import type { Config } from "../config/config.ts";
 import { hasColour, type CliContext } from "./context.ts";
 
-type LogConfig = Pick<Config, "log" | "organizations" | "receivers">;
+type LogConfig = Pick<Config, "log" | "organizations" | "receivers" | "hiddenTexts">;
 
 /** Returns how the log of a command looks by the configuration: `auto` is text for people on a terminal, JSON for all else. */
 export function logLook(config: LogConfig, { stderr, env }: Pick<CliContext, "stderr" | "env">): LoggerLook {
@@ -11,6 +11,7 @@ export function logLook(config: LogConfig, { stderr, env }: Pick<CliContext, "st
   const receivers = config.receivers.map(({ name }) => name);
   return {
     level,
+    hidden: config.hiddenTexts,
     format: format === "auto" ? (stderr.isTerminal ? "pretty" : "json") : format,
     pretty: createTerminalLog({
       isColoured: hasColour(stderr, env),

@@ -44,6 +44,16 @@ describe("externalUrl", () => {
   });
 });
 
+it("without the files that it names, the rest is checked, and what they hold is taken as right", async () => {
+  const named = 'secret: "${file:/nowhere/hook}"';
+
+  expect((await check(named)).stderr).toContain("receivers[0].secret: the file /nowhere/hook does not exist");
+  expect(await check(named, "config", "check", "--without-files")).toMatchObject({
+    exitCode: 0,
+    stdout: "flatline.yaml: ok, 1 organization, 1 receiver\n",
+  });
+});
+
 describe("templates of webhooks", () => {
   it.each([
     ["JSON", `template: '{"text": "{{ summary }}"}'`],

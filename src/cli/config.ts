@@ -3,7 +3,7 @@ import { InvalidArgumentError, type Command } from "commander";
 import { FlatlineError } from "../base/errors.ts";
 import { suggest } from "../base/suggestions.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
-import { loadConfig, findConfigPath } from "../config/load.ts";
+import { checkWithoutFiles, loadConfig, findConfigPath } from "../config/load.ts";
 import { describeConfig, renderConfig } from "../config/render.ts";
 import { renderJsonSchema } from "../config/schema/json-schema.ts";
 import type { CheckName } from "../contract/report.ts";
@@ -40,13 +40,18 @@ function addCheck(parent: Command, context: CliContext): void {
     .command("check")
     .description("validate the configuration and every file that it names; exit 0, or 78 with one line a problem")
     .option("-c, --config <file>", "the configuration file")
-    .action(async ({ config: flag }: FileOption) => {
+    .option("--without-files", "take the files that ${file:…} names as right: they are elsewhere")
+    .action(async ({ config: flag, withoutFiles }: FileOption & { readonly withoutFiles?: boolean }) => {
+      if (withoutFiles === true) {
+        const { env, cwd } = context;
+        const path = await findConfigPath({ flag, env, cwd });
+        context.stdout.write(`${path}: ok, ${countedParts(await checkWithoutFiles({ path, cwd, env }))}\n`);
+        return;
+      }
       const { path, config } = await load(context, flag);
-      const organizations = counted(config.organizations.length, "organization");
-      const receivers = counted(config.receivers.length, "receiver");
-      const discover = config.discover.length;
-      const sources = discover === 0 ? "" : `, ${counted(discover, "discovery source")}`;
-      context.stdout.write(`${path}: ok, ${organizations}${sources}, ${receivers}\n`);
+      const { organizations, discover, receivers } = config;
+      const counts = { organizations: organizations.length, discover: discover.length, receivers: receivers.length };
+      context.stdout.write(`${path}: ok, ${countedParts(counts)}\n`);
       const contacts = secondOpinionContacts(config);
       if (contacts !== null) context.stdout.write(`${path}: ${contacts}\n`);
       for (const note of configNotes(config)) context.stderr.write(`note: ${note}\n`);
@@ -59,6 +64,7 @@ Problems go to stderr as FILE:LINE:COLUMN: path: message, all in one go.
 Examples:
   flatline config check
   flatline config check -c /etc/flatline/flatline.yaml
+  flatline config check --without-files        where the secrets are not
 `,
     );
 }
@@ -178,6 +184,11 @@ async function load(context: CliContext, flag: string | undefined): Promise<{ pa
   const { env, cwd } = context;
   const path = await findConfigPath({ flag, env, cwd });
   return { path, config: await loadConfig({ path, cwd, env }) };
+}
+
+function countedParts({ organizations, discover, receivers }: Awaited<ReturnType<typeof checkWithoutFiles>>): string {
+  const sources = discover === 0 ? [] : [counted(discover, "discovery source")];
+  return [counted(organizations, "organization"), ...sources, counted(receivers, "receiver")].join(", ");
 }
 
 function counted(count: number, noun: string): string {

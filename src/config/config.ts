@@ -5,6 +5,7 @@ import type { Right } from "../contract/rights.ts";
 import type { ClickhouseTableSource, PostgresTableSource } from "../contract/table-source.ts";
 import type { ReceiverOptions } from "../receivers/receivers.ts";
 import type { DiscoverInput } from "./schema/discover.ts";
+import type { YamlPath } from "./document/problems.ts";
 import type { BuiltinSettings, Settings } from "./schema/organization.ts";
 import type { ReceiverKeys } from "./schema/receiver.ts";
 import type { RootInput } from "./schema/schema.ts";
@@ -19,6 +20,10 @@ type Own = "secondOpinion" | "source" | "organizations" | "discover" | "receiver
 export interface Config extends Omit<RootInput, Own> {
   /** The file, absolute. */
   readonly file: string;
+  /** Where the text of a file (`${file:…}`) stands that is no secret by its key: paths in the file. Nobody is shown it. */
+  readonly hidden: readonly YamlPath[];
+  /** These texts, but for short ones, which are words of other sentences, too. */
+  readonly hiddenTexts: readonly Secret[];
   readonly source: SourceConfig;
   /** Effective organizations: each already merged with `defaults`. */
   readonly organizations: readonly OrganizationConfig[];
@@ -65,6 +70,8 @@ export interface OrganizationConfig
   readonly healthchecks: NonNullable<Settings["healthchecks"]>;
   /** Overrides source.apiKey. */
   readonly apiKey: Secret | null;
+  /** Paths of its settings that {@link Config.hidden} names, below it or below `defaults`. */
+  readonly hidden: readonly YamlPath[];
   /** The discovery source that lists it; null: a file of the configuration does. */
   readonly discoveredBy: string | null;
   /** Where it (""), and each thing that it or `defaults` sets, stands: path in YAML → "file:line"; for the page. */

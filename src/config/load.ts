@@ -6,7 +6,7 @@ import type { z } from "zod";
 import { FlatlineError } from "../base/errors.ts";
 import { isLoopbackHost } from "../base/loopback-host.ts";
 import { listenProblem, parseListen } from "../base/schema/values.ts";
-import type { Secret } from "../base/secret.ts";
+import { redact, type Secret } from "../base/secret.ts";
 import { readWith, type SchemaProblem } from "../contract/issues.ts";
 import { checkRelations } from "./check/relations.ts";
 import type { Config } from "./config.ts";
@@ -15,7 +15,7 @@ import { readDocument, type ConfigDocument } from "./document/document.ts";
 import { maxConfigBytes, readInputFile } from "./document/files.ts";
 import { type Environment, readCoreScalar } from "./document/interpolation.ts";
 import { formatProblem, sortProblems, type Problem, type YamlPath, valueAt } from "./document/problems.ts";
-import { listenOf, resolveConfig } from "./resolve/resolve.ts";
+import { hiddenTextsOf, listenOf, resolveConfig, type ResolveInput } from "./resolve/resolve.ts";
 import { readSecrets } from "./resolve/secrets.ts";
 import { type RootInput, rootSchema } from "./schema/schema.ts";
 
@@ -31,6 +31,28 @@ export interface LoadOptions {
  * @throws invalid_config: the message has one line a problem, `FILE:LINE:COL: path: message`, all of them in one go.
  */
 export async function loadConfig(options: LoadOptions): Promise<Config> {
+  const { data, ...read } = await readChecked(options);
+  if (data === null) throw new FlatlineError("internal", "a configuration without a problem was not read");
+  return resolveConfig({ data, ...read });
+}
+
+/**
+ * Checks the configuration as loadConfig does, without the files of its `${file:…}`: what they hold is taken as right.
+ * Returns how many organizations, discovery sources and receivers it names. @throws invalid_config, as loadConfig does
+ */
+export async function checkWithoutFiles(
+  options: LoadOptions,
+): Promise<Readonly<Record<"organizations" | "discover" | "receivers", number>>> {
+  const { accepted } = await readChecked({ ...options, isWithoutFiles: true });
+  const config = known(accepted) ?? {};
+  const count = (key: "organizations" | "discover" | "receivers"): number => known(config[key])?.length ?? 0;
+  return { organizations: count("organizations"), discover: count("discover"), receivers: count("receivers") };
+}
+
+type Checked = Omit<ResolveInput, "data"> & Pick<Validation, "data" | "accepted">;
+
+/** Reads a configuration that has no problem; `data` is null where a file that would have to be read was not. */
+async function readChecked(options: LoadOptions & { readonly isWithoutFiles?: boolean }): Promise<Checked> {
   const document = await readMain(options);
   const { data, accepted, problems: invalid } = validateDocument(document);
   const config = known(accepted) ?? {};
@@ -43,8 +65,8 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const listenHost = listenOf(known(writtenListen), environment.listen).replace(/:\d+$/, "");
   const secrets = await readSecrets(config, document, { isExposed: !isLoopbackHost(listenHost) });
   problems.push(...secrets.problems);
-  if (problems.length > 0 || data === null) throw invalidConfig(problems);
-  return resolveConfig({ data, document, secrets, environmentListen: environment.listen });
+  if (problems.length > 0) throw invalidConfig(problems, document);
+  return { data, accepted, document, secrets, environmentListen: environment.listen };
 }
 
 /** The keys of the configuration that a command needs to ask the running daemon. */
@@ -88,7 +110,7 @@ export async function loadClientConfig(
     const path = `server.tokens[${most}]`;
     found.push(...problemsAt("server.tokens", path, `${path}.token`, `${path}.tokenFile`));
   }
-  if (found.length > 0) throw invalidConfig(found);
+  if (found.length > 0) throw invalidConfig(found, document);
   return {
     file: document.absolutePath,
     listen: listenOf(known(server.listen), environment.listen),
@@ -99,8 +121,9 @@ export async function loadClientConfig(
   };
 }
 
-function invalidConfig(problems: readonly Problem[]): FlatlineError {
-  const sorted = sortProblems(problems);
+function invalidConfig(problems: readonly Problem[], { fileValues }: ConfigDocument): FlatlineError {
+  const hidden = hiddenTextsOf(fileValues);
+  const sorted = sortProblems(problems.map((one) => ({ ...one, message: redact(one.message, hidden) })));
   const count = sorted.length === 1 ? "a problem" : `${sorted.length} problems`;
   return new FlatlineError(
     "invalid_config",
@@ -121,12 +144,17 @@ function readEnvironmentListen(
   return { listen, problems: listen === null ? [problem] : [] };
 }
 
-async function readMain({ path, cwd, env }: LoadOptions): Promise<ConfigDocument> {
+async function readMain({
+  path,
+  cwd,
+  env,
+  isWithoutFiles = false,
+}: LoadOptions & { readonly isWithoutFiles?: boolean }): Promise<ConfigDocument> {
   const absolutePath = resolve(cwd, path);
   const content = await readInputFile(absolutePath, maxConfigBytes);
   if (content.kind === "unreadable")
     throw new FlatlineError("invalid_config", `the configuration file ${path} ${content.reason}`);
-  return readDocument({ file: path, absolutePath, bytes: content.bytes, environment: env });
+  return readDocument({ file: path, absolutePath, bytes: content.bytes, environment: env, isWithoutFiles });
 }
 
 export interface LookupOptions {

@@ -3,6 +3,7 @@ import { Document, visit } from "yaml";
 import { checkSettings } from "../checks/checks.ts";
 import { receiverKind } from "../receivers/receivers.ts";
 import { escapeUnseen } from "../base/unseen-text.ts";
+import type { YamlPath } from "./document/problems.ts";
 import type {
   Config,
   DiscoverConfig,
@@ -24,7 +25,7 @@ import { writtenAs } from "./schema/section.ts";
  */
 export function describeConfig(config: Config): Record<string, unknown> {
   const { defaults, discover, server, storage } = config;
-  return plain(
+  const described = plain(
     writtenAs(
       rootShape,
       { ...config, source: withTable(config.source) },
@@ -41,6 +42,22 @@ export function describeConfig(config: Config): Record<string, unknown> {
       },
     ),
   );
+  // Those of organizations are hidden with each of them.
+  for (const path of config.hidden) if (path[0] !== "organizations") hide(described, path);
+  return described;
+}
+
+/** Replaces what was written at `path`, or what was made of it, where it is. */
+function hide(described: Readonly<Record<string, unknown>>, path: YamlPath): void {
+  let object = described as Record<string | number, unknown>;
+  for (const [index, step] of path.entries()) {
+    const value = object[step];
+    // A list of healthchecks is not in the order of the file.
+    const isLast = index === path.length - 1 || step === "healthchecks" || typeof value !== "object" || value === null;
+    if (isLast && value !== undefined && value !== null) object[step] = "***";
+    if (isLast) return;
+    object = value as Record<string | number, unknown>;
+  }
 }
 
 /** Returns the tokens that have a name; null when there are none. */
@@ -89,12 +106,26 @@ export function describeOrganization(organization: OrganizationConfig): Readonly
     const effective = organization[settings.key];
     return [settings.key, effective === null ? null : settings.describe(effective)] as const;
   });
-  return writtenAs(
+  const described = writtenAs(
     organizationShape,
     { ...organization, ...schedule, schedule: pattern },
     // The template of a discovery source has no slug.
     { slug: organization.slug === "" ? null : organization.slug, ...Object.fromEntries(checks) },
   );
+  if (organization.hidden.length === 0) return described;
+  const shown = plain(described);
+  for (const path of organization.hidden) hide(shown, path);
+  return shown;
+}
+
+/** Returns the labels of an organization as they are shown. */
+export function shownLabels({
+  labels,
+  hidden,
+}: Pick<OrganizationConfig, "labels" | "hidden">): OrganizationConfig["labels"] {
+  const shown = { ...labels };
+  for (const [key, name] of hidden) if (key === "labels" && name !== undefined) shown[name] = "***";
+  return shown;
 }
 
 function describeDiscover({ location, template, ...source }: DiscoverConfig): object {

@@ -5,6 +5,7 @@ import { connect } from "node:net";
 
 import { FlatlineError } from "../../src/base/errors.ts";
 import type { Actor } from "../../src/contract/actor.ts";
+import type { Config } from "../../src/config/config.ts";
 import { createSilentLogger, type Logger } from "../../src/base/logger.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { createSystemClock, type Clock } from "../../src/base/time.ts";
@@ -143,7 +144,7 @@ function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["r
     },
     logger: createSilentLogger(),
     storeProblem: () => null,
-    config: () => neverAsked("configuration"),
+    config: () => ({ organizations: [] }) as unknown as Config,
     checkNames: () => checkNames,
     receivers: () => [],
     runNow: () => neverAsked("scheduler"),

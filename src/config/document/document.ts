@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 
 import {
   isAlias,
@@ -15,10 +15,12 @@ import {
   type Pair,
   type YAMLParseError,
   type YAMLMap,
+  visit,
 } from "yaml";
 
 import { refused } from "./accepted.ts";
-import { interpolate, type Environment } from "./interpolation.ts";
+import { maxReferencedBytes, readRegularFile } from "./files.ts";
+import { interpolate, type Environment, type References } from "./interpolation.ts";
 import { formatPath, type Position, type Problem, type YamlPath } from "./problems.ts";
 
 /** A node with its position. */
@@ -41,6 +43,10 @@ export interface ConfigDocument {
   /** Plain objects, arrays and scalars. A key without a value is `undefined`, as if it were absent. */
   readonly value: unknown;
   readonly problems: readonly Problem[];
+  /** The absolute paths of the files whose text `${file:…}` puts into it. */
+  readonly files: readonly string[];
+  /** The values that have the text of a file, and the texts. */
+  readonly fileValues: readonly FileValue[];
   /** False if the file is not YAML; `value` is then meaningless. */
   readonly isReadable: boolean;
   /** Returns the text at `path` if it came from a single unquoted `${…}`, to be parsed again where a number is expected. */
@@ -53,11 +59,19 @@ export interface ConfigDocument {
   leafPaths(from: YamlPath): readonly YamlPath[];
 }
 
+/** A value of the configuration that a file is a part of. */
+export interface FileValue {
+  readonly path: YamlPath;
+  readonly texts: readonly string[];
+}
+
 export interface DocumentSource {
   readonly file: string;
   readonly absolutePath: string;
   readonly bytes: Uint8Array;
   readonly environment: Environment;
+  /** No file is read for `${file:…}`; a value that has one is `refused` [false]. */
+  readonly isWithoutFiles?: boolean;
 }
 
 // Ten thousand organizations that share their settings fit, a "billion laughs" document does not.
@@ -65,11 +79,13 @@ const maxAliasedNodes = 200_000;
 const maxDepth = 64;
 
 /** Reads one file: YAML 1.2, one document (CONTRACT 4). Never throws; errors are in `problems`. */
-export function readDocument(source: DocumentSource): ConfigDocument {
+export async function readDocument(source: DocumentSource): Promise<ConfigDocument> {
   const lines = new LineCounter();
   const reader = new Reader(source, lines);
-  const text = decode(source.bytes);
-  const root = text === null ? reader.refuse("is not UTF-8 text") : reader.read(text);
+  const text = decodeText(source.bytes);
+  const parsed = text === null ? null : reader.parse(text);
+  const files = await reader.readFiles(parsed);
+  const root = text === null ? reader.refuse("is not UTF-8 text") : reader.convert(parsed);
   const find = (path: YamlPath): PlacedNode | undefined =>
     path.reduce<PlacedNode | undefined>((node, step) => node?.children.get(step), root.place);
   const positionOf = (path: YamlPath, part: "value" | "key" = "value"): Position => {
@@ -83,6 +99,8 @@ export function readDocument(source: DocumentSource): ConfigDocument {
     folder: dirname(source.absolutePath),
     value: root.value,
     problems: reader.problems,
+    files,
+    fileValues: reader.fileValues,
     isReadable: reader.isReadable,
     problemAt: (path, message, part = "value") => ({
       file: source.file,
@@ -104,7 +122,8 @@ function leavesOf(node: PlacedNode, path: YamlPath): YamlPath[] {
   return [...node.children].flatMap(([step, child]) => leavesOf(child, [...path, step]));
 }
 
-function decode(bytes: Uint8Array): string | null {
+/** Returns the text of a file; null: it is no UTF-8. */
+function decodeText(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
@@ -127,9 +146,13 @@ function placed(
   return { value, place: { at, keyAt, children, wholeReference } };
 }
 
+type FileText = ReturnType<References["file"]>;
+
 class Reader {
   readonly problems: Problem[] = [];
+  readonly fileValues: FileValue[] = [];
   isReadable = true;
+  readonly #files = new Map<string, FileText>();
   readonly #source: DocumentSource;
   readonly #lines: LineCounter;
   // The library searches the whole document for each anchor.
@@ -149,7 +172,8 @@ class Reader {
     return placed(undefined, 0);
   }
 
-  read(text: string): Placed {
+  /** Returns what the text holds; null: nothing that can be read. */
+  parse(text: string): Document.Parsed | null {
     let document: Document.Parsed;
     try {
       document = parseDocument(text, {
@@ -163,10 +187,32 @@ class Reader {
         uniqueKeys: false,
       });
     } catch (error) {
-      return this.refuse(error instanceof RangeError ? "is nested too deeply" : String(error));
+      this.refuse(error instanceof RangeError ? "is nested too deeply" : String(error));
+      return null;
     }
     this.#reportSyntax(document, text);
-    if (!this.isReadable) return placed(undefined, 0);
+    return this.isReadable ? document : null;
+  }
+
+  /** Reads the files that `${file:…}` names; returns their absolute paths. */
+  async readFiles(document: Document.Parsed | null): Promise<readonly string[]> {
+    const { environment, absolutePath, isWithoutFiles = false } = this.#source;
+    const names = new Set<string>();
+    const note: References = { environment, file: () => ({ text: "" }) };
+    if (document !== null)
+      visit(document, {
+        Scalar: (_key, { value }) => {
+          if (typeof value === "string" && value.includes("${"))
+            for (const file of interpolate(value, note).files) names.add(file);
+        },
+      });
+    for (const name of isWithoutFiles ? [] : names)
+      this.#files.set(name, await readText(resolve(dirname(absolutePath), name)));
+    return [...names].map((name) => resolve(dirname(absolutePath), name));
+  }
+
+  convert(document: Document.Parsed | null): Placed {
+    if (document === null) return placed(undefined, 0);
     // The file has only comments: every key is missing.
     if (document.contents === null || isEmptyScalar(document.contents)) return placed({}, 0);
     return this.#convert(document.contents, [], null, false);
@@ -263,10 +309,20 @@ class Reader {
     let { value } = node;
     let wholeReference: string | null = null;
     if (typeof value === "string" && value.includes("$")) {
-      const interpolated = interpolate(value, this.#source.environment);
+      const texts: string[] = [];
+      const interpolated = interpolate(value, {
+        environment: this.#source.environment,
+        file: (name) => {
+          const found = this.#files.get(name) ?? { text: "" };
+          if ("text" in found) texts.push(found.text);
+          return found;
+        },
+      });
       for (const problem of interpolated.problems) this.#report(at, path, problem);
+      const isUnread = this.#source.isWithoutFiles === true && interpolated.files.length > 0;
       // Not validated further, so that a missing variable is one problem and not two.
-      value = interpolated.problems.length > 0 ? refused : interpolated.value;
+      value = interpolated.problems.length > 0 || isUnread ? refused : interpolated.value;
+      if (texts.length > 0) this.fileValues.push({ path, texts });
       if (interpolated.isWholeReference && node.type === Scalar.PLAIN) wholeReference = interpolated.value;
     }
     return placed(value, at, keyAt, undefined, wholeReference);
@@ -280,6 +336,16 @@ class Reader {
   #report(offset: number, path: YamlPath, message: string): void {
     this.problems.push({ file: this.#source.file, ...this.position(offset), path: formatPath(path), message });
   }
+}
+
+/** Reads what `${file:…}` stands for: the text without its last line end, and without the mark that some editors begin it with. */
+async function readText(absolutePath: string): Promise<FileText> {
+  const content = await readRegularFile(absolutePath, maxReferencedBytes);
+  if (content.kind === "unreadable") return { problem: `the file ${absolutePath} ${content.reason}` };
+  const text = decodeText(content.bytes);
+  return text === null
+    ? { problem: `the file ${absolutePath} is not UTF-8 text` }
+    : { text: text.replace(/\r?\n$/, "") };
 }
 
 function syntaxMessage(error: YAMLParseError): string {

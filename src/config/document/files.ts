@@ -6,6 +6,9 @@ import { systemCodeOf } from "../../base/file-error.ts";
 /** Largest file of the configuration: a hundred thousand organizations as objects; a larger one was named by mistake. */
 export const maxConfigBytes = 32 * 1_024 * 1_024;
 
+/** Largest file that `${file:…}` stands for: a key, a URL or a PEM file; a larger one was named by mistake. */
+export const maxReferencedBytes = 64 * 1_024;
+
 /**
  * The content of a file, or the reason why it cannot be read, to follow its name: `does not exist`, `is larger than 65536
  * bytes`.

@@ -10,8 +10,12 @@ let folder: string;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "flatline-fingerprint-"));
-  await write("flatline.yaml", "source: { apiKeyFile: key }\norganizations: [{ slug: a, apiKeyFile: a.key }]\n");
+  await write(
+    "flatline.yaml",
+    "source: { apiKeyFile: key }\nappUrl: ${file:named}\norganizations: [{ slug: a, apiKeyFile: a.key }]\n",
+  );
   await write("key", "one");
+  await write("named", "one");
   files = await filesOf("flatline.yaml");
 });
 
@@ -27,6 +31,7 @@ describe("the fingerprint of the configuration's files", () => {
     ["the file changes", () => write("flatline.yaml", "source: { apiKeyFile: key }\n")],
     ["the file goes", () => unlink(join(folder, "flatline.yaml"))],
     ["the file is no YAML any more", () => write("flatline.yaml", "{")],
+    ["a file that the text names changes", () => write("named", "two")],
     ["a secret's file changes", () => write("key", "two")],
     ["a secret's file appears", () => write("a.key", "a")],
   ])("changes when %s", async (_rule, change) => {

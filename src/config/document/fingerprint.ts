@@ -14,13 +14,13 @@ export async function configFiles({ path, cwd, env }: LoadOptions): Promise<read
   const absolutePath = resolve(cwd, path);
   const bytes = await readBytes(absolutePath);
   if (bytes === null) return [absolutePath];
-  const document = readDocument({ file: absolutePath, absolutePath, bytes, environment: env });
+  const document = await readDocument({ file: absolutePath, absolutePath, bytes, environment: env });
   const secrets = (document.isReadable ? document.leafPaths([]) : []).flatMap((leaf) => {
     const key = leaf.findLast((step) => typeof step === "string");
     const value = valueAt(document.value, leaf);
     return typeof value === "string" && key?.endsWith("File") === true ? [resolve(document.folder, value)] : [];
   });
-  return [...new Set([absolutePath, ...secrets])];
+  return [...new Set([absolutePath, ...document.files, ...secrets])];
 }
 
 /**

@@ -1,9 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { interpolate, readCoreScalar } from "./interpolation.ts";
+import { interpolate, readCoreScalar, type References } from "./interpolation.ts";
 
 const environment = { NAME: "value", EMPTY: "", DOLLAR: "a$${NAME}b", YAML: "x\nslug: injected" };
+const grammar = "a reference is ${NAME}, ${NAME:-default} or ${file:PATH}; write $${ for a dollar before a brace";
+const references: References = {
+  environment,
+  file: (path) => (path === "/run/key" ? { text: "a${NAME}" } : { problem: `the file ${path} does not exist` }),
+};
 
 describe("interpolate", () => {
   it.each([
@@ -24,8 +29,13 @@ describe("interpolate", () => {
     ["a lone dollar is a dollar", "pa$word$", "pa$word$"],
     ["a brace without dollar is text", "https://app/o/{slug}", "https://app/o/{slug}"],
     ["a value is not looked at again", "${DOLLAR}", "a$${NAME}b"],
+    ["a file is its text, which is not looked at again", "x-${file:/run/key}", "x-a${NAME}"],
+    ["a default may be a file", "${UNSET:-${file:/run/key}}", "a${NAME}"],
+    ["a file in an unused default does not matter", "${NAME:-${file:/nowhere}}", "value"],
+    ["a variable may be called file", "${file:-x}", "x"],
+    ["an escaped file is text", "$${file:/run/key}", "${file:/run/key}"],
   ])("%s", (_rule, text, value) => {
-    expect(interpolate(text, environment)).toMatchObject({ value, problems: [] });
+    expect(interpolate(text, references)).toMatchObject({ value, problems: [] });
   });
 
   it.each([
@@ -40,25 +50,15 @@ describe("interpolate", () => {
       "${UNSET:-${NONE}}",
       "environment variable NONE is not set, and has no default",
     ],
+    ["a file that is not there", "${file:/nowhere}", "the file /nowhere does not exist"],
+    ["a file without a name", "${file:}", grammar],
     ["an unclosed default", "${UNSET:-a", "a ${…} is not closed"],
-    [
-      "an unclosed reference",
-      "${NAME",
-      "a reference is ${NAME} or ${NAME:-default}; write $${ for a dollar before a brace",
-    ],
-    ["an empty name", "${}", "a reference is ${NAME} or ${NAME:-default}; write $${ for a dollar before a brace"],
-    [
-      "a name that is none",
-      "${1A}",
-      "a reference is ${NAME} or ${NAME:-default}; write $${ for a dollar before a brace",
-    ],
-    [
-      "another operator",
-      "${NAME-x}",
-      "a reference is ${NAME} or ${NAME:-default}; write $${ for a dollar before a brace",
-    ],
+    ["an unclosed reference", "${NAME", grammar],
+    ["an empty name", "${}", grammar],
+    ["a name that is none", "${1A}", grammar],
+    ["another operator", "${NAME-x}", grammar],
   ])("refuses %s", (_rule, text, problem) => {
-    expect(interpolate(text, environment).problems).toEqual([problem]);
+    expect(interpolate(text, references).problems).toEqual([problem]);
   });
 
   it.each([
@@ -68,16 +68,17 @@ describe("interpolate", () => {
     ["${NAME}${NAME}", false],
     [" ${NAME}", false],
     ["${NAME}s", false],
+    ["${file:/run/key}", true],
     ["$$", false],
     ["text", false],
   ])("knows whether %j is one reference and nothing else", (text, isWholeReference) => {
-    expect(interpolate(text, environment).isWholeReference).toBe(isWholeReference);
+    expect(interpolate(text, references).isWholeReference).toBe(isWholeReference);
   });
 
   it("gives back any text whose dollars are doubled", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom("$", "{", "}", "N", ":", "-") }), (text) => {
-        expect(interpolate(text.replaceAll("$", "$$$$"), {})).toMatchObject({ value: text, problems: [] });
+        expect(interpolate(text.replaceAll("$", "$$$$"), references)).toMatchObject({ value: text, problems: [] });
       }),
     );
   });

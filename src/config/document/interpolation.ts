@@ -1,37 +1,54 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** What a reference stands for. */
+export interface References {
+  readonly environment: Environment;
+  /** Returns the text of a file, or why there is none: `the file /run/key does not exist`. */
+  readonly file: (path: string) => { readonly text: string } | { readonly problem: string };
+}
+
 export interface Interpolated {
   readonly value: string;
   /** The problems of the references in the text; never contain a value. */
   readonly problems: readonly string[];
   /** True if the text was exactly one `${…}`. */
   readonly isWholeReference: boolean;
+  /** The paths of the files whose text is in the value, or would be if they could be read. */
+  readonly files: readonly string[];
 }
 
-const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)(\}|:-)/y;
+const reference = /\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(\}|:-)|file:([^{}]+)\})/y;
+const grammar = "a reference is ${NAME}, ${NAME:-default} or ${file:PATH}; write $${ for a dollar before a brace";
 
 /**
- * Replaces `${NAME}`, `${NAME:-default}` and `$$` in one string of the configuration (CONTRACT 4). As in a shell, a default
- * also replaces an empty variable and may contain references; a single `$` is a dollar. Replaced text is not scanned again.
+ * Replaces `${NAME}`, `${NAME:-default}`, `${file:PATH}` and `$$` in one string of the configuration (CONTRACT 4). As in a shell,
+ * a default also replaces an empty variable and may contain references; a single `$` is a dollar. Replaced text is not
+ * scanned again.
  */
-export function interpolate(text: string, environment: Environment): Interpolated {
-  const scanner = new Scanner(text, environment);
+export function interpolate(text: string, references: References): Interpolated {
+  const scanner = new Scanner(text, references);
   const value = scanner.read(false);
   const isWholeReference = scanner.references === 1 && scanner.literals === 0;
-  return { value, problems: scanner.problems, isWholeReference };
+  return {
+    value,
+    problems: scanner.problems.map(({ message }) => message),
+    isWholeReference,
+    files: scanner.files,
+  };
 }
 
 class Scanner {
-  readonly problems: string[] = [];
+  readonly problems: { readonly message: string; readonly isMissing?: true }[] = [];
+  readonly files: string[] = [];
   references = 0;
   literals = 0;
   readonly #text: string;
-  readonly #environment: Environment;
+  readonly #from: References;
   #at = 0;
 
-  constructor(text: string, environment: Environment) {
+  constructor(text: string, from: References) {
     this.#text = text;
-    this.#environment = environment;
+    this.#from = from;
   }
 
   /** Reads to the end of the text or, within a default, to its closing brace, which is consumed. */
@@ -51,7 +68,7 @@ class Scanner {
       if (!isDefault) this.literals++;
       value += char;
     }
-    if (isDefault) this.problems.push("a ${…} is not closed");
+    if (isDefault) this.problems.push({ message: "a ${…} is not closed" });
     return value;
   }
 
@@ -60,26 +77,35 @@ class Scanner {
     reference.lastIndex = this.#at;
     const match = reference.exec(this.#text);
     if (match === null) {
-      this.problems.push("a reference is ${NAME} or ${NAME:-default}; write $${ for a dollar before a brace");
+      this.problems.push({ message: grammar });
       this.#at = this.#text.length;
       return "";
     }
     this.#at += match[0].length;
-    const name = match[1] ?? "";
-    const stored = Object.hasOwn(this.#environment, name) ? this.#environment[name] : undefined;
-    if (match[2] === "}") {
-      if (stored === undefined) this.problems.push(`environment variable ${name} is not set, and has no default`);
+    const [, name = "", end, path] = match;
+    if (path !== undefined) return this.#readFile(path);
+    const { environment } = this.#from;
+    const stored = Object.hasOwn(environment, name) ? environment[name] : undefined;
+    if (end === "}") {
+      if (stored === undefined)
+        this.problems.push({ message: `environment variable ${name} is not set, and has no default`, isMissing: true });
       return stored ?? "";
     }
-    const problemsBefore = this.problems.length;
+    const [problemsBefore, filesBefore] = [this.problems.length, this.files.length];
     const standIn = this.read(true);
     if (stored === undefined || stored === "") return standIn;
-    // In an unused default, an unset variable does not matter; a syntax error does.
-    const unused = this.problems
-      .splice(problemsBefore)
-      .filter((problem) => !problem.startsWith("environment variable"));
-    this.problems.push(...unused);
+    // In an unused default, what is missing does not matter; a syntax error does.
+    this.files.length = filesBefore;
+    this.problems.push(...this.problems.splice(problemsBefore).filter(({ isMissing }) => isMissing !== true));
     return stored;
+  }
+
+  #readFile(path: string): string {
+    this.files.push(path);
+    const found = this.#from.file(path);
+    if ("text" in found) return found.text;
+    this.problems.push({ message: found.problem, isMissing: true });
+    return "";
   }
 }
 

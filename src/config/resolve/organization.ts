@@ -22,6 +22,8 @@ export interface OrganizationResolution {
   readonly defaults: Settings;
   /** Where `defaults` says what. */
   readonly defaultsSetAt: Readonly<Record<string, string>>;
+  /** Config.hidden. */
+  readonly hidden: readonly YamlPath[];
   readonly receiverNames: readonly string[];
   readonly secrets: SecretBook;
 }
@@ -31,7 +33,8 @@ export interface OrganizationResolution {
  * `labels`, `alert`, `gate` and the settings of checks field by field, all others as a whole (CONTRACT 4).
  */
 export function resolveOrganization(resolution: OrganizationResolution): OrganizationConfig {
-  const { organization, path, discoveredBy, document, defaults, defaultsSetAt, receiverNames, secrets } = resolution;
+  const { organization, path, discoveredBy, document, defaults, defaultsSetAt, hidden, receiverNames, secrets } =
+    resolution;
   const own: OrganizationInput = typeof organization === "string" ? { slug: organization } : organization;
   const { schedule, timezone, jitterMs, ...settings } = settled(defaults, own);
   const scheduleOf: ScheduleOf = (pattern) => ({ pattern: pattern.trim(), timezone, jitterMs });
@@ -47,9 +50,17 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
     ...(Object.fromEntries(checks) as SettingsOfChecks),
     healthchecks: healthchecksOf(defaults, own),
     apiKey: secrets.of(path, "apiKey")[0] ?? null,
+    hidden: [...below(hidden, path), ...below(hidden, ["defaults"])],
     discoveredBy,
     setAt: { ...defaultsSetAt, ...whereSet(document, path), "": document.lineOf(path) },
   };
+}
+
+/** Returns the paths below another one, from there on; an organization that is a text is its slug. */
+function below(paths: readonly YamlPath[], from: YamlPath): YamlPath[] {
+  return paths
+    .filter((path) => from.every((step, index) => path[index] === step))
+    .map((path) => (path.length === from.length ? ["slug"] : path.slice(from.length)));
 }
 
 /** Returns those that run: of one path what the last layer says. */

@@ -14,7 +14,7 @@ import type {
   ServerTokenConfig,
   SourceConfig,
 } from "../config.ts";
-import type { ConfigDocument } from "../document/document.ts";
+import type { ConfigDocument, FileValue } from "../document/document.ts";
 import type { DiscoverInput } from "../schema/discover.ts";
 import { receiverShape, type ReceiverInput } from "../schema/receiver.ts";
 import type { RootInput } from "../schema/schema.ts";
@@ -31,16 +31,35 @@ export interface ResolveInput {
   readonly environmentListen: string | null;
 }
 
+// A shorter text is hidden where it stands, and not in whatever else has these letters.
+const leastHiddenLength = 8;
+
+/** Returns the texts of files that nothing may show, but for short ones. */
+export function hiddenTextsOf(values: readonly FileValue[]): Secret[] {
+  const texts = new Set(values.flatMap(({ texts }) => texts));
+  return [...texts].filter((text) => text.length >= leastHiddenLength).map((text) => new Secret(text));
+}
+
 /** Returns the frozen configuration of a file that was found to be right: with secrets, and what depends on several keys. */
 export function resolveConfig({ data, document, secrets, environmentListen }: ResolveInput): Config {
   const { defaults: written, ...rest } = data;
   const defaults = written ?? {};
   const receiverNames = data.receivers.map(({ name }) => name);
-  const shared = { document, defaults, defaultsSetAt: whereSet(document, ["defaults"]), receiverNames, secrets };
+  const hidden = document.fileValues.filter(({ path }) => !secrets.isSecret(path));
+  const shared = {
+    document,
+    defaults,
+    defaultsSetAt: whereSet(document, ["defaults"]),
+    hidden: hidden.map(({ path }) => path),
+    receiverNames,
+    secrets,
+  };
   const { baseline, gate } = settled(defaults);
   const secret = (section: string, key: string): Secret | null => secrets.of([section], key)[0] ?? null;
   return deepFreeze<Config>({
     file: document.absolutePath,
+    hidden: shared.hidden,
+    hiddenTexts: hiddenTextsOf(hidden),
     ...rest,
     source: resolveSource(data, document, secrets),
     organizations: (data.organizations ?? []).map((organization, index) =>

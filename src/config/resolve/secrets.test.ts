@@ -1,11 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { open, symlink } from "node:fs/promises";
+import { open, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
 import { organizationOf, useConfigFolder } from "../../../test/support/config-folder.ts";
+import { createLogger } from "../../base/logger.ts";
 import { Secret } from "../../base/secret.ts";
+import { checkWithoutFiles } from "../load.ts";
+import { describeConfig, renderConfig } from "../render.ts";
 
 const { folder, write, load, problemsOf } = useConfigFolder();
 
@@ -56,6 +59,98 @@ describe("references to the environment", () => {
     const config = await load(`${embedded}organizations: [acme]\nserver: { token: "\${TOKEN:-}" }\n`, env);
 
     expect(config.server.token?.reveal() ?? null).toBe(expected);
+  });
+});
+
+describe("the text of a file", () => {
+  const file = (name: string): string => `"\${file:${name}}"`;
+
+  it("is what the file holds, without its last line end, relative to the folder of the configuration", async () => {
+    await write("texts/key", "own\r\n");
+    await write("texts/lines", "a\n\n");
+    await write("texts/number", "7\n");
+    const config = await load(`source:
+  baseUrl: https://api.example.com
+  apiKey: ${file("texts/key")}
+  retries: \${file:texts/number}
+organizations: [acme]
+silences:
+  - { slug: "*", startsAt: 2026-01-01T00:00:00Z, endsAt: 2026-01-02T00:00:00Z, comment: ${file("texts/lines")} }
+`);
+
+    expect(config.source).toMatchObject({ apiKey: new Secret("own"), retries: 7 });
+    expect(config.silences[0]?.comment).toBe("a\n");
+  });
+
+  it("is shown nowhere, whatever it is a part of", async () => {
+    for (const text of ["platform-team", "hush-slug", "5", "9m", "hush.example", "hush-param"]) await write(text, text);
+    const config = await load(`source:
+  baseUrl: "https://\${file:hush.example}"
+  apiKey: k
+  retries: \${file:5}
+defaults: { labels: { team: ${file("platform-team")} } }
+organizations:
+  - ${file("hush-slug")}
+  - { slug: acme, labels: { own: shown }, alert: { for: ${file("9m")} } }
+  - { slug: globex, healthchecks: [{ path: a/b, parameters: { x: ${file("hush-param")} } }] }
+`);
+    const shown = renderConfig(config);
+
+    expect(shown).not.toMatch(/hush|platform-team|9m/);
+    expect(describeConfig(config)).toMatchObject({
+      source: { baseUrl: "***", retries: "***" },
+      organizations: [
+        { slug: "***", labels: { team: "***" } },
+        { slug: "acme", labels: { team: "***", own: "shown" }, alert: { for: "***" } },
+        { healthchecks: "***" },
+      ],
+    });
+    expect(config.hiddenTexts.map((text) => text.reveal())).toEqual(
+      expect.arrayContaining(["platform-team", "hush-slug", "hush.example", "hush-param"]),
+    );
+    const lines: string[] = [];
+    const look = { level: "info", format: "json", hidden: config.hiddenTexts, pretty: () => "" } as const;
+    createLogger({ ...look, write: (line) => void lines.push(line) }).info({ slug: "hush-slug" }, "check failed");
+    expect(lines.join("")).toContain('"slug":"***"');
+  });
+
+  it("is in no message about it", async () => {
+    await write("zone", "Hush/Hush");
+
+    expect(await problemsOf(`${embedded}organizations: [acme]\ndefaults: { timezone: ${file("zone")} }\n`)).toEqual([
+      'flatline.yaml:3:23: defaults.timezone: "***" is not a known timezone',
+    ]);
+  });
+
+  it.each([
+    ["that is not there", "nowhere", "does not exist"],
+    ["that is a folder", ".", "is a folder"],
+    ["that is too large", "large", "is larger than 65536 bytes"],
+    ["that is no text", "binary", "is not UTF-8 text"],
+  ])("of a file %s is an error where it is named", async (_rule, name, reason) => {
+    await write("large", "x".repeat(65_537));
+    await writeFile(join(folder(), "binary"), Buffer.from([0xc3, 0x28]));
+
+    const problems = await problemsOf(`${embedded}organizations: [acme]\nappUrl: \${file:${name}}\n`);
+
+    expect(problems).toEqual([`flatline.yaml:3:9: appUrl: the file ${resolve(folder(), name)} ${reason}`]);
+  });
+
+  it("is taken as right where no file is read", async () => {
+    const text = `source:
+  baseUrl: https://api.example.com
+  apiKey: ${file("a")}
+  retries: \${file:b}
+organizations: [acme]
+receivers: [{ name: hook, type: webhook, url: ${file("c")}, secret: ${file("d")}, headers: { X: ${file("e")} } }]
+`;
+    await write("flatline.yaml", text);
+    const check = (): ReturnType<typeof checkWithoutFiles> =>
+      checkWithoutFiles({ path: "flatline.yaml", cwd: folder(), env: {} });
+
+    expect(await check()).toEqual({ organizations: 1, discover: 0, receivers: 1 });
+    await write("flatline.yaml", `${text}log: { level: loud }\n`);
+    await expect(check()).rejects.toThrow("log.level");
   });
 });
 

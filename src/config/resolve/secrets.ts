@@ -22,6 +22,8 @@ import type { SourceConfig } from "../config.ts";
 /** What was found for the secrets. */
 export interface SecretBook {
   readonly problems: readonly Problem[];
+  /** Whether the value at `path` is a secret, or one of several. */
+  isSecret(path: YamlPath): boolean;
   /** The secret `key` of the object at `path`; empty when there is none. */
   of(path: YamlPath, key: string): readonly Secret[];
   /** The secret `key` of the object at `path`, which has been required. */
@@ -62,6 +64,7 @@ export async function readSecrets(
   const of: SecretBook["of"] = (path, key) => reader.found.get(formatPath([...path, key])) ?? [];
   return {
     problems: reader.problems,
+    isSecret: (path) => reader.places.has(formatPath(path)),
     of,
     one: (path, key) => {
       const [secret] = of(path, key);
@@ -110,6 +113,8 @@ class SecretReader {
   readonly problems: Problem[] = [];
   readonly found = new Map<string, readonly Secret[]>();
   readonly headers = new Map<string, Readonly<Record<string, Secret>>>();
+  /** Paths of all that is a secret. */
+  readonly places = new Set<string>();
   readonly files = new Map<string, string | FileFailure>();
   readonly #document: ConfigDocument;
 
@@ -133,6 +138,7 @@ class SecretReader {
     const entries = elements(valuePath, holder[isInline ? key : `${key}File`]);
     const secrets: Secret[] = [];
     for (const entry of entries) {
+      this.places.add(formatPath(entry.path));
       const value = await this.#readEntry(entry, isFile);
       if (value === null || (value === "" && slot.mayBeEmpty === true)) continue;
       const problem = value === "" ? "must not be empty" : slot.check(value);
@@ -174,6 +180,7 @@ class SecretReader {
     const entries: { name: string; value: string; path: YamlPath }[] = [];
     if (isObject(inline)) {
       for (const [name, value] of Object.entries(inline)) {
+        this.places.add(formatPath([...path, "headers", name]));
         if (typeof value === "string") entries.push({ name, value, path: [...path, "headers", name] });
       }
     } else if (typeof file === "string") {

@@ -30,7 +30,7 @@ describe("the JSON Schema", () => {
 
   it("accepts a reference wherever a form is bound", () => {
     const config = {
-      source: { baseUrl: "${BASE_URL}", apiKey: "${KEY}", timeout: "${TIMEOUT:-5s}", retries: "${RETRIES}" },
+      source: { baseUrl: "${BASE_URL}", apiKey: "${KEY}", timeout: "${TIMEOUT:-5s}", retries: "${file:/run/retries}" },
       organizations: ["acme"],
       server: { publicRead: "${READ:-true}" },
       log: { level: "${LEVEL:-info}" },

@@ -12,7 +12,7 @@ const referenceName = "reference";
 
 /**
  * Returns the JSON Schema (2020-12) of the configuration file, with which editors complete and check it. Where a value is bound to a
- * form, a reference to the environment (`${NAME}`) is allowed too: what that turns out to be is known at run time only.
+ * form, a reference (`${NAME}`, `${file:PATH}`) is allowed too: what that turns out to be is known at run time only.
  */
 export function createJsonSchema(): JsonSchema {
   const schema = stateLimits(z.toJSONSchema(rootSchema, { io: "input", override: keepDefault }));
@@ -30,7 +30,7 @@ export function createJsonSchema(): JsonSchema {
       discover: withTemplate(sections["discover"]),
     },
     $defs: {
-      [referenceName]: { type: "string", pattern: "\\$\\{[A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?\\}" },
+      [referenceName]: { type: "string", pattern: "\\$\\{(?:file:[^{}]+|[A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?)\\}" },
     },
   };
 }

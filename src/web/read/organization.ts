@@ -183,7 +183,7 @@ function configured({ page, running }: OrganizationSources, slug: string, states
   const target = running.settings().targetOf(check, slug);
   return {
     target,
-    labels: target?.labels ?? {},
+    labels: found?.labels ?? {},
     receivers: target?.receivers ?? [],
     origin: found?.origin ?? null,
     settings: found?.settings ?? [],

@@ -1,6 +1,7 @@
 import { heldGates } from "../../alerting/decide/gate.ts";
 import { readAlertingView, type AlertView } from "../../alerting/view.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
+import { shownLabels } from "../../config/render.ts";
 import { compareSeverity, worstSeverity, type Severity } from "../../contract/severity.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
@@ -82,12 +83,13 @@ export async function readOverview({ running, incidents, pages }: OverviewSource
   const unfinished = await readUnfinished(running, failures);
   const toFinish = open.length > 0 ? [] : await readToFinish({ incidents, pages }, { unfinished, failures, live });
   const { trace, traceTogether } = await readTrace(running, alerts, nowMs);
+  const labels = new Map(running.config().organizations.map((one) => [one.slug, shownLabels(one)]));
   return {
     nowMs,
     held,
     alerts: countAlerts(alerts),
     rows: rowsOf(running, alerts, held, nowMs),
-    labelsOf: (slug) => rules.targetOf("dead-asset-spike", slug)?.labels ?? {},
+    labelsOf: (slug) => labels.get(slug) ?? {},
     open,
     unfinished,
     toFinish,

@@ -8,7 +8,7 @@ import { nextCronAtMs } from "../../base/cron.ts";
 import { checkSettings } from "../../checks/checks.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
 import { differingLines } from "../../config/differing-lines.ts";
-import { describeOrganization, renderConfig } from "../../config/render.ts";
+import { describeOrganization, renderConfig, shownLabels } from "../../config/render.ts";
 import type { ListedSilence, SilenceRule } from "../../contract/silence.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
@@ -147,7 +147,7 @@ function pageOrganization(
   folder: string,
   isOwnPlace: ReturnType<typeof ownPlaces>,
 ): PageOrganization {
-  const { slug, labels, thresholds, alert, setAt, discoveredBy } = organization;
+  const { slug, thresholds, alert, setAt, discoveredBy } = organization;
   const setting = ([path, value]: readonly [string, string]): PageSetting => {
     // A list stands where its first entry does, and what an empty object switches on where that stands.
     const above = path.includes(".") ? path.slice(0, path.lastIndexOf(".")) : path;
@@ -163,7 +163,7 @@ function pageOrganization(
       discoveredBy === null
         ? { kind: "file", place: shorten(setAt[""] ?? "", folder) }
         : { kind: "discovery", source: discoveredBy },
-    labels,
+    labels: shownLabels(organization),
     thresholds,
     forMs: alert.forMs,
     // Thousands of organizations have tens of them each: whoever asks gets them, and nobody keeps them.
