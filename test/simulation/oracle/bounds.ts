@@ -122,8 +122,8 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     facets: 0,
     legitimacy_domains: 0,
     legitimacy_rules: 0,
-    // Since when the fleet is watched.
-    meta: 1,
+    // Since when the fleet is watched, and when a gate was asked for.
+    meta: 2,
     organizations: 0,
     proposals: 0,
     report_facets: 0,

@@ -268,7 +268,8 @@ export class NotificationOracle {
         other !== episode &&
         other.kind === "unknown" &&
         (other.firedAtMs ?? Infinity) <= firedAtMs &&
-        (other.endsAtMs ?? Infinity) > firedAtMs,
+        // The run of the same tick that ended it may have come after this one's.
+        (other.endsAtMs ?? Infinity) >= firedAtMs,
     );
   }
 
