@@ -42,6 +42,20 @@ export interface IncidentPage extends IncidentFacts {
   readonly previous: number | null;
 }
 
+/** Returns the same for a reader who may not read what receivers are called (CONTRACT 13). */
+export function withoutReceiverNames<Facts extends IncidentFacts & Partial<Pick<IncidentPage, "waiting">>>(
+  facts: Facts,
+): Facts {
+  const receiver = "a receiver";
+  const { notified, escalation, waiting = [] } = facts;
+  return {
+    ...facts,
+    notified: notified.slice(0, 1).map((one) => ({ ...one, receiver })),
+    escalation: escalation === null ? null : { ...escalation, receiver },
+    waiting: waiting.map((one) => ({ ...one, receiver })),
+  };
+}
+
 export interface IncidentPages {
   /** By number or id; null: unknown. */
   read(reference: string): Promise<IncidentPage | null>;

@@ -14,7 +14,7 @@ import { viewResult } from "../api/check-view.ts";
 import type { PageOrganization, PageReading } from "./page.ts";
 import { isThinPast } from "./chart.ts";
 import { isLate } from "./frame.ts";
-import type { IncidentFacts, IncidentPages } from "./incident-page.ts";
+import { withoutReceiverNames, type IncidentFacts, type IncidentPages } from "./incident-page.ts";
 import type { IncidentReading } from "./incidents.ts";
 import { isStale, type CheckState, type Running } from "./running.ts";
 import { readUnfinished, type Unfinished } from "./unfinished.ts";
@@ -66,7 +66,8 @@ export interface OrganizationFacts {
   readonly origin: PageOrganization["origin"] | null;
   /** Those that hold, in the configuration's order. */
   readonly settings: PageOrganization["settings"];
-  readonly receivers: readonly RoutedReceiver[];
+  /** null: the reader may not read what receivers are called. */
+  readonly receivers: readonly RoutedReceiver[] | null;
   /** The spike check first, then the worst. */
   readonly checks: readonly OrganizationCheck[];
   readonly windowHours: number;
@@ -137,13 +138,16 @@ export async function readOrganization(
     slug,
     source: source(),
     ...organization,
+    ...(withDetails
+      ? {}
+      : { receivers: null, settings: organization.settings.filter(({ name }) => name !== "receivers") }),
     checks: states.map((state) => viewState(state, withDetails, nowMs)).toSorted(byWeight),
     windowHours,
     firstEventMs,
     isThin: holdsEvents() && isThinPast(firstEventMs, windowHours, nowMs),
     expecting: expectingOf(running, slug, spikes),
     lastHour: holdsEvents() ? lately.reduce((sum, { deaths }) => sum + (deaths[0] ?? 0), 0) : null,
-    open,
+    open: open === null || withDetails ? open : { ...open, own: withoutReceiverNames(open.own) },
     pending: pending === undefined ? null : { firesAtMs: forMs > 0 ? pending.startsAtMs + forMs : null },
     silencedUntilMs: await silencedUntil(running, slug, nowMs),
     gate: shutGate(

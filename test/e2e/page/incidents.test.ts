@@ -135,6 +135,19 @@ describe("the page of an incident", () => {
     ]);
   });
 
+  it("names receivers to who may read that, and to nobody else, like the pages that tell of it", async () => {
+    const names = /\bops\b|\blead (?:is|after)\b/;
+    for (const path of ["/", "/incidents", "/incidents/1", "/o/globex", "/api/v1/incidents/1", "/api/v1/alerts"]) {
+      const read = async (headers: Readonly<Record<string, string>>): Promise<string> =>
+        (
+          await fetch(url + path, { headers: { accept: path.startsWith("/api") ? "*/*" : "text/html", ...headers } })
+        ).text();
+
+      expect([path, names.exec(await read({}))?.[0] ?? null]).toEqual([path, null]);
+      if (["/incidents/1", "/o/globex"].includes(path)) expect(await read(bearer)).toMatch(names);
+    }
+  });
+
   it("leads to its report, for pasting where people talk about it", async () => {
     const page = await open("/incidents/1");
 

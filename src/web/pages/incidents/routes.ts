@@ -18,7 +18,7 @@ import { renderDeadAssets } from "../dead-assets.ts";
 import { renderAboutInIncident } from "../organization/about.ts";
 import { chartActsOf } from "./story.ts";
 import { readAsk, type DeadAssetReading } from "../../read/dead-assets.ts";
-import type { IncidentPages, IncidentPage } from "../../read/incident-page.ts";
+import { withoutReceiverNames, type IncidentPages, type IncidentPage } from "../../read/incident-page.ts";
 import type { IncidentReading } from "../../read/incidents.ts";
 import { readOrganization, type OrganizationSources } from "../../read/organization.ts";
 import { readUnfinished } from "../../read/unfinished.ts";
@@ -151,8 +151,9 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
     return (request.params as { readonly id: string }).id;
   }
 
-  function find(request: FastifyRequest): Promise<IncidentPage | null> {
-    return pages.read(referenceOf(request));
+  async function find(request: FastifyRequest): Promise<IncidentPage | null> {
+    const page = await pages.read(referenceOf(request));
+    return page === null || seesDetails(request) ? page : withoutReceiverNames(page);
   }
 
   for (const act of dialogActs)

@@ -8,7 +8,7 @@ type Fact = readonly [name: string, text: Html | string];
 
 /** Renders what an organization is: on its own page. */
 export function renderAbout(facts: OrganizationFacts): Html {
-  return renderFacts(facts, [...knownFacts(facts), ...expectingFact(facts), toldFact(facts)]);
+  return renderFacts(facts, [...knownFacts(facts), ...expectingFact(facts), ...toldFacts(facts)]);
 }
 
 /** Renders the same in place of the members of an incident that is of it alone; `number` is the incident's. */
@@ -37,7 +37,7 @@ export function renderAboutInIncident(facts: OrganizationFacts, number: number):
           : bad.map(({ check, severity }) => `${check} ${severity ?? ""}`).join(", "),
     ],
     ...ruleFact(facts),
-    toldFact(facts),
+    ...toldFacts(facts),
   ]);
 }
 
@@ -71,13 +71,14 @@ function expectingFact({ expecting, nowMs }: OrganizationFacts): readonly Fact[]
   return [["Baseline", text]];
 }
 
-function toldFact({ receivers }: OrganizationFacts): Fact {
+function toldFacts({ receivers }: OrganizationFacts): readonly Fact[] {
+  if (receivers === null) return [];
   const now = receivers.filter(({ afterMs }) => afterMs === 0).map(({ name }) => name);
   const later = receivers
     .filter(({ afterMs }) => afterMs > 0)
     .map(({ name, afterMs }) => `${name} after ${formatLengthInProse(afterMs)}`);
   const all = [now.length === 0 ? "" : now.join(", "), ...later].filter((one) => one !== "");
-  return ["Told", all.length === 0 ? "nobody" : all.join("; ")];
+  return [["Told", all.length === 0 ? "nobody" : all.join("; ")]];
 }
 
 /** What the rule makes of a past that is too short: said once, and nowhere else. */

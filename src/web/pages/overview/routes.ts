@@ -6,6 +6,7 @@ import { seesDetails } from "../../access/identity.ts";
 import { paramsOf } from "../../answer.ts";
 import type { PageReading } from "../../read/page.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
+import { withoutReceiverNames } from "../../read/incident-page.ts";
 import type { UnwatchedReading } from "../../read/unwatched.ts";
 import { readOverview, type Overview, type OverviewSources } from "../../read/overview.ts";
 import { renderHead } from "../frame.ts";
@@ -34,9 +35,10 @@ export function addOverviewPage(scope: FastifyInstance, routes: OverviewRoutes):
   const addPage = site.pagesOf(scope);
 
   addPage("/", "public", async (request, reply) => {
-    const overview = await readOverview(routes);
+    const read = await readOverview(routes);
     const params = paramsOf(request);
     const withPeople = seesDetails(request);
+    const overview = withPeople ? read : { ...read, open: read.open.map(withoutReceiverNames) };
     const layout = layOut(overview, params);
     await readPast(
       past,
