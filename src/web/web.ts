@@ -55,7 +55,6 @@ import { createDeadAssetReading } from "./read/dead-assets.ts";
 import { createIncidentPages } from "./read/incident-page.ts";
 import type { IncidentReading } from "./read/incidents.ts";
 import type { Running } from "./read/running.ts";
-import { addAlertRedirects } from "./pages/incidents/alert-redirects.ts";
 import { addIncidentPages } from "./pages/incidents/routes.ts";
 import { addOrganizationPages } from "./pages/organization/routes.ts";
 import { addOverviewPage } from "./pages/overview/routes.ts";
@@ -361,7 +360,6 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
   const withPages = { ...withBodies, site, pages: incidentPages, deadAssets };
   void server.register(async (scope) => addIncidentPages(scope, withPages));
   void server.register(async (scope) => addOrganizationPages(scope, withPages));
-  void server.register(async (scope) => addAlertRedirects(scope, withPages));
   void server.register(async (scope) => addStatusRoute(scope, access, withPages));
   void server.register(async (scope) => addOverviewPage(scope, { ...withPages, past: options.page }));
   void server.register(async (scope) =>

@@ -60,7 +60,7 @@ export function renderLinkPage(answer: LinkAnswer, wasFollowed: boolean, nowMs: 
 function openLink(alertId: string): Html {
   const number = /^incident-(\d+)$/.exec(alertId)?.[1];
   return number === undefined
-    ? html`<a href="/alerts/${encodeURIComponent(alertId)}">Open the alert</a>`
+    ? html`<a href="/incidents">All incidents</a>`
     : html`<a href="/incidents/${number}">Open incident ${number}</a>`;
 }
 
@@ -71,7 +71,7 @@ interface Content {
 
 function refusedContent(reason: "altered" | "expired"): Content {
   return reason === "expired"
-    ? { title: "This link has expired.", main: paragraph("Nothing was changed. Open the alert on its page.") }
+    ? { title: "This link has expired.", main: paragraph("Nothing was changed. Open the incident on its page.") }
     : { title: "This link was altered or is for something else.", main: paragraph("Nothing was changed.") };
 }
 

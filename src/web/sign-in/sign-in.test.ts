@@ -186,7 +186,7 @@ describe("a sign-in", () => {
     web.world.access = { ...nobody };
 
     expect((await get(web, "/sign-in")).status).toBe(403);
-    expect(await (await get(web, "/alerts")).text()).not.toContain("/sign-in");
+    expect(await (await get(web, "/incidents")).text()).not.toContain("/sign-in");
   });
 
   it("ends the session that the browser had", async () => {

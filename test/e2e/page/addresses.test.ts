@@ -76,7 +76,7 @@ async function page(path: string): Promise<string> {
 
 describe("addresses in what others say are broken", () => {
   it.each([
-    ["the incident's page", () => page(`/alerts/${alertId}`), ["marker", "comment"]],
+    ["the incident's page", () => page("/incidents/1"), ["marker", "comment"]],
     ["the incident's report", () => page("/api/v1/incidents/1/report"), ["finding", "advice", "reason", "comment"]],
     ["the list of incidents", () => page("/incidents"), []],
     ["the organization's page", () => page("/o/acme"), ["finding", "advice", "marker"]],

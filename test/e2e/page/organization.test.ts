@@ -233,23 +233,3 @@ describe("acts on an organization", () => {
     ]);
   });
 });
-
-describe("addresses of alerts", () => {
-  it("lead to the incident, also by the first digits of an id", async () => {
-    const { alerts } = (await (await fetch(`${url}/api/v1/incidents/1`)).json()) as {
-      readonly alerts: readonly { readonly id: string }[];
-    };
-    const id = alerts[0]?.id ?? "";
-
-    for (const [path, to] of [
-      ["/alerts", "/incidents"],
-      [`/alerts/${id}`, "/incidents/1"],
-      [`/alerts/${id.slice(0, 12)}`, "/incidents/1"],
-    ] as const) {
-      const answer = await get(path);
-      expect([path, answer.status, answer.headers.get("location")]).toEqual([path, 302, to]);
-    }
-    const none = await get("/alerts/none");
-    expect([none.status, await none.text()]).toEqual([404, expect.stringContaining("No alert has this id.")]);
-  });
-});
