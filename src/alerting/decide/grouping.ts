@@ -300,7 +300,7 @@ function planBroad(part: Part): News {
   const beganBefore = incident.verdict !== null && known?.knowsVerdict !== true;
   if (beganBefore) {
     const reminders = items.flatMap(({ alert, open }) =>
-      open.kind === "quiet" ? [remind(alert, open.sent, nowMs, "fleet_began")] : [],
+      open.kind === "quiet" ? [remind(alert, open.sent, nowMs, "one_cause")] : [],
     );
     return { items: [...all, ...reminders], nextAtMs: null, unannounced: silent };
   }
@@ -447,7 +447,7 @@ function remind(
   alert: TrackedAlert,
   sent: SentState,
   nowMs: number,
-  reason: "repeat_interval" | "fleet_began" | "acknowledged" | "excess_stopped" | "second_opinion",
+  reason: "repeat_interval" | "one_cause" | "acknowledged" | "excess_stopped" | "second_opinion",
 ): DueItem {
   const { severity } = sent;
   const event = reason === "acknowledged" ? reason : "reminder";
