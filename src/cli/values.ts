@@ -37,6 +37,11 @@ export function parseDurationMs(text: string): number {
   return durationMs;
 }
 
+/** Collects the values of a flag that may be given several times. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
 /** Returns a value as every command prints it with `--json`. */
 export function asJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;

@@ -298,8 +298,6 @@ export async function startWeb(
     alerts: {
       list: async () => world.live,
       snapshots: async () => world.live.alerts,
-      startingWith: async (prefix) =>
-        world.live.alerts.flatMap(({ state: { id, slug } }) => (id.startsWith(prefix) ? [{ id, slug }] : [])),
       acknowledge: async (id, author, comment) => {
         const alert = world.live.alerts.find(({ state }) => state.id === id);
         if (alert === undefined) throw new FlatlineError("not_found", "no live alert has this id");

@@ -91,7 +91,7 @@ async function readJudged(config: Config, slugs: ReadonlySet<string>, deps: Part
     throw new FlatlineError(
       "usage",
       `no alert of dead-asset-spike of the replayed organizations is judged (${kept}): ` +
-        "judge them with `flatline alerts judge ID checker|real|expected`, or take --truth regret",
+        "judge them with `flatline incidents judge ID checker|real|expected`, or take --truth regret",
     );
   }
   const unjudged = fired.filter(({ judgement }) => judgement === undefined).length;

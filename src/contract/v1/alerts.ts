@@ -139,10 +139,6 @@ export type FleetAnswer = z.infer<typeof fleetSchema>;
 export const alertListSchema = z.object({ alerts: z.array(alertSchema), fleet: fleetSchema.nullable() });
 export type LiveAlerts = z.infer<typeof alertListSchema>;
 
-/** The live and ended alerts whose ids begin as asked. */
-export const foundAlertsSchema = z.object({ alerts: z.array(alertDetailSchema), fleet: z.null() });
-export type FoundAlerts = z.infer<typeof foundAlertsSchema>;
-
 /** An alert that ended, with how many of its deaths are undone by now; null: unknown. */
 export const endedAlertSchema = z.object({
   id: z.string(),

@@ -41,8 +41,6 @@ export const checkSchema = z.object({
 });
 export type CheckAnswer = z.infer<typeof checkSchema>;
 
-export const checkListSchema = z.array(checkSchema);
-
 /** The same of one check, with its alerts that ended lately, newest first. */
 export const checkDetailSchema = checkSchema.extend({ endedAlerts: z.array(endedAlertSchema) });
 export type CheckDetailAnswer = z.infer<typeof checkDetailSchema>;

@@ -32,23 +32,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
   });
   afterEach(() => opened.close());
 
-  it("alerts are named by how their ids begin, live and ended ones", async () => {
-    for (const [id, slug] of Object.entries({ "12ab": "acme", "12ac": "globex", "13ab": "initech" }))
-      await alerts.save(alert(id, { slug }));
-    const ended = alert("12ad", { slug: "hooli" });
-    await alerts.end(ended, { atMs: nowMs, isByRun: true });
-
-    const found = await alerts.idsFrom("12a", 9);
-
-    expect(found.toSorted((left, right) => (left.id < right.id ? -1 : 1))).toEqual([
-      { id: "12ab", slug: "acme" },
-      { id: "12ac", slug: "globex" },
-      { id: "12ad", slug: "hooli" },
-    ]);
-    expect(await alerts.idsFrom("12a", 2)).toHaveLength(2);
-    expect(await alerts.idsFrom("ff", 9)).toEqual([]);
-  });
-
   describe("live alerts", () => {
     it("of one organization may be one a kind, and no more", async () => {
       const [verdict, unknown] = [alert("a", { slug: "acme" }), alert("b", { slug: "acme", kind: "unknown" })];

@@ -294,18 +294,6 @@ export function createAlertStore(db: Db) {
       const row = await db.selectFrom("ended_alerts").selectAll().where("id", "=", alertId).executeTakeFirst();
       return row === undefined ? null : keptAlert(row);
     },
-    /** Returns at most `limit` ids of kept alerts that begin so; `prefix` holds no wildcard of LIKE. */
-    idsFrom: async (
-      prefix: string,
-      limit: number,
-    ): Promise<readonly { readonly id: string; readonly slug: string }[]> =>
-      db
-        .selectFrom("alerts")
-        .select(["id", "slug"])
-        .where("id", "like", `${prefix}%`)
-        .unionAll(db.selectFrom("ended_alerts").select(["id", "slug"]).where("id", "like", `${prefix}%`))
-        .limit(limit)
-        .execute(),
     /** Changes one that is there, live or ended; nothing where it is neither. */
     change: async (state: AlertState): Promise<void> => {
       const body = JSON.stringify(state);

@@ -3,14 +3,12 @@ import { z } from "zod";
 
 import type { ByteBudget } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import { beginOfAlertId } from "../../contract/alert-id.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
 import type {
   AlertCommentAnswer,
   AlertDetailAnswer,
   FleetAnswer,
-  FoundAlerts,
   LiveAlert,
   LiveAlerts,
 } from "../../contract/v1/alerts.ts";
@@ -38,10 +36,6 @@ const acknowledgementSchema = z.strictObject({
 const judgementSchema = z.strictObject({
   verdict: z.enum(judgementVerdicts, `must be one of ${judgementVerdicts.join(", ")}`),
   ...acknowledgementSchema.shape,
-});
-
-const searchSchema = z.object({
-  id: z.string().regex(beginOfAlertId, "must be the begin of an id: at least four hexadecimal digits").optional(),
 });
 
 const commentSchema = z.strictObject({
@@ -76,18 +70,10 @@ export function addAlertRoutes(
     const judged = await alerts.judge(idOf(request), verdict, said);
     return viewDetail(known(judged), seesDetails(request));
   };
-  /** Live and ended ones whose id begins so. */
-  const alertsStarting = async (request: FastifyRequest, prefix: string): Promise<AlertDetailAnswer[]> => {
-    const found = await alerts.startingWith(prefix);
-    const details = await Promise.all(found.map(({ id }) => alerts.find(id)));
-    return details.flatMap((detail) => (detail === null ? [] : [viewDetail(detail, seesDetails(request))]));
-  };
   addResource(scope, "/api/v1/alerts", settings, {
     GET: {
       access: "public",
-      handle: async (request): Promise<LiveAlerts | FoundAlerts> => {
-        const { id } = readInput(searchSchema, request.query, "not a search of alerts");
-        if (id !== undefined) return { alerts: await alertsStarting(request, id), fleet: null };
+      handle: async (request): Promise<LiveAlerts> => {
         const live = await alerts.list();
         const withPeople = seesDetails(request);
         return {

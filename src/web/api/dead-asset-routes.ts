@@ -29,7 +29,13 @@ const pageShape = {
 };
 const csvShape = { ...filterShape, format: z.literal("csv") };
 const [pageSchema, csvSchema] = [z.strictObject(pageShape), z.strictObject(csvShape)];
-const ofIncident = { toRestore: flag.optional() };
+const ofIncident = {
+  toRestore: flag.optional(),
+  slug: z
+    .union([z.string(), z.array(z.string())])
+    .transform((slug) => [slug].flat())
+    .optional(),
+};
 const [incidentPageSchema, incidentCsvSchema] = [pageSchema.extend(ofIncident), csvSchema.extend(ofIncident)];
 
 export interface DeadAssetRoutesOptions {
@@ -71,9 +77,12 @@ export function addDeadAssetRoutes(
         if (found === null) throw new FlatlineError("not_found", "no incident has this number or id");
         const isCsv = query["format"] === "csv";
         const asked = isCsv ? read(incidentCsvSchema, query) : read(incidentPageSchema, query);
-        const { toRestore = false } = asked;
-        const alertIds = found.members.flatMap(({ alert }) =>
-          toRestore && alert.judgement?.verdict !== "checker" ? [] : [alert.id],
+        const { toRestore = false, slug: slugs } = asked;
+        const stranger = slugs?.find((slug) => !found.members.some(({ alert }) => alert.slug === slug));
+        if (stranger !== undefined)
+          throw new FlatlineError("invalid_data", `slug: ${JSON.stringify(stranger)} is no member of this incident`);
+        const alertIds = found.members.flatMap(({ alert: { id: alertId, slug, judgement } }) =>
+          (toRestore && judgement?.verdict !== "checker") || slugs?.includes(slug) === false ? [] : [alertId],
         );
         const { incident } = found;
         const assets = incident.family === "deaths" ? await alertAssets.ofIncident(incident, alertIds) : null;

@@ -4,7 +4,6 @@ import { judgeAlert, type ActContext } from "../../alerting/acts/judge.ts";
 import { unacknowledgeAlert } from "../../alerting/unacknowledge.ts";
 import { alertViewer, readAlertingView, viewFleet, type AlertView, type FleetState } from "../../alerting/view.ts";
 import type { Actor } from "../../contract/actor.ts";
-import { mostStartingAlike } from "../../contract/alert-id.ts";
 import type { FleetEvidence } from "../../contract/fleet/evidence.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { ResultReport } from "../../contract/report.ts";
@@ -123,9 +122,6 @@ export function createAlertReading(running: Running) {
     },
     /** Returns alerts that are live, or have ended and are kept, in their order. */
     snapshots,
-    /** Those that live, or ended and are kept, whose id begins so, with their organizations: hexadecimal digits and hyphens only. */
-    startingWith: (prefix: string): Promise<readonly { readonly id: string; readonly slug: string }[]> =>
-      store.alerts.idsFrom(prefix, mostStartingAlike),
     /** No reminders and no escalation until it is resolved or worse. @throws FlatlineError not_found (no live alert), conflict (it does not fire yet) */
     acknowledge: async (alertId: string, author: Actor, comment: string | null): Promise<AlertSnapshot> =>
       afterAct(await acknowledgeAlert(actContext(), { alertId, author, comment })),

@@ -51,7 +51,7 @@ async function enqueue(id: string): Promise<void> {
     createdAtMs: 1,
     notBeforeMs: 4_000_000_000_000,
     subjects: [],
-    payload: "{}",
+    payload: '{"alerts":[]}',
   };
   await folder.withStore((store) => store.transaction(({ outbox }) => outbox.enqueue(entry)));
 }
@@ -251,22 +251,29 @@ describe("by a command", () => {
       subject,
       detail,
     });
+    const { incidentId } = (await (await fetch(`${url}/api/v1/alerts/${alertId}`)).json()) as { incidentId: string };
     const user = { user: "Kim" };
     const said = { ...user, note: "Kim" };
     const acts: readonly (readonly [readonly string[], Subject])[] = [
-      [["alerts", "ack", alertId], ofAlert("acknowledge", { ...verdict, ...said })()],
-      [["alerts", "unack", alertId], ofAlert("unacknowledge", { ...verdict, ...user })()],
-      [["alerts", "comment", alertId, "odd"], ofAlert("comment", { check, comment: "odd", ...said })()],
+      [["incidents", "ack", "1"], ofAlert("acknowledge", { ...verdict, incidentId, ...said })()],
+      [["incidents", "ack", "1", "--undo"], ofAlert("unacknowledge", { ...verdict, incidentId, ...said })()],
+      [["incidents", "comment", "1", "odd"], ofAlert("comment", { check, comment: "odd", incidentId, ...said })()],
       [
-        ["alerts", "judge", alertId, "checker"],
-        ofAlert("judgement", { check, severity: "fail", verdict: "checker", ...said })(),
+        ["incidents", "judge", "1", "checker"],
+        ofAlert("judgement", { check, severity: "fail", verdict: "checker", incidentId, ...said })(),
       ],
-      [["alerts", "judge", alertId, "none"], ofAlert("judgement.withdraw", { check, severity: "fail", ...user })()],
+      [
+        ["incidents", "judge", "1", "none"],
+        ofAlert("judgement.withdraw", { check, severity: "fail", incidentId, ...said })(),
+      ],
       [
         ["gate", "release", "acme", "--comment", "opened ten"],
         { action: "release", slug: "acme", subject: null, detail: { comment: "opened ten", ...said } },
       ],
-      [["alerts", "assets", alertId, "--csv"], ofAlert("assets.csv", { assets: 0, ...user })()],
+      [
+        ["incidents", "assets", "1", "--csv"],
+        { action: "assets.csv", slug: null, subject: incidentId, detail: { assets: 0, ...user } },
+      ],
       [["outbox", "retry", "third"], ofEntry("outbox.retry", "third", { receiver: "console", ...user })],
       [["outbox", "discard", "fourth"], ofEntry("outbox.discard", "fourth", { receiver: "console", ...user })],
       [

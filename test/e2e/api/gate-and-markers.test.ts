@@ -80,11 +80,13 @@ describe("GET /api/v1/gate/{slug}", () => {
 
     await post(`/api/v1/alerts/${id}/ack`, { by: "kim" });
     expect(await gateOf("acme")).toMatchObject({ decision: "hold", reason: "fail_firing" });
-    const judged = await flatline("alerts", "judge", id, "real", "--comment", "ten opened by hand");
+    const incident = ((await ask(`/api/v1/alerts/${id}`)).body as { incidentId: string }).incidentId;
+    const real = ["real", "--slug", "acme", "--yes", "--comment", "ten opened by hand"];
+    const judged = await flatline("incidents", "judge", incident, ...real);
 
     expect(judged).toMatchObject({
       exitCode: 0,
-      stdout: `${id}: acme dead-asset-spike is judged real: these assets did die\n`,
+      stdout: "judged real: 1 organization\ngates opened: acme\n",
     });
     expect(await gateOf("acme")).toMatchObject({
       decision: "allow",
@@ -95,7 +97,7 @@ describe("GET /api/v1/gate/{slug}", () => {
     expect(await flatline("gate", "acme")).toMatchObject({ exitCode: 0 });
     expect(await metricOf('flatline_gate_held{slug="acme"}')).toBe(0);
     expect(await metricOf('flatline_gate_held_since_timestamp_seconds{slug="acme"}')).toBeNull();
-    expect((await flatline("alerts", "list")).stdout).toContain("judged real by kim (token): ten opened by hand");
+    expect((await flatline("incidents", "show", incident)).stdout).toContain(" token: ten opened by hand");
   });
 
   it("refuses a judgement of what is not there, is no verdict, or is none of the gate's alerts", async () => {
@@ -121,9 +123,9 @@ describe("GET /api/v1/gate/{slug}", () => {
       expect(await post(path(one.id), { verdict: "real" })).toMatchObject({
         status: one.kind === "verdict" ? 409 : 400,
       });
-    expect(await flatline("alerts", "judge", "nobody", "real")).toMatchObject({ exitCode: 64 });
-    expect(await flatline("alerts", "ack", "nobody")).toMatchObject({ exitCode: 64 });
-    expect(await flatline("alerts", "judge", id, "wrong")).toMatchObject({ exitCode: 64 });
+    expect(await flatline("incidents", "judge", "nobody", "real")).toMatchObject({ exitCode: 64 });
+    expect(await flatline("incidents", "ack", "nobody")).toMatchObject({ exitCode: 64 });
+    expect(await flatline("incidents", "judge", "1", "wrong")).toMatchObject({ exitCode: 64 });
   });
 
   it("has exit codes of its own for what is neither allow nor hold", async () => {

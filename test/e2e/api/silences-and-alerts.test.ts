@@ -10,7 +10,6 @@ import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.t
 import { eventually } from "../../support/program/program.ts";
 
 const token = "a-token-of-the-tests";
-const dead = "DETECTED_AS_DEAD";
 const bearer = { authorization: `Bearer ${token}` };
 
 let folder: DaemonFolder;
@@ -43,6 +42,7 @@ interface ListedAlert {
   readonly acknowledged: boolean;
   readonly silenced: boolean;
   readonly incidentNumber: number;
+  readonly state: string;
 }
 
 async function listAlerts(): Promise<readonly ListedAlert[]> {
@@ -71,88 +71,27 @@ afterAll(async () => {
   await sink.close();
 });
 
-describe("flatline alerts", () => {
-  it("lists what fires, then what is pending", async () => {
-    const { exitCode, stdout } = await flatline("alerts", "list");
-
-    expect(exitCode).toBe(0);
-    const [head, first, second] = stdout.split("\n");
-    expect(head).toMatch(
-      /^SEVERITY {2}STATE +ORGANIZATION +CHECK +PEAK +RATIO +UNDONE +BEGAN +LASTED +DETECTED +NOTIFIED +JUDGED +WHO +ID +NOTES$/,
-    );
-    expect(first).toMatch(
-      /^fail +firing +acme +dead-asset-spike +\d+ +[\d.,]+× +(?:\d+ % +)?\S+Z +\d+[sm] +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ +(?:\S+Z|none yet) +\S+ +not_ok$/,
-    );
-    expect(second).toMatch(/^fail +pending +slow .* for_running$/);
-  });
-
-  it.each([
-    ["9.0×, <1 %", { currentCount: 90, expectedCount: 10, ratio: 9, revivedCount: 1, revivedShare: 0.004 }],
-    ["none expected, 0 %", { currentCount: 9, expectedCount: 0, ratio: null, revivedCount: 0, revivedShare: 0 }],
-    ["", { currentCount: null, expectedCount: null, ratio: null, revivedCount: null, revivedShare: null }],
-  ])("lists ratio and undone deaths of the last run: %s", async (cells, counts) => {
-    const answer = (await (await fetch(`http://127.0.0.1:${port}/api/v1/alerts`)).json()) as { alerts: object[] };
-    const alerts = [{ ...answer.alerts[0], ...counts, beganAt: null }];
-    const other = await startHttpSink((response) => response.end(JSON.stringify({ ...answer, alerts })));
-
-    const { stdout, stderr } = await flatline("alerts", "list", "--url", other.url);
-
-    await other.close();
-    const [head = "", row = ""] = stdout.split("\n");
-    expect(stderr).toBe("");
-    const from = head.indexOf("PEAK") + "PEAK".length;
-    expect(row.slice(from, head.indexOf("BEGAN")).trim().split(/ {2,}/).join(", ")).toBe(cells);
-  });
-
-  it("acknowledges by id, and says who did", async () => {
-    const { id } = await alertOf("acme");
-
-    const { exitCode, stdout } = await flatline("alerts", "ack", id, "--comment", "on it");
-
-    expect([exitCode, stdout]).toEqual([
-      0,
-      `${id}: acme dead-asset-spike is quiet until it is resolved, or worse than fail\n`,
+describe("alerts", () => {
+  it("are listed: what fires, then what is pending", async () => {
+    expect((await listAlerts()).map(({ slug, state }) => [slug, state])).toEqual([
+      ["acme", "firing"],
+      ["slow", "pending"],
     ]);
+  });
+
+  it("are acknowledged by their incident, with who did", async () => {
+    const { incidentNumber } = await alertOf("acme");
+
+    const acknowledged = await flatline("incidents", "ack", String(incidentNumber), "--comment", "on it");
+
+    expect(acknowledged).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^acknowledged: 1 organization$/m),
+    });
     expect(await alertOf("acme")).toMatchObject({
       acknowledged: true,
       acknowledgement: { by: "token", note: "kim", comment: "on it" },
     });
-    expect((await flatline("alerts", "list")).stdout).toMatch(
-      / kim \(token\) +\S+ +acknowledged by kim \(token\): on it$/m,
-    );
-  });
-
-  it("takes the first digits of an id where they are enough, and lists the alerts where they are not", async () => {
-    const { id } = await alertOf("acme");
-    const short = id.slice(0, 8);
-    await folder.withStore(async (store) => {
-      const event = { slug: "acme", assetType: "URL", id: null, count: 1 };
-      const died = ["a", "b", "c", "d"].map((asset) => ({ ...event, asset, atMs: Date.now() - 60_000, status: dead }));
-      const again = died.slice(1).map((death) => ({ ...death, atMs: Date.now() - 1_000, status: "DETECTED_AS_ALIVE" }));
-      await store.transaction(({ events }) => events.add([...died, ...again]));
-      const kept = await store.alerts.find(id);
-      const end = { atMs: Date.now(), isByRun: true };
-      for (const twin of ["00aa11", "00aa22"])
-        if (kept !== null) await store.alerts.end({ ...kept.alert, id: twin }, end);
-    });
-
-    const listed = await flatline("alerts", "list");
-    const shown = await flatline("alerts", "show", short);
-    const over = await flatline("alerts", "show", "00aa1");
-    const both = await flatline("alerts", "show", "00aa");
-    const none = await flatline("alerts", "judge", "0000ffff", "real");
-
-    expect(listed.stdout).toMatch(new RegExp(` ${short}  `));
-    expect(shown).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(id) });
-    expect(over).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("00aa11") });
-    expect(over.stdout).toMatch(/^as of +the run at \S+Z, when it was fail\nfinding +9\d deaths in 24 h/m);
-    expect(over.stdout).toMatch(/^undone by now +3 of 4 deaths of known assets\nrevised cause +checker: 3 of 4 dead/m);
-    expect(both).toMatchObject({ exitCode: 64, stdout: "" });
-    expect(both.stderr).toMatch(
-      /^flatline: 2 alerts have an id that begins with 00aa: give more of it\n {2}00aa11 {2}acme, dead-asset-spike: fail, resolved, detected \S+Z\n {2}00aa22/,
-    );
-    expect(none).toMatchObject({ exitCode: 64, stderr: expect.stringContaining("begins with 0000ffff") });
-    expect((await fetch(`http://127.0.0.1:${port}/api/v1/alerts?id=%25`)).status).toBe(400);
   });
 
   it("have the counts of the last run while they live, and none when they are over", async () => {
@@ -160,6 +99,12 @@ describe("flatline alerts", () => {
       (await fetch(`http://127.0.0.1:${port}/api/v1/alerts/${id}`)).json();
 
     const { id } = await alertOf("acme");
+    await folder.withStore(async (store) => {
+      const kept = await store.alerts.find(id);
+      if (kept === null) throw new Error("the alert is gone");
+      const { incident: _incident, ...alone } = kept.alert;
+      await store.alerts.end({ ...alone, id: "00aa11" }, { atMs: Date.now(), isByRun: true });
+    });
     const counts = { currentCount: expect.any(Number), expectedCount: expect.any(Number), ratio: expect.any(Number) };
 
     expect(await read(id)).toMatchObject({ id, endsAt: null, ...counts });
@@ -174,32 +119,29 @@ describe("flatline alerts", () => {
     });
   });
 
-  it("comments, and keeps the comments of acts with them", async () => {
-    const { id } = await alertOf("acme");
+  it("have the comments of their incident, and those of acts", async () => {
+    const { id, incidentNumber } = await alertOf("acme");
+    const comment = (number: string, text: string): Promise<CliOutcome> =>
+      flatline("incidents", "comment", number, text, "--slug", "acme");
 
-    const { exitCode, stdout } = await flatline("alerts", "comment", id, "see https://login.acme.example/a");
-    const shown = await flatline("alerts", "show", id);
+    const commented = await comment(String(incidentNumber), "see https://login.acme.example/a");
+    const shown = await flatline("incidents", "show", String(incidentNumber));
     const all = (await (await fetch(`http://127.0.0.1:${port}/api/v1/alerts/${id}`, { headers: bearer })).json()) as {
       comments: unknown;
     };
     const open = await (await fetch(`http://127.0.0.1:${port}/api/v1/alerts/${id}`)).text();
 
-    expect([exitCode, stdout]).toEqual([0, `${id}: comment stored\n`]);
-    expect(shown.stdout).toMatch(/^comment +kim \(token\), \S+Z: see hxxps:\/\/login\[\.\]acme\[\.\]example\/a$/m);
+    expect(commented).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("commented on: 1 organization\n") });
+    expect(shown.stdout).toMatch(/: see hxxps:\/\/login\[\.\]acme\[\.\]example\/a$/m);
+    const said = { at: expect.stringMatching(/Z$/), actor: "token", note: "kim" };
     expect(all.comments).toEqual([
-      { at: expect.stringMatching(/Z$/), actor: "token", note: "kim", text: "on it", act: "acknowledge" },
-      {
-        at: expect.stringMatching(/Z$/),
-        actor: "token",
-        note: "kim",
-        text: "see https://login.acme.example/a",
-        act: null,
-      },
+      { ...said, text: "on it", act: "acknowledge" },
+      { ...said, text: "see https://login.acme.example/a", act: null },
     ]);
     expect(open).not.toMatch(/comments|login/);
-    expect((await flatline("alerts", "comment", "nobody", "x")).exitCode).toBe(64);
-    expect((await flatline("alerts", "comment", id, " ")).stderr).toContain("comment: is empty");
-    expect((await flatline("alerts", "comment", id, "x".repeat(1_001))).exitCode).toBe(64);
+    expect((await comment("nobody", "x")).exitCode).toBe(64);
+    expect((await comment(String(incidentNumber), " ")).stderr).toContain("comment: is empty");
+    expect((await comment(String(incidentNumber), "x".repeat(1_001))).exitCode).toBe(64);
   });
 
   it("are reported with their incident as Markdown, to who may read names", async () => {
@@ -213,14 +155,14 @@ describe("flatline alerts", () => {
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(new RegExp(`^# Incident ${number}: fail, deaths\n\n- Page: |- Detected: `));
     expect(stdout).toMatch(/## Evidence of `acme`\n\n- `9/);
-    expect(stdout).toMatch(/^- \S+Z, `kim \(token\)`, `acme`, acknowledging: `on it`$/m);
+    expect(stdout).toMatch(/^- \S+Z, `kim \(token\)`, acknowledging: `on it`$/m);
     expect(stdout).toContain(": `see hxxps://login[.]acme[.]example/a`\n");
     expect(open.status).toBe(401);
     expect([given.status, given.headers.get("content-type")]).toEqual([200, "text/markdown; charset=utf-8"]);
     expect((await flatline("incidents", "show", "nobody", "--markdown")).exitCode).toBe(64);
   });
 
-  it("show since when people were notified: since a receiver first accepted a message", async () => {
+  it("say since when people were notified: since a receiver first accepted a message", async () => {
     const { id } = await alertOf("acme");
     const { firingAt, notifiedAt } = await eventually(async () => {
       const answer = await fetch(`http://127.0.0.1:${port}/api/v1/alerts/${id}`);
@@ -228,43 +170,28 @@ describe("flatline alerts", () => {
       return alert.notifiedAt === null ? null : { firingAt: alert.firingAt, notifiedAt: alert.notifiedAt };
     });
 
-    const { stdout } = await flatline("alerts", "show", id);
-
     expect(Date.parse(notifiedAt)).toBeGreaterThanOrEqual(Date.parse(firingAt));
-    expect(stdout).toMatch(new RegExp(`^notified +${notifiedAt.slice(0, "2026-01-01T00:00:00".length)}Z$`, "m"));
   });
 
-  it("takes an acknowledgement back, once", async () => {
-    const { id } = await alertOf("acme");
+  it("are no longer acknowledged when it is taken back, once", async () => {
+    const number = String((await alertOf("acme")).incidentNumber);
 
-    const { exitCode, stdout } = await flatline("alerts", "unack", id, "--json");
-    const again = await flatline("alerts", "unack", id);
+    const undone = await flatline("incidents", "ack", number, "--undo", "--json");
+    const again = await flatline("incidents", "ack", number, "--undo");
 
-    expect([exitCode, JSON.parse(stdout)]).toMatchObject([0, { id, acknowledged: false, state: "firing" }]);
+    expect([undone.exitCode, JSON.parse(undone.stdout)]).toMatchObject([0, { done: [{ slug: "acme" }] }]);
     expect((await alertOf("acme")).acknowledged).toBe(false);
-    expect([again.exitCode, again.stderr]).toMatchObject([1, expect.stringContaining("is not acknowledged")]);
-    expect((await flatline("alerts", "unack", "nobody")).exitCode).toBe(64);
-    expect((await flatline("alerts", "unack", (await alertOf("slow")).id)).exitCode).toBe(1);
+    expect(again).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("already so: 1 organization") });
+    expect((await flatline("incidents", "ack", "nobody", "--undo")).exitCode).toBe(64);
   });
 
   it.each([
-    {
-      name: "an id that is not there",
-      id: (): Promise<string> => Promise.resolve("nobody"),
-      said: "no live alert has this id",
-      exit: 64,
-    },
-    {
-      name: "one that is pending",
-      id: async (): Promise<string> => (await alertOf("slow")).id,
-      said: "the alert is pending",
-      exit: 1,
-    },
-  ])("refuses to acknowledge $name", async ({ id, said, exit }) => {
-    const { exitCode, stdout, stderr } = await flatline("alerts", "ack", await id());
+    { name: "an id that is not there", id: () => Promise.resolve("nobody"), status: 404 },
+    { name: "one that is pending", id: async () => (await alertOf("slow")).id, status: 409 },
+  ])("are not acknowledged: $name", async ({ id, status }) => {
+    const path = `http://127.0.0.1:${port}/api/v1/alerts/${await id()}/ack`;
 
-    expect([exitCode, stdout]).toEqual([exit, ""]);
-    expect(stderr).toContain(said);
+    expect((await fetch(path, { method: "POST", headers: bearer })).status).toBe(status);
   });
 });
 
@@ -365,7 +292,7 @@ describe("a daemon that cannot be asked", () => {
     ["silence", "list"],
     ["silence", "add", "acme", "--comment", "x"],
     ["silence", "expire", "x"],
-    ["alerts", "ack", "x"],
+    ["incidents", "ack", "x"],
   ];
 
   async function withConfig(text: string, args: readonly string[]): Promise<CliOutcome> {
@@ -376,7 +303,7 @@ describe("a daemon that cannot be asked", () => {
     return outcome;
   }
 
-  it.each([...commands, ["alerts", "list"]])("that does not run: exit 69 (%s %s)", async (...args) => {
+  it.each([...commands, ["incidents", "list"]])("that does not run: exit 69 (%s %s)", async (...args) => {
     const { exitCode, stdout, stderr } = await withConfig(configText({ port: await freePort() }), args);
 
     expect([exitCode, stdout]).toEqual([69, ""]);
@@ -402,10 +329,10 @@ describe("a daemon that cannot be asked", () => {
 
   it("--url names another address", async () => {
     const text = configText({ port: 1 });
-    const right = await withConfig(text, ["alerts", "list", "--url", `http://localhost:${port}/`]);
-    const wrong = await withConfig(text, ["alerts", "list", "--url", "localhost"]);
+    const right = await withConfig(text, ["incidents", "list", "--url", `http://localhost:${port}/`]);
+    const wrong = await withConfig(text, ["incidents", "list", "--url", "localhost"]);
 
-    expect([right.exitCode, right.stdout]).toEqual([0, expect.stringContaining("acme")]);
+    expect([right.exitCode, right.stdout]).toEqual([0, expect.stringContaining("deaths")]);
     expect([wrong.exitCode, wrong.stderr]).toEqual([64, expect.stringContaining("--url must be the address")]);
   });
 
@@ -417,7 +344,7 @@ describe("a daemon that cannot be asked", () => {
   ])("something else that answers with %s is told", async (_name, status, body, said) => {
     const other = await startHttpSink((response) => response.writeHead(status, { location: sink.url }).end(body));
 
-    const { exitCode, stderr } = await withConfig(configText(), ["alerts", "list", "--url", other.url]);
+    const { exitCode, stderr } = await withConfig(configText(), ["incidents", "list", "--url", other.url]);
 
     await other.close();
     expect(exitCode).toBe(1);
@@ -435,12 +362,10 @@ describe("a command that asks the daemon, without the daemon's secrets", () => {
     ["marker", "add", "a rollout"],
     ["silence", "list"],
     ["silence", "add", "later", "--comment", "x", "--allow-unknown"],
-    ["alerts", "list"],
-    ["alerts", "list", "--ended", "acme"],
-    ["alerts", "show", "ID"],
+    ["incidents", "list"],
     ["incidents", "show", "1", "--markdown"],
-    ["alerts", "assets", "ID"],
-    ["alerts", "comment", "ID", "looking"],
+    ["incidents", "assets", "1"],
+    ["incidents", "comment", "1", "looking"],
   ];
   /** As the daemon has it, with secrets that only its own environment has. */
   const ofDaemon = (): string => `
@@ -467,13 +392,8 @@ storage: { url: "\${DATABASE_URL}" }
   });
   afterAll(() => empty.close());
 
-  const ask = async (args: readonly string[], env: Record<string, string> = {}): Promise<CliOutcome> => {
-    const { id } = await alertOf("acme");
-    return runCli(
-      args.map((arg) => (arg === "ID" ? id : arg)),
-      { cwd: empty.path, env: { USER: "kim", ...env } },
-    );
-  };
+  const ask = (args: readonly string[], env: Record<string, string> = {}): Promise<CliOutcome> =>
+    runCli(args, { cwd: empty.path, env: { USER: "kim", ...env } });
 
   it.each(commands)("takes address and token from its file, and nothing else: %j", async (...args) => {
     const { exitCode, stdout, stderr } = await ask([...args, "-c", "daemon.yaml"], { MY_TOKEN: token });
@@ -517,10 +437,10 @@ storage: { url: "\${DATABASE_URL}" }
   });
 
   it("reads what is public without a file and without a token", async () => {
-    const { exitCode, stdout, stderr } = await ask(["alerts", "list"], { FLATLINE_URL: `http://127.0.0.1:${port}` });
+    const { exitCode, stdout, stderr } = await ask(["incidents", "list"], { FLATLINE_URL: `http://127.0.0.1:${port}` });
 
     expect([exitCode, stderr]).toEqual([0, ""]);
-    expect(stdout).toContain("acme");
+    expect(stdout).toContain("deaths");
   });
 
   it.each<[string, string[], Record<string, string>, number, RegExp]>([

@@ -113,7 +113,7 @@ describe("docs/guide.md", () => {
   it("asks the daemon in a terminal without the secrets of receivers", () => {
     expect(asClient).toContain("In another terminal, with the same `FLATLINE_TOKEN`");
     expect(commands.filter((line) => asClient.includes(`\n${line}\n`)).map((line) => line.split(" ")[2])).toEqual([
-      "alerts",
+      "incidents",
       "silence",
     ]);
   });

@@ -54,8 +54,8 @@ describe("the built program", () => {
   });
 
   it.each([
-    ["help alerts list", "alerts list"],
-    ["alerts help list", "alerts list"],
+    ["help incidents list", "incidents list"],
+    ["incidents help list", "incidents list"],
     ["help help", ""],
   ])("prints for `%s` the help of `flatline %s`", async (line, path) => {
     const { exitCode, stdout, stderr } = await runCli(line.split(" "), { cwd });
@@ -66,7 +66,7 @@ describe("the built program", () => {
 
   it.each([
     ["help nonsense", "flatline: unknown command 'nonsense'\n"],
-    ["help alerts lst", "flatline: unknown command 'alerts lst'; did you mean \"list\"?\n"],
+    ["help incidents lst", "flatline: unknown command 'incidents lst'; did you mean \"list\"?\n"],
     ["config help nonsense", "flatline: unknown command 'config nonsense'\n"],
   ])("refuses `%s`", async (line, message) => {
     expect(await runCli(line.split(" "), { cwd })).toEqual({ exitCode: 64, stdout: "", stderr: message });

@@ -172,35 +172,26 @@ describe.each(["the first start", "a second start"])("%s", () => {
   });
 
   it("names the assets of its alert: as many lines of CSV as different assets are known", async () => {
-    const listed = await runProgram(["alerts", "list", "--json", ...config], { cwd: folder });
-    const { alerts } = JSON.parse(listed.stdout) as { alerts: { id: string; slug: string }[] };
-    const id = alerts.find(({ slug }) => slug === "ads-hosts")?.id ?? "";
-    const answer = await fetch(`${url}/api/v1/alerts/${id}/assets?limit=1`, {
-      headers: { authorization: "Bearer example-token" },
-    });
+    const headers = { authorization: "Bearer example-token" };
+    const answer = await fetch(`${url}/api/v1/incidents/1/assets?slug=ads-hosts&limit=1`, { headers });
     const { count, knownCount } = (await answer.json()) as { count: number; knownCount: number };
+    const assets = (...args: string[]) => runProgram(["incidents", "assets", ...args, ...config], { cwd: folder });
 
-    const csv = await runProgram(["alerts", "assets", id, "--csv", ...config], { cwd: folder });
-    const json = await runProgram(["alerts", "assets", id, "--json", ...config], { cwd: folder });
-    const shown = await runProgram(["alerts", "assets", id, ...config], { cwd: folder });
-    const unknown = await runProgram(["alerts", "assets", "nobody", ...config], { cwd: folder });
-    const alert = await runProgram(["alerts", "show", id, ...config], { cwd: folder });
-    const nobody = await runProgram(["alerts", "show", "nobody", ...config], { cwd: folder });
-
-    expect(alert.stdout).toMatch(/^detected +\d{4}-\d\d-\d\dT[\d:]+Z$/m);
-    expect(alert.stdout).toMatch(/^notified +\d{4}/m);
-    expect(alert.stdout).toMatch(/^finding +2,012 deaths/m);
-    expect(alert.stdout).toContain(`flatline alerts assets ${id}`);
-    expect(nobody).toMatchObject({ exitCode: 64, stdout: "" });
+    const csv = await assets("1", "--slug", "ads-hosts", "--csv");
+    const json = await assets("1", "--slug", "ads-hosts", "--json");
+    const shown = await assets("1", "--slug", "ads-hosts");
+    const unknown = await assets("nobody");
+    const stranger = await assets("1", "--slug", "ads-hosts", "--slug", "x");
 
     const [header, ...rows] = csv.stdout.trimEnd().split("\n");
-    expect(header).toBe("deadAt,assetType,asset,revivedAt,attr.reason");
-    expect(count).toBe(2_012);
+    expect(header).toBe("slug,deadAt,assetType,asset,revivedAt,answer,attr.reason");
+    expect(count).toBe(2_006);
     expect(rows).toHaveLength(knownCount);
     expect(json.stdout.trimEnd().split("\n")).toHaveLength(knownCount);
-    expect(shown.stdout).toContain(`2,012 deaths, ${knownCount.toLocaleString("en")} different assets known`);
+    expect(shown.stdout).toContain(`2,006 deaths, ${knownCount.toLocaleString("en")} different assets known`);
     expect(unknown).toMatchObject({ exitCode: 64, stdout: "" });
-    expect(unknown.stderr).toContain("no such alert of a spike over stored events: it has no assets");
+    expect(unknown.stderr).toContain("no incident has this number or id");
+    expect([stranger.exitCode, stranger.stderr]).toEqual([64, expect.stringContaining('"x" is no member')]);
   });
 
   it.skipIf(promtool.skipReason !== null)(`leaves promtool nothing to say`, async () => {

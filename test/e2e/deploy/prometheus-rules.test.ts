@@ -121,7 +121,9 @@ describe("docs/runbooks.md", () => {
   it.each(alerts.filter(({ expr }) => gateChecks.some((check) => expr.includes(`check="${check}"`))))(
     "says of $alert that it is to be judged, and how",
     ({ alert }) => {
-      expect(sectionOf(alert).split("\n**Do:**")[1]).toMatch(/\bflatline alerts judge ID (?:checker|real|expected)\b/);
+      expect(sectionOf(alert).split("\n**Do:**")[1]).toMatch(
+        /\bflatline incidents judge ID (?:checker|real|expected)\b/,
+      );
     },
   );
 });

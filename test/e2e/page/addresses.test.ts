@@ -92,15 +92,14 @@ describe("addresses in what others say are broken", () => {
 
   it.each([
     ["check", ["finding", "error"]],
-    ["alerts show", ["finding", "advice", "reason", "comment"]],
-    ["alerts list", []],
+    ["incidents show 1", ["comment"]],
+    ["incidents list", []],
     ["outbox list", ["refusal"]],
     ["marker list", ["marker"]],
     ["notify test ops", ["refusal"]],
     ["status", ["refusal"]],
   ])("by `%s`", async (command, of) => {
-    const id = command === "alerts show" ? [alertId] : [];
-    const { stdout } = await runProgram([...command.split(" "), ...id], { cwd: folder.path });
+    const { stdout } = await runProgram(command.split(" "), { cwd: folder.path });
 
     expect(wholeOnes(stdout)).toEqual([]);
     for (const one of of) expect(stdout).toContain(broken(one));

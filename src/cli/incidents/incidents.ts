@@ -1,12 +1,12 @@
 import { Argument, Option, type Command } from "commander";
 
-import { breakAddresses } from "../base/broken-address.ts";
-import { FlatlineError } from "../base/errors.ts";
-import { withoutFraction } from "../base/instant.ts";
-import { formatCount, formatPercent } from "../base/numbers.ts";
-import { deathWords } from "../contract/death-counts.ts";
-import { spanMs, verdictWords } from "../contract/fleet/verdict-words.ts";
-import { judgementVerdicts, type JudgementVerdict } from "../contract/judgement.ts";
+import { breakAddresses } from "../../base/broken-address.ts";
+import { FlatlineError } from "../../base/errors.ts";
+import { withoutFraction } from "../../base/instant.ts";
+import { formatCount, formatPercent } from "../../base/numbers.ts";
+import { deathWords } from "../../contract/death-counts.ts";
+import { spanMs, verdictWords } from "../../contract/fleet/verdict-words.ts";
+import { judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
 import {
   incidentActSchema,
   incidentDetailSchema,
@@ -15,14 +15,14 @@ import {
   type IncidentActAnswer,
   type IncidentAnswer,
   type IncidentDetailAnswer,
-} from "../contract/v1/incidents.ts";
-import { addIncidentAssets } from "./alerts/assets.ts";
-import type { CliContext, RegisterCommand } from "./context.ts";
-import { askDaemon, authorOf, daemonCommand, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
-import { confirmOpening } from "./confirmation.ts";
-import { countOf } from "../web/parts/figures.ts";
-import { renderTable } from "./table.ts";
-import { asJson, parseDurationMs } from "./values.ts";
+} from "../../contract/v1/incidents.ts";
+import { addAssets } from "./assets.ts";
+import type { CliContext, RegisterCommand } from "../context.ts";
+import { askDaemon, authorOf, daemonCommand, withDaemonFlags, type DaemonFlags } from "../daemon-flags.ts";
+import { confirmOpening } from "../confirmation.ts";
+import { countOf } from "../../web/parts/figures.ts";
+import { renderTable } from "../table.ts";
+import { asJson, collect, parseDurationMs } from "../values.ts";
 
 interface ListFlags extends DaemonFlags {
   readonly state: string;
@@ -34,7 +34,7 @@ interface ShowFlags extends DaemonFlags {
 }
 
 interface ActFlags extends DaemonFlags {
-  readonly slug?: string[];
+  readonly slug?: readonly string[];
   readonly comment?: string;
   readonly by?: string;
   readonly dryRun?: boolean;
@@ -116,7 +116,7 @@ export const registerIncidents: RegisterCommand = (program: Command, context: Cl
       await run(id, flags, context, { method: "POST", path: "silence", body, word: "silenced", mayOpen: false });
     });
   addLook(incidents, context);
-  addIncidentAssets(incidents, context);
+  addAssets(incidents, context);
   addAct(
     incidents,
     "comment",
@@ -186,7 +186,7 @@ function addAct(
   const command = parent.command(name).description(description).argument("<id>", "its number or id");
   for (const argument of more) command.addArgument(argument);
   return withDaemonFlags(command)
-    .option("--slug <slug...>", "only these of its organizations")
+    .option("--slug <slug>", "only this of its organizations; repeatable", collect)
     .option("--by <name>", "who acts [the operating system's user]")
     .option("--dry-run", "say what it would do, and do nothing")
     .option("--yes", "open gates without asking")
@@ -236,6 +236,10 @@ async function run(id: string, flags: ActFlags, context: CliContext, act: Act): 
   });
 }
 
+function slugsOf(acted: readonly { readonly slug: string }[]): number {
+  return new Set(acted.map(({ slug }) => slug)).size;
+}
+
 const skipWords: Readonly<Record<string, string>> = {
   ended: "over",
   already: "already so",
@@ -250,9 +254,9 @@ function renderResult(
 ): string {
   const reasons = [...Map.groupBy(skipped, ({ reason }) => reason)];
   return [
-    `${isDryRun ? "would be " : ""}${word}: ${countOf(done.length, "organization")}`,
+    `${isDryRun ? "would be " : ""}${word}: ${countOf(slugsOf(done), "organization")}`,
     ...reasons.map(
-      ([reason, some]) => `left as they are, ${skipWords[reason] ?? reason}: ${countOf(some.length, "organization")}`,
+      ([reason, some]) => `left as they are, ${skipWords[reason] ?? reason}: ${countOf(slugsOf(some), "organization")}`,
     ),
     ...(gatesOpened.length === 0
       ? []
@@ -312,9 +316,8 @@ function renderIncident(incident: IncidentDetailAnswer, context: CliContext): st
     formatCount(alert.peak.currentCount),
     withoutFraction(alert.startsAt),
     alert.judgement?.verdict ?? "",
-    alert.id.slice(0, 8),
   ]);
-  const head = ["SEVERITY", "ORGANIZATION", "CHECK", "PEAK", "DETECTED", "JUDGED", "ALERT"];
+  const head = ["SEVERITY", "ORGANIZATION", "CHECK", "PEAK", "DETECTED", "JUDGED"];
   const said = comments.map(({ at, actor, text }) => `${withoutFraction(at)}  ${actor}: ${breakAddresses(text)}\n`);
   return `${facts.join("\n")}\n\n${renderTable(head, rows, { right: ["PEAK"], context })}${said.length === 0 ? "" : "\n"}${said.join("")}`;
 }
