@@ -147,6 +147,22 @@ describe("opening the store", () => {
   });
 });
 
+describe("the events", () => {
+  it("are read while a change of them waits for another process, as beside an import", async () => {
+    const store = await open();
+    const other = new DatabaseSync(eventsPathOf(join(folder, "flatline.db")));
+    other.exec("begin immediate");
+    let isDone = false;
+    const pruning = store.events.prune({ beforeMs: 0, maxRows: 1 }).finally(() => (isDone = true));
+
+    expect(await store.events.isEmpty()).toBe(true);
+    expect(isDone).toBe(false);
+    other.exec("rollback");
+    await pruning;
+    other.close();
+  });
+});
+
 describe("a transaction", () => {
   it("waits for another process without holding the event loop", async () => {
     const store = await open();

@@ -79,6 +79,8 @@ interface OpenFile {
   readonly db: Kysely<PlainTables>;
   readonly dialect: SqliteDialect;
   readonly health: SqliteHealth;
+  /** Opens another connection to it, when that is first used. */
+  readonly another: () => Pick<OpenFile, "db" | "dialect">;
 }
 
 /** What is checked of a large file. */
@@ -86,13 +88,16 @@ const decidingOf = { state: decidingTables, events: [] } as const;
 
 async function openFile(options: OpenStoreOptions, path: string, part: keyof typeof decidingOf): Promise<OpenFile> {
   const health = new SqliteHealth({ path, clock: options.clock });
-  const dialect = createSqliteDialect({
-    ...options,
-    path,
-    onUnusable: (error) => health.note(error),
-    onUsable: () => health.noteCommit(),
-  });
-  const db = new Kysely<PlainTables>({ dialect });
+  const another = (): Pick<OpenFile, "db" | "dialect"> => {
+    const dialect = createSqliteDialect({
+      ...options,
+      path,
+      onUnusable: (error) => health.note(error),
+      onUsable: () => health.noteCommit(),
+    });
+    return { dialect, db: new Kysely<PlainTables>({ dialect }) };
+  };
+  const { db, dialect } = another();
   try {
     await migrate(db as unknown as Kysely<unknown>, path, part);
     if (options.check === true) {
@@ -101,7 +106,7 @@ async function openFile(options: OpenStoreOptions, path: string, part: keyof typ
       await sql`pragma wal_checkpoint(truncate)`.execute(db);
     }
     health.opened();
-    return { path, db, dialect, health };
+    return { path, db, dialect, health, another };
   } catch (error) {
     await dialect.close();
     throw error;
@@ -170,7 +175,9 @@ async function isFile(path: string): Promise<boolean> {
 
 function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: EventSums | null): Store {
   const { db, path } = state;
-  const createEvents = (db: PlainDb): EventStore => createEventStore(db, sums);
+  // A change of events waits for an import that is being stored; nothing that is read waits with it.
+  const changing = events.another();
+  const createEvents = (db: PlainDb): EventStore => createEventStore(db, sums, changing.db);
   const options = { leaseClock: "caller", events: events.db, createEvents } as const;
   let writer: Writer | null = null;
   return {
@@ -192,9 +199,10 @@ function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: Even
       await checkFile(events.path, decidingOf.events, clock);
     },
     version: async () => state.dialect.dataVersion(),
-    // The close waits behind a running transaction, which must end as a whole.
+    // The close waits behind a running transaction, which must end as a whole, but for one of events, which are changed in slices.
     close: async () => {
       await sums?.close();
+      await changing.dialect.close();
       for (const file of [state, events]) await file.db.connection().execute(() => file.dialect.close());
       await writer?.release();
     },

@@ -51,9 +51,9 @@ export type EventStore = ReturnType<typeof createEventStore>;
 
 /**
  * Creates the event store over its tables and rollups (CONTRACT 2 and 10). `sums` answer what they have in memory; without them
- * the database answers.
+ * the database answers. `changing` is the connection by which events are added and deleted.
  */
-export function createEventStore(db: PlainDb, sums: EventSums | null = null) {
+export function createEventStore(db: PlainDb, sums: EventSums | null = null, changing: PlainDb = db) {
   return {
     /** Running sums of the deaths in memory; null if the database answers everything. */
     sums,
@@ -94,13 +94,13 @@ export function createEventStore(db: PlainDb, sums: EventSums | null = null) {
      * id).
      */
     add: (events: readonly LivenessEvent[]): Promise<IngestOutcome> =>
-      inTransaction(db, (transaction) => addEvents(transaction, events)),
+      inTransaction(changing, (transaction) => addEvents(transaction, events)),
     /** Deletes events and rollups at or before `beforeMs`, at most `maxRows` of each table at a time. */
     prune: (limits: PruneLimits): Promise<Pruned> =>
-      inTransaction(db, (transaction) => pruneEvents(transaction, limits)),
+      inTransaction(changing, (transaction) => pruneEvents(transaction, limits)),
     /** Deletes an organization's events and rollups, at most `maxRows` of each table at a time; answers the deleted events. */
     forget: (slug: string, maxRows: number): Promise<{ readonly removed: number; readonly hasMore: boolean }> =>
-      inTransaction(db, (transaction) => forgetEvents(transaction, slug, maxRows)),
+      inTransaction(changing, (transaction) => forgetEvents(transaction, slug, maxRows)),
   };
 }
 
