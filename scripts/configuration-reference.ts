@@ -15,7 +15,7 @@ export function renderReference(schema: JsonSchema): string {
   const settings = Object.keys(properties(section("defaults")));
   const ownRows = rowsOf(organization).filter(({ key }) => !settings.includes(firstName(key)));
   return [
-    "Each key has its type, its default in brackets, and its meaning. Each secret `x` has a twin `xFile`, which is not listed.",
+    "Each key has its type, its default in brackets, and its meaning.",
     "### Top level",
     list(topLevelRows(schema)),
     "### `source`",
@@ -112,7 +112,6 @@ function allRowsOf(node: JsonSchema, prefix = ""): Row[] {
   const required = Array.isArray(node["required"]) ? (node["required"] as unknown[]) : [];
   const own = properties(node);
   return Object.entries(own).flatMap(([name, child]) => {
-    if (name.endsWith("File") && name.slice(0, -"File".length) in own) return [];
     const key = `${prefix}${name}`;
     // The keys of a list's objects stand below it, as `tokens[].name`.
     const nested = [

@@ -40,19 +40,19 @@ const sourceTexts: Readonly<Record<StarterSource, string>> = {
   remote: `source:
   type: remote # the platform evaluates, flatline asks its API v2
   baseUrl: https://security.example.com/api/v2 # yours
-  apiKey: "\${FLATLINE_API_KEY:-replace-me}" # from the environment; or apiKeyFile: a file that holds it
+  apiKey: "\${FLATLINE_API_KEY:-replace-me}" # from the environment; or \${file:PATH}
 `,
   postgres: `source:
   type: postgres # a table of yours, read only
-  url: "\${FLATLINE_SOURCE_URL:-postgres://flatline@db.example.com/platform}" # or urlFile: a file that holds it
+  url: "\${FLATLINE_SOURCE_URL:-postgres://flatline@db.example.com/platform}" # or \${file:PATH}
   table: public.liveness_events # yours, or a view; an index on (slug, at) keeps a round cheap
   columns: { slug: slug, at: at, assetType: asset_type, status: status } # yours: what the columns are called
 `,
   clickhouse: `source:
   type: clickhouse # a table of yours, read only
-  url: "\${FLATLINE_SOURCE_URL:-https://clickhouse.example.com:8443}" # or urlFile: a file that holds it
+  url: "\${FLATLINE_SOURCE_URL:-https://clickhouse.example.com:8443}" # or \${file:PATH}
   # username: flatline
-  # passwordFile: /run/secrets/clickhouse
+  # password: \${file:/run/secrets/clickhouse}
   table: liveness_events # yours; its ORDER BY should begin with slug and at
   columns: { slug: slug, at: at, assetType: asset_type, status: status } # yours: what the columns are called
 `,

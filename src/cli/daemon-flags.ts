@@ -9,9 +9,8 @@ import { Secret } from "../base/secret.ts";
 import { daemonUrl, parseDaemonUrl } from "./daemon-address.ts";
 import { withDaemon, type DaemonAccess, type DaemonClient } from "./daemon-client.ts";
 import type { Config } from "../config/config.ts";
-import { readInputFile } from "../config/document/files.ts";
+import { maxSecretBytes, readInputFile, secretOf } from "../config/document/files.ts";
 import { loadClientConfig, lookUpConfigPath, noConfigFile, type ClientConfig } from "../config/load.ts";
-import { maxSecretBytes, secretText } from "../config/resolve/secrets.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext } from "./context.ts";
 import { asJson } from "./values.ts";
@@ -195,6 +194,6 @@ async function readGivenToken(
 
 async function readTokenFile(absolutePath: string): Promise<string> {
   const content = await readInputFile(absolutePath, maxSecretBytes);
-  if (content.kind === "content") return secretText(content.bytes);
+  if (content.kind === "content") return secretOf(content.bytes);
   throw new FlatlineError("usage", `--token-file: the file ${absolutePath} ${content.reason}`);
 }

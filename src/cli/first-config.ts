@@ -48,14 +48,14 @@ function renderFirstConfig({ baseUrl, slugs, slackUrl, externalUrl }: FirstAnswe
   const receiver =
     slackUrl === null
       ? `  - { name: console, type: log } # a line in flatline's log`
-      : `  - { name: ${slackReceiver}, type: slack, urlFile: ${secretsFolder}/slack-url }`;
+      : `  - { name: ${slackReceiver}, type: slack, url: "\${file:${secretsFolder}/slack-url}" }`;
   return `# flatline.yaml, as \`flatline init\` wrote it. Every key that is not here has its default; \`flatline config show\` prints
 # them all, \`flatline config check\` says what is wrong. The files below ${secretsFolder}/ hold the secrets.
 
 source:
   type: remote # the platform evaluates, flatline asks its API v2
   baseUrl: ${quoted(baseUrl)}
-  apiKeyFile: ${secretsFolder}/api-key
+  apiKey: \${file:${secretsFolder}/api-key}
 
 organizations:
 ${slugs.map((slug) => `  - ${quoted(slug)}\n`).join("")}
@@ -67,7 +67,7 @@ alerting:
 
 server:
   listen: 127.0.0.1:9640 # page, /metrics and HTTP API
-  tokenFile: ${secretsFolder}/token # the page asks for it when somebody signs in
+  token: \${file:${secretsFolder}/token} # the page asks for it when somebody signs in
 
 storage:
   path: ./data/flatline.db # relative to the working directory

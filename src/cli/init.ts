@@ -4,8 +4,7 @@ import { Option } from "commander";
 
 import { FlatlineError } from "../base/errors.ts";
 import { checkHttpUrl } from "../base/schema/values.ts";
-import { readInputFile } from "../config/document/files.ts";
-import { maxSecretBytes, secretText } from "../config/resolve/secrets.ts";
+import { maxSecretBytes, readInputFile, secretOf } from "../config/document/files.ts";
 import { renderStarter, starterSources, type StarterSource } from "./config-starter.ts";
 import {
   existsAlready,
@@ -120,7 +119,7 @@ async function readSecret(
   const content = await readInputFile(resolve(cwd, file), maxSecretBytes);
   if (content.kind !== "content")
     throw new FlatlineError("no_input", `${flag} ${file}: cannot be read: ${content.reason}`);
-  const text = secretText(content.bytes).trim();
+  const text = secretOf(content.bytes).trim();
   if (text === "") throw new FlatlineError("usage", `${flag} ${file}: is empty`);
   return text;
 }

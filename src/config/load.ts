@@ -63,7 +63,7 @@ async function readChecked(options: LoadOptions & { readonly isWithoutFiles?: bo
   const environment = readEnvironmentListen(options.env, writtenListen, document);
   problems.push(...environment.problems);
   const listenHost = listenOf(known(writtenListen), environment.listen).replace(/:\d+$/, "");
-  const secrets = await readSecrets(config, document, { isExposed: !isLoopbackHost(listenHost) });
+  const secrets = readSecrets(config, document, { isExposed: !isLoopbackHost(listenHost) });
   problems.push(...secrets.problems);
   if (problems.length > 0) throw invalidConfig(problems, document);
   return { data, accepted, document, secrets, environmentListen: environment.listen };
@@ -95,7 +95,7 @@ export async function loadClientConfig(
   const written = known(accepted) ?? {};
   const server = known(written.server) ?? {};
   const needsToken = needs.includes("token");
-  const secrets = await readSecrets(needsToken ? { server } : {}, document, { isExposed: false });
+  const secrets = readSecrets(needsToken ? { server } : {}, document, { isExposed: false });
   const environment = readEnvironmentListen(options.env, server.listen, document);
   const [one] = secrets.of(["server"], "token");
   // A command may need any right.
@@ -105,10 +105,10 @@ export async function loadClientConfig(
   const problemsAt = (...paths: readonly string[]): Problem[] => problems.filter(({ path }) => paths.includes(path));
   const found = problemsAt("yaml", "server");
   if (needs.includes("listen")) found.push(...problemsAt("server.listen"));
-  if (needsToken) found.push(...problemsAt("server.token", "server.tokenFile"));
+  if (needsToken) found.push(...problemsAt("server.token"));
   if (needsToken && one === undefined && found.length === 0) {
     const path = `server.tokens[${most}]`;
-    found.push(...problemsAt("server.tokens", path, `${path}.token`, `${path}.tokenFile`));
+    found.push(...problemsAt("server.tokens", path, `${path}.token`));
   }
   if (found.length > 0) throw invalidConfig(found, document);
   return {

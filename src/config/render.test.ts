@@ -193,11 +193,9 @@ function writtenIn(text: string, known: ReadonlyMap<string, unknown>): Written {
   return { document, keys, values };
 }
 
-/** Where a value is shown: what a file holds by the name of what it is, and defaults with who says nothing. */
+/** Where a value is shown: defaults with who says nothing. */
 function shownPlace(place: Place): Place {
-  const last = String(place.at(-1));
-  const named = last.endsWith("File") ? [...place.slice(0, -1), last.slice(0, -4)] : place;
-  return named[0] === "defaults" ? ["organizations", 0, ...named.slice(1)] : named;
+  return place[0] === "defaults" ? ["organizations", 0, ...place.slice(1)] : place;
 }
 
 function at(value: unknown, place: Place): unknown {

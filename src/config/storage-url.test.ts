@@ -19,7 +19,7 @@ describe("storage.url", () => {
   it.each([
     { rule: "itself", storage: `{ url: "${url}" }` },
     { rule: "from the environment", storage: '{ url: "${STORE_URL}" }' },
-    { rule: "from the file that urlFile names", storage: "{ urlFile: store-url }" },
+    { rule: "from a file", storage: '{ url: "${file:store-url}" }' },
   ])("is taken $rule, with ten connections", async ({ storage }) => {
     const config = await load(storage);
 
@@ -32,7 +32,7 @@ describe("storage.url", () => {
   });
 
   it("is shown by no rendering, and neither is the file that is not used", async () => {
-    const config = await load("{ urlFile: store-url, poolSize: 4 }");
+    const config = await load('{ url: "${file:store-url}", poolSize: 4 }');
 
     const shown = renderConfig(config);
 

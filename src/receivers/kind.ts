@@ -3,7 +3,6 @@ import { z } from "zod";
 import type { IncidentMessages, Receiver } from "../alerting/deliver/receiver.ts";
 import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import type { Logger } from "../base/logger.ts";
-import { secretFile } from "../base/schema/values.ts";
 import type { SecretRule } from "../base/schema/secret-rules.ts";
 import type { Secret } from "../base/secret.ts";
 import type { SignLinks } from "./act-links.ts";
@@ -22,7 +21,7 @@ export interface ReceiverDeps {
 
 /** The secrets of one receiver, read and checked. */
 export interface ReceiverSecrets {
-  /** Returns the values of a key and its twin `keyFile`, in order; none if both are absent. */
+  /** Returns the values of a key, in order; none if it is absent. */
   all(key: string): readonly Secret[];
   /** Returns the value of a required key. */
   one(key: string): Secret;
@@ -52,7 +51,7 @@ export interface ReceiverKind {
   /** The keys of this type; all receivers have the others. */
   readonly shape: z.core.$ZodLooseShape;
   readonly secrets: readonly SecretRule[];
-  /** Whether it has `headers` and `headersFile`. */
+  /** Whether it has `headers`. */
   readonly hasHeaders?: true;
   /** Whether people read its messages and follow their links. */
   readonly hasLinks?: true;
@@ -76,5 +75,4 @@ export interface ReceiverKind {
 /** The keys of a receiver that posts to one address. */
 export const urlShape = {
   url: z.string().optional().describe("Where it is posted to. A secret."),
-  urlFile: secretFile("the URL").optional(),
 };

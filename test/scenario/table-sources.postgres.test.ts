@@ -244,11 +244,11 @@ for (const { name, note, start, isMissing } of tableEngines) {
     it("is what `check` evaluates, also as of then, and nothing else can be asked of it", async () => {
       const source = engine.source();
       const config = join(folder, "flatline.yaml");
-      const access = source.type === "clickhouse" ? "  username: reader\n  passwordFile: password.txt\n" : "";
+      const access = source.type === "clickhouse" ? "  username: reader\n  password: ${file:password.txt}\n" : "";
       await writeFile(join(folder, "password.txt"), "it's a secret\n");
       await writeFile(
         config,
-        `source:\n  type: ${name}\n  urlFile: url.txt\n${access}  table: "${ownNames.table}"\n` +
+        `source:\n  type: ${name}\n  url: \${file:url.txt}\n${access}  table: "${ownNames.table}"\n` +
           `  columns: ${JSON.stringify(ownNames.columns)}\norganizations: [acme, globex]\nstorage: { path: ${join(folder, "flatline.db")} }\n`,
       );
       await writeFile(join(folder, "url.txt"), source.url.reveal());

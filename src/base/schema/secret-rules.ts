@@ -1,6 +1,6 @@
 import { checkHttpUrl, headerNamePattern } from "./values.ts";
 
-/** What is expected of a secret `key` and its twin `keyFile`. */
+/** What is expected of a secret. */
 export interface SecretRule {
   readonly key: string;
   /** What is wrong with a value; null when nothing is. Never shows it. */
@@ -57,16 +57,4 @@ export function checkHeaders(name: string, value: string): string | null {
   if (name.toLowerCase() === "content-type") return "is set by contentType";
   if (ownHeaders.includes(name.toLowerCase())) return "is a header that flatline sets itself";
   return headerValue.test(value) ? null : "must hold no control characters, and Latin-1 only";
-}
-
-/** Parses the headers of a file with one `Name: value` per line and skips blank lines; null if a line is no header. */
-export function parseHeaderLines(text: string): readonly { readonly name: string; readonly value: string }[] | null {
-  const headers = [];
-  for (const line of text.split(/\r?\n/)) {
-    if (line.trim() === "") continue;
-    const colon = line.indexOf(":");
-    if (colon < 1) return null;
-    headers.push({ name: line.slice(0, colon).trim(), value: line.slice(colon + 1).trim() });
-  }
-  return headers;
 }

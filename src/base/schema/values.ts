@@ -207,8 +207,3 @@ export function listenAddress() {
     if (parseListen(text) === null) context.addIssue(listenProblem(text));
   });
 }
-
-/** Returns a path, for a secret that is read from a file. */
-export function secretFile(what: string) {
-  return filePath().describe(`A file that holds ${what}; relative to the folder of this file.`);
-}

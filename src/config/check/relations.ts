@@ -143,23 +143,27 @@ function checkReceiverNames(config: WrittenConfig, document: ConfigDocument): Fi
 
 function checkApiKeys(config: WrittenConfig): Finding[] {
   const source = known(config.source);
-  if (source === undefined || writtenKind(config)?.isLocal !== false || hasSecret(source, "apiKey")) return [];
-  const message = "needs an apiKey or apiKeyFile, as source has none";
+  if (
+    source === undefined ||
+    writtenKind(config)?.isLocal !== false ||
+    ("apiKey" in source && source.apiKey !== undefined)
+  )
+    return [];
+  const message = "needs an apiKey, as source has none";
   const organizations = partsOf(config.organizations, ["organizations"]).filter(
-    ({ value }) => typeof value === "string" || !hasSecret(value, "apiKey"),
+    ({ value }) => typeof value === "string" || value.apiKey === undefined,
   );
   const templates = partsOf(config.discover, ["discover"])
-    .filter(({ value }) => value.organization !== refused && !hasSecret(value.organization ?? {}, "apiKey"))
+    .filter(({ value }) => value.organization !== refused && value.organization?.apiKey === undefined)
     .map(({ path }) => ({ path: [...path, "organization"] }));
   return [...organizations, ...templates].map(({ path }) => ({ path, message }));
 }
 
 /** A source is a URL or a file. */
 function checkDiscover({ path, value }: Part<WrittenDiscover>): Finding[] {
-  const hasUrl = hasSecret(value, "url");
   if (value.file === undefined)
-    return hasUrl ? [] : [{ path, message: "needs url, urlFile or file: where the list of organizations is" }];
-  const foreign = (["url", "urlFile", "headers", "headersFile"] as const).filter((key) => value[key] !== undefined);
+    return value.url !== undefined ? [] : [{ path, message: "needs url or file: where the list of organizations is" }];
+  const foreign = (["url", "headers"] as const).filter((key) => value[key] !== undefined);
   return foreign.map((key) => ({ path: [...path, key], message: "does not go with file", part: "key" }));
 }
 
@@ -173,10 +177,10 @@ function checkSecondOpinion(config: WrittenConfig): Finding[] {
   const verifier = known(opinion.verifier);
   if (verifier === undefined) return [];
   if (verifier.file === undefined)
-    return hasSecret(verifier, "url")
+    return verifier.url !== undefined
       ? []
-      : [{ path: [...path, "verifier"], message: "needs url, urlFile or file: who looks at the assets", part: "key" }];
-  const foreign = (["url", "urlFile", "secret", "secretFile"] as const).filter((key) => verifier[key] !== undefined);
+      : [{ path: [...path, "verifier"], message: "needs url or file: who looks at the assets", part: "key" }];
+  const foreign = (["url", "secret"] as const).filter((key) => verifier[key] !== undefined);
   return foreign.map((key) => ({
     path: [...path, "verifier", key],
     message: "does not go with file",
@@ -187,7 +191,7 @@ function checkSecondOpinion(config: WrittenConfig): Finding[] {
 /** A file, or a PostgreSQL. */
 function checkStorage(config: WrittenConfig): Finding[] {
   const storage = known(config.storage) ?? {};
-  const isPostgres = hasSecret(storage, "url");
+  const isPostgres = storage.url !== undefined;
   if (isPostgres && storage.path !== undefined)
     return [{ path: ["storage", "path"], message: "does not go with url", part: "key" }];
   if (!isPostgres && storage.poolSize !== undefined)
@@ -326,9 +330,4 @@ async function checkReceiver(
   }
   const problems = (await kind?.check?.(receiver)) ?? [];
   return [...findings, ...problems.map(({ key, ...problem }) => ({ path: [...path, key], ...problem }))];
-}
-
-/** Whether an object says `key` itself or names a file for it: the two spellings of each secret. */
-function hasSecret(holder: Readonly<Record<string, unknown>>, key: string): boolean {
-  return holder[key] !== undefined || holder[`${key}File`] !== undefined;
 }

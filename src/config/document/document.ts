@@ -19,7 +19,7 @@ import {
 } from "yaml";
 
 import { refused } from "./accepted.ts";
-import { maxReferencedBytes, readRegularFile } from "./files.ts";
+import { maxSecretBytes, readRegularFile } from "./files.ts";
 import { interpolate, type Environment, type References } from "./interpolation.ts";
 import { formatPath, type Position, type Problem, type YamlPath } from "./problems.ts";
 
@@ -340,7 +340,7 @@ class Reader {
 
 /** Reads what `${file:…}` stands for: the text without its last line end, and without the mark that some editors begin it with. */
 async function readText(absolutePath: string): Promise<FileText> {
-  const content = await readRegularFile(absolutePath, maxReferencedBytes);
+  const content = await readRegularFile(absolutePath, maxSecretBytes);
   if (content.kind === "unreadable") return { problem: `the file ${absolutePath} ${content.reason}` };
   const text = decodeText(content.bytes);
   return text === null

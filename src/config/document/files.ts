@@ -6,8 +6,16 @@ import { systemCodeOf } from "../../base/file-error.ts";
 /** Largest file of the configuration: a hundred thousand organizations as objects; a larger one was named by mistake. */
 export const maxConfigBytes = 32 * 1_024 * 1_024;
 
-/** Largest file that `${file:…}` stands for: a key, a URL or a PEM file; a larger one was named by mistake. */
-export const maxReferencedBytes = 64 * 1_024;
+/** Largest file of a secret: a key, a URL or a PEM file; a larger one was named by mistake. */
+export const maxSecretBytes = 64 * 1_024;
+
+/** Returns the text of a file that a command is given for a secret, without the line ends at its end. */
+export function secretOf(bytes: Buffer): string {
+  return bytes
+    .toString("utf8")
+    .replace(/^\uFEFF/, "")
+    .replace(/[\r\n]+$/, "");
+}
 
 /**
  * The content of a file, or the reason why it cannot be read, to follow its name: `does not exist`, `is larger than 65536

@@ -4,10 +4,9 @@ import { resolve } from "node:path";
 import { readDocument } from "./document.ts";
 import { maxConfigBytes, readRegularFile } from "./files.ts";
 import type { LoadOptions } from "../load.ts";
-import { valueAt } from "./problems.ts";
 
 /**
- * Returns the absolute paths of the files whose content is the configuration: the file, and those of secrets that it names.
+ * Returns the absolute paths of the files whose content is the configuration: the file, and those that its `${file:…}` name.
  * Never rejects: a file that cannot be read names none.
  */
 export async function configFiles({ path, cwd, env }: LoadOptions): Promise<readonly string[]> {
@@ -15,12 +14,7 @@ export async function configFiles({ path, cwd, env }: LoadOptions): Promise<read
   const bytes = await readBytes(absolutePath);
   if (bytes === null) return [absolutePath];
   const document = await readDocument({ file: absolutePath, absolutePath, bytes, environment: env });
-  const secrets = (document.isReadable ? document.leafPaths([]) : []).flatMap((leaf) => {
-    const key = leaf.findLast((step) => typeof step === "string");
-    const value = valueAt(document.value, leaf);
-    return typeof value === "string" && key?.endsWith("File") === true ? [resolve(document.folder, value)] : [];
-  });
-  return [...new Set([absolutePath, ...document.files, ...secrets])];
+  return [...new Set([absolutePath, ...document.files])];
 }
 
 /**

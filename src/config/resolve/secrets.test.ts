@@ -62,9 +62,9 @@ describe("references to the environment", () => {
   });
 });
 
-describe("the text of a file", () => {
-  const file = (name: string): string => `"\${file:${name}}"`;
+const file = (name: string): string => `"\${file:${name}}"`;
 
+describe("the text of a file", () => {
   it("is what the file holds, without its last line end, relative to the folder of the configuration", async () => {
     await write("texts/key", "own\r\n");
     await write("texts/lines", "a\n\n");
@@ -124,11 +124,8 @@ organizations:
 
   it.each([
     ["that is not there", "nowhere", "does not exist"],
-    ["that is a folder", ".", "is a folder"],
-    ["that is too large", "large", "is larger than 65536 bytes"],
     ["that is no text", "binary", "is not UTF-8 text"],
   ])("of a file %s is an error where it is named", async (_rule, name, reason) => {
-    await write("large", "x".repeat(65_537));
     await writeFile(join(folder(), "binary"), Buffer.from([0xc3, 0x28]));
 
     const problems = await problemsOf(`${embedded}organizations: [acme]\nappUrl: \${file:${name}}\n`);
@@ -155,16 +152,20 @@ receivers: [{ name: hook, type: webhook, url: ${file("c")}, secret: ${file("d")}
 });
 
 describe("secrets", () => {
-  it("are read from files relative to the file that names them, without the line end", async () => {
-    await write("secrets/acme", "own\r\n");
-    await write("secrets/hook", "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3\n");
-    await write("secrets/old", "sixteen bytes xx\n");
-    await write("secrets/url", "https://hooks.example.com/T0/B0\n");
-    await write("secrets/headers", "Authorization: Bearer x:y\n\nX-Team: trust\n");
-    const config = await load(`${embedded}organizations: [{ slug: acme, apiKeyFile: secrets/acme }]
+  it("may be lists and headers, each from a file", async () => {
+    await write("key", "own\n");
+    await write("hook", "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3\n");
+    await write("old", "sixteen bytes xx\n");
+    await write("url", "https://hooks.example.com/T0/B0\n");
+    await write("bearer", "x:y\n");
+    const config = await load(`${embedded}organizations: [{ slug: acme, apiKey: ${file("key")} }]
 receivers:
-  - { name: hook, type: webhook, urlFile: secrets/url, secretFile: [secrets/hook, secrets/old], headersFile: secrets/headers }
-heartbeat: { urlFile: secrets/url }
+  - name: hook
+    type: webhook
+    url: ${file("url")}
+    secret: [${file("hook")}, ${file("old")}]
+    headers: { Authorization: "Bearer \${file:bearer}", X-Team: trust }
+heartbeat: { url: ${file("url")} }
 `);
 
     const [receiver] = config.receivers;
@@ -181,6 +182,8 @@ heartbeat: { urlFile: secrets/url }
       ["x-team", "trust"],
     ]);
     expect(config.heartbeat?.url.reveal()).toBe("https://hooks.example.com/T0/B0");
+    // These keys hide what they have.
+    expect(config.hiddenTexts).toEqual([]);
   });
 
   it.each([
@@ -207,11 +210,11 @@ heartbeat: { urlFile: secrets/url }
     await write("url", "hooks.example.com/hush\n");
 
     const problems = await problemsOf(
-      `${embedded}organizations: [acme]\nreceivers: [{ name: a, type: slack, urlFile: url }]\n`,
+      `${embedded}organizations: [acme]\nreceivers: [{ name: a, type: slack, url: ${file("url")} }]\n`,
     );
 
     expect(problems).toEqual([
-      "flatline.yaml:3:46: receivers[0].urlFile: what the file holds must be an address that begins with http:// or https://",
+      "flatline.yaml:3:42: receivers[0].url: must be an address that begins with http:// or https://",
     ]);
   });
 
@@ -229,10 +232,10 @@ heartbeat: { urlFile: secrets/url }
     await write("large", "x".repeat(65_537));
 
     const problems = await problemsOf(
-      `source: { baseUrl: "https://a.example", apiKeyFile: ${name} }\norganizations: [a]\n`,
+      `source: { baseUrl: "https://a.example", apiKey: ${file(name)} }\norganizations: [a]\n`,
     );
 
-    expect(problems).toEqual([`flatline.yaml:1:53: source.apiKeyFile: the file ${resolve(folder(), name)} ${reason}`]);
+    expect(problems).toEqual([`flatline.yaml:1:49: source.apiKey: the file ${resolve(folder(), name)} ${reason}`]);
   });
 
   it("are read from what Kubernetes mounts, and from what a shell redirects", async () => {
@@ -242,7 +245,9 @@ heartbeat: { urlFile: secrets/url }
     await using redirected = await open(join(folder(), "key"));
 
     for (const name of ["key", `/proc/self/fd/${redirected.fd}`]) {
-      const config = await load(`source: { baseUrl: "https://a.example", apiKeyFile: ${name} }\norganizations: [a]\n`);
+      const config = await load(
+        `source: { baseUrl: "https://a.example", apiKey: ${file(name)} }\norganizations: [a]\n`,
+      );
       expect(config.source.type === "remote" && config.source.apiKey?.reveal()).toBe("mounted-key");
     }
   });

@@ -1,11 +1,8 @@
-import { resolve } from "node:path";
-
 import { FlatlineError } from "../../base/errors.ts";
 import { checkPostgresUrl } from "../../base/postgres-url.ts";
 import { Secret } from "../../base/secret.ts";
 import { kindOf, partsOf, tokensOf, type WrittenConfig } from "../check/written.ts";
 import { known, refused } from "../document/accepted.ts";
-import { readRegularFile } from "../document/files.ts";
 import type { ConfigDocument } from "../document/document.ts";
 import { formatPath, type Problem, type YamlPath } from "../document/problems.ts";
 import { checkHttpUrl } from "../../base/schema/values.ts";
@@ -13,7 +10,6 @@ import {
   checkHeaders,
   checkKey,
   checkSigningSecret,
-  parseHeaderLines,
   requiredUrl,
   type SecretRule,
 } from "../../base/schema/secret-rules.ts";
@@ -41,26 +37,23 @@ interface SecretSlot extends SecretRule {
 type Holder = Readonly<Record<string, unknown>>;
 
 const leastTokenBytes = 16;
-/** Largest file of a secret: a key, a URL or a PEM file; not a device that never ends. */
-export const maxSecretBytes = 65_536;
-
 /**
- * Collects every secret of the configuration, inline (`x`) or from the file that its twin (`xFile`) names, and checks what it
- * holds (CONTRACT 4). Messages never show a value. `isExposed`: others than this machine can try tokens.
+ * Collects every secret of the configuration and checks it (CONTRACT 4). Messages never show a value. `isExposed`: others than
+ * this machine can try tokens.
  */
-export async function readSecrets(
+export function readSecrets(
   config: WrittenConfig,
   document: ConfigDocument,
   { isExposed }: { readonly isExposed: boolean },
-): Promise<SecretBook> {
+): SecretBook {
   const reader = new SecretReader(document);
-  for (const slot of slotsOf(config)) await reader.readSlot(slot);
+  for (const slot of slotsOf(config)) reader.readSlot(slot);
   const tokenPaths: readonly YamlPath[] = [["server"], ...tokensOf(config).map(({ path }) => path)];
   reader.refuseEqual(tokenPaths, "token");
   if (isExposed) reader.refuseGuessable(tokenPaths, "token");
   for (const { path, value } of partsOf(config.receivers, ["receivers"]))
-    if (kindOf(value)?.hasHeaders) await reader.readHeaders(path, value);
-  for (const { path, value } of partsOf(config.discover, ["discover"])) await reader.readHeaders(path, value);
+    if (kindOf(value)?.hasHeaders) reader.readHeaders(path, (value as Holder)["headers"]);
+  for (const { path, value } of partsOf(config.discover, ["discover"])) reader.readHeaders(path, value.headers);
   const of: SecretBook["of"] = (path, key) => reader.found.get(formatPath([...path, key])) ?? [];
   return {
     problems: reader.problems,
@@ -115,37 +108,29 @@ class SecretReader {
   readonly headers = new Map<string, Readonly<Record<string, Secret>>>();
   /** Paths of all that is a secret. */
   readonly places = new Set<string>();
-  readonly files = new Map<string, string | FileFailure>();
   readonly #document: ConfigDocument;
 
   constructor(document: ConfigDocument) {
     this.#document = document;
   }
 
-  async readSlot(slot: SecretSlot): Promise<void> {
-    const { path, holder, key } = slot;
-    const isInline = Object.hasOwn(holder, key);
-    const isFile = Object.hasOwn(holder, `${key}File`);
-    if (isInline && isFile) {
-      this.#report([...path, `${key}File`], `${key} and ${key}File do not go together`, "key");
+  readSlot({ path, holder, key, check, isRequired, mayBeEmpty }: SecretSlot): void {
+    const valuePath = [...path, key];
+    if (!Object.hasOwn(holder, key)) {
+      if (isRequired === true) this.#report(valuePath, "is required");
       return;
     }
-    if (!isInline && !isFile) {
-      if (slot.isRequired === true) this.#report([...path, key], `${key} or ${key}File is required`);
-      return;
-    }
-    const valuePath = [...path, isInline ? key : `${key}File`];
-    const entries = elements(valuePath, holder[isInline ? key : `${key}File`]);
     const secrets: Secret[] = [];
-    for (const entry of entries) {
+    for (const entry of elements(valuePath, holder[key])) {
       this.places.add(formatPath(entry.path));
-      const value = await this.#readEntry(entry, isFile);
-      if (value === null || (value === "" && slot.mayBeEmpty === true)) continue;
-      const problem = value === "" ? "must not be empty" : slot.check(value);
+      // A key without a value is as an empty one. What is no text is reported by the schema, or as a reference.
+      const value = entry.value ?? "";
+      if (typeof value !== "string" || (value === "" && mayBeEmpty === true)) continue;
+      const problem = value === "" ? "must not be empty" : check(value);
       if (problem === null) secrets.push(new Secret(value));
-      else this.#report(entry.path, isFile ? `what the file holds ${problem}` : problem);
+      else this.#report(entry.path, problem);
     }
-    this.found.set(formatPath([...path, key]), secrets);
+    this.found.set(formatPath(valuePath), secrets);
   }
 
   /** Reports each secret `key` that an earlier one of these objects has too. */
@@ -172,69 +157,22 @@ class SecretReader {
     }
   }
 
-  async readHeaders(path: YamlPath, { headers: inline, headersFile: file }: Holder): Promise<void> {
-    if (inline !== undefined && file !== undefined) {
-      this.#report([...path, "headersFile"], "headers and headersFile do not go together", "key");
-      return;
-    }
-    const entries: { name: string; value: string; path: YamlPath }[] = [];
-    if (isObject(inline)) {
-      for (const [name, value] of Object.entries(inline)) {
-        this.places.add(formatPath([...path, "headers", name]));
-        if (typeof value === "string") entries.push({ name, value, path: [...path, "headers", name] });
-      }
-    } else if (typeof file === "string") {
-      const filePath = [...path, "headersFile"];
-      const text = await this.#readEntry({ path: filePath, value: file }, true);
-      if (text === null) return;
-      const lines = parseHeaderLines(text);
-      if (lines === null) this.#report(filePath, "the file must hold one `Name: value` a line");
-      for (const line of lines ?? []) entries.push({ ...line, path: filePath });
-    }
+  readHeaders(path: YamlPath, written: unknown): void {
     const headers: Record<string, Secret> = {};
-    for (const { name, value, path } of entries) {
+    for (const [name, value] of isObject(written) ? Object.entries(written) : []) {
+      const place = [...path, "headers", name];
+      this.places.add(formatPath(place));
+      if (typeof value !== "string") continue;
       const problem = checkHeaders(name, value);
-      if (problem !== null) this.#report(path, problem);
+      if (problem !== null) this.#report(place, problem);
       else headers[name.toLowerCase()] = new Secret(value);
     }
     this.headers.set(formatPath(path), headers);
   }
 
-  async #readEntry(entry: Element, isFile: boolean): Promise<string | null> {
-    // A value that is not text is reported by the schema, or as a reference that could not be replaced.
-    if (entry.value === undefined) return "";
-    if (typeof entry.value !== "string") return null;
-    if (!isFile || entry.value.trim() === "") return isFile ? null : entry.value;
-    const absolutePath = resolve(this.#document.folder, entry.value);
-    const content = this.files.get(absolutePath) ?? (await readSecretFile(absolutePath));
-    this.files.set(absolutePath, content);
-    if (typeof content === "string" && content !== "") return content;
-    const reason = typeof content === "string" ? "is empty" : content.reason;
-    this.#report(entry.path, `the file ${absolutePath} ${reason}`);
-    return null;
-  }
-
   #report(path: YamlPath, message: string, part: "value" | "key" = "value"): void {
     this.problems.push(this.#document.problemAt(path, message, part));
   }
-}
-
-/** A secret in a file is read again at each reload: what can be read once only would be missing then. */
-async function readSecretFile(absolutePath: string): Promise<string | FileFailure> {
-  const content = await readRegularFile(absolutePath, maxSecretBytes);
-  return content.kind === "unreadable" ? content : secretText(content.bytes);
-}
-
-/** Returns the secret in the bytes of a file: without the line ends at its end. */
-export function secretText(bytes: Buffer): string {
-  return bytes
-    .toString("utf8")
-    .replace(/^\uFEFF/, "")
-    .replace(/[\r\n]+$/, "");
-}
-
-interface FileFailure {
-  readonly reason: string;
 }
 
 interface Element {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { dayMs } from "../../base/time.ts";
 import { templateSchema } from "./organization.ts";
 import { secretText, section } from "./section.ts";
-import { duration, filePath, nameText, secretFile, shortestIntervalMs, wholeNumber } from "../../base/schema/values.ts";
+import { duration, filePath, nameText, shortestIntervalMs, wholeNumber } from "../../base/schema/values.ts";
 
 /** The keys of a source of organizations (CONTRACT 14). */
 export const discoverShape = {
@@ -11,13 +11,8 @@ export const discoverShape = {
   url: secretText(
     "Asked with GET for a JSON array; redirects are not followed, at most 16 MiB within 30 s. A secret. Not with `file`.",
   ),
-  urlFile: secretFile("the URL").optional(),
   file: filePath().optional().describe("A file with the JSON array, at most 16 MiB. Not with `url`."),
-  headers: z
-    .record(z.string(), z.string())
-    .optional()
-    .describe("Headers of the request; secrets. In a file one `Name: value` a line."),
-  headersFile: secretFile("the headers").optional(),
+  headers: z.record(z.string(), z.string()).optional().describe("Headers of the request; secrets."),
   refreshInterval: duration({ minMs: shortestIntervalMs, maxMs: dayMs })
     .prefault("5m")
     .describe("How often the list is read."),

@@ -12,7 +12,7 @@ import { countKinds } from "../../spike/findings.ts";
 import { baselineKinds } from "../../spike/median.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
 import { builtIn, builtInOf, layer, readAs, secretText, section } from "./section.ts";
-import { cronPattern, duration, nameText, secretFile, timezone, wholeNumber } from "../../base/schema/values.ts";
+import { cronPattern, duration, nameText, timezone, wholeNumber } from "../../base/schema/values.ts";
 
 // The parameters of a request for a healthcheck (CONTRACT 17).
 const mostParameters = 32;
@@ -189,7 +189,6 @@ export const defaultsSchema = layer(settingsShape).describe("The settings that e
 
 const keyShape = {
   apiKey: secretText("Overrides `source.apiKey`. A secret."),
-  apiKeyFile: secretFile("the API key").optional(),
 };
 
 /** The template of the organizations of a discovery source: as in `organizations`, without a slug. */

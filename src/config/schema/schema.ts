@@ -21,7 +21,6 @@ import {
   listenAddress,
   longestTimeoutMs,
   nameText,
-  secretFile,
   shortestIntervalMs,
   timezone,
   wholeNumber,
@@ -98,7 +97,6 @@ const appUrlSchema = z.string().superRefine((text, context) => {
 const tokenSchema = section({
   name: nameText(100).describe("Who acts with it: the author of each act, on the page and in the audit."),
   token: secretText("The token, as long as `server.token`. A secret."),
-  tokenFile: secretFile("the token").optional(),
   may: z.array(z.enum(rights)).min(1).describe("Its rights; each includes `read`, but `ingest`."),
   slugs: z
     .array(nameText())
@@ -135,7 +133,6 @@ export const serverShape = {
   token: secretText(
     "What writing over HTTP needs (`Authorization: Bearer`); an empty one is none. At least 16 bytes where `listen` is not a loopback address. A secret.",
   ),
-  tokenFile: secretFile("the token").optional(),
   tokens: z
     .array(tokenSchema)
     .prefault([])
@@ -144,7 +141,6 @@ export const serverShape = {
   linkSecret: secretText(
     "Signs the links *Acknowledge* and *Silence 1 h* in chats and mail, at least 16 bytes; absent: messages have the plain link only. Needs `alerting.externalUrl`. A secret.",
   ),
-  linkSecretFile: secretFile("the secret of links").optional(),
   publicRead: z
     .boolean()
     .default(true)
@@ -163,7 +159,6 @@ export const storageShape = {
     .default("./data/flatline.db")
     .describe("The SQLite database's file; relative to the working directory. Not with `url`."),
   url: secretText("A PostgreSQL in place of the file: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. A secret."),
-  urlFile: secretFile("the URL").optional(),
   poolSize: wholeNumber({ min: 2, max: 500 })
     .default(10)
     .describe("Connections to the PostgreSQL of `url` at most, and one that keeps the row of who writes."),
@@ -180,7 +175,6 @@ export const storageShape = {
 
 const heartbeatSchema = section({
   url: secretText("Asked with GET. A secret."),
-  urlFile: secretFile("the URL").optional(),
   interval: duration({ minMs: shortestIntervalMs, maxMs: dayMs }).prefault("1m").describe("How often."),
 }).describe("A dead man's switch: asked while the scheduler and the outbox are alive.");
 

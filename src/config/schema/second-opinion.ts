@@ -1,11 +1,4 @@
-import {
-  duration,
-  filePath,
-  longestTimeoutMs,
-  secretFile,
-  shortestIntervalMs,
-  wholeNumber,
-} from "../../base/schema/values.ts";
+import { duration, filePath, longestTimeoutMs, shortestIntervalMs, wholeNumber } from "../../base/schema/values.ts";
 import { dayMs, secondMs } from "../../base/time.ts";
 import { secretText, section } from "./section.ts";
 
@@ -22,9 +15,7 @@ export const secondOpinionSchema = section({
     .describe("From the first question about an incident to the second, and to the third."),
   verifier: section({
     url: secretText("The verifier's address. A secret."),
-    urlFile: secretFile("the address").optional(),
     secret: secretText("Signs each request as those of the receiver `webhook`; absent: not signed. A secret."),
-    secretFile: secretFile("the secret").optional(),
     timeout: duration({ minMs: secondMs, maxMs: longestTimeoutMs })
       .prefault("60s")
       .describe("How long its answer is waited for."),

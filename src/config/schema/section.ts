@@ -10,12 +10,9 @@ type Shape = z.core.$ZodLooseShape;
 type Inner<Schema> = Schema extends z.ZodOptional<infer Of> | z.ZodDefault<infer Of> | z.ZodPrefault<infer Of>
   ? Inner<Of>
   : Schema;
-/** Text that is read as milliseconds has its unit in the name of its key; the file of a secret has no key of its own. */
-type NameOf<Key extends string, Of extends Shape> = Key extends `${keyof Of & string}File`
-  ? never
-  : Inner<Of[Key]> extends z.ZodCodec<z.ZodString, z.ZodNumber>
-    ? `${Key}Ms`
-    : Key;
+/** Text that is read as milliseconds has its unit in the name of its key. */
+type NameOf<Key extends string, Of extends Shape> =
+  Inner<Of[Key]> extends z.ZodCodec<z.ZodString, z.ZodNumber> ? `${Key}Ms` : Key;
 type Lasting<Value> = Value extends Secret | string
   ? Value
   : Value extends object
@@ -159,15 +156,13 @@ function keysOf(shape: Shape): readonly ShapeKey[] {
   const known = knownKeys.get(shape);
   if (known !== undefined) return known;
   const schemas = Object.entries<z.core.$ZodType>(shape);
-  const keys = schemas
-    .filter(([key]) => !key.endsWith("File") || !(key.slice(0, -4) in shape))
-    .map(([key, schema]): ShapeKey => {
-      const isOptional = schema instanceof z.ZodOptional;
-      const isCodec = holdsCodec(schema);
-      const encode: ShapeKey["encode"] = (value) =>
-        !isCodec || (isOptional && value === null) ? value : z.encode(schema, value);
-      return { key, name: isMilliseconds(schema) ? `${key}Ms` : key, schema, isOptional, encode };
-    });
+  const keys = schemas.map(([key, schema]): ShapeKey => {
+    const isOptional = schema instanceof z.ZodOptional;
+    const isCodec = holdsCodec(schema);
+    const encode: ShapeKey["encode"] = (value) =>
+      !isCodec || (isOptional && value === null) ? value : z.encode(schema, value);
+    return { key, name: isMilliseconds(schema) ? `${key}Ms` : key, schema, isOptional, encode };
+  });
   knownKeys.set(shape, keys);
   return keys;
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { dayMs, minuteMs } from "../../base/time.ts";
 import { clickhouseSourceSchema, postgresSourceSchema } from "./table-source.ts";
 import { secretText, section } from "./section.ts";
-import { checkHttpUrl, duration, filePath, nameText, secretFile, wholeNumber } from "../../base/schema/values.ts";
+import { checkHttpUrl, duration, filePath, nameText, wholeNumber } from "../../base/schema/values.ts";
 
 const observedKeysSchema = section({
   currentCount: nameText().default("currentCount").describe("The key of the deaths within the window."),
@@ -35,7 +35,6 @@ const remoteSourceSchema = section(
       "The API's address, up to and with its version: `https://security.example.com/api/v2`.",
     ),
     apiKey: secretText("Sent as `X-API-KEY`; may be absent when every organization has its own. A secret."),
-    apiKeyFile: secretFile("the API key").optional(),
     timeout: duration({ minMs: 1, maxMs: 10 * minuteMs })
       .prefault("30s")
       .describe("Of one attempt."),

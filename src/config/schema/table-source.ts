@@ -3,7 +3,7 @@ import { z } from "zod";
 import { minuteMs, secondMs } from "../../base/time.ts";
 import { timeUnits } from "../../contract/table-source.ts";
 import { secretText, section } from "./section.ts";
-import { duration, nameText, secretFile, wholeNumber } from "../../base/schema/values.ts";
+import { duration, nameText, wholeNumber } from "../../base/schema/values.ts";
 
 const quotesAndControls = /["`\\]|\p{Cc}/u;
 
@@ -45,7 +45,6 @@ const longestConcurrency = 100_000;
 function tableShape(engine: string, example: string) {
   return {
     url: secretText(`The address of ${engine}: \`${example}\`. A secret.`),
-    urlFile: secretFile("the address").optional(),
     table: tableName
       .optional()
       .describe("The table or view of liveness events; either this with `columns`, or `query`."),
@@ -97,7 +96,6 @@ export function clickhouseSourceSchema<Shape extends z.core.$ZodLooseShape>(shar
       ...tableShape("ClickHouse's HTTP interface", "https://clickhouse.example.com:8443"),
       username: nameText().default("default").describe("The user."),
       password: secretText("The user's password. A secret."),
-      passwordFile: secretFile("the password").optional(),
       database: nameText().default("default").describe("The database that names without one are in."),
       ...shared,
     },

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { formatDuration } from "../../base/durations.ts";
 import type { HttpDispatcher } from "../../base/http-dispatcher.ts";
 import { requiredUrl } from "../../base/schema/secret-rules.ts";
-import { duration, filePath, shortestIntervalMs } from "../../base/schema/values.ts";
+import { duration, shortestIntervalMs } from "../../base/schema/values.ts";
 import { Secret } from "../../base/secret.ts";
 import { minuteMs } from "../../base/time.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
@@ -25,10 +25,6 @@ const shape = {
     .union([z.string(), z.array(z.string()).min(1).max(16)])
     .optional()
     .describe("The base address, `/api/v2/alerts` is appended; a list: all of them get it. A secret."),
-  urlFile: z
-    .union([filePath(), z.array(filePath()).min(1).max(16)])
-    .optional()
-    .describe("A file that holds the URL, or a list of them; relative to the folder of this file."),
   resendInterval: duration({ minMs: shortestIntervalMs, maxMs: 60 * minuteMs })
     .prefault("1m")
     .describe("How often a firing alert is sent again; it ends by itself after four of these."),

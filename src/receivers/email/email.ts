@@ -4,7 +4,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import { systemCodeOf } from "../../base/file-error.ts";
 import { describeNetworkError } from "../../base/http.ts";
 import { isLoopbackHost } from "../../base/loopback-host.ts";
-import { checkHttpUrl, secretFile } from "../../base/schema/values.ts";
+import { checkHttpUrl } from "../../base/schema/values.ts";
 import { Secret } from "../../base/secret.ts";
 import type { Notification } from "../../alerting/notify/notification.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
@@ -52,7 +52,6 @@ const shape = {
     .describe(
       "The server, with user and password: `smtps://user:password@mail.example.com`, or `smtp://`, which is encrypted by STARTTLS or not sent, unless the host is this machine or the URL ends in `?tls=no`. A secret.",
     ),
-  urlFile: secretFile("the URL").optional(),
   from: mailAddress.describe("Who it is from."),
   to: z
     .array(mailAddress)

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { cutText } from "../../base/cut-text.ts";
 import type { HttpDispatcher } from "../../base/http-dispatcher.ts";
 import { checkKey } from "../../base/schema/secret-rules.ts";
-import { checkHttpUrl, secretFile } from "../../base/schema/values.ts";
+import { checkHttpUrl } from "../../base/schema/values.ts";
 import { Secret } from "../../base/secret.ts";
 import type { AlertNotice, FleetNotice, IncidentNotice, Notification } from "../../alerting/notify/notification.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
@@ -44,14 +44,11 @@ const defaultUrl = "https://events.pagerduty.com/v2/enqueue";
 
 const shape = {
   routingKey: z.string().optional().describe("The integration's key. A secret."),
-  routingKeyFile: secretFile("the routing key").optional(),
   webhookSecret: z
     .string()
     .optional()
     .describe("The secret of a webhook (V3) of PagerDuty to `POST /api/v1/hooks/pagerduty/NAME`. A secret."),
-  webhookSecretFile: secretFile("the secret of the webhook").optional(),
   url: z.string().optional().describe("Where events are posted to. A secret.").meta({ default: defaultUrl }),
-  urlFile: secretFile("the URL").optional(),
 };
 
 export const pagerdutyKind = {

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import type { Receiver } from "../../alerting/deliver/receiver.ts";
 import { checkKey } from "../../base/schema/secret-rules.ts";
-import { checkHttpUrl, httpUrl, secretFile } from "../../base/schema/values.ts";
+import { checkHttpUrl, httpUrl } from "../../base/schema/values.ts";
 import type { Secret } from "../../base/secret.ts";
 import { createChatReceiver } from "../chat-receiver.ts";
 import {
@@ -37,7 +37,6 @@ const shape = {
     .describe(
       "The token (`xoxb-…`) of a bot with the scope `chat:write`, in place of `url`: each incident is one message, which is edited, with a thread. A secret.",
     ),
-  tokenFile: secretFile("the token").optional(),
   channel: z
     .string()
     .min(1)
@@ -78,17 +77,13 @@ export const slackKind = {
 
 function check(written: WrittenReceiver): Promise<readonly KeyProblem[]> {
   const has = (key: string): boolean => written[key] !== undefined;
-  const isBot = has("token") || has("tokenFile");
-  const isWebhook = has("url") || has("urlFile");
+  const isBot = has("token");
+  const isWebhook = has("url");
   const problems: KeyProblem[] = [];
   if (!isBot && !isWebhook)
     problems.push({ key: "url", message: "url (an incoming webhook) or token and channel (a bot) are required" });
   if (isBot && isWebhook)
-    problems.push({
-      key: has("url") ? "url" : "urlFile",
-      message: "does not go with a token: a webhook or a bot",
-      part: "key",
-    });
+    problems.push({ key: "url", message: "does not go with a token: a webhook or a bot", part: "key" });
   if (isBot && !has("channel")) problems.push({ key: "channel", message: "is required with a token" });
   for (const key of ["channel", "apiUrl"])
     if (!isBot && has(key)) problems.push({ key, message: "goes with a token only", part: "key" });

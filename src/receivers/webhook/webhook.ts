@@ -4,7 +4,6 @@ import type { Notification } from "../../alerting/notify/notification.ts";
 import type { IncidentMessages, Receiver } from "../../alerting/deliver/receiver.ts";
 import { asFlatlineError } from "../../base/errors.ts";
 import { checkSigningSecret, requiredUrl } from "../../base/schema/secret-rules.ts";
-import { filePath, secretFile } from "../../base/schema/values.ts";
 import type { Secret } from "../../base/secret.ts";
 import { bareSecrets, deliverRequest, failureOutcome, listBytes, maxBodyBytes } from "../delivery.ts";
 import { notificationPayload, type NotificationPayload } from "../payload.ts";
@@ -44,10 +43,6 @@ const shape = {
     .describe(
       "Signs each request: `whsec_` and base64 of 24 to 64 bytes, or plain text of at least 16 bytes; a list of two while rotating.",
     ),
-  secretFile: z
-    .union([filePath(), z.array(filePath()).min(1).max(2)])
-    .optional()
-    .describe("A file that holds the secret, or a list of two; relative to the folder of this file."),
   template: z.string().min(1).optional().describe("A Liquid template of the body."),
   contentType: z
     .string()
@@ -59,7 +54,6 @@ const shape = {
     .record(z.string(), z.string())
     .optional()
     .describe("More headers of the request; their values are secrets."),
-  headersFile: secretFile("headers, one `Name: value` a line").optional(),
 };
 
 export const webhookKind = {

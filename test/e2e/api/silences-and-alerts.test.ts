@@ -369,16 +369,16 @@ describe("a command that asks the daemon, without the daemon's secrets", () => {
   ];
   /** As the daemon has it, with secrets that only its own environment has. */
   const ofDaemon = (): string => `
-source: { type: remote, baseUrl: "https://platform.example/api/v2", apiKeyFile: /nowhere/key }
+source: { type: remote, baseUrl: "https://platform.example/api/v2", apiKey: "\${file:/nowhere/key}" }
 organizations: [{ slug: acme, apiKey: "\${ACME_KEY}" }]
 receivers: [{ name: chat, type: slack, url: "\${SLACK_WEBHOOK_URL}" }]
-heartbeat: { urlFile: /nowhere/heartbeat }
-server: { listen: "127.0.0.1:${port}", token: "\${MY_TOKEN}", linkSecretFile: /nowhere/link, tokens: [{ name: bot, tokenFile: /nowhere/bot, may: [ingest] }] }
+heartbeat: { url: "\${file:/nowhere/heartbeat}" }
+server: { listen: "127.0.0.1:${port}", token: "\${MY_TOKEN}", linkSecret: "\${file:/nowhere/link}", tokens: [{ name: bot, token: "\${file:/nowhere/bot}", may: [ingest] }] }
 storage: { url: "\${DATABASE_URL}" }
 `;
   /** With a named token only, of which nothing but the text matters here. */
   const ofNamed = (): string =>
-    `server: { listen: "127.0.0.1:${port}", token: "\${NONE:-}", tokens: [{ name: bot, token: "\${MY_TOKEN}" }, { name: other, tokenFile: /nowhere/other }] }`;
+    `server: { listen: "127.0.0.1:${port}", token: "\${NONE:-}", tokens: [{ name: bot, token: "\${MY_TOKEN}" }, { name: other, token: "\${file:/nowhere/other}" }] }`;
   let empty: DaemonFolder;
   let tokenFile: string;
 

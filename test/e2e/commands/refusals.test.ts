@@ -219,7 +219,7 @@ describe("flatline refuses", () => {
     ["a secret", "key"],
   ])("to wait for %s from a pipe that nobody writes to", async (_what, name) => {
     await using piped = await makeProgramFolder(`
-source: { type: remote, baseUrl: "http://127.0.0.1:1/api/v2", apiKeyFile: key }
+source: { type: remote, baseUrl: "http://127.0.0.1:1/api/v2", apiKey: "\${file:key}" }
 organizations: [acme]
 `);
     await piped.write("key", "key");

@@ -34,7 +34,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- if and (eq .Values.storage.type "postgresql") (not .Values.storage.postgresql.existingSecret) }}
 {{- fail "storage.postgresql.existingSecret: storage.type is postgresql; name the Secret with the database's URL" }}
 {{- end }}
-{{- range list "path" "url" "urlFile" }}
+{{- range list "path" "url" }}
 {{- if hasKey $storage . }}
 {{- fail (printf "config.storage.%s: the chart sets the store's place; remove it here and use the values of `storage`" .) }}
 {{- end }}
@@ -54,7 +54,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- define "flatline.config" -}}
 {{- $place := dict "path" "/data/flatline.db" }}
 {{- if eq .Values.storage.type "postgresql" }}
-{{- $place = dict "urlFile" "/run/secrets/flatline-store/url" }}
+{{- $place = dict "url" "${file:/run/secrets/flatline-store/url}" }}
 {{- end }}
 {{- toYaml (merge (dict "storage" $place) (deepCopy .Values.config)) }}
 {{- end }}
