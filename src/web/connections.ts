@@ -20,7 +20,7 @@ const mostStillLooks = 10;
 // Smaller answers find room in the memory of the system, and have to come through whatever else waits: a health check.
 const freeBytes = 16 * 1_024;
 
-export interface PlacesOptions<Connection> {
+interface PlacesOptions<Connection> {
   readonly most: number;
   /** Of answers that wait to be sent, all together. */
   readonly mostAnswerBytes: number;
@@ -29,7 +29,7 @@ export interface PlacesOptions<Connection> {
 }
 
 /** The connections of a server: whether one more has a place, who loses one for it, and what waits to be sent on them. */
-export interface Places<Connection, Request> {
+interface Places<Connection, Request> {
   /** Adds a connection. Returns the one that has to be ended: an older one, or itself; null: there is a place. */
   take(connection: Connection, isLocal: boolean): Connection | null;
   leave(connection: Connection): void;
@@ -60,7 +60,7 @@ interface Place<Request> {
  * place, then the one that has taken nothing of its answer for the longest: slow and idle clients hold up nobody, however many
  * they are. Some places are only for this machine.
  */
-export function createPlaces<Connection, Request extends { readonly complete: boolean }>({
+function createPlaces<Connection, Request extends { readonly complete: boolean }>({
   most,
   mostAnswerBytes,
   takenOf,

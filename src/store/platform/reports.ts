@@ -126,8 +126,6 @@ export interface ReportTables {
   };
 }
 
-export type PlatformReportStore = ReturnType<typeof createPlatformReportStore>;
-
 /** Creates the report store over `reports`, `proposals` and `scans`, with the listing's index. */
 export function createPlatformReportStore(db: Db) {
   async function upsert(reports: readonly ImportedReport[], nowMs: number): Promise<void> {
