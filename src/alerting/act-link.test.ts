@@ -7,13 +7,13 @@ import { linkLifeMs, readActLink, signActLink, type GivenLink } from "./act-link
 
 const secret = new Secret("a-secret-of-16-bytes");
 const nowMs = Date.UTC(2026, 0, 15, 12);
-const link = { act: "acknowledge", alertId: "alert-1", receiver: "ops & co", expiresAtMs: nowMs + linkLifeMs } as const;
+const link = { incident: 41, receiver: "ops & co", expiresAtMs: nowMs + linkLifeMs };
 
 function given(path = signActLink(secret, link)): GivenLink {
   const { pathname, searchParams } = new URL(path, "https://flatline.example");
-  const [, , act = "", alertId = ""] = pathname.split("/").map(decodeURIComponent);
+  const [, , , incident = ""] = pathname.split("/");
   const of = (name: string): string => searchParams.get(name) ?? "";
-  return { act, alertId, receiver: of("receiver"), until: of("until"), signature: of("signature") };
+  return { incident, receiver: of("receiver"), until: of("until"), signature: of("signature") };
 }
 
 describe("a signed link", () => {
@@ -33,9 +33,7 @@ describe("a signed link", () => {
   });
 
   it.each<[string, Partial<GivenLink>]>([
-    ["for another act", { act: "silence" }],
-    ["for an act that is none", { act: "release" }],
-    ["for another alert", { alertId: "alert-2" }],
+    ["for another incident", { incident: "42" }],
     ["in another receiver's name", { receiver: "lead" }],
     ["for longer", { until: String(link.expiresAtMs + 1) }],
     ["for ever", { until: "Infinity" }],

@@ -3,16 +3,12 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Secret } from "../base/secret.ts";
 import { dayMs } from "../base/time.ts";
 
-/** What a link of a message does. */
-export const linkActs = ["acknowledge", "silence"] as const;
-export type LinkAct = (typeof linkActs)[number];
-
-/** A link that was signed here and holds. */
+/** A link of a message that acknowledges an incident; it was signed here and holds. */
 export interface ActLink {
   /** The same for the same link; not the link itself, which nothing keeps. */
   readonly id: string;
-  readonly act: LinkAct;
-  readonly alertId: string;
+  /** Its number. */
+  readonly incident: number;
   /** The receiver that it was sent to. */
   readonly receiver: string;
   readonly expiresAtMs: number;
@@ -20,8 +16,7 @@ export interface ActLink {
 
 /** The parts of a link's address as they came. */
 export interface GivenLink {
-  readonly act: string;
-  readonly alertId: string;
+  readonly incident: string;
   readonly receiver: string;
   readonly until: string;
   readonly signature: string;
@@ -31,27 +26,24 @@ export interface GivenLink {
 export const linkLifeMs = dayMs;
 
 /** Returns the path and query of a link, to be put behind the address by which people reach flatline. */
-export function signActLink(secret: Secret, link: Omit<ActLink, "id">): string {
-  const until = String(link.expiresAtMs);
-  const query = new URLSearchParams({ receiver: link.receiver, until, signature: sign(secret, { ...link, until }) });
-  return `act/${link.act}/${encodeURIComponent(link.alertId)}?${query.toString()}`;
+export function signActLink(secret: Secret, { incident, receiver, expiresAtMs }: Omit<ActLink, "id">): string {
+  const until = String(expiresAtMs);
+  const signature = sign(secret, { incident: String(incident), receiver, until });
+  return `act/acknowledge/${incident}?${new URLSearchParams({ receiver, until, signature }).toString()}`;
 }
 
-/** Reads a link: what was not signed so is `altered`, also for another alert or act; what was signed and is over, `expired`. */
+/** Reads a link: what was not signed so is `altered`, also for another incident; what was signed and is over, `expired`. */
 export function readActLink(secret: Secret, given: GivenLink, nowMs: number): ActLink | "altered" | "expired" {
-  const act = linkActs.find((one) => one === given.act);
   const expected = Buffer.from(sign(secret, given));
   const signature = Buffer.from(given.signature);
-  const isSigned = signature.length === expected.length && timingSafeEqual(signature, expected);
-  if (!isSigned || act === undefined) return "altered";
+  if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) return "altered";
   const expiresAtMs = Number(given.until);
   if (nowMs >= expiresAtMs) return "expired";
-  const { alertId, receiver } = given;
-  return { id: idOf(secret, given.signature), act, alertId, receiver, expiresAtMs };
+  return { id: idOf(secret, given.signature), incident: Number(given.incident), receiver: given.receiver, expiresAtMs };
 }
 
-function sign(secret: Secret, { act, alertId, receiver, until }: Omit<GivenLink, "signature">): string {
-  const text = JSON.stringify(["flatline link 1", act, alertId, receiver, until]);
+function sign(secret: Secret, { incident, receiver, until }: Omit<GivenLink, "signature">): string {
+  const text = JSON.stringify(["flatline link 1", "acknowledge", incident, receiver, until]);
   return createHmac("sha256", secret.reveal()).update(text).digest("base64url");
 }
 

@@ -1,16 +1,12 @@
 import { FlatlineError } from "../base/errors.ts";
-import { literalPattern } from "../base/text-pattern.ts";
-import { hourMs, type Clock } from "../base/time.ts";
+import type { Clock } from "../base/time.ts";
 import { actor, type Actor } from "../contract/actor.ts";
 import type { OutsideAct } from "../store/acts/outside-acts.ts";
-import type { AlertState } from "../store/alerts/alerts.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
-import { acknowledgeAlert } from "./acknowledge.ts";
 import { actOnIncident, type IncidentAct, type IncidentActRequest } from "./acts/incident-acts.ts";
 import type { ActLink } from "./act-link.ts";
 import type { AlertingSettings } from "./settings.ts";
-import type { SilenceBook } from "./silence-book.ts";
 
 /** An act on an incident at another service. */
 export interface OutsideIncident {
@@ -26,6 +22,11 @@ export interface OutsideIncident {
 /** What became of an act from outside; only `applied` changed something. */
 export type OutsideOutcome = "applied" | "repeated" | "late" | "no_alert" | "unchanged";
 
+interface Foreseen {
+  readonly outcome: OutsideOutcome;
+  readonly alertIds: readonly string[];
+}
+
 /** Acts that come from where people read their messages (CONTRACT 13). */
 export interface OutsideActs {
   /**
@@ -35,12 +36,8 @@ export interface OutsideActs {
   applyIncident(incident: OutsideIncident): Promise<OutsideOutcome>;
   /** Does what the link is for, once; `name` is what who follows it says to be called, null: nothing. */
   follow(link: ActLink, name: string | null): Promise<OutsideOutcome>;
-  /** What following the link would do now; changes nothing. It is of an alert, or of the incident with this number. */
-  foresee(link: ActLink): Promise<{
-    readonly outcome: OutsideOutcome;
-    readonly alert: AlertState | null;
-    readonly incident: number | null;
-  }>;
+  /** What following the link would do now, and the alerts to which; changes nothing. */
+  foresee(link: ActLink): Promise<Foreseen>;
 }
 
 export interface OutsideActsOptions {
@@ -48,26 +45,14 @@ export interface OutsideActsOptions {
   readonly clock: Clock;
   /** Returns the settings that hold now. */
   readonly settings: () => AlertingSettings;
-  /** A book that writes in the given store. */
-  readonly silencesOf: (store: Store) => Pick<SilenceBook, "add">;
   /** Ids, unique over all time. */
   readonly newId: () => string;
   /** Called after a change. */
   readonly onChange: () => void;
 }
 
-/** How long a link silences. */
-export const linkSilenceMs = hourMs;
-
 /** Acts over the store: each is carried out once, in the transaction that notes its id. */
-export function createOutsideActs({
-  store,
-  clock,
-  settings,
-  silencesOf,
-  newId,
-  onChange,
-}: OutsideActsOptions): OutsideActs {
+export function createOutsideActs({ store, clock, settings, newId, onChange }: OutsideActsOptions): OutsideActs {
   /** Does `work` with a store whose transactions first note the act, so that a repeated or late one changes nothing. */
   async function carryOut(act: OutsideAct, work: (noting: Store) => Promise<unknown>): Promise<OutsideOutcome> {
     let refusal: OutsideOutcome | null = null;
@@ -95,41 +80,27 @@ export function createOutsideActs({
     return "applied";
   }
 
-  function obstacle(alert: AlertState | null, wanted: "acknowledge" | "silence"): OutsideOutcome | null {
-    if (alert === null || alert.state !== "firing") return "no_alert";
-    return wanted === "acknowledge" && alert.acknowledgement !== null ? "unchanged" : null;
-  }
-
-  async function foresee(link: ActLink): ReturnType<OutsideActs["foresee"]> {
-    const incident = incidentOfLink(link);
-    const alert = incident === null ? await store.alerts.byId(link.alertId) : null;
-    if (await store.outsideActs.isNoted("link", link.id)) return { outcome: "repeated", alert, incident };
-    if (incident === null) return { outcome: obstacle(alert, link.act) ?? "applied", alert, incident };
+  async function foresee({ id, incident, receiver }: ActLink): Promise<Foreseen> {
+    if (await store.outsideActs.isNoted("link", id)) return { outcome: "repeated", alertIds: [] };
     const act: IncidentAct = { kind: "acknowledge", comment: null };
-    const outcome = await onIncident(store, {
-      incident,
-      act,
-      author: actor(link.receiver, "link"),
-      receiver: link.receiver,
-      isDryRun: true,
-    });
-    return { outcome, alert, incident };
+    return onIncident(store, { incident, act, author: actor(receiver, "link"), receiver, isDryRun: true });
   }
 
   /** Acts on those of an incident that a receiver was notified of. */
   async function onIncident(
     noting: Store,
     request: Pick<IncidentActRequest, "incident" | "act" | "author" | "isDryRun"> & { readonly receiver: string },
-  ): Promise<OutsideOutcome> {
+  ): Promise<Foreseen> {
     const context = { store: noting, settings: settings(), nowMs: clock.nowMs(), newId };
     try {
       const { done, skipped } = await actOnIncident(context, { ...request, slugs: null });
-      if (done.length > 0) return "applied";
-      return skipped.some(({ reason }) => reason === "already") ? "unchanged" : "no_alert";
+      const isAlready = skipped.some(({ reason }) => reason === "already");
+      const outcome = done.length > 0 ? "applied" : isAlready ? "unchanged" : "no_alert";
+      return { outcome, alertIds: done.map(({ alertId }) => alertId) };
     } catch (error) {
       if (!request.isDryRun) throw error;
       if (error instanceof FlatlineError && (error.code === "not_found" || error.code === "conflict"))
-        return "no_alert";
+        return { outcome: "no_alert", alertIds: [] };
       throw error;
     }
   }
@@ -148,10 +119,10 @@ export function createOutsideActs({
       const act: IncidentAct =
         kind === "unacknowledged" ? { kind: "unacknowledge" } : { kind: "acknowledge", comment: null };
       const request = { incident: found.number, act, author, receiver };
-      const foreseen = await onIncident(store, { ...request, isDryRun: true });
+      const { outcome: foreseen } = await onIncident(store, { ...request, isDryRun: true });
       // This secret gives no right over alerts that were sent to other receivers only.
       if (foreseen === "no_alert") return foreseen;
-      const noted: OutsideAct = { id, via: "pagerduty", alertId: incidentId, occurredAtMs, atMs: nowMs };
+      const noted: OutsideAct = { id, via: "pagerduty", subject: incidentId, occurredAtMs, atMs: nowMs };
       const outcome = await carryOut(noted, async (noting) => {
         // What changes nothing counts for the order of what comes later.
         if (foreseen === "unchanged") await noting.transaction(async () => undefined);
@@ -160,40 +131,22 @@ export function createOutsideActs({
       return outcome === "applied" ? foreseen : outcome;
     },
     follow: async (link, name) => {
-      const { outcome, alert, incident } = await foresee(link);
-      if (outcome !== "applied" || (alert === null && incident === null)) return outcome;
-      const { alertId, receiver } = link;
+      const { outcome } = await foresee(link);
+      if (outcome !== "applied") return outcome;
+      const { id, incident, receiver } = link;
       const nowMs = clock.nowMs();
       const author = { ...actor(receiver, "link"), note: name };
-      const act: OutsideAct = { id: link.id, via: "link", alertId, occurredAtMs: nowMs, atMs: nowMs };
-      return carryOut(act, async (noting) => {
-        if (incident !== null) {
-          const acknowledge: IncidentAct = { kind: "acknowledge", comment: null };
-          return onIncident(noting, { incident, act: acknowledge, author, receiver, isDryRun: false });
-        }
-        if (link.act === "acknowledge") {
-          const acknowledgement = { alertId, author, comment: null };
-          return acknowledgeAlert({ store: noting, settings: settings(), nowMs }, acknowledgement);
-        }
-        const { slug = "", check = null } = alert ?? {};
-        const span = { startsAtMs: nowMs, endsAtMs: nowMs + linkSilenceMs };
-        const comment = `by a link in a message to ${receiver}`;
-        return silencesOf(noting).add({ slug: literalPattern(slug), check, ...span, comment }, author);
-      });
+      const noted: OutsideAct = { id, via: "link", subject: String(incident), occurredAtMs: nowMs, atMs: nowMs };
+      const act: IncidentAct = { kind: "acknowledge", comment: null };
+      return carryOut(noted, (noting) => onIncident(noting, { incident, act, author, receiver, isDryRun: false }));
     },
   };
-}
-
-/** Returns the number of the incident that a link is of; null: it is of an alert. */
-export function incidentOfLink({ act, alertId }: Pick<ActLink, "act" | "alertId">): number | null {
-  const number = /^incident-(\d{1,9})$/.exec(alertId)?.[1];
-  return number === undefined || act !== "acknowledge" ? null : Number(number);
 }
 
 /** Notes the act; why it is not to be carried out, else null. */
 async function noteAct({ outsideActs }: StoreParts, act: OutsideAct): Promise<"repeated" | "late" | null> {
   // A link is followed when it is followed; another service's words may arrive in any order.
-  const lastMs = act.via === "pagerduty" ? await outsideActs.lastOccurredAtMs(act.via, act.alertId) : null;
+  const lastMs = act.via === "pagerduty" ? await outsideActs.lastOccurredAtMs(act.via, act.subject) : null;
   if (!(await outsideActs.note(act))) return "repeated";
   return lastMs !== null && act.occurredAtMs < lastMs ? "late" : null;
 }

@@ -86,7 +86,7 @@ it("remembers used links for longer than they hold, though the retention is shor
   const { outsideActs } = world.store;
   const clock = createVirtualClock({ startMs });
   const maintenance = maintenanceOf(world.store, clock, { retentionMs: hourMs });
-  const act = (id: string, atMs: number) => ({ id, via: "link", alertId: "a1", occurredAtMs: atMs, atMs }) as const;
+  const act = (id: string, atMs: number) => ({ id, via: "link", subject: "41", occurredAtMs: atMs, atMs }) as const;
   await outsideActs.note(act("old", startMs + minuteMs - 25 * hourMs - 1));
   await outsideActs.note(act("usable", startMs + minuteMs - 25 * hourMs));
 

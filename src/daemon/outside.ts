@@ -1,6 +1,5 @@
 import { readActLink, type ActLink } from "../alerting/act-link.ts";
 import { createOutsideActs, type OutsideOutcome } from "../alerting/outside-acts.ts";
-import { createSilenceBook } from "../alerting/silence-book.ts";
 import { readSnapshot } from "../alerting/notify/snapshot.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Secret } from "../base/secret.ts";
@@ -38,8 +37,6 @@ export function createOutsidePorts(options: OutsidePortsOptions): {
     settings: () => runtime.current().settings,
     newId,
     onChange,
-    silencesOf: (noting) =>
-      createSilenceBook({ store: noting, clock, logger, newId, settings: () => runtime.current().settings, onChange }),
   });
 
   async function answer(given: LinkParts, act: (link: ActLink) => Promise<OutsideOutcome>): Promise<LinkAnswer> {
@@ -48,25 +45,20 @@ export function createOutsidePorts(options: OutsidePortsOptions): {
     if (typeof link === "string") return { kind: "refused", reason: link };
     // A reload has removed this receiver: readers of its channel may not act any more.
     if (!config().receivers.some(({ name }) => name === link.receiver)) return { kind: "refused", reason: "expired" };
-    const { alert, incident } = await acts.foresee(link);
-    const subject = incident === null ? await subjectOf(alert) : await incidentSubject(incident);
+    const { alertIds } = await acts.foresee(link);
     const outcome = await act(link);
-    const { alertId, receiver, expiresAtMs } = link;
-    return { kind: "known", act: link.act, alertId, receiver, expiresAtMs, outcome, alert: subject };
+    return { kind: "known", ...link, outcome, subject: await subjectOf(link.incident, alertIds) };
   }
 
-  async function subjectOf(alert: AlertState | null): Promise<LinkView["alert"]> {
-    return alert === null ? null : { slug: alert.slug, severity: alert.severity, words: await wordsOf(alert) };
-  }
-
-  async function incidentSubject(number: number): Promise<LinkView["alert"]> {
-    const incident = await store.incidents.find(number);
-    const kept = (await store.incidents.members([number])).get(number) ?? [];
-    const firing = kept.filter(({ end }) => end === null).map(({ alert }) => alert);
-    if (incident === null || firing.length === 0) return null;
-    const organizations = new Set(firing.map(({ slug }) => slug)).size;
-    const words = `${organizations} ${organizations === 1 ? "organization" : "organizations"}`;
-    return { slug: `incident ${number}`, severity: worstSeverity(firing.map(({ severity }) => severity)), words };
+  /** What it is of, in words: one organization, or how many of the incident. */
+  async function subjectOf(incident: number, alertIds: readonly string[]): Promise<LinkView["subject"]> {
+    const found = await Promise.all(alertIds.map((id) => store.alerts.byId(id)));
+    const alerts = found.filter((alert) => alert !== null);
+    const [alert, ...others] = alerts;
+    if (alert === undefined) return null;
+    if (others.length === 0) return { name: alert.slug, severity: alert.severity, words: await wordsOf(alert) };
+    const words = `${alerts.length} of its alerts fire`;
+    return { name: `incident ${incident}`, severity: worstSeverity(alerts.map(({ severity }) => severity)), words };
   }
 
   async function wordsOf({ id, check }: AlertState): Promise<string> {

@@ -1,5 +1,5 @@
 import { pageUrl } from "../base/uri-text.ts";
-import { linkActs, linkLifeMs, signActLink, type LinkAct } from "../alerting/act-link.ts";
+import { linkLifeMs, signActLink } from "../alerting/act-link.ts";
 import type { OutboxReceiver } from "../alerting/deliver/attempt.ts";
 import type { IncidentMessages, Receiver } from "../alerting/deliver/receiver.ts";
 import { shorteningReceiver } from "../alerting/deliver/shortening.ts";
@@ -14,9 +14,7 @@ import { checkNames, type CheckName, type CheckReport } from "../contract/report
 import { boundReport } from "../contract/result-bounds.ts";
 import { runCheck } from "../monitor/run-check.ts";
 import { createTogetherRunner } from "../monitor/run-together.ts";
-import { formatCount } from "../base/numbers.ts";
-import type { SignLinks } from "../receivers/act-links.ts";
-import type { MessageLink } from "../receivers/wording/message.ts";
+import type { SignLink } from "../receivers/act-links.ts";
 import type { ReceiverDeps } from "../receivers/kind.ts";
 import { createReceiver } from "../receivers/receivers.ts";
 import type { SpikeRule } from "../service/local-evaluation.ts";
@@ -109,7 +107,7 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
     firingOf: (notification) => firingOf(source(), notification),
   };
   const receivers = config.receivers.map((receiver) =>
-    outboxReceiver(receiver, { ...parts, signLinks: linkSigner(config), messages }, deps),
+    outboxReceiver(receiver, { ...parts, signLink: linkSigner(config), messages }, deps),
   );
   return {
     config,
@@ -128,7 +126,7 @@ function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
 
 function outboxReceiver(
   config: ReceiverConfig,
-  known: Pick<ReceiverDeps, "dispatcher" | "signLinks" | "messages">,
+  known: Pick<ReceiverDeps, "dispatcher" | "signLink" | "messages">,
   { logger }: RuntimeDeps,
 ): OutboxReceiver {
   const { timeoutMs, maxAgeMs, rateLimit } = config;
@@ -160,20 +158,11 @@ function withFixedParts(next: Config, current: Config, logger: Logger): Config {
   };
 }
 
-const labels: Readonly<Record<LinkAct, string>> = { acknowledge: "Acknowledge", silence: "Silence 1 h" };
-
 /** Signs links by the configuration; null: it has no secret for them, or no `externalUrl`. */
-function linkSigner(config: Config): SignLinks | null {
+function linkSigner(config: Config): SignLink | null {
   const { linkSecret } = config.server;
   const { externalUrl } = config.alerting;
   if (linkSecret === null || externalUrl === null) return null;
-  return (subject, receiver, nowMs) => {
-    const link = (act: LinkAct, alertId: string, label: string): MessageLink => {
-      const path = signActLink(linkSecret, { act, alertId, receiver, expiresAtMs: nowMs + linkLifeMs });
-      return { label, url: pageUrl(externalUrl, path) };
-    };
-    if ("number" in subject)
-      return [link("acknowledge", `incident-${subject.number}`, `Acknowledge ${formatCount(subject.toAcknowledge)}`)];
-    return linkActs.map((act) => link(act, subject.id, labels[act]));
-  };
+  return (incident, receiver, nowMs) =>
+    pageUrl(externalUrl, signActLink(linkSecret, { incident, receiver, expiresAtMs: nowMs + linkLifeMs }));
 }

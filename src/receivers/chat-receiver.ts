@@ -40,14 +40,14 @@ export function chatKind<Type extends string>(type: Type, summary: string, wordi
 export function createChatReceiver(
   { type, name, url }: ChatOptions,
   { contentType, bodyOf }: ChatWording,
-  { dispatcher, signLinks }: Pick<ReceiverDeps, "dispatcher" | "signLinks">,
+  { dispatcher, signLink }: Pick<ReceiverDeps, "dispatcher" | "signLink">,
 ): Receiver {
   return {
     name,
     type,
     deliver: (notification, context) => {
       const headers = { "content-type": contentType, "user-agent": "flatline" };
-      const acts = actLinks(notification, signLinks, context.nowMs);
+      const acts = actLinks(notification, signLink, context.nowMs);
       const body = JSON.stringify(bodyOf(notification, acts));
       return deliverRequest(dispatcher, { url, headers, body, secrets: linkSecrets(acts) }, context);
     },

@@ -5,14 +5,14 @@ import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import type { Logger } from "../base/logger.ts";
 import type { SecretRule } from "../base/schema/secret-rules.ts";
 import type { Secret } from "../base/secret.ts";
-import type { SignLinks } from "./act-links.ts";
+import type { SignLink } from "./act-links.ts";
 
 /** Dependencies of every receiver. */
 export interface ReceiverDeps {
   /** Honours the proxies of the environment (base/http-dispatcher.ts); its owner closes it. */
   readonly dispatcher: HttpDispatcher;
   /** Signs the links of chats and mail [null: they have none]. */
-  readonly signLinks?: SignLinks | null;
+  readonly signLink?: SignLink | null;
   /** What incidents are shown by [null: each notification is a message of its own]. */
   readonly messages?: IncidentMessages | null;
   /** A receiver of type log writes to it. */

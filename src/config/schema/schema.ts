@@ -139,7 +139,7 @@ export const serverShape = {
     .describe("Tokens with a name, for some rights only; `token` is one with all rights."),
   trustedProxy: trustedProxySchema.optional(),
   linkSecret: secretText(
-    "Signs the links *Acknowledge* and *Silence 1 h* in chats and mail, at least 16 bytes; absent: messages have the plain link only. Needs `alerting.externalUrl`. A secret.",
+    "Signs the link *Acknowledge* in chats and mail, at least 16 bytes; absent: messages have the plain link only. Needs `alerting.externalUrl`. A secret.",
   ),
   publicRead: z
     .boolean()

@@ -8,7 +8,7 @@ import { checkHttpUrl } from "../../base/schema/values.ts";
 import { Secret } from "../../base/secret.ts";
 import type { Notification } from "../../alerting/notify/notification.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
-import { actLinks, linkSecrets, type SignLinks } from "../act-links.ts";
+import { actLinks, linkSecrets, type SignLink } from "../act-links.ts";
 import { addressSecrets, failureOutcome, shown, type DeliveryContext } from "../delivery.ts";
 import {
   linesOf,
@@ -98,7 +98,7 @@ export interface Mail {
 /** Sends mail over SMTP, to one recipient in each delivery. */
 export function createEmailReceiver(
   options: EmailOptions,
-  deps: { readonly signLinks?: SignLinks | null } = {},
+  deps: { readonly signLink?: SignLink | null } = {},
 ): Receiver {
   const { name, type, from, recipients, url } = options;
   const address = url.reveal();
@@ -108,7 +108,7 @@ export function createEmailReceiver(
     type,
     recipients,
     deliver: async (notification, context) => {
-      const acts = actLinks(notification, deps.signLinks, context.nowMs);
+      const acts = actLinks(notification, deps.signLink, context.nowMs);
       // Loaded on first use: most configurations send no mail.
       const { createTransport } = await import("nodemailer");
       const transport = createTransport({

@@ -73,7 +73,7 @@ export function createSlackBot(options: SlackBotOptions, deps: ReceiverDeps): Re
     isByIncident: true,
     deliver: async (notification, context) => {
       const present = (await messages?.presentOf(notification)) ?? notification;
-      const acts = actLinks(present, deps.signLinks, context.nowMs);
+      const acts = actLinks(present, deps.signLink, context.nowMs);
       const call = slackCaller(options, { ...deps, secrets: linkSecrets(acts) }, context);
       const post = (body: object): Promise<SlackAnswer> => call("chat.postMessage", { channel, ...body });
       const { incident, alerts } = notification;

@@ -4,7 +4,8 @@ import type { Db } from "../tables.ts";
 export interface OutsideAct {
   readonly id: string;
   readonly via: "link" | "pagerduty";
-  readonly alertId: string;
+  /** The incident that it is on. */
+  readonly subject: string;
   /** The instant of the act by the clock of that side. */
   readonly occurredAtMs: number;
   readonly atMs: number;
@@ -26,13 +27,13 @@ export function createOutsideActStore(db: Db) {
       const noted = db.selectFrom("outside_acts").select("id").where("via", "=", via).where("id", "=", id);
       return (await noted.executeTakeFirst()) !== undefined;
     },
-    /** Returns the instant of the last act on the alert that came this way, by that side's clock; null: there was none. */
-    lastOccurredAtMs: async (via: OutsideAct["via"], alertId: string): Promise<number | null> => {
+    /** Returns the instant of the last act on the incident that came this way, by that side's clock; null: there was none. */
+    lastOccurredAtMs: async (via: OutsideAct["via"], subject: string): Promise<number | null> => {
       const row = await db
         .selectFrom("outside_acts")
         .select(({ fn }) => fn.max("occurredAtMs").as("atMs"))
         .where("via", "=", via)
-        .where("alertId", "=", alertId)
+        .where("subject", "=", subject)
         .executeTakeFirst();
       return row?.atMs ?? null;
     },

@@ -26,7 +26,7 @@ it.each<{ rule: string; route: string; headers: Record<string, string>; failed: 
   { rule: "the right token", route: "GET /api/v1/silences", headers: { authorization: `Bearer ${token}` }, failed: [] },
   {
     rule: "a link with another signature",
-    route: "GET /act/acknowledge/a1?signature=no",
+    route: "GET /act/acknowledge/41?signature=no",
     headers: {},
     failed: ["link"],
   },

@@ -17,7 +17,7 @@ export interface LinkRoutes {
   readonly bodies: ByteBudget;
 }
 
-/** `/act/…`: the links of messages. Looking changes nothing, however often it is done; only the form of the page acts. */
+/** `/act/acknowledge/…`: the links of messages. Looking changes nothing, however often it is done; only the form of the page acts. */
 export function addLinkRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
@@ -36,7 +36,7 @@ export function addLinkRoutes(
     // Its address is what lets act.
     return sendText(request, reply, "text/html", text, "no-referrer");
   };
-  addResource(scope, "/act/:act/:alertId", settings, {
+  addResource(scope, "/act/acknowledge/:incident", settings, {
     GET: {
       access: "open",
       handle: async (request, reply) => send(request, reply, await links.look(partsOf(request)), false),
@@ -52,10 +52,10 @@ export function addLinkRoutes(
 }
 
 function partsOf(request: FastifyRequest): LinkParts {
-  const { act, alertId } = request.params as { readonly act: string; readonly alertId: string };
+  const { incident } = request.params as { readonly incident: string };
   const { searchParams } = new URL(request.url, "http://flatline.invalid");
   const given = (name: string): string => searchParams.get(name) ?? "";
-  return { act, alertId, receiver: given("receiver"), until: given("until"), signature: given("signature") };
+  return { incident, receiver: given("receiver"), until: given("until"), signature: given("signature") };
 }
 
 // A name and its field.

@@ -35,7 +35,7 @@ beforeAll(async () => {
   await folder.configure(`
 source: { type: embedded }
 defaults: { schedule: "@yearly", gate: { releaseOn: [resolved] } }
-organizations: [acme, globex, initech, "*"]
+organizations: [acme, globex, initech]
 alerting: { groupWait: 0s, groupInterval: 0s, fleet: false, externalUrl: "${url}/" }
 receivers:
 ${receivers.join("\n")}
@@ -43,7 +43,7 @@ ${receivers.join("\n")}
 server: { listen: "127.0.0.1:${port}", token: a-token-of-the-tests, linkSecret: ${secret} }
 storage: { path: flatline.db }
 `);
-  for (const slug of [...slugs, "*"]) await folder.addDeaths(slug, { lastHour: 90, perDay: 3 });
+  for (const slug of slugs) await folder.addDeaths(slug, { lastHour: 90, perDay: 3 });
   await folder.start();
 });
 afterAll(async () => {
@@ -103,10 +103,10 @@ const read = async (link: string, init?: RequestInit): Promise<{ status: number;
 const headingOf = (text: string): string => /<h1[^>]*>([^<]*)</.exec(text)?.[1]?.replaceAll("\u00a0", " ") ?? "";
 
 describe("the links of a message", () => {
-  it("are the incident's page first, then what can be done at once", async () => {
+  it("are the incident's page first, then the one that acknowledges", async () => {
     const links = await linksOf("acme");
     const number = (await alertOf("acme")).incidentNumber;
-    expect([...links.keys()]).toEqual([`Open incident ${number}`, "Acknowledge", "Silence 1 h"]);
+    expect([...links.keys()]).toEqual([`Open incident ${number}`, "Acknowledge"]);
     expect(links.get(`Open incident ${number}`)).toBe(`${url}/incidents/${number}`);
   });
 
@@ -170,38 +170,15 @@ describe("the links of a message", () => {
     expect(audit("globex")).toEqual(["acknowledge globex-chat link"]);
   });
 
-  it("silence for an hour, once also when two ask at the same instant", async () => {
-    const link = await linkOf("initech", "Silence 1 h");
-    const answers = await Promise.all(Array.from({ length: 8 }, () => read(link, { method: "POST" })));
-
-    expect(answers.map(({ text }) => headingOf(text)).toSorted()).toEqual([
-      ...Array.from({ length: 7 }, () => "Done already."),
-      "Silenced for 1 h.",
-    ]);
-    expect(await alertOf("initech")).toMatchObject({ silenced: true });
-    expect(audit("initech")).toEqual(["silence.create initech-chat link"]);
-  });
-
-  it("silence an organization that is called * alone", async () => {
-    const link = { act: "silence", alertId: (await alertOf("*")).id, receiver: "hook" } as const;
-    const path = signActLink(new Secret(secret), { ...link, expiresAtMs: Date.now() + 60_000 });
-
-    expect((await read(`${url}/${path}`, { method: "POST" })).status).toBe(200);
-
-    expect(await alertOf("*")).toMatchObject({ silenced: true });
-    expect(await alertOf("acme")).toMatchObject({ silenced: false });
-  });
-
   it.each<[string, (link: URL) => void, string]>([
-    ["for another act", (link) => (link.pathname = link.pathname.replace("acknowledge", "silence")), "altered"],
-    ["for another alert", (link) => (link.pathname += "0"), "altered"],
+    ["for another incident", (link) => (link.pathname += "0"), "altered"],
     ["for longer", (link) => link.searchParams.set("until", "99999999999999"), "altered"],
     ["without its signature", (link) => link.searchParams.delete("signature"), "altered"],
     [
       "after its time",
       (link) => {
-        const [, , , alertId = ""] = link.pathname.split("/");
-        const over = { act: "acknowledge", alertId, receiver: "acme-chat", expiresAtMs: Date.now() - 1 } as const;
+        const incident = Number(link.pathname.split("/").at(-1));
+        const over = { incident, receiver: "acme-chat", expiresAtMs: Date.now() - 1 };
         link.href = `${url}/${signActLink(new Secret(secret), over)}`;
       },
       "expired",
@@ -209,8 +186,8 @@ describe("the links of a message", () => {
     [
       "of a receiver that is no longer configured",
       (link) => {
-        const [, , , alertId = ""] = link.pathname.split("/");
-        const gone = { act: "acknowledge", alertId, receiver: "gone", expiresAtMs: Date.now() + 60_000 } as const;
+        const incident = Number(link.pathname.split("/").at(-1));
+        const gone = { incident, receiver: "gone", expiresAtMs: Date.now() + 60_000 };
         link.href = `${url}/${signActLink(new Secret(secret), gone)}`;
       },
       "expired",

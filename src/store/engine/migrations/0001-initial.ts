@@ -267,9 +267,9 @@ const acts: readonly MigrationStatement[] = [
   `CREATE INDEX audit_by_time ON audit (at_ms, entry_id)`,
   // Links that were followed and events of PagerDuty that were applied: each counts once.
   `CREATE TABLE outside_acts (
-     via TEXT NOT NULL, id TEXT NOT NULL, alert_id TEXT NOT NULL, occurred_at_ms INTEGER NOT NULL, at_ms INTEGER NOT NULL,
+     via TEXT NOT NULL, id TEXT NOT NULL, subject TEXT NOT NULL, occurred_at_ms INTEGER NOT NULL, at_ms INTEGER NOT NULL,
      PRIMARY KEY (via, id)) WITHOUT ROWID`,
-  `CREATE INDEX outside_acts_by_alert ON outside_acts (via, alert_id, occurred_at_ms)`,
+  `CREATE INDEX outside_acts_by_subject ON outside_acts (via, subject, occurred_at_ms)`,
   // Who signed in on the page.
   `CREATE TABLE sessions (
      sha256 TEXT PRIMARY KEY, token_name TEXT NOT NULL, token_proof TEXT NOT NULL, person_name TEXT NOT NULL,
