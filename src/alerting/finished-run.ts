@@ -4,7 +4,6 @@ import type { HealthcheckMap } from "../contract/healthcheck.ts";
 import { spikeOnsetOf, type SpikeOnset } from "../contract/spike-onset.ts";
 import type { AlertFound } from "../store/alerts/alerts.ts";
 import type { Board } from "../store/runs/board.ts";
-import type { Owner } from "../store/runs/owners.ts";
 import type { CheckKey } from "../store/runs/check-state.ts";
 
 /** A run that is running or has ended. */
@@ -12,8 +11,6 @@ export interface Run extends CheckKey {
   readonly dueAtMs: number;
   /** It was requested (POST …/run). */
   readonly isAsked: boolean;
-  /** What the process was when it began: one that has joined again since then no longer runs the check. */
-  readonly owner: Owner;
 }
 
 /** What a finished run hands over to be made durable. */

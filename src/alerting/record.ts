@@ -11,7 +11,6 @@ import type { AlertState } from "../store/alerts/alerts.ts";
 import type { Board } from "../store/runs/board.ts";
 import { CheckState, type CheckKey } from "../store/runs/check-state.ts";
 import type { CommittedRun } from "../store/runs/checks.ts";
-import type { Owner } from "../store/runs/owners.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
 import { isAwaited, reportFacts, type EndedRuns, type RecordRequest } from "./finished-run.ts";
@@ -24,8 +23,8 @@ import { writeStep, type ReadSample } from "./write-step.ts";
 import { removal, transition, type Transition, type TransitionChange } from "./decide/transition.ts";
 
 export interface Recorded {
-  /** The state on the board now; null: another process runs the check, and nothing was written. */
-  readonly state: CheckState | null;
+  /** The state on the board now. */
+  readonly state: CheckState;
   /** Severity of the run before; null: there was none. */
   readonly previousSeverity: Severity | null;
   /** What changed, in order; the notifier sends it to receivers. */
@@ -38,11 +37,9 @@ export interface Recorder {
    * Run, alert states, their history and the changes to notify of: all of it is stored, or none. Runs that ended together
    * are one commit; those that end during a commit go into the next one. On a store with a pause between commits so do those
    * that end in it, unless one of them changes its verdict or was asked for. While the store is busy or away it is tried again
-   * for as long as a lease lasts, or until `signal` aborts. Answers for each run, in order, what came of it; does not reject.
+   * for ten seconds, or until `signal` aborts. Answers for each run, in order, what came of it; does not reject.
    */
   record(requests: readonly RecordRequest[], signal?: AbortSignal): Promise<readonly PromiseSettledResult<Recorded>[]>;
-  /** This process runs other checks than before: another one may have changed the alerts of those that come back. */
-  shardsChanged(): void;
   /**
    * Ends the alerts of checks that the settings no longer name, and deletes the notices of removed receivers; call it at the
    * start and after each reload. Answers how many alerts fired.
@@ -54,10 +51,8 @@ export interface RecorderOptions {
   readonly store: Store;
   /** Gets each run when it is durable. */
   readonly board: Board;
-  /** Returns what this process is while it may commit runs; null: it has lost its shards. */
-  readonly owner: () => Owner | null;
   /** Called when it is unknown whether the store has taken a commit. */
-  readonly distrust: (owner: Owner) => void;
+  readonly onDoubt: () => void;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Ids of alerts, unique over all time. */
@@ -82,7 +77,7 @@ export interface RecorderOptions {
 
 /** What a run found is not thrown away for a store that is busy or away. */
 const patience = {
-  // As long as a lease lasts: then another process may have taken the checks.
+  // Then another process may write.
   withinMs: 10 * secondMs,
   // A lock is free in a moment, a server that restarts in some seconds.
   firstMs: 100,
@@ -126,43 +121,43 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   /** The runs of one transaction; no notification is sent before it has ended. */
-  async function recordAll(given: readonly EndedRuns[]): Promise<(readonly (Committed | "lost")[])[]> {
-    const owner = options.owner();
-    const own = given.flatMap(({ requests }) => requests.filter(({ run }) => run.owner === owner));
-    const recorded = owner === null || own.length === 0 ? null : await commitRuns(owner, own, given[0]?.signal);
+  async function recordAll(given: readonly EndedRuns[]): Promise<(readonly Committed[])[]> {
+    const committed = await commitRuns(
+      given.flatMap(({ requests }) => requests),
+      given[0]?.signal,
+    );
     let next = 0;
-    const committedOf = ({ run }: RecordRequest): Committed | "lost" =>
-      recorded !== null && run.owner === owner ? (recorded[next++] ?? "lost") : "lost";
-    return given.map(({ requests }) => requests.map(committedOf));
+    return given.map(({ requests }) => committed.slice(next, (next += requests.length)));
   }
 
-  /** What came of each run, in order; null: the process has lost its shards. */
+  /** What came of each run, in order. */
   async function commitRuns(
-    owner: Owner,
     requests: readonly RecordRequest[],
     signal: AbortSignal | undefined,
-  ): Promise<readonly Committed[] | null> {
+  ): Promise<readonly Committed[]> {
     await nameChecks(requests.map(({ run }) => run));
-    const seq = owner.seq + 1;
-    const runs = requests.map((request) => committedRun(request, owner, seq));
+    const runs = requests.map(committedRun);
     const previous = runs.map(({ checkId }) => board.stateOf(checkId)?.severity ?? null);
-    let steps: readonly Transition[] | null;
+    let steps: readonly Transition[];
     // What the attempt that was stored did to incidents.
     let incidents: readonly IncidentEvent[] = [];
+    let isRepeated = false;
     try {
       const booked = (events: readonly IncidentEvent[]): void => void (incidents = events);
-      const attempt = () => writeRuns(owner, { seq, runs, requests }, booked);
+      const attempt = (): Promise<readonly Transition[]> => {
+        const commit = { runs, requests, isRepeated };
+        isRepeated = true;
+        return writeRuns(commit, booked);
+      };
       steps = await retrying(attempt, { ...patience, clock, signal });
     } catch (error) {
       // It is unknown whether the last attempt was stored; if one of its runs was at fault, none was.
-      if (isOfStore(error)) options.distrust(owner);
+      if (isOfStore(error)) {
+        quiet.clear();
+        options.onDoubt();
+      }
       throw error;
     }
-    if (steps === null) {
-      options.distrust(owner);
-      return null;
-    }
-    owner.seq = seq;
     board.apply(runs);
     announceIncidents(incidents);
     options.onRecorded?.(runs.map(({ state }) => state));
@@ -174,12 +169,11 @@ export function createRecorder(options: RecorderOptions): Recorder {
     });
   }
 
-  /** What follows from each run; null: the process has lost its shards, and nothing was written. */
+  /** What follows from each run. */
   function writeRuns(
-    owner: Owner,
-    { seq, runs, requests }: Commit,
+    { runs, requests, isRepeated }: Commit,
     booked: (events: readonly IncidentEvent[]) => void,
-  ): Promise<readonly Transition[] | null> {
+  ): Promise<readonly Transition[]> {
     // An alert begins with a run that is not ok, so the store need not be asked again for a check that stays ok without one.
     const open = requests.flatMap((request, index) => {
       const { run, report } = request;
@@ -188,10 +182,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
     });
     const kept = runs.filter(({ state }) => state.isReportKept);
     return store.transaction(async (parts) => {
-      const committed = await parts.runs.commit(owner, seq, runs);
-      if (committed === "fenced") return null;
       // All of it was stored by an attempt whose answer was lost.
-      if (committed === "present") return requests.map(() => unseen);
+      if (isRepeated && (await parts.runs.isStored(runs))) return requests.map(() => unseen);
+      await parts.runs.commit(runs);
       if (kept.length > 0) await parts.runs.keepReports(kept.map(({ checkId, report }) => ({ ...report, checkId })));
       const steps = requests.map(() => nothing);
       if (open.length === 0) return steps;
@@ -222,10 +215,10 @@ export function createRecorder(options: RecorderOptions): Recorder {
     for (const { check, slug } of unnamed) board.name(ids.get(checkKey({ check, slug })) ?? 0, { check, slug });
   }
 
-  function committedRun({ run, report }: RecordRequest, { ownerId }: Owner, seq: number): CommittedRun {
+  function committedRun({ run, report }: RecordRequest): CommittedRun {
     const checkId = board.idOf(run) ?? 0;
     const { dueAtMs, isAsked } = run;
-    const state = CheckState.after(board.stateOf(checkId), report, { ownerId, seq, dueAtMs, isAsked });
+    const state = CheckState.after(board.stateOf(checkId), report, { dueAtMs, isAsked });
     return { checkId, report, state };
   }
 
@@ -310,7 +303,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   ): Promise<readonly PromiseSettledResult<Recorded>[]> {
     try {
       const runs = await commit({ requests, signal });
-      return requests.map(({ run }, index) => ({ status: "fulfilled", value: recordedOf(run, runs[index]) }));
+      return runs.map((committed) => ({ status: "fulfilled", value: recordedOf(committed) }));
     } catch (reason) {
       if (requests.length === 1 || isOfStore(reason)) return requests.map(() => ({ status: "rejected", reason }));
       // One of them is at fault, and none is stored yet.
@@ -318,34 +311,29 @@ export function createRecorder(options: RecorderOptions): Recorder {
     }
   }
 
-  function recordedOf({ check, slug }: CheckKey, committed: Committed | "lost" = "lost"): Recorded {
-    if (committed === "lost") {
-      logger.warn({ check, slug }, "run finished after this process had lost its check");
-      return { state: null, previousSeverity: null, changes: [] };
-    }
+  function recordedOf({ state, previousSeverity, step }: Committed): Recorded {
     // Here, not with the others of its transaction: the lines are of the trace of this run.
-    const { state, previousSeverity, step } = committed;
     if (step.decisions.length + step.changes.length > 0) announce(step);
     const hasStopped = step.decisions.some(({ reason }) => reason === "excess_stopped");
     // A fleet verdict takes a share of the others.
-    if (hasStopped || isUnknown(state?.severity) !== isUnknown(previousSeverity)) options.onChange();
+    if (hasStopped || isUnknown(state.severity) !== isUnknown(previousSeverity)) options.onChange();
     return { state, previousSeverity, changes: step.changes };
   }
 
   return {
     record,
-    shardsChanged: () => quiet.clear(),
     endUnconfigured,
   };
 }
 
-const isUnknown = (severity: Severity | null = null): boolean => severity === null || severity === "unknown";
+const isUnknown = (severity: Severity | null): boolean => severity === null || severity === "unknown";
 
 /** Runs to be stored together, with the requests that they are of. */
 interface Commit {
-  readonly seq: number;
   readonly runs: readonly CommittedRun[];
   readonly requests: readonly RecordRequest[];
+  /** An attempt before may have stored them. */
+  readonly isRepeated: boolean;
 }
 
 /** A run that is stored, and what follows from it. */

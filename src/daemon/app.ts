@@ -131,10 +131,9 @@ export async function startApp(
     owner,
     receivers: runtime.current().receivers,
     resend: (receiver, lease) => notifier.resend(receiver, lease),
-    looksForOthers: store.isShared,
     onAnswered: () => publisher.publish(),
   });
-  const notices = createNotifierLoop({ notifier, store, clock, logger, settings });
+  const notices = createNotifierLoop({ notifier, clock, logger, settings });
   const checking = createChecking({
     config,
     store,

@@ -84,7 +84,6 @@ export function createCheckStates({ board, runtime, clock, scheduler }: CheckSta
   function stateOf(key: string, target: CheckTarget): CheckState {
     const last = board.stateByKey(key);
     const own = scheduler.standing(key);
-    // The checks of other processes have the same rule, and the same last run.
     const dueAtMs = own?.dueAtMs ?? firstDueAtMs(target, last, clock.nowMs());
     return new ShownState(target, last, dueAtMs, own?.isRunning ?? false);
   }

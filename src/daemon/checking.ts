@@ -2,7 +2,7 @@ import { createRecorder, type Recorder, type RecorderOptions } from "../alerting
 import type { Config } from "../config/config.ts";
 import type { AppMetrics } from "../metrics/app-metrics.ts";
 import { evenIntervalMs, nextDueAtMs } from "../monitor/schedule.ts";
-import { createMembership, type Membership } from "../monitor/membership.ts";
+import { createLastStates, type LastStates } from "../monitor/last-states.ts";
 import { createScheduler, type Scheduler, type TogetherOptions } from "../monitor/scheduler.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { Board } from "../store/runs/board.ts";
@@ -12,9 +12,7 @@ import { createCheckStates } from "./check-states.ts";
 import { createFleetView, type FleetView } from "./fleet-view.ts";
 import { createFold } from "./fold.ts";
 import type { HourBook } from "./hour-book.ts";
-import { runNowMarginMs } from "./web-parts.ts";
 import type { Publisher } from "./publisher.ts";
-import { createRunRequests } from "../monitor/run-requests.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Writer } from "../store/writer.ts";
 
@@ -24,11 +22,11 @@ export interface Checking {
   readonly scheduler: Scheduler;
   readonly states: RunningChecks;
   readonly fleet: FleetView;
-  /** Takes part in the checks of the store, and begins to run what is due. */
+  /** Begins to run what is due. */
   start(): Promise<void>;
   /** Applies the configuration that holds now. */
   apply(): Promise<void>;
-  /** Waits for running checks, and hands the checks over to other processes. */
+  /** Waits for running checks. */
   stop(drainMs: number): Promise<void>;
 }
 
@@ -49,33 +47,19 @@ export interface CheckingOptions extends Pick<
 /** Creates the parts that run checks, over one board. */
 export function createChecking(options: CheckingOptions): Checking {
   const { store, board, clock, logger, runtime, metrics, config } = options;
-  const membership: Membership = createMembership({
-    store,
-    board,
-    clock,
-    logger,
-    onShards: () => {
-      scheduler.shardsChanged();
-      recorder.shardsChanged();
+  const lastStates: LastStates = createLastStates({
+    ...options,
+    onRead: () => {
+      scheduler.restart();
+      options.hours.forget();
+      fleet.showAll();
+      options.publisher.publish();
     },
-    onFollowed: (changed) => fleet.note(changed),
-    whenIdle: (isOf) => scheduler.whenIdle(isOf),
-    onLook: () => requests.answer(),
   });
   const stopping = new AbortController();
-  const requests = createRunRequests({
-    store,
-    board,
-    membership,
-    clock,
-    logger,
-    scheduler: () => scheduler,
-    runWithinMs: () => runtime.current().runTimeoutMs + runNowMarginMs,
-  });
   const recorder: Recorder = createRecorder({
     ...options,
-    owner: () => membership.owner(),
-    distrust: (owner) => membership.distrust(owner),
+    onDoubt: () => lastStates.doubt(),
     onIncident: (family) => metrics.incidentOpened(family),
     intervalOf: (check) => {
       const schedule = runtime.current().targetByKey.get(checkKey(check))?.schedule;
@@ -90,10 +74,7 @@ export function createChecking(options: CheckingOptions): Checking {
   });
   const together: TogetherOptions = { run: (targets) => runtime.runTogether(targets) };
   const scheduler: Scheduler = createScheduler({
-    membership: {
-      owns: (check) => membership.owns(check),
-      leasedOwner: () => (options.writer.isSure() ? membership.leasedOwner() : null),
-    },
+    canBegin: () => lastStates.areKnown(),
     board,
     clock,
     targets: runtime.current().targets,
@@ -103,12 +84,11 @@ export function createChecking(options: CheckingOptions): Checking {
     ...(config.source.holdsEvents ? { together } : {}),
     record: (requests, signal) => recorder.record(requests, signal),
     onUnrecorded: (check, durationSeconds) => fleet.noteUnrecorded(check, durationSeconds),
-    runElsewhere: (check, signal) => requests.ask(check, signal),
     metrics,
     logger,
   });
   const states = createCheckStates({ board, runtime, clock, scheduler });
-  const fleet: FleetView = createFleetView({ ...options, states, membership });
+  const fleet: FleetView = createFleetView({ ...options, states });
   const fold = createFold({ store, clock, logger });
 
   return {
@@ -117,7 +97,7 @@ export function createChecking(options: CheckingOptions): Checking {
     states,
     fleet,
     start: async () => {
-      await membership.start(true);
+      await lastStates.start();
       await learnChecks(store, board, runtime);
       scheduler.start();
       fold.start();
@@ -136,8 +116,7 @@ export function createChecking(options: CheckingOptions): Checking {
       try {
         await Promise.all([scheduler.stop(drainMs), fold.stop()]);
       } finally {
-        // The checks go to another process as soon as none is running here.
-        await membership.stop();
+        await lastStates.stop();
       }
     },
   };

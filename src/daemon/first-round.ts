@@ -8,7 +8,7 @@ import type { CheckState } from "../web/read/running.ts";
 export interface FirstRound {
   /** The checks as they are stored at the start; later calls say nothing new. */
   begin(states: readonly CheckState[]): void;
-  /** A check ran, here or on another replica. */
+  /** A check ran. */
   note(state: Pick<CheckState, "check" | "slug" | "severity">): void;
   isOver(): boolean;
 }

@@ -60,7 +60,7 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
   }
 
   async function readInTime(nowMs: number): Promise<FleetGauges> {
-    if (!store.isShared) return read(nowMs);
+    if (!store.isRemote) return read(nowMs);
     const done = new AbortController();
     try {
       return await Promise.race([read(nowMs), refuseLate(done.signal)]);

@@ -5,7 +5,6 @@ import type { AppMetrics } from "../metrics/app-metrics.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { CheckState } from "../store/runs/check-state.ts";
 import type { RunningChecks } from "../web/read/running.ts";
-import type { Membership } from "../monitor/membership.ts";
 import type { CheckKey } from "../store/runs/check-state.ts";
 import type { Store } from "../store/store.ts";
 import { createFirstRound } from "./first-round.ts";
@@ -13,19 +12,17 @@ import type { HourBook } from "./hour-book.ts";
 import type { Publisher } from "./publisher.ts";
 import { createStoreWatch } from "./store-watch.ts";
 
-/** The checks of the whole fleet as metrics and pages show them, whichever replica ran them; and whether the store is there. */
+/** The checks of the whole fleet as metrics and pages show them; and whether the store is there. */
 export interface FleetView {
   start(): void;
   stop(): Promise<void>;
   /** Shows every check as it is stored, and no others. */
   showAll(): void;
-  /** Shows what other replicas ran since the last look. */
-  refresh(): Promise<void>;
-  /** Runs were recorded, here or by another replica. */
+  /** Runs were recorded. */
   note(states: readonly CheckState[]): void;
   /** Gives the metrics the states of the checks that ran since the last call: a scrape pays for its lines, not each run. */
   showNoted(): void;
-  /** A run of this replica was over, and the store would not take it. */
+  /** A run was over, and the store would not take it. */
   noteUnrecorded(check: CheckKey, durationSeconds: number): void;
   isStoreAway(): boolean;
   /** Returns what is wrong with the store's file, in words; null when nothing is. */
@@ -37,7 +34,6 @@ export interface FleetView {
 export interface FleetViewOptions {
   readonly store: Store;
   readonly states: RunningChecks;
-  readonly membership: Pick<Membership, "follow" | "owns">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<AppMetrics, "checks" | "checkRan">;
@@ -47,14 +43,14 @@ export interface FleetViewOptions {
   readonly onChangedElsewhere: () => void;
 }
 
-// As long as a lease: due runs wait meanwhile, and a server that restarts is back by then.
+// Due runs wait meanwhile, and a server that restarts is back by then.
 const bearableMs = 10 * secondMs;
 // The loops try again at least every 5 s and their stall is counted from their last success.
 const settledMs = 30 * secondMs;
 
 /** Creates a view that shows nothing before `showAll`. */
 export function createFleetView(options: FleetViewOptions): FleetView {
-  const { store, states, membership, clock, metrics, hours, publisher } = options;
+  const { states, clock, metrics, hours, publisher } = options;
   const watch = createStoreWatch({
     ...options,
     onLook: look,
@@ -72,7 +68,6 @@ export function createFleetView(options: FleetViewOptions): FleetView {
       const key = checkKey(state);
       overdue.delete(key);
       noted.set(key, state);
-      // A replica with another configuration has it; this one does not.
       if (!firstRound.isOver() && states.of(state.check, state.slug) !== null) firstRound.note(state);
       hours.note(state);
     }
@@ -95,12 +90,6 @@ export function createFleetView(options: FleetViewOptions): FleetView {
     firstRound.begin(all);
   }
 
-  async function refresh(): Promise<void> {
-    // A file has one daemon.
-    if (!store.isShared || watch.isAway()) return;
-    await membership.follow();
-  }
-
   async function look(): Promise<void> {
     if (watch.isAway()) {
       if (watch.awayForMs() >= bearableMs) showOverdue();
@@ -110,7 +99,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
     }
   }
 
-  /** Shows checks that cannot be run here: another replica may run them. */
+  /** Shows checks that cannot be run. */
   function showOverdue(): void {
     const nowMs = clock.nowMs();
     for (const state of states.all())
@@ -131,7 +120,6 @@ export function createFleetView(options: FleetViewOptions): FleetView {
     start: () => watch.start(),
     stop: () => watch.stop(),
     showAll,
-    refresh,
     note,
     showNoted,
     noteUnrecorded,

@@ -17,19 +17,18 @@ beforeEach(async () => {
 });
 afterEach(() => backend.remove());
 
-it("moves runs into hours once their hour is over, and drops owners that have ended when others run their checks", async () => {
+it("moves runs into hours once their hour is over", async () => {
   const clock = createVirtualClock({ startMs });
   const store = await backend.connect();
   const before = await createRunProcess(store, clock);
   await before.record(resultReport({ finishedAtMs: startMs - hourMs }));
-  await store.owners.leave(before.owner);
   const fold = createFold({ store, clock, logger: createSilentLogger() });
   const span = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
   const open = async (): Promise<number> => (await store.runs.openHours([1], span)).length;
 
   fold.start();
   await clock.advance(2 * minuteMs);
-  const [folded, known] = [await open(), (await store.runs.load()).seqs];
+  const folded = await open();
   const own = await createRunProcess(store, clock);
   own.board.learn(await store.runs.load());
   await own.record(resultReport({ finishedAtMs: clock.nowMs() }));
@@ -41,8 +40,6 @@ it("moves runs into hours once their hour is over, and drops owners that have en
   await fold.stop();
 
   expect([folded, withinTheHour, afterIt]).toEqual([0, 1, 1]);
-  expect([...known.keys()]).toEqual([before.owner.ownerId]);
-  expect([...(await store.runs.load()).seqs]).toEqual([[own.owner.ownerId, 2]]);
   const ends = [startMs - hourMs, startMs + 2 * minuteMs, startMs + hourMs + 4 * minuteMs];
   expect((await own.history.runs(all)).map(({ atMs }) => atMs)).toEqual(ends);
   const next = await createRunProcess(store, clock);

@@ -4,7 +4,7 @@ import { hourMs, minuteMs, type Clock } from "../base/time.ts";
 import type { Store } from "../store/store.ts";
 
 export interface FoldOptions {
-  readonly store: Pick<Store, "runs" | "owners" | "exclusively">;
+  readonly store: Pick<Store, "runs">;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -14,8 +14,8 @@ const lookEveryMs = minuteMs;
 const pauseMs = 20;
 
 /**
- * Creates the loop that folds the runs of each hour, of all processes, into one row per check after it. Every slice is a
- * transaction, so that any process can go on where another one stopped.
+ * Creates the loop that folds the runs of each hour into one row per check after it. Every slice is a transaction, so that a
+ * start can go on where a stop left it.
  */
 export function createFold({ store, clock, logger }: FoldOptions): Loop {
   const onError = (error: unknown): void => logger.error({ err: error }, "runs not folded, trying again");
@@ -25,7 +25,7 @@ export function createFold({ store, clock, logger }: FoldOptions): Loop {
   async function look(): Promise<void> {
     const hour = Math.floor(clock.nowMs() / hourMs);
     if (hour === foldedHour) return;
-    await store.exclusively("fold of runs", () => foldBefore(hour * hourMs));
+    await foldBefore(hour * hourMs);
     if (!loop.signal.aborted) foldedHour = hour;
   }
 
@@ -35,7 +35,6 @@ export function createFold({ store, clock, logger }: FoldOptions): Loop {
       afterId = await store.runs.foldRuns(afterId, beforeMs);
       await clock.sleep(pauseMs, loop.signal);
     }
-    await store.owners.deleteEnded();
     logger.debug({ beforeMs }, "runs folded");
   }
 

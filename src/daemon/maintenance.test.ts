@@ -65,22 +65,6 @@ it("keeps an ended alert for the retention, and one that holds the gate until it
   await maintenance.stop();
 });
 
-it("ends requests for runs after an hour, by when nobody waits for them", async () => {
-  await using world = await createEventWorld();
-  const { runs } = world.store;
-  const clock = createVirtualClock({ startMs });
-  const maintenance = maintenanceOf(world.store, clock);
-  await runs.request({ check: "dead-asset-spike", slug: "old" }, startMs + minuteMs - hourMs - 1);
-  await runs.request({ check: "dead-asset-spike", slug: "young" }, startMs + minuteMs - hourMs);
-
-  maintenance.start();
-  await clock.advance(minuteMs);
-  const open = async (): Promise<string[]> => (await runs.requests()).map(({ slug }) => slug);
-  await expect.poll(open).toEqual(["young"]);
-
-  await maintenance.stop();
-});
-
 it("remembers used links for longer than they hold, though the retention is shorter", async () => {
   await using world = await createEventWorld();
   const { outsideActs } = world.store;

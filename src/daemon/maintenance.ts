@@ -31,9 +31,6 @@ const pauseMs = 20;
 const wholeReportsMs = 7 * dayMs;
 // The usual number of organizations that begin to spike is that of the last 28 days (CONTRACT 15).
 const spikeDays = 29;
-// A request for a run waits for minutes. A process that died leaves its request, and no process answers it if the
-// organization has left the configuration.
-const requestsMs = hourMs;
 // A link holds for 24 h from the attempt that sends it (CONTRACT 13), and must not be followed twice within them, however short
 // the retention is.
 const outsideActsMs = 25 * hourMs;
@@ -94,7 +91,6 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     await store.outsideActs.prune(Math.min(pastRetention.beforeMs, nowMs - outsideActsMs));
     await store.sessions.prune(nowMs - server().sessionTtlMs);
     await store.gate.prune(pastRetention.beforeMs);
-    await store.runs.pruneRequests(nowMs - requestsMs);
     // This is last, because it fails while events are imported into a file.
     if (eventRetentionMs > 0) {
       const beforeMs = nowMs - eventRetentionMs;

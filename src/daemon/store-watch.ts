@@ -4,7 +4,7 @@ import type { Logger } from "../base/logger.ts";
 import { secondMs, type Clock } from "../base/time.ts";
 import type { Store, StoreProblem } from "../store/store.ts";
 
-/** Whether the store is there: whether the database that replicas share answers, or the file is still the one that was opened. */
+/** Whether the store is there: whether the database answers, or the file is still the one that was opened. */
 export interface StoreWatch {
   readonly start: Loop["start"];
   readonly stop: Loop["stop"];
@@ -14,12 +14,12 @@ export interface StoreWatch {
   awayForMs(): number;
   /** Returns for how long it has answered again, ms; Infinity when it was never unavailable. */
   backForMs(): number;
-  /** Returns what is wrong with the file, as of the last look; null with a database that replicas share. */
+  /** Returns what is wrong with the file, as of the last look; null with a database. */
   problem(): StoreProblem | null;
 }
 
 export interface StoreWatchOptions {
-  readonly store: Pick<Store, "isShared" | "nowMs" | "problem" | "version">;
+  readonly store: Pick<Store, "isRemote" | "nowMs" | "problem" | "version">;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Called after each look at the database. */
@@ -48,7 +48,7 @@ export function createStoreWatch({
   onProblem,
   onChanged,
 }: StoreWatchOptions): StoreWatch {
-  const [everyMs, runOnce] = store.isShared ? [lookEveryMs, watchDatabase] : [lookAtFileEveryMs, watchFile];
+  const [everyMs, runOnce] = store.isRemote ? [lookEveryMs, watchDatabase] : [lookAtFileEveryMs, watchFile];
   const loop = createLoop({ clock, everyMs, runOnce, onError: noteUnread });
   const stopped = new Promise<void>((resolve) => {
     loop.signal.addEventListener("abort", () => resolve());

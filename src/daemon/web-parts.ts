@@ -38,7 +38,7 @@ export interface WebPartsOptions extends Pick<Running, "look" | "newId" | "onAct
   readonly logger: Logger;
   readonly metrics: AppMetrics;
   readonly discovered: Pick<DiscoveredFleet, "gauges">;
-  readonly fleet: Pick<FleetView, "refresh" | "showNoted" | "isStoreAway" | "storeProblem">;
+  readonly fleet: Pick<FleetView, "showNoted" | "isStoreAway" | "storeProblem">;
   readonly prober: Prober;
   readonly scheduler: Scheduler;
   readonly silences: SilenceBook;
@@ -97,7 +97,6 @@ export function createWebParts(options: WebPartsOptions): WebParts {
     },
     externalUrl: () => current().config.alerting.externalUrl,
     renderMetrics: async (format, encoding) => {
-      await fleet.refresh().catch(ignore);
       const read = await gauges();
       fleet.showNoted();
       return metrics.render(format, encoding, read);
@@ -140,9 +139,5 @@ function verdict(reasons: readonly string[]): HealthVerdict {
   return { ok: reasons.length === 0, reasons };
 }
 
-function ignore(): void {
-  // Runs of other processes are shown when they can be read.
-}
-
 /** The time that a run may wait for its place, beyond the run itself. */
-export const runNowMarginMs = 10 * secondMs;
+const runNowMarginMs = 10 * secondMs;

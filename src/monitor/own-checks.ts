@@ -2,24 +2,18 @@ import type { CheckTarget } from "../checks/checks.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { Board } from "../store/runs/board.ts";
 import { firstDueAtMs, rescheduledAtMs, stillDueAtMs } from "./due-times.ts";
-import type { Membership } from "./membership.ts";
 import { nextDueAtMs, scheduleKey } from "./schedule.ts";
 
-/** A check that this process runs. */
+/** A check that is configured. */
 export interface OwnCheck {
   target: CheckTarget;
   dueAtMs: number;
   /** Settles when the run is over and recorded, or goes on as another one; null: it does not run. */
   underWay: Promise<unknown> | null;
-  /** Whether its current run is the last one here: another process runs the check, or it is no longer configured. */
+  /** Whether its current run is the last one: it is no longer configured. */
   isLeaving: boolean;
   /** The number of its entry in the queue: an older entry does not count. */
   ticket: number;
-}
-
-export interface OwnChecksOptions {
-  readonly membership: Pick<Membership, "owns">;
-  readonly board: Pick<Board, "state">;
 }
 
 interface Unrecorded {
@@ -33,29 +27,26 @@ interface QueuedCheck {
   readonly ticket: number;
 }
 
-/** The checks that this process runs, in memory: when each is due follows from its last run. */
+/** The configured checks in memory: when each is due follows from its last run. */
 export class OwnChecks {
-  readonly #options: OwnChecksOptions;
+  readonly #board: Pick<Board, "state">;
   readonly #checks = new Map<string, OwnCheck>();
   readonly #queue = new DueQueue<QueuedCheck>();
 
-  constructor(options: OwnChecksOptions) {
-    this.#options = options;
+  constructor(board: Pick<Board, "state">) {
+    this.#board = board;
   }
 
-  /** Adds the configured checks that this process owns and removes the rest; a running one is removed when it ends. */
+  /** Adds the configured checks and removes the rest; a running one is removed when it ends. */
   arrange(targets: ReadonlyMap<string, CheckTarget>, nowMs: number): void {
-    const { membership, board } = this.#options;
     for (const [key, one] of this.#checks) {
-      const target = targets.get(key);
-      one.isLeaving = target === undefined || !membership.owns(target);
+      one.isLeaving = !targets.has(key);
       if (one.isLeaving && one.underWay === null) this.#drop(key, one);
     }
     for (const [key, target] of targets) {
-      if (!membership.owns(target)) continue;
       const known = this.#checks.get(key);
       if (known === undefined) {
-        const dueAtMs = firstDueAtMs(target, board.state(target.check, target.slug), nowMs);
+        const dueAtMs = firstDueAtMs(target, this.#board.state(target.check, target.slug), nowMs);
         const one: OwnCheck = { target, dueAtMs, underWay: null, isLeaving: false, ticket: 0 };
         this.#checks.set(key, one);
         this.#enqueue(one, dueAtMs);
@@ -86,7 +77,15 @@ export class OwnChecks {
     return due;
   }
 
-  /** Ends a run: the check is due again, or goes where it is no longer this process's. */
+  /** The board was read again: each that does not run is due as it says. */
+  restart(nowMs: number): void {
+    for (const one of this.#checks.values()) {
+      const { check, slug } = one.target;
+      if (one.underWay === null) this.#enqueue(one, firstDueAtMs(one.target, this.#board.state(check, slug), nowMs));
+    }
+  }
+
+  /** Ends a run: the check is due again, or goes where it is no longer configured. */
   leave(one: OwnCheck, dueAtMs: number, notBeforeMs = dueAtMs): void {
     one.underWay = null;
     if (one.isLeaving) this.#drop(checkKey(one.target), one);
@@ -96,7 +95,7 @@ export class OwnChecks {
   /** Ends a run that may not be recorded: the check is due as it was, unless a run is on the board by now. */
   leaveUnrecorded(one: OwnCheck, dueAtMs: number, { nowMs, notBeforeMs = 0 }: Unrecorded): void {
     const { target } = one;
-    const stillAtMs = stillDueAtMs(target, dueAtMs, this.#options.board.state(target.check, target.slug), nowMs);
+    const stillAtMs = stillDueAtMs(target, dueAtMs, this.#board.state(target.check, target.slug), nowMs);
     this.leave(one, stillAtMs, Math.max(stillAtMs, notBeforeMs));
   }
 
@@ -109,20 +108,15 @@ export class OwnChecks {
     }
   }
 
-  /** The running ones. */
-  underWay(): { readonly target: CheckTarget; readonly ended: Promise<unknown> }[] {
-    return [...this.#checks.values()].flatMap(({ target, underWay }) =>
-      underWay === null ? [] : [{ target, ended: underWay }],
-    );
+  /** The running ones, each until its end. */
+  underWay(): Promise<unknown>[] {
+    return [...this.#checks.values()].flatMap(({ underWay }) => underWay ?? []);
   }
 
-  /** Resolves when none of these is running. One that could not be run with others is a run of its own afterwards. */
-  async whenIdle(isOf: (check: CheckTarget) => boolean): Promise<void> {
-    for (;;) {
-      const running = this.underWay().filter(({ target }) => isOf(target));
-      if (running.length === 0) return;
-      await Promise.allSettled(running.map(({ ended }) => ended));
-    }
+  /** Resolves when none is running. One that could not be run with others is a run of its own afterwards. */
+  async whenIdle(): Promise<void> {
+    for (let running = this.underWay(); running.length > 0; running = this.underWay())
+      await Promise.allSettled(running);
   }
 
   #enqueue(one: OwnCheck, dueAtMs: number, notBeforeMs = dueAtMs): void {

@@ -6,7 +6,6 @@ import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Board } from "../store/runs/board.ts";
 import type { CheckKey } from "../store/runs/check-state.ts";
-import type { Membership } from "./membership.ts";
 import type { CheckTarget } from "../checks/checks.ts";
 
 /** How checks are run that are due together. */
@@ -19,8 +18,8 @@ export interface TogetherOptions {
 }
 
 export interface SchedulerOptions {
-  /** The checks that this process runs, and whether it may begin one now. */
-  readonly membership: Pick<Membership, "leasedOwner" | "owns">;
+  /** Whether a run may begin now (last-states.ts). */
+  readonly canBegin: () => boolean;
   /** The last run of each check: what is due when follows from it. */
   readonly board: Pick<Board, "state">;
   readonly clock: Clock;
@@ -33,18 +32,13 @@ export interface SchedulerOptions {
   readonly run: (target: CheckTarget, signal: AbortSignal) => Promise<CheckReport>;
   /** How due checks are run together, for a source whose checks take microseconds [each is run on its own]. */
   readonly together?: TogetherOptions;
-  /**
-   * Makes finished runs durable (alerting/record.ts), and answers what came of each, in order; `state` is null when another
-   * process runs the check by now.
-   */
+  /** Makes finished runs durable (alerting/record.ts), and answers what came of each, in order. */
   readonly record: (
     requests: readonly RecordRequest[],
     signal: AbortSignal,
   ) => Promise<readonly PromiseSettledResult<Pick<Recorded, "state" | "previousSeverity">>[]>;
   /** Called when the store would not take a run, however often it was asked; it is run again [not called]. */
   readonly onUnrecorded?: (check: CheckKey, durationSeconds: number) => void;
-  /** Has another process run a check of its own now [there is none]. */
-  readonly runElsewhere?: (check: CheckKey, signal: AbortSignal) => Promise<CheckReport>;
   readonly metrics: Pick<Metrics, "checkRan" | "runSkipped" | "schedulerLag">;
   readonly logger: Logger;
   /** [10 s] How often to look at the wall clock though nothing is known to be due. */
@@ -62,11 +56,11 @@ export interface Scheduler {
   start(): void;
   /** Applies a new configuration; running checks go on. */
   setTargets(change: SchedulerChange): void;
-  /** Looks again at which checks this process owns. */
-  shardsChanged(): void;
+  /** The board was read again: computes when each check is due. */
+  restart(): void;
   /**
-   * Runs the check now, like a scheduled run, after one that is running; by the process that owns it.
-   * @throws FlatlineError not_found, unavailable (stopping, or no process runs it), or what recording threw
+   * Runs the check now, like a scheduled run, after one that is running.
+   * @throws FlatlineError not_found, unavailable (stopping, or no run may begin), or what recording threw
    */
   runNow(check: CheckName, slug: string, signal: AbortSignal): Promise<CheckReport>;
   /**
@@ -74,18 +68,16 @@ export interface Scheduler {
    * aborts before there is a place.
    */
   runBeside<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
-  /** Returns when the check with this key is due, and whether it runs; null where another process runs it. */
+  /** Returns when the check with this key is due, and whether it runs; null while it is not known. */
   standing(key: string): { readonly dueAtMs: number; readonly isRunning: boolean } | null;
   /**
    * Waits for runs over the store's own events that are about to end, 250 ms at most: their reads and a commit take turns on the
    * store's connection, so without it each of hundreds of alerts that begin together is a commit of its own.
    */
   gatherEnding(): Promise<void>;
-  /** Resolves when none of these is running here. */
-  whenIdle(isOf: (check: CheckKey) => boolean): Promise<void>;
   /** Returns whether no look ended for more than 30 s while a check is due, or the scheduler has stopped. */
   isStalled(): boolean;
-  /** How many checks are running here. */
+  /** How many checks are running. */
   running(): number;
   /**
    * Starts no new runs; running checks get `drainMs`, then their signals abort. @throws the error that kept a run from being

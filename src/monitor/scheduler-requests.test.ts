@@ -64,23 +64,13 @@ describe("a run that is asked for", () => {
     expect(world.recorded).toHaveLength(10);
   });
 
-  it.each([
-    { what: "an organization that is not configured", slug: "nobody", code: "not_found" },
-    { what: "a check that another process runs, where it cannot be asked", slug: "acme", code: "unavailable" },
-  ])("refuses $what", async ({ slug, code }) => {
-    const { clock, world } = await setUp();
-    const owner = world.process("b", [spikeTarget("acme")], { isShared: true });
-    await owner.start();
-    const scheduler = world.process("a", [spikeTarget("acme")], { isShared: true });
+  it("is refused of an organization that is not configured", async () => {
+    const { world } = await setUp();
+    const scheduler = world.process("a", [spikeTarget("acme")]);
     await scheduler.start();
-    await clock.advance(1_000);
 
-    const asked = scheduler.runNow("dead-asset-spike", slug, never()).catch((error: unknown) => error);
-    await clock.advance(1_000);
-
-    expect(await asked).toMatchObject({ code });
+    await expect(scheduler.runNow("dead-asset-spike", "nobody", never())).rejects.toMatchObject({ code: "not_found" });
     await scheduler.stop(0);
-    await owner.stop(0);
   });
 
   it("ends with the caller's signal while it waits, and is refused while stopping", async () => {
@@ -96,26 +86,5 @@ describe("a run that is asked for", () => {
     expect(await asked).toMatchObject({ code: "api_timeout" });
     await scheduler.stop(0);
     await expect(scheduler.runNow("dead-asset-spike", "acme", never())).rejects.toMatchObject({ code: "unavailable" });
-  });
-
-  it("is done by the process that owns the check, whichever is asked", async () => {
-    const { clock, world } = await setUp();
-    const both = ["a", "b"].map((owner) =>
-      world.process(owner, [spikeTarget("acme")], { isShared: true, asksOwners: true }),
-    );
-    for (const scheduler of both) await scheduler.start();
-    await clock.advance(minute);
-    const first = world.recorded.length;
-
-    for (const scheduler of both) {
-      const asked = scheduler.runNow("dead-asset-spike", "acme", never());
-      await clock.advance(3_000);
-      expect(await asked).toMatchObject({ kind: "result", slug: "acme" });
-    }
-
-    const owners = world.recorded.slice(first).map(({ owner }) => owner);
-    expect(owners).toHaveLength(2);
-    expect(new Set(owners).size).toBe(1);
-    for (const scheduler of both) await scheduler.stop(0);
   });
 });

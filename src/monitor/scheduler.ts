@@ -7,7 +7,6 @@ import { drain, endsWithin } from "../base/lifecycle.ts";
 import { createLoop } from "../base/loop.ts";
 import { eventLoopTurn, minuteMs, secondMs } from "../base/time.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
-import type { CheckKey } from "../store/runs/check-state.ts";
 import { createRunPlanner, firstDueAtMs } from "./due-times.ts";
 import { planRun, type EndedRun, type PlannedRun } from "./ended-run.ts";
 import { OwnChecks, type OwnCheck } from "./own-checks.ts";
@@ -22,8 +21,8 @@ export type { Scheduler, SchedulerOptions, TogetherOptions } from "./scheduler-o
 // The due times, and everything that changes them, are known: only the wall clock may be set meanwhile, or the machine
 // suspended.
 const defaultPollMs = 10 * secondMs;
-// A lease that is uncertain becomes certain soon.
-const leaseLookMs = secondMs;
+// Whether a run may begin is uncertain for a moment only.
+const uncertainLookMs = secondMs;
 const stalledMs = 30 * secondMs;
 // The store had this long for the run: trying again at once would be a loop.
 const unrecordedMs = 10 * secondMs;
@@ -32,9 +31,9 @@ const gatherMs = 250;
 // Some 10 ms, after which the event loop has its turn.
 const mostTogether = 500;
 
-/** Runs this process's checks when they are due: the schedule is in memory, and follows from the last run of each. */
+/** Runs checks when they are due: the schedule is in memory, and follows from the last run of each. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
-  const { membership, clock, metrics } = options;
+  const { canBegin, clock, metrics } = options;
   const logger = options.logger.child({ room: "monitor" });
   const pollMs = options.pollMs ?? defaultPollMs;
 
@@ -42,7 +41,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let { runTimeoutMs } = options;
   const places = new Places(options.concurrency);
   const besides = new Places(1);
-  const own = new OwnChecks(options);
+  const own = new OwnChecks(options.board);
 
   const loop = createLoop({ clock, everyMs: pollMs, runOnce, onError: noteFailure });
   // A run does not belong to the trace of the run whose place it takes.
@@ -73,15 +72,14 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   async function runOnce(): Promise<number> {
     const nowMs = clock.nowMs();
     followClock(nowMs);
-    const owner = membership.leasedOwner();
-    if (owner === null) return leaseLookMs;
+    if (!canBegin()) return uncertainLookMs;
     lastLookAtMs = clock.monotonicMs();
     const { together } = options;
     if (together === undefined) return beginAlone();
     if (clock.monotonicMs() - togetherAtMs < gatherMs) return untilNextLook();
     if ((own.nextAtMs() ?? Infinity) > nowMs) return untilNextLook();
     const due = own.takeDue(nowMs, mostTogether);
-    await beginTogether(due, together, owner, nowMs);
+    await beginTogether(due, together, nowMs);
     // The loop takes all due checks before it waits for more to join.
     if (due.length < mostTogether) togetherAtMs = clock.monotonicMs();
     return untilNextLook();
@@ -89,10 +87,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   /** Starts as many due checks as there are free places, each on its own; answers how long there is nothing more to do. */
   function beginAlone(): number {
-    const owner = loop.signal.aborted ? null : membership.leasedOwner();
-    if (owner === null) return pollMs;
+    if (loop.signal.aborted || !canBegin()) return pollMs;
     const nowMs = clock.nowMs();
-    for (const one of own.takeDue(nowMs, places.free)) begin(one, scheduledRun(one, owner, nowMs)).catch(ignore);
+    for (const one of own.takeDue(nowMs, places.free)) begin(one, scheduledRun(one, nowMs)).catch(ignore);
     return untilNextLook();
   }
 
@@ -105,13 +102,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   /** Resolves when the reports of all are there; they are recorded then. */
-  async function beginTogether(
-    due: readonly OwnCheck[],
-    together: TogetherOptions,
-    owner: Run["owner"],
-    nowMs: number,
-  ): Promise<void> {
-    const runs = due.map((one) => ({ one, run: scheduledRun(one, owner, nowMs) }));
+  async function beginTogether(due: readonly OwnCheck[], together: TogetherOptions, nowMs: number): Promise<void> {
+    const runs = due.map((one) => ({ one, run: scheduledRun(one, nowMs) }));
     const startedMs = clock.monotonicMs();
     const reports = together.run(due.map(({ target }) => target)).catch((error: unknown): (CheckReport | null)[] => {
       logger.warn({ err: error, runs: due.length }, "checks could not be run together, running each on its own");
@@ -132,9 +124,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     await reports.then(eventLoopTurn);
   }
 
-  function scheduledRun({ target, dueAtMs }: OwnCheck, owner: Run["owner"], nowMs: number): Run {
+  function scheduledRun({ target, dueAtMs }: OwnCheck, nowMs: number): Run {
     metrics.schedulerLag(Math.max(0, nowMs - dueAtMs) / secondMs);
-    return { check: target.check, slug: target.slug, dueAtMs, isAsked: false, owner };
+    return { check: target.check, slug: target.slug, dueAtMs, isAsked: false };
   }
 
   function begin(one: OwnCheck, run: Run, place: PlaceWanted = {}): Promise<CheckReport> {
@@ -182,11 +174,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   function noteRecorded(
-    { one, run, report, durationMs, schedule, nextDueAtMs, skipped }: PlannedRun,
+    { one, report, durationMs, schedule, nextDueAtMs, skipped }: PlannedRun,
     { state, previousSeverity }: Pick<Recorded, "state" | "previousSeverity">,
   ): void {
-    // Another process runs the check by now, or did for some time.
-    if (state === null) return own.leaveUnrecorded(one, run.dueAtMs, { nowMs: clock.nowMs() });
     const isSame = one.target.schedule === schedule;
     own.leave(one, isSame ? nextDueAtMs : firstDueAtMs(one.target, state, clock.nowMs()));
     logRun({ report, previousSeverity, durationSeconds: durationMs / secondMs, skipped }, { metrics, logger });
@@ -260,21 +250,15 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       if (loop.signal.aborted) throw new FlatlineError("unavailable", "flatline is stopping");
       if (signal.aborted) throw startTimeout();
       const one = own.get(key);
-      if (one === undefined) return runElsewhere({ check, slug }, signal);
+      if (one === undefined) throw new FlatlineError("internal", `the check ${key} has no place in the schedule`);
       if (one.underWay !== null) {
         await endsWithin(clock, one.underWay.then(ignore, ignore), runTimeoutMs, signal);
         continue;
       }
-      const owner = membership.leasedOwner();
-      if (owner === null) throw new FlatlineError("unavailable", "the store cannot be reached");
-      const run = { check, slug, dueAtMs: one.dueAtMs, isAsked: true, owner };
+      if (!canBegin()) throw new FlatlineError("unavailable", "the store cannot be reached");
+      const run = { check, slug, dueAtMs: one.dueAtMs, isAsked: true };
       return begin(one, run, { isFirst: true, signal });
     }
-  }
-
-  function runElsewhere(check: CheckKey, signal: AbortSignal): Promise<CheckReport> {
-    if (options.runElsewhere !== undefined) return options.runElsewhere(check, signal);
-    throw new FlatlineError("unavailable", `no process runs ${check.check} for "${check.slug}" just now`);
   }
 
   async function gatherEnding(): Promise<void> {
@@ -297,7 +281,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       runTimeoutMs = change.runTimeoutMs ?? runTimeoutMs;
       arrange();
     },
-    shardsChanged: arrange,
+    restart: () => {
+      own.restart(clock.nowMs());
+      loop.wake();
+    },
     runNow,
     runBeside,
     gatherEnding,
@@ -305,7 +292,6 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       const one = own.get(key);
       return one === undefined ? null : { dueAtMs: one.dueAtMs, isRunning: one.underWay !== null };
     },
-    whenIdle: (isOf) => own.whenIdle(isOf),
     isStalled: () => {
       const isDue = (own.nextAtMs() ?? Infinity) <= clock.nowMs();
       return loop.signal.aborted || (isDue && clock.monotonicMs() - lastLookAtMs > stalledMs);
@@ -315,7 +301,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       const looked = loop.stop();
       const giveUp = (): void => abandoned.abort(stopped());
       // The running look may still begin runs.
-      const ended = looked.then(() => own.whenIdle(() => true));
+      const ended = looked.then(() => own.whenIdle());
       const hung = await drain(clock, ended, { drainMs, giveUp });
       if ((unrecorded ?? hung) !== null) throw unrecorded ?? hung;
     },

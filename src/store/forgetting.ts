@@ -27,7 +27,7 @@ export function createForgettingStore(db: Db) {
     ): Promise<{ readonly removed: ForgottenRows; readonly hasMore: boolean }> => {
       const removed = { events: 0, history: 0, alerts: 0, silences: 0, markers: 0, keys: 0, records: 0 };
       let hasMore = false;
-      await sql`UPDATE checks SET owner_id = NULL, seq = NULL, report = NULL, last_result = NULL
+      await sql`UPDATE checks SET report = NULL, last_result = NULL
         WHERE slug = ${slug} AND report IS NOT NULL`.execute(db);
       for (const { kind, table, key, where } of stepsFor(slug)) {
         const keys = sql.raw(key);
@@ -103,7 +103,6 @@ function stepsFor(slug: string): Step[] {
     step("history", "hours", "hour, check_id", sql`${check} AND hour IN (${everyHour})`),
     step(null, "check_reports", "check_id, at_ms", check),
     step(null, "runs", "check_id, at_ms", check),
-    step(null, "run_requests", "request_id", check),
     step(null, "alert_sent", "alert_id, receiver", alert),
     step(null, "alert_notified", "alert_id, receiver", alert),
     step(null, "judgements", "judgement_id", ofSlug),

@@ -1,7 +1,6 @@
 import { sql, type Kysely } from "kysely";
 import { postgresPlace } from "../base/postgres-url.ts";
 import { secondMs } from "../base/time.ts";
-import { exclusively } from "./engine/advisory-lock.ts";
 import { inTransaction } from "./engine/in-transaction.ts";
 import type { LeaseClock } from "./engine/dialect.ts";
 import { noStore } from "./engine/location.ts";
@@ -37,7 +36,7 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
   const { leaseClock = "database", mustExist = false, ...location } = options;
   const fence = new Fence(postgresPlace(location.url.reveal()));
   const pool = createPostgresPool({ ...location, fence, firstConnectionWithinMs });
-  const db = databaseOver<PlainTables>(pool, options);
+  const db = databaseOver<PlainTables>(pool);
   let version: number;
   let writer: Writer | null = null;
   try {
@@ -50,11 +49,10 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
   }
   const parts = { leaseClock, createEvents: (events: PlainDb) => createEventStore(events) };
   return {
-    isShared: true,
+    isRemote: true,
     commitPauseMs,
     ...createParts(db, parts),
     transaction: (work) => inTransaction(db, (transaction) => work(createParts(transaction, parts))),
-    exclusively: (name, work) => exclusively(db, name, work),
     takeWriter: async (options = {}) => {
       writer = await takeWriterRow({ ...options, location, fence });
       // Under the writer of an older flatline they stay as they are.
@@ -87,7 +85,7 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
 /** Migrates by a connection of its own, whose statements may take minutes. */
 async function migratePatiently(location: PostgresPoolOptions): Promise<void> {
   const pool = createPostgresPool({ ...location, poolSize: 1, timeoutMs: patientTimeoutMs });
-  const db = databaseOver<unknown>(pool, location);
+  const db = databaseOver<unknown>(pool);
   try {
     await migrate(db, pool.place);
   } finally {

@@ -181,11 +181,10 @@ function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: Even
   const options = { leaseClock: "caller", events: events.db, createEvents } as const;
   let writer: Writer | null = null;
   return {
-    isShared: false,
+    isRemote: false,
     commitPauseMs: 0,
     ...createParts(db, options),
     transaction: (work) => db.transaction().execute((transaction) => work(createParts(transaction, options))),
-    exclusively: (_, work) => work(),
     takeWriter: async (given = {}) => {
       const lock = await takeOwnerLock(path, { ...given, clock, holder: () => holderOf(db) });
       writer = await holdFile(db, lock);
@@ -217,7 +216,8 @@ async function holderOf(db: PlainDb): Promise<string> {
 /** A file is held by the lock; its row says by whom. */
 async function holdFile(db: PlainDb, lock: OwnerLock): Promise<Writer> {
   const renew = async (): Promise<void> => {
-    await sql`update writer set holder = ${holderName()}`.execute(db);
+    // A row that stays the same is not written.
+    await sql`update writer set holder = ${holderName()}, expires_at_ms = expires_at_ms + 1`.execute(db);
   };
   try {
     await renew();

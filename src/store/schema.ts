@@ -8,13 +8,6 @@ type RowId = ColumnType<number, number | undefined, never>;
 export interface PlainTables {
   readonly checks: { readonly check_id: RowId; readonly check_name: CheckName; readonly slug: string };
   readonly writer: { readonly epoch: number; readonly holder: string; readonly expires_at_ms: number };
-  readonly owners: {
-    readonly owner_id: RowId;
-    readonly epoch: number;
-    readonly lease_until_ms: number;
-    readonly seq: number;
-  };
-  readonly shards: { readonly shard: number; readonly owner_id: number | null };
   readonly check_reports: {
     readonly check_id: number;
     readonly at_ms: number;
@@ -22,7 +15,6 @@ export interface PlainTables {
     /** See packReport (runs/reports.ts). */
     readonly report: Uint8Array;
   };
-  readonly run_requests: { readonly request_id: RowId; readonly check_id: number; readonly asked_at_ms: number };
 }
 
 /** The database, or a transaction on it, for runs and events; all else has `Db` (tables.ts). */

@@ -20,11 +20,9 @@ import { createMetaStore } from "./engine/meta.ts";
 import { createNoticeStore } from "./alerts/notices.ts";
 import { createOutboxStore } from "./alerts/outbox.ts";
 import { createPlatformStore } from "./platform/platform.ts";
-import { createOwnerStore } from "./runs/owners.ts";
 import { createCheckTable } from "./runs/checks.ts";
 import { createHourTable } from "./runs/hours.ts";
 import { createReportTable } from "./runs/reports.ts";
-import { createRequestTable } from "./runs/requests.ts";
 import type { PlainDb } from "./schema.ts";
 import { namedAsInCode } from "./tables.ts";
 import { createSilenceStore } from "./alerts/silences.ts";
@@ -54,9 +52,7 @@ export function createParts(plain: PlainDb, { leaseClock, events = plain, create
       ...createCheckTable(plain),
       ...createHourTable(plain),
       ...createReportTable(plain),
-      ...createRequestTable(plain),
     },
-    owners: createOwnerStore(plain, leaseClock),
     alerts: createAlertStore(db),
     alertHistory: createAlertHistoryStore(db),
     incidents: createIncidentStore(db),

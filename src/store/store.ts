@@ -15,8 +15,8 @@ export interface StoreProblem {
  * statement or one transaction. Rejects with `store_busy`, `store_unusable` or `store_newer`.
  */
 export interface Store extends StoreParts {
-  /** Whether other daemons use it at the same time: a database on PostgreSQL, never a file. */
-  readonly isShared: boolean;
+  /** Whether it is a database on a server, which may be away, and not a file. */
+  readonly isRemote: boolean;
   /**
    * Least time from one commit of runs to the next, ms, unless a run changes its verdict: a commit costs a database server as
    * much as a hundred runs. 0: none.
@@ -28,11 +28,6 @@ export interface Store extends StoreParts {
    * the other.
    */
   transaction<Result>(work: (parts: StoreParts) => Promise<Result>): Promise<Result>;
-  /**
-   * Runs `work`, which uses the store itself, while no other process on it runs work of this name. A SQLite file has one daemon
-   * and no need for it. @throws store_busy when others do for ten minutes
-   */
-  exclusively<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
   /**
    * Makes this process the one that writes, until `close`. A store in PostgreSQL takes no writes before; a file does, from
    * commands beside a daemon. @throws store_busy with who writes, when that does not end in time

@@ -6,7 +6,7 @@ import type { CheckReport } from "../../src/contract/report.ts";
 /** What is written, by its statements: faults can wait for it. */
 export const diskTargets = {
   runs: /\binsert into checks \(check_id\b/,
-  ownership: /\b(update|insert into|delete from) "?(owners|shards)\b/,
+  ownership: /\bupdate writer\b/,
   alerts: /\b(update|insert into|delete from) "?alerts\b/,
   queued: /\binsert into outbox\b/,
   delivered: /\bdelete from "?outbox\b/,
@@ -139,7 +139,7 @@ export function createSimulatedDisk({
   /** The rows of checks that a commit of runs writes (store/runs/checks.ts). */
   function note(parameters: readonly SQLInputValue[], { uncommitted }: Connection): void {
     for (let at = 0; at < parameters.length; at += stateCells) {
-      const [checkId, _check, _slug, _ownerId, _seq, dueAtMs, isAsked, _sinceMs, report] = parameters.slice(at);
+      const [checkId, _check, _slug, dueAtMs, isAsked, _sinceMs, report] = parameters.slice(at);
       uncommitted.push({
         checkId: Number(checkId),
         dueAtMs: Number(dueAtMs),

@@ -13,7 +13,6 @@ import type { DeliveryBudget, DeliveryOutcome } from "../../src/alerting/deliver
 import { createRecorder, recordRun, type Recorded, type Recorder } from "../../src/alerting/record.ts";
 import type { Run } from "../../src/alerting/finished-run.ts";
 import { Board } from "../../src/store/runs/board.ts";
-import type { Owner } from "../../src/store/runs/owners.ts";
 import type { AlertingSettings, AlertPolicy, AlertTarget, ReceiverRoute } from "../../src/alerting/settings.ts";
 import { createSilentLogger } from "../../src/base/logger.ts";
 import { minuteMs } from "../../src/base/time.ts";
@@ -129,7 +128,6 @@ export interface AlertingWorld {
 }
 
 const mondayMs = Date.parse("2026-11-02T08:00:00.000Z");
-const leaseMs = 30_000;
 const plain: AlertPolicy = {
   forMs: 0,
   keepFiringForMs: 0,
@@ -279,7 +277,6 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
   let appliedAtMs = startMs;
   let processId = "";
   let board: Board;
-  let owner: Owner;
   let recorder: Recorder;
   let notifier: Notifier;
   let outbox: Outbox;
@@ -289,15 +286,12 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     board = new Board();
     board.learn(await store.runs.load());
     board.keepOnly(({ slug }) => slugs().includes(slug));
-    const nowMs = clock.nowMs();
-    owner = await store.owners.register({ nowMs, leaseUntilMs: nowMs + leaseMs });
     const common = { clock, logger, newId, settings, board };
     recorder = createRecorder({
       ...common,
       store: crashable("record"),
-      owner: () => owner,
       intervalOf: () => 5 * minuteMs,
-      distrust: () => undefined,
+      onDoubt: () => undefined,
       onChange: () => undefined,
     });
     const receiverOf = (receiver: string) => options.receivers?.find(({ name }) => name === receiver) ?? null;
@@ -327,7 +321,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
   async function record(report: CheckReport, over: Partial<Run> = {}): Promise<Recorded> {
     const { check, slug, startedAtMs } = report;
     const recordOnce = (): Promise<Recorded> => {
-      const run = { check, slug, dueAtMs: startedAtMs, isAsked: false, owner, ...over };
+      const run = { check, slug, dueAtMs: startedAtMs, isAsked: false, ...over };
       return recordRun(recorder, { run, report, nextDueAtMs: clock.nowMs() + 300_000 });
     };
     const process = processes;
@@ -340,7 +334,9 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       await restarted;
       // What was committed is not run again.
       if (error.point !== "recorded") return await recordOnce();
-      return { state: board.state(check, slug), previousSeverity: null, changes: [] };
+      const state = board.state(check, slug);
+      if (state === null) throw error;
+      return { state, previousSeverity: null, changes: [] };
     }
   }
 

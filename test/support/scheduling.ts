@@ -4,8 +4,7 @@ import type { Logger } from "../../src/base/logger.ts";
 import type { CheckReport } from "../../src/contract/report.ts";
 import type { ResultSeverity } from "../../src/contract/severity.ts";
 import { firstDueAtMs } from "../../src/monitor/due-times.ts";
-import { createRunRequests } from "../../src/monitor/run-requests.ts";
-import { createMembership } from "../../src/monitor/membership.ts";
+import { createLastStates } from "../../src/monitor/last-states.ts";
 import { createScheduler, type Scheduler, type SchedulerOptions } from "../../src/monitor/scheduler.ts";
 import type { CheckTarget } from "../../src/checks/checks.ts";
 import { Board } from "../../src/store/runs/board.ts";
@@ -33,7 +32,7 @@ export interface LogLine {
 /** What schedulers of one store did, whoever they were. */
 export interface SchedulingWorld {
   readonly recorded: RecordedRun[];
-  /** When processes began, or took checks of another one. */
+  /** When processes began, or read the last states again. */
   readonly startsAtMs: number[];
   readonly states: CheckState[];
   readonly skipped: { late: number; overlap: number };
@@ -54,13 +53,11 @@ export interface SchedulingWorld {
 export type ProcessOptions = Partial<SchedulerOptions> & {
   /** Its own connection [the world's]. */
   readonly store?: Store;
-  /** Others are on the store, too [it is alone]. */
-  readonly isShared?: boolean;
-  /** Asks the owner of a check that is not its own for a run, and answers those who ask [does neither]. */
-  readonly asksOwners?: boolean;
+  /** Proves that the store takes writes [it does]. */
+  readonly renew?: () => Promise<void>;
 };
 
-/** A scheduler with its part in the checks. */
+/** A scheduler with the last states that it goes by. */
 export type SchedulingProcess = Omit<Scheduler, "start"> & { start(): Promise<void> };
 
 /** Upstream, recorder, metrics and log for schedulers in tests. */
@@ -88,37 +85,24 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
     targets: readonly CheckTarget[],
     options: ProcessOptions = {},
   ): SchedulingProcess {
-    const { store: own = store, isShared = false, asksOwners = false, ...over } = options;
+    const { store: own = store, renew = () => Promise.resolve(), ...over } = options;
     const board = new Board();
     const logger = createRecordingLogger(world.log);
-    const membership = createMembership({
+    const lastStates = createLastStates({
       store: own,
+      writer: { isSure: () => true, renew },
       board,
       clock,
       logger,
-      onShards: () => {
+      onRead: () => {
         world.startsAtMs.push(clock.nowMs());
-        scheduler.shardsChanged();
-        recorder.shardsChanged();
+        scheduler.restart();
       },
-      onFollowed: () => undefined,
-      whenIdle: (isOf) => scheduler.whenIdle(isOf),
-      ...(asksOwners ? { onLook: () => requests.answer() } : {}),
-    });
-    const requests = createRunRequests({
-      store: own,
-      board,
-      membership,
-      clock,
-      logger,
-      scheduler: () => scheduler,
-      runWithinMs: () => 60_000,
     });
     const recorder = createRecorder({
       store: own,
       board,
-      owner: () => membership.owner(),
-      distrust: (owner) => membership.distrust(owner),
+      onDoubt: () => lastStates.doubt(),
       clock,
       logger,
       newId: () => crypto.randomUUID(),
@@ -127,7 +111,7 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
       onChange: () => undefined,
     });
     const scheduler = createScheduler({
-      membership,
+      canBegin: () => lastStates.areKnown(),
       board,
       clock,
       targets,
@@ -141,7 +125,6 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
         schedulerLag: (seconds) => world.lagSeconds.push(seconds),
       },
       logger,
-      ...(asksOwners ? { runElsewhere: (check, signal) => requests.ask(check, signal) } : {}),
       ...over,
     });
 
@@ -149,7 +132,6 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
       world.beforeRecord(request);
       const recorded = await recordRun(recorder, request, signal);
       const { state } = recorded;
-      if (state === null) return recorded;
       const { report, run } = request;
       const { startedAtMs, finishedAtMs } = report;
       world.recorded.push({ owner, slug: run.slug, dueAtMs: run.dueAtMs, startedAtMs, finishedAtMs });
@@ -161,12 +143,12 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
       ...scheduler,
       start: async () => {
         world.startsAtMs.push(clock.nowMs());
-        await membership.start(!isShared);
+        await lastStates.start();
         scheduler.start();
       },
       stop: async (drainMs) => {
         await scheduler.stop(drainMs);
-        await membership.stop().catch(() => undefined);
+        await lastStates.stop().catch(() => undefined);
       },
     };
   }

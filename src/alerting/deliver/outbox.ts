@@ -12,11 +12,8 @@ import { answeredAttempt, attemptDelivery, type OutboxReceiver } from "./attempt
 import { createLane, type Lane } from "./lane.ts";
 import type { DeliveryOutcome } from "./receiver.ts";
 
-// Retries and discards of another process that shares the store are seen within 5 s (CONTRACT 3).
-const pollMs = 1_000;
-const emptyPollMs = 3_000;
 // Where others wake it, and entries that wait say when they are due, a look without a cause is rare.
-const alonePollMs = 15 * 60_000;
+const pollMs = 15 * 60_000;
 // The pause after a failure, or after a look that took so long that leased entries were not begun.
 const retryAfterMs = 1_000;
 const stalledAfterMs = 30_000;
@@ -59,8 +56,6 @@ export interface OutboxOptions {
   readonly receivers: readonly OutboxReceiver[];
   /** Forms what a receiver that forgets is sent again, leased in the outbox; null: nothing (alerting/notify/notifier.ts). */
   readonly resend: (receiver: string, lease: OutboxLease) => Promise<Notification | null>;
-  /** Other processes change the queue without waking it [true]. */
-  readonly looksForOthers?: boolean;
   /** Called when answers are stored [not called]. */
   readonly onAnswered?: () => void;
 }
@@ -82,7 +77,7 @@ interface Answer {
  * and leases what may begin; then it begins that. A delivery that ends wakes the loop.
  */
 export function createOutbox(options: OutboxOptions): Outbox {
-  const { store, clock, metrics, owner, looksForOthers = true } = options;
+  const { store, clock, metrics, owner } = options;
   const logger = options.logger.child({ room: "outbox" });
   const loop = createLoop({
     clock,
@@ -122,7 +117,6 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const asked = { atMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
     const free = [...lanes.values()].filter((lane) => lane.free() > 0);
     const waiting = free.length === 0 ? nothing : await store.outbox.waitingFor(free.map(nameOf), clock.nowMs());
-    const isEmpty = free.length === lanes.size && waiting.size === 0;
     const hasAnswers = answers.length > 0;
     const leased = await exchange(
       free.filter((lane) => waiting.get(nameOf(lane))?.isDue === true && lane.free() > 0).map(claimOf),
@@ -134,14 +128,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
       return lane === undefined ? [] : [track(deliver(entry, lane))];
     });
     // An answer that was stored has changed what waits.
-    return { begun, waitMs: hasAnswers ? 0 : waitFor(waiting, isEmpty) };
+    return { begun, waitMs: hasAnswers ? 0 : waitFor(waiting) };
   }
 
   /** What is due and was not leased waits for a delivery, which wakes the loop when it ends, or for the next that is due. */
-  function waitFor(waiting: ReadonlyMap<string, Waiting>, isEmpty: boolean): number {
-    const longestMs = looksForOthers ? (isEmpty ? emptyPollMs : pollMs) : alonePollMs;
+  function waitFor(waiting: ReadonlyMap<string, Waiting>): number {
     const dueMs = [...waiting.values()].map(({ nextInMs }) => nextInMs);
-    return Math.min(longestMs, ...dueMs, ...[...lanes.values()].map((lane) => lane.waitMs()));
+    return Math.min(pollMs, ...dueMs, ...[...lanes.values()].map((lane) => lane.waitMs()));
   }
 
   function claimOf(lane: Lane): OutboxClaim {

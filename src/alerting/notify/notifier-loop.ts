@@ -1,12 +1,9 @@
 import { createLoop, type Loop } from "../../base/loop.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Clock } from "../../base/time.ts";
-import type { Store } from "../../store/store.ts";
 import type { AlertingSettings } from "../settings.ts";
 import type { Notifier } from "./notifier.ts";
 
-// Another process may make a silence, which nothing says here: it waits no longer than this to be seen.
-const othersEveryMs = 10_000;
 // What is due, and what changes that, is known.
 const longestWaitMs = 15 * 60_000;
 // A fleet verdict begins with what fires, before any group is due; of a burst one look a second is enough for that.
@@ -29,24 +26,21 @@ export interface NotifierLoopOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly settings: () => Pick<AlertingSettings, "groupWaitMs">;
-  /** Other processes change the alerts and silences of a shared store without waking this loop. */
-  readonly store: Pick<Store, "isShared">;
 }
 
 /** Creates the loop over the notifier. */
 export function createNotifierLoop(options: NotifierLoopOptions): NotifierLoop {
   const { notifier, clock, logger, settings } = options;
-  const everyMs = options.store.isShared ? othersEveryMs : longestWaitMs;
   let failure: unknown = null;
   const loop = createLoop({
     clock,
-    everyMs,
+    everyMs: longestWaitMs,
     retryAfterMs: failureWaitMs,
     stalledAfterMs,
     followsWallClock: true,
     runOnce: async () => {
       const { nextAtMs } = await notifier.runOnce();
-      return nextAtMs === null ? everyMs : Math.min(Math.max(nextAtMs - clock.nowMs(), 0), everyMs);
+      return nextAtMs === null ? longestWaitMs : Math.min(Math.max(nextAtMs - clock.nowMs(), 0), longestWaitMs);
     },
     onError: (error) => {
       if (loop.signal.aborted) failure = error;

@@ -1,5 +1,4 @@
 import { PostgresAdapter, sql, type Kysely, type RawBuilder } from "kysely";
-import { createSystemClock, type Clock } from "../../base/time.ts";
 
 /** Column types that both databases know. */
 export type ValueType = "bigint" | "text" | "double precision" | "bytea";
@@ -104,15 +103,9 @@ export function dialectOf<Schema>(db: Kysely<Schema>): StoreDialect {
 /** Does work after the work before it has ended. */
 export type Turns = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** The adapter of a PostgreSQL whose work is paced by the clock of its process. */
-export class ClockedPostgresAdapter extends PostgresAdapter {
-  readonly clock: Clock;
+/** The adapter of a PostgreSQL whose transactions come one after the other. */
+export class TurnsPostgresAdapter extends PostgresAdapter {
   #last: Promise<unknown> = Promise.resolve();
-
-  constructor(clock: Clock) {
-    super();
-    this.clock = clock;
-  }
 
   readonly takeTurn: Turns = (work) => {
     const turn = this.#last.then(work);
@@ -121,16 +114,10 @@ export class ClockedPostgresAdapter extends PostgresAdapter {
   };
 }
 
-/** Returns the clock by which work on a connection or transaction is tried again. */
-export function clockOf<Schema>(db: Kysely<Schema>): Clock {
-  const { adapter } = db.getExecutor();
-  return adapter instanceof ClockedPostgresAdapter ? adapter.clock : createSystemClock();
-}
-
 /** Returns what transactions wait for; SQLite's connection itself has one at a time. */
 export function turnsOf<Schema>(db: Kysely<Schema>): Turns {
   const { adapter } = db.getExecutor();
-  return adapter instanceof ClockedPostgresAdapter ? adapter.takeTurn : (work) => work();
+  return adapter instanceof TurnsPostgresAdapter ? adapter.takeTurn : (work) => work();
 }
 
 /**

@@ -1,10 +1,9 @@
 import { Kysely, PostgresDialect } from "kysely";
-import { createSystemClock } from "../../base/time.ts";
 import { postgresPlace } from "../../base/postgres-url.ts";
-import { ClockedPostgresAdapter } from "./dialect.ts";
+import { TurnsPostgresAdapter } from "./dialect.ts";
 import { Fence } from "./fence.ts";
 import type { PostgresLocation } from "./location.ts";
-import { createPostgresPool, patientTimeoutMs, type PostgresPoolOptions, type StorePool } from "./postgres-pool.ts";
+import { createPostgresPool, patientTimeoutMs, type StorePool } from "./postgres-pool.ts";
 import type { PlainDb, PlainTables } from "../schema.ts";
 
 /** Opens separate connections for long writes of events; connects on first use. The schema must exist; `destroy` closes them. */
@@ -14,18 +13,15 @@ export function openPostgresEvents(
 ): PlainDb {
   const fence = new Fence(postgresPlace(location.url.reveal()), epoch);
   const timeoutMs = staging === "disk" ? { timeoutMs: patientTimeoutMs } : {};
-  return databaseOver<PlainTables>(createPostgresPool({ ...location, ...timeoutMs, fence }), {});
+  return databaseOver<PlainTables>(createPostgresPool({ ...location, ...timeoutMs, fence }));
 }
 
-/** Creates a database over a pool; work on it is tried again by `retryClock`. */
-export function databaseOver<Schema>(
-  pool: StorePool,
-  { retryClock = createSystemClock() }: Pick<PostgresPoolOptions, "retryClock">,
-): Kysely<Schema> {
-  class ClockedPostgresDialect extends PostgresDialect {
-    override createAdapter(): ClockedPostgresAdapter {
-      return new ClockedPostgresAdapter(retryClock);
+/** Creates a database over a pool. */
+export function databaseOver<Schema>(pool: StorePool): Kysely<Schema> {
+  class TurnsPostgresDialect extends PostgresDialect {
+    override createAdapter(): TurnsPostgresAdapter {
+      return new TurnsPostgresAdapter();
     }
   }
-  return new Kysely<Schema>({ dialect: new ClockedPostgresDialect({ pool }) });
+  return new Kysely<Schema>({ dialect: new TurnsPostgresDialect({ pool }) });
 }

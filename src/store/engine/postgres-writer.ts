@@ -40,7 +40,7 @@ export async function takeWriterRow({ location, fence, ...options }: TakeRowOpti
   // The machine's: the row is of the real world, whatever the clock of a test says.
   const clock = createSystemClock();
   const pool = createPostgresPool({ ...location, poolSize: 1, timeoutMs: answerWithinMs });
-  const db = databaseOver<WriterTables>(pool, {});
+  const db = databaseOver<WriterTables>(pool);
   const holder = holderName();
   const deadlineMs = clock.monotonicMs() + withinMs;
   let sureUntilMs = -Infinity;

@@ -13,7 +13,6 @@ const budgetMs = 250;
 export const decidingTables = [
   "meta",
   "checks",
-  "owners",
   "runs",
   "check_reports",
   "alerts",

@@ -4,7 +4,6 @@ import { FlatlineError } from "../../base/errors.ts";
 import { holdHeap, releaseHeap } from "../../base/heap-growth.ts";
 import { latestInstantMs } from "../../base/instant.ts";
 import type { Clock } from "../../base/time.ts";
-import { takeTransactionLock } from "../engine/advisory-lock.ts";
 import { dialectOf } from "../engine/dialect.ts";
 import type { StoreLocation } from "../engine/location.ts";
 import type { PlainDb } from "../schema.ts";
@@ -107,8 +106,6 @@ async function importInputs(
       signal,
       onRows: (rows) => progress({ phase: "writing", rows, totalRows: received }),
     });
-    // Imports run one after the other from here to the commit: when two have the same content, the later one sees the earlier.
-    await takeTransactionLock(transaction, "event files");
     if (!again) await refuseKnownFiles(transaction, files);
     await registerFiles(transaction, files, importId, clock.nowMs());
     return duplicates;

@@ -1,30 +1,22 @@
 import { checkKey } from "../../contract/check-key.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { CheckKey, CheckState } from "./check-state.ts";
-import type { CommittedRun, StoredChecks } from "./checks.ts";
+import type { CommittedRun, StoredCheck } from "./checks.ts";
 
 /** The last state of every check, in memory: what the table `checks` holds, and nothing else. */
 export class Board {
   readonly #ids = new Map<string, number>();
   readonly #states = new Map<number, CheckState>();
-  /** The last commit of each owner that is on the board. */
-  #seqs: ReadonlyMap<number, number> = new Map();
 
-  /** Takes over what was read, and returns the states that were not on the board. */
-  learn({ checks, seqs }: StoredChecks): CheckState[] {
-    const changed: CheckState[] = [];
+  /** Takes over what was read. */
+  learn(checks: readonly StoredCheck[]): void {
     for (const { checkId, check, slug, state } of checks) {
       this.name(checkId, { check, slug });
-      const known = this.#states.get(checkId);
-      if (state === null || (known?.ownerId === state.ownerId && known.seq === state.seq)) continue;
-      this.#states.set(checkId, state);
-      changed.push(state);
+      if (state !== null) this.#states.set(checkId, state);
     }
-    this.#seqs = seqs;
-    return changed;
   }
 
-  /** Takes over a commit of this process. */
+  /** Takes over a commit. */
   apply(runs: readonly CommittedRun[]): void {
     for (const { checkId, state } of runs) this.#states.set(checkId, state);
   }
@@ -61,10 +53,5 @@ export class Board {
     const gone = [...this.#states].filter(([, state]) => !isKept(state)).map(([checkId]) => checkId);
     for (const checkId of gone) this.#states.delete(checkId);
     return gone;
-  }
-
-  /** Returns the last commit of each owner that was read. */
-  known(): ReadonlyMap<number, number> {
-    return this.#seqs;
   }
 }

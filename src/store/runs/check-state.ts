@@ -8,11 +8,8 @@ export interface CheckKey {
   readonly slug: string;
 }
 
-/** The commit of a run, and what it was for. */
+/** What a run was for. */
 export interface RunOrigin {
-  /** The process that ran it, and its commit. */
-  readonly ownerId: number;
-  readonly seq: number;
   readonly dueAtMs: number;
   /** Whether it was requested (POST …/run). */
   readonly isAsked: boolean;
@@ -36,8 +33,6 @@ interface Past {
 export class CheckState implements CheckKey, RunOrigin, Past {
   readonly check: CheckName;
   readonly slug: string;
-  readonly ownerId: number;
-  readonly seq: number;
   readonly dueAtMs: number;
   readonly isAsked: boolean;
   readonly severity: Severity;
@@ -55,8 +50,6 @@ export class CheckState implements CheckKey, RunOrigin, Past {
   constructor(report: CheckReport, text: string, origin: RunOrigin, past: Past) {
     this.check = report.check;
     this.slug = report.slug;
-    this.ownerId = origin.ownerId;
-    this.seq = origin.seq;
     this.dueAtMs = origin.dueAtMs;
     this.isAsked = origin.isAsked;
     this.severity = report.severity;

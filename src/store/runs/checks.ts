@@ -2,26 +2,19 @@ import { sql } from "kysely";
 import type { CheckName, CheckReport } from "../../contract/report.ts";
 import { severities } from "../../contract/severity.ts";
 import { chunksOf } from "../engine/chunks.ts";
-import type { CellValue, ValueType } from "../engine/dialect.ts";
+import { dialectOf, type CellValue, type ValueType } from "../engine/dialect.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
 import { rowStatement } from "../engine/row-statement.ts";
 import type { PlainDb } from "../schema.ts";
 import { addChecks, findChecks } from "./check-numbers.ts";
 import { isStoredReport } from "./reports.ts";
 import { CheckState, type CheckKey } from "./check-state.ts";
-import type { Owner } from "./owners.ts";
 import { pointOf } from "./run-point.ts";
 
 /** A check with its number in the tables of runs, and its last state; null: it has not run, or that cannot be read. */
 export interface StoredCheck extends CheckKey {
   readonly checkId: number;
   readonly state: CheckState | null;
-}
-
-/** Checks, and the last commit of each owner, of which all of theirs is among them. */
-export interface StoredChecks {
-  readonly checks: readonly StoredCheck[];
-  readonly seqs: ReadonlyMap<number, number>;
 }
 
 /** A run of a commit, and the state that it leaves. */
@@ -38,8 +31,6 @@ const saveStates = upsert("checks", ["check_id"], {
   check_id: "bigint",
   check_name: "text",
   slug: "text",
-  owner_id: "bigint",
-  seq: "bigint",
   due_at_ms: "bigint",
   is_asked: "bigint",
   severity_since_ms: "bigint",
@@ -69,66 +60,38 @@ export function createCheckTable(db: PlainDb) {
     /** Returns the numbers of these checks by checkKey; none for one that was never configured. */
     findChecks: (keys: readonly CheckKey[]): Promise<ReadonlyMap<string, number>> => findChecks(db, keys),
     /** Returns all checks. */
-    load: async (): Promise<StoredChecks> => {
-      const seqs = await readSeqs(db);
-      // Read after the commits were: no commit is missing, and one that came meanwhile is read again.
-      return { checks: await readChecks(db, sql`1 = 1`), seqs };
-    },
-    /** Returns the checks that owners other than `ownId` ran after the known commits, by owner; all of an unknown owner. */
-    checksAfter: async (known: ReadonlyMap<number, number>, ownId: number): Promise<StoredChecks> => {
-      const seqs = await readSeqs(db);
-      // A server gives rows in any order; what is asked about them does not depend on it.
-      const changed = [...seqs]
-        .filter(([ownerId, seq]) => ownerId !== ownId && seq > (known.get(ownerId) ?? 0))
-        .toSorted(([left], [right]) => left - right);
-      if (changed.length === 0) return { checks: [], seqs };
-      const after = changed.map(([ownerId]) => sql`(owner_id = ${ownerId} and seq > ${known.get(ownerId) ?? 0})`);
-      return { checks: await readChecks(db, sql.join(after, sql` or `)), seqs };
-    },
-    /**
-     * Stores a commit of runs, at most one of each check; `fenced` if the owner's epoch has ended, `present` if the same commit
-     * was stored before and only the answer was lost.
-     */
-    commit: (
-      { ownerId, epoch }: Owner,
-      seq: number,
-      runs: readonly CommittedRun[],
-    ): Promise<"stored" | "present" | "fenced"> =>
+    load: (): Promise<readonly StoredCheck[]> => readChecks(db),
+    /** Stores runs, at most one of each check, and the states that they leave. */
+    commit: (runs: readonly CommittedRun[]): Promise<void> =>
       inTransaction(db, async (db) => {
-        // Locks the owner's row until the end of the transaction. Without the lock, a suspended process can still write after
-        // another one has raised the epoch (169 rows in 150 takeovers under load, measured 2026-11).
-        const { numAffectedRows = 0n } = await sql`
-          update owners set seq = ${seq} where owner_id = ${ownerId} and epoch = ${epoch} and seq < ${seq}`.execute(db);
-        if (numAffectedRows === 0n) {
-          const { rows } = await sql`select 1 from owners where owner_id = ${ownerId} and epoch = ${epoch}`.execute(db);
-          return rows.length > 0 ? "present" : "fenced";
-        }
         await saveStates(db, runs.map(stateCells));
         await addRuns(db, runs.map(runCells));
-        return "stored";
       }),
+    /** Returns whether a commit of these runs was stored, of which only the answer was lost. */
+    isStored: async ([run]: readonly CommittedRun[]): Promise<boolean> => {
+      if (run === undefined) return true;
+      // A commit whose connection was lost may not have ended yet.
+      const { rows } = await sql<Pick<CheckRow, "due_at_ms" | "report">>`
+        select due_at_ms, report from checks where check_id = ${run.checkId} ${dialectOf(db).lock("for update")}`.execute(
+        db,
+      );
+      return rows[0]?.report === run.state.text && rows[0].due_at_ms === run.state.dueAtMs;
+    },
     /** Deletes the last states of checks that are no longer configured; their history stays. */
     forget: async (checkIds: readonly number[]): Promise<void> => {
       for (const slice of chunksOf(checkIds)) {
         const ids = sql.join(slice);
-        await sql`update checks set owner_id = null, seq = null, report = null, last_result = null
+        await sql`update checks set report = null, last_result = null
           where check_id in (${ids})`.execute(db);
       }
     },
   };
 }
 
-async function readSeqs(db: PlainDb): Promise<Map<number, number>> {
-  const rows = await db.selectFrom("owners").select(["owner_id", "seq"]).execute();
-  return new Map(rows.map(({ owner_id, seq }) => [owner_id, seq]));
-}
-
 interface CheckRow {
   readonly check_id: number;
   readonly check_name: CheckName;
   readonly slug: string;
-  readonly owner_id: number | null;
-  readonly seq: number | null;
   readonly due_at_ms: number;
   readonly is_asked: number;
   readonly severity_since_ms: number;
@@ -138,10 +101,10 @@ interface CheckRow {
   readonly kept_digest: string | null;
 }
 
-async function readChecks(db: PlainDb, where: ReturnType<typeof sql>): Promise<StoredCheck[]> {
+async function readChecks(db: PlainDb): Promise<StoredCheck[]> {
   const { rows } = await sql<CheckRow>`
-    select check_id, check_name, slug, owner_id, seq, due_at_ms, is_asked, severity_since_ms, report, last_result,
-      kept_at_ms, kept_digest from checks where ${where}`.execute(db);
+    select check_id, check_name, slug, due_at_ms, is_asked, severity_since_ms, report, last_result, kept_at_ms, kept_digest
+    from checks`.execute(db);
   return rows.map((row) => ({ checkId: row.check_id, check: row.check_name, slug: row.slug, state: readState(row) }));
 }
 
@@ -150,8 +113,7 @@ function readState(row: CheckRow): CheckState | null {
   if (row.report === null || report === null) return null;
   const isResult = report.kind === "result";
   const result = isResult ? report : readReport(row.last_result);
-  const { owner_id: ownerId, seq, due_at_ms: dueAtMs } = row;
-  const origin = { ownerId: ownerId ?? 0, seq: seq ?? 0, dueAtMs, isAsked: row.is_asked !== 0 };
+  const origin = { dueAtMs: row.due_at_ms, isAsked: row.is_asked !== 0 };
   return new CheckState(report, row.report, origin, {
     severitySinceMs: row.severity_since_ms,
     resultText: result === null ? null : isResult ? row.report : row.last_result,
@@ -168,8 +130,8 @@ function readReport(text: string | null): CheckReport | null {
 }
 
 function stateCells({ checkId, state }: CommittedRun): CellValue[] {
-  const { check, slug, ownerId, seq, dueAtMs, isAsked, severitySinceMs, text, resultText, kept } = state;
-  const cells = [checkId, check, slug, ownerId, seq, dueAtMs, Number(isAsked), severitySinceMs];
+  const { check, slug, dueAtMs, isAsked, severitySinceMs, text, resultText, kept } = state;
+  const cells = [checkId, check, slug, dueAtMs, Number(isAsked), severitySinceMs];
   return [...cells, text, resultText === text ? null : resultText, kept?.atMs ?? null, kept?.digest ?? null];
 }
 

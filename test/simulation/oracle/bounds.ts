@@ -52,15 +52,10 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     // Numbers of what is configured.
     schema_version: 1,
     checks: organizations,
-    shards: 64,
     writer: 1,
     receiver_pauses: receivers,
-    // One of each life, and of each doubt whether the store has taken a commit, of which there may be some within an hour. Those
-    // that have ended go after the hour in which others have run their checks.
-    owners: 16,
     // Folded after each hour.
     runs: 4 * runsAnHour,
-    run_requests: organizations,
     // The history: a row for each check and hour, a report where something changed.
     hours: organizations * hours,
     check_reports: runs + organizations * hours,
@@ -216,9 +211,7 @@ export class BoundOracle {
       // Of a gate that one of these opens, with the notification of its end.
       act_notices: late,
       [waiting]: receivers * (live + late),
-      owners: 1,
       runs: 2 * runsAnHour,
-      run_requests: 0,
       receiver_pauses: 0,
     };
     for (const [table, most] of Object.entries(atRest)) {

@@ -6,7 +6,6 @@ import { createSystemClock } from "../../../src/base/time.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { Board } from "../../../src/store/runs/board.ts";
 import { CheckState } from "../../../src/store/runs/check-state.ts";
-import type { Owner } from "../../../src/store/runs/owners.ts";
 import { alertIdOf, reportOf, runNumberOf, slugs } from "./crash-runs.ts";
 
 const [path = "", owner = "", nowText = ""] = process.argv.slice(2);
@@ -17,32 +16,27 @@ const clock = createSystemClock();
 
 interface Part {
   readonly board: Board;
-  readonly runOwner: Owner;
 }
 
 async function takePart(): Promise<Part> {
   await store.takeWriter();
   const board = new Board();
   board.learn(await store.runs.load());
-  const runOwner = await store.owners.register({ nowMs, leaseUntilMs });
-  await store.owners.balance(runOwner, { nowMs, isAlone: true, renewedUntilMs: nowMs });
   const ids = await store.runs.addChecks(slugs.map((slug) => ({ check, slug })));
   for (const slug of slugs) board.name(ids.get(`${check} ${slug}`) ?? 0, { check, slug });
-  return { board, runOwner };
+  return { board };
 }
 
 /** Everything of it carries the number of the run, so that a half of it would be seen. */
-async function record({ board, runOwner }: Part, slug: string): Promise<number> {
+async function record({ board }: Part, slug: string): Promise<number> {
   const number = runNumberOf(board.state(check, slug)?.lastReport ?? null) + 1;
   const report = reportOf(slug, number);
   const { severity, finishedAtMs } = report;
   const checkId = board.idOf({ check, slug }) ?? 0;
-  const seq = runOwner.seq + 1;
-  const run = { ownerId: runOwner.ownerId, seq, dueAtMs: report.startedAtMs, isAsked: false };
+  const run = { dueAtMs: report.startedAtMs, isAsked: false };
   const runs = [{ checkId, report, state: CheckState.after(board.stateOf(checkId), report, run) }];
   await store.transaction(async (parts) => {
-    const committed = await parts.runs.commit(runOwner, seq, runs);
-    if (committed !== "stored") throw new Error(`the owner of the store was ${committed}`);
+    await parts.runs.commit(runs);
     await parts.runs.keepReports([{ ...report, checkId }]);
     const atMs = finishedAtMs;
     const alert = { id: alertIdOf(slug), check, slug, kind: "verdict", severity, reason: "test" } as const;
@@ -63,7 +57,6 @@ async function record({ board, runOwner }: Part, slug: string): Promise<number> 
     const due = { createdAtMs: nowMs, notBeforeMs: nowMs };
     await parts.outbox.enqueue({ id, receiver: "ops", ...due, subjects: [alert.id], payload: String(number) });
   });
-  runOwner.seq = seq;
   board.apply(runs);
   return number;
 }

@@ -3,7 +3,6 @@ import { createSilentLogger } from "../../../src/base/logger.ts";
 import type { CheckReport } from "../../../src/contract/report.ts";
 import { Board } from "../../../src/store/runs/board.ts";
 import { createHistory, type History } from "../../../src/store/runs/history.ts";
-import type { Owner } from "../../../src/store/runs/owners.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { VirtualClock } from "../virtual-clock.ts";
 import { quietSettings } from "../quiet-settings.ts";
@@ -12,7 +11,6 @@ import { quietSettings } from "../quiet-settings.ts";
 export interface RunProcess {
   readonly board: Board;
   readonly history: History;
-  readonly owner: Owner;
   readonly recorder: Recorder;
   /** Records runs of the test's making, each in a commit of its own, in order. */
   record(...reports: readonly CheckReport[]): Promise<void>;
@@ -20,9 +18,7 @@ export interface RunProcess {
   fold(): Promise<void>;
 }
 
-const leaseMs = 60_000;
-
-/** A process that begins now; it takes no shards, and decides no alerts unless `over` has settings. */
+/** A process that begins now; it decides no alerts unless `over` has settings. */
 export async function createRunProcess(
   store: Store,
   clock: Pick<VirtualClock, "nowMs" | "monotonicMs" | "sleep">,
@@ -30,14 +26,11 @@ export async function createRunProcess(
 ): Promise<RunProcess> {
   const board = new Board();
   board.learn(await store.runs.load());
-  const nowMs = clock.nowMs();
-  const owner = await store.owners.register({ nowMs, leaseUntilMs: nowMs + leaseMs });
   const recorder = createRecorder({
     // Each run is recorded alone, at an instant of the test.
     store: { ...store, commitPauseMs: 0 },
     board,
-    owner: () => owner,
-    distrust: () => undefined,
+    onDoubt: () => undefined,
     clock: clock as RecorderOptions["clock"],
     logger: createSilentLogger(),
     newId: () => crypto.randomUUID(),
@@ -49,12 +42,11 @@ export async function createRunProcess(
   return {
     board,
     history: createHistory(store.runs),
-    owner,
     recorder,
     record: async (...reports) => {
       for (const report of reports) {
         const { check, slug, startedAtMs } = report;
-        const run = { check, slug, dueAtMs: startedAtMs, isAsked: false, owner };
+        const run = { check, slug, dueAtMs: startedAtMs, isAsked: false };
         await recordRun(recorder, { run, report, nextDueAtMs: startedAtMs + 300_000 });
       }
     },

@@ -48,11 +48,10 @@ export async function createFastStore(): Promise<FastStore> {
         createEvents: (events: PlainDb) => createEventStore(events, null),
       } as const;
       return {
-        isShared: false,
+        isRemote: false,
         commitPauseMs: 0,
         ...createParts(db, options),
         transaction: (work) => db.transaction().execute((transaction) => work(createParts(transaction, options))),
-        exclusively: (_name, work) => work(),
         takeWriter: async () => soleWriter,
         nowMs: async () => clock.nowMs(),
         bytes: async () => 0,

@@ -1,0 +1,79 @@
+import { FlatlineError, asFlatlineError } from "../base/errors.ts";
+import { createLoop } from "../base/loop.ts";
+import type { Logger } from "../base/logger.ts";
+import { secondMs, type Clock } from "../base/time.ts";
+import type { Board } from "../store/runs/board.ts";
+import type { Store } from "../store/store.ts";
+import type { Writer } from "../store/writer.ts";
+
+/** Whether the board is what the store has: after a commit of unknown end it is read again before anything is begun. */
+export interface LastStates {
+  /** Fills the board. */
+  start(): Promise<void>;
+  /** Whether a run may begin: the board is right, and no other process writes to the store. */
+  areKnown(): boolean;
+  /** It is unknown whether the store has taken a commit. */
+  doubt(): void;
+  /** @throws what keeps the store from being written */
+  stop(): Promise<void>;
+}
+
+export interface LastStatesOptions {
+  readonly store: Pick<Store, "runs">;
+  readonly writer: Pick<Writer, "isSure" | "renew">;
+  readonly board: Board;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Called after the board was read again. */
+  readonly onRead: () => void;
+}
+
+const retryAfterMs = secondMs;
+
+/** Creates them for a board that is empty. */
+export function createLastStates({ store, writer, board, clock, ...options }: LastStatesOptions): LastStates {
+  const logger = options.logger.child({ room: "monitor" });
+  const loop = createLoop({
+    clock,
+    everyMs: Infinity,
+    firstAfterMs: Infinity,
+    retryAfterMs,
+    runOnce: readAgain,
+    onError: note,
+  });
+  /** Why the board may be wrong; null: it is not. */
+  let doubted: FlatlineError | null = null;
+
+  async function readAgain(): Promise<void> {
+    if (doubted === null) return;
+    // A full disk can be read: nothing is begun before the store takes what comes of it.
+    await writer.renew();
+    board.learn(await store.runs.load());
+    doubted = null;
+    options.onRead();
+  }
+
+  function note(error: unknown): void {
+    doubted = asFlatlineError(error);
+    logger.debug({ err: error }, "last states could not be read, trying again");
+  }
+
+  return {
+    start: async () => {
+      board.learn(await store.runs.load());
+      loop.start();
+    },
+    areKnown: () => doubted === null && writer.isSure(),
+    doubt: () => {
+      if (doubted === null) logger.warn({}, "it is not known what the store has taken, reading it again");
+      doubted ??= new FlatlineError("store_unusable", "it is not known what the store has taken");
+      loop.wake();
+    },
+    stop: async () => {
+      await loop.stop();
+      if (doubted !== null) throw doubted;
+      // The exit code says whether the store could be written, also where nothing was under way.
+      await writer.renew();
+    },
+  };
+}
