@@ -256,6 +256,19 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
   });
 
   describe("an act on an incident", () => {
+    it("of many organizations does what was foreseen, also to a gate that two of its alerts hold", async () => {
+      const slugs = Array.from({ length: 201 }, (_, index) => `org-${index}`);
+      await open({ slugs });
+      await Promise.all(slugs.map((slug) => world.run(slug, "fail")));
+      await world.advance(minuteMs);
+      await world.run("org-0", "fail", { check: "sentinel" });
+      const act = { kind: "judge", verdict: "real", comment: null } as const;
+
+      const foreseen = await world.actOn(1, act, { isDryRun: true });
+      expect(foreseen.gatesOpened).toContain("org-0");
+      expect(await world.actOn(1, act)).toEqual(foreseen);
+    });
+
     it("is done to each member that fires, once", async () => {
       await open();
       await world.run("a", "fail");
