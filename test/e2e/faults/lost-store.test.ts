@@ -1,11 +1,11 @@
-import { cp, open, rename, rm, truncate, writeFile } from "node:fs/promises";
+import { open, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from "vitest";
 
 import { eventsPathOf } from "../../../src/store/engine/location.ts";
-import { fullDisks } from "../../support/store/full-disk.ts";
+import { fullDiskSkipReason, makeFullDisk } from "../../support/store/full-disk.ts";
 import { startHttpSink, type HttpSink } from "../../support/far-side/http-sink.ts";
 import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
 import { eventually, runProgram, startDaemon, type Daemon } from "../../support/program/program.ts";
@@ -78,12 +78,6 @@ describe("a store that is lost while a daemon runs on it", () => {
 
   it.each([
     ["deleted", "the store was deleted", () => rm(path)],
-    [
-      "replaced",
-      "the store was replaced by another file",
-      () => cp(path, `${path}.copy`).then(() => rename(`${path}.copy`, path)),
-    ],
-    ["overwritten", "the store is damaged", () => overwrite(path)],
     // What a statement meets first beyond the end is damage, or an error of the disk.
     ["cut off", /the store (?:is damaged|cannot be used: the disk has)/, () => truncate(path, 0)],
   ])(
@@ -149,11 +143,11 @@ describe("a store that is lost while a daemon runs on it", () => {
   });
 });
 
-describe.each(fullDisks)("a store that fails again and again, while $name", (way) => {
-  const reason = way.skipReason === null ? "" : ` (skipped: ${way.skipReason})`;
+describe("a store that fails again and again, while the disk is full", () => {
+  const reason = fullDiskSkipReason === null ? "" : ` (skipped: ${fullDiskSkipReason})`;
 
-  it.skipIf(way.skipReason !== null)(`is neither healthy nor ready until there is room${reason}`, async () => {
-    await using disk = await way.make();
+  it.skipIf(fullDiskSkipReason !== null)(`is neither healthy nor ready until there is room${reason}`, async () => {
+    await using disk = await makeFullDisk();
     await writeFile(join(disk.path, "flatline.yaml"), configuration());
     await using daemon = await startDaemon([], { cwd: disk.path });
     const silence = (): Promise<Response> =>
@@ -163,7 +157,7 @@ describe.each(fullDisks)("a store that fails again and again, while $name", (way
         body: JSON.stringify({ slug: "acme", endsAt: "2090-01-01T00:00:00Z", comment: "planned" }),
       });
 
-    await disk.fill(daemon.pid);
+    await disk.fill();
 
     await eventually(() => areUnwell(daemon), 40_000);
     const told = await daemon.untilLogged("store is lost or cannot be used");
@@ -174,7 +168,7 @@ describe.each(fullDisks)("a store that fails again and again, while $name", (way
       message: expect.stringMatching(/^the store cannot be used: the disk /),
     });
 
-    await disk.free(daemon.pid);
+    await disk.free();
 
     // Not as long as failures are remembered without a commit, which is two minutes.
     await eventually(() => isWell(daemon), 30_000);

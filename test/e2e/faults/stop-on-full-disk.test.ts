@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { secondMs } from "../../../src/base/time.ts";
 import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
-import { fullDisks, type FullDiskWay } from "../../support/store/full-disk.ts";
+import { fullDiskSkipReason, makeFullDisk } from "../../support/store/full-disk.ts";
 import { startHttpSink } from "../../support/far-side/http-sink.ts";
 import { eventually, startDaemon, stopProgram, type ProgramEnd } from "../../support/program/program.ts";
 import { startScriptedUpstream } from "../../support/far-side/scripted-upstream.ts";
@@ -22,7 +22,7 @@ async function statusOf(url: string): Promise<number> {
 }
 
 /** Stops a daemon whose disk has become full while it held a lease; what has a lease hangs until the stop gives it up. */
-async function stopOnFullDisk(way: FullDiskWay, lease: Lease): Promise<ProgramEnd> {
+async function stopOnFullDisk(lease: Lease): Promise<ProgramEnd> {
   const upstream = await startScriptedUpstream();
   upstream.otherwise(() => {
     if (lease === "of a check") return { kind: "hang" };
@@ -30,7 +30,7 @@ async function stopOnFullDisk(way: FullDiskWay, lease: Lease): Promise<ProgramEn
   });
   const receiver = await startHttpSink(() => undefined);
   const monitor = await startHttpSink((response) => response.end());
-  await using disk = await way.make();
+  await using disk = await makeFullDisk();
   await writeFile(
     join(disk.path, "flatline.yaml"),
     `
@@ -49,7 +49,7 @@ storage: { path: flatline.db }
   if (lease !== "of a check") await daemon.untilLogged("severity changed");
   if (lease === "of a delivery") await eventually(() => receiver.requests.length === 1);
   await eventually(() => monitor.requests.length > 0);
-  await disk.fill(daemon.pid);
+  await disk.fill();
   if (lease.startsWith("none,")) await daemon.untilLogged("run was not recorded, will be run again");
 
   const stopped = stopProgram(daemon);
@@ -67,16 +67,14 @@ storage: { path: flatline.db }
   return end;
 }
 
-describe.each(fullDisks)("SIGTERM while $name", (way) => {
-  const reason = way.skipReason === null ? "" : ` (skipped: ${way.skipReason})`;
+const reason = fullDiskSkipReason === null ? "" : ` (skipped: ${fullDiskSkipReason})`;
 
-  // Each stop writes: it gives its checks back to whoever starts next.
-  it
-    .skipIf(way.skipReason !== null)
-    .each(["none", "of a check", "of a delivery", "none, after a run was not recorded"] as const)(
-    `ends with 74 when the lease held is: %s${reason}`,
+// Each stop writes: it gives its checks back to whoever starts next.
+describe.skipIf(fullDiskSkipReason !== null)(`SIGTERM while the disk is full${reason}`, () => {
+  it.each(["none", "of a check", "of a delivery", "none, after a run was not recorded"] as const)(
+    "ends with 74 when the lease held is: %s",
     async (lease) => {
-      expect(await stopOnFullDisk(way, lease)).toMatchObject({ exitCode: 74 });
+      expect(await stopOnFullDisk(lease)).toMatchObject({ exitCode: 74 });
     },
   );
 });
