@@ -6,8 +6,8 @@ import type { ExpositionBody } from "../../src/metrics/exposition-body.ts";
 import type { CheckSeriesInput, FleetGauges } from "../../src/metrics/metrics.ts";
 import { evaluateSpike, type SpikeResult } from "../../src/spike/spike.ts";
 
-// Thirty series of each organization, as the daemon has of an ok one with stored events: its severity, counts, thresholds
-// and findings, its runs and when they were, its gate and its share of false deaths.
+// Twenty-nine series of each organization, as the daemon has of an ok one with stored events: its severity, counts, thresholds
+// and findings, its runs and when they were, and its gate.
 // A fleet on the default schedule of 5 minutes, scraped every 15 seconds: so many have run since the last scrape.
 const changedShare = 1 / 20;
 
@@ -15,7 +15,6 @@ const check = "dead-asset-spike" as const;
 const startedAtMs = Date.UTC(2026, 10, 21);
 const scrapeIntervalMs = 15_000;
 const runIntervalMs = 300_000;
-const falseDeathRatio = 0.125;
 const noFleet = {
   alerts: [],
   outbox: [],
@@ -84,7 +83,6 @@ export function flatlineSeries(count: number): BenchSeries {
   const all = Array.from({ length: count }, (_, organization) => organization);
   for (const one of all) {
     metrics.checks.set(input(one, 0));
-    metrics.falseDeathRatio(check, slugOf(one), falseDeathRatio);
   }
   const gates = all.map((one) => ({ slug: slugOf(one), heldSinceMs: null }));
   let round = 0;

@@ -193,7 +193,7 @@ export async function startApp(
     readConfig,
   });
 
-  const evidence = createEvidenceParts({ store, runtime, clock, logger, metrics });
+  const evidence = createEvidenceParts({ store, runtime, clock, logger });
   const looks = createLooks({
     store,
     clock,
@@ -281,7 +281,6 @@ export async function startApp(
   stop.work.add("view of the fleet", () => fleet.stop());
   stop.work.add("maintenance", () => maintenance.stop());
   stop.work.add("second opinions", () => looks.stop());
-  stop.work.add("evidence", () => evidence.stop());
   stop.work.add("unwatched slugs", () => unwatched.stop());
 
   // This comes before the first check runs: a second process must neither ask an upstream nor notify a receiver.
@@ -300,7 +299,6 @@ export async function startApp(
   outbox.start();
   notices.start();
   maintenance.start();
-  evidence.start();
   looks.start();
   unwatched.start();
   heartbeat.start();

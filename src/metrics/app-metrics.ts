@@ -20,7 +20,6 @@ import {
   formatValue,
 } from "./exposition.ts";
 import { renderFleet } from "./fleet-series.ts";
-import { createKeptGauge } from "./kept-gauge.ts";
 import type { FleetGauges, Metrics } from "./metrics.ts";
 import { deliveryOutcomes } from "./receiver-instruments.ts";
 
@@ -84,7 +83,6 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
   const opinionAnswers = counter(countedInstruments.opinionAnswers);
   const opinionVerdicts = counter(countedInstruments.opinionVerdicts);
   const incidentsTotal = counter(countedInstruments.incidentsTotal);
-  const falseDeathRatio = createKeptGauge(countedInstruments.falseDeathRatio);
   lag.zero({});
   if (withProcess) collectProcessMetrics(registry);
 
@@ -179,7 +177,6 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
       const known = eventStatuses.find((name) => name === status) ?? "other";
       eventsIngested.inc({ status: known }, atLeastZero(count));
     },
-    falseDeathRatio: (check, slug, ratio) => falseDeathRatio.set(check, slug, ratio),
     incidentOpened: (family) => incidentsTotal.inc({ family }),
     assetLookedAt: (answer) => opinionAnswers.inc({ answer }),
     opinionGiven: (verdict) => opinionVerdicts.inc({ verdict }),
@@ -193,12 +190,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
       setChecks(gauges.checks);
       const counted = await renderRegistry(registry, format);
       const fleet = renderFleet(gauges, (check) => checks.countFresh(check, gauges.nowMs), format);
-      const parts = [
-        textPart(counted),
-        ...falseDeathRatio.render(format),
-        ...checks.render(format, gauges.nowMs),
-        textPart(fleet + formatEnd(format)),
-      ];
+      const parts = [textPart(counted), ...checks.render(format, gauges.nowMs), textPart(fleet + formatEnd(format))];
       return encodeParts(parts, encoding);
     },
   };

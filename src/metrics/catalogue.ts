@@ -267,13 +267,6 @@ export const countedInstruments = {
     note: "Grows with the embedded source only.",
   },
   ...countedJudgementInstruments,
-  falseDeathRatio: {
-    name: "flatline_check_false_death_ratio",
-    type: "gauge",
-    labels: check,
-    help: "Share (0-1) of the deaths of the last 30 days whose asset was found alive later.",
-    note: "Embedded source only, of deaths with a known asset; absent without any. Counted again every hour.",
-  },
 } as const satisfies Record<string, Instrument>;
 
 /** Read from the store at each scrape. */

@@ -70,17 +70,6 @@ describe("the fleet's gauges", () => {
     expect(seriesValue(families, "flatline_fleet_spiking_organizations", { check: "dead-asset-spike" })).toBe(2);
   });
 
-  it("show the share of false deaths while it is known", async () => {
-    const metrics = newMetrics();
-    const ratio = async (): Promise<number | null> =>
-      seriesValue(await read(metrics), "flatline_check_false_death_ratio", { check: "dead-asset-spike", slug: "acme" });
-
-    metrics.falseDeathRatio("dead-asset-spike", "acme", 0.25);
-    expect(await ratio()).toBe(0.25);
-    metrics.falseDeathRatio("dead-asset-spike", "acme", null);
-    expect(await ratio()).toBeNull();
-  });
-
   it("show of every gate whether it is held, and since when while it is", async () => {
     const { metrics, gauges } = busyMetrics();
 

@@ -25,8 +25,6 @@ export interface Metrics {
   apiRequest(operation: string, code: string): void;
   authFailed(via: FailedVia): void;
   eventsIngested(status: string, count: number): void;
-  /** Share (0–1) of the deaths of the last 30 days that are undone; null: there is nothing to judge. */
-  falseDeathRatio(check: CheckName, slug: string, ratio: number | null): void;
   alertJudged(check: CheckName, verdict: JudgementVerdict): void;
   incidentOpened(family: string): void;
   /** Counts what the verifier said of one asset. */

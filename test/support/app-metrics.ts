@@ -63,7 +63,6 @@ export function busyMetrics(): { metrics: AppMetrics; gauges: Partial<FleetGauge
   metrics.attemptBegan("ops");
   metrics.notificationAttempt("ops", "delivered", 0.1);
   metrics.sourceRequest("dead_asset_spike", "429");
-  metrics.falseDeathRatio("dead-asset-spike", "acme", 0.25);
   metrics.alertJudged("sentinel", "checker");
   metrics.incidentOpened("deaths");
   metrics.apiRequest("list_reports", "200");

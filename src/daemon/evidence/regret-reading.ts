@@ -13,17 +13,15 @@ export interface RegretQuery {
 const mostAssets = 200_000;
 
 /**
- * False deaths among those of an interval, page by page; null when there are too many assets to count. `pause` is awaited
- * between two pages. Rejects with the signal's reason when it aborts.
+ * False deaths among those of an interval, page by page; null when there are too many assets to count. Rejects with the signal's reason when it aborts.
  */
 export async function readRegret(
   store: Pick<EvidenceStore, "assetEvents">,
   { slug, deaths, untilMs }: RegretQuery,
   signal: AbortSignal,
-  pause?: () => Promise<void>,
 ): Promise<Regret | null> {
   const counter = new RegretCounter(mostAssets);
-  for await (const page of assetEventPages(store, { slug, interval: { afterMs: deaths.afterMs, untilMs } }, pause)) {
+  for await (const page of assetEventPages(store, { slug, interval: { afterMs: deaths.afterMs, untilMs } })) {
     signal.throwIfAborted();
     for (const event of page) {
       if (event.isDeath && event.atMs > deaths.untilMs) continue;

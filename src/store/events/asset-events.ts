@@ -96,7 +96,6 @@ export async function assetEvents(db: PlainDb, query: AssetEventsQuery): Promise
 export async function* assetEventPages(
   evidence: { readonly assetEvents: (query: AssetEventsQuery) => Promise<readonly AssetEventRow[]> },
   query: Pick<AssetEventsQuery, "slug" | "interval">,
-  pause: () => Promise<void> = () => Promise.resolve(),
 ): AsyncGenerator<readonly AssetEventRow[]> {
   let after: EventPlace | null = null;
   for (;;) {
@@ -104,7 +103,6 @@ export async function* assetEventPages(
     yield page;
     if (page.length < assetEventsAPage) return;
     after = page.at(-1) ?? null;
-    await pause();
   }
 }
 

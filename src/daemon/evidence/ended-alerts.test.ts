@@ -3,81 +3,17 @@ import { describe, expect, it } from "vitest";
 import { createEventWorld, death } from "../../../test/support/store/event-store.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../../base/logger.ts";
-import { dayMs, hourMs, minuteMs, secondMs } from "../../base/time.ts";
+import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { AlertEnd } from "../../store/alerts/alerts.ts";
 import type { LivenessEvent } from "../../store/events/events.ts";
 import { createEndedAlerts } from "./ended-alerts.ts";
-import { createRegretBook } from "./regret-book.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const nowMs = Date.UTC(2026, 0, 15, 12);
 const logger = createSilentLogger();
-const dead = (atMs: number, asset: string, slug = "acme"): LivenessEvent => death(atMs, slug, { asset });
-const alive = (atMs: number, asset: string, slug = "acme"): LivenessEvent =>
-  death(atMs, slug, { asset, status: "DETECTED_AS_ALIVE" });
-
-describe("the share of false deaths", () => {
-  it("is reported for each organization, at once and again each hour", async () => {
-    await using world = await createEventWorld();
-    const clock = createVirtualClock({ startMs: nowMs });
-    const told: [string, number | null][] = [];
-    let slugs = ["acme", "globex"];
-    await world.store.events.add([
-      dead(nowMs - 31 * dayMs, "old"),
-      alive(nowMs - dayMs, "old"),
-      dead(nowMs - dayMs, "a"),
-      dead(nowMs - dayMs, "b"),
-      dead(nowMs - dayMs, "c"),
-      dead(nowMs - dayMs, "d"),
-      alive(nowMs - hourMs, "a"),
-      death(nowMs - dayMs, "globex"),
-    ]);
-    const book = createRegretBook({
-      store: world.store,
-      clock,
-      logger,
-      slugs: () => slugs,
-      onRatio: (slug, ratio) => told.push([slug, ratio]),
-    });
-    // On a busy machine the store answers after the clock has stopped: the book's short rests need it to go on.
-    const toldLength = async (): Promise<number> => {
-      await clock.advance(10);
-      return told.length;
-    };
-    book.start();
-
-    await clock.advance(10 * secondMs);
-    await expect.poll(toldLength).toBe(2);
-    expect(told.splice(0)).toEqual([
-      ["acme", 0.25],
-      ["globex", null],
-    ]);
-
-    await world.store.events.add([alive(nowMs, "b")]);
-    await clock.advance(59 * minuteMs);
-    expect(told.splice(0)).toEqual([]);
-    await clock.advance(minuteMs);
-    await expect.poll(toldLength).toBe(2);
-    expect(told.splice(0)).toEqual([
-      ["acme", 0.5],
-      ["globex", null],
-    ]);
-
-    await world.store.events.add([alive(nowMs, "c")]);
-    slugs = ["acme"];
-    await clock.advance(minuteMs);
-    await expect.poll(toldLength).toBe(1);
-    expect(told.splice(0)).toEqual([["globex", null]]);
-    await clock.advance(57 * minuteMs);
-    expect(told.splice(0)).toEqual([]);
-    await clock.advance(3 * minuteMs);
-    await expect.poll(toldLength).toBe(1);
-    expect(told.splice(0)).toEqual([["acme", 0.75]]);
-
-    await book.stop();
-    clock.assertIdle();
-  });
-});
+const dead = (atMs: number, asset: string): LivenessEvent => death(atMs, "acme", { asset });
+const alive = (atMs: number, asset: string): LivenessEvent =>
+  death(atMs, "acme", { asset, status: "DETECTED_AS_ALIVE" });
 
 describe("alerts that have ended", () => {
   const endAt = (atMs: number): AlertEnd => ({ atMs, isByRun: true });
