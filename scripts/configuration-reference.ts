@@ -26,7 +26,7 @@ export function renderReference(schema: JsonSchema): string {
     `A list. ${text(items(section("organizations")))} Beside these keys, every key of \`defaults\`.`,
     list(ownRows),
     "### `discover`",
-    "A list. `organization` has the keys of `organizations`, without `slug`.",
+    "A list.",
     list(rowsOf(items(section("discover"))).filter(({ key }) => firstName(key) === key)),
     "### `alerting`",
     list(rowsOf(section("alerting"))),

@@ -139,7 +139,6 @@ const loaders: Readonly<Record<string, LoadCommands>> = {
   config: async () => [(await import("./config.ts")).registerConfig],
   incidents: async () => [(await import("./incidents/incidents.ts")).registerIncidents],
   gate: async () => [(await import("./gate.ts")).registerGate],
-  discover: async () => [(await import("./discovery/discover.ts")).registerDiscover],
   marker: async () => [(await import("./marker.ts")).registerMarker],
   silence: async () => [(await import("./silence.ts")).registerSilence],
   notify: async () => [(await import("./notify.ts")).registerNotify],

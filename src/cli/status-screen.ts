@@ -2,6 +2,7 @@ import { formatCount } from "../base/numbers.ts";
 import { escapeControls } from "../base/unseen-text.ts";
 import type { Severity } from "../contract/severity.ts";
 import { countOf, formatLengthInProse } from "../web/parts/figures.ts";
+import { discoveryProblem } from "../web/read/discovery.ts";
 import type { DaemonStatus } from "../contract/v1/status.ts";
 
 export interface ScreenOptions {
@@ -46,6 +47,9 @@ export function renderStatus(status: DaemonStatus, { isColoured, url }: ScreenOp
     ["receivers", receiverParts(status, since, marked)],
     ["last run", [runText(status, since, marked)]],
     ["store", storeParts(status, marked)],
+    ...(status.discovery === undefined || status.discovery.length === 0
+      ? []
+      : [["discovery", discoveryParts(status.discovery, marked)] as const]),
     ...(status.unwatched === undefined || status.unwatched.length === 0
       ? []
       : [["not watched", [unwatchedText(status.unwatched)]] as const]),
@@ -106,6 +110,14 @@ function storeParts({ store }: DaemonStatus, marked: Marked): readonly string[] 
         : []
       : [marked("fail", escapeControls(store.problem))]),
   ];
+}
+
+function discoveryParts(sources: NonNullable<DaemonStatus["discovery"]>, marked: Marked): readonly string[] {
+  return sources.map((source) => {
+    const problem = discoveryProblem(source);
+    if (problem !== null) return marked("warn", escapeControls(problem));
+    return `${escapeControls(source.name)} ${countOf(source.organizations, "organization")}`;
+  });
 }
 
 function unwatchedText(slugs: readonly string[]): string {

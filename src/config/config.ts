@@ -84,7 +84,7 @@ export interface DiscoverConfig extends Pick<DiscoverInput, "name" | "refreshInt
     | { readonly kind: "url"; readonly url: Secret; readonly headers: Readonly<Record<string, Secret>> }
     /** Absolute. */
     | { readonly kind: "file"; readonly path: string };
-  /** The settings of its organizations before those of the list; the slug is empty. */
+  /** The settings of its organizations, those of `defaults`, before those of the list; the slug is empty. */
   readonly template: OrganizationConfig;
 }
 

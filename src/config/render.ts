@@ -109,8 +109,7 @@ export function describeOrganization(organization: OrganizationConfig): Readonly
   const described = writtenAs(
     organizationShape,
     { ...organization, ...schedule, schedule: pattern },
-    // The template of a discovery source has no slug.
-    { slug: organization.slug === "" ? null : organization.slug, ...Object.fromEntries(checks) },
+    Object.fromEntries(checks),
   );
   if (organization.hidden.length === 0) return described;
   const shown = plain(described);
@@ -128,10 +127,10 @@ export function shownLabels({
   return shown;
 }
 
-function describeDiscover({ location, template, ...source }: DiscoverConfig): object {
+function describeDiscover({ location, ...source }: DiscoverConfig): object {
   const place = location.kind === "file" ? { file: location.path } : location;
   const headers = location.kind === "file" || Object.keys(location.headers).length === 0 ? null : location.headers;
-  return writtenAs(discoverShape, { ...source, ...place }, { headers, organization: describeOrganization(template) });
+  return writtenAs(discoverShape, { ...source, ...place }, { headers });
 }
 
 function describeReceiver(receiver: ReceiverConfig): object {

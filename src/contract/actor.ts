@@ -76,7 +76,6 @@ export const actions = [
   "forget",
   "assets.csv",
   "discovery.change",
-  "discovery.accept",
   "sign_in",
   "sign_out",
 ] as const;

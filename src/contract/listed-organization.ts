@@ -12,3 +12,22 @@ export interface ListedOrganization {
 export type ListedThresholds = Partial<
   Readonly<Record<"windowHours" | "baselineDays" | "warnMultiplier" | "failMultiplier" | "minSpikeCount", number>>
 >;
+
+/** What an applied list changes. */
+export interface ListChange {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** How many the source lists now. */
+  readonly organizations: number;
+}
+
+/** Compares the slugs of two lists. */
+export function compareLists(before: readonly ListedOrganization[], after: readonly ListedOrganization[]): ListChange {
+  const known = new Set(before.map(({ slug }) => slug));
+  const present = new Set(after.map(({ slug }) => slug));
+  return {
+    added: [...present].filter((slug) => !known.has(slug)),
+    removed: [...known].filter((slug) => !present.has(slug)),
+    organizations: present.size,
+  };
+}

@@ -28,7 +28,7 @@ export interface DiscoveryOptions extends Omit<RefreshDeps, "signal" | "eventRet
   readonly onChange: () => Promise<void>;
 }
 
-// A command that accepts a list is followed this soon; less than the shortest interval of a refresh.
+// Less than the shortest interval of a refresh.
 const lookEveryMs = secondMs;
 // Without a source there is nothing to look at; a reload with one wakes the loop.
 const idleMs = minuteMs;

@@ -19,7 +19,7 @@ export function withDiscovered(config: Config, lists: AppliedLists): Config {
   return { ...config, organizations: [...organizations.values()] };
 }
 
-/** One organization of a source: what the source's `organization` says, and over it what the list may. */
+/** One organization of a source: what `defaults` says, and over it what the list may. */
 export function discoveredOrganization(
   { name, template }: DiscoverConfig,
   { slug, labels, timezone, schedule, thresholds }: ListedOrganization,

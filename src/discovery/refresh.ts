@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 
 import type { Logger } from "../base/logger.ts";
-import { actor } from "../contract/actor.ts";
+import type { ListChange } from "../contract/listed-organization.ts";
 import type { DiscoverConfig } from "../config/config.ts";
 import type { DiscoveryState } from "../store/discovery/discovered-lists.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
-import { applyList, type ListChange } from "./applied.ts";
+import { applyList } from "./applied.ts";
 import { readOffer, type Offer, type OfferDeps } from "./offer.ts";
 
 export interface RefreshDeps extends OfferDeps {
@@ -82,14 +82,7 @@ async function settle(
     await parts.discovery.save({ ...state, held });
     return { kind: "held", held, organizations: slugs.length };
   }
-  const change = await applyList(parts, state, {
-    before: applied ?? [],
-    after: organizations,
-    digest,
-    nowMs,
-    action: "discovery.change",
-    actor: actor(name, "discovery"),
-  });
+  const change = await applyList(parts, state, { before: applied ?? [], after: organizations, digest, nowMs });
   return { kind: "applied", change };
 }
 
@@ -134,7 +127,7 @@ function logRefresh(logger: Logger, source: string, refreshed: Refreshed): void 
       return;
     case "held": {
       const { held, organizations } = refreshed;
-      const message = "list is held back: it would remove too many organizations; flatline discover accept applies it";
+      const message = "list is held back: it would remove too many organizations";
       const fields = { source, reason: held.reason, organizations, repeats: held.repeats };
       if (held.repeats <= 1) logger.warn(fields, message);
       else logger.debug(fields, message);
@@ -156,7 +149,7 @@ function logRefresh(logger: Logger, source: string, refreshed: Refreshed): void 
 
 /** A list that is not applied by itself. */
 interface HeldList {
-  /** `empty`: only a person applies it; `shrunk`: three refreshes in a row that gave the same organizations do, too. */
+  /** `empty`: it is never applied; `shrunk`: three refreshes in a row that gave the same organizations apply it. */
   readonly reason: "empty" | "shrunk";
   /** Hash of the slugs of the list. */
   readonly slugsDigest: string;
@@ -184,7 +177,7 @@ const neededRepeats = 3;
 
 /**
  * Decides whether a list that a source gave is applied (CONTRACT 14). A source that forgets its customers must not end their
- * checks: an empty list after one that was not waits for a person, and one that would remove more than half of the last one
+ * checks: an empty list after one that was not is never applied, and one that would remove more than half of the last one not
  * until three refreshes in a row gave the same organizations.
  */
 function judgeList({ applied, offered, offeredDigest, held, nowMs, refreshIntervalMs }: JudgedLists): Judgement {

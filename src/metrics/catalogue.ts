@@ -346,7 +346,6 @@ export const fleetInstruments = {
     type: "gauge",
     labels: ["source"],
     help: "1 while a list of the discovery source is held back, because it would remove too many organizations.",
-    note: "`flatline discover accept NAME` applies it.",
   },
   discovered: {
     name: "flatline_discovered_organizations",

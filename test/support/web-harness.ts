@@ -144,7 +144,7 @@ function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["r
     },
     logger: createSilentLogger(),
     storeProblem: () => null,
-    config: () => ({ organizations: [] }) as unknown as Config,
+    config: () => ({ organizations: [], discover: [] }) as unknown as Config,
     checkNames: () => checkNames,
     receivers: () => [],
     runNow: () => neverAsked("scheduler"),
@@ -385,6 +385,7 @@ export async function startWeb(
     showConfiguration: () => ({ server: { token: new Secret(token) } }),
     page: {
       organizations: () => [],
+      discovery: async () => [],
       storeProblem: () => null,
       storeBytes: async () => 4_096,
       deliveries: async () => [],

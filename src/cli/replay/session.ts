@@ -4,7 +4,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
 import { loadConfig, findConfigPath } from "../../config/load.ts";
 import { builtinSettings } from "../../config/schema/organization.ts";
-import { joinDiscovered } from "../discovery/organizations.ts";
+import { joinDiscovered } from "../discovered-organizations.ts";
 import { readEventFiles, readStoredRecord } from "./event-records.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
 import { withStore } from "../with-store.ts";

@@ -153,10 +153,11 @@ function checkApiKeys(config: WrittenConfig): Finding[] {
   const organizations = partsOf(config.organizations, ["organizations"]).filter(
     ({ value }) => typeof value === "string" || value.apiKey === undefined,
   );
-  const templates = partsOf(config.discover, ["discover"])
-    .filter(({ value }) => value.organization !== refused && value.organization?.apiKey === undefined)
-    .map(({ path }) => ({ path: [...path, "organization"] }));
-  return [...organizations, ...templates].map(({ path }) => ({ path, message }));
+  const discover = partsOf(config.discover, ["discover"]).map(({ path }) => ({
+    path,
+    message: "needs source.apiKey: what it lists has no key of its own",
+  }));
+  return [...organizations.map(({ path }) => ({ path, message })), ...discover];
 }
 
 /** A source is a URL or a file. */

@@ -55,17 +55,13 @@ export function tokensOf(config: WrittenConfig): Part<WrittenToken>[] {
   return partsOf(known(config.server)?.tokens, ["server", "tokens"]);
 }
 
-/** `defaults`, every organization that is more than a slug, and what those of each discovery source start from. */
+/** `defaults`, and every organization that is more than a slug. */
 export function settingsOf(config: WrittenConfig): Part<WrittenSettings>[] {
   const defaults = { path: ["defaults"], value: known(config.defaults) ?? {} };
   const own = partsOf(config.organizations, ["organizations"]).flatMap(({ path, value }) =>
     typeof value === "string" ? [] : [{ path, value }],
   );
-  const templates = partsOf(config.discover, ["discover"]).flatMap(({ path, value }) => {
-    const template = known(value.organization);
-    return template === undefined ? [] : [{ path: [...path, "organization"], value: template }];
-  });
-  return [defaults, ...own, ...templates];
+  return [defaults, ...own];
 }
 
 /** Returns the kind of the source as it is written, with its name; null: it was refused. */

@@ -14,8 +14,8 @@ import type { SecretBook } from "./secrets.ts";
 
 export interface OrganizationResolution {
   readonly organization: OrganizationInput | string;
-  /** Where it stands. */
-  readonly path: YamlPath;
+  /** Where it stands; null: in no file. */
+  readonly path: YamlPath | null;
   /** The discovery source that it belongs to; null: none. */
   readonly discoveredBy: string | null;
   readonly document: ConfigDocument;
@@ -49,10 +49,10 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
     receivers: own.receivers ?? defaults.receivers ?? receiverNames.map((name) => ({ name, afterMs: 0 })),
     ...(Object.fromEntries(checks) as SettingsOfChecks),
     healthchecks: healthchecksOf(defaults, own),
-    apiKey: secrets.of(path, "apiKey")[0] ?? null,
-    hidden: [...below(hidden, path), ...below(hidden, ["defaults"])],
+    apiKey: path === null ? null : (secrets.of(path, "apiKey")[0] ?? null),
+    hidden: [...(path === null ? [] : below(hidden, path)), ...below(hidden, ["defaults"])],
     discoveredBy,
-    setAt: { ...defaultsSetAt, ...whereSet(document, path), "": document.lineOf(path) },
+    setAt: { ...defaultsSetAt, ...(path === null ? {} : { ...whereSet(document, path), "": document.lineOf(path) }) },
   };
 }
 

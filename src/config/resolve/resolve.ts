@@ -164,20 +164,15 @@ function deepFreeze<Value>(value: Value): Value {
   return Object.freeze(value);
 }
 
-/** Returns one discovery source, with the template of its organizations. */
+/** Returns one discovery source, with what its organizations are before the list says more. */
 function resolveDiscover(
-  { name, file, organization, refreshIntervalMs, maxOrganizations }: DiscoverInput,
+  { name, file, refreshIntervalMs, maxOrganizations }: DiscoverInput,
   index: number,
   shared: Omit<OrganizationResolution, "organization" | "path" | "discoveredBy">,
 ): DiscoverConfig {
   const { document, secrets } = shared;
   const path = ["discover", index];
-  const template = resolveOrganization({
-    ...shared,
-    organization: { ...organization, slug: "" },
-    path: [...path, "organization"],
-    discoveredBy: name,
-  });
+  const template = resolveOrganization({ ...shared, organization: "", path: null, discoveredBy: name });
   return {
     name,
     location:

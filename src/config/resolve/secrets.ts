@@ -81,10 +81,9 @@ function slotsOf(config: WrittenConfig): SecretSlot[] {
     ...partsOf(config.organizations, ["organizations"]).flatMap(({ path, value }) =>
       slots(path, value, [{ key: "apiKey", check: checkKey }]),
     ),
-    ...partsOf(config.discover, ["discover"]).flatMap(({ path, value }) => [
-      ...slots(path, value, [{ key: "url", check: checkHttpUrl }]),
-      ...slots([...path, "organization"], value.organization, [{ key: "apiKey", check: checkKey }]),
-    ]),
+    ...partsOf(config.discover, ["discover"]).flatMap(({ path, value }) =>
+      slots(path, value, [{ key: "url", check: checkHttpUrl }]),
+    ),
     ...slots(["server"], config.server, [{ key: "token", check: checkKey, mayBeEmpty: true }]),
     ...tokensOf(config).flatMap(({ path, value }) =>
       slots(path, value, [{ key: "token", check: checkKey, isRequired: true }]),

@@ -1,7 +1,6 @@
 import { z } from "zod";
 
 import { dayMs } from "../../base/time.ts";
-import { templateSchema } from "./organization.ts";
 import { secretText, section } from "./section.ts";
 import { duration, filePath, nameText, shortestIntervalMs, wholeNumber } from "../../base/schema/values.ts";
 
@@ -19,7 +18,6 @@ export const discoverShape = {
   maxOrganizations: wholeNumber({ min: 1, max: 100_000 })
     .default(20_000)
     .describe("A list with more organizations is not applied."),
-  organization: templateSchema.optional(),
 };
 /** A source of organizations. */
 export const discoverSchema = section(discoverShape).describe("A list of organizations that another system keeps.");

@@ -27,7 +27,6 @@ export function createJsonSchema(): JsonSchema {
       ...sections,
       defaults: withHealthchecks(sections["defaults"]),
       organizations: withoutDefaults(sections["organizations"]),
-      discover: withTemplate(sections["discover"]),
     },
     $defs: {
       [referenceName]: { type: "string", pattern: "\\$\\{(?:file:[^{}]+|[A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?)\\}" },
@@ -110,14 +109,6 @@ function withHealthchecks(node: unknown): unknown {
   if (!isNode(node) || !isNode(node["properties"])) return node;
   const { properties } = node;
   return { ...node, properties: { ...properties, healthchecks: withoutDefaults(properties["healthchecks"]) } };
-}
-
-/** A key that the template of a discovery source leaves out is as in `defaults`, too. */
-function withTemplate(node: unknown): unknown {
-  if (!isNode(node) || !isNode(node["items"]) || !isNode(node["items"]["properties"])) return node;
-  const { properties } = node["items"];
-  const changed = { ...properties, organization: withoutDefaults(properties["organization"]) };
-  return { ...node, items: { ...node["items"], properties: changed } };
 }
 
 function withoutDefaults(node: unknown): unknown {

@@ -134,7 +134,7 @@ const checksShape = Object.fromEntries(
   checkSettings.map(({ key, schema }) => [key, schema.optional()]),
 ) as unknown as SettingsShape;
 
-/** The settings that `defaults`, an organization and the template of a discovery source may have. */
+/** The settings that `defaults` and an organization may have. */
 export const settingsShape = {
   schedule: builtIn(cronPattern(), "*/5 * * * *", "Cron pattern as in Vixie cron: 5 fields, or 6 with seconds first."),
   timezone: builtIn(
@@ -187,19 +187,10 @@ export type BuiltinSettings = typeof builtinSettings;
 /** `defaults`: what every organization starts from. */
 export const defaultsSchema = layer(settingsShape).describe("The settings that every organization starts from.");
 
-const keyShape = {
-  apiKey: secretText("Overrides `source.apiKey`. A secret."),
-};
-
-/** The template of the organizations of a discovery source: as in `organizations`, without a slug. */
-export const templateSchema = layer({ ...keyShape, ...settingsShape }).describe(
-  "What every organization of this source starts from, over `defaults`.",
-);
-
 /** The keys of an organization. */
 export const organizationShape = {
   slug: nameText(longestSlug).describe("The organization's name in the API and in every label."),
-  ...keyShape,
+  apiKey: secretText("Overrides `source.apiKey`. A secret."),
   ...settingsShape,
 };
 

@@ -14,7 +14,17 @@ const receiverSchema = z.object({
   lastError: z.object({ at: instantSchema, text: z.string() }).nullable(),
 });
 
-/** The daemon as a whole; receivers and unwatched slugs only for readers with that right. */
+/** A source of organizations, and what the list that is held back would change. */
+const discoverySchema = z.object({
+  name: z.string(),
+  up: z.boolean(),
+  organizations: z.number(),
+  refreshedAt: instantSchema.nullable(),
+  problem: z.string().nullable(),
+  held: z.object({ reason: z.enum(["empty", "shrunk"]), added: z.number(), removed: z.number() }).nullable(),
+});
+
+/** The daemon as a whole; receivers, unwatched slugs and discovery only for readers with that right. */
 export const statusSchema = z.object({
   at: instantSchema,
   sentence: z.string(),
@@ -40,5 +50,6 @@ export const statusSchema = z.object({
   daemon: z.object({ version: z.string(), startedAt: instantSchema }),
   receivers: z.array(receiverSchema).optional(),
   unwatched: z.array(z.string()).optional(),
+  discovery: z.array(discoverySchema).optional(),
 });
 export type DaemonStatus = z.infer<typeof statusSchema>;

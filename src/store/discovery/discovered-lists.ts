@@ -1,7 +1,7 @@
 import type { ListedOrganization } from "../../contract/listed-organization.ts";
 import type { Db } from "../tables.ts";
 
-/** A list that a source gave and that is not applied by itself (CONTRACT 14). */
+/** A list that a source gave and that is not applied (CONTRACT 14). */
 export interface HeldListState {
   readonly reason: "empty" | "shrunk";
   /** Hash of the whole list. */

@@ -9,6 +9,7 @@ import type { PageReading } from "../read/page.ts";
 import { countSeverities, overviewSentences } from "../pages/overview/headline.ts";
 import type { UnwatchedReading } from "../read/unwatched.ts";
 import type { OutboxReading } from "../read/outbox.ts";
+import { readDiscovery } from "../read/discovery.ts";
 import { isLate } from "../read/frame.ts";
 import { readOverview, type OverviewSources } from "../read/overview.ts";
 import { readReceiverRows, receiverState } from "../read/receivers.ts";
@@ -30,7 +31,7 @@ export function addStatusRoute(
   const startedAt = iso(sources.running.clock.nowMs());
 
   /** What is closed without `read`. */
-  async function closedParts(): Promise<Pick<DaemonStatus, "receivers" | "unwatched">> {
+  async function closedParts(): Promise<Pick<DaemonStatus, "receivers" | "unwatched" | "discovery">> {
     const names = await unwatched.slugs();
     const rows = await readReceiverRows({ outbox, page, entries: await outbox.list() });
     return {
@@ -42,6 +43,10 @@ export function addStatusRoute(
         deadLetters: row.deadLetters,
         pausedUntil: iso(row.pausedUntilMs),
         lastError: row.lastError === null ? null : { at: iso(row.lastError.atMs), text: row.lastError.text },
+      })),
+      discovery: (await readDiscovery(sources.running)).map(({ refreshedAtMs, ...source }) => ({
+        ...source,
+        refreshedAt: iso(refreshedAtMs),
       })),
       unwatched: [...names.items, ...(names.more > 0 ? [`+${names.more}`] : [])],
     };

@@ -13,6 +13,7 @@ import type { ListedSilence, SilenceRule } from "../../contract/silence.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
 import type { HourSeries } from "../../store/runs/hour-series.ts";
+import { readDiscovery } from "./discovery.ts";
 import type { Running } from "./running.ts";
 import type { StoredSilence } from "../../store/alerts/silences.ts";
 
@@ -125,6 +126,8 @@ export function createPageReading(running: Running, { hours, subscribe, reloads 
     /** The last attempt that a receiver accepted, or the last that it did not; null without one. */
     lastDelivery: (receiver: string, isAccepted: boolean): Promise<DeliveryAttempt | null> =>
       store.deliveries.last(receiver, isAccepted),
+    /** The sources of organizations. */
+    discovery: () => readDiscovery(running),
     configuration: (): PageConfiguration => {
       const config = running.config();
       const written = config.organizations.filter(({ discoveredBy }) => discoveredBy === null);

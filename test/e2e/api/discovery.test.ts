@@ -1,11 +1,8 @@
 import { rm, writeFile } from "node:fs/promises";
-import { userInfo } from "node:os";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { createSystemClock } from "../../../src/base/time.ts";
-import { openStore } from "../../../src/store/open.ts";
 import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
 import { parseExposition, seriesValue } from "../../support/exposition-parser.ts";
 import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
@@ -50,14 +47,14 @@ beforeEach(async () => {
   });
   folder = await makeProgramFolder(`
 source: { type: remote, baseUrl: "${upstream.baseUrl}", apiKey: key }
-defaults: { schedule: "* * * * * *" }
+defaults: { schedule: "* * * * * *", thresholds: { minSpikeCount: 20 } }
 organizations: [{ slug: filed, thresholds: { minSpikeCount: 77 } }]
 discover:
-  - { name: crm, url: "${upstream.origin}/customers", refreshInterval: 1s, organization: { thresholds: { minSpikeCount: 20 } } }
+  - { name: crm, url: "${upstream.origin}/customers", refreshInterval: 1s }
   - { name: trials, file: trials.json, refreshInterval: 1s }
 receivers: [{ name: console, type: log }]
 alerting: { groupWait: 0s, fleet: false }
-server: { listen: "127.0.0.1:0" }
+server: { listen: "127.0.0.1:0", token: a-token-of-the-tests }
 storage: { path: flatline.db }
 `);
   await folder.write("trials.json", JSON.stringify(["both", "trial"]));
@@ -107,7 +104,7 @@ describe("discovery", () => {
     const first = await untilFleet(daemon, ["acme", "bad"]);
     expect(first).toMatchObject({ up: 1, held: 0, crm: 3, trials: 1 });
     const asked = new Map(asks().map(({ slug, minSpikeCount }) => [slug, minSpikeCount]));
-    expect(Object.fromEntries(asked)).toEqual({ filed: 77, both: 5, acme: 20, bad: 20, trial: 10 });
+    expect(Object.fromEntries(asked)).toEqual({ filed: 77, both: 5, acme: 20, bad: 20, trial: 20 });
     await daemon.untilLogged("alert firing", { slug: "bad" });
 
     list = { kind: "answer", body: [{ targets: ["both", "new"], labels: { team: "a" } }] };
@@ -148,51 +145,31 @@ describe("discovery", () => {
     expect(await untilFleet(again, slugsOf(12))).toMatchObject({ ...shown, crm: 12 });
   });
 
-  it("holds back a list that forgets most of its organizations, until `discover accept` applies the list that it shows", async () => {
+  it("holds back a list that forgets most of its organizations, says so, and applies it at the third refresh", async () => {
     list = { kind: "answer", body: slugsOf(300), headers: { etag: '"full"' } };
     await using daemon = await start();
     await untilFleet(daemon, slugsOf(300));
-    await folder.write("flatline.yaml", (await folder.read("flatline.yaml")).replaceAll("1s,", "1h,"));
+    const quick = await folder.read("flatline.yaml");
+    await folder.write("flatline.yaml", quick.replaceAll("1s }", "1h }"));
     daemon.signal("SIGHUP");
     await daemon.untilLogged("configuration reloaded");
-    expect((await flatline("discover", "accept", "crm")).stderr).toMatch(/holds no list back/);
     await stopProgram(daemon);
 
     list = { kind: "answer", body: ["org-1", "acme"] };
     await using again = await start();
-    await again.untilLogged(
-      "list is held back: it would remove too many organizations; flatline discover accept applies it",
+    await again.untilLogged("list is held back: it would remove too many organizations");
+    const status = await flatline("status", "--url", again.url);
+    expect(status.stdout).toContain(
+      "crm gives a list that is held back: it would remove 299 organizations and add 1.   trials 2 organizations",
     );
-    const listed = await flatline("discover", "list", "--json");
-    expect(JSON.parse(listed.stdout)).toMatchObject([
-      { name: "crm", up: true, organizations: 300, held: { reason: "shrunk", organizations: 2, added: ["acme"] } },
-      { name: "trials", up: true, organizations: 2, held: null },
-    ]);
+    const headers = { authorization: "Bearer a-token-of-the-tests" };
+    const page = await fetch(`${again.url}/config`, { headers: { ...headers, accept: "text/html" } });
+    expect(await page.text()).toContain("it would remove 299 organizations and add 1.");
     expect((await fleetOf(again)).crm).toBe(300);
-    const accepted = await flatline("discover", "accept", "crm");
 
-    expect(accepted).toMatchObject({ exitCode: 0, stderr: "applied; a running daemon follows within 2 s\n" });
-    expect(accepted.stdout.split("\n").slice(0, 2)).toEqual([
-      "crm lists 2 organizations and is held back because it removes more than half: 299 removed, 1 added",
-      "- org-0",
-    ]);
-    expect(accepted.stdout).toContain("\n+ acme\n");
+    await folder.write("flatline.yaml", quick);
+    again.signal("SIGHUP");
     expect(await untilFleet(again, ["org-1", "acme"])).toMatchObject({ crm: 2, held: 0 });
-    const store = await openStore({ path: join(folder.path, "flatline.db"), clock: createSystemClock() });
-    expect(await store.audit.list({ limit: 1 })).toMatchObject([
-      {
-        actor: userInfo().username,
-        via: "cli",
-        action: "discovery.accept",
-        subject: "crm",
-        detail: { added: ["acme"] },
-      },
-    ]);
-    await store.close();
-    expect(await flatline("discover", "accept", "cmr")).toMatchObject({
-      exitCode: 64,
-      stderr: 'flatline: no discovery source is named "cmr"; did you mean "crm"?\n',
-    });
   });
 
   it("keeps the alerts of organizations that move from the file to a list", async () => {

@@ -8,8 +8,15 @@ import { renderSection } from "../table.ts";
 
 export const path = "/config";
 
-/** Renders what is applied as YAML, with the lines that differ from the defaults marked, and secrets as `***`. */
-export function renderConfiguration(configuration: PageConfiguration, nowMs: number): Html {
+/**
+ * Renders what is applied as YAML, with the lines that differ from the defaults marked, and secrets as `***`; above it what is
+ * wrong with sources of organizations.
+ */
+export function renderConfiguration(
+  configuration: PageConfiguration,
+  discoveryProblems: readonly string[],
+  nowMs: number,
+): Html {
   const { file, lastReload, appliedAtMs, text, differing, omitted } = configuration;
   const problem = lastReload?.problem ?? null;
   const headline =
@@ -38,6 +45,7 @@ export function renderConfiguration(configuration: PageConfiguration, nowMs: num
             <pre>${problem}</pre>
           </div>`
     }
+    ${discoveryProblems.map((text) => html`<div class="note"><p>${text}</p></div>`)}
     ${renderSection(
       "As YAML",
       html`<pre class="yaml" tabindex="0" aria-label="The configuration as YAML">

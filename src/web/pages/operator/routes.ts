@@ -7,6 +7,7 @@ import type { Actor } from "../../../contract/actor.ts";
 import { authorOf, readerOf } from "../../access/identity.ts";
 import { receiveForm } from "../../form.ts";
 import { paramsOf } from "../../answer.ts";
+import { discoveryProblem } from "../../read/discovery.ts";
 import type { PageReading } from "../../read/page.ts";
 import { countOf } from "../../parts/figures.ts";
 import { html } from "../../parts/html.ts";
@@ -135,7 +136,8 @@ export function addOperatorPages(scope: FastifyInstance, routes: OperatorPageRou
   });
 
   addPage("/config", "read", async (request, reply) => {
-    const main = renderConfiguration(page.configuration(), clock.nowMs());
+    const problems = (await page.discovery()).flatMap((source) => discoveryProblem(source) ?? []);
+    const main = renderConfiguration(page.configuration(), problems, clock.nowMs());
     return site.send(request, reply, { ...configAround, main });
   });
 

@@ -1,11 +1,11 @@
-import { FlatlineError } from "../../base/errors.ts";
-import { ReleaseGroup } from "../../base/lifecycle.ts";
-import type { Config, DiscoverConfig } from "../../config/config.ts";
-import type { ListedOrganization } from "../../contract/listed-organization.ts";
-import { openConnections, type PartsDeps } from "../../daemon/parts.ts";
-import { withDiscovered } from "../../discovery/fleet.ts";
-import { readOffer } from "../../discovery/offer.ts";
-import { closeWithinMs, withStore } from "../with-store.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { ReleaseGroup } from "../base/lifecycle.ts";
+import type { Config, DiscoverConfig } from "../config/config.ts";
+import type { ListedOrganization } from "../contract/listed-organization.ts";
+import { openConnections, type PartsDeps } from "../daemon/parts.ts";
+import { withDiscovered } from "../discovery/fleet.ts";
+import { readOffer } from "../discovery/offer.ts";
+import { closeWithinMs, withStore } from "./with-store.ts";
 
 /** A configuration with the organizations of its sources, as far as they are known. */
 export interface JoinedConfig {
