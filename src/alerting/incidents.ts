@@ -52,7 +52,6 @@ export const watchedSinceKey = "watchedSinceMs";
 
 /**
  * Opens the book for the steps of a transaction, in the order in which they will be taken; before anything of them is stored.
- * Who changes incidents of a family excludes others who do, so that two processes never open two for the same.
  */
 export async function openIncidentBook(
   parts: StoreParts,
@@ -64,12 +63,6 @@ export async function openIncidentBook(
   const open = await parts.incidents.open();
   // Only an end asks whether something still fires.
   const firing = changes.some(({ endsAtMs }) => endsAtMs !== null) ? await parts.incidents.firingCounts() : new Map();
-  const families = changes.map(({ alert, report }) => {
-    const own = open.find(({ number }) => number === alert.incident?.number);
-    return own?.family ?? family(alert, report);
-  });
-  // Always in this order: who waits for one holds none that another waits for.
-  for (const name of [...new Set(families)].toSorted()) await parts.incidents.takeTurn(name);
   return new OpenBook(parts, context, open, firing);
 }
 

@@ -33,7 +33,7 @@ const lookEveryMs = secondMs;
 // Without a source there is nothing to look at; a reload with one wakes the loop.
 const idleMs = minuteMs;
 
-/** When this process tries to take the next refresh of a source. */
+/** When the next refresh of a source is due. */
 interface Turn {
   /** Hash of where the source was read from when it was last asked. */
   readonly fingerprint: string;
@@ -61,7 +61,6 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     const stored = new Map((await store.discovery.states()).map((state) => [state.name, state]));
     for (const { name } of wanted) {
       const state = stored.get(name);
-      // The row has gone: another process does not have this source. Its last list still holds here.
       if (state === undefined) continue;
       states.set(name, state);
       if (state.appliedDigest === (known.get(name) ?? null)) continue;
@@ -72,7 +71,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     return hasChanged;
   }
 
-  /** Asks the source unless another process does. A source that is new here, or another than before, is asked at once. */
+  /** Asks the source when that is due. A source that is new here, or another than before, is asked at once. */
   async function takeTurn(source: DiscoverConfig): Promise<void> {
     const { name, refreshIntervalMs } = source;
     const fingerprint = fingerprintOf(source);
@@ -83,8 +82,6 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     // The turn is due much later than the interval allows: the clock was set back, or the interval is shorter now.
     if (!isNew && nowMs < turn.dueAtMs && turn.dueAtMs <= nextAtMs) return;
     turns.set(name, { fingerprint, dueAtMs: nextAtMs });
-    const isOurs = await store.discovery.claim(name, { nowMs: isNew ? Number.MAX_SAFE_INTEGER : nowMs, nextAtMs });
-    if (!isOurs) return;
     const eventRetentionMs = options.eventRetentionMs();
     await refreshSource(source, { ...options, logger, signal: loop.signal, eventRetentionMs });
     loop.wake();

@@ -195,21 +195,3 @@ describe.each(storeEngines)("a refresh, on $engine,", ({ openTemporary }) => {
     expect(await state()).toMatchObject({ held: { repeats: 1 } });
   });
 });
-
-describe.each(storeEngines)("the turn of a refresh, on $engine,", ({ openTemporary }) => {
-  it("is one process's until the next one", async () => {
-    const nowMs = Date.UTC(2026, 0, 15);
-    const { store, close } = await openTemporary(createVirtualClock({ startMs: nowMs }));
-    const due = (atMs: number) => ({ nowMs: atMs, nextAtMs: atMs + minuteMs });
-    try {
-      expect(await store.discovery.claim("crm", due(nowMs))).toBe(true);
-      expect(await store.discovery.claim("crm", due(nowMs + secondMs))).toBe(false);
-      expect(await store.discovery.claim("other", due(nowMs + secondMs))).toBe(true);
-      expect(await store.discovery.claim("crm", due(nowMs + minuteMs))).toBe(true);
-      // Set back: nobody waits for a time that is far ahead.
-      expect(await store.discovery.claim("crm", due(nowMs - 60 * minuteMs))).toBe(true);
-    } finally {
-      await close();
-    }
-  });
-});

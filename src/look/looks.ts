@@ -114,7 +114,6 @@ export function createLooks(options: LooksOptions): Looks {
       look: number,
     };
     await store.transaction(async ({ incidents, looks }) => {
-      await incidents.takeTurn(incident.family);
       await looks.addAnswers(look, answers);
       await looks.save({ ...look, endedAtMs: atMs });
       const current = await incidents.find(incidentNumber);

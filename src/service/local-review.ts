@@ -31,8 +31,7 @@ export async function reviewLocally(given: ReviewRequest, options: LocalReviewOp
   const { request } = parsed;
   const slug = await resolveOrganization(request.slug, "api_forbidden", options);
   const outcome = await options.store.transaction(async (parts) => {
-    await parts.platform.organizations.lock(slug);
-    // Read under the lock, so that reviews are ordered by their times.
+    // Read within the transaction, so that reviews are ordered by their times.
     const nowMs = options.clock.nowMs();
     const { facts, subject } = await gatherFacts(request, slug, nowMs, options, parts);
     const verdict = judgeReview(request, facts);
@@ -66,7 +65,7 @@ async function gatherFacts(
   { platform }: StoreParts,
 ): Promise<{ readonly facts: ReviewFacts; readonly subject: ReviewSubject | null }> {
   const organizationId = await platform.organizations.idOf(slug);
-  const found = await platform.reports.proposal(request.proposalId, { isHeld: true });
+  const found = await platform.reports.proposal(request.proposalId);
   const proposal = found !== null && found.organizationId === organizationId ? found : null;
   const asset = proposal === null ? null : await platform.assets.byId(proposal.assetId);
   if (organizationId === null || proposal === null || asset === null) {

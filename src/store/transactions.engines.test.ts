@@ -33,37 +33,6 @@ describe.each(storeEngines)("transactions on $engine", ({ makePlace }) => {
     expect(await store.alerts.allLive()).toEqual([]);
   });
 
-  it("that meet tell of a change once", async () => {
-    const { id: alertId, check, slug, kind } = alert;
-    const sent = { severity: "warn", reason: "above-warn-threshold", incident: 1, snapshot: "{}" } as const;
-    const addChange = (): Promise<void> =>
-      store.transaction(({ notices }) =>
-        notices.appendChange({ alertId, check, slug, kind, atMs: nowMs, event: "firing", ...sent }),
-      );
-    const tellAll = (): Promise<number> =>
-      store.transaction(async (parts) => {
-        await parts.notices.takeTurn();
-        const changes = await parts.notices.changes();
-        await clock.sleep(1);
-        for (const { seq } of changes) {
-          const times = { createdAtMs: nowMs, notBeforeMs: nowMs };
-          await parts.outbox.enqueue({ id: `${seq}`, receiver: "ops", ...times, subjects: [], payload: "{}" });
-        }
-        await parts.notices.settle([alertId]);
-        return changes.length;
-      });
-
-    let sum = 0;
-    for (let round = 0; round < 4; round++) {
-      const [, ...formed] = await Promise.all([addChange(), tellAll(), tellAll(), tellAll()]);
-      sum += formed.reduce((left, right) => left + right, 0);
-    }
-    sum += await tellAll();
-
-    expect(sum).toBe(4);
-    expect(await store.outbox.list()).toHaveLength(4);
-  });
-
   it("under way end before the store is closed, and later ones are refused as unavailable", async () => {
     const working = store.transaction(async (parts) => {
       await parts.meta.getOrSet("name", "value");

@@ -35,7 +35,6 @@ export async function changeGate<Result>(
   work: () => Promise<Result>,
 ): Promise<GateChanged<Result>> {
   const policy = settings.gateOf(slug);
-  await parts.gate.takeTurn(slug);
   const before = holdingFailures(await parts.gate.failures(slug), policy);
   const result = await work();
   if (before.length === 0) return { result, opened: [] };

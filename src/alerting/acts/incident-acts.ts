@@ -166,7 +166,6 @@ async function actOnSome(
   // Read again: it may have ended, or been acted on, since the request was looked at.
   const found = await parts.incidents.find(request.incident);
   if (found === null) throw new FlatlineError("not_found", "no incident has this number or id");
-  await parts.incidents.takeTurn(found.family);
   const members = (await parts.incidents.members([found.number])).get(found.number) ?? [];
   const ids = new Set(some.map(({ alert }) => alert.id));
   const own: KeptAlert[] = [];

@@ -33,7 +33,6 @@ export async function recordGatesOpenedByReload(
   for (const slug of heldGates(failures, (one) => before.settings.gateOf(one)).keys()) {
     if (held.has(slug)) continue;
     await store.transaction(async (parts) => {
-      await parts.gate.takeTurn(slug);
       const known = await parts.gate.failures(slug);
       if (holdingFailures(known, settings.gateOf(slug)).length > 0) return;
       const recorded = await parts.gate.releases(slug, lookedAtReleases);

@@ -82,7 +82,6 @@ export function createNotifier(options: NotifierOptions): Notifier {
   async function form(settings: AlertingSettings): Promise<Formed> {
     try {
       return await store.transaction(async (parts) => {
-        await parts.notices.takeTurn();
         const planned = await planNow(parts, settings);
         const formed = planned === null ? [] : await carryOut(parts, settings, planned);
         return { planned, formed: [...formed, ...(await formActs(parts, settings, planned))] };
@@ -198,7 +197,6 @@ export function createNotifier(options: NotifierOptions): Notifier {
     // Most of the time nothing fires.
     if ((await store.alerts.allLive()).length === 0) return null;
     return store.transaction(async (parts) => {
-      await parts.notices.takeTurn();
       const notification = await formResend(parts, receiver);
       if (notification !== null)
         await parts.outbox.enqueue({ ...outboxEntry({ recipient: null, notification, isByIncident: false }), lease });

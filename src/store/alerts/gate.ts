@@ -1,9 +1,6 @@
-import { sql, type Generated } from "kysely";
-
 import type { CheckName } from "../../contract/report.ts";
 import { type AlertState, type JoinedAlert, keptAlert, type KeptAlert, keptAlerts } from "./alerts.ts";
 import { chunksOf } from "../engine/chunks.ts";
-import { dialectOf } from "../engine/dialect.ts";
 import type { Db, RowId } from "../tables.ts";
 
 /** An alert that reached fail while it fired. */
@@ -32,8 +29,6 @@ export interface GateTables {
     readonly slug: string;
     readonly failedAtMs: number;
     readonly releasedAtMs: number | null;
-    /** Counts who looked, so that two who change the gate of one organization exclude each other. */
-    readonly turn: Generated<number>;
   };
   readonly gate_releases: Omit<GateReleaseEntry, "by"> & {
     readonly releaseId: RowId;
@@ -46,16 +41,6 @@ const releaseColumns = ["slug", "atMs", "how", "alertId", "releasedBy as by", "c
 /** Failures and releases of the gate, over the tables `gate_failures` and `gate_releases`. */
 export function createGateStore(db: Db) {
   return {
-    /** Excludes others who change the gate of this organization until the transaction ends; before anything of it is read. */
-    takeTurn: async (slug: string): Promise<void> => {
-      // When two transactions change a row, the second one is rolled back and begins again.
-      if (dialectOf(db).hasConcurrentWriters)
-        await db
-          .updateTable("gate_failures")
-          .set({ turn: sql<number>`turn + 1` })
-          .where("slug", "=", slug)
-          .execute();
-    },
     /** Notes that an alert has become a failure, for the first time or again. */
     fail: async (
       { id, check, slug }: { readonly id: string; readonly check: CheckName; readonly slug: string },

@@ -1,9 +1,8 @@
-import { sql, type Selectable } from "kysely";
+import { type Selectable } from "kysely";
 import { z } from "zod";
 
 import { opinionFailures, opinionVerdicts, type OpinionCounts } from "../../contract/second-opinion.ts";
 import { inChunks } from "../engine/chunks.ts";
-import { dialectOf } from "../engine/dialect.ts";
 import type { Db, RowId } from "../tables.ts";
 import { type AlertState, keptAlert, type KeptAlert } from "./alerts.ts";
 
@@ -67,7 +66,6 @@ export interface IncidentTables {
     /** The rest of the Incident as JSON. */
     readonly body: string;
   };
-  readonly incident_turns: { readonly family: string; readonly turn: number };
   readonly spike_days: { readonly day: number; readonly slug: string; readonly incidentNumber: number };
   readonly receiver_messages: IncidentMessage & { readonly receiver: string; readonly incidentNumber: number };
 }
@@ -110,20 +108,10 @@ const bodySchema = z.object({
     .nullable(),
 });
 
-/** Incidents over the tables `incidents`, `incident_turns`, `spike_days` and `receiver_messages`; their members are the alerts with their number. */
+/** Incidents over the tables `incidents`, `spike_days` and `receiver_messages`; their members are the alerts with their number. */
 export function createIncidentStore(db: Db) {
   const rows = () => db.selectFrom("incidents").selectAll();
   return {
-    /** Excludes others who change incidents of this family until the transaction ends. */
-    takeTurn: async (family: string): Promise<void> => {
-      // When two transactions change a row, the second one is rolled back and begins again.
-      if (!dialectOf(db).hasConcurrentWriters) return;
-      await db
-        .insertInto("incident_turns")
-        .values({ family, turn: 0 })
-        .onConflict((conflict) => conflict.column("family").doUpdateSet({ turn: sql`incident_turns.turn + 1` }))
-        .execute();
-    },
     /** Stores a new one and returns it with its number. */
     add: async (incident: Omit<Incident, "number">): Promise<Incident> => {
       const inserted = db.insertInto("incidents").values(rowOf(incident)).returning("number");

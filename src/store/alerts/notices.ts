@@ -4,7 +4,6 @@ import type { CheckName } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
 import { historyColumns, type AlertHistoryEntry } from "./alert-history.ts";
 import { chunksOf, inChunks } from "../engine/chunks.ts";
-import { dialectOf } from "../engine/dialect.ts";
 import type { Db, RowId } from "../tables.ts";
 
 /** What can happen to an alert once it fires. */
@@ -91,15 +90,6 @@ const changeColumns = ["seq", ...historyColumns, "incidentNumber as incident"] a
 /** Creates the notices' part of the store over a connection or a transaction. */
 export function createNoticeStore(db: Db) {
   return {
-    /**
-     * Waits until no other transaction forms notifications, in any process, and holds that until this one ends; the first thing
-     * that a transaction does, so that it sees what the one before did.
-     */
-    takeTurn: async (): Promise<void> => {
-      // An advisory lock does not serve: the statement that takes it would fix the transaction's snapshot before it has the
-      // lock; LOCK does not (PostgreSQL, 13.2.2 and LOCK).
-      if (dialectOf(db).hasConcurrentWriters) await sql`lock table notifier_turns in exclusive mode`.execute(db);
-    },
     appendChange: async ({ check, incident, ...change }: NewAlertChange): Promise<void> => {
       await db
         .insertInto("alert_changes")

@@ -122,8 +122,6 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
     { receiver, nowMs, owner, leaseUntilMs, limit }: OutboxClaim,
   ): Promise<LeasedEntry[]> {
     const now = leaseNow(leaseClock, nowMs);
-    // Rows that another replica is claiming are skipped; entries behind them wait all the same.
-    const lock = dialectOf(db).lock("for update of candidate skip locked");
     const { rows } = await sql<ClaimedRow>`
       with due as (
         select candidate.seq from outbox as candidate
@@ -141,7 +139,7 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
             and older.seq = theirs.seq and older.state <> 'dead'
             and older.receiver = candidate.receiver and older.recipient = candidate.recipient)
         and not exists (select 1 from receiver_pauses where receiver = candidate.receiver and until_ms > ${now})
-        order by candidate.seq limit ${limit} ${lock})
+        order by candidate.seq limit ${limit})
       update outbox set state = 'leased', attempts = attempts + 1, lease_owner = ${owner},
         lease_until_ms = ${leaseInstant(leaseClock, leaseUntilMs, nowMs)}
       where seq in (select seq from due)

@@ -33,12 +33,11 @@ export interface DiscoveryState {
 export interface DiscoveryTables {
   /** `held` is a HeldListState as JSON. */
   readonly discovery_sources: Omit<DiscoveryState, "held"> & { readonly held: string | null };
-  readonly discovery_turns: { readonly name: string; readonly nextAtMs: number };
   /** `list` is a JSON array of ListedOrganization. */
   readonly discovery_lists: { readonly name: string; readonly kind: string; readonly list: string };
 }
 
-/** Discovery over its three tables; the lists have one of their own, because a row with one is rewritten as a whole. */
+/** Discovery over its two tables; the lists have one of their own, because a row with one is rewritten as a whole. */
 export function createDiscoveryStore(db: Db) {
   return {
     /** Returns the states by name. */
@@ -59,32 +58,6 @@ export function createDiscoveryStore(db: Db) {
         .where("kind", "=", kind)
         .executeTakeFirst();
       return row === undefined ? null : (JSON.parse(row.list) as ListedOrganization[]);
-    },
-    /**
-     * Takes the refresh of a source that is due at `nowMs`, until `nextAtMs`: of processes that share the store one asks. True:
-     * it is the caller's.
-     */
-    claim: async (
-      name: string,
-      { nowMs, nextAtMs }: { readonly nowMs: number; readonly nextAtMs: number },
-    ): Promise<boolean> => {
-      const taken = await db
-        .insertInto("discovery_turns")
-        .values({ name, nextAtMs })
-        .onConflict((conflict) =>
-          conflict
-            .column("name")
-            .doUpdateSet({ nextAtMs })
-            // A turn that ends later than turns last: the clock was set back.
-            .where((where) =>
-              where.or([
-                where("discovery_turns.nextAtMs", "<=", nowMs),
-                where("discovery_turns.nextAtMs", ">", nextAtMs),
-              ]),
-            ),
-        )
-        .executeTakeFirst();
-      return (taken.numInsertedOrUpdatedRows ?? 0n) > 0n;
     },
     save: async ({ held, ...state }: DiscoveryState): Promise<void> => {
       const row = { ...state, held: held === null ? null : JSON.stringify(held) };
@@ -113,7 +86,7 @@ export function createDiscoveryStore(db: Db) {
     },
     /** Deletes what is stored of sources with other names. */
     keepOnly: async (names: readonly string[]): Promise<void> => {
-      for (const table of ["discovery_sources", "discovery_turns", "discovery_lists"] as const) {
+      for (const table of ["discovery_sources", "discovery_lists"] as const) {
         const all = db.deleteFrom(table);
         await (names.length === 0 ? all : all.where("name", "not in", names)).execute();
       }

@@ -13,12 +13,7 @@ const postgresRows = 4_096;
 /** Where the two databases differ in SQL. A statement that differs asks for the difference, never for the database. */
 export interface StoreDialect {
   readonly engine: "sqlite" | "postgres";
-  /**
-   * Several transactions write at once, so one that relies on rows must lock them. SQLite has one write transaction at a time,
-   * which all others wait for, and no locks of rows.
-   */
-  readonly hasConcurrentWriters: boolean;
-  /** Returns the lock of a select's rows as text; nothing where no other transaction writes. */
+  /** Returns the lock of a select's rows as text, where a connection that was lost, or that posts events, may hold them; nothing in SQLite. */
   readonly lock: (text: string) => RawBuilder<unknown>;
   /** Returns a table with the one column `value`, from one parameter: the statement's text is the same for any number of texts. */
   readonly texts: (values: readonly string[]) => RawBuilder<unknown>;
@@ -44,7 +39,6 @@ export interface StoreDialect {
 export const dialects = {
   sqlite: {
     engine: "sqlite",
-    hasConcurrentWriters: false,
     lock: () => sql.raw(""),
     texts: (values) => sql`json_each(${JSON.stringify(values)})`,
     rowsAtOnce: (rows) => sqliteLengths.find((length) => length <= rows) ?? 1,
@@ -64,7 +58,6 @@ export const dialects = {
   },
   postgres: {
     engine: "postgres",
-    hasConcurrentWriters: true,
     lock: (text) => sql.raw(text),
     texts: (values) => sql`(select unnest(${values}::text[]) as value)`,
     // One parameter for each column takes a third of one for each cell, and gives one text for any number of rows.

@@ -1,10 +1,9 @@
 import { dirname } from "node:path";
-import { Kysely, sql } from "kysely";
+import { Kysely } from "kysely";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { retrying } from "../../base/retry.ts";
 import { secondMs, type Clock } from "../../base/time.ts";
-import { dialectOf } from "../engine/dialect.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
 import { eventsPathOf, type StoreLocation } from "../engine/location.ts";
 import { createSqliteDialect } from "../engine/sqlite-driver.ts";
@@ -25,8 +24,7 @@ export interface EventDatabaseOptions {
 
 // 8 MiB of pages, of the events and of what is staged: an import of any size takes no more.
 const cacheKib = 8_192;
-// One connection writes, the other one cancels a blocked statement.
-const poolSize = 2;
+const poolSize = 1;
 // As SQLite polls a lock.
 const [firstMs, longestMs] = [5, 100];
 
@@ -55,8 +53,6 @@ export async function openEventDatabase(location: StoreLocation, options: EventD
 }
 
 export interface EventWriteOptions {
-  /** Where another connection can be had, to cancel a statement that waits on PostgreSQL. */
-  readonly db: PlainDb;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Maximum wait for another writer of events; Infinity: an import, which may take minutes itself. */
@@ -76,7 +72,7 @@ export async function writeEvents<Result>(
 ): Promise<Result> {
   const attempt = async (): Promise<Result> => {
     await staging.number(connection);
-    return stoppable(connection, work, options);
+    return inTransaction(connection, work);
   };
   return untilWritten(attempt, options);
 }
@@ -96,33 +92,5 @@ export async function untilWritten<Result>(
     throw new FlatlineError("store_busy", "another process stores events, as an import does: send them again later", {
       cause: error,
     });
-  }
-}
-
-/** When the signal aborts, a statement that waits for another transaction is cancelled, and everything rolled back. */
-async function stoppable<Result>(
-  connection: PlainDb,
-  work: (transaction: PlainDb) => Promise<Result>,
-  { db, signal, waitMs }: EventWriteOptions,
-): Promise<Result> {
-  // Within its transaction a statement of SQLite waits for nobody.
-  if (!dialectOf(db).hasConcurrentWriters) return inTransaction(connection, work);
-  const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(connection);
-  const cancel = (): void => {
-    // It fails if the connection is lost; the statement then fails too.
-    sql`SELECT pg_cancel_backend(${rows[0]?.pid ?? 0}::int)`.execute(db).catch(() => undefined);
-  };
-  const patiently = async (transaction: PlainDb): Promise<Result> => {
-    if (waitMs === Infinity) {
-      // A concurrent transaction with the same ids may take minutes.
-      await sql`SET LOCAL lock_timeout = 0`.execute(transaction);
-    }
-    return work(transaction);
-  };
-  signal.addEventListener("abort", cancel);
-  try {
-    return await inTransaction(connection, patiently);
-  } finally {
-    signal.removeEventListener("abort", cancel);
   }
 }

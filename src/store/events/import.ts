@@ -63,7 +63,7 @@ export async function importEvents(options: ImportOptions): Promise<ImportOutcom
     for (const file of options.files) inputs.push(await inputOfFile(file, signal, options.layout));
     const db = await openEventDatabase(location, { clock, epoch, staging: "disk" });
     try {
-      return await db.connection().execute((connection) => importInputs(connection, db, inputs, options));
+      return await db.connection().execute((connection) => importInputs(connection, inputs, options));
     } finally {
       await db.destroy();
     }
@@ -75,14 +75,13 @@ export async function importEvents(options: ImportOptions): Promise<ImportOutcom
 
 async function importInputs(
   connection: PlainDb,
-  db: PlainDb,
   inputs: readonly EventInput[],
   { rebaseToMs, again, signal, clock, onProgress }: ImportOptions,
 ): Promise<ImportOutcome> {
   const progress = throttle(onProgress, clock);
   const staging = new Staging();
   await openStage(connection, "connection");
-  const writing = { db, clock, signal, waitMs: Infinity };
+  const writing = { clock, signal, waitMs: Infinity };
   const stage = async (): Promise<void> => {
     await untilWritten(() => staging.number(connection), writing);
     await staging.write(connection, "connection");
@@ -111,7 +110,7 @@ async function importInputs(
     return duplicates;
   };
   const duplicates = await writeEvents(connection, staging, store, writing);
-  await dialectOf(db).shortenLog(connection);
+  await dialectOf(connection).shortenLog(connection);
   return {
     files: inputs.length,
     received,

@@ -57,14 +57,14 @@ export function createEventPosts({ db, clock, signal }: EventPostsOptions): Even
       await readAll([inputOfBody(bytes)], staging, signal);
       refuseForeignSlugs(staging.names.slugs.names, organizations);
       const write = (connection: PlainDb): Promise<PostOutcome> =>
-        storePost(connection, staging, { db, clock, signal, waitMs, key, sha256 });
+        storePost(connection, staging, { clock, signal, waitMs, key, sha256 });
       return db.connection().execute(write);
     },
     close: () => db.destroy(),
   };
 }
 
-interface StorePostOptions extends EventPostsOptions {
+interface StorePostOptions extends Omit<EventPostsOptions, "db"> {
   readonly waitMs: number;
   readonly key: string | null;
   readonly sha256: string;

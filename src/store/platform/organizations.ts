@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 
-import { dialectOf } from "../engine/dialect.ts";
 import type { Db, RowId } from "../tables.ts";
 
 export interface OrganizationTables {
@@ -50,12 +49,6 @@ export function createOrganizationStore(db: Db) {
     slugs: async (): Promise<readonly string[]> => {
       const rows = await db.selectFrom("organizations").select("slug").orderBy("slug").execute();
       return rows.map(({ slug }) => slug);
-    },
-    /** Locks the organization until the transaction ends; waits for other transactions that hold the lock. */
-    lock: async (slug: string): Promise<void> => {
-      if (!dialectOf(db).hasConcurrentWriters) return;
-      // FOR NO KEY UPDATE: reports of the organization may be inserted meanwhile.
-      await db.selectFrom("organizations").select("organizationId").where("slug", "=", slug).forNoKeyUpdate().execute();
     },
     hasBrand: async (organizationId: number, brandId: number): Promise<boolean> => {
       const row = await db

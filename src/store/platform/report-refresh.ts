@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 import { chunksOf } from "../engine/chunks.ts";
-import { dialectOf } from "../engine/dialect.ts";
 import { applyFacetChanges, internFacets, type FacetChange } from "./facet-table.ts";
 import { facetsOf } from "./facets.ts";
 import type { Db } from "../tables.ts";
@@ -16,7 +15,6 @@ export async function refreshFacets(
   movedToMs: ReadonlyMap<number, number> = new Map(),
 ): Promise<void> {
   for (const chunk of chunksOf(reportIds.toSorted((left, right) => left - right))) {
-    await holdReports(db, chunk);
     const loaded = await loadFaceted(db, chunk);
     const ids = await internFacets(db, new Set(loaded.flatMap(({ facets }) => facets)));
     const changes: FacetChange[] = [];
@@ -53,18 +51,6 @@ async function updatePlaces(db: Db, places: readonly ReportPlace[]): Promise<voi
   await sql`
     UPDATE reports SET facet_ids = given.column2, created_at_ms = CAST(given.column3 AS BIGINT)
     FROM (VALUES ${sql.join(rows)}) AS given WHERE reports.report_id = CAST(given.column1 AS BIGINT)`.execute(db);
-}
-
-/** Locks the reports until the transaction ends. */
-async function holdReports(db: Db, ids: readonly number[]): Promise<void> {
-  if (!dialectOf(db).hasConcurrentWriters) return;
-  await db
-    .selectFrom("reports")
-    .select("reportId")
-    .where("reportId", "in", ids)
-    .orderBy("reportId")
-    .forUpdate()
-    .execute();
 }
 
 async function loadFaceted(db: Db, ids: readonly number[]) {

@@ -10,7 +10,6 @@ import {
   proposalDecisions,
 } from "../../contract/report-values.ts";
 import { chunksOf, inChunks } from "../engine/chunks.ts";
-import { dialectOf } from "../engine/dialect.ts";
 import { walkFacets } from "./facet-table.ts";
 import { refreshFacets } from "./report-refresh.ts";
 import { readRecords } from "./report-records.ts";
@@ -217,20 +216,16 @@ export function createPlatformReportStore(db: Db) {
     walk: (walk: ReportWalk): Promise<WalkedReports> => walkFacets(db, walk),
     /** Returns the records of these reports, in the order of `ids`; `nowMs` decides which SLA is breached. */
     records: (ids: readonly number[], nowMs: number): Promise<readonly ReportRecord[]> => readRecords(db, ids, nowMs),
-    /** Returns a proposal. `isHeld` [false] locks it and its report until the surrounding transaction ends. */
-    proposal: async (
-      id: number,
-      { isHeld = false }: { readonly isHeld?: boolean } = {},
-    ): Promise<ProposalContext | null> => {
-      const found = db
+    /** Returns a proposal. */
+    proposal: async (id: number): Promise<ProposalContext | null> => {
+      const row = await db
         .selectFrom("proposals")
         .innerJoin("reports", "reports.reportId", "proposals.reportId")
         .innerJoin("organizations", "organizations.organizationId", "reports.organizationId")
         .selectAll("proposals")
         .select(["reports.organizationId", "reports.reporterOrganization", "organizations.slug"])
-        .where("proposalId", "=", id);
-      const mustLock = isHeld && dialectOf(db).hasConcurrentWriters;
-      const row = await found.$if(mustLock, (rows) => rows.forUpdate(["reports", "proposals"])).executeTakeFirst();
+        .where("proposalId", "=", id)
+        .executeTakeFirst();
       if (row === undefined) return null;
       return {
         ...storedProposal(row),

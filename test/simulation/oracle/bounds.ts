@@ -112,7 +112,6 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     brands: 0,
     discovery_lists: 0,
     discovery_sources: 0,
-    discovery_turns: 0,
     facet_counts: 0,
     facets: 0,
     legitimacy_domains: 0,

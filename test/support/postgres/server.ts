@@ -166,9 +166,7 @@ async function emptyDatabase(url: string): Promise<void> {
      do $$ declare name text; begin
        for name in select tablename from pg_tables where schemaname = 'public' loop
          execute format('delete from public.%I', name);
-         if name <> 'notifier_turns' then
-           execute format('insert into public.%I overriding system value select * from initial.%I', name, name);
-         end if;
+         execute format('insert into public.%I overriding system value select * from initial.%I', name, name);
        end loop;
        perform setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) from pg_sequences;
      end $$`,

@@ -119,8 +119,6 @@ const alerts: readonly MigrationStatement[] = [
      number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, family TEXT NOT NULL,
      started_at_ms INTEGER NOT NULL, ended_at_ms INTEGER, body TEXT NOT NULL)`,
   `CREATE INDEX incidents_open ON incidents (number) WHERE ended_at_ms IS NULL`,
-  // Whoever changes incidents of a family changes its row first. SQLite has one writer anyway.
-  { postgres: `CREATE TABLE incident_turns (family TEXT COLLATE "C" PRIMARY KEY, turn BIGINT NOT NULL)` },
   // Organizations of which a spike alert fired on a day, in days since the epoch.
   `CREATE TABLE spike_days (
      day INTEGER NOT NULL, slug TEXT NOT NULL, incident_number INTEGER NOT NULL, PRIMARY KEY (day, slug)) WITHOUT ROWID`,
@@ -203,8 +201,6 @@ const alerts: readonly MigrationStatement[] = [
      incident_number INTEGER NOT NULL, number INTEGER NOT NULL, ordinal INTEGER NOT NULL, slug TEXT NOT NULL,
      asset TEXT NOT NULL, asset_type TEXT, role TEXT NOT NULL, answer TEXT NOT NULL, detail TEXT,
      PRIMARY KEY (incident_number, number, ordinal)) WITHOUT ROWID`,
-  // Has no rows: the owner of its lock forms notifications. SQLite has one writer anyway.
-  { postgres: `CREATE TABLE notifier_turns ()` },
 
   `CREATE TABLE deliveries (
      notification_id TEXT NOT NULL, at_ms INTEGER NOT NULL, receiver TEXT NOT NULL, took_ms INTEGER NOT NULL,
@@ -230,7 +226,7 @@ const alerts: readonly MigrationStatement[] = [
   // Alerts that reached fail while they fired, for the gate; released_at_ms: the last manual release since then.
   `CREATE TABLE gate_failures (
      alert_id TEXT PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, failed_at_ms INTEGER NOT NULL,
-     released_at_ms INTEGER, turn INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID`,
+     released_at_ms INTEGER) WITHOUT ROWID`,
   `CREATE INDEX gate_failures_by_slug ON gate_failures (slug)`,
   // What ended a hold of the gate; alert_id null: a manual release of all failures.
   `CREATE TABLE gate_releases (
@@ -324,8 +320,6 @@ const discovery: readonly MigrationStatement[] = [
   `CREATE TABLE discovery_sources (
      name TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, etag TEXT, problem TEXT, refreshed_at_ms INTEGER NOT NULL,
      applied_digest TEXT, applied_at_ms INTEGER, held TEXT) WITHOUT ROWID`,
-  // When processes share the store, the one that takes the turn asks the source.
-  `CREATE TABLE discovery_turns (name TEXT PRIMARY KEY, next_at_ms INTEGER NOT NULL) WITHOUT ROWID`,
   // kind: applied or held. Apart from the sources, because a row with a long text is rewritten as a whole.
   `CREATE TABLE discovery_lists (name TEXT NOT NULL, kind TEXT NOT NULL, list TEXT NOT NULL, PRIMARY KEY (name, kind))`,
 ];

@@ -30,7 +30,7 @@ const longestTableLockMs = 10_000;
 export async function migrate(db: Kysely<unknown>, place: string, part: SchemaPart = "all"): Promise<void> {
   if ((await readVersion(db, place)) >= currentVersion) return;
   await db.transaction().execute(async (transaction) => {
-    if (dialectOf(transaction).hasConcurrentWriters) await takeMigrationLock(transaction);
+    if (dialectOf(transaction).engine === "postgres") await takeMigrationLock(transaction);
     const version = await readVersion(transaction, place);
     if (version === 0) await createVersionTable.execute(transaction);
     for (const [index, migration] of migrations.entries()) {
