@@ -48,7 +48,7 @@ export interface EndedRun {
 }
 
 /** Returns when the check is due again. */
-export function dueAgainAtMs(run: Omit<EndedRun, "startedAtMs">): number {
+function dueAgainAtMs(run: Omit<EndedRun, "startedAtMs">): number {
   // A clock that was stepped back a little during the run must not give the same tick twice.
   const backMs = run.dueAtMs - run.finishedAtMs;
   const isSteppedBack = run.isScheduled && backMs > 0 && backMs < smallStepMs;
@@ -59,7 +59,7 @@ export function dueAgainAtMs(run: Omit<EndedRun, "startedAtMs">): number {
  * Returns the ticks that this run stands for beside its own: `late` ones passed before it could start, `overlap` ones while it was
  * running. With dueAgainAtMs each tick is run or counted exactly once.
  */
-export function skippedTicks(run: EndedRun): { readonly late: number; readonly overlap: number } {
+function skippedTicks(run: EndedRun): { readonly late: number; readonly overlap: number } {
   const { schedule, slug, dueAtMs, startedAtMs, finishedAtMs } = run;
   const limit = countedTicks;
   // The tick of a scheduled run is done even when the clock says that it is still to come.
@@ -76,29 +76,7 @@ export interface RunPlan {
   readonly skipped: { readonly late: number; readonly overlap: number };
 }
 
-/** Plans runs: those that follow each other with the same times and pattern have the same plan. */
-export function createRunPlanner(): (run: EndedRun) => RunPlan {
-  // Most runs have the plan of the run before them.
-  let last: { readonly run: EndedRun; readonly plan: RunPlan } | null = null;
-  return (run) => {
-    if (run.schedule.jitterMs > 0) return planOf(run);
-    if (last === null || !hasSamePlan(run, last.run)) last = { run, plan: planOf(run) };
-    return last.plan;
-  };
-}
-
-function hasSamePlan(run: EndedRun, other: EndedRun): boolean {
-  return (
-    run.dueAtMs === other.dueAtMs &&
-    run.startedAtMs === other.startedAtMs &&
-    run.finishedAtMs === other.finishedAtMs &&
-    run.isScheduled === other.isScheduled &&
-    run.schedule.pattern === other.schedule.pattern &&
-    run.schedule.timezone === other.schedule.timezone &&
-    other.schedule.jitterMs === run.schedule.jitterMs
-  );
-}
-
-function planOf(run: EndedRun): RunPlan {
+/** Plans what follows from a run. */
+export function planOf(run: EndedRun): RunPlan {
   return { nextDueAtMs: dueAgainAtMs(run), skipped: skippedTicks(run) };
 }

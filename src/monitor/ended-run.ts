@@ -1,7 +1,7 @@
 import type { Run } from "../alerting/finished-run.ts";
 import type { CheckTarget } from "../checks/checks.ts";
 import type { CheckReport } from "../contract/report.ts";
-import type { createRunPlanner, RunPlan } from "./due-times.ts";
+import { planOf, type RunPlan } from "./due-times.ts";
 import type { OwnCheck } from "./own-checks.ts";
 
 /** A run whose report is there, but not recorded yet. */
@@ -18,13 +18,12 @@ export interface PlannedRun extends EndedRun, RunPlan {
 }
 
 /** Plans when the check of a run is due again, by the schedule that holds now. */
-export function planRun(ended: EndedRun, planOf: ReturnType<typeof createRunPlanner>): PlannedRun {
+export function planRun(ended: EndedRun): PlannedRun {
   const { one, run, report } = ended;
   // The configuration may be read again while the run is recorded.
   const { schedule, slug } = one.target;
   const { dueAtMs, isAsked } = run;
   const { startedAtMs, finishedAtMs } = report;
   const ran = { schedule, slug, dueAtMs, startedAtMs, finishedAtMs, isScheduled: !isAsked };
-  const { nextDueAtMs, skipped } = planOf(ran);
-  return { ...ended, schedule, nextDueAtMs, skipped };
+  return { ...ended, schedule, ...planOf(ran) };
 }

@@ -63,24 +63,6 @@ export interface TickSpan {
  * ticks are unevenly spread (office hours), it is fresh until three ticks have passed, so that a night is no outage.
  */
 export function staleAfterMs(schedule: Schedule, slug: string, lastRunAtMs: number): number {
-  if (schedule.jitterMs > 0) return findStaleAfterMs(schedule, slug, lastRunAtMs);
-  // Runs that end together by one pattern have the same answer.
-  const known = staleTimes.get(schedule.pattern);
-  if (known?.timezone === schedule.timezone && known.lastRunAtMs === lastRunAtMs) return known.afterMs;
-  const afterMs = findStaleAfterMs(schedule, slug, lastRunAtMs);
-  if (staleTimes.size >= keptStaleTimes) staleTimes.clear();
-  staleTimes.set(schedule.pattern, { timezone: schedule.timezone, lastRunAtMs, afterMs });
-  return afterMs;
-}
-
-// The last answer of each pattern, as a memo of a pure function.
-const staleTimes = new Map<
-  string,
-  { readonly timezone: string; readonly lastRunAtMs: number; readonly afterMs: number }
->();
-const keptStaleTimes = 64;
-
-function findStaleAfterMs(schedule: Schedule, slug: string, lastRunAtMs: number): number {
   let atMs = nextDueAtMs(schedule, slug, lastRunAtMs);
   let shortestMs = Number.POSITIVE_INFINITY;
   for (let tick = 1; tick < staleIntervals; tick++) {

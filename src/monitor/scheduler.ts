@@ -7,7 +7,7 @@ import { drain, endsWithin } from "../base/lifecycle.ts";
 import { createLoop } from "../base/loop.ts";
 import { eventLoopTurn, minuteMs, secondMs } from "../base/time.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
-import { createRunPlanner, firstDueAtMs } from "./due-times.ts";
+import { firstDueAtMs } from "./due-times.ts";
 import { planRun, type EndedRun, type PlannedRun } from "./ended-run.ts";
 import { OwnChecks, type OwnCheck } from "./own-checks.ts";
 import { Places } from "./places.ts";
@@ -164,9 +164,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   function planRuns(ended: readonly EndedRun[]): PlannedRun[] {
-    const planOf = createRunPlanner();
     try {
-      return ended.map((run) => planRun(run, planOf));
+      return ended.map(planRun);
     } catch (error) {
       for (const run of ended) noteUnrecorded(run, error);
       throw error;
