@@ -83,6 +83,10 @@ const navPages: readonly NavPage[] = [
 // On a phone the rest is behind *More*.
 const phonePages = 2;
 
+/** How a page is read again: at its own address, with what is ticked, so that the rows of that are listed in any case. */
+const readsAgain = html`data-live hx-get="" hx-include="input[name=slug]:checked" hx-trigger="refresh" hx-select="#main"
+hx-select-oob="#pages:outerMorph,#clock:outerMorph,#trace:outerMorph" hx-swap="outerMorph" hx-sync="this:replace"`;
+
 /** Renders the whole document. */
 export function renderDocument(frame: Frame, content: PageContent): string {
   const { facts, nowMs, theme, assets, version } = frame;
@@ -113,14 +117,7 @@ export function renderDocument(frame: Frame, content: PageContent): string {
         <p class="note" id="stale" hidden></p>
         ${frame.storeProblem === null ? nothing : html`<p class="note" id="store">What is shown may be old: ${frame.storeProblem}.</p>`}
         <p class="did" id="did" role="status">${didText(frame.here)}</p>
-        <main
-          id="main"
-          tabindex="-1"
-          data-severity="${severity}"
-          ${isLive ? html`data-live hx-get="${frame.here}" hx-trigger="refresh" hx-select="#main" hx-select-oob="#pages:outerMorph,#clock:outerMorph${trace === undefined ? "" : ",#trace:outerMorph"}" hx-swap="outerMorph" hx-sync="this:replace"` : nothing}
-        >
-          ${main}
-        </main>
+        <main id="main" tabindex="-1" data-severity="${severity}" ${isLive ? readsAgain : nothing}>${main}</main>
         ${renderFoot(frame, version)}
         <div id="dialog-place"></div>
         <p class="sr" id="says" role="status" aria-live="polite"></p>

@@ -9,15 +9,14 @@ import { renderSection, renderTable } from "../table.ts";
 import type { DialogAct } from "./dialogs.ts";
 import { renderInstants } from "./instants.ts";
 import { excessOf, memberFactsOf } from "./member-facts.ts";
-import { renderMembers } from "./members.ts";
+import { renderMembers, type MembersOptions } from "./members.ts";
 import { renderOpinion } from "./opinion.ts";
 import { decidedQuestions, knownQuestions, renderQuestions, type Question } from "./questions.ts";
 import { firstSentence, incidentSentences, isAlone } from "./sentences.ts";
 import { renderStory } from "./story.ts";
 
 /** What the page of an incident is made with. */
-export interface IncidentPageOptions {
-  readonly params: URLSearchParams;
+export interface IncidentPageOptions extends Pick<MembersOptions, "params" | "ticked"> {
   /** Names, reasons and answers of receivers are for the reader. */
   readonly withPeople: boolean;
   /** The chart of its deaths. */
@@ -49,7 +48,7 @@ export function actButton(number: number, act: DialogAct, words: string, isFirst
 /** Renders the page of an incident: its six answers, its chart, whom it is of, and what happened. */
 export function renderIncident(
   page: IncidentPage,
-  { params, withPeople, chart, organization, deadAssets }: IncidentPageOptions,
+  { params, ticked, withPeople, chart, organization, deadAssets }: IncidentPageOptions,
 ): Html {
   const { incident, previous } = page;
   const { number } = incident;
@@ -68,7 +67,7 @@ export function renderIncident(
     ${renderHead(incidentSentences(page, withPeople), { shape: incidentMark(page), acts })}
     ${renderInstants(page, withPeople)}
     <div class="asked">${renderQuestions(knownQuestions(page, lookButton))}${renderQuestions(decided, true)}</div>
-    ${chart}${isAlone(page) ? nothing : renderMembers(page, params, path)}
+    ${chart}${isAlone(page) ? nothing : renderMembers(page, { params, ticked, path })}
     <div class="two">
       <div>${isSpike ? renderCarriers(page) : nothing}${renderCost(page, withPeople)}${organization}</div>
       ${renderSection("What happened", html`${incidentComment(number)}${renderStory(page, withPeople)}`)}

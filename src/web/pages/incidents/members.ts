@@ -26,21 +26,29 @@ const shownOnAPage = 100;
 const filters = ["all", "fail", "warn", "going"] as const;
 type Filter = (typeof filters)[number];
 
-/** Renders the organizations of an incident: those that do not share its cause on top, then by excess. */
-export function renderMembers(page: IncidentPage, params: URLSearchParams, path: string): Html {
+export interface MembersOptions {
+  readonly params: URLSearchParams;
+  /** Organizations that are listed in any case. */
+  readonly ticked: ReadonlySet<string>;
+  readonly path: string;
+}
+
+/** Renders the organizations of an incident: those that do not share its cause on top, then by excess, and all that are `ticked`. */
+export function renderMembers(page: IncidentPage, { params, ticked, path }: MembersOptions): Html {
   const all = memberFactsOf(page);
   const filter = filters.find((one) => one === params.get("members")) ?? "all";
-  const wanted = all.filter((one) => isOf(one, filter));
+  const wanted = all.filter((one) => isOf(one, filter) || ticked.has(one.slug));
   const odd = wanted.filter((one) => !sharesCause(one));
   const isSplit = odd.length > 0 && odd.length < wanted.length;
   const ordered = isSplit ? [...odd, ...wanted.filter(sharesCause)] : wanted;
   const isAll = params.has("page") || params.get("show") === "all";
   const shown = pageOf(ordered, params.get("page"), isAll ? shownOnAPage : shownAtFirst);
   const [carrier] = page.summary.carriers;
-  const rows = shown.items.flatMap((one, index) => {
-    const place = shown.start + index;
+  const listed = ordered.filter((one) => shown.items.includes(one) || ticked.has(one.slug));
+  const rows = listed.flatMap((one, index) => {
+    const before = listed[index - 1];
     const group =
-      isSplit && (place === 0 || index === 0 || place === odd.length)
+      isSplit && (before === undefined || sharesCause(before) !== sharesCause(one))
         ? [sharesCause(one) ? shareGroup(ordered.filter(sharesCause)) : oddGroup(odd)]
         : [];
     return [...group, renderMember(one, page.nowMs)];

@@ -98,8 +98,11 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
     const page = await find(request);
     if (page === null) return site.sendMissing(request, reply, missingIncident(referenceOf(request)));
     const params = paramsOf(request);
+    const ticked = new Set(params.getAll("slug"));
+    params.delete("slug");
     const main = renderIncident(page, {
       params,
+      ticked,
       withPeople: seesDetails(request),
       chart: await chartOf(page, params, request),
       organization: await organizationOf(page, request),
