@@ -11,3 +11,14 @@ export function cutText(text: string, maxLength: number): string {
 export function excerpt(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }
+
+/** Returns whether a text has at most so many characters, counted as Unicode code points: an emoji is one. */
+export function hasAtMost(text: string, most: number): boolean {
+  if (text.length <= most) return true;
+  return text.length <= 2 * most && Array.from(text).length <= most;
+}
+
+/** Returns the first characters of a text, counted so. */
+export function firstCharacters(text: string, most: number): string {
+  return hasAtMost(text, most) ? text : Array.from(text).slice(0, most).join("");
+}

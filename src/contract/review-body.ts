@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { textUpTo } from "../base/schema/values.ts";
 import { apiNames, issueMessages, readWith, type FieldNames } from "./issues.ts";
 import {
   approveLabels,
@@ -17,10 +18,7 @@ const positiveInteger = "must be a positive integer";
 const id = z
   .int({ error: ({ input }) => (input === undefined ? undefined : positiveInteger) })
   .gt(0, { error: positiveInteger });
-const note = z
-  .string()
-  .refine((text) => Array.from(text).length <= longestNote, `must be at most ${longestNote} characters long`)
-  .meta({ maxLength: longestNote });
+const note = textUpTo(longestNote);
 const common = { assetId: id, slug: z.string().min(1).exactOptional(), note: note.exactOptional() };
 
 const anyDecision = z.object({ ...common, decision: z.enum(reviewDecisions) });

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
+import { hasAtMost } from "../base/cut-text.ts";
 import { type ByteBudget, receiveBody } from "../base/request-body.ts";
 
 /** Reads the fields of a form; a body that is none has no fields. @throws FlatlineError too_large */
@@ -18,5 +19,5 @@ const longestName = 64;
 /** Returns the name that a person gives in a form; null: nothing that is a name of printable characters. */
 export function personNameOf(form: URLSearchParams): string | null {
   const name = form.get("name")?.trim() ?? "";
-  return name.length >= 1 && name.length <= longestName && /^[^\p{C}]+$/u.test(name) ? name : null;
+  return hasAtMost(name, longestName) && /^[^\p{C}]+$/u.test(name) ? name : null;
 }

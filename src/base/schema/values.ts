@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 
 import { z } from "zod";
 
+import { hasAtMost } from "../cut-text.ts";
 import { readInstant } from "../instant.ts";
 import { checkCronPattern, isTimezone, timezoneNames } from "./cron-dialect.ts";
 import { durationPattern, formatDuration, parseDuration } from "../durations.ts";
@@ -95,9 +96,17 @@ export function nameText(maxLength = 256) {
       if (text === "") context.addIssue("must not be empty");
       else if (text !== text.trim()) context.addIssue("must not begin or end with a blank");
       else if (controlCharacter.test(text)) context.addIssue("must not hold control characters");
-      else if (text.length > maxLength) context.addIssue(`must be at most ${maxLength} characters long`);
+      else if (!hasAtMost(text, maxLength)) context.addIssue(`must be at most ${maxLength} characters long`);
     })
     .meta({ minLength: 1, maxLength });
+}
+
+/** Returns a text of at most so many characters. */
+export function textUpTo(most: number) {
+  return z
+    .string()
+    .refine((text) => hasAtMost(text, most), `must be at most ${most} characters long`)
+    .meta({ maxLength: most });
 }
 
 /** Returns the path of a file; what it is relative to is the key's own matter. */

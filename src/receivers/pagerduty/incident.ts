@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 
 import { z } from "zod";
 
+import { firstCharacters } from "../../base/cut-text.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Secret } from "../../base/secret.ts";
 
@@ -60,7 +61,7 @@ export function readIncidentEvent(body: Uint8Array): IncidentEvent | null {
   const { event } = parse(body);
   const incidentKey = event.data?.incident_key ?? null;
   if (!Object.hasOwn(kinds, event.event_type) || incidentKey === null) return null;
-  const person = (event.agent?.summary ?? "").trim().slice(0, longestName);
+  const person = firstCharacters((event.agent?.summary ?? "").trim(), longestName);
   return {
     id: event.id,
     incidentKey,

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 
+import { firstCharacters } from "../../base/cut-text.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { describeAuthor, userHeader, type Actor, type ActVia } from "../../contract/actor.ts";
 import type { Right } from "../../contract/rights.ts";
@@ -54,9 +55,9 @@ export function authorOf(request: FastifyRequest, note: string | null | undefine
 
 function commandUser({ headers }: FastifyRequest): string | null {
   const encoded = headers[userHeader];
-  if (typeof encoded !== "string" || encoded.length > 3 * longestUser) return null;
+  if (typeof encoded !== "string" || encoded.length > 12 * longestUser) return null;
   try {
-    return blankAsNull(decodeURIComponent(encoded).slice(0, longestUser));
+    return blankAsNull(firstCharacters(decodeURIComponent(encoded), longestUser));
   } catch {
     return null;
   }

@@ -22,29 +22,16 @@ import type { AccessSettings } from "../access/settings.ts";
 import type { AlertAssetsPort } from "../ports/dead-assets.ts";
 import type { AlertDetail, AlertReading, AlertSnapshot, FleetSnapshot } from "../read/alerts.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
-import { nonBlank, readInput } from "./read-input.ts";
+import { commentSchema, nameSchema, nonBlank, readInput, reasonSchema } from "./read-input.ts";
 
-// Names and comments are for people; what is longer is a mistake.
-const longestName = 200;
-const longestComment = 1_000;
-
-const acknowledgementSchema = z.strictObject({
-  by: z.string().max(longestName).optional(),
-  comment: z.string().max(longestComment).optional(),
-});
+const acknowledgementSchema = z.strictObject({ by: nameSchema.optional(), comment: commentSchema.optional() });
 
 const judgementSchema = z.strictObject({
   verdict: z.enum(judgementVerdicts, `must be one of ${judgementVerdicts.join(", ")}`),
   ...acknowledgementSchema.shape,
 });
 
-const commentSchema = z.strictObject({
-  comment: z
-    .string()
-    .max(longestComment)
-    .refine((comment) => comment.trim() !== "", "is empty"),
-  by: z.string().max(longestName).optional(),
-});
+const bodySchema = z.strictObject({ comment: reasonSchema, by: nameSchema.optional() });
 
 /** `/api/v1/alerts…`: live alerts, one alert, and acts, which need the right to read them (CONTRACT 13). */
 export function addAlertRoutes(
@@ -110,7 +97,7 @@ export function addAlertRoutes(
     POST: {
       access: "operate",
       handle: async (request, reply) => {
-        const { comment, by } = readInput(commentSchema, request.body, "not a comment");
+        const { comment, by } = readInput(bodySchema, request.body, "not a comment");
         const made = await alerts.comment(idOf(request), authorOf(request, by), comment);
         return reply.code(201).send(viewComment(made));
       },

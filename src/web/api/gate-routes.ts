@@ -9,19 +9,9 @@ import { iso } from "../../contract/v1/instant.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { GateReading, GateView } from "../read/gate.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
-import { readInput } from "./read-input.ts";
+import { nameSchema, readInput, reasonSchema } from "./read-input.ts";
 
-// Names and comments are for people; what is longer is a mistake.
-const longestName = 200;
-const longestComment = 1_000;
-
-const releaseSchema = z.strictObject({
-  by: z.string().max(longestName).optional(),
-  comment: z
-    .string()
-    .max(longestComment)
-    .refine((comment) => comment.trim() !== "", "is empty"),
-});
+const releaseSchema = z.strictObject({ by: nameSchema.optional(), comment: reasonSchema });
 
 /** `/api/v1/gate…`: those that are held, and whether a pipeline may act on an organization's deaths; always 200 for a known slug. */
 export function addGateRoutes(

@@ -29,12 +29,10 @@ import { addResource, takeJsonBodies } from "../resource.ts";
 import { viewAlert, viewComment } from "./alert-routes.ts";
 import { costOf } from "./cost-view.ts";
 import { cursorSchema, writeCursor } from "./paging.ts";
-import { nonBlank, readInput } from "./read-input.ts";
+import { commentSchema, nameSchema, nonBlank, readInput, reasonSchema } from "./read-input.ts";
 
 const defaultIncidents = 50;
 const mostIncidents = 200;
-const longestName = 200;
-const longestComment = 1_000;
 // More organizations than there are reach by leaving `slugs` out.
 const mostSlugs = 20_000;
 
@@ -56,11 +54,9 @@ const listSchema = z.strictObject({
   cursor: cursorSchema(z.tuple([z.int().positive()])).optional(),
 });
 
-const comment = z.string().max(longestComment);
-const why = comment.refine((text) => text.trim() !== "", "is empty");
 const common = {
   slugs: z.array(z.string().min(1).max(longestSlug)).min(1, "names no organization").max(mostSlugs).optional(),
-  by: z.string().max(longestName).optional(),
+  by: nameSchema.optional(),
 };
 interface CommonBody {
   readonly slugs?: string[] | undefined;
@@ -76,24 +72,24 @@ const duration = z.string().transform((text, context) => {
 });
 
 const bodies = {
-  acknowledge: z.strictObject({ ...common, comment: comment.optional() }),
+  acknowledge: z.strictObject({ ...common, comment: commentSchema.optional() }),
   takeBack: z.strictObject(common),
   judge: z.strictObject({
     ...common,
     verdict: z.enum(judgementVerdicts, `must be one of ${judgementVerdicts.join(", ")}`),
-    comment: comment.optional(),
+    comment: commentSchema.optional(),
   }),
-  release: z.strictObject({ ...common, comment: why }),
+  release: z.strictObject({ ...common, comment: reasonSchema }),
   silence: z
-    .strictObject({ ...common, endsAt: endsAt.optional(), duration: duration.optional(), comment: why })
+    .strictObject({ ...common, endsAt: endsAt.optional(), duration: duration.optional(), comment: reasonSchema })
     .refine((body) => (body.endsAt === undefined) !== (body.duration === undefined), {
       path: ["endsAt"],
       message: "give this or duration",
     }),
-  comment: z.strictObject({ ...common, comment: why }),
+  comment: z.strictObject({ ...common, comment: reasonSchema }),
 };
 
-const lookBody = z.strictObject({ by: z.string().max(longestName).optional() });
+const lookBody = z.strictObject({ by: nameSchema.optional() });
 const actQuerySchema = z.strictObject({ dryRun: z.enum(["true", "false"], "must be true or false").optional() });
 
 export interface IncidentRoutesOptions {

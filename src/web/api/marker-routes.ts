@@ -12,9 +12,9 @@ import type { ListedMarker } from "../../contract/v1/markers.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { MarkerReading } from "../read/markers.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
-import { readInput } from "./read-input.ts";
+import { textUpTo } from "../../base/schema/values.ts";
+import { nameSchema, readInput } from "./read-input.ts";
 
-const longestName = 200;
 // What a chart can show beside a line, and a sentence can hold.
 const longestText = 200;
 // A clock of the rollout that is a little ahead of ours is no mistake; tomorrow is.
@@ -24,13 +24,10 @@ const shownMs = 30 * dayMs;
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
 const markerSchema = z.strictObject({
-  text: z
-    .string()
-    .max(longestText)
-    .refine((text) => text.trim() !== "", "is empty"),
+  text: textUpTo(longestText).refine((text) => text.trim() !== "", "is empty"),
   at: instant.optional(),
   slug: z.string().min(1).max(longestSlug).optional(),
-  createdBy: z.string().max(longestName).optional(),
+  createdBy: nameSchema.optional(),
 });
 
 const rangeSchema = z.strictObject({

@@ -17,32 +17,24 @@ import type { AccessSettings } from "../access/settings.ts";
 import type { CheckReading } from "../read/checks.ts";
 import type { SilenceBook } from "../../alerting/silence-book.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
-import { readInput } from "./read-input.ts";
+import { nameSchema, readInput, reasonSchema } from "./read-input.ts";
 
-// Names and comments are for people; what is longer is a mistake.
-const longestName = 200;
 // The pattern of one organization is its slug with each star and backslash escaped.
 const longestPattern = 2 * longestSlug;
-const longestComment = 1_000;
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
-const why = z
-  .string()
-  .max(longestComment)
-  .refine((comment) => comment.trim() !== "", "is empty");
-
 const silenceSchema = z.strictObject({
   slug: z.string().min(1).max(longestPattern),
-  check: z.string().min(1).max(longestName).optional(),
+  check: z.string().min(1).max(longestPattern).optional(),
   startsAt: instant.optional(),
   endsAt: instant,
-  comment: why,
-  createdBy: z.string().max(longestName).optional(),
+  comment: reasonSchema,
+  createdBy: nameSchema.optional(),
 });
 
 const changeSchema = z
-  .strictObject({ endsAt: instant.optional(), comment: why.optional() })
+  .strictObject({ endsAt: instant.optional(), comment: reasonSchema.optional() })
   .refine(
     ({ endsAt, comment }) => endsAt !== undefined || comment !== undefined,
     "changes nothing: give endsAt or comment",

@@ -79,7 +79,7 @@ function askContent(view: LinkView, nowMs: number): Content {
       ${acknowledgeLines.map((line) => paragraph(line))}
       <form method="post">
         <label class="field"
-          >Your name, as others will read it<input type="text" name="name" maxlength="64" autocomplete="name"
+          >Your name, as others will read it<input type="text" name="name" maxlength="128" autocomplete="name"
         /></label>
         <p><button class="primary">Acknowledge</button></p>
       </form>

@@ -43,7 +43,7 @@ export function renderSignIn(view: SignInView): Html {
           name="name"
           autocomplete="name"
           required
-          maxlength="64"
+          maxlength="128"
           value="${personName}"
           ${problem?.field === "name" ? html` autofocus` : nothing}
           ${invalidIf(problem?.field === "name")}

@@ -134,7 +134,17 @@ describe("a sign-in", () => {
     expect(failed).toEqual(["session"]);
   });
 
-  it.each(["", " ", "a\u0007b", "x".repeat(65)])(
+  it.each(["🦉".repeat(64), "Ünal Öztürk"])(
+    "takes a name of so many characters, whatever they are made of: %s",
+    async (name) => {
+      const web = await start();
+
+      expect((await post(web, "/sign-in", { ...right, name })).status).toBe(303);
+      expect([...web.world.sessions.values()].map(({ personName }) => personName)).toEqual([name]);
+    },
+  );
+
+  it.each(["", " ", "a\u0007b", "x".repeat(65), "🦉".repeat(65)])(
     "needs a name of 1 to 64 printable characters: not %j",
     async (name) => {
       const web = await start();

@@ -123,7 +123,7 @@ export function renderActDialog(dialog: DialogFacts): Html {
           >${comment.label}<input
             type="text"
             name="comment"
-            maxlength="1000"
+            maxlength="2000"
             value="${filled.comment}"
             ${comment.isNeeded ? html`required` : nothing}
         /></label>`

@@ -104,7 +104,7 @@ function incidentComment(number: number): Html {
       id="comment"
       placeholder="Add a comment"
       aria-label="Comment"
-      maxlength="1000"
+      maxlength="2000"
       required
     /><button>Comment</button>
   </form>`;

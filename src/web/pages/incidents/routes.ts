@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 
 import { slugsOf } from "../../../alerting/incident-summary.ts";
+import { hasAtMost } from "../../../base/cut-text.ts";
 import { parseDuration } from "../../../base/durations.ts";
 import { FlatlineError } from "../../../base/errors.ts";
 import type { ByteBudget } from "../../../base/request-body.ts";
@@ -307,7 +308,10 @@ function meantSlugs(
 }
 
 const formSchema = z.object({
-  comment: z.string().trim().max(1_000, "comment: is longer than 1,000 characters"),
+  comment: z
+    .string()
+    .trim()
+    .refine((text) => hasAtMost(text, 1_000), "comment: is longer than 1,000 characters"),
   verdict: z.enum(judgementVerdicts).nullable(),
   duration: z.string().refine((text) => (parseDuration(text) ?? 0) > 0, "duration: must be one, as 1h or 30m"),
 });

@@ -1,3 +1,4 @@
+import { firstCharacters } from "../../../base/cut-text.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { nearestName } from "../../../base/suggestions.ts";
 import { literalOf } from "../../../base/text-pattern.ts";
@@ -42,7 +43,7 @@ export function readSilenceForm(form: URLSearchParams, checks: readonly CheckNam
     check: checks.find((name) => name === form.get("check")) ?? null,
     hours: lengths.find((one) => one === hours) ?? "4",
     until: form.get("until") ?? "",
-    comment: (form.get("comment") ?? "").trim().slice(0, longestComment),
+    comment: firstCharacters((form.get("comment") ?? "").trim(), longestComment),
     isAnyway: form.has("anyway"),
   };
 }
@@ -202,6 +203,6 @@ function renderLength(legend: string, { hours, until }: SilenceForm, fromMs: num
 function renderWhy(comment: string): Html {
   return html`<label class="field"
     >Why? <span class="needed">needed</span
-    ><input type="text" name="comment" required maxlength="${longestComment}" value="${comment}"
+    ><input type="text" name="comment" required maxlength="${2 * longestComment}" value="${comment}"
   /></label>`;
 }
