@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { FlatlineError } from "../base/errors.ts";
 import { EventRecorder } from "./event-record.ts";
 import { describePoint, gridPoints } from "./grid.ts";
-import { plotPage, plotTradeOff } from "./plot.ts";
 import { scoreEpisodes, type Score } from "./score.ts";
 import { readLabels, regretTruth } from "./truth.ts";
 import { chooseCandidate, paretoFront, type TuningPoint } from "./tuning.ts";
@@ -215,17 +214,5 @@ describe("a choice", () => {
 
   it("has a front of those that no other one beats", () => {
     expect(paretoFront(points).map(({ thresholds }) => thresholds.warnMultiplier)).toEqual([8, 6, 3, 2]);
-  });
-
-  it("is drawn with every candidate, the chosen one ringed", () => {
-    const [first = null] = points;
-
-    const svg = plotTradeOff(points, first);
-
-    expect(svg.match(/<title>median ×/g)).toHaveLength(points.length);
-    expect(svg).toContain("<title>chosen</title>");
-    expect(svg).not.toMatch(/NaN|undefined|Infinity/);
-    expect(plotPage(points, first)).toContain('<tr class="chosen">');
-    expect(plotTradeOff([], null)).not.toMatch(/NaN|undefined|Infinity/);
   });
 });

@@ -1,11 +1,7 @@
-import { writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
-
 import { InvalidArgumentError, type Command } from "commander";
 import { stringify } from "yaml";
 
 import { gridPoints, type Grid, type GridPoint } from "../../backtest/grid.ts";
-import { plotPage, plotTradeOff } from "../../backtest/plot.ts";
 import {
   advice,
   chooseCandidate,
@@ -28,7 +24,6 @@ import { asJson } from "../values.ts";
 
 interface TuneFlags extends ReplayFlags {
   readonly maxFalseAlarms: number;
-  readonly plot?: string;
   readonly all?: boolean;
 }
 
@@ -46,7 +41,6 @@ export const registerTune: RegisterCommand = (program: Command, context: CliCont
       0.5,
     )
     .option("--all", "show every candidate, not only those that no other one beats")
-    .option("--plot <file>", "write the trade-off as an image (.svg) or a page (.html)", parsePlot)
     .option("--json", "print {truth, chosen, adviceAsGood, failMultiplier, yaml, candidates}")
     .addHelpText("after", help)
     .action(async (slugs: string[], flags: TuneFlags) => {
@@ -56,7 +50,6 @@ export const registerTune: RegisterCommand = (program: Command, context: CliCont
         const found = await tune(askOf(slugs, flags), flags.maxFalseAlarms, { ...context, onProgress: progress.show });
         progress.clear();
         context.stderr.write(summarize(found.report, context.clock.monotonicMs() - startedAtMs));
-        if (flags.plot !== undefined) await writePlot(found, flags.plot, context);
         context.stdout.write(flags.json === true ? renderJson(found) : render(found, flags, context));
       } finally {
         progress.clear();
@@ -80,8 +73,8 @@ proposal against a stretch that tune has not seen (--from, --to, then flatline b
 Examples:
   flatline tune                                           over the stored events, by regret
   flatline tune --truth judged                            by what people said of alerts
-  flatline tune acme --max-false-alarms 0.2 --plot trade-off.svg
-  flatline tune --events events.csv.gz --labels labels.json --plot trade-off.html
+  flatline tune acme --max-false-alarms 0.2
+  flatline tune --events events.csv.gz --labels labels.json
 `;
 
 function render(found: TuneReport, flags: TuneFlags, context: CliContext): string {
@@ -153,18 +146,6 @@ function toYaml(settings: object): string {
   return stringify(settings, { aliasDuplicateObjects: false });
 }
 
-async function writePlot({ plot }: TuneReport, file: string, { cwd }: CliContext): Promise<void> {
-  const text = plot(file.toLowerCase().endsWith(".svg") ? "svg" : "html");
-  await writeFile(resolve(cwd, file), text).catch((error: unknown) => {
-    throw new FlatlineError("usage", `${file}: cannot be written: ${String(error)}`, { cause: error });
-  });
-}
-
-function parsePlot(text: string): string {
-  if (/\.(svg|html)$/i.test(text)) return text;
-  throw new InvalidArgumentError("Expected a file that ends in .svg or .html.");
-}
-
 function parseRate(text: string): number {
   const rate = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isFinite(rate)) return rate;
@@ -183,7 +164,6 @@ interface TuneReport {
   readonly advised: TuneCandidate | null;
   /** What to paste into the configuration, as data. */
   readonly settings: object;
-  readonly plot: (kind: "svg" | "html") => string;
 }
 
 /** A candidate and how it was judged. */
@@ -245,7 +225,6 @@ export async function tune(ask: BacktestAsk, mostAWeek: number, deps: BacktestDe
     choice,
     advised: points.find(isAdvice) ?? null,
     settings: settingsOf(choice, ask, slugs),
-    plot: (kind) => (kind === "svg" ? plotTradeOff(points, warn) : plotPage(points, warn)),
   };
 }
 
