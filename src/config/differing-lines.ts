@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 
-import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Node } from "yaml";
+import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Node, type YAMLMap } from "yaml";
 
+import { parseDuration } from "../base/durations.ts";
 import { createJsonSchema, type JsonSchema } from "./schema/json-schema.ts";
 
 let schema: JsonSchema | null = null;
@@ -18,6 +19,8 @@ export function differingLines(text: string): ReadonlySet<number> {
     readonly properties: Readonly<Record<string, JsonSchema>>;
   };
   const lines = new Set<number>();
+  const { receivers = [] } = document.toJS() as { readonly receivers?: readonly { readonly name: string }[] };
+  const names = receivers.map(({ name }) => name);
 
   function look(node: Node | null, within: JsonSchema | null): void {
     if (within === null) return;
@@ -31,14 +34,36 @@ export function differingLines(text: string): ReadonlySet<number> {
       const member = members[key.value];
       const isLeaf = isScalar(value) || (isSeq(value) && !value.items.some(isMap));
       if (!isLeaf) look(value, variantOf(member ?? null, value));
-      else if (!required.includes(key.value) && !isDeepStrictEqual(value.toJS(document), member?.["default"]))
+      else if (
+        !required.includes(key.value) &&
+        !isSame(value.toJS(document), defaultOf(key.value, node) ?? member?.["default"])
+      )
         lines.add(counter.linePos(key.range[0] ?? 0).line);
     }
+  }
+
+  /** The defaults that depend on other keys, as `resolve` fills them in; undefined: the schema has it. */
+  function defaultOf(key: string, within: YAMLMap<unknown, unknown>): unknown {
+    if (key === "receivers") return names;
+    if (key === "sendUnknown") return within.get("minSeverity") === "warn";
+    return key === "sendActs" ? within.get("type") === "slack" && within.has("token") : undefined;
   }
 
   const organizations = { items: { ...properties["defaults"], required: ["slug"] } };
   look(document.contents, { properties: { ...properties, organizations } });
   return lines;
+}
+
+/** Nothing is the same as an empty list; of a secret nobody knows. */
+function isSame(value: unknown, usual: unknown): boolean {
+  if (usual === undefined) return Array.isArray(value) && value.length === 0;
+  if (value === "***" || isDeepStrictEqual(value, usual)) return true;
+  return typeof value === "string" && typeof usual === "string" && isSameDuration(value, usual);
+}
+
+function isSameDuration(value: string, usual: string): boolean {
+  const durationMs = parseDuration(value);
+  return durationMs !== null && durationMs === parseDuration(usual);
 }
 
 /** Returns the one of several schemas that a value was written by: the one whose `type` it has. */
