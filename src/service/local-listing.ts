@@ -4,8 +4,7 @@ import type { Clock } from "../base/time.ts";
 import { defaultPageSize, type ReportsPage, type ReportsQuery } from "../contract/reports.ts";
 import { parseReportsQuery } from "../contract/reports-query.ts";
 import type { MetaStore } from "../store/engine/meta.ts";
-import type { ReportPosition } from "../store/platform/reports.ts";
-import { facetNames } from "../store/platform/facets.ts";
+import type { ReportFilters, ReportPosition } from "../store/platform/report-walk.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import { createCursorCodec, type CursorCodec } from "./cursor.ts";
 import { resolveOrganization, type OrganizationAccessOptions } from "./organization-access.ts";
@@ -15,7 +14,7 @@ export interface LocalListingOptions extends OrganizationAccessOptions {
   readonly clock: Pick<Clock, "nowMs" | "sleep">;
 }
 
-// About 5 ms: the longest time that a listing with several filters blocks the event loop.
+// About 5 ms: the longest time that a listing with filters blocks the event loop.
 const stepsAtOnce = 2_000;
 const secretName = "cursor_secret";
 const secretBytes = 32;
@@ -47,7 +46,7 @@ export function createLocalListing(
     do {
       const walked = await store.platform.reports.walk({
         organizationId,
-        facets: wantedFacets(query),
+        filters: filtersOf(query),
         fromMs: query.startDate === undefined ? null : Date.parse(query.startDate),
         toMs: query.endDate === undefined ? null : Date.parse(query.endDate),
         after,
@@ -82,18 +81,11 @@ function validate(given: ReportsQuery): ReportsQuery {
   });
 }
 
-function wantedFacets(query: ReportsQuery): string[] {
-  const wanted = new Set<string>();
-  if (query.needsCustomerReview === true) wanted.add(facetNames.queued);
-  if (query.onlyRejected === true) wanted.add(facetNames.decision("REJECT"));
-  if (query.status !== undefined) wanted.add(facetNames.status(query.status));
-  if (query.decision !== undefined) wanted.add(facetNames.decision(query.decision));
-  if (query.assetType !== undefined) wanted.add(facetNames.assetType(query.assetType));
-  if (query.source !== undefined) wanted.add(facetNames.source(query.source));
-  if (query.reportedBy !== undefined) wanted.add(facetNames.reportedBy(query.reportedBy));
-  if (query.reviewedBy !== undefined) wanted.add(facetNames.reviewedBy(query.reviewedBy));
-  if (query.country !== undefined) wanted.add(facetNames.country(query.country));
-  return [...wanted];
+function filtersOf(query: ReportsQuery): ReportFilters {
+  const { status, source, country, reportedBy, decision, reviewedBy, assetType } = query;
+  const decisions = [...(decision === undefined ? [] : [decision]), ...(query.onlyRejected === true ? ["REJECT"] : [])];
+  const isQueued = query.needsCustomerReview === true;
+  return { status, source, country, reportedBy, decisions, reviewedBy, isQueued, assetType };
 }
 
 async function loadCodec(meta: MetaStore): Promise<CursorCodec> {

@@ -122,8 +122,6 @@ function stepsFor(slug: string): Step[] {
     step("silences", "silences", "id", sql`slug = ${literalPattern(slug)}`),
     step("markers", "markers", "id", ofSlug),
     step("keys", "api_keys", "key_id", sql`organizations = ${JSON.stringify([slug])}`),
-    step(null, "report_facets", "organization_id, facet_id, created_at_ms, report_id", organization),
-    step(null, "facet_counts", "organization_id, facet_id", organization),
     step(null, "reviews", "review_id", organization),
     step(null, "reviews", "review_id", proposal),
     step(null, "scans", "report_id, scan_id", report),

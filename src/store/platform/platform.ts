@@ -1,7 +1,6 @@
 import type { Db } from "../tables.ts";
 import { type ApiKeyTables, createApiKeyStore } from "./api-keys.ts";
 import { type AssetTables, createAssetStore } from "./assets.ts";
-import type { FacetTables } from "./facet-table.ts";
 import { type LegitimacyTables, createLegitimacyStore } from "./legitimacy.ts";
 import { type OrganizationTables, createOrganizationStore } from "./organizations.ts";
 import { type ReportTables, createPlatformReportStore } from "./reports.ts";
@@ -12,7 +11,7 @@ export type PlatformStore = ReturnType<typeof createPlatformStore>;
 
 /** The tables behind API v2; src/store/engine/migrations/0001-initial.ts describes them. */
 export interface PlatformTables
-  extends ApiKeyTables, AssetTables, FacetTables, LegitimacyTables, OrganizationTables, ReportTables, ReviewTables {}
+  extends ApiKeyTables, AssetTables, LegitimacyTables, OrganizationTables, ReportTables, ReviewTables {}
 
 /** Creates API v2's part of the store. */
 export function createPlatformStore(db: Db) {

@@ -1,4 +1,4 @@
-import { sql, type Generated } from "kysely";
+import { sql } from "kysely";
 
 import type { ReportRecord } from "../../contract/report-record.ts";
 import {
@@ -10,9 +10,8 @@ import {
   proposalDecisions,
 } from "../../contract/report-values.ts";
 import { chunksOf, inChunks } from "../engine/chunks.ts";
-import { walkFacets } from "./facet-table.ts";
-import { refreshFacets } from "./report-refresh.ts";
 import { readRecords } from "./report-records.ts";
+import { walkReports, type ReportWalk, type WalkedReports } from "./report-walk.ts";
 import type { Db } from "../tables.ts";
 
 /** State of a proposal in the customer review queue (CONTRACT 9): escalated, and answered or escalated again. */
@@ -60,33 +59,6 @@ export interface ProposalContext extends StoredProposal {
   readonly isSelfReported: boolean;
 }
 
-/** Position of a report in the listing: by creation, then id, both descending. */
-export interface ReportPosition {
-  readonly createdAtMs: number;
-  readonly id: number;
-}
-
-export interface ReportWalk {
-  readonly organizationId: number;
-  /** The facets that reports must have (store/platform/facets.ts); empty: all reports. */
-  readonly facets: readonly string[];
-  /** Inclusive bounds of the creation time. */
-  readonly fromMs: number | null;
-  readonly toMs: number | null;
-  /** Only reports after this position. */
-  readonly after: ReportPosition | null;
-  /** Maximum number of reports. */
-  readonly limit: number;
-  /** Maximum number of index entries to read: bounds the time that one call blocks the event loop. */
-  readonly mostSteps: number;
-}
-
-export interface WalkedReports {
-  readonly positions: readonly ReportPosition[];
-  /** The position to resume at if `mostSteps` was reached; null if the limit or the end was reached. */
-  readonly resumeAfter: ReportPosition | null;
-}
-
 export interface ReportTables {
   readonly reports: {
     readonly reportId: number;
@@ -104,8 +76,6 @@ export interface ReportTables {
     readonly slaDueAtMs: number | null;
     /** null: determined by the clock. */
     readonly slaBreached: number | null;
-    /** The report's entries in report_facets, as a JSON array. */
-    readonly facetIds: Generated<string>;
   };
   readonly proposals: {
     readonly proposalId: number;
@@ -125,7 +95,7 @@ export interface ReportTables {
   };
 }
 
-/** Creates the report store over `reports`, `proposals` and `scans`, with the listing's index. */
+/** Creates the report store over `reports`, `proposals` and `scans`. */
 export function createPlatformReportStore(db: Db) {
   async function upsert(reports: readonly ImportedReport[], nowMs: number): Promise<void> {
     for (const chunk of chunksOf(reports)) {
@@ -133,8 +103,8 @@ export function createPlatformReportStore(db: Db) {
         .insertInto("reports")
         .values(chunk.map((report) => reportRow(report)))
         .onConflict((conflict) =>
-          // The index is ordered by creation time: refreshFacets changes both.
           conflict.column("reportId").doUpdateSet((eb) => ({
+            createdAtMs: eb.ref("excluded.createdAtMs"),
             status: eb.ref("excluded.status"),
             source: eb.ref("excluded.source"),
             country: eb.ref("excluded.country"),
@@ -152,11 +122,6 @@ export function createPlatformReportStore(db: Db) {
       for (const { id, updatedAtMs } of chunk)
         if (updatedAtMs !== null)
           await db.updateTable("reports").set({ updatedAtMs: updatedAtMs }).where("reportId", "=", id).execute();
-      await refreshFacets(
-        db,
-        chunk.map(({ id }) => id),
-        new Map(chunk.map(({ id, createdAtMs }) => [id, createdAtMs])),
-      );
     }
   }
 
@@ -193,27 +158,14 @@ export function createPlatformReportStore(db: Db) {
         .execute();
   }
 
-  async function withAssets(assetIds: readonly number[]): Promise<readonly number[]> {
-    const having = (table: "proposals" | "scans") =>
-      inChunks(assetIds, (some) =>
-        db.selectFrom(table).select("reportId").distinct().where("assetId", "in", some).execute(),
-      );
-    const rows = [...(await having("proposals")), ...(await having("scans"))];
-    return [...new Set(rows.map(({ reportId }) => reportId))];
-  }
-
   return {
     /**
-     * Inserts or updates reports, proposals and scans by id, in the surrounding transaction, and updates the listing. A stored
-     * report keeps its organization, a stored proposal its report.
+     * Inserts or updates reports, proposals and scans by id, in the surrounding transaction. A stored report keeps its
+     * organization, a stored proposal its report.
      */
     upsert,
-    /** Returns the reports that have proposals or scans of these assets. */
-    withAssets,
-    /** Updates the listing's entries of these reports, in the surrounding transaction. */
-    refresh: (reportIds: readonly number[]): Promise<void> => refreshFacets(db, reportIds),
-    /** Reads reports of a listing from the index, in its order. */
-    walk: (walk: ReportWalk): Promise<WalkedReports> => walkFacets(db, walk),
+    /** Reads reports of a listing, in its order. */
+    walk: (walk: ReportWalk): Promise<WalkedReports> => walkReports(db, walk),
     /** Returns the records of these reports, in the order of `ids`; `nowMs` decides which SLA is breached. */
     records: (ids: readonly number[], nowMs: number): Promise<readonly ReportRecord[]> => readRecords(db, ids, nowMs),
     /** Returns a proposal. */
@@ -253,7 +205,7 @@ export function createPlatformReportStore(db: Db) {
       );
       return new Map(rows.map(({ proposalId, reportId }) => [proposalId, reportId]));
     },
-    /** Updates a proposal and its report's `updatedAt`, in the surrounding transaction, and the listing. */
+    /** Updates a proposal and its report's `updatedAt`, in the surrounding transaction. */
     updateProposal: async (
       id: number,
       { isResolved, ...rest }: Partial<Pick<StoredProposal, "decision" | "decidedBy" | "queue" | "isResolved">>,
@@ -273,7 +225,6 @@ export function createPlatformReportStore(db: Db) {
         })
         .where("reportId", "=", reportId)
         .execute();
-      await refreshFacets(db, [reportId]);
     },
   };
 }

@@ -278,12 +278,13 @@ const platform: readonly MigrationStatement[] = [
      PRIMARY KEY (domain, rule_id, includes_itself)) WITHOUT ROWID`,
   `CREATE INDEX legitimacy_domains_by_rule ON legitimacy_domains (rule_id)`,
 
-  // facet_ids is the report's entries in report_facets, as JSON: a change writes only the difference.
   `CREATE TABLE reports (
      report_id INTEGER PRIMARY KEY, organization_id INTEGER NOT NULL REFERENCES organizations,
      created_at_ms INTEGER NOT NULL, updated_at_ms INTEGER NOT NULL, status TEXT NOT NULL, source TEXT NOT NULL,
      country TEXT, title TEXT, reporter_kind TEXT NOT NULL, reporter_name TEXT, reporter_organization TEXT,
-     sla_due_at_ms INTEGER, sla_breached INTEGER, facet_ids TEXT NOT NULL DEFAULT '[]')`,
+     sla_due_at_ms INTEGER, sla_breached INTEGER)`,
+  // The listing walks it, newest first.
+  `CREATE INDEX reports_by_creation ON reports (organization_id, created_at_ms, report_id)`,
   `CREATE TABLE proposals (
      proposal_id INTEGER PRIMARY KEY, report_id INTEGER NOT NULL REFERENCES reports, asset_id INTEGER NOT NULL REFERENCES assets,
      decision TEXT, decided_by TEXT, queue TEXT NOT NULL, is_resolved INTEGER NOT NULL)`,
@@ -302,16 +303,6 @@ const platform: readonly MigrationStatement[] = [
   `CREATE INDEX reviews_by_proposal ON reviews (proposal_id)`,
   // The reviews that count in the budget.
   `CREATE INDEX reviews_by_api ON reviews (organization_id, created_at_ms) WHERE origin = 'api'`,
-
-  // The listing: one row per property of a report that a filter can use, in the order of the pages.
-  `CREATE TABLE facets (facet_id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)`,
-  `CREATE TABLE report_facets (
-     organization_id INTEGER NOT NULL, facet_id INTEGER NOT NULL, created_at_ms INTEGER NOT NULL, report_id INTEGER NOT NULL,
-     PRIMARY KEY (organization_id, facet_id, created_at_ms DESC, report_id DESC)) WITHOUT ROWID`,
-  // Number of reports per facet: the rarest of several filters is walked.
-  `CREATE TABLE facet_counts (
-     organization_id INTEGER NOT NULL, facet_id INTEGER NOT NULL, reports INTEGER NOT NULL,
-     PRIMARY KEY (organization_id, facet_id)) WITHOUT ROWID`,
 ];
 
 /** Sources of organizations, and what they listed last (CONTRACT 14). */

@@ -2,16 +2,13 @@ import { Kysely, PostgresDialect, sql, type CompiledQuery } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { createDatabase, type TestDatabase } from "../../../test/support/postgres/postgres.ts";
-import { createPlatformReportStore, type ReportWalk } from "./reports.ts";
 import { createPostgresPool } from "../engine/postgres-pool.ts";
-import { facetNames } from "./facets.ts";
+import { walkReports, type ReportWalk } from "./report-walk.ts";
 import { createReviewStore } from "./reviews.ts";
 import type { PlainTables } from "../schema.ts";
 import { namedAsInCode, type Db } from "../tables.ts";
 
 const reports = 20_000;
-const facets = [facetNames.all, facetNames.queued, facetNames.status("TODO"), facetNames.country("US")];
-
 let database: TestDatabase;
 let db: Db;
 let asked: CompiledQuery[] = [];
@@ -25,16 +22,15 @@ beforeAll(async () => {
     },
   });
   db = namedAsInCode(connection);
-  // The entries alone: the walk looks at nothing else.
-  await sql`INSERT INTO facets (name) SELECT unnest(${facets}::text[])`.execute(db);
+  await sql`INSERT INTO organizations (organization_id, slug) VALUES (1, 'acme'), (2, 'globex')`.execute(db);
+  await sql`INSERT INTO assets (asset_id, asset_type, content, status) VALUES (1, 'URL', 'x', 'UNKNOWN')`.execute(db);
   await sql`
-    INSERT INTO report_facets (organization_id, facet_id, created_at_ms, report_id)
-    SELECT 1 + report % 2, facet_id, report / 3, report FROM generate_series(1, ${reports}::int) AS report, facets`.execute(
-    db,
-  );
+    INSERT INTO reports (report_id, organization_id, created_at_ms, updated_at_ms, status, source, reporter_kind)
+    SELECT report, 1 + report % 2, report / 3, 0, 'TODO', 'API', 'human'
+    FROM generate_series(1, ${reports}::int) AS report`.execute(db);
   await sql`
-    INSERT INTO facet_counts (organization_id, facet_id, reports)
-    SELECT organization_id, facet_id, count(*) FROM report_facets GROUP BY 1, 2`.execute(db);
+    INSERT INTO proposals (proposal_id, report_id, asset_id, queue, is_resolved)
+    SELECT report, report, 1, 'queued', 0 FROM generate_series(1, ${reports}::int) AS report`.execute(db);
   await sql`ANALYZE`.execute(db);
 });
 afterAll(async () => {
@@ -44,7 +40,7 @@ afterAll(async () => {
 
 const walk: ReportWalk = {
   organizationId: 1,
-  facets: [],
+  filters: { decisions: [], isQueued: false },
   fromMs: null,
   toMs: null,
   after: null,
@@ -77,24 +73,23 @@ describe("the listing's queries on PostgreSQL", () => {
     { rule: "the first page", asks: {} },
     { rule: "a page at any depth", asks: { after: deep } },
     { rule: "a span of dates", asks: { fromMs: 900, toMs: 1_000 } },
-    { rule: "a filter at any depth", asks: { facets: [facetNames.queued], after: deep } },
   ])("answer $rule from the index alone, a page's rows and no more", async ({ asks }) => {
-    const store = createPlatformReportStore(db);
-
-    const steps = await stepsOf(() => store.walk({ ...walk, ...asks }));
+    const steps = await stepsOf(() => walkReports(db, { ...walk, ...asks }));
 
     expect(steps.map((step) => step["Node Type"])).toEqual(["Limit", expect.stringMatching(/^Index (Only )?Scan$/)]);
-    expect(steps.map((step) => step["Index Name"])).toContain("report_facets_pkey");
+    expect(steps.map((step) => step["Index Name"])).toContain("reports_by_creation");
     expect(steps.map((step) => step["Actual Rows"])).toEqual([21, 21]);
   });
 
-  it("look further filters up by primary key, for the rows of a page", async () => {
-    const store = createPlatformReportStore(db);
+  it("look the proposals up by report, for the reports that are walked", async () => {
+    const filters = { status: "TODO", isQueued: true, decisions: [], assetType: "URL" };
 
-    const steps = await stepsOf(() => store.walk({ ...walk, facets: facets.slice(1), after: deep }));
+    const steps = await stepsOf(() => walkReports(db, { ...walk, filters, after: deep }));
 
-    const kinds = steps.map((step) => step["Node Type"]);
-    expect(kinds.filter((kind) => /Sort|Seq Scan|Hash/.test(kind))).toEqual([]);
+    expect(steps.map((step) => step["Index Name"])).toEqual(
+      expect.arrayContaining(["reports_by_creation", "proposals_by_report"]),
+    );
+    expect(steps.map((step) => step["Node Type"]).filter((kind) => /Sort|Hash/.test(kind))).toEqual([]);
     expect(Math.max(...steps.map((step) => step["Actual Rows"]))).toBeLessThanOrEqual(walk.limit);
   });
 
