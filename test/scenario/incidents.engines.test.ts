@@ -352,6 +352,20 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       ]);
     });
 
+    it("silences nothing anew that is asked for again for as long, and later what is to end later", async () => {
+      await open();
+      await world.run("a", "fail");
+      const forAnHour = () =>
+        world.actOn(1, { kind: "silence", endsAtMs: world.clock.nowMs() + hourMs, comment: "known" });
+      await forAnHour();
+      await world.advance(20_000);
+
+      expect(await forAnHour()).toMatchObject({ done: [], skipped: [{ slug: "a", reason: "already" }] });
+      expect(await world.store.silences.endingAfter(world.clock.nowMs())).toHaveLength(1);
+      await world.advance(10 * minuteMs);
+      expect(await forAnHour()).toMatchObject({ done: [{ slug: "a" }], skipped: [] });
+    });
+
     it.each([
       ["an unknown incident", 9, {}, "not_found"],
       ["a slug that is no member", 1, { slugs: ["d"] }, "invalid_data"],

@@ -1,6 +1,6 @@
 import { FlatlineError } from "../../base/errors.ts";
 import { literalPattern } from "../../base/text-pattern.ts";
-import { dayMs } from "../../base/time.ts";
+import { dayMs, minuteMs } from "../../base/time.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import { worstSeverity } from "../../contract/severity.ts";
@@ -66,6 +66,8 @@ export interface IncidentActContext extends ActContext {
 
 // Longer ones belong into the configuration, where somebody sees them (CONTRACT 15).
 const longestSilenceMs = 30 * dayMs;
+// A request whose answer was lost, or a second click; who asks later wants a later end.
+const againWithinMs = minuteMs;
 // A transaction holds the store's lock: some milliseconds of work at a time.
 const organizationsPerTransaction = 200;
 
@@ -318,8 +320,10 @@ async function silence(
   const { name: createdBy, note } = request.author;
   const pattern = literalPattern(slug);
   const stored = await parts.silences.endingAfter(nowMs);
+  // One that was asked for by its length, and is asked for again, ends a little earlier.
+  const enoughMs = endsAtMs - Math.min(againWithinMs, (endsAtMs - nowMs) / 10);
   const isSilenced = stored.some(
-    (one) => one.slug === pattern && one.check === check && one.startsAtMs <= nowMs && one.endsAtMs >= endsAtMs,
+    (one) => one.slug === pattern && one.check === check && one.startsAtMs <= nowMs && one.endsAtMs >= enoughMs,
   );
   if (isSilenced) return "already";
   const id = context.newId();
