@@ -259,11 +259,11 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
   // What is due is decided above the store: once, and on the engine that is the faster one here.
   const onSqlite = name === "SQLite" ? describe : undefined;
-  onSqlite?.("two hundred organizations that spike within five minutes", () => {
+  onSqlite?.("a hundred organizations that spike within three minutes", () => {
     it("in any order, are some notifications for each receiver, at most one a groupInterval, and none sees another's names", async () => {
-      const left = slugsOf(105, "left");
-      const right = slugsOf(105, "right");
-      const [order] = fc.sample(fc.shuffledSubarray([...left.slice(5), ...right.slice(5)], { minLength: 200 }), {
+      const left = slugsOf(55, "left");
+      const right = slugsOf(55, "right");
+      const [order] = fc.sample(fc.shuffledSubarray([...left.slice(5), ...right.slice(5)], { minLength: 100 }), {
         numRuns: 1,
         seed: 42,
       });
@@ -283,7 +283,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       const before = { left: world.notifications("left").length, right: world.notifications("right").length };
       await spike([...left.slice(0, 5), ...right.slice(0, 5)]);
       await world.advance(3 * minuteMs);
-      // Five of a hundred do not double it.
+      // Five of fifty do not double it.
       for (const name of ["left", "right"] as const) expect(world.notifications(name)).toHaveLength(before[name]);
       for (const name of ["left", "right"] as const) expect(before[name]).toBeLessThan(10);
       for (const slug of [...left, ...right]) await world.run(slug, "ok");
@@ -308,7 +308,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
           alerts.filter(({ event }) => event === "firing").map(({ slug }) => slug),
         );
         expect(new Set(fired).size).toBe(fired.length);
-        expect(fired.length).toBeGreaterThan(50);
+        expect(fired.length).toBeGreaterThan(25);
         expect(
           all
             .at(-1)
