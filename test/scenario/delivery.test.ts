@@ -42,15 +42,16 @@ type Answer = (
 function receiver(
   name: string,
   answer: Answer,
-  changes: Partial<OutboxReceiver> & Pick<Receiver, "resendIntervalMs" | "recipients"> = {},
+  changes: Partial<OutboxReceiver> & Pick<Receiver, "resendIntervalMs" | "recipients" | "answerMs"> = {},
 ): OutboxReceiver {
-  const { resendIntervalMs, recipients, ...settings } = changes;
+  const { resendIntervalMs, recipients, answerMs, ...settings } = changes;
   return {
     receiver: {
       name,
       type: "fake",
       ...(resendIntervalMs === undefined ? {} : { resendIntervalMs }),
       ...(recipients === undefined ? {} : { recipients }),
+      ...(answerMs === undefined ? {} : { answerMs }),
       deliver: async (notification, { signal, recipient = null }) => {
         attempts.push({ receiver: name, id: notification.id, atMs: clock.nowMs() - startMs });
         return answer(notification, signal, recipient);
@@ -260,6 +261,25 @@ describe("retries", () => {
     expect(seconds.at(-1)).toBe(3_600);
     expect(counted.at(-1)).toBe("ops dead_lettered");
     expect(await store.outbox.list()).toMatchObject([{ state: "dead", lastError: "HTTP 503" }]);
+  });
+
+  it.each([
+    ["after 12 s", 12 * secondMs, ["n1 0"], "ops delivered"],
+    ["after 9 min", 9 * minuteMs, ["n1 0"], "ops delivered"],
+    ["never", null, ["n1 0", "n1 611.25"], "ops retried"],
+  ])("wait for a receiver that may answer late, and does %s", async (_when, afterMs, shown, outcome) => {
+    const slowly = (): Promise<DeliveryOutcome> =>
+      afterMs === null ? new Promise(() => undefined) : clock.sleep(afterMs).then(() => accepted);
+    open([receiver("ops", slowly, { answerMs: 10 * minuteMs })]);
+    await enqueue("n1", "ops");
+    const untilMs = (afterMs ?? 10.2 * minuteMs) + secondMs;
+    await runFor(untilMs / 2);
+    outbox.wake();
+    await clock.advance(untilMs / 2);
+
+    expect([shownAttempts(), counted[0]]).toEqual([shown, outcome]);
+    // Nobody else takes it meanwhile.
+    expect(logged.map(({ message }) => message)).not.toContain("lease of a notification was lost");
   });
 
   it("honour Retry-After for the whole receiver", async () => {

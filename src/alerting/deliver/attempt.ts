@@ -39,25 +39,33 @@ export async function attemptDelivery(
       error: `${recipient ?? "a receiver as a whole"} is no recipient of ${receiver.name} any more`,
     };
   const ended = metrics.attemptBegan(receiver.name);
+  const { answerMs } = receiver;
   const deadline = clock.deadline(timeoutMs, stop);
-  const { signal } = deadline;
+  const last = answerMs === undefined ? deadline : clock.deadline(timeoutMs + answerMs, stop);
+  const { signal } = last;
   const over = new AbortController();
   const late: Promise<DeliveryOutcome> = new Promise((resolve) => {
     const wait = async (): Promise<void> => {
       if (!over.signal.aborted) await clock.sleep(graceMs, over.signal);
-      resolve({ kind: "retry", error: `no answer within ${timeoutMs} ms`, retryAfterMs: null });
+      resolve({
+        kind: "retry",
+        error: `no answer within ${timeoutMs + (receiver.answerMs ?? 0)} ms`,
+        retryAfterMs: null,
+      });
     };
     if (signal.aborted) void wait();
     else signal.addEventListener("abort", () => void wait(), { once: true });
   });
   try {
-    return await Promise.race([receiver.deliver(notification, { signal, nowMs: clock.nowMs(), recipient }), late]);
+    const context = { signal: deadline.signal, answerSignal: signal, nowMs: clock.nowMs(), recipient };
+    return await Promise.race([receiver.deliver(notification, context), late]);
   } catch (error) {
     // Its message may hold an address: only the kind of the error is stored.
     const name = error instanceof Error ? error.name : typeof error;
     return { kind: "retry", error: `the receiver failed with ${name}`, retryAfterMs: null };
   } finally {
     deadline.release();
+    last.release();
     ended(signal.aborted && !stop.aborted);
     // Without a reason of its own each abort would make an exception with its stack.
     over.abort(isOver);

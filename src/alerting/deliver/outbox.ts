@@ -182,7 +182,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const { recipient } = entry;
     const notification = JSON.parse(entry.payload) as Notification;
     lane.begin();
+    const over = new AbortController();
+    if (settings.receiver.answerMs !== undefined) void keepLease(entry.id, lane, over.signal);
     const outcome = await attemptDelivery(settings, { notification, recipient }, attempt);
+    over.abort("the delivery is over");
     const tookMs = clock.monotonicMs() - startedMs;
     lane.end();
     // Aborted by our own stop: the lease is returned, and the attempt does not count.
@@ -193,6 +196,19 @@ export function createOutbox(options: OutboxOptions): Outbox {
       logEnd(entry, end, isOurs, pauseOf(outcome));
       if (isOurs) metrics.notificationAttempt(entry.receiver, labels[end.kind], tookMs / 1_000);
     });
+  }
+
+  /** What waits for a late answer is sent by nobody else meanwhile; after a crash it is, once the lease has run out. */
+  async function keepLease(id: string, lane: Lane, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await clock.sleep(lane.settings.timeoutMs, signal);
+      if (signal.aborted) return;
+      try {
+        await store.outbox.keepLease(id, leaseFor(lane));
+      } catch (error) {
+        logger.warn({ err: error, notification: id }, "lease of a notification could not be kept");
+      }
+    }
   }
 
   /** Sends again what still fires to a receiver that forgets, once each time: the next one says what fires then. */

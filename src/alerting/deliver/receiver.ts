@@ -39,13 +39,20 @@ export interface Receiver {
   readonly isByIncident?: true;
   /** Each of them is a delivery of its own, with its own retries, end and order. Absent: the receiver is one. */
   readonly recipients?: readonly string[];
+  /** How much longer than its timeout the answer to what was sent whole may take, before which nothing is sent again [no longer]. */
+  readonly answerMs?: number;
   /**
-   * Never rejects for what the far side or the network does. `signal` aborts at the receiver's timeout; `recipient` [null] is
-   * one of `recipients` where there are any.
+   * Never rejects for what the far side or the network does. `signal` aborts at the receiver's timeout, `answerSignal` [signal]
+   * so much later; `recipient` [null] is one of `recipients` where there are any.
    */
   deliver(
     notification: Notification,
-    context: { readonly signal: AbortSignal; readonly nowMs: number; readonly recipient?: string | null },
+    context: {
+      readonly signal: AbortSignal;
+      readonly answerSignal?: AbortSignal;
+      readonly nowMs: number;
+      readonly recipient?: string | null;
+    },
   ): Promise<DeliveryOutcome>;
 }
 

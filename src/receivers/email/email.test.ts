@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 
 import type { Notification } from "../../alerting/notify/notification.ts";
 import { Secret } from "../../base/secret.ts";
+import { eventLoopTurn } from "../../base/time.ts";
 import { startSmtpSink, type SmtpSink } from "../../../test/support/far-side/smtp-sink.ts";
 import { createEmailReceiver, mailOf } from "./email.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
@@ -20,11 +21,16 @@ function firing(slug = "acme"): Notification {
   return { ...sample, alerts: sample.alerts.map((alert) => ({ ...alert, slug })) };
 }
 
-async function deliver(url: string, notification = firing(), signal = new AbortController().signal) {
+async function deliver(
+  url: string,
+  notification = firing(),
+  signal = new AbortController().signal,
+  answerSignal = signal,
+) {
   const recipients = ["Trust <trust@example.com>", "ops@example.com"];
   const from = "flatline@example.com";
   const options = { type: "email", name: "mail", from, recipients, url: new Secret(url) } as const;
-  const context = { signal, nowMs: Date.UTC(2026, 0, 15, 12), recipient: "Trust <trust@example.com>" };
+  const context = { signal, answerSignal, nowMs: Date.UTC(2026, 0, 15, 12), recipient: "Trust <trust@example.com>" };
   return createEmailReceiver(options).deliver(notification, context);
 }
 
@@ -92,6 +98,22 @@ describe("createEmailReceiver", () => {
     expect(sink.mails).toHaveLength(mails);
     expect(sink.commands.some((command) => command.startsWith("AUTH"))).toBe(false);
     if (outcome.kind === "retry") expect(outcome.error).toMatch(/offers no encryption.*smtps.*\?tls=no/);
+  });
+
+  it("waits beyond its timeout for the answer to a mail that was sent whole, and for no longer than it may", async () => {
+    const answer = Promise.withResolvers<undefined>();
+    sink = await startSmtpSink("250 ok", { answerAfter: answer.promise });
+    const { mails } = sink;
+    const [timeout, last] = [new AbortController(), new AbortController()];
+    const slow = deliver(sink.url, firing(), timeout.signal, last.signal);
+    const given = deliver(sink.url, firing("globex"), timeout.signal, AbortSignal.any([timeout.signal, last.signal]));
+    await expect.poll(() => mails.length).toBe(2);
+    timeout.abort(new DOMException("late", "TimeoutError"));
+
+    expect(await given).toMatchObject({ kind: "retry", error: "no complete answer in time" });
+    expect(await Promise.race([slow, eventLoopTurn()])).toBeUndefined();
+    answer.resolve(undefined);
+    expect(await slow).toEqual({ kind: "accepted", detail: "250 ok" });
   });
 
   it("is tried again when nobody listens, and when the deadline passes", async () => {

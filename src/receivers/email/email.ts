@@ -1,3 +1,5 @@
+import { PassThrough } from "node:stream";
+
 import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
@@ -9,7 +11,7 @@ import { Secret } from "../../base/secret.ts";
 import type { Notification } from "../../alerting/notify/notification.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
 import { actLinks, linkSecrets, type SignLink } from "../act-links.ts";
-import { addressSecrets, failureOutcome, shown, type DeliveryContext } from "../delivery.ts";
+import { addressSecrets, failureOutcome, shown } from "../delivery.ts";
 import {
   linesOf,
   partsOf,
@@ -22,8 +24,10 @@ import {
 import type { ReceiverInput, ReceiverKind, ReceiverSecrets } from "../kind.ts";
 import { messageOf } from "../wording/wording.ts";
 
-// A limit beside the receiver's own deadline: no state of a conversation may wait for longer.
+// A limit beside the receiver's own deadline: no state of a conversation before the mail may wait for longer.
 const longestWaitMs = 60_000;
+// RFC 5321, 4.5.3.2.6: a server that has a mail may take so long to say so, and who does not wait sends it twice.
+const answerMs = 600_000;
 
 /** SMTP. */
 export interface EmailOptions {
@@ -107,6 +111,7 @@ export function createEmailReceiver(
     name,
     type,
     recipients,
+    answerMs,
     deliver: async (notification, context) => {
       const acts = actLinks(notification, deps.signLink, context.nowMs);
       // Loaded on first use: most configurations send no mail.
@@ -116,9 +121,15 @@ export function createEmailReceiver(
         ...encryption(new URL(address)),
         connectionTimeout: longestWaitMs,
         greetingTimeout: longestWaitMs,
-        socketTimeout: longestWaitMs,
+        socketTimeout: longestWaitMs + answerMs,
         disableFileAccess: true,
         disableUrlAccess: true,
+      });
+      let isSent = false;
+      // What has been read to its end is on its way, and the dot that ends it with it.
+      transport.use("stream", (mail, done) => {
+        mail.message.transform(() => new PassThrough().once("end", () => (isSent = true)));
+        done();
       });
       try {
         // The mail names all recipients and is sent to one: a server that refuses one of several answers for all, or for none.
@@ -126,7 +137,7 @@ export function createEmailReceiver(
         const date = new Date(context.nowMs);
         const headers = { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" };
         const sent = transport.sendMail({ ...mailOf(notification, acts), ...people, date, headers });
-        const info = await orAborted(sent, context.signal);
+        const info = await orAborted(sent, context, () => isSent);
         return { kind: "accepted", detail: shown(info.response, [...secrets, ...linkSecrets(acts)]) };
       } catch (error) {
         return smtpOutcome(error, [...secrets, ...linkSecrets(acts)]);
@@ -221,16 +232,27 @@ function passwordsOf(address: string): Secret[] {
   return [...sent, password, plain].map((text) => new Secret(text));
 }
 
-async function orAborted<Result>(work: Promise<Result>, signal: DeliveryContext["signal"]): Promise<Result> {
+/** Waits until the timeout, and for the answer to a mail that was sent whole until `answerSignal` aborts. */
+async function orAborted<Result>(
+  work: Promise<Result>,
+  { signal, answerSignal = signal }: Pick<Parameters<Receiver["deliver"]>[1], "signal" | "answerSignal">,
+  isSent: () => boolean,
+): Promise<Result> {
   const aborted = Promise.withResolvers<never>();
-  const stop = (): void =>
+  const end = (): void =>
     aborted.reject(new FlatlineError("api_timeout", "no complete answer in time", { cause: signal.reason }));
+  const stop = (): void => {
+    // A stop of flatline aborts both.
+    if (answerSignal.aborted || !isSent()) end();
+  };
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
+  answerSignal.addEventListener("abort", end, { once: true });
   try {
     return await Promise.race([work, aborted.promise]);
   } finally {
     signal.removeEventListener("abort", stop);
+    answerSignal.removeEventListener("abort", end);
     // The loser of the race is closed with its transport; its later error is of no use.
     work.catch(() => undefined);
     aborted.promise.catch(() => undefined);

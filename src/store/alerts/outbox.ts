@@ -221,6 +221,16 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
       await forgetPausesBut(db, receivers);
       return Number(numUpdatedRows);
     },
+    /** Makes a lease that `owner` has last until then. */
+    keepLease: async (id: string, { owner, nowMs, untilMs }: OutboxLease): Promise<void> => {
+      await db
+        .updateTable("outbox")
+        .set({ leaseUntilMs: leaseInstant(leaseClock, untilMs, nowMs) })
+        .where("id", "=", id)
+        .where("state", "=", "leased")
+        .where("leaseOwner", "=", owner)
+        .execute();
+    },
     releaseLeases: async (owner: string): Promise<void> => {
       await db
         .updateTable("outbox")

@@ -25,6 +25,8 @@ export interface SmtpSink {
 export interface SmtpSinkOptions {
   /** Answers RCPT TO, the attempts of one address counted from 0 [`250 ok`]. */
   readonly recipient?: (address: string, attempt: number) => string;
+  /** The whole mail is answered then [at once]. */
+  readonly answerAfter?: Promise<unknown>;
   /** Offers STARTTLS, and accepts every password once the connection is encrypted [no]. */
   readonly tls?: { readonly key: string; readonly cert: string };
 }
@@ -63,7 +65,7 @@ export async function startSmtpSink(reply: string | null, options: SmtpSinkOptio
           mails.push({ from, to, data: text });
           isData = false;
           to = [];
-          if (reply !== null) socket.write(`${reply}\r\n`);
+          if (reply !== null) void Promise.resolve(options.answerAfter).then(() => socket.write(`${reply}\r\n`));
         } else if (/^MAIL FROM/i.test(text)) {
           from = /<(.*?)>/.exec(text)?.[1] ?? "";
           socket.write("250 ok\r\n");
