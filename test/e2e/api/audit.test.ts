@@ -1,3 +1,6 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { AuditEntry } from "../../../src/store/acts/audit.ts";
@@ -305,6 +308,41 @@ describe("by a command", () => {
     expect(table.stdout).toContain("comment=odd hxxps://a[.]example");
     expect(none.stdout).toBe("no act matches these flags\n");
   });
+});
+
+it("a review over API v2 leaves an audit row by the key's name", async () => {
+  await writeFile(
+    join(folder.path, "fixture.json"),
+    JSON.stringify({
+      assets: [{ id: 501, type: "URL", content: "https://acme-login.example", status: "UNKNOWN" }],
+      reports: [
+        {
+          id: 9001,
+          organization: "acme",
+          createdAt: "2026-01-01T00:00:00.000Z",
+          status: "TODO",
+          source: "API",
+          reporter: { kind: "human", name: "Kim", organization: null },
+          proposals: [{ id: 301, assetId: 501, decision: null, decidedBy: null, queue: "queued", resolved: false }],
+          scans: [],
+        },
+      ],
+    }),
+  );
+  await flatline("import", "fixture", "fixture.json");
+  const key = (await flatline("keys", "create", "--organization", "acme", "--name", "soc")).stdout.trim();
+
+  const rows = await rowsOf(async () => {
+    const answer = await fetch(`${url}/api/v2/organization/proposals/301/review`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: JSON.stringify({ assetId: 501, decision: "REJECT", rejectReason: "decayed" }),
+    });
+    expect(answer.status).toBe(200);
+  });
+
+  const detail = { decision: "REJECT", assetId: 501 };
+  expect(rows).toEqual([{ actor: "soc", via: "api_v2", action: "review", slug: "acme", subject: "301", detail }]);
 });
 
 it("a reload by a signal or by the file's change is one row of the configuration, a refused one none", async () => {
