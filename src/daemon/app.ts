@@ -87,7 +87,6 @@ export async function startApp(
   writer.lost.addEventListener("abort", () => given.onTaken?.(asFlatlineError(writer.lost.reason)), { once: true });
   const deps = { ...given, epoch: writer.epoch };
   const { logger, random, readConfig, newId = randomUUID } = deps;
-  const owner = newId();
   const metrics = createAppMetrics({
     version: deps.version,
     nodeVersion: deps.nodeVersion,
@@ -128,9 +127,8 @@ export async function startApp(
     random,
     logger,
     metrics,
-    owner,
     receivers: runtime.current().receivers,
-    resend: (receiver, lease) => notifier.resend(receiver, lease),
+    resend: (receiver) => notifier.resend(receiver),
     onAnswered: () => publisher.publish(),
   });
   const notices = createNotifierLoop({ notifier, clock, logger, settings });

@@ -23,7 +23,7 @@ const workEndsMs = 600;
 const doorsEndMs = 900;
 const storeEndsMs = 1_200;
 
-/** Returns what there is of the time that work gets for ending by itself, ms; the rest is for giving up and for leases to go back. */
+/** Returns what there is of the time that work gets for ending by itself, ms; the rest is for giving up, and for what is under way to be queued again. */
 export function drainOf(limitMs: number): number {
   return Math.max(0, limitMs - workEndsMs);
 }

@@ -36,7 +36,7 @@ it("says within 3 s that another process has changed the file, and nothing of ch
   watch.start();
   await clock.settleUntil(() => looks > 0);
 
-  await own.outbox.pause({ receiver: "ops", nowMs: startMs, untilMs: startMs + 1 });
+  await own.outbox.pause({ receiver: "ops", untilMs: startMs + 1 });
   await lookAgain();
   await lookAgain();
   const afterOwn = changes;

@@ -2,7 +2,6 @@ import { sql, type Kysely } from "kysely";
 import { postgresPlace } from "../base/postgres-url.ts";
 import { secondMs } from "../base/time.ts";
 import { inTransaction } from "./engine/in-transaction.ts";
-import type { LeaseClock } from "./engine/dialect.ts";
 import { noStore } from "./engine/location.ts";
 import { currentVersion, migrate, readVersion } from "./engine/migrations/migrations.ts";
 import { databaseOver } from "./engine/postgres-database.ts";
@@ -19,7 +18,6 @@ export interface OpenPostgresOptions extends Omit<
   PostgresPoolOptions,
   "timeoutMs" | "fence" | "firstConnectionWithinMs"
 > {
-  readonly leaseClock?: LeaseClock;
   readonly mustExist?: boolean;
 }
 
@@ -33,7 +31,7 @@ const commitPauseMs = 100;
  * resolved, which brings its tables to the current version. @throws FlatlineError store_newer, store_unusable, store_busy, no_input
  */
 export async function openPostgresStore(options: OpenPostgresOptions): Promise<Store> {
-  const { leaseClock = "database", mustExist = false, ...location } = options;
+  const { mustExist = false, ...location } = options;
   const fence = new Fence(postgresPlace(location.url.reveal()));
   const pool = createPostgresPool({ ...location, fence, firstConnectionWithinMs });
   const db = databaseOver<PlainTables>(pool);
@@ -47,7 +45,7 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
     await db.destroy();
     throw error;
   }
-  const parts = { leaseClock, createEvents: (events: PlainDb) => createEventStore(events) };
+  const parts = { createEvents: (events: PlainDb) => createEventStore(events) };
   return {
     isRemote: true,
     commitPauseMs,

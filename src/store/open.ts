@@ -6,7 +6,6 @@ import { Kysely, sql } from "kysely";
 
 import { FlatlineError, messageOf } from "../base/errors.ts";
 import { createSystemClock, type Clock } from "../base/time.ts";
-import type { LeaseClock } from "./engine/dialect.ts";
 import { eventsPathOf, noStore, type StoreLocation } from "./engine/location.ts";
 import { migrate } from "./engine/migrations/migrations.ts";
 import { checkForDamage, decidingTables } from "./engine/sqlite-damage.ts";
@@ -27,8 +26,6 @@ export type OpenStoreOptions = StoreLocation & {
   readonly connect?: typeof connectSqlite;
   /** Paces what is loaded in the background [the machine's: it takes real time, whatever the clock of a test says]. */
   readonly backgroundClock?: Clock;
-  /** For tests that control the time of a PostgreSQL: it decides about leases, too ["database"]. */
-  readonly leaseClock?: LeaseClock;
   /** Looks for damage, for what will run on it for long [false]. */
   readonly check?: boolean;
   /** Most memory for running sums of the events in a file [256 MiB]; 0: the database counts everything. */
@@ -178,7 +175,7 @@ function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: Even
   // A change of events waits for an import that is being stored; nothing that is read waits with it.
   const changing = events.another();
   const createEvents = (db: PlainDb): EventStore => createEventStore(db, sums, changing.db);
-  const options = { leaseClock: "caller", events: events.db, createEvents } as const;
+  const options = { events: events.db, createEvents } as const;
   let writer: Writer | null = null;
   return {
     isRemote: false,

@@ -5,7 +5,6 @@ import { createAlertHistoryStore } from "./alerts/alert-history.ts";
 import { createAlertStore } from "./alerts/alerts.ts";
 import { createCommentStore } from "./alerts/comments.ts";
 import { createDeliveryStore } from "./alerts/deliveries.ts";
-import type { LeaseClock } from "./engine/dialect.ts";
 import { createEvidenceStore } from "./events/evidence.ts";
 import type { EventStore } from "./events/events.ts";
 import { createGateStore } from "./alerts/gate.ts";
@@ -28,7 +27,6 @@ import { namedAsInCode } from "./tables.ts";
 import { createSilenceStore } from "./alerts/silences.ts";
 
 export interface PartsOptions {
-  readonly leaseClock: LeaseClock;
   /** Where the events are [in the same database]. They take no part in a transaction then. */
   readonly events?: PlainDb;
   /** Creates the store of events, by what their database can. */
@@ -42,7 +40,7 @@ export interface PartsOptions {
 export type StoreParts = ReturnType<typeof createParts>;
 
 /** Creates all parts over one connection or transaction, of either engine. */
-export function createParts(plain: PlainDb, { leaseClock, events = plain, createEvents }: PartsOptions) {
+export function createParts(plain: PlainDb, { events = plain, createEvents }: PartsOptions) {
   const db = namedAsInCode(plain);
   return {
     events: createEvents(events),
@@ -57,7 +55,7 @@ export function createParts(plain: PlainDb, { leaseClock, events = plain, create
     alertHistory: createAlertHistoryStore(db),
     incidents: createIncidentStore(db),
     looks: createLookStore(db),
-    outbox: createOutboxStore(db, leaseClock),
+    outbox: createOutboxStore(db),
     notices: createNoticeStore(db),
     silences: createSilenceStore(db),
     deliveries: createDeliveryStore(db),

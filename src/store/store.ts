@@ -33,7 +33,7 @@ export interface Store extends StoreParts {
    * commands beside a daemon. @throws store_busy with who writes, when that does not end in time
    */
   takeWriter(options?: TakeWriterOptions): Promise<Writer>;
-  /** Now by the clock that decides about leases: the database server's, or for a file the machine's; epoch ms. */
+  /** Now by the database server's clock, which shows that it answers; for a file the machine's; epoch ms. */
   nowMs(): Promise<number>;
   /** Size of the database, with SQLite's write-ahead log or PostgreSQL's indexes, bytes. */
   bytes(): Promise<number>;

@@ -116,7 +116,7 @@ export interface AlertingWorld {
   release(slug: string, comment: string): Promise<void>;
   /** The notifier of another process that lives on the same store. */
   replica(): Notifier;
-  /** Another process on the same store: what the old one had leased has to run out. */
+  /** Another process on the same store. */
   restart(): Promise<void>;
   /** The next operation of that kind is lost, as by kill -9, and the process is another one afterwards. */
   crashAt(point: CrashPoint): void;
@@ -259,30 +259,29 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     };
   }
 
-  /** The transaction in which answers are stored, and the next deliveries are leased. */
+  /** The transaction in which answers are stored, and the next deliveries are claimed. */
   const crashingOutbox: Store["transaction"] = (work) =>
     store.transaction((parts) =>
       work({
         ...parts,
         outbox: {
           ...parts.outbox,
-          settle: async (ended, by) => {
+          settle: async (ended) => {
             if (ended.length > 0 && crashing("acknowledge")) throw new Crash("acknowledge");
-            return parts.outbox.settle(ended, by);
+            return parts.outbox.settle(ended);
           },
         },
       }),
     );
 
   let appliedAtMs = startMs;
-  let processId = "";
   let board: Board;
   let recorder: Recorder;
   let notifier: Notifier;
   let outbox: Outbox;
 
   async function restart(): Promise<void> {
-    processId = `process-${++processes}`;
+    processes++;
     board = new Board();
     board.learn(await store.runs.load());
     board.keepOnly(({ slug }) => slugs().includes(slug));
@@ -302,9 +301,8 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       random,
       logger,
       metrics: { attemptBegan: () => () => undefined, notificationAttempt: () => undefined },
-      owner: processId,
       receivers: outboxReceivers(),
-      resend: (receiver, lease) => notifier.resend(receiver, lease),
+      resend: (receiver) => notifier.resend(receiver),
     });
   }
 

@@ -5,7 +5,7 @@ import { eventLoopTurn, type Clock, hourMs } from "../../base/time.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import type { LeasedEntry } from "../../store/alerts/outbox-entry.ts";
 import type { NewDeliveryAttempt } from "../../store/alerts/deliveries.ts";
-import type { EndedDelivery, OutboxClaim, OutboxLease, Waiting } from "../../store/alerts/outbox.ts";
+import type { EndedDelivery, OutboxClaim, Waiting } from "../../store/alerts/outbox.ts";
 import type { Store } from "../../store/store.ts";
 import type { Notification } from "../notify/notification.ts";
 import { answeredAttempt, attemptDelivery, type OutboxReceiver } from "./attempt.ts";
@@ -14,15 +14,13 @@ import type { DeliveryOutcome } from "./receiver.ts";
 
 // Where others wake it, and entries that wait say when they are due, a look without a cause is rare.
 const pollMs = 15 * 60_000;
-// The pause after a failure, or after a look that took so long that leased entries were not begun.
+// The pause after a failure, or after a look that took so long that claimed entries were not begun.
 const retryAfterMs = 1_000;
 const stalledAfterMs = 30_000;
 // What waits for a receiver that is gone comes from a process with an older configuration.
 const sweepEveryMs = 30_000;
-// Beyond the receiver's timeout: for the acknowledgement, and a receiver that needs a moment to notice the abort.
-const leaseMarginMs = 5_000;
 const abortGraceMs = 250;
-// A process that was suspended for longer begins nothing: its lease could be over before the request is.
+// A process that was suspended for longer begins nothing: another one may have taken over.
 const beginWithinMs = 3_000;
 
 /** Delivers what waits in the queue, to each receiver independently of the others (CONTRACT 7, Delivery). */
@@ -38,8 +36,8 @@ export interface Outbox {
   /** Returns true if it has not looked at the queue for too long, or was stopped. */
   isStalled(): boolean;
   /**
-   * Leases nothing more, gives current deliveries `drainMs`, then aborts them and returns the leases.
-   * @throws what kept an answer from being stored, or a lease from being returned
+   * Begins nothing more, gives current deliveries `drainMs`, then aborts them and queues them again.
+   * @throws what kept an answer from being stored, or a delivery from being queued again
    */
   stop(drainMs: number): Promise<void>;
 }
@@ -51,11 +49,9 @@ export interface OutboxOptions {
   readonly random: () => number;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "notificationAttempt" | "attemptBegan">;
-  /** Names this process in the leases. */
-  readonly owner: string;
   readonly receivers: readonly OutboxReceiver[];
-  /** Forms what a receiver that forgets is sent again, leased in the outbox; null: nothing (alerting/notify/notifier.ts). */
-  readonly resend: (receiver: string, lease: OutboxLease) => Promise<Notification | null>;
+  /** Forms what a receiver that forgets is sent again, under way in the outbox; null: nothing (alerting/notify/notifier.ts). */
+  readonly resend: (receiver: string) => Promise<Notification | null>;
   /** Called when answers are stored [not called]. */
   readonly onAnswered?: () => void;
 }
@@ -68,16 +64,16 @@ interface Answer {
   readonly receiver: string;
   /** Kept for people who look back, and for whoever asks later what the receiver was notified of. */
   readonly attempt: NewDeliveryAttempt;
-  /** Called when it is stored; false: the lease was lost. */
+  /** Called when it is stored; false: it was discarded meanwhile. */
   readonly onStored: (isOurs: boolean) => void;
 }
 
 /**
  * Creates an outbox over the store's queue. Each turn of its loop is one transaction, which stores the answers that have come
- * and leases what may begin; then it begins that. A delivery that ends wakes the loop.
+ * and claims what may begin; then it begins that. A delivery that ends wakes the loop.
  */
 export function createOutbox(options: OutboxOptions): Outbox {
-  const { store, clock, metrics, owner } = options;
+  const { store, clock, metrics } = options;
   const logger = options.logger.child({ room: "outbox" });
   const loop = createLoop({
     clock,
@@ -92,7 +88,11 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const attempt = { clock, metrics, stop: aborting.signal, graceMs: abortGraceMs };
   const underWay = new Set<Promise<void>>();
   const lanes = new Map<string, Lane>();
+  /** Ids of the notifications that are being delivered. */
+  const delivering = new Set<string>();
   let answers: readonly Answer[] = [];
+  /** The store may have more under way than this process delivers: of a process before, or of a claim of unknown end. */
+  let hasStrays = true;
   let sweptAtMs = -Infinity;
   /** What kept an answer from being stored during the stop. */
   let unstored: unknown = null;
@@ -113,6 +113,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     // Receivers that answer at the same moment share a commit.
     await eventLoopTurn();
     if (clock.monotonicMs() - sweptAtMs >= sweepEveryMs) await deadLetterGone();
+    if (hasStrays) await queueStrays();
     for (const lane of lanes.values()) if (lane.isResendDue()) void track(resend(lane));
     const asked = { atMs: clock.nowMs(), monotonicMs: clock.monotonicMs() };
     const free = [...lanes.values()].filter((lane) => lane.free() > 0);
@@ -122,7 +123,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
       free.filter((lane) => waiting.get(nameOf(lane))?.isDue === true && lane.free() > 0).map(claimOf),
     );
     const tookMs = Math.max(clock.nowMs() - asked.atMs, clock.monotonicMs() - asked.monotonicMs);
-    if (loop.signal.aborted || tookMs >= beginWithinMs) return { begun: [], waitMs: retryAfterMs };
+    if (loop.signal.aborted || tookMs >= beginWithinMs) {
+      hasStrays = true;
+      return { begun: [], waitMs: retryAfterMs };
+    }
     const begun = leased.flatMap((entry) => {
       const lane = lanes.get(entry.receiver);
       return lane === undefined ? [] : [track(deliver(entry, lane))];
@@ -131,35 +135,33 @@ export function createOutbox(options: OutboxOptions): Outbox {
     return { begun, waitMs: hasAnswers ? 0 : waitFor(waiting) };
   }
 
-  /** What is due and was not leased waits for a delivery, which wakes the loop when it ends, or for the next that is due. */
+  async function queueStrays(): Promise<void> {
+    await store.outbox.requeueBut([...delivering, ...answers.map(({ end }) => end.id)]);
+    hasStrays = false;
+  }
+
+  /** What is due and was not claimed waits for a delivery, which wakes the loop when it ends, or for the next that is due. */
   function waitFor(waiting: ReadonlyMap<string, Waiting>): number {
     const dueMs = [...waiting.values()].map(({ nextInMs }) => nextInMs);
     return Math.min(pollMs, ...dueMs, ...[...lanes.values()].map((lane) => lane.waitMs()));
   }
 
   function claimOf(lane: Lane): OutboxClaim {
-    const { owner, nowMs, untilMs } = leaseFor(lane);
-    return { receiver: nameOf(lane), owner, nowMs, leaseUntilMs: untilMs, limit: lane.free() };
+    return { receiver: nameOf(lane), nowMs: clock.nowMs(), limit: lane.free() };
   }
 
-  function leaseFor({ settings }: Lane): OutboxLease {
-    const nowMs = clock.nowMs();
-    return { owner, nowMs, untilMs: nowMs + settings.timeoutMs + leaseMarginMs };
-  }
-
-  /** Stores the received answers and leases the claimed entries. Answers that could not be stored are stored the next time. */
+  /** Stores the received answers and claims entries. Answers that could not be stored are stored the next time. */
   async function exchange(claims: readonly OutboxClaim[]): Promise<readonly LeasedEntry[]> {
     const stored = answers;
     if (stored.length === 0 && claims.length === 0) return [];
     answers = [];
-    const nowMs = clock.nowMs();
     try {
       const { ours, leased } = await store.transaction(async ({ outbox, deliveries }) => {
         const ends = stored.map(({ end }) => end);
-        const ids = ends.length === 0 ? [] : await outbox.settle(ends, owner);
+        const ids = ends.length === 0 ? [] : await outbox.settle(ends);
         await deliveries.add(stored.map((answer) => answer.attempt));
         for (const { receiver, pausedUntilMs } of stored)
-          if (pausedUntilMs !== null) await outbox.pause({ receiver, nowMs, untilMs: pausedUntilMs });
+          if (pausedUntilMs !== null) await outbox.pause({ receiver, untilMs: pausedUntilMs });
         return { ours: new Set(ids), leased: claims.length === 0 ? [] : await outbox.claim(claims) };
       });
       for (const { end, onStored } of stored) onStored(ours.has(end.id));
@@ -167,6 +169,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       return leased;
     } catch (error) {
       answers = [...stored, ...answers];
+      hasStrays = true;
       throw error;
     }
   }
@@ -182,13 +185,11 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const { recipient } = entry;
     const notification = JSON.parse(entry.payload) as Notification;
     lane.begin();
-    const over = new AbortController();
-    if (settings.receiver.answerMs !== undefined) void keepLease(entry.id, lane, over.signal);
+    delivering.add(entry.id);
     const outcome = await attemptDelivery(settings, { notification, recipient }, attempt);
-    over.abort("the delivery is over");
     const tookMs = clock.monotonicMs() - startedMs;
     lane.end();
-    // Aborted by our own stop: the lease is returned, and the attempt does not count.
+    // Aborted by our own stop, which queues it again.
     if (outcome.kind === "retry" && aborting.signal.aborted) return;
     const end = endOf(entry, settings.maxAgeMs, outcome, { nowMs: clock.nowMs(), random: options.random });
     const answered = answeredAttempt(notification, recipient, outcome, { atMs: clock.nowMs(), tookMs });
@@ -196,19 +197,6 @@ export function createOutbox(options: OutboxOptions): Outbox {
       logEnd(entry, end, isOurs, pauseOf(outcome));
       if (isOurs) metrics.notificationAttempt(entry.receiver, labels[end.kind], tookMs / 1_000);
     });
-  }
-
-  /** What waits for a late answer is sent by nobody else meanwhile; after a crash it is, once the lease has run out. */
-  async function keepLease(id: string, lane: Lane, signal: AbortSignal): Promise<void> {
-    for (;;) {
-      await clock.sleep(lane.settings.timeoutMs, signal);
-      if (signal.aborted) return;
-      try {
-        await store.outbox.keepLease(id, leaseFor(lane));
-      } catch (error) {
-        logger.warn({ err: error, notification: id }, "lease of a notification could not be kept");
-      }
-    }
   }
 
   /** Sends again what still fires to a receiver that forgets, once each time: the next one says what fires then. */
@@ -219,8 +207,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
     try {
       const askedMs = clock.monotonicMs();
       const isPaused = (await store.outbox.pauses(clock.nowMs())).has(name);
-      const notification = isPaused ? null : await options.resend(name, leaseFor(lane));
-      if (notification === null || clock.monotonicMs() - askedMs >= beginWithinMs) return;
+      const notification = isPaused ? null : await options.resend(name);
+      if (notification === null) return;
+      if (clock.monotonicMs() - askedMs >= beginWithinMs) {
+        hasStrays = true;
+        return;
+      }
+      delivering.add(notification.id);
       const startedMs = clock.monotonicMs();
       const outcome = await attemptDelivery(lane.settings, { notification, recipient: null }, attempt);
       const times = { atMs: clock.nowMs(), tookMs: clock.monotonicMs() - startedMs };
@@ -249,6 +242,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     if (outcome.kind === "retry" && pausedMs > 0)
       logger.warn({ receiver, askedMs: outcome.retryAfterMs, pausedMs }, "receiver asked for a pause");
     const pausedUntilMs = pausedMs > 0 ? clock.nowMs() + pausedMs : null;
+    delivering.delete(end.id);
     answers = [...answers, { end, receiver, attempt: answered, pausedUntilMs, onStored }];
     if (loop.signal.aborted) await storeAnswers();
     else loop.wake();
@@ -266,7 +260,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   function logEnd(entry: LeasedEntry, end: EndedDelivery, isOurs: boolean, pausedMs: number): void {
     const { id, receiver, recipient, attempts } = entry;
     const facts = { notification: id, receiver, ...(recipient === null ? {} : { recipient }), attempts };
-    if (!isOurs) logger.warn(facts, "lease of a notification was lost");
+    if (!isOurs) logger.warn(facts, "notification was discarded while it was delivered");
     else if (end.kind === "delivered") logger.info(facts, "notification delivered");
     else if (end.kind === "dead") logger.error({ ...facts, error: end.lastError }, "notification dead-lettered");
     else {
@@ -313,7 +307,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     isStalled: loop.isStalled,
     stop: async (drainMs) => {
       const hung = await drain(clock, endAll(), { drainMs, giveUp: () => aborting.abort() });
-      await store.outbox.releaseLeases(owner);
+      await store.outbox.requeueBut([]);
       if ((unstored ?? hung) !== null) throw unstored ?? hung;
     },
   };

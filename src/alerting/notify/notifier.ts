@@ -1,7 +1,7 @@
 import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Clock } from "../../base/time.ts";
-import type { NewOutboxEntry, OutboxLease } from "../../store/alerts/outbox.ts";
+import type { NewOutboxEntry } from "../../store/alerts/outbox.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { Store } from "../../store/store.ts";
@@ -33,10 +33,10 @@ export interface Notifier {
   runOnce(): Promise<NotifierRun>;
   /**
    * Forms a repetition of all alerts that fire and that this receiver was notified of; null when there are none. For a
-   * receiver that forgets alerts that are not repeated. It is stored in the outbox under the lease, so that no process
-   * delivers what follows it before its delivery has ended.
+   * receiver that forgets alerts that are not repeated. It is stored in the outbox as under way, so that what follows
+   * it is not delivered before its delivery has ended.
    */
-  resend(receiver: string, lease: OutboxLease): Promise<Notification | null>;
+  resend(receiver: string): Promise<Notification | null>;
 }
 
 export interface NotifierOptions {
@@ -193,13 +193,16 @@ export function createNotifier(options: NotifierOptions): Notifier {
     return { parts, board, settings, alerts, plan: planned?.plan ?? { sent: [], postponed: [] } };
   }
 
-  async function resend(receiver: string, lease: OutboxLease): Promise<Notification | null> {
+  async function resend(receiver: string): Promise<Notification | null> {
     // Most of the time nothing fires.
     if ((await store.alerts.allLive()).length === 0) return null;
     return store.transaction(async (parts) => {
       const notification = await formResend(parts, receiver);
       if (notification !== null)
-        await parts.outbox.enqueue({ ...outboxEntry({ recipient: null, notification, isByIncident: false }), lease });
+        await parts.outbox.enqueue({
+          ...outboxEntry({ recipient: null, notification, isByIncident: false }),
+          isUnderWay: true,
+        });
       return notification;
     });
   }

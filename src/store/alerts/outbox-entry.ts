@@ -54,8 +54,6 @@ export interface OutboxTables {
     /** Empty: none. */
     readonly recipient: string;
     readonly attempts: Generated<number>;
-    readonly leaseOwner: string | null;
-    readonly leaseUntilMs: Generated<number>;
   };
   readonly outbox_alerts: { readonly alertId: string; readonly seq: number };
   readonly receiver_pauses: { readonly receiver: string; readonly untilMs: number };

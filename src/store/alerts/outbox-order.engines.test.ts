@@ -11,9 +11,9 @@ const nowMs = Date.UTC(2026, 5, 1);
 let opened: OpenedStore;
 let outbox: OutboxStore;
 
-/** Ends one delivery; false: the lease was lost. */
-async function settle(end: EndedDelivery, by: string): Promise<boolean> {
-  return (await outbox.settle([end], by)).length > 0;
+/** Ends one delivery; false: it was not under way. */
+async function settle(end: EndedDelivery): Promise<boolean> {
+  return (await outbox.settle([end])).length > 0;
 }
 
 const idsOf = (entries: readonly { id: string }[]): string[] => entries.map(({ id }) => id);
@@ -24,13 +24,10 @@ interface Waiting {
   readonly subjects: readonly string[];
   state: "queued" | "leased" | "dead";
   dueAtMs: number;
-  leaseUntilMs: number;
-  holder: string;
 }
 
 const receivers = ["ops", "pager"];
 const alerts = ["x", "y", "z"];
-const holders = ["a", "b"];
 const operation = fc.oneof(
   {
     weight: 3,
@@ -46,9 +43,7 @@ const operation = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("claim" as const),
       receiver: fc.constantFrom(...receivers),
-      holder: fc.constantFrom(...holders),
       limit: fc.integer({ min: 1, max: 3 }),
-      forMs: fc.integer({ min: 1, max: 60 }),
     }),
   },
   {
@@ -62,13 +57,12 @@ const operation = fc.oneof(
         "discard" as const,
       ),
       index: fc.nat(30),
-      holder: fc.constantFrom(...holders),
       inMs: fc.nat(50),
     }),
   },
   {
     weight: 1,
-    arbitrary: fc.record({ kind: fc.constant("release" as const), holder: fc.constantFrom(...holders) }),
+    arbitrary: fc.record({ kind: fc.constant("requeue" as const), index: fc.nat(30) }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.integer({ min: 1, max: 40 }) }) },
 );
@@ -87,8 +81,7 @@ describe.each(storeEngines)("the order of the outbox on $engine", ({ openTempora
       const queue: Waiting[] = [];
       const name = (receiver: string): string => `${receiver}-${world}`;
       let atMs = nowMs;
-      const isFree = (one: Waiting): boolean =>
-        one.state === "queued" ? one.dueAtMs <= atMs : one.state === "leased" && one.leaseUntilMs <= atMs;
+      const isFree = (one: Waiting): boolean => one.state === "queued" && one.dueAtMs <= atMs;
       const isFirst = (one: Waiting): boolean =>
         !queue
           .slice(0, queue.indexOf(one))
@@ -106,51 +99,36 @@ describe.each(storeEngines)("the order of the outbox on $engine", ({ openTempora
           const subjects = step.subjects.map((alert) => `${alert}-${world}`);
           const entry = { id, receiver: name(step.receiver), subjects };
           await outbox.enqueue({ ...entry, createdAtMs: atMs, notBeforeMs: atMs + step.inMs, payload: "{}" });
-          queue.push({ ...entry, state: "queued", dueAtMs: atMs + step.inMs, leaseUntilMs: 0, holder: "" });
+          queue.push({ ...entry, state: "queued", dueAtMs: atMs + step.inMs });
         } else if (step.kind === "claim") {
           const receiver = name(step.receiver);
           const expected = queue
             .filter((one) => one.receiver === receiver && isFree(one) && isFirst(one))
             .slice(0, step.limit);
-          const leaseUntilMs = atMs + step.forMs;
-          const claimed = await outbox.claim([
-            {
-              receiver,
-              nowMs: atMs,
-              owner: step.holder,
-              leaseUntilMs,
-              limit: step.limit,
-            },
-          ]);
+          const claimed = await outbox.claim([{ receiver, nowMs: atMs, limit: step.limit }]);
           expect(idsOf(claimed)).toEqual(idsOf(expected));
-          for (const one of expected) Object.assign(one, { state: "leased", leaseUntilMs, holder: step.holder });
-        } else if (step.kind === "release") {
-          await outbox.releaseLeases(step.holder);
-          for (const one of queue)
-            if (one.state === "leased" && one.holder === step.holder) {
-              one.state = "queued";
-              one.leaseUntilMs = 0;
-            }
+          for (const one of expected) one.state = "leased";
+        } else if (step.kind === "requeue") {
+          const kept = queue[step.index % Math.max(1, queue.length)];
+          await outbox.requeueBut(kept === undefined ? [] : [kept.id]);
+          for (const one of queue) if (one.state === "leased" && one !== kept) one.state = "queued";
         } else {
           const one = queue[step.index % Math.max(1, queue.length)];
           if (one === undefined) continue;
-          const isHeld = one.state === "leased" && one.holder === step.holder;
-          const isUnderWay = one.state === "leased" && one.leaseUntilMs > atMs;
+          const isHeld = one.state === "leased";
           if (step.kind === "delivered") {
-            expect(await settle({ kind: "delivered", id: one.id }, step.holder)).toBe(isHeld);
+            expect(await settle({ kind: "delivered", id: one.id })).toBe(isHeld);
             if (isHeld) queue.splice(queue.indexOf(one), 1);
           } else if (step.kind === "deadLetter") {
-            expect(await settle({ kind: "dead", id: one.id, lastError: "no" }, step.holder)).toBe(isHeld);
+            expect(await settle({ kind: "dead", id: one.id, lastError: "no" })).toBe(isHeld);
             if (isHeld) one.state = "dead";
           } else if (step.kind === "retryLater") {
             const nextAttemptAtMs = atMs + step.inMs;
-            expect(await settle({ kind: "retry", id: one.id, nextAttemptAtMs, lastError: "no" }, step.holder)).toBe(
-              isHeld,
-            );
+            expect(await settle({ kind: "retry", id: one.id, nextAttemptAtMs, lastError: "no" })).toBe(isHeld);
             if (isHeld) Object.assign(one, { state: "queued", dueAtMs: nextAttemptAtMs });
           } else if (step.kind === "retry") {
             expect(await outbox.retry(one.id, atMs)).toBe(true);
-            if (!isUnderWay) Object.assign(one, { state: "queued", dueAtMs: atMs });
+            if (!isHeld) Object.assign(one, { state: "queued", dueAtMs: atMs });
           } else {
             expect(await outbox.discard(one.id)).toBe(true);
             queue.splice(queue.indexOf(one), 1);

@@ -6,7 +6,6 @@ import type { LeasedEntry, OutboxEntry } from "./outbox-entry.ts";
 import type { EndedDelivery, OutboxClaim, OutboxStore } from "./outbox.ts";
 
 const nowMs = Date.UTC(2026, 5, 1);
-const owner = "a";
 
 let opened: OpenedStore;
 let outbox: OutboxStore;
@@ -24,17 +23,16 @@ function enqueue(id: string, over: Partial<Parameters<OutboxStore["enqueue"]>[0]
 }
 
 function claim(over: Partial<OutboxClaim> = {}): Promise<readonly LeasedEntry[]> {
-  return outbox.claim([{ receiver: "ops", nowMs, owner, leaseUntilMs: nowMs + 10_000, limit: 10, ...over }]);
+  return outbox.claim([{ receiver: "ops", nowMs, limit: 10, ...over }]);
 }
 
-/** Ends one delivery; false: the lease was lost. */
-async function settle(end: EndedDelivery, by = owner): Promise<boolean> {
-  return (await outbox.settle([end], by)).length > 0;
+/** Ends one delivery; false: it was not under way. */
+async function settle(end: EndedDelivery): Promise<boolean> {
+  return (await outbox.settle([end])).length > 0;
 }
 
-const delivered = (id: string, by?: string): Promise<boolean> => settle({ kind: "delivered", id }, by);
-const dead = (id: string, lastError: string, by?: string): Promise<boolean> =>
-  settle({ kind: "dead", id, lastError }, by);
+const delivered = (id: string): Promise<boolean> => settle({ kind: "delivered", id });
+const dead = (id: string, lastError: string): Promise<boolean> => settle({ kind: "dead", id, lastError });
 
 const idsOf = (entries: readonly { id: string }[]): string[] => entries.map(({ id }) => id);
 const stateOf = async (id: string): Promise<OutboxEntry | undefined> =>
@@ -80,7 +78,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await enqueue("under way", { receiver: "lead" });
       await enqueue("given up", { receiver: "chat" });
       await enqueue("held up", { receiver: "paused" });
-      await outbox.pause({ receiver: "paused", nowMs, untilMs: nowMs + 90_000 });
+      await outbox.pause({ receiver: "paused", untilMs: nowMs + 90_000 });
       await claim({ receiver: "lead" });
       await claim({ receiver: "chat" });
       await dead("given up", "gone");
@@ -91,7 +89,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
         new Map([
           ["ops", { isDue: true, nextInMs: 70_000 }],
           ["pager", { isDue: false, nextInMs: 1 }],
-          ["lead", { isDue: false, nextInMs: 10_000 }],
           ["paused", { isDue: false, nextInMs: 90_000 }],
         ]),
       );
@@ -110,7 +107,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(entries).toMatchObject([{ id: "resolved kim@example.com", recipient: "kim@example.com" }]);
     });
 
-    it("puts a list into the queue in its order, each with its own alerts, leased where it is asked for", async () => {
+    it("puts a list into the queue in its order, each with its own alerts, under way where it is asked for", async () => {
       const entries = Array.from({ length: 90 }, (_, index) => ({
         id: `n-${index}`,
         receiver: "ops",
@@ -118,7 +115,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
         notBeforeMs: nowMs,
         subjects: [`own-${index}`, `shared-${index % 2}`, `own-${index}`],
         payload: String(index),
-        ...(index === 89 ? { lease: { owner: "b", nowMs, untilMs: nowMs + 5_000 } } : {}),
+        isUnderWay: index === 89,
       }));
 
       await outbox.enqueueAll(entries);
@@ -179,20 +176,20 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await enqueue("one");
       await enqueue("other", { receiver: "pager" });
 
-      await outbox.pause({ receiver: "ops", nowMs, untilMs: nowMs + 60_000 });
-      await outbox.pause({ receiver: "ops", nowMs, untilMs: nowMs + 1_000 });
+      await outbox.pause({ receiver: "ops", untilMs: nowMs + 60_000 });
+      await outbox.pause({ receiver: "ops", untilMs: nowMs + 1_000 });
 
       expect(idsOf(await claim())).toEqual([]);
       expect(idsOf(await claim({ receiver: "pager" }))).toEqual(["other"]);
       expect(await stateOf("one")).toMatchObject({ state: "queued", attempts: 0, nextAttemptAtMs: nowMs + 60_000 });
       expect(await outbox.pauses(nowMs)).toEqual(new Map([["ops", nowMs + 60_000]]));
       expect(await outbox.pauses(nowMs + 60_000)).toEqual(new Map());
-      expect(idsOf(await claim({ nowMs: nowMs + 60_000, leaseUntilMs: nowMs + 70_000 }))).toEqual(["one"]);
+      expect(idsOf(await claim({ nowMs: nowMs + 60_000 }))).toEqual(["one"]);
     });
 
     it("ends a pause when it is asked to, and when something of the receiver is retried or the receiver is gone", async () => {
       await enqueue("one");
-      const pause = { nowMs, untilMs: nowMs + 60_000 };
+      const pause = { untilMs: nowMs + 60_000 };
       for (const receiver of ["ops", "pager", "slack"]) await outbox.pause({ receiver, ...pause });
 
       expect(await outbox.endPause("pager", nowMs)).toBe(true);
@@ -272,7 +269,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await enqueue("earlier", { subjects, createdAtMs: nowMs - 1 });
       for (const receiver of ["one", "two", "three"]) await enqueue(receiver, { subjects, receiver });
       await enqueue("other", { subjects: ["spike/globex/verdict"] });
-      await outbox.pause({ receiver: "two", nowMs, untilMs: nowMs + 60_000 });
+      await outbox.pause({ receiver: "two", untilMs: nowMs + 60_000 });
 
       const query = { subject: "spike/acme/verdict", fromMs: nowMs };
       const all = await outbox.waitingWith({ ...query, limit: 10 });

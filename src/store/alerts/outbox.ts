@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
 
 import { inChunks } from "../engine/chunks.ts";
-import { dialectOf, leaseInstant, leaseNow, type LeaseClock } from "../engine/dialect.ts";
+import { dialectOf } from "../engine/dialect.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
 import {
   deliveryName,
@@ -39,8 +39,8 @@ export interface NewOutboxEntry {
   readonly notBeforeMs: number;
   readonly subjects: readonly string[];
   readonly payload: string;
-  /** Leased from the beginning: its writer sends it at once [any process claims it]. */
-  readonly lease?: OutboxLease;
+  /** It is under way from the beginning: its writer sends it at once [it waits to be claimed]. */
+  readonly isUnderWay?: boolean;
 }
 
 /** The result of a delivery: accepted (the row is deleted), to be tried again, or dead-lettered. */
@@ -56,44 +56,36 @@ export interface OutboxTotals {
   readonly oldestCreatedAtMs: number | null;
 }
 
-/** A claim of a process for entries of a receiver, and for how long. */
+/** A claim for entries of a receiver. */
 export interface OutboxClaim {
   readonly receiver: string;
   readonly nowMs: number;
-  readonly owner: string;
-  readonly leaseUntilMs: number;
   readonly limit: number;
 }
 
-/** What is queued or leased for a receiver. */
+/** What is queued for a receiver. */
 export interface Waiting {
   /** Whether some of it may be claimed now, unless an older entry with the same subject still waits. */
   readonly isDue: boolean;
-  /** The time until the next retry, the end of the pause or of a lease; Infinity: none of it. */
+  /** The time until the next retry, or the end of the pause; Infinity: neither. */
   readonly nextInMs: number;
 }
 
-/** The process that may deliver an entry, and until when by the clock of the caller. */
-export interface OutboxLease {
-  readonly owner: string;
-  readonly nowMs: number;
-  readonly untilMs: number;
-}
-
-/** The queue, which several processes share; as in the schedule, a database server's clock decides about leases. */
+/** The queue. */
 export type OutboxStore = ReturnType<typeof createOutboxStore>;
 
 /** Creates the queue of notifications over the tables `outbox` and `outbox_alerts`. */
-export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
+export function createOutboxStore(db: Db) {
   /** Inserts in the order of the list, in which one statement numbers its rows. */
   async function insertAll(db: Db, entries: readonly NewOutboxEntry[]): Promise<void> {
     const rows = await insertEntries(
       db,
-      entries.map(({ id, receiver, recipient, createdAtMs, notBeforeMs, payload }) => [
+      entries.map(({ id, receiver, recipient, createdAtMs, notBeforeMs, payload, isUnderWay = false }) => [
         id,
         receiver,
         recipient ?? "",
-        "queued",
+        isUnderWay ? "leased" : "queued",
+        Number(isUnderWay),
         createdAtMs,
         notBeforeMs,
         payload,
@@ -104,31 +96,15 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
       db,
       entries.flatMap(({ id, subjects }) => [...new Set(subjects)].map((subject) => [subject, seqs.get(id) ?? null])),
     );
-    for (const { id, lease } of entries) if (lease !== undefined) await leaseNew(db, id, lease);
-  }
-
-  async function leaseNew(db: Db, id: string, { owner, nowMs, untilMs }: OutboxLease): Promise<void> {
-    const leaseUntilMs = leaseInstant(leaseClock, untilMs, nowMs);
-    await db
-      .updateTable("outbox")
-      .set({ state: "leased", attempts: 1, leaseOwner: owner, leaseUntilMs })
-      .where("id", "=", id)
-      .execute();
   }
 
   // Text, not Kysely's builder: each turn of the outbox claims for each receiver, and the builder takes longer than SQLite.
-  async function claimRows(
-    db: Db,
-    { receiver, nowMs, owner, leaseUntilMs, limit }: OutboxClaim,
-  ): Promise<LeasedEntry[]> {
-    const now = leaseNow(leaseClock, nowMs);
+  async function claimRows(db: Db, { receiver, nowMs, limit }: OutboxClaim): Promise<LeasedEntry[]> {
     const { rows } = await sql<ClaimedRow>`
       with due as (
         select candidate.seq from outbox as candidate
-        where candidate.receiver = ${receiver} and (
-          (candidate.state = 'queued' and candidate.next_attempt_at_ms <= ${now})
-          -- A lease that ran out is as good as queued.
-          or (candidate.state = 'leased' and candidate.lease_until_ms <= ${now}))
+        where candidate.receiver = ${receiver} and candidate.state = 'queued'
+        and candidate.next_attempt_at_ms <= ${nowMs}
         -- No older row of the same receiver and recipient that shares an alert still waits; dead ones hold nothing up.
         -- cross join: SQLite keeps this order, by the rows of the alert; else it would read all older rows of the receiver.
         and not exists (
@@ -138,10 +114,9 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
           where mine.seq = candidate.seq and theirs.alert_id = mine.alert_id and theirs.seq < mine.seq
             and older.seq = theirs.seq and older.state <> 'dead'
             and older.receiver = candidate.receiver and older.recipient = candidate.recipient)
-        and not exists (select 1 from receiver_pauses where receiver = candidate.receiver and until_ms > ${now})
+        and not exists (select 1 from receiver_pauses where receiver = candidate.receiver and until_ms > ${nowMs})
         order by candidate.seq limit ${limit})
-      update outbox set state = 'leased', attempts = attempts + 1, lease_owner = ${owner},
-        lease_until_ms = ${leaseInstant(leaseClock, leaseUntilMs, nowMs)}
+      update outbox set state = 'leased', attempts = attempts + 1
       where seq in (select seq from due)
       returning ${claimedColumns}`.execute(db);
     return rows.toSorted((left, right) => left.seq - right.seq).map(addressed);
@@ -168,11 +143,9 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
     const queued = await db
       .updateTable("outbox")
       // created_at_ms is set too, so that maxAge begins again: otherwise the next failure would be the last.
-      .set({ state: "queued", attempts: 0, nextAttemptAtMs: nowMs, createdAtMs: nowMs, ...noLease })
+      .set({ state: "queued", attempts: 0, nextAttemptAtMs: nowMs, createdAtMs: nowMs })
       .where("id", "=", id)
-      .where((where) =>
-        where.or([where("state", "<>", "leased"), where("leaseUntilMs", "<=", leaseNow(leaseClock, nowMs))]),
-      )
+      .where("state", "<>", "leased")
       .returning("receiver")
       .executeTakeFirst();
     if (queued !== undefined) {
@@ -184,14 +157,14 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
   }
 
   return {
-    ...createReceiverPauses(db, leaseClock),
+    ...createReceiverPauses(db),
     enqueue: (entry: NewOutboxEntry): Promise<void> => inTransaction(db, (db) => insertAll(db, [entry])),
     /** The same for many in one transaction; their order is that of the list. */
     enqueueAll: (entries: readonly NewOutboxEntry[]): Promise<void> =>
       inTransaction(db, (db) => insertAll(db, entries)),
-    /** Returns those of the receivers for which anything is queued or leased: what is not due needs no transaction. */
+    /** Returns those of the receivers for which anything is queued: what is not due needs no transaction. */
     waitingFor: (receivers: readonly string[], nowMs: number): Promise<ReadonlyMap<string, Waiting>> =>
-      receiversWithSome(db, receivers, leaseNow(leaseClock, nowMs)),
+      receiversWithSome(db, receivers, nowMs),
     /**
      * Leases up to `limit` due entries of each receiver, oldest first, leaving out those with a subject of which an older entry
      * of the same receiver and recipient is still queued or leased.
@@ -202,42 +175,25 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
         for (const claim of claims) leased.push(...(await claimRows(db, claim)));
         return leased;
       }),
-    /** Ends the leases of these deliveries. Returns the ids of those that `owner` still held; the others are unchanged. */
-    settle: (ended: readonly EndedDelivery[], owner: string): Promise<readonly string[]> =>
+    /** Ends these deliveries. Returns the ids of those that were still under way; what was discarded meanwhile is not. */
+    settle: (ended: readonly EndedDelivery[]): Promise<readonly string[]> =>
       inTransaction(db, async (db) => {
         const delivered = ended.flatMap(({ kind, id }) => (kind === "delivered" ? [id] : []));
-        const ours = delivered.length === 0 ? [] : await remove(db, delivered, owner);
-        for (const end of ended) if (end.kind !== "delivered" && (await release(db, end, owner))) ours.push(end.id);
+        const ours = delivered.length === 0 ? [] : await remove(db, delivered);
+        for (const end of ended) if (end.kind !== "delivered" && (await release(db, end))) ours.push(end.id);
         return ours;
       }),
     /** Dead-letters everything that waits for receivers that are not in `receivers` (a reload removed them); their pauses go. */
     deadLetterUnknownReceivers: async (receivers: readonly string[], reason: string): Promise<number> => {
-      const waiting = db
-        .updateTable("outbox")
-        .set({ state: "dead", lastError: reason, ...noLease })
-        .where("state", "<>", "dead");
+      const waiting = db.updateTable("outbox").set({ state: "dead", lastError: reason }).where("state", "<>", "dead");
       const gone = receivers.length === 0 ? waiting : waiting.where("receiver", "not in", receivers);
       const { numUpdatedRows } = await gone.executeTakeFirst();
       await forgetPausesBut(db, receivers);
       return Number(numUpdatedRows);
     },
-    /** Makes a lease that `owner` has last until then. */
-    keepLease: async (id: string, { owner, nowMs, untilMs }: OutboxLease): Promise<void> => {
-      await db
-        .updateTable("outbox")
-        .set({ leaseUntilMs: leaseInstant(leaseClock, untilMs, nowMs) })
-        .where("id", "=", id)
-        .where("state", "=", "leased")
-        .where("leaseOwner", "=", owner)
-        .execute();
-    },
-    releaseLeases: async (owner: string): Promise<void> => {
-      await db
-        .updateTable("outbox")
-        .set({ state: "queued", ...noLease })
-        .where("state", "=", "leased")
-        .where("leaseOwner", "=", owner)
-        .execute();
+    /** Queues what is under way, but for these: nobody delivers it. */
+    requeueBut: async (ids: readonly string[]): Promise<void> => {
+      await sql`update outbox set state = 'queued' where state = 'leased' and not (${isAmong(db, ids)})`.execute(db);
     },
     /** Oldest first, without what they say. */
     waitingWith: async ({ subject, fromMs, limit }: WaitingQuery): Promise<readonly WaitingEntry[]> => {
@@ -324,8 +280,10 @@ export function createOutboxStore(db: Db, leaseClock: LeaseClock) {
 }
 
 const insertEntries = rowStatement<{ readonly seq: number; readonly id: string }>(
-  ["text", "text", "text", "text", "bigint", "bigint", "text"],
-  (values) => `insert into outbox (id, receiver, recipient, state, created_at_ms, next_attempt_at_ms, payload) ${values}
+  ["text", "text", "text", "text", "bigint", "bigint", "bigint", "text"],
+  (
+    values,
+  ) => `insert into outbox (id, receiver, recipient, state, attempts, created_at_ms, next_attempt_at_ms, payload) ${values}
     returning seq, id`,
 );
 const insertAlerts = rowStatement(
@@ -336,24 +294,20 @@ const insertAlerts = rowStatement(
 async function receiversWithSome(
   db: Db,
   receivers: readonly string[],
-  now: RawBuilder<number>,
+  now: number,
 ): Promise<ReadonlyMap<string, Waiting>> {
   const { rows } = await sql<{ receiver: string; isDue: unknown; nextInMs: number | null }>`
     select asked.value as receiver,
     not exists (select 1 from receiver_pauses where receiver = asked.value and until_ms > ${now}) and (
       exists (select 1 from outbox
-        where receiver = asked.value and state = 'queued' and next_attempt_at_ms <= ${now})
-      or exists (select 1 from outbox
-        where receiver = asked.value and state = 'leased' and lease_until_ms <= ${now})) as is_due,
+        where receiver = asked.value and state = 'queued' and next_attempt_at_ms <= ${now})) as is_due,
     (select min(at_ms) from (
       select min(next_attempt_at_ms) as at_ms from outbox
         where receiver = asked.value and state = 'queued' and next_attempt_at_ms > ${now}
-      union all select min(lease_until_ms) from outbox
-        where receiver = asked.value and state = 'leased' and lease_until_ms > ${now}
       union all select until_ms from receiver_pauses
         where receiver = asked.value and until_ms > ${now}) as later) - ${now} as next_in_ms
     from ${dialectOf(db).texts(receivers)} as asked where exists (
-      select 1 from outbox where receiver = asked.value and state in ('queued', 'leased'))`.execute(db);
+      select 1 from outbox where receiver = asked.value and state = 'queued')`.execute(db);
   return new Map(
     rows.map(({ receiver, isDue, nextInMs }) => [receiver, { isDue: Boolean(isDue), nextInMs: nextInMs ?? Infinity }]),
   );
@@ -363,36 +317,28 @@ function isAmong(db: Db, ids: readonly string[]): RawBuilder<boolean> {
   return sql<boolean>`id in (select value from ${dialectOf(db).texts(ids)} as asked)`;
 }
 
-/** Queues or gives up what `owner` still leases; returns false if the lease was lost. */
-async function release(
-  db: Db,
-  end: Exclude<EndedDelivery, { readonly kind: "delivered" }>,
-  owner: string,
-): Promise<boolean> {
+/** Queues or gives up what is under way; returns false if it no longer is. */
+async function release(db: Db, end: Exclude<EndedDelivery, { readonly kind: "delivered" }>): Promise<boolean> {
   const change =
     end.kind === "dead"
       ? ({ state: "dead" } as const)
       : ({ state: "queued", nextAttemptAtMs: end.nextAttemptAtMs } as const);
   const { numUpdatedRows } = await db
     .updateTable("outbox")
-    .set({ ...change, lastError: end.lastError, ...noLease })
+    .set({ ...change, lastError: end.lastError })
     .where("id", "=", end.id)
     .where("state", "=", "leased")
-    .where("leaseOwner", "=", owner)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
 
-/** Deletes what `owner` still leases, and answers which that was. */
-async function remove(db: Db, ids: readonly string[], owner: string): Promise<string[]> {
+/** Deletes what is under way, and answers which that was. */
+async function remove(db: Db, ids: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ readonly id: string }>`
-    delete from outbox where ${isAmong(db, ids)} and state = 'leased' and lease_owner = ${owner} returning id`.execute(
-    db,
-  );
+    delete from outbox where ${isAmong(db, ids)} and state = 'leased' returning id`.execute(db);
   return rows.map(({ id }) => id);
 }
 
-const noLease = { leaseOwner: null, leaseUntilMs: 0 } as const;
 const claimedColumns = sql.join(["seq", ...entryColumns, "payload"].map((column) => sql.ref(column)));
 
 type ClaimedRow = Omit<LeasedEntry, "recipient"> & { readonly recipient: string };

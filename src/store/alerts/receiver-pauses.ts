@@ -1,20 +1,18 @@
-import { leaseInstant, leaseNow, type LeaseClock } from "../engine/dialect.ts";
 import type { Db } from "../tables.ts";
 
 interface ReceiverPause {
   readonly receiver: string;
-  readonly nowMs: number;
   readonly untilMs: number;
 }
 
 /** Pauses that receivers asked for, over the table `receiver_pauses`; while one lasts, nothing of its receiver is claimed. */
-export function createReceiverPauses(db: Db, leaseClock: LeaseClock) {
+export function createReceiverPauses(db: Db) {
   return {
     /** Pauses a receiver as it asked: none of its entries is claimed until then; a pause that lasts longer stays. */
-    pause: async ({ receiver, nowMs, untilMs }: ReceiverPause): Promise<void> => {
+    pause: async ({ receiver, untilMs }: ReceiverPause): Promise<void> => {
       await db
         .insertInto("receiver_pauses")
-        .values({ receiver, untilMs: leaseInstant(leaseClock, untilMs, nowMs) })
+        .values({ receiver, untilMs })
         .onConflict((conflict) =>
           conflict
             .column("receiver")
@@ -28,18 +26,14 @@ export function createReceiverPauses(db: Db, leaseClock: LeaseClock) {
       const ended = await db
         .deleteFrom("receiver_pauses")
         .where("receiver", "=", receiver)
-        .returning(["untilMs", leaseNow(leaseClock, nowMs).as("nowMs")])
+        .returning("untilMs")
         .executeTakeFirst();
-      return ended !== undefined && ended.untilMs > ended.nowMs;
+      return ended !== undefined && ended.untilMs > nowMs;
     },
-    /** Returns the ends of the pauses by the caller's clock; a receiver without one is absent. */
+    /** Returns the ends of the pauses; a receiver without one is absent. */
     pauses: async (nowMs: number): Promise<ReadonlyMap<string, number>> => {
-      const rows = await db
-        .selectFrom("receiver_pauses")
-        .select(["receiver", "untilMs", leaseNow(leaseClock, nowMs).as("nowMs")])
-        .execute();
-      const paused = rows.filter((row) => row.untilMs > row.nowMs);
-      return new Map(paused.map((row) => [row.receiver, nowMs + (row.untilMs - row.nowMs)]));
+      const rows = await db.selectFrom("receiver_pauses").selectAll().where("untilMs", ">", nowMs).execute();
+      return new Map(rows.map(({ receiver, untilMs }) => [receiver, untilMs]));
     },
   };
 }

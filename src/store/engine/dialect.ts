@@ -112,23 +112,3 @@ export function turnsOf<Schema>(db: Kysely<Schema>): Turns {
   const { adapter } = db.getExecutor();
   return adapter instanceof TurnsPostgresAdapter ? adapter.takeTurn : (work) => work();
 }
-
-/**
- * The clock that decides about leases. `database`: the server's clock, which all replicas share. `caller`: the instant that
- * the caller passes, for a file on one machine and for tests with a virtual clock.
- */
-export type LeaseClock = "database" | "caller";
-
-// STABLE, unlike clock_timestamp(): an index can be used.
-const databaseNowMs = sql<number>`floor(extract(epoch from statement_timestamp()) * 1000)::bigint`;
-
-/** Returns the current time of the lease clock, epoch ms, as an SQL expression. */
-export function leaseNow(leaseClock: LeaseClock, callerNowMs: number): RawBuilder<number> {
-  return leaseClock === "database" ? databaseNowMs : sql<number>`${callerNowMs}`;
-}
-
-/** Converts the instant `atMs` of the caller's clock to the lease clock. */
-export function leaseInstant(leaseClock: LeaseClock, atMs: number, callerNowMs: number): RawBuilder<number> {
-  if (leaseClock === "caller") return sql<number>`${atMs}`;
-  return sql<number>`${databaseNowMs} + cast(${atMs - callerNowMs} as bigint)`;
-}

@@ -109,7 +109,7 @@ describe("kill -9", () => {
     expect(sink.requests).toHaveLength(5);
   });
 
-  it("during the delivery: it is delivered again under its id, once the lease has run out", async () => {
+  it("during the delivery: it is delivered again under its id", async () => {
     await begin("");
     answer = () => undefined;
     await look("acme", true);

@@ -12,7 +12,7 @@ import { isTested } from "../tier.ts";
 /** A database of its own, to which several processes' stores can be opened. */
 export interface StorePlace {
   readonly location: StoreLocation;
-  /** Opens the store once more, as another process would. `remove` closes it. The clock decides about leases, too. */
+  /** Opens the store once more, as another process would. `remove` closes it. */
   open(clock: Clock): Promise<Store>;
   /** In which the store that was opened last writes. */
   epoch(): number;
@@ -46,7 +46,7 @@ function engineCase<Engine>(
       location,
       epoch: () => epoch,
       open: async (clock) => {
-        const store = await openStore({ ...location, ...options, clock, leaseClock: "caller" });
+        const store = await openStore({ ...location, ...options, clock });
         opened.push(store);
         // A file takes writes of every connection.
         if ("url" in location) ({ epoch } = await store.takeWriter());

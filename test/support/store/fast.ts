@@ -44,7 +44,6 @@ export async function createFastStore(): Promise<FastStore> {
       await sql`pragma synchronous = off`.execute(db);
       await migrate(db as unknown as Kysely<unknown>, path);
       const options = {
-        leaseClock: "caller",
         createEvents: (events: PlainDb) => createEventStore(events, null),
       } as const;
       return {
