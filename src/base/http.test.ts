@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo } from "node:net";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -7,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { oddText } from "../../test/support/odd-input.ts";
 import { createBodyGate, type BodyGate } from "./body-gate.ts";
 import { createHttpDispatcher, type HttpDispatcher } from "./http-dispatcher.ts";
-import { HttpFailure, parseRetryAfter, sendRequest, type HttpRequest } from "./http.ts";
+import { HttpFailure, parseRetryAfter, sendRequest, type HttpRequest, type HttpResponse } from "./http.ts";
 import { createSystemClock } from "./time.ts";
 
 const clock = createSystemClock();
@@ -71,6 +72,26 @@ describe("sendRequest", () => {
 
     expect(response.isTruncated).toBe(isTruncated);
     expect(response.body.length).toBe(read);
+  });
+
+  it("reads an answer that is packed although nobody asked for it, within the limit, or says that it is", async () => {
+    const packed = {
+      "/gzip": gzipSync("käse"),
+      "/br": brotliCompressSync("käse"),
+      "/bomb": gzipSync("x".repeat(9_999)),
+    };
+    const url = await listen(({ url: path = "" }, outgoing) => {
+      outgoing.setHeader("content-encoding", path === "/bomb" ? "gzip" : path.slice(1));
+      outgoing.end((packed as Record<string, Buffer | undefined>)[path] ?? "käse");
+    });
+    const read = (path: string): Promise<HttpResponse> => sendRequest(dispatcher, request(url + path));
+
+    expect(await read("/gzip")).toMatchObject({ status: 200, body: "käse", isTruncated: false });
+    expect(await read("/br")).toMatchObject({ body: "käse" });
+    expect(await read("/identity")).toMatchObject({ body: "käse" });
+    expect(await read("/bomb")).toMatchObject({ body: "", isTruncated: true });
+    expect((await failureOf(read("/deflate"))).message).toBe("its answer is not deflate, as its content-encoding says");
+    expect((await failureOf(read("/odd"))).message).toContain('its answer is compressed as "odd"');
   });
 
   it("stops an endless body at the limit and closes its connection", async () => {

@@ -1,8 +1,10 @@
 import { getSystemErrorName } from "node:util";
+import { brotliDecompress, gunzip, inflate, type ZlibOptions } from "node:zlib";
 
 import type { Dispatcher } from "undici";
 
 import type { BodyGate } from "./body-gate.ts";
+import { excerpt } from "./cut-text.ts";
 import { FlatlineError } from "./errors.ts";
 import { eventLoopTurn, isTimedOut } from "./time.ts";
 import { systemCodeOf } from "./file-error.ts";
@@ -97,9 +99,35 @@ export function sendRequest(dispatcher: HttpDispatcher, request: HttpRequest): P
       if (isSettled) return;
       const answered = head;
       if (answered === null) return fail(new HttpFailure("network", "a response without a status line", true));
+      const encoding = answered.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+      if (encoding !== "identity" && encoding !== "" && chunks.length > 0)
+        return answerUnpacked(answered, encoding, isTruncated);
       const body = textOf(chunks);
       chunks.length = 0;
       settle(() => resolve({ ...answered, body, isTruncated }));
+    }
+    /** Some servers pack although identity was asked for. What is unpacked has the limit of what is read. */
+    function answerUnpacked(
+      answered: Pick<HttpResponse, "status" | "headers">,
+      encoding: string,
+      isCut: boolean,
+    ): void {
+      const packed = Buffer.concat(chunks);
+      chunks.length = 0;
+      const resolveCut = (): void => settle(() => resolve({ ...answered, body: "", isTruncated: true }));
+      if (isCut) return resolveCut();
+      const refuse = (message: string, cause?: unknown): void => {
+        if (request.isBodyOptional === true) return resolveCut();
+        settle(() => reject(new HttpFailure("network", message, true, cause)));
+      };
+      const unpack = unpackers[encoding];
+      if (unpack === undefined)
+        return refuse(`its answer is compressed as ${excerpt(encoding)}, which was not asked for and cannot be read`);
+      unpack(packed, { maxOutputLength: maxBodyBytes }, (error, bytes) => {
+        if (error === null) settle(() => resolve({ ...answered, body: utf8.decode(bytes), isTruncated: false }));
+        else if (systemCodeOf(error) === "ERR_BUFFER_TOO_LARGE") resolveCut();
+        else refuse(`its answer is not ${encoding}, as its content-encoding says`, error);
+      });
     }
 
     function waitForTurn(active: Dispatcher.DispatchController): void {
@@ -146,7 +174,7 @@ export function sendRequest(dispatcher: HttpDispatcher, request: HttpRequest): P
           origin: url.origin,
           path: `${url.pathname}${url.search}`,
           method: request.method,
-          // Identity: a compressed body would need two limits.
+          // What is read for a check is small, and one that unpacks needs a second limit.
           headers: { "accept-encoding": "identity", ...credentialsOf(url), ...request.headers },
           body: request.body ?? null,
         },
@@ -157,6 +185,15 @@ export function sendRequest(dispatcher: HttpDispatcher, request: HttpRequest): P
     }
   });
 }
+
+type Unpack = (bytes: Buffer, options: ZlibOptions, callback: (error: Error | null, bytes: Buffer) => void) => void;
+const unpackers: Readonly<Record<string, Unpack | undefined>> = {
+  gzip: gunzip,
+  "x-gzip": gunzip,
+  deflate: inflate,
+  br: (bytes, { maxOutputLength }, callback) =>
+    brotliDecompress(bytes, maxOutputLength === undefined ? {} : { maxOutputLength }, callback),
+};
 
 const httpDate =
   /^(?:\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT|\w{6,9}, \d{2}-\w{3}-\d{2} \d{2}:\d{2}:\d{2} GMT|\w{3} \w{3} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})$/;
