@@ -79,7 +79,7 @@ describe("the assets of an alert", () => {
     expect(asked).toEqual([{ limit: 100 }, { stillDead: true, assetType: "URL", limit: 1_000, cursor: next }]);
   });
 
-  it("are CSV with a column per attribute, in which nothing is a formula", async () => {
+  it("are CSV with a column per attribute: as they are for programs, for sheets without a formula", async () => {
     const assets = [
       listed("https://acme.example/a,b", { attributes: { reason: 'say "no"' } }),
       ...["=1+1", "+1", "-1", "@a", "\ta", "\ra"].map((asset) => listed(asset, { assetType: null })),
@@ -87,12 +87,14 @@ describe("the assets of an alert", () => {
     ];
     web.world.assets.set("one", assetsOf(assets));
 
-    const answer = await get("?format=csv&stillDead=false");
+    const answer = await get("?format=sheet&stillDead=false");
 
     expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8");
     expect(answer.headers.get("content-disposition")).toBe('attachment; filename="assets-one.csv"');
     const at = "2026-01-01T00:00:00.000Z";
-    expect(await answer.text()).toBe(
+    const sheet = await answer.text();
+    expect(await (await get("?format=csv&stillDead=false")).text()).toBe(sheet.replaceAll(/(?<=,"?)'/g, ""));
+    expect(sheet).toBe(
       [
         "deadAt,assetType,asset,revivedAt,attr.checker,attr.reason",
         `${at},URL,"https://acme.example/a,b",,,"say ""no"""`,
@@ -106,7 +108,7 @@ describe("the assets of an alert", () => {
         "",
       ].join("\n"),
     );
-    expect(asked).toEqual([{ stillDead: false }]);
+    expect(asked).toEqual([{ stillDead: false }, { stillDead: false }]);
   });
 
   it.each([

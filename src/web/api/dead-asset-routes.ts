@@ -23,11 +23,11 @@ const filterShape = {
 };
 const pageShape = {
   ...filterShape,
-  format: z.enum(["json"], "must be json or csv").optional(),
+  format: z.enum(["json"], "must be json, csv or sheet").optional(),
   limit: limitSchema.optional(),
   cursor: assetCursorSchema.optional(),
 };
-const csvShape = { ...filterShape, format: z.literal("csv") };
+const csvShape = { ...filterShape, format: z.enum(["csv", "sheet"]) };
 const [pageSchema, csvSchema] = [z.strictObject(pageShape), z.strictObject(csvShape)];
 const ofIncident = {
   toRestore: flag.optional(),
@@ -58,9 +58,10 @@ export function addDeadAssetRoutes(
         const assets = await alertAssets.of(id);
         if (assets === null)
           throw new FlatlineError("not_found", "no such alert of a spike over stored events: it has no assets");
-        if (query["format"] === "csv") {
-          const all = await assets.all(filterOf(read(csvSchema, query)), authorOf(request));
-          return sendCsv(reply, id, csvLines(all, ownColumns));
+        if (isCsv(query)) {
+          const asked = read(csvSchema, query);
+          const all = await assets.all(filterOf(asked), authorOf(request));
+          return sendCsv(reply, id, csvLines(all, ownColumns, asked.format));
         }
         const page = await readPage(assets, read(pageSchema, query));
         return { alertId: id, ...viewPage(page), assets: page.assets.map(viewAsset) } satisfies DeadAssetPage;
@@ -75,8 +76,7 @@ export function addDeadAssetRoutes(
         const query = request.query as Readonly<Record<string, unknown>>;
         const found = await incidents.find(id);
         if (found === null) throw new FlatlineError("not_found", "no incident has this number or id");
-        const isCsv = query["format"] === "csv";
-        const asked = isCsv ? read(incidentCsvSchema, query) : read(incidentPageSchema, query);
+        const asked = isCsv(query) ? read(incidentCsvSchema, query) : read(incidentPageSchema, query);
         const { toRestore = false, slug: slugs } = asked;
         const stranger = slugs?.find((slug) => !found.members.some(({ alert }) => alert.slug === slug));
         if (stranger !== undefined)
@@ -89,11 +89,11 @@ export function addDeadAssetRoutes(
         if (assets === null)
           throw new FlatlineError("not_found", "no such incident of deaths over stored events: it has no assets");
         const name = `incident-${incident.number}${toRestore ? "-to-restore" : ""}`;
-        if (asked.format === "csv") {
+        if ("format" in asked && (asked.format === "csv" || asked.format === "sheet")) {
           const all = await assets.all({ ...filterOf(asked), ...(toRestore ? { toRestore } : {}) }, authorOf(request));
-          return sendCsv(reply, name, csvLines(all, incidentColumns));
+          return sendCsv(reply, name, csvLines(all, incidentColumns, asked.format));
         }
-        const page = await readPage(assets, asked);
+        const page = await readPage(assets, asked as z.output<typeof incidentPageSchema>);
         const { seenAliveCount, revivedCount } = page;
         return {
           incidentId: incident.id,
@@ -106,6 +106,10 @@ export function addDeadAssetRoutes(
       },
     },
   });
+}
+
+function isCsv({ format }: Readonly<Record<string, unknown>>): boolean {
+  return format === "csv" || format === "sheet";
 }
 
 function filterOf({ stillDead, assetType }: z.output<typeof pageSchema | typeof csvSchema>): AssetFilter {
@@ -148,24 +152,28 @@ const incidentColumns: Columns = { slug: ({ slug }) => slug, ...ownColumns, answ
 async function* csvLines(
   { attributes, pieces }: Awaited<ReturnType<DeadAssets["all"]>>,
   columns: Columns,
+  format: "csv" | "sheet",
 ): AsyncGenerator<string> {
+  const shown = format === "sheet" ? inert : (cell: string) => cell;
   yield csvLine([...Object.keys(columns), ...attributes.map((name) => `attr.${name}`)]);
   for await (const piece of pieces) {
     const lines = piece.map((one) => {
       const { attributes: own } = one;
       const values = attributes.map((name) => (Object.hasOwn(own, name) ? (own[name] ?? "") : ""));
-      return csvLine([...Object.values(columns).map((cell) => cell(one) ?? ""), ...values]);
+      return csvLine([...Object.values(columns).map((cell) => cell(one) ?? ""), ...values].map(shown));
     });
     yield lines.join("");
   }
 }
 
-/** One line as RFC 4180 has it; a spreadsheet takes what begins so for a formula. */
+/** A spreadsheet takes what begins so for a formula; a program would take the apostrophe for a part of the value. */
+function inert(cell: string): string {
+  return /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+}
+
+/** One line as RFC 4180 has it. */
 function csvLine(cells: readonly string[]): string {
-  const texts = cells.map((cell) => {
-    const inert = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
-    return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
-  });
+  const texts = cells.map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell));
   return `${texts.join(",")}\n`;
 }
 

@@ -62,7 +62,7 @@ export function renderDeadAssets(list: DeadAssetList | null, { path, params, now
         ${isOfMany ? html`<td><a href="/o/${encodeURIComponent(slug)}">${slug}</a></td>` : html`<td class="n">${revivedAtMs === null ? html`<b>still dead</b>` : renderTime(revivedAtMs, nowMs)}</td>`}
       </tr>`,
   );
-  const csv = alertId === null ? null : `/api/v1/alerts/${encodeURIComponent(alertId)}/assets?format=csv`;
+  const csv = alertId === null ? null : `/api/v1/alerts/${encodeURIComponent(alertId)}/assets?format=sheet`;
   const links = [
     ...(params.has("after") ? [html`<a href="${href({ after: null })}">Newest</a>`] : []),
     ...(next === null ? [] : [html`<a href="${href({ after: next })}">Next 100</a>`]),

@@ -143,12 +143,12 @@ describe("the second opinion", () => {
     expect((await ask(`${path}?limit=1`, root)).body).toMatchObject({ knownCount: 122, seenAliveCount: 4 });
   });
 
-  it("is a list for spreadsheets and for the terminal, whose making is an act", async () => {
+  it("is a list for programs and for the terminal, whose making is an act", async () => {
     const csv = await flatline("incidents", "assets", "1", "--to-restore", "--csv");
     const [head, ...rows] = csv.stdout.trimEnd().split("\n");
     expect(head).toBe("slug,deadAt,assetType,asset,revivedAt,answer");
     expect(rows).toHaveLength(61);
-    expect(rows.find((row) => row.includes("=of"))).toMatch(/^globex,[^,]+,URL,'=of@globex,20[^,]+,$/);
+    expect(rows.find((row) => row.includes("=of"))).toMatch(/^globex,[^,]+,URL,=of@globex,20[^,]+,$/);
     const still = await flatline("incidents", "assets", "1", "--to-restore", "--still-dead", "--json");
     expect(still.stdout.trimEnd().split("\n")).toHaveLength(60);
     const shown = await flatline("incidents", "assets", "1", "--to-restore");
@@ -159,7 +159,7 @@ describe("the second opinion", () => {
       entries: [{ action: "assets.csv", slug: null, detail: { toRestore: true, assets: 61 } }],
     });
     const page = await (await fetch(`${url}/incidents/1`, { headers: { authorization: `Bearer ${root}` } })).text();
-    expect(page).toContain('href="/api/v1/incidents/1/assets?toRestore=true&#38;format=csv"');
+    expect(page).toContain('href="/api/v1/incidents/1/assets?toRestore=true&#38;format=sheet"');
   });
 
   it("is asked for on the page, without scripts, by who may operate", async () => {

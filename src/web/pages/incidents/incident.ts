@@ -164,7 +164,7 @@ function renderCost({ cost, incident }: IncidentPage, mayRead: boolean): Html {
       mayRead
         ? html`<dt>To bring back</dt>
             <dd>
-              <a href="${`${restore}&format=csv`}" download>CSV</a>, <a href="${restore}">JSON</a>, what still answers
+              <a href="${`${restore}&format=sheet`}" download>CSV</a>, <a href="${restore}">JSON</a>, what still answers
               first
             </dd>`
         : nothing
