@@ -9,11 +9,11 @@ export type InstantReading =
 export const latestInstantMs = 253_402_300_799_999;
 
 const isoShape =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?([Zz]|([+-])(\d{2})(?::?(\d{2}))?)?$/;
+  /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?( ?(?:[Zz]|UTC)| ?([+-])(\d{2})(?::?(\d{2}))?)?$/;
 
 /**
- * Parses ISO 8601 with an offset or Z, or integer milliseconds since the epoch (CONTRACT 10), from 1970 to 9999. Digits
- * after the millisecond are dropped. A time without an offset is one of the timezone `local`, or a problem with that advice. One
+ * Parses ISO 8601 with an offset or Z, or integer milliseconds since the epoch (CONTRACT 10), from 1970 to 9999. UTC is Z, and a
+ * blank may stand before either, as databases write it. Digits after the millisecond are dropped. A time without an offset is one of the timezone `local`, or a problem with that advice. One
  * that comes twice is the first, as in cron; one that the zone skips is a problem: no clock there has shown it.
  */
 export function readInstant(text: string, local: Timezone | string = "add Z if it is UTC"): InstantReading {

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { gzipSync } from "node:zlib";
+import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { createSystemClock } from "../base/time.ts";
@@ -11,6 +11,7 @@ import type { CliContext } from "./context.ts";
 import { runProgram } from "./program.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 12);
+const nowMs = startMs + 2 * 3_600_000;
 const csv = "at,slug,id\n2026-01-15T12:00:00Z,acme,1\n2026-01-15T13:00:00Z,globex,\n";
 
 let folder: string;
@@ -40,7 +41,7 @@ async function run(args: readonly string[], options: { stdin?: string | Buffer; 
     stdout: output("stdout"),
     stderr: output("stderr"),
     stdin: Readable.from(options.stdin === undefined ? [] : [options.stdin]),
-    clock: { ...createSystemClock(), nowMs: () => startMs },
+    clock: { ...createSystemClock(), nowMs: () => nowMs },
     random: () => 0,
     signal: new AbortController().signal,
     userName: () => "tester",
@@ -82,11 +83,12 @@ describe("import events", () => {
       received: 2,
       stored: 2,
       duplicates: 0,
-      firstAt: "2026-01-15T11:00:00.000Z",
-      lastAt: "2026-01-15T12:00:00.000Z",
+      firstAt: "2026-01-15T13:00:00.000Z",
+      lastAt: "2026-01-15T14:00:00.000Z",
       slugs: 2,
+      otherStatuses: {},
     });
-    expect(await firstEventAtMs("globex")).toBe(startMs);
+    expect(await firstEventAtMs("globex")).toBe(nowMs);
   });
 
   it("reads standard input, gzipped too", async () => {
@@ -105,6 +107,41 @@ describe("import events", () => {
     expect(await firstEventAtMs("acme")).toBe(startMs);
   });
 
+  it("reads an export of others by flags alone, and says of what counts for nothing", async () => {
+    const lines = ["1,2026-01-15 12:00:00,https://a.example/,offline", "2,2026-01-15 12:01:00,https://b.example/,odd"];
+    await writeFile(join(folder, "feed.csv"), `# a feed\n# id,dateadded,url,state\n${lines.join("\n")}\n`);
+    const flags = ["--map", "dateadded=at,url=asset,state=status", "--set", "slug=acme", "--timezone", "UTC"];
+    const status = ["--status", "offline=DETECTED_AS_DEAD", "--ignore", "*"];
+
+    const tried = await run(["--dry-run", ...flags, ...status, "feed.csv"]);
+    expect(tried.stdout).toMatch(
+      /^nothing was stored; the import would take 2 events of 1 organization, 2026-01-15T12:00/,
+    );
+    const { stdout } = await run([...flags, ...status, "feed.csv"]);
+    expect(stdout).toMatch(
+      /^imported 2 events of .*; 1 of them with the status "odd", which is not counted as a death/,
+    );
+    expect(await firstEventAtMs("acme")).toBe(startMs);
+  });
+
+  it("takes any time with --any-time", async () => {
+    await writeFile(join(folder, "old.csv"), "at,slug\n1,acme\n");
+
+    expect(await run(["old.csv"])).toMatchObject({ exitCode: 65, stderr: expect.stringContaining("before 2000") });
+    expect(await run(["--any-time", "old.csv"])).toMatchObject({ exitCode: 0 });
+  });
+
+  it.each([
+    ["UTF-16", Buffer.from("\ufeffat,slug\n", "utf16le"), "UTF-16; save it as UTF-8"],
+    ["UTF-16 without a mark", Buffer.from("at,slug\n", "utf16le"), "UTF-16; save it as UTF-8"],
+    ["zst", zstdCompressSync(csv), "compressed by zstd"],
+    ["bz2", Buffer.from("BZh91AY&SY\u0007\u0007"), "compressed by bzip2"],
+    ["xlsx", Buffer.from("PK\u0003\u0004"), "a zip archive or a spreadsheet"],
+    ["tar, gzipped", gzipSync(`events.csv${"\0".repeat(247)}ustar\0`), "a tar archive"],
+  ])("refuses %s by name", async (_, bytes, kind) => {
+    expect(await run(["-"], { stdin: bytes })).toMatchObject({ exitCode: 65, stderr: expect.stringContaining(kind) });
+  });
+
   it("shows its progress on a terminal, and takes it away", async () => {
     const { stderr } = await run(["events.csv"], { isTerminal: true });
 
@@ -118,7 +155,7 @@ describe("import events", () => {
       "a local time",
       ["local.csv"],
       65,
-      /local\.csv:2: at "2026-01-15 13:00" has no offset; .* with --timezone ZONE\n$/,
+      /local\.csv:2: at "2026-01-15 13:00" has no offset; .*, else --timezone ZONE says which it is of\n$/,
     ],
     [
       "an unknown column",
@@ -126,7 +163,12 @@ describe("import events", () => {
       65,
       /events\.csv:1: unknown column "at"; .*; --map NAME=FIELD/,
     ],
-    ["two fields of a name", ["--map", "ts=at", "--map", "ts=id", "events.csv"], 64, /ts=at is there already/],
+    [
+      "two fields of a name",
+      ["--map", "ts=at", "--map", "ts=id", "events.csv"],
+      64,
+      /--map names ts twice, as at and as id/,
+    ],
     [
       "a field that is none",
       ["--map", "ts=att", "events.csv"],
@@ -137,7 +179,7 @@ describe("import events", () => {
       "a mapping that is none",
       ["--map", "at", "events.csv"],
       64,
-      /Expected NAME=FIELD, such as timestamp=at, not "at"/,
+      /Expected a name and a value, such as timestamp=at, not "at"/,
     ],
     ["standard input twice", ["-", "-"], 64, /standard input \(-\) can be read only once/],
     ["a time that is none", ["--rebase", "soon", "events.csv"], 64, /"soon" is neither ISO 8601/],
@@ -146,7 +188,7 @@ describe("import events", () => {
     ["the same content again", ["events.csv", "events.csv"], 65, /events\.csv: is the same as events\.csv/],
     ["no file", [], 64, /missing required argument 'file'/],
   ])("refuses %s", async (_, args, code, message) => {
-    await writeFile(join(folder, "bad.csv"), "at,slug\n1,\n");
+    await writeFile(join(folder, "bad.csv"), "at,slug\n2026-01-15T12:00:00Z,\n");
     await writeFile(join(folder, "local.csv"), "at,slug\n2026-01-15 13:00,acme\n");
 
     const { stdout, stderr, exitCode } = await run(args);

@@ -1,14 +1,12 @@
 import { resolve } from "node:path";
 
-import { InvalidArgumentError, Option, type Command } from "commander";
+import { InvalidArgumentError, type Command } from "commander";
 
+import { excerpt } from "../base/cut-text.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { readInstant } from "../base/instant.ts";
 import { formatCount } from "../base/numbers.ts";
-import { timezone } from "../base/schema/values.ts";
-import { suggest } from "../base/suggestions.ts";
 import { secondMs, type Clock } from "../base/time.ts";
-import { timezoneOf, type Timezone } from "../base/timezone.ts";
 import { withStore, type ActDeps, type OpenedStore } from "./with-store.ts";
 import type { Config } from "../config/config.ts";
 import { readFixtureText } from "../daemon/fixture-text.ts";
@@ -18,18 +16,24 @@ import type { Store } from "../store/store.ts";
 import { withEmbeddedStore } from "./keys.ts";
 import { actor } from "../contract/actor.ts";
 import { storeLocation } from "../daemon/parts.ts";
-import { importEvents, type ImportOptions, type ImportOutcome, type ImportProgress } from "../store/events/import.ts";
-import { eventFields, fileLayout, type EventLayout } from "../store/events/rules.ts";
+import {
+  checkEvents,
+  importEvents,
+  type ImportOptions,
+  type ImportOutcome,
+  type ImportProgress,
+} from "../store/events/import.ts";
+import type { EventLayout } from "../store/events/layout.ts";
 import { countOf } from "../web/parts/figures.ts";
 import { loadCommandConfig, loadFleetConfig } from "./command-config.ts";
 import type { CliContext, Output, RegisterCommand } from "./context.ts";
+import { addEventFlags, layoutOf, type EventFlags } from "./event-flags.ts";
 
-interface ImportFlags {
+interface ImportFlags extends EventFlags {
   readonly config?: string;
   readonly json?: boolean;
   readonly rebase?: number;
-  readonly map: EventLayout["fields"];
-  readonly timezone?: Timezone;
+  readonly dryRun?: boolean;
 }
 
 /** `flatline import events|fixture FILE…` */
@@ -40,23 +44,19 @@ export const registerImport: RegisterCommand = (program: Command, context: CliCo
 };
 
 function addEvents(parent: Command, context: CliContext): void {
-  parent
+  const command = parent
     .command("events")
     .description("load liveness events; all files or nothing, also while the daemon runs")
-    .argument("<file...>", "CSV with a header or NDJSON, plain or gzipped; - is standard input")
-    .option("-c, --config <file>", "configuration file")
-    .addOption(
-      new Option("--map <name=field>", "a column, or key, that carries a field under its own name; repeatable")
-        .argParser(parseMap)
-        .default(fileLayout.fields, "each has the name of its field"),
-    )
-    .option("--timezone <zone>", "where times without an offset were written, such as Europe/Berlin", parseTimezone)
+    .argument("<file...>", "CSV with a header, NDJSON or a JSON array, plain or gzipped; - is standard input")
+    .option("-c, --config <file>", "configuration file");
+  addEventFlags(command)
     .option(
       "--rebase <time>",
       "shift all events so that the newest is at this time (ISO 8601, epoch ms or now)",
       (text) => parseRebase(text, context.clock),
     )
-    .option("--json", "print {files, received, stored, duplicates, firstAt, lastAt, slugs}")
+    .option("--dry-run", "check and count all, store nothing")
+    .option("--json", "print {files, received, stored, duplicates, firstAt, lastAt, slugs, otherStatuses}")
     .addHelpText("after", eventsHelp)
     .action(async (files: string[], flags: ImportFlags) => {
       const config = await loadCommandConfig(flags.config, context);
@@ -66,8 +66,9 @@ function addEvents(parent: Command, context: CliContext): void {
         const outcome = await importEventFiles(config, context, {
           files,
           stdin: context.stdin,
-          layout: { ...fileLayout, fields: flags.map, localTimes: flags.timezone ?? fileLayout.localTimes },
+          layout: layoutOf(flags, context.clock.nowMs(), flags.rebase !== undefined),
           rebaseToMs: flags.rebase ?? null,
+          isDryRun: flags.dryRun ?? false,
           onProgress: progress.show,
           signal: context.signal,
         });
@@ -83,8 +84,9 @@ function addEvents(parent: Command, context: CliContext): void {
         const seconds = (context.clock.monotonicMs() - startedAtMs) / secondMs;
         const span = firstAtMs === null ? "" : `, ${firstAt ?? ""} to ${lastAt ?? ""}`;
         context.stdout.write(
-          `imported ${countOf(outcome.stored, "event")} of ${countOf(outcome.slugs, "organization")}` +
+          `${flags.dryRun === true ? "nothing was stored; the import would take" : "imported"} ${countOf(flags.dryRun === true ? outcome.received : outcome.stored, "event")} of ${countOf(outcome.slugs, "organization")}` +
             `${outcome.duplicates === 0 ? "" : `, ${countOf(outcome.duplicates, "duplicate")} left out`}${span}` +
+            `${otherStatusesText(outcome.otherStatuses)}` +
             ` (${seconds.toFixed(1)} s, ${formatCount(outcome.received / Math.max(seconds, 0.001))} rows/s)\n`,
         );
       } finally {
@@ -93,46 +95,32 @@ function addEvents(parent: Command, context: CliContext): void {
     });
 }
 
+/** Events that count for nothing, which a file of another system often has. */
+function otherStatusesText(others: ImportOutcome["otherStatuses"]): string {
+  const names = Object.keys(others);
+  if (names.length === 0) return "";
+  const events = Object.values(others).reduce((sum, count) => sum + count, 0);
+  const some = names.slice(0, 3).map((name) => excerpt(name));
+  const more = names.length > some.length ? " and others" : "";
+  const advice = `${names[0] ?? ""}=DETECTED_AS_DEAD`;
+  return `; ${formatCount(events)} of them with the status ${some.join(", ")}${more}, which is not counted as a death (--status ${advice} would count it)`;
+}
+
 const eventsHelp = `
 Columns or keys: at and slug, and when wanted assetType, asset, status [DETECTED_AS_DEAD], id, count [1]. The same id of
-the same slug counts once. at is of the years 1970 to 9999, count a whole number up to 1000000000. A bad line: its number
-and reason, nothing imported, exit code 65.
+the same slug counts once. at is from 2000 to 10 min ahead of now (--any-time: of the years 1970 to 9999), count a whole number
+up to 1000000000. A bad line: its number and reason, nothing imported, exit code 65.
+Files of others: --map COLUMN=FIELD, also COLUMN=attr.NAME, and COLUMN=at.seconds for seconds since 1970.
 A time without an offset needs --timezone; of a time that comes twice when the clocks go back, it is the first one.
 
 Examples:
   flatline import events events.csv.gz
   flatline import events --map timestamp=at,customer=slug --timezone Europe/Berlin export.csv
+  flatline import events --map url=asset,dateadded=at --set slug=acme --status offline=DETECTED_AS_DEAD \\
+    --ignore '*' --timezone UTC urlhaus.csv
   flatline import events --rebase now examples/events.csv.gz
   zcat old/*.ndjson.gz | flatline import events -
 `;
-
-/** Adds names of a file to those that are known; a name that is given to a field replaces the field's own. */
-function parseMap(text: string, known: EventLayout["fields"]): EventLayout["fields"] {
-  const fields = new Map(known);
-  for (const pair of text.split(",")) {
-    const [, name = "", asked = ""] = /^(.+)=(.*)$/.exec(pair) ?? [];
-    if (name === "") throw new InvalidArgumentError(`Expected NAME=FIELD, such as timestamp=at, not "${pair}".`);
-    const field = eventFields.find((one) => one === asked);
-    if (field === undefined) {
-      const hint = suggest(asked, eventFields) || `; the fields are ${eventFields.join(", ")}`;
-      throw new InvalidArgumentError(`"${asked}" is no field of an event${hint}`);
-    }
-    const other = [...fields].find(([its, of]) => its !== of && (its === name || of === field));
-    if (other !== undefined)
-      throw new InvalidArgumentError(
-        `${other.join("=")} is there already; each name and each field can be given once.`,
-      );
-    if (fields.get(field) === field) fields.delete(field);
-    fields.set(name, field);
-  }
-  return fields;
-}
-
-function parseTimezone(text: string): Timezone {
-  const problem = timezone().safeParse(text).error?.issues[0]?.message;
-  if (problem !== undefined) throw new InvalidArgumentError(problem);
-  return timezoneOf(text);
-}
 
 function parseRebase(text: string, clock: Clock): number {
   if (text === "now") return clock.nowMs();
@@ -171,6 +159,7 @@ interface ImportFilesOptions extends Pick<ImportOptions, "rebaseToMs" | "onProgr
   readonly files: readonly string[];
   readonly stdin: NodeJS.ReadableStream;
   readonly layout: EventLayout;
+  readonly isDryRun: boolean;
 }
 
 /**
@@ -181,7 +170,7 @@ interface ImportFilesOptions extends Pick<ImportOptions, "rebaseToMs" | "onProgr
 async function importEventFiles(
   config: Config,
   deps: ActDeps,
-  { files, stdin, ...options }: ImportFilesOptions,
+  { files, stdin, isDryRun, ...options }: ImportFilesOptions,
 ): Promise<ImportOutcome> {
   const { type, isLocal, holdsEvents } = config.source;
   if (!holdsEvents) {
@@ -190,22 +179,20 @@ async function importEventFiles(
       : "a remote service counts its own events";
     throw new FlatlineError("usage", `import events needs source.type: embedded: ${reason}`);
   }
-  const named = new Set(options.layout.fields.values());
-  for (const field of ["at", "slug"] as const) {
-    if (!named.has(field)) throw new FlatlineError("usage", `--map leaves no name for ${field}; map one to it, too`);
-  }
   if (files.filter((file) => file === "-").length > 1) {
     throw new FlatlineError("usage", "standard input (-) can be read only once");
   }
+  const eventFiles = files.map((file) =>
+    file === "-" ? { name: "standard input", stream: stdin } : { name: file, path: resolve(deps.cwd, file) },
+  );
+  if (isDryRun) return checkEvents({ ...options, files: eventFiles });
   const importAll = async ({ store, epoch }: OpenedStore): Promise<ImportOutcome> => {
     const outcome = await importEvents({
       ...options,
       again: false,
       location: storeLocation(config, deps.cwd),
       epoch,
-      files: files.map((file) =>
-        file === "-" ? { name: "standard input", stream: stdin } : { name: file, path: resolve(deps.cwd, file) },
-      ),
+      files: eventFiles,
       clock: deps.clock,
     });
     const { files: _files, firstAtMs: _first, lastAtMs: _last, ...detail } = outcome;

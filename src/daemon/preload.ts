@@ -3,6 +3,7 @@ import type { Clock } from "../base/time.ts";
 import type { Config, PreloadConfig } from "../config/config.ts";
 import { importFixtures } from "../service/fixture/fixture.ts";
 import { importEvents } from "../store/events/import.ts";
+import { plainLayout, usualTimes } from "../store/events/layout.ts";
 import type { StoreLocation } from "../store/engine/location.ts";
 import type { Store } from "../store/store.ts";
 import { readFixtureText } from "./fixture-text.ts";
@@ -52,6 +53,7 @@ async function preloadOne(
     epoch,
     files: [entry.events],
     rebaseToMs: entry.rebase === false ? null : clock.nowMs() + (entry.rebase === true ? 0 : entry.rebase),
+    layout: { ...plainLayout, times: usualTimes(clock.nowMs(), entry.rebase !== false) },
     again: true,
     signal,
     clock,

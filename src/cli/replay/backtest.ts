@@ -18,7 +18,10 @@ export const registerBacktest: RegisterCommand = (program: Command, context: Cli
       const progress = createReplayProgress(context);
       const startedAtMs = context.clock.monotonicMs();
       try {
-        const report = await backtest(askOf(slugs, flags), { ...context, onProgress: progress.show });
+        const report = await backtest(askOf(slugs, flags, context.clock.nowMs()), {
+          ...context,
+          onProgress: progress.show,
+        });
         progress.clear();
         context.stderr.write(summarize(report, context.clock.monotonicMs() - startedAtMs));
         if (flags.json === true) {

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { EventRecorder, type EventRecord } from "../../backtest/event-record.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { EventStore } from "../../store/events/events.ts";
+import type { EventLayout } from "../../store/events/layout.ts";
 import { inputOfFile, mostInputBytes, mostIssues, readInput, type EventFile } from "../../store/events/read.ts";
 import { createEventNames, type EventRow } from "../../store/events/rules.ts";
 
@@ -16,6 +17,8 @@ export interface ReadFilesOptions extends ReadRecordsOptions {
   readonly files: readonly string[];
   readonly stdin: NodeJS.ReadableStream;
   readonly cwd: string;
+  /** How they are written [as documented]. */
+  readonly layout?: EventLayout;
 }
 
 /**
@@ -24,7 +27,7 @@ export interface ReadFilesOptions extends ReadRecordsOptions {
  * @throws invalid_data with the bad lines, no_input, too_large, usage, unavailable when stopped
  */
 export async function readEventFiles(options: ReadFilesOptions): Promise<ReadonlyMap<string, EventRecord>> {
-  const { files, stdin, cwd, signal, onProgress } = options;
+  const { files, stdin, cwd, layout, signal, onProgress } = options;
   if (files.filter((file) => file === "-").length > 1)
     throw new FlatlineError("usage", "standard input (-) can be read only once");
   const names = createEventNames();
@@ -54,10 +57,10 @@ export async function readEventFiles(options: ReadFilesOptions): Promise<Readonl
   for (const file of files) {
     const given: EventFile =
       file === "-" ? { name: "standard input", stream: stdin } : { name: file, path: resolve(cwd, file) };
-    const input = await inputOfFile(given, signal);
+    const input = await inputOfFile(given, signal, layout);
     try {
-      const problem = (line: number, reason: string): void => {
-        if (issues.length < mostIssues) issues.push(`${input.locate(line)}: ${reason}`);
+      const problem = (place: string, reason: string): void => {
+        if (issues.length < mostIssues) issues.push(`${place}: ${reason}`);
       };
       const reading = readInput(input, { names, sink: { row, problem }, maxBytes: mostInputBytes - bytes });
       let step = await reading.next();

@@ -1,11 +1,12 @@
 import { InvalidArgumentError, type Command } from "commander";
+import { addEventFlags, layoutOf, type EventFlags } from "../event-flags.ts";
 import type { BacktestAsk } from "./session.ts";
 import { parseDurationMs, parseInstant, parseNumber } from "../values.ts";
 
 type Grid = BacktestAsk["grid"];
 
 /** Flags that `backtest` and `tune` share. */
-export interface ReplayFlags {
+export interface ReplayFlags extends EventFlags {
   readonly config: readonly string[];
   readonly events: readonly string[];
   readonly labels?: string;
@@ -25,7 +26,7 @@ export interface ReplayFlags {
 
 /** Adds the flags that say what is replayed and against what it is held. */
 export function addReplayFlags(command: Command): Command {
-  return command
+  return addEventFlags(command)
     .option("-c, --config <file>", "configuration file; give it again to compare several", collect, [])
     .option("--events <file>", "take events from a file, - is standard input; no store is needed", collect, [])
     .option("--labels <file>", "JSON: by slug, incidents as a list of {from, to}")
@@ -51,13 +52,14 @@ export function addReplayFlags(command: Command): Command {
 }
 
 /** Returns what was asked for, in the words of the replay. */
-export function askOf(slugs: readonly string[], flags: ReplayFlags): BacktestAsk {
+export function askOf(slugs: readonly string[], flags: ReplayFlags, nowMs: number): BacktestAsk {
   const { baseline, count, windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount } = flags;
   const given = { baseline, count, windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount };
   return {
     slugs,
     configFiles: flags.config,
     eventFiles: flags.events,
+    layout: layoutOf(flags, nowMs),
     labels: flags.labels ?? null,
     truth: flags.truth ?? null,
     fromMs: flags.from ?? null,

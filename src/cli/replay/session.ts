@@ -5,6 +5,7 @@ import type { Config, OrganizationConfig } from "../../config/config.ts";
 import { loadConfig, findConfigPath } from "../../config/load.ts";
 import { builtinSettings } from "../../config/schema/organization.ts";
 import { joinDiscovered } from "../discovered-organizations.ts";
+import type { EventLayout } from "../../store/events/layout.ts";
 import { readEventFiles, readStoredRecord } from "./event-records.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
 import { withStore } from "../with-store.ts";
@@ -18,6 +19,8 @@ export interface BacktestAsk {
   readonly configFiles: readonly string[];
   /** None: the store of the first configuration. `-` is standard input. */
   readonly eventFiles: readonly string[];
+  /** How the files are written. */
+  readonly layout: EventLayout;
   readonly labels: string | null;
   /** null: labels where a file is given, else none. */
   readonly truth: TruthKind | null;
@@ -97,9 +100,10 @@ async function readConfigs({ configFiles, eventFiles }: BacktestAsk, deps: Backt
   return configs;
 }
 
-function readFiles({ eventFiles }: BacktestAsk, { stdin, cwd, signal, onProgress }: BacktestDeps) {
+function readFiles({ eventFiles, layout }: BacktestAsk, { stdin, cwd, signal, onProgress }: BacktestDeps) {
   return readEventFiles({
     files: eventFiles,
+    layout,
     stdin,
     cwd,
     signal,

@@ -47,7 +47,10 @@ export const registerTune: RegisterCommand = (program: Command, context: CliCont
       const progress = createReplayProgress(context);
       const startedAtMs = context.clock.monotonicMs();
       try {
-        const found = await tune(askOf(slugs, flags), flags.maxFalseAlarms, { ...context, onProgress: progress.show });
+        const found = await tune(askOf(slugs, flags, context.clock.nowMs()), flags.maxFalseAlarms, {
+          ...context,
+          onProgress: progress.show,
+        });
         progress.clear();
         context.stderr.write(summarize(found.report, context.clock.monotonicMs() - startedAtMs));
         context.stdout.write(flags.json === true ? renderJson(found) : render(found, flags, context));

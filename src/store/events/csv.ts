@@ -2,29 +2,35 @@ import papaparse from "papaparse";
 
 import { excerpt } from "../../base/cut-text.ts";
 import {
+  attributePrefix,
+  eventFields,
+  FieldProblem,
+  instantOfText,
+  knownNames,
+  targetOf,
+  type EventField,
+  type EventLayout,
+} from "./layout.ts";
+import {
   attributeNameProblem,
   attributesKey,
   byName,
+  countOfText,
   eventRow,
-  FieldProblem,
-  instantOfText,
-  largestCount,
   longestLineBytes,
-  type EventField,
-  type EventLayout,
   type EventNames,
   type LineParser,
   type RowSink,
 } from "./rules.ts";
 
 const mostFields = 64;
-const attributePrefix = "attr.";
 // These characters may stand in a quoted field only, or nowhere.
 // eslint-disable-next-line no-control-regex -- that is what is looked for
 const unusual = /["\u0000-\u001f\u007f]/;
 
 /**
- * Parses CSV with a header (RFC 4180). Blank lines are skipped; every other line that is not an event is a problem. papaparse
+ * Parses CSV with a header (RFC 4180), which may be the last of the comments (#) before the first event. Blank lines, comments
+ * and a spreadsheet's first line `sep=,` are skipped; every other line that is not an event is a problem. papaparse
  * splits what has passed {@link Quotes}: by itself it takes a quote inside an unquoted field, and does not say where a line began.
  */
 export class CsvParser implements LineParser {
@@ -33,6 +39,8 @@ export class CsvParser implements LineParser {
   readonly #layout: EventLayout;
   readonly #quotes = new Quotes();
   #columns: Columns | null = null;
+  /** The last comment before the header. */
+  #comment: string | null = null;
   /** Lines read so far. */
   #line = 0;
   /** The record whose quote is open. */
@@ -51,6 +59,13 @@ export class CsvParser implements LineParser {
     for (const [index, given] of lines.entries()) {
       const line = given.endsWith("\r") ? given.slice(0, -1) : given;
       this.#line++;
+      if (this.#open === null && line.startsWith("#")) {
+        // What comes before it is read first: the header says whether it is a comment.
+        this.#cells(records.splice(0), places.splice(0));
+        if (this.#columns === null) this.#comment = line;
+        if (this.#columns === null || line.split(",").length !== this.#columns.width) continue;
+      }
+      if (this.#open === null && this.#columns === null && records.length === 0 && /^"?sep=,"?$/i.test(line)) continue;
       if (this.#open !== null || line !== "") this.#add(line, given, isText(index), records, places);
       if (this.#isStopped) break;
     }
@@ -65,7 +80,8 @@ export class CsvParser implements LineParser {
   end(): void {
     if (this.#isStopped) return;
     if (this.#open !== null) this.#stop(this.#open.line, "has a quote that is never closed");
-    else if (this.#columns === null) this.#sink.problem(1, "has no header (at,slug,…)");
+    else if (this.#columns === null && !this.#hasNames(this.#commentCells()))
+      this.#sink.problem(1, "has no header (at,slug,…)");
   }
 
   /** Adds a line to its record, and the record to those that are whole. `given` has the carriage return at its end. */
@@ -105,73 +121,90 @@ export class CsvParser implements LineParser {
     const { data } = papaparse.parse<string[]>(`\n${records.join("\n")}`, { delimiter: ",", newline: "\n" });
     for (const [index, line] of places.entries()) {
       const cells = data[index + 1] ?? [];
-      const problem = this.#columns === null ? this.#header(cells) : this.#event(cells, this.#columns);
-      if (problem === null) continue;
-      if (this.#columns === null) return this.#stop(line, problem);
-      this.#sink.problem(line, problem);
+      if (this.#columns === null) {
+        const comment = this.#commentCells();
+        const isInComment = !this.#hasNames(cells) && this.#hasNames(comment);
+        const problem = this.#header(isInComment ? comment : cells);
+        if (problem !== null) return this.#stop(line, problem);
+        if (!isInComment) continue;
+      }
+      const problem = this.#columns === null ? null : this.#event(cells, this.#columns);
+      if (problem !== null) this.#sink.problem(line, problem.reason, problem.refusal);
     }
+  }
+
+  /** The last comment before the header, as a header. */
+  #commentCells(): readonly string[] {
+    const text = this.#comment?.replace(/^[#\s]+/, "") ?? "";
+    return papaparse.parse<string[]>(text, { delimiter: "," }).data[0] ?? [];
+  }
+
+  #hasNames(cells: readonly string[]): boolean {
+    return cells.some((cell) => this.#layout.targets.has(cell));
   }
 
   /** Reads the header; returns its problem, or null. */
   #header(cells: readonly string[]): string | null {
     if (cells.length > mostFields) return `has more than ${mostFields} fields`;
-    const known = this.#layout.fields;
-    const fields = new Map<EventField, number>();
-    const attributes: [name: string, cell: number][] = [];
+    const layout = this.#layout;
+    const fields = new Map<string, number>();
     for (const [cell, column] of cells.entries()) {
-      if (column.startsWith(attributePrefix)) {
-        const name = column.slice(attributePrefix.length);
-        const problem = attributeNameProblem(name);
-        if (problem !== null) return `column ${excerpt(column)}: ${problem}`;
-        if (attributes.some(([other]) => other === name)) return `column ${column} is there twice`;
-        attributes.push([name, cell]);
-        continue;
-      }
-      const field = known.get(column);
-      if (field === undefined)
-        return `unknown column ${excerpt(column)}; the columns are ${[...known.keys()].join(", ")}, attr.NAME${this.#layout.otherNames}`;
-      if (fields.has(field)) return `column ${column} is there twice`;
-      fields.set(field, cell);
+      const target = targetOf(column, layout);
+      if (target === null) continue;
+      if (target === undefined)
+        return `unknown column ${excerpt(column)}; the columns are ${knownNames(layout, "attr.NAME")}`;
+      const problem = target.startsWith(attributePrefix)
+        ? attributeNameProblem(target.slice(attributePrefix.length))
+        : null;
+      if (problem !== null) return `column ${excerpt(column)}: ${problem}`;
+      if (fields.has(target)) return `column ${column} is there twice`;
+      fields.set(target, cell);
     }
-    for (const [name, field] of known) {
+    for (const [name, target] of layout.targets) {
       // A column that was named by hand is one that the file has.
-      const isNeeded = field === "at" || field === "slug" || field !== name;
-      if (isNeeded && !fields.has(field))
-        return `column ${name} is missing${field === name ? "" : `, which --map names as ${field}`}`;
+      const isNeeded = target === "at" || target === "slug" || target !== name;
+      if (isNeeded && !fields.has(target))
+        return `column ${name} is missing${target === name ? "" : `, which --map names as ${target}`}`;
     }
-    const cellOf = (field: EventField): number => fields.get(field) ?? -1;
+    const attributes = [...fields].flatMap(([target, cell]): [string, number][] =>
+      target.startsWith(attributePrefix) ? [[target.slice(attributePrefix.length), cell]] : [],
+    );
+    const columns = Object.fromEntries(eventFields.map((field) => [field, fields.get(field) ?? -1]));
     this.#columns = {
+      ...(columns as Record<EventField, number>),
       width: cells.length,
-      at: cellOf("at"),
-      slug: cellOf("slug"),
-      assetType: cellOf("assetType"),
-      asset: cellOf("asset"),
-      status: cellOf("status"),
-      id: cellOf("id"),
-      count: cellOf("count"),
       attributes: attributes.toSorted(byName),
     };
     return null;
   }
 
   /** Passes on an event; returns its problem, or null. */
-  #event(cells: readonly string[], columns: Columns): string | null {
-    if (cells.length > mostFields) return `has more than ${mostFields} fields`;
+  #event(cells: readonly string[], columns: Columns): FieldProblem | null {
+    if (cells.length > mostFields) return new FieldProblem(`has more than ${mostFields} fields`);
     if (cells.length !== columns.width)
-      return `has ${cells.length} ${cells.length === 1 ? "field" : "fields"}, the header has ${columns.width}`;
+      return new FieldProblem(
+        `has ${cells.length} ${cells.length === 1 ? "field" : "fields"}, the header has ${columns.width}`,
+      );
+    const layout = this.#layout;
     // An empty cell is an absent field.
-    const textOf = (cell: number): string | null => cells[cell] || null;
-    const row = eventRow(this.#names, {
-      at: instantOf(cells[columns.at] ?? "", this.#layout),
-      slug: textOf(columns.slug),
-      assetType: textOf(columns.assetType),
-      status: textOf(columns.status),
-      attributes: columns.attributes.length === 0 ? null : attributesOf(cells, columns),
-      asset: textOf(columns.asset),
-      id: textOf(columns.id),
-      count: countOf(textOf(columns.count)),
-    });
-    if (typeof row === "string") return row;
+    const textOf = (field: EventField): string | null => cells[columns[field]] || (layout.set[field] ?? null);
+    const at = textOf("at");
+    const count = textOf("count");
+    const row = eventRow(
+      this.#names,
+      {
+        at: at === null ? new FieldProblem("at is missing") : instantOfText(at, layout),
+        slug: textOf("slug"),
+        assetType: textOf("assetType"),
+        status: textOf("status"),
+        attributes: attributesOf(cells, columns, layout),
+        asset: textOf("asset"),
+        id: textOf("id"),
+        count: count === null ? 1 : countOfText(count),
+      },
+      layout,
+    );
+    if (row instanceof FieldProblem) return row;
     this.#sink.row(row);
     return null;
   }
@@ -232,19 +265,12 @@ function foreignSeparator(header: string): string | null {
   return separator === "\t" ? "tabs" : `"${separator}"`;
 }
 
-function instantOf(text: string, layout: EventLayout): number | FieldProblem {
-  return text === "" ? new FieldProblem("at is missing") : instantOfText(text, layout);
-}
-
-function attributesOf(cells: readonly string[], { attributes }: Columns): string | null | FieldProblem {
-  return attributesKey(
-    attributes.flatMap(([name, cell]): [string, string][] => (cells[cell] ? [[name, cells[cell]]] : [])),
-  );
-}
-
-function countOf(text: string | null): number | FieldProblem {
-  if (text === null) return 1;
-  const count = /^\d{1,10}$/.test(text) ? Number(text) : -1;
-  if (count >= 0 && count <= largestCount) return count;
-  return new FieldProblem(`count ${excerpt(text)} is not a whole number up to ${largestCount}`);
+function attributesOf(
+  cells: readonly string[],
+  { attributes }: Columns,
+  { setAttributes }: EventLayout,
+): string | null | FieldProblem {
+  if (attributes.length === 0 && setAttributes.length === 0) return null;
+  const own = attributes.flatMap(([name, cell]): [string, string][] => (cells[cell] ? [[name, cells[cell]]] : []));
+  return attributesKey(setAttributes.length === 0 ? own : [...own, ...setAttributes].toSorted(byName));
 }

@@ -9,14 +9,8 @@ import { CsvParser } from "./csv.ts";
 import type { LivenessEvent } from "./events.ts";
 import { JsonArrayParser, NdjsonParser } from "./json.ts";
 import { LineReader } from "./read.ts";
-import {
-  attributesJson,
-  createEventNames,
-  plainLayout,
-  type EventLayout,
-  type EventNames,
-  type RowSink,
-} from "./rules.ts";
+import { plainLayout, usualTimes, type EventLayout, type Refusal } from "./layout.ts";
+import { attributesJson, createEventNames, type EventNames, type RowSink } from "./rules.ts";
 
 interface Reading {
   readonly events: LivenessEvent[];
@@ -115,13 +109,13 @@ describe("CSV that is read", () => {
 
 describe("names and times of the input's own", () => {
   const layout: EventLayout = {
-    fields: new Map([
+    ...plainLayout,
+    targets: new Map([
       ["when", "at"],
       ["slug", "slug"],
       ["id", "asset"],
     ]),
-    localTimes: timezoneOf("Europe/Berlin"),
-    otherNames: "",
+    timezone: timezoneOf("Europe/Berlin"),
   };
 
   it.each([
@@ -155,6 +149,119 @@ describe("names and times of the input's own", () => {
     const { problems } = read('{"at":0,"slug":"a"}', "ndjson", [], layout);
 
     expect(problems).toEqual(['1: unknown field "at"; the fields are when, slug, id, attributes']);
+  });
+});
+
+describe("files of others", () => {
+  const foreign: EventLayout = {
+    ...plainLayout,
+    targets: new Map([
+      ["dateadded", "at"],
+      ["url", "asset"],
+      ["threat", "attr.threat"],
+      ["state", "status"],
+    ]),
+    ignored: new Set(["*"]),
+    set: { slug: "acme" },
+    setAttributes: [["feed", "one"]],
+    statuses: new Map([
+      ["offline", "DETECTED_AS_DEAD"],
+      ["true", "SEEN"],
+    ]),
+  };
+  const attributes = { feed: "one", threat: "elf" };
+  const dead = death(atMs, "acme", { asset: "x", attributes });
+
+  it.each([
+    ["a header in the last comment", `# a "feed"\n#\n# id,dateadded,url,state,threat\r\n`, "\n# 1 entries, all\n"],
+    ["comments before the header", "# a, b\nid,dateadded,url,state,threat\n", ""],
+    ["the first line of a spreadsheet", "sep=,\nid,dateadded,url,state,threat\n", ""],
+  ])("CSV with %s", (_, head, foot) => {
+    expect(read(`${head}"1","${at}","x","offline","elf"${foot}`, "csv", [], foreign)).toEqual({
+      events: [dead],
+      problems: [],
+    });
+  });
+
+  it("CSV with an event that begins like a comment", () => {
+    expect(read(`slug,at\n#a,${at}\n# a comment\n`, "csv")).toEqual({ events: [death(atMs, "#a")], problems: [] });
+  });
+
+  it("JSON with numbers as text, comments, and a status that is no text", () => {
+    const line = { dateadded: at, url: "x", state: "offline", threat: "elf", tags: ["a"], count: "1" };
+    const seen = { ...line, state: true, threat: 7 };
+
+    expect(read(`# a feed\n${JSON.stringify(line)}\n${JSON.stringify(seen)}`, "ndjson", [], foreign)).toEqual({
+      events: [dead, { ...dead, status: "SEEN", attributes: { ...attributes, threat: "7" } }],
+      problems: [],
+    });
+  });
+
+  it("with seconds, where that is said", () => {
+    const layout = { ...plainLayout, hasSeconds: true };
+
+    expect(read(`at,slug\n${atMs / 1_000},acme\n`, "csv", [], layout).events).toEqual([death(atMs, "acme")]);
+    expect(read(`{"at":${atMs / 1_000},"slug":"acme"}`, "ndjson", [], layout).events).toEqual([death(atMs, "acme")]);
+  });
+});
+
+describe("times that cannot be right", () => {
+  const nowMs = atMs;
+  it.each<[string, Refusal, string]>([
+    ["1768471201", "seconds", "is 1970-01-21T11:14:31.201Z, before 2000: seconds in place of milliseconds?"],
+    ["20260115", "date_as_number", "is 1970-01-01T05:37:40.115Z, before 2000: a date as a number?"],
+    ["202601151200", "date_as_number", "before 2000: a date as a number?"],
+    ["20260115120000", "date_as_number", "in the future: a date as a number?"],
+    ["1768471201000000", "microseconds", "is not between 1970 and 9999: micro- or nanoseconds"],
+    ["1768471201000000000", "microseconds", "is not between 1970 and 9999: micro- or nanoseconds"],
+    ["46037", "days", "days of a spreadsheet?"],
+    ["20468", "days", "days since 1970?"],
+    ["0", "null_time", "a time that nobody knows?"],
+    ["1970-01-01T00:00:00Z", "null_time", "a time that nobody knows?"],
+    ["0000-00-00 00:00:00Z", "null_time", "is not a real date"],
+    ["NULL", "null_time", "at is NULL, which stands for no time"],
+    ["1970-01-21T11:14:31Z", "seconds", "seconds that were taken for milliseconds"],
+    ["1999-12-31T23:59:59.999Z", "before_2000", "is 1999-12-31T23:59:59.999Z, before 2000"],
+    ["2026-01-15T13:00:00Z", "local_time", "in the future: a local time that was written as UTC, or a clock"],
+    ["2026-02-15T13:00:00Z", "future", "is 2026-02-15T13:00:00.000Z, in the future"],
+  ])("%s: %s", (text, refusal, reason) => {
+    const { names, sink, reading } = createSink();
+    const refused: unknown[] = [];
+    const parser = new LineReader(
+      new CsvParser(
+        names,
+        {
+          ...sink,
+          problem: (line, problem, why) => {
+            sink.problem(line, problem);
+            refused.push(why);
+          },
+        },
+        { ...plainLayout, times: usualTimes(nowMs) },
+      ),
+    );
+    parser.push(Buffer.from(`at,slug\n"${text}",acme\n`));
+    parser.end();
+
+    expect(reading).toEqual({ events: [], problems: [expect.stringContaining(reason)] });
+    expect(refused).toEqual([refusal]);
+  });
+
+  it("end ten minutes ahead of the clock, or never", () => {
+    const text = (ms: number): string => `at,slug\n${new Date(ms).toISOString()},acme\n`;
+    const count = (ms: number, times: EventLayout["times"]): number =>
+      read(text(ms), "csv", [], { ...plainLayout, times }).events.length;
+
+    expect(count(nowMs + 600_000, usualTimes(nowMs))).toBe(1);
+    expect(count(nowMs + 600_001, usualTimes(nowMs))).toBe(0);
+    expect(count(nowMs + 600_001, usualTimes(nowMs, true))).toBe(1);
+    expect(count(Date.UTC(2000, 0, 1), usualTimes(nowMs))).toBe(1);
+  });
+
+  it.each(["NULL", "None", "null", "\\N"])("nor can an id be %s", (id) => {
+    expect(read(`at,slug,id\n${at},acme,${id}\n`, "csv").problems).toEqual([
+      `2: id is ${id}, which stands for no id; leave it out instead`,
+    ]);
   });
 });
 
@@ -254,13 +361,13 @@ describe("JSON that is refused", () => {
     ["an asset with a control character", { at, slug: "a", asset: "\u0000" }, "asset has a control character"],
     ["an unknown field", { at, slug: "a", type: "URL" }, 'unknown field "type"; the fields are at, slug, assetType'],
     ["no at", { slug: "a" }, "at is missing"],
-    ["a fraction of ms", { at: 1.5, slug: "a" }, "at 1.5 is not integer epoch ms between 1970 and 9999"],
-    ["after 9999", { at: 253_402_300_800_000, slug: "a" }, "at 253402300800000 is not integer epoch ms"],
+    ["a fraction of ms", { at: 1.5, slug: "a" }, "at 1.5 is not a whole number of milliseconds since 1970"],
+    ["after 9999", { at: 253_402_300_800_000, slug: "a" }, "at 253402300800000 is not between 1970 and 9999"],
     ["a slug that is a number", { at, slug: 5 }, "slug 5 is not a string"],
     ["a slug of half a character", { at, slug: "a\ud800" }, "slug is not valid Unicode"],
     ["an empty type", { at, slug: "a", assetType: "" }, 'assetType "" is not 1 to 64'],
     ["an empty id", { at, slug: "a", id: "" }, "id is empty; leave it out instead"],
-    ["a count that is a string", { at, slug: "a", count: "5" }, 'count "5" is not a whole number'],
+    ["a count that is another text", { at, slug: "a", count: "5x" }, 'count "5x" is not a whole number'],
     ["a count with a fraction", { at, slug: "a", count: 1.5 }, "count 1.5 is not a whole number"],
     [
       "a count that is too large",
@@ -294,7 +401,7 @@ describe("JSON that is refused", () => {
     ["another bracket at the end", `[{"at":1,"slug":"a"}}`],
     ["no comma between two events", `[{"at":1,"slug":"a"} {"at":1,"slug":"a"}]`],
   ])("a body with %s", (_, text) => {
-    expect(readArray(text).problems).toEqual(["1: the body is not a valid JSON array"]);
+    expect(readArray(text).problems).toEqual(["1: is not a valid JSON array"]);
   });
 
   it("for bytes that are not UTF-8", () => {

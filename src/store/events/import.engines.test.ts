@@ -30,7 +30,7 @@ describe("input that can not be read", () => {
     ["no such file", async ({ folder }) => join(folder, "none.csv"), "no_input", "no such file"],
     ["a folder", async ({ folder }) => folder, "no_input", "is a folder"],
     ["an empty file", (world) => world.write("x", ""), "invalid_data", "1 bad line"],
-    ["a JSON array", (world) => world.write("x", "[]"), "invalid_data", "write one object a line (NDJSON), or CSV"],
+    ["half a JSON array", (world) => world.write("x", "[{}"), "invalid_data", "1 bad line"],
     [
       "a truncated gzip file",
       (world) => world.write("x", gzipSync(toCsv([death(startMs, "acme")])).subarray(0, -9)),
@@ -77,6 +77,7 @@ describe.each(storeEngines)("on $engine,", (place) => {
         firstAtMs: startMs,
         lastAtMs: startMs + 9,
         slugs: 2,
+        otherStatuses: {},
       });
       expect([await total(world, "acme"), await total(world, "globex")]).toEqual([1, 1]);
     });

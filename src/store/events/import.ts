@@ -10,8 +10,8 @@ import type { PlainDb } from "../schema.ts";
 import { openEventDatabase, untilWritten, writeEvents } from "./database.ts";
 import { mergeStaged } from "./merge.ts";
 import { inputOfFile, readAll, type EventFile, type EventInput, type ReadInput } from "./read.ts";
-import type { EventLayout } from "./rules.ts";
-import { openStage, Staging } from "./stage.ts";
+import type { EventLayout } from "./layout.ts";
+import { openStage, Staging, Totals } from "./stage.ts";
 
 export interface ImportOptions {
   /** Location of an open store that this process writes to. */
@@ -48,6 +48,30 @@ export interface ImportOutcome {
   readonly lastAtMs: number | null;
   /** Number of organizations with events. */
   readonly slugs: number;
+  /** Received events by their status, where that is neither a death nor a sign of life. */
+  readonly otherStatuses: Readonly<Record<string, number>>;
+}
+
+/**
+ * Reads files of events as an import does, and stores nothing: `stored` is 0, and nothing is known of duplicates.
+ * @throws invalid_data with one issue per line, no_input, too_large, usage, unavailable (signal)
+ */
+export async function checkEvents({
+  files,
+  layout,
+  rebaseToMs,
+  signal,
+}: Pick<ImportOptions, "files" | "layout" | "rebaseToMs" | "signal">): Promise<ImportOutcome> {
+  const inputs: EventInput[] = [];
+  const totals = new Totals();
+  try {
+    for (const file of files) inputs.push(await inputOfFile(file, signal, layout));
+    await readAll(inputs, totals, signal);
+    const shiftMs = shiftOf(totals, rebaseToMs);
+    return { files: files.length, stored: 0, duplicates: 0, ...totals.summary(shiftMs) };
+  } finally {
+    for (const { stream } of inputs) stream.destroy();
+  }
 }
 
 /**
@@ -91,7 +115,7 @@ async function importInputs(
     progress({ phase: "checking", rows: staging.rows, totalRows: null });
   });
   await stage();
-  const { rows: received, firstAtMs, lastAtMs } = staging;
+  const { rows: received } = staging;
   progress({ phase: "checking", rows: received, totalRows: received });
   const shiftMs = shiftOf(staging, rebaseToMs);
   if (!again) await refuseKnownFiles(connection, files);
@@ -113,12 +137,9 @@ async function importInputs(
   await dialectOf(connection).shortenLog(connection);
   return {
     files: inputs.length,
-    received,
     stored: received - duplicates,
     duplicates,
-    firstAtMs: received === 0 ? null : firstAtMs + shiftMs,
-    lastAtMs: received === 0 ? null : lastAtMs + shiftMs,
-    slugs: staging.names.slugs.names.length,
+    ...staging.summary(shiftMs),
   };
 }
 
@@ -154,7 +175,7 @@ async function registerFiles(db: PlainDb, files: readonly ReadInput[], importId:
   }
 }
 
-function shiftOf({ rows, firstAtMs, lastAtMs }: Staging, rebaseToMs: number | null): number {
+function shiftOf({ rows, firstAtMs, lastAtMs }: Totals, rebaseToMs: number | null): number {
   if (rebaseToMs === null || rows === 0) return 0;
   const shiftMs = rebaseToMs - lastAtMs;
   if (firstAtMs + shiftMs < 0 || rebaseToMs > latestInstantMs) {

@@ -126,7 +126,7 @@ describe.each(storeEngines)("on $engine,", (place) => {
     it("comes in chunks as well", async () => {
       await withIngest(async (ingest) => {
         const chunks = async function* (): AsyncGenerator<Uint8Array> {
-          yield Buffer.from('[{"at":1,"sl');
+          yield Buffer.from(`[{"at":${startMs},"sl`);
           yield Buffer.from('ug":"zürich"}]').subarray(0, 8);
           yield Buffer.from('ug":"zürich"}]').subarray(8);
         };
@@ -160,7 +160,9 @@ describe.each(storeEngines)("on $engine,", (place) => {
           httpStatus: 400,
           issues: ["event 2: slug is missing", "event 4: is not a JSON object"],
         });
-        await expect(ingest.ingest(body(`${JSON.stringify(good)}\n{"at":1}\n`), noKey)).rejects.toMatchObject({
+        await expect(
+          ingest.ingest(body(`${JSON.stringify(good)}\n${JSON.stringify({ at })}\n`), noKey),
+        ).rejects.toMatchObject({
           issues: ["line 2: slug is missing"],
         });
         expect(await world.store.events.isEmpty()).toBe(true);

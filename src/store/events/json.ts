@@ -1,18 +1,23 @@
 import { isUtf8 } from "node:buffer";
 
 import { excerpt } from "../../base/cut-text.ts";
-import { latestInstantMs } from "../../base/instant.ts";
+import {
+  attributePrefix,
+  FieldProblem,
+  instantOfNumber,
+  instantOfText,
+  knownNames,
+  targetOf,
+  type EventLayout,
+} from "./layout.ts";
 import {
   attributeNameProblem,
   attributesKey,
   byName,
+  countOfText,
   eventRow,
-  FieldProblem,
-  instantOfText,
   largestCount,
   longestLineBytes,
-  type EventField,
-  type EventLayout,
   type EventNames,
   type EventRow,
   type InputParser,
@@ -31,7 +36,7 @@ const closingBrace = 0x7d;
 
 const tooLong = `is longer than ${longestLineBytes} bytes`;
 
-/** Parses NDJSON: one event per line, blank lines skipped; every other line is a problem. */
+/** Parses NDJSON: one event per line, blank lines and comments (#) skipped; every other line is a problem. */
 export class NdjsonParser implements LineParser {
   readonly #names: EventNames;
   readonly #sink: RowSink;
@@ -47,8 +52,8 @@ export class NdjsonParser implements LineParser {
   lines(lines: readonly string[], isText: (index: number) => boolean): boolean {
     for (const [index, line] of lines.entries()) {
       this.#line++;
-      const row = isText(index) ? this.#row(line) : "is not valid UTF-8";
-      if (typeof row === "string") this.#sink.problem(this.#line, row);
+      const row = isText(index) ? this.#row(line) : new FieldProblem("is not valid UTF-8");
+      if (row instanceof FieldProblem) this.#sink.problem(this.#line, row.reason, row.refusal);
       else if (row !== null) this.#sink.row(row);
     }
     return true;
@@ -63,14 +68,15 @@ export class NdjsonParser implements LineParser {
   }
 
   /** Returns the event of a line, its problem, or null for a blank one. */
-  #row(line: string): EventRow | string | null {
-    if (line.length * 3 > longestLineBytes && Buffer.byteLength(line) > longestLineBytes) return tooLong;
+  #row(line: string): EventRow | FieldProblem | null {
+    if (line.length * 3 > longestLineBytes && Buffer.byteLength(line) > longestLineBytes)
+      return new FieldProblem(tooLong);
     const text = line.trim();
-    if (text === "") return null;
+    if (text === "" || text.startsWith("#")) return null;
     try {
       return readEvent(this.#names, JSON.parse(text), this.#layout);
     } catch (error) {
-      if (error instanceof SyntaxError) return "is not valid JSON";
+      if (error instanceof SyntaxError) return new FieldProblem("is not valid JSON");
       throw error;
     }
   }
@@ -134,12 +140,12 @@ export class JsonArrayParser implements InputParser {
     // JSON has no undefined.
     if (value === undefined) return this.#refuse();
     const row = readEvent(this.#names, value, this.#layout);
-    if (typeof row === "string") this.#sink.problem(this.#elements, row);
+    if (row instanceof FieldProblem) this.#sink.problem(this.#elements, row.reason, row.refusal);
     else this.#sink.row(row);
   }
 
   #refuse(): void {
-    this.#stop(1, "the body is not a valid JSON array");
+    this.#stop(1, "is not a valid JSON array");
   }
 
   /** Reports a problem that makes the rest unreadable, and ignores the rest. */
@@ -175,49 +181,68 @@ export function isSpace(byte: number | undefined): boolean {
 }
 
 /** Returns the event of a JSON value, or its problem. null is an absent field. */
-function readEvent(names: EventNames, value: unknown, layout: EventLayout): EventRow | string {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return "is not a JSON object";
-  const given: Partial<Record<EventField | "attributes", unknown>> = {};
-  for (const key of Object.keys(value)) {
-    const field = key === "attributes" ? key : layout.fields.get(key);
-    if (field === undefined)
-      return `unknown field ${excerpt(key)}; the fields are ${[...layout.fields.keys()].join(", ")}, attributes${layout.otherNames}`;
-    given[field] = (value as Readonly<Record<string, unknown>>)[key];
+function readEvent(names: EventNames, value: unknown, layout: EventLayout): EventRow | FieldProblem {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return new FieldProblem("is not a JSON object");
+  const given: Record<string, unknown> = { ...layout.set };
+  const attributes: [name: string, value: unknown][] = [...layout.setAttributes] as [string, unknown][];
+  for (const [key, its] of Object.entries(value)) {
+    const target = key === "attributes" && !layout.ignored.has(key) ? key : targetOf(key, layout);
+    if (target === null || isAbsent(its)) continue;
+    if (target === undefined)
+      return new FieldProblem(`unknown field ${excerpt(key)}; the fields are ${knownNames(layout, "attributes")}`);
+    if (target === "attributes") {
+      if (typeof its !== "object" || Array.isArray(its))
+        return new FieldProblem(`attributes ${shown(its)} is not an object`);
+      attributes.push(...Object.entries(its));
+    } else if (target.startsWith(attributePrefix)) {
+      const text = typeof its === "number" || typeof its === "boolean" ? String(its) : its;
+      if (text !== "") attributes.push([target.slice(attributePrefix.length), text]);
+    } else given[target] = its;
   }
-  const { at, slug, assetType, asset, status, id, count, attributes } = given;
-  return eventRow(names, {
-    at: instantOf(at, layout),
-    slug: textOf("slug", slug),
-    assetType: textOf("assetType", assetType),
-    status: textOf("status", status),
-    attributes: attributesOf(attributes),
-    asset: textOf("asset", asset),
-    id: textOf("id", id),
-    count: countOf(count),
-  });
+  const { at, count } = given;
+  return eventRow(
+    names,
+    {
+      at: instantOf(at, layout),
+      slug: textOf("slug", given["slug"]),
+      assetType: textOf("assetType", given["assetType"]),
+      status: statusOf(given["status"], layout),
+      attributes: attributes.length === 0 ? null : attributesOf(attributes),
+      asset: textOf("asset", given["asset"]),
+      id: textOf("id", given["id"]),
+      count: countOf(count),
+    },
+    layout,
+  );
 }
 
 /** Returns a text; null if it is absent. An empty asset or id is a mistake. */
 function textOf(field: string, value: unknown): string | null | FieldProblem {
   if (isAbsent(value)) return null;
+  if (field === "id" && Number.isSafeInteger(value)) return String(value);
   if (typeof value !== "string") return new FieldProblem(`${field} ${shown(value)} is not a string`);
   if (value === "" && (field === "asset" || field === "id"))
     return new FieldProblem(`${field} is empty; leave it out instead`);
   return value;
 }
 
-function attributesOf(value: unknown): string | null | FieldProblem {
-  if (isAbsent(value)) return null;
-  if (typeof value !== "object" || Array.isArray(value))
-    return new FieldProblem(`attributes ${shown(value)} is not an object`);
+/** true, or 404, is a status where it has another name. */
+function statusOf(value: unknown, { statuses }: EventLayout): string | null | FieldProblem {
+  const text = typeof value === "boolean" || typeof value === "number" ? String(value) : value;
+  return textOf("status", typeof text === "string" && statuses.has(text) ? text : value);
+}
+
+function attributesOf(given: readonly (readonly [string, unknown])[]): string | null | FieldProblem {
   const entries: [string, string][] = [];
-  for (const [name, text] of Object.entries(value)) {
+  for (const [name, text] of given) {
     const problem = attributeNameProblem(name);
     if (problem !== null) return new FieldProblem(problem);
     if (isAbsent(text)) continue;
     // flatline cannot know whether 1 and "1", true and "true" are the same.
     if (typeof text !== "string") return new FieldProblem(`attribute ${name} ${shown(text)} is not a string`);
     if (text === "") return new FieldProblem(`attribute ${name} is empty; leave it out instead`);
+    if (entries.some(([other]) => other === name)) return new FieldProblem(`attribute ${name} is there twice`);
     entries.push([name, text]);
   }
   return attributesKey(entries.toSorted(byName));
@@ -225,6 +250,8 @@ function attributesOf(value: unknown): string | null | FieldProblem {
 
 function countOf(value: unknown): number | FieldProblem {
   if (isAbsent(value)) return 1;
+  // Some databases write large whole numbers as text.
+  if (typeof value === "string") return countOfText(value);
   if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= largestCount) return value;
   return new FieldProblem(`count ${shown(value)} is not a whole number up to ${largestCount}`);
 }
@@ -236,8 +263,8 @@ function isAbsent(value: unknown): value is null | undefined {
 function instantOf(at: unknown, layout: EventLayout): number | FieldProblem {
   if (isAbsent(at)) return new FieldProblem("at is missing");
   if (typeof at === "number") {
-    if (Number.isInteger(at) && at >= 0 && at <= latestInstantMs) return at;
-    return new FieldProblem(`at ${at} is not integer epoch ms between 1970 and 9999`);
+    if (Number.isInteger(at) && at >= 0) return instantOfNumber(at, layout);
+    return new FieldProblem(`at ${at} is not a whole number of milliseconds since 1970`);
   }
   if (typeof at !== "string") return new FieldProblem(`at ${shown(at)} is neither a string nor a number`);
   return instantOfText(at, layout);

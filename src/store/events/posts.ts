@@ -54,7 +54,7 @@ export function createEventPosts({ db, clock, signal }: EventPostsOptions): Even
       const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
       const sha256 = createHash("sha256").update(bytes).digest("hex");
       const staging = new Staging();
-      await readAll([inputOfBody(bytes)], staging, signal);
+      await readAll([inputOfBody(bytes, clock.nowMs())], staging, signal);
       refuseForeignSlugs(staging.names.slugs.names, organizations);
       const write = (connection: PlainDb): Promise<PostOutcome> =>
         storePost(connection, staging, { clock, signal, waitMs, key, sha256 });

@@ -9,16 +9,8 @@ import { FlatlineError } from "../../base/errors.ts";
 import { describeUnreadable, systemCodeOf } from "../../base/file-error.ts";
 import { CsvParser } from "./csv.ts";
 import { isSpace, JsonArrayParser, NdjsonParser } from "./json.ts";
-import {
-  fileLayout,
-  longestLineBytes,
-  plainLayout,
-  type EventLayout,
-  type EventNames,
-  type InputParser,
-  type LineParser,
-  type RowSink,
-} from "./rules.ts";
+import { plainLayout, usualTimes, type EventLayout, type Refusal } from "./layout.ts";
+import { longestLineBytes, type EventNames, type InputParser, type LineParser, type RowSink } from "./rules.ts";
 
 /** A file of events, or a stream that can be read once; `name` is used in messages instead of the path. */
 export type EventFile =
@@ -30,10 +22,8 @@ export type EventFile =
 export interface EventInput {
   /** The name in messages. */
   readonly name: string;
-  /** Formats a line for messages; lines count from 1. Lines of a JSON array are its elements. */
-  locate(line: number): string;
-  /** Whether a JSON array is accepted; files must be CSV or NDJSON. */
-  readonly allowsArray: boolean;
+  /** Whether it is a body, which is NDJSON or a JSON array; a file may be CSV, too. */
+  readonly isBody: boolean;
   readonly layout: EventLayout;
   readonly stream: Readable;
 }
@@ -42,25 +32,28 @@ export interface EventInput {
 export const mostInputBytes = 4 * 1_024 ** 3;
 /** Enough to recognize the problem of a file. */
 export const mostIssues = 20;
+/** CONTRACT 8. */
+const mostBodyIssues = 10;
 
 // Large enough for cheap reads, small enough that a chunk is parsed within a few milliseconds.
 const chunkBytes = 32 * 1_024;
 const reading = { highWaterMark: chunkBytes };
+// The mark of a tar archive ends at byte 262.
+const headBytes = 512;
 const lineFeed = 0x0a;
+const [hash, openingBracket, openingBrace] = [0x23, 0x5b, 0x7b];
 // With a carriage return and a line feed.
 const lineEndBytes = 2;
 
-/** Creates an input from a request body in memory. */
-export function inputOfBody(body: Buffer): EventInput {
-  const isArray = firstCharacter(withoutByteOrderMark(body)) === 0x5b;
+/** Creates an input from a request body in memory that arrived at `nowMs`. */
+export function inputOfBody(body: Buffer, nowMs: number): EventInput {
   const chunks = function* (): Generator<Buffer> {
     for (let at = 0; at < body.length; at += chunkBytes) yield body.subarray(at, at + chunkBytes);
   };
   return {
     name: "body",
-    locate: (line) => `${isArray ? "event" : "line"} ${line}`,
-    allowsArray: true,
-    layout: plainLayout,
+    isBody: true,
+    layout: { ...plainLayout, times: usualTimes(nowMs) },
     stream: Readable.from(chunks(), { objectMode: false }),
   };
 }
@@ -69,7 +62,7 @@ export function inputOfBody(body: Buffer): EventInput {
 export async function inputOfFile(
   file: EventFile,
   signal: AbortSignal,
-  layout: EventLayout = fileLayout,
+  layout: EventLayout = plainLayout,
 ): Promise<EventInput> {
   const name = typeof file === "string" ? file : file.name;
   const stream = typeof file !== "string" && "stream" in file ? readableOf(file.stream) : await openFile(name, file);
@@ -77,8 +70,7 @@ export async function inputOfFile(
   stream.on("error", () => undefined);
   return {
     name,
-    locate: (line) => `${name}:${line}`,
-    allowsArray: false,
+    isBody: false,
     layout,
     // Without the signal, a pipe whose writer is silent would block forever.
     stream: addAbortSignal(signal, stream),
@@ -107,42 +99,50 @@ export interface InputTotals {
 
 export interface ReadOptions {
   readonly names: EventNames;
-  readonly sink: RowSink;
+  readonly sink: {
+    readonly row: RowSink["row"];
+    /** `place` is a line, or an element of a JSON array, as people read it. */
+    readonly problem: (place: string, reason: string, refusal?: Refusal) => void;
+  };
   /** Maximum number of bytes after decompression. */
   readonly maxBytes: number;
 }
 
 /**
- * Reads an input: gzip is detected by its magic bytes, NDJSON by its first character. Yields after each chunk, when its rows
+ * Reads an input: gzip is detected by its magic bytes, JSON by its first character. Yields after each chunk, when its rows
  * have been passed to the sink; returns the content's hash.
  * @throws no_input, too_large, invalid_data for a broken gzip file, unavailable when the signal of a file aborts
  */
 export async function* readInput(input: EventInput, options: ReadOptions): AsyncGenerator<void, InputTotals> {
-  const hash = createHash("sha256");
+  const content = createHash("sha256");
   let bytes = 0;
   let parser: InputParser | null = null;
-  // The first bytes determine the format; they are kept until a non-blank character arrives.
+  // The first bytes determine the format; they are kept until there are enough of them.
   let head: Buffer = Buffer.alloc(0);
   try {
     for await (const chunk of decompressed(input.stream)) {
       bytes += chunk.length;
       if (bytes > options.maxBytes) throw tooLarge(input.name);
-      hash.update(chunk);
+      content.update(chunk);
       if (parser === null) {
         head = Buffer.concat([head, chunk]);
-        parser = chooseParser(input, head, options);
+        parser = head.length < headBytes ? null : chooseParser(input, head, options);
         if (parser === null && head.length > chunkBytes)
           throw new FlatlineError("invalid_data", `${input.name}: begins with ${chunkBytes} blank characters`);
         parser?.push(withoutByteOrderMark(head));
       } else parser.push(chunk);
       yield;
     }
+    if (parser === null && head.length > 0) {
+      parser = chooseParser(input, head, options);
+      parser?.push(withoutByteOrderMark(head));
+    }
     if (parser !== null) parser.end();
-    else if (!input.allowsArray) options.sink.problem(1, "is empty");
+    else if (!input.isBody) options.sink.problem(placeOf(input, 1, false), "is empty");
   } catch (error) {
     throw unreadable(input.name, error);
   }
-  return { sha256: hash.digest("hex"), bytes };
+  return { sha256: content.digest("hex"), bytes };
 }
 
 /** An input that was read to its end without a problem. */
@@ -157,6 +157,17 @@ export interface Rows extends Pick<RowSink, "row"> {
   readonly names: EventNames;
 }
 
+/** Rows that are refused: nothing of their input is stored. */
+export class RefusedEvents extends FlatlineError {
+  /** The refused rows that were found, by reason. */
+  readonly refused: Readonly<Partial<Record<Refusal, number>>>;
+
+  constructor(message: string, issues: readonly string[], refused: RefusedEvents["refused"]) {
+    super("invalid_data", message, { issues });
+    this.refused = refused;
+  }
+}
+
 /**
  * Reads inputs one after the other, and calls `onChunk` after each chunk of them.
  * @throws invalid_data with up to 20 bad lines, no_input, too_large, unavailable when the signal aborts
@@ -169,22 +180,26 @@ export async function readAll(
 ): Promise<readonly ReadInput[]> {
   const read: ReadInput[] = [];
   const issues: string[] = [];
+  const refused: Partial<Record<Refusal, number>> = {};
+  const isBody = inputs.some((input) => input.isBody);
+  const most = isBody ? mostBodyIssues : mostIssues;
   let bytes = 0;
   for (const input of inputs) {
     let rowsWithoutId = 0;
-    const sink: RowSink = {
+    const sink: ReadOptions["sink"] = {
       row: (row) => {
         if (row.id === null) rowsWithoutId++;
         rows.row(row);
       },
-      problem: (line, reason) => {
-        if (issues.length < mostIssues) issues.push(`${input.locate(line)}: ${reason}`);
-        else if (issues.length === mostIssues) issues.push("and maybe more");
+      problem: (place, reason, refusal = "invalid") => {
+        refused[refusal] = (refused[refusal] ?? 0) + 1;
+        if (issues.length < most) issues.push(`${place}: ${reason}`);
+        else if (issues.length === most) issues.push("and maybe more");
       },
     };
     const reading = readInput(input, { names: rows.names, sink, maxBytes: mostInputBytes - bytes });
     let step = await reading.next();
-    for (; step.done !== true && issues.length <= mostIssues; step = await reading.next()) {
+    for (; step.done !== true && issues.length <= most; step = await reading.next()) {
       if (signal.aborted) throw stopped();
       await onChunk();
     }
@@ -196,9 +211,9 @@ export async function readAll(
     read.push({ name: input.name, sha256: step.value.sha256, rowsWithoutId });
   }
   if (issues.length === 0) return read;
-  const count = issues.length > mostIssues ? `more than ${mostIssues}` : String(issues.length);
-  const noun = `${inputs.some(({ allowsArray }) => allowsArray) ? "event" : "line"}${issues.length === 1 ? "" : "s"}`;
-  throw new FlatlineError("invalid_data", `nothing was stored: ${count} bad ${noun}`, { issues });
+  const count = issues.length > most ? `more than ${most}` : String(issues.length);
+  const noun = `${isBody ? "event" : "line"}${issues.length === 1 ? "" : "s"}`;
+  throw new RefusedEvents(`nothing was stored: ${count} bad ${noun}`, issues, refused);
 }
 
 /** Returns the error of a write whose signal has aborted. */
@@ -297,23 +312,62 @@ function textsOf(bytes: Buffer): (index: number) => boolean {
 }
 
 function chooseParser(input: EventInput, head: Buffer, { names, sink }: ReadOptions): InputParser | null {
+  const kind = otherKindOf(head);
+  if (kind !== null) throw new FlatlineError("invalid_data", `${input.name}: is ${kind}`);
   const first = firstCharacter(withoutByteOrderMark(head));
   if (first === undefined) return null;
-  if (first === 0x7b) return new LineReader(new NdjsonParser(names, sink, input.layout));
-  if (first === 0x5b && input.allowsArray) return new JsonArrayParser(names, sink, input.layout);
-  if (first === 0x5b)
-    throw new FlatlineError(
-      "invalid_data",
-      `${input.name}:1: is a JSON array; write one object a line (NDJSON), or CSV`,
-    );
-  if (input.allowsArray)
-    throw new FlatlineError("invalid_data", "the body is neither NDJSON nor a JSON array of events");
-  return new LineReader(new CsvParser(names, sink, input.layout));
+  const isArray = first === openingBracket;
+  const rows: RowSink = {
+    row: sink.row,
+    problem: (line, reason, refusal) => sink.problem(placeOf(input, line, isArray), reason, refusal),
+  };
+  if (first === openingBrace) return new LineReader(new NdjsonParser(names, rows, input.layout));
+  if (isArray) return new JsonArrayParser(names, rows, input.layout);
+  if (input.isBody) throw new FlatlineError("invalid_data", "the body is neither NDJSON nor a JSON array of events");
+  return new LineReader(new CsvParser(names, rows, input.layout));
 }
 
-/** Returns the first non-blank byte; undefined without one. */
+function placeOf({ name, isBody }: EventInput, line: number, isArray: boolean): string {
+  if (isBody) return `${isArray ? "event" : "line"} ${line}`;
+  return isArray ? `${name}: event ${line}` : `${name}:${line}`;
+}
+
+/** What an input is that is no text of events, by how it begins (latin1). */
+const otherKinds: readonly (readonly [beginning: string, kind: string])[] = [
+  ["\u00ff\u00fe", "UTF-16; save it as UTF-8 (CSV UTF-8)"],
+  ["\u00fe\u00ff", "UTF-16; save it as UTF-8 (CSV UTF-8)"],
+  ["\u0028\u00b5\u002f\u00fd", "compressed by zstd; unpack it first (zstd -dc FILE), or use gzip"],
+  ["BZh91AY&SY", "compressed by bzip2; unpack it first (bzip2 -dc FILE), or use gzip"],
+  ["\u00fd7zXZ", "compressed by xz; unpack it first (xz -dc FILE), or use gzip"],
+  ["PK\u0003\u0004", "a zip archive or a spreadsheet (.xlsx); save the sheet as CSV UTF-8"],
+  ["\u00d0\u00cf\u0011\u00e0", "a spreadsheet (.xls); save the sheet as CSV UTF-8"],
+  ["7z\u00bc\u00af", "compressed by 7-Zip; unpack it first, or use gzip"],
+  ["PAR1", "Parquet; write it as CSV or NDJSON"],
+];
+const tarMarkAt = 257;
+
+/** Returns what the bytes are that are no text of events, in words; null where they may be. */
+function otherKindOf(head: Buffer): string | null {
+  const bytes = head.subarray(0, headBytes).toString("latin1");
+  const known = otherKinds.find(([beginning]) => bytes.startsWith(beginning));
+  if (known !== undefined) return known[1];
+  if (bytes.startsWith("ustar", tarMarkAt)) return "a tar archive; unpack it first";
+  // Without a mark: each second byte of Latin letters is 0.
+  const isWide = [0, 1].some((odd) => [0, 2].every((at) => bytes[at + odd] === "\0" && bytes[at + 1 - odd] !== "\0"));
+  return isWide ? "UTF-16; save it as UTF-8 (CSV UTF-8)" : null;
+}
+
+/** Returns the first non-blank byte behind comments; undefined without one. */
 function firstCharacter(bytes: Buffer): number | undefined {
-  return bytes.find((byte) => !isSpace(byte));
+  for (let at = 0; at < bytes.length; at++) {
+    if (isSpace(bytes[at])) continue;
+    if (bytes[at] !== hash) return bytes[at];
+    const end = bytes.indexOf(lineFeed, at);
+    // A comment that is longer than all: CSV has them.
+    if (end < 0) return hash;
+    at = end;
+  }
+  return undefined;
 }
 
 function withoutByteOrderMark(bytes: Buffer): Buffer {

@@ -1,7 +1,6 @@
 import { excerpt } from "../../base/cut-text.ts";
-import { readInstant } from "../../base/instant.ts";
-import type { Timezone } from "../../base/timezone.ts";
 import { longestSlug } from "../../contract/slug.ts";
+import { FieldProblem, isNullMarker, type EventLayout, type Refusal } from "./layout.ts";
 
 // What an event may be, the same for CSV, NDJSON and JSON (CONTRACT 10). The limits are ours: far above the platform's values,
 // far below a risk for the store.
@@ -20,31 +19,6 @@ const mostNames = 1_000_000;
 
 /** Maximum length of a line or an element, in bytes: the longest asset, escaped, with a margin. */
 export const longestLineBytes = 64 * 1_024;
-
-export const eventFields = ["at", "slug", "assetType", "asset", "status", "id", "count"] as const;
-export type EventField = (typeof eventFields)[number];
-
-/** How an input writes what it says of events. */
-export interface EventLayout {
-  /** The fields by the input's names of them; each has one name at most. */
-  readonly fields: ReadonlyMap<string, EventField>;
-  /** The timezone of times without an offset, or what to do about such a time. */
-  readonly localTimes: Timezone | string;
-  /** What to do about an unknown name, behind those that are known. */
-  readonly otherNames: string;
-}
-
-/** The layout of a posted body, and of a file unless it is said otherwise. */
-export const plainLayout: EventLayout = {
-  fields: new Map(eventFields.map((field) => [field, field])),
-  localTimes: "add Z if it is UTC",
-  otherNames: "",
-};
-export const fileLayout: EventLayout = {
-  ...plainLayout,
-  localTimes: "add Z if it is UTC, else import the file with --timezone ZONE",
-  otherNames: "; --map NAME=FIELD reads another name",
-};
 
 /** The status that counts as a death (CONTRACT 1). */
 export const deadStatus = "DETECTED_AS_DEAD";
@@ -71,7 +45,7 @@ export interface EventRow {
 export interface RowSink {
   row(row: EventRow): void;
   /** `line` counts from 1; in a JSON array it is the element's number. */
-  problem(line: number, reason: string): void;
+  problem(line: number, reason: string, refusal?: Refusal): void;
 }
 
 /** Turns bytes into rows; `push` and `end` call the sink before they return. */
@@ -87,15 +61,6 @@ export interface LineParser {
   /** A line is longer than any may be; the rest is ignored. */
   tooLong(): void;
   end(): void;
-}
-
-/** Why a field is refused. */
-export class FieldProblem {
-  readonly reason: string;
-
-  constructor(reason: string) {
-    this.reason = reason;
-  }
 }
 
 /** The fields of an event as a format has them: present values, absent ones (null), or what is wrong with them. */
@@ -161,31 +126,32 @@ export function createEventNames() {
 }
 
 /** Returns the event with these fields, or the problem of the first field that has one. */
-export function eventRow(names: EventNames, given: GivenFields): EventRow | string {
+export function eventRow(
+  names: EventNames,
+  given: GivenFields,
+  { statuses }: Pick<EventLayout, "statuses">,
+): EventRow | FieldProblem {
   const { at, asset, id, count } = given;
-  if (at instanceof FieldProblem) return at.reason;
+  if (at instanceof FieldProblem) return at;
   const slug = indexIn(names.slugs, given.slug ?? "");
-  if (slug instanceof FieldProblem) return slug.reason;
+  if (slug instanceof FieldProblem) return slug;
   const assetType = indexIn(names.assetTypes, given.assetType);
-  if (assetType instanceof FieldProblem) return assetType.reason;
-  const status = given.status === null ? deadStatusIndex : indexIn(names.statuses, given.status);
-  if (status instanceof FieldProblem) return status.reason;
+  if (assetType instanceof FieldProblem) return assetType;
+  const named = typeof given.status === "string" ? (statuses.get(given.status) ?? given.status) : given.status;
+  const status = named === null ? deadStatusIndex : indexIn(names.statuses, named);
+  if (status instanceof FieldProblem) return status;
   const attributes = indexIn(names.attributes, given.attributes);
-  if (attributes instanceof FieldProblem) return attributes.reason;
-  if (asset instanceof FieldProblem) return asset.reason;
+  if (attributes instanceof FieldProblem) return attributes;
+  if (asset instanceof FieldProblem) return asset;
   const assetProblem = asset === null ? null : textProblem("asset", asset, controlInAsset, longestAssetBytes);
-  if (assetProblem !== null) return assetProblem;
-  if (id instanceof FieldProblem) return id.reason;
+  if (assetProblem !== null) return new FieldProblem(assetProblem);
+  if (id instanceof FieldProblem) return id;
   const idProblem = id === null ? null : textProblem("id", id, controlCharacter, longestIdBytes);
-  if (idProblem !== null) return idProblem;
-  if (count instanceof FieldProblem) return count.reason;
+  if (idProblem !== null) return new FieldProblem(idProblem);
+  if (id !== null && isNullMarker(id))
+    return new FieldProblem(`id is ${id}, which stands for no id; leave it out instead`, "null_id");
+  if (count instanceof FieldProblem) return count;
   return { atMs: at, slug, assetType, status, attributes, asset, id, count };
-}
-
-/** Reads a time that is written as text. */
-export function instantOfText(text: string, { localTimes }: EventLayout): number | FieldProblem {
-  const reading = readInstant(text, localTimes);
-  return reading.kind === "instant" ? reading.atMs : new FieldProblem(`at ${reading.problem}`);
 }
 
 function indexIn(table: NameTable, given: string | null | FieldProblem): number | FieldProblem {
@@ -237,6 +203,13 @@ function statusProblem(name: string): string | null {
 export function attributeNameProblem(name: string): string | null {
   if (/^[a-z][a-z0-9_]*$/.test(name) && name.length <= longestName) return null;
   return `attribute ${excerpt(name)} is not a lower-case name of 1 to ${longestName} letters, digits and underscores`;
+}
+
+/** Returns the number of a count that is written as text. */
+export function countOfText(text: string): number | FieldProblem {
+  const count = /^\d{1,10}$/.test(text) ? Number(text) : -1;
+  if (count >= 0 && count <= largestCount) return count;
+  return new FieldProblem(`count ${excerpt(text)} is not a whole number up to ${largestCount}`);
 }
 
 /** Returns the key of a set of attributes, of entries in the order of their names; null without any. */

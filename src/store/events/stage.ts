@@ -5,7 +5,7 @@ import { chunksOf } from "../engine/chunks.ts";
 import { dialectOf } from "../engine/dialect.ts";
 import { rowStatement } from "../engine/row-statement.ts";
 import type { PlainDb } from "../schema.ts";
-import { attributesJson, createEventNames, type EventNames, type EventRow } from "./rules.ts";
+import { attributesJson, createEventNames, ingestedStatus, type EventNames, type EventRow } from "./rules.ts";
 import type { Rows } from "./read.ts";
 
 // Checked events on their way into the store lie in a temporary table of their connection, which nobody else sees, and which
@@ -40,25 +40,50 @@ const dictionaries = {
 } as const satisfies Record<keyof EventNames, unknown>;
 type NameKind = keyof typeof dictionaries;
 
-/** Events that are being staged, and what is known of all of them so far. */
-export class Staging implements Rows {
+/** What is known of all events of an input. */
+export class Totals implements Rows {
   readonly names = createEventNames();
   rows = 0;
   /** Over all events; Infinity and -Infinity without any. */
   firstAtMs = Infinity;
   lastAtMs = -Infinity;
+  /** The number of events by the index of their status. */
+  readonly #byStatus: number[] = [];
+
+  row({ atMs, status }: EventRow): void {
+    this.rows++;
+    if (atMs < this.firstAtMs) this.firstAtMs = atMs;
+    if (atMs > this.lastAtMs) this.lastAtMs = atMs;
+    this.#byStatus[status] = (this.#byStatus[status] ?? 0) + 1;
+  }
+
+  /** What is said of the events when all are received, at times that are shifted. */
+  summary(shiftMs: number) {
+    const { rows, firstAtMs, lastAtMs, names } = this;
+    const byStatus = names.statuses.names.map((name, index) => [name, this.#byStatus[index] ?? 0] as const);
+    return {
+      received: rows,
+      firstAtMs: rows === 0 ? null : firstAtMs + shiftMs,
+      lastAtMs: rows === 0 ? null : lastAtMs + shiftMs,
+      slugs: names.slugs.names.length,
+      otherStatuses: Object.fromEntries(
+        byStatus.filter(([name, count]) => count > 0 && ingestedStatus(name) === "other"),
+      ),
+    };
+  }
+}
+
+/** Events that are being staged. */
+export class Staging extends Totals {
   /** Rows that are not in the table yet. */
   #waiting: EventRow[] = [];
   /** The store's numbers, by the indexes of names. */
   readonly #numbers = { slugs: [], assetTypes: [], statuses: [], attributes: [] } as Record<NameKind, number[]>;
 
   /** Takes an event; {@link write} stages it. */
-  row(row: EventRow): void {
-    const { atMs } = row;
-    this.rows++;
+  override row(row: EventRow): void {
+    super.row(row);
     this.#waiting.push(row);
-    if (atMs < this.firstAtMs) this.firstAtMs = atMs;
-    if (atMs > this.lastAtMs) this.lastAtMs = atMs;
   }
 
   /** Whether so many rows wait that they are worth a statement. */

@@ -1,0 +1,162 @@
+import { latestInstantMs, readInstant } from "../../base/instant.ts";
+import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
+import type { Timezone } from "../../base/timezone.ts";
+
+// How an input writes what it says of events, and which of its times can be right.
+
+export const eventFields = ["at", "slug", "assetType", "asset", "status", "id", "count"] as const;
+export type EventField = (typeof eventFields)[number];
+/** The beginning of the name of an attribute where it stands beside fields. */
+export const attributePrefix = "attr.";
+type Target = EventField | `${typeof attributePrefix}${string}`;
+
+/** How an input writes what it says of events. */
+export interface EventLayout {
+  /** Fields and attributes by the input's names of them; each has one name at most. */
+  readonly targets: ReadonlyMap<string, Target>;
+  /** Names that are read over; `*`: all that are no target. */
+  readonly ignored: ReadonlySet<string>;
+  /** Fields that every event has the same, and the input does not name. */
+  readonly set: Readonly<Partial<Record<EventField, string>>>;
+  readonly setAttributes: readonly (readonly [name: string, value: string])[];
+  /** What the input's statuses are called here. */
+  readonly statuses: ReadonlyMap<string, string>;
+  /** The timezone of times without an offset; null: such a time is refused. */
+  readonly timezone: Timezone | null;
+  /** Whether whole numbers are seconds since 1970, not milliseconds. */
+  readonly hasSeconds: boolean;
+  /** The first and the last time that can be right. */
+  readonly times: { readonly firstMs: number; readonly lastMs: number };
+  /** Whether a person gave the input to a command, who can say with its flags how it is written. */
+  readonly hasFlags: boolean;
+}
+
+/** The layout as documented, in which any time can be right. */
+export const plainLayout: EventLayout = {
+  targets: new Map(eventFields.map((field) => [field, field])),
+  ignored: new Set(),
+  set: {},
+  setAttributes: [],
+  statuses: new Map(),
+  timezone: null,
+  hasSeconds: false,
+  times: { firstMs: 0, lastMs: latestInstantMs },
+  hasFlags: false,
+};
+
+const firstUsualMs = Date.UTC(2000, 0, 1);
+const mostAheadMs = 10 * minuteMs;
+
+/** Times that can be right by the daemon's clock: from 2000 on, and at most 10 min ahead of it, or at any time later. */
+export function usualTimes(nowMs: number, isLaterRight = false): EventLayout["times"] {
+  return { firstMs: firstUsualMs, lastMs: isLaterRight ? latestInstantMs : nowMs + mostAheadMs };
+}
+
+/** Returns what a column or key is; undefined: it is unknown, null: it is read over. */
+export function targetOf(name: string, { targets, ignored }: EventLayout): Target | null | undefined {
+  const target = targets.get(name);
+  if (target !== undefined) return target;
+  if (ignored.has(name)) return null;
+  if (name.startsWith(attributePrefix)) return name as Target;
+  return ignored.has("*") ? null : undefined;
+}
+
+/** Returns the names that are known, and what to do about another one. */
+export function knownNames({ targets, hasFlags }: EventLayout, others: string): string {
+  const advice = "; --map NAME=FIELD reads another name, --ignore NAME leaves it out";
+  return `${[...targets.keys(), others].join(", ")}${hasFlags ? advice : ""}`;
+}
+
+/** Why rows are refused: the label values of flatline_events_refused_total. */
+export const refusals = [
+  "seconds",
+  "microseconds",
+  "days",
+  "date_as_number",
+  "local_time",
+  "null_time",
+  "before_2000",
+  "future",
+  "null_id",
+  "invalid",
+] as const;
+export type Refusal = (typeof refusals)[number];
+
+/** Why a field is refused. */
+export class FieldProblem {
+  readonly reason: string;
+  readonly refusal: Refusal;
+
+  constructor(reason: string, refusal: Refusal = "invalid") {
+    this.reason = reason;
+    this.refusal = refusal;
+  }
+}
+
+const nullMarkers: ReadonlySet<string> = new Set(["NULL", "null", "None", "\\N"]);
+
+/** Whether a text is what databases and languages write in place of nothing. */
+export function isNullMarker(text: string): boolean {
+  return nullMarkers.has(text);
+}
+
+/** Reads a time that is written as text. */
+export function instantOfText(text: string, layout: EventLayout): number | FieldProblem {
+  if (isNullMarker(text)) return new FieldProblem(`at is ${text}, which stands for no time`, "null_time");
+  if (/^\d+$/.test(text)) return instantOfNumber(Number(text), layout, text);
+  const advice = layout.hasFlags ? ", else --timezone ZONE says which it is of" : "";
+  const reading = readInstant(text, layout.timezone ?? `add Z if it is UTC${advice}`);
+  if (reading.kind === "problem")
+    return new FieldProblem(`at ${reading.problem}`, text.startsWith("0000-00-00") ? "null_time" : "invalid");
+  return withinTimes(reading.atMs, text, layout);
+}
+
+/** Reads a whole number of milliseconds, or seconds. `text` is the number as it is written. */
+export function instantOfNumber(at: number, layout: EventLayout, text = String(at)): number | FieldProblem {
+  return withinTimes(layout.hasSeconds ? at * 1_000 : at, text, layout);
+}
+
+function withinTimes(atMs: number, text: string, layout: EventLayout): number | FieldProblem {
+  const { firstMs, lastMs } = layout.times;
+  if (atMs >= firstMs && atMs <= lastMs) return atMs;
+  const [refusal, guess] = /^\d+$/.test(text) ? guessNumber(text, layout) : guessText(atMs, layout.times);
+  const isYear = atMs >= 0 && atMs <= latestInstantMs;
+  const place = atMs < firstMs ? "before 2000" : "in the future";
+  const read = isYear ? `is ${new Date(atMs).toISOString()}, ${place}` : "is not between 1970 and 9999";
+  return new FieldProblem(`at ${text} ${read}${guess === "" ? "" : `: ${guess}`}`, refusal);
+}
+
+const numericDate = /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:\d\d){0,3}(?:\d{3})?$/;
+const spreadsheetEpochDays = 25_569;
+
+/** Returns what a number is that is no time in milliseconds. */
+function guessNumber(text: string, { times, hasFlags }: EventLayout): [Refusal, string] {
+  const at = Number(text);
+  const isTime = (ms: number): boolean => ms >= firstUsualMs && ms <= times.lastMs;
+  if (at === 0) return ["null_time", "a time that nobody knows? leave the event out"];
+  if (isTime(at * 1_000)) {
+    const advice = hasFlags ? "--map NAME=at.seconds reads them" : "multiply it by 1000";
+    return ["seconds", `seconds in place of milliseconds? ${advice}`];
+  }
+  if (numericDate.test(text)) return ["date_as_number", "a date as a number? write it as 2026-01-15T12:00:00Z"];
+  if (isTime(at / 1_000) || isTime(at / 1_000_000))
+    return ["microseconds", "micro- or nanoseconds in place of milliseconds?"];
+  if (isTime((at - spreadsheetEpochDays) * dayMs)) return ["days", "days of a spreadsheet? write the cells as dates"];
+  if (isTime(at * dayMs)) return ["days", "days since 1970? multiply it by 86400000"];
+  return [at < times.firstMs ? "before_2000" : "future", ""];
+}
+
+// The largest offset from UTC, and an hour of summer.
+const mostOffsetMs = 15 * hourMs;
+
+/** Returns what a written time is that cannot be right. */
+function guessText(atMs: number, { firstMs, lastMs }: EventLayout["times"]): [Refusal, string] {
+  if (atMs >= firstMs) {
+    if (atMs > lastMs + mostOffsetMs) return ["future", ""];
+    return ["local_time", "a local time that was written as UTC, or a clock that is ahead?"];
+  }
+  if (atMs >= 0 && atMs < dayMs) return ["null_time", "a time that nobody knows? leave the event out"];
+  if (atMs * 1_000 >= firstUsualMs && atMs * 1_000 <= lastMs)
+    return ["seconds", "seconds that were taken for milliseconds where it was written?"];
+  return ["before_2000", ""];
+}
