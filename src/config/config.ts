@@ -29,8 +29,10 @@ export interface Config extends Omit<RootInput, Own> {
   readonly organizations: readonly OrganizationConfig[];
   /** Where more of them are listed; what they list is joined by discovery/fleet.ts. */
   readonly discover: readonly DiscoverConfig[];
-  /** The settings of `defaults`, for organizations that the store has but the files do not name (any more). */
+  /** The settings of `defaults`, for organizations that the store has but the file does not name (any more). */
   readonly defaults: Pick<OrganizationConfig, "baseline" | "gate">;
+  /** Whether `gate` is said anywhere. */
+  readonly isGateConfigured: boolean;
   readonly receivers: readonly ReceiverConfig[];
   readonly server: ServerConfig;
   readonly heartbeat: HeartbeatConfig | null;
@@ -74,8 +76,6 @@ export interface OrganizationConfig
   readonly hidden: readonly YamlPath[];
   /** The discovery source that lists it; null: a file of the configuration does. */
   readonly discoveredBy: string | null;
-  /** Where it (""), and each thing that it or `defaults` sets, stands: path in YAML → "file:line"; for the page. */
-  readonly setAt: Readonly<Record<string, string>>;
 }
 
 /** A list of organizations that another system keeps (CONTRACT 14). */

@@ -78,41 +78,6 @@ organizations:
     }
   });
 
-  it("knows where each organization says what", async () => {
-    const config = await load(`${embedded}
-organizations:
-  - acme
-  - slug: globex
-    thresholds:
-      failMultiplier: 6
-    labels: { team.name: trust }
-`);
-
-    expect(organizationOf(config, "globex").setAt).toEqual({
-      "": "flatline.yaml:5",
-      slug: "flatline.yaml:5",
-      "thresholds.failMultiplier": "flatline.yaml:7",
-      'labels["team.name"]': "flatline.yaml:8",
-    });
-  });
-
-  it("knows where what an organization does not say is said: in defaults, which it goes before", async () => {
-    const config = await load(`${embedded}
-defaults:
-  thresholds: { failMultiplier: 5, windowHours: 12 }
-organizations:
-  - slug: globex
-    thresholds: { failMultiplier: 6 }
-`);
-
-    expect(organizationOf(config, "globex").setAt).toEqual({
-      "": "flatline.yaml:6",
-      slug: "flatline.yaml:6",
-      "thresholds.failMultiplier": "flatline.yaml:7",
-      "thresholds.windowHours": "flatline.yaml:4",
-    });
-  });
-
   it("has receivers of every type", async () => {
     const config = await load(`${embedded}organizations: [acme]
 receivers:

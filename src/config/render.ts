@@ -31,7 +31,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
       { ...config, source: withTable(config.source) },
       {
         defaults: defaults.baseline === "mean" ? null : defaults,
-        // Discovered organizations are no part of the files, which mean the same without them.
+        // Discovered organizations are no part of the file, which means the same without them.
         organizations: config.organizations
           .filter(({ discoveredBy }) => discoveredBy === null)
           .map(describeOrganization),

@@ -41,7 +41,7 @@ export function alertingSettings(config: Config): AlertingSettings {
       return watched.has(key) ? (ofChecks.get(key) ?? targets.get(slug) ?? null) : null;
     },
     gateOf: (slug: string) => gates.get(slug) ?? config.defaults.gate,
-    isGateConfigured: config.organizations.some(({ setAt }) => Object.keys(setAt).some((path) => /^gate\b/.test(path))),
+    isGateConfigured: config.isGateConfigured,
   };
 }
 

@@ -6,7 +6,7 @@ import { inTimezone } from "../config/resolve/organization.ts";
 export type AppliedLists = ReadonlyMap<string, readonly ListedOrganization[]>;
 
 /**
- * Returns the configuration with what its sources list: organizations of the files win over discovered ones, and of two sources the
+ * Returns the configuration with what its sources list: organizations of the file win over discovered ones, and of two sources the
  * first one (CONTRACT 14).
  */
 export function withDiscovered(config: Config, lists: AppliedLists): Config {
@@ -21,24 +21,15 @@ export function withDiscovered(config: Config, lists: AppliedLists): Config {
 
 /** One organization of a source: what `defaults` says, and over it what the list may. */
 export function discoveredOrganization(
-  { name, template }: DiscoverConfig,
+  { template }: Pick<DiscoverConfig, "template">,
   { slug, labels, timezone, schedule, thresholds }: ListedOrganization,
 ): OrganizationConfig {
   const base = timezone === undefined ? template : inTimezone(template, timezone);
-  const place = `list of ${name}`;
-  const listedAt = Object.fromEntries(
-    [
-      ...(timezone === undefined ? [] : ["timezone"]),
-      ...(schedule === undefined ? [] : ["schedule"]),
-      ...Object.keys(thresholds ?? {}).map((key) => `thresholds.${key}`),
-    ].map((path) => [path, place]),
-  );
   return {
     ...base,
     slug,
     schedule: { ...base.schedule, ...(schedule === undefined ? {} : { pattern: schedule.trim() }) },
     thresholds: { ...template.thresholds, ...thresholds },
     labels: { ...template.labels, ...labels },
-    setAt: { ...template.setAt, ...listedAt },
   };
 }

@@ -26,7 +26,7 @@ export async function readOffer(source: DiscoverConfig, etag: string | null, dep
   return { kind: "list", organizations: read.organizations, etag: answer.etag };
 }
 
-/** Checks the list against storage.eventRetention, as the files are. */
+/** Checks the list against storage.eventRetention, as the file is. */
 function withinRetention(read: ListReading, source: DiscoverConfig, eventRetentionMs: number): ListReading {
   if (read.kind === "refused" || eventRetentionMs === 0) return read;
   const tooFar = read.organizations.find((listed) => {

@@ -55,8 +55,6 @@ export interface ConfigDocument {
   problemAt(path: YamlPath, message: string, part?: "value" | "key"): Problem;
   /** Returns `file:line` of the value at `path`. */
   lineOf(path: YamlPath): string;
-  /** Returns every path below `from` that has a value, leaves only. */
-  leafPaths(from: YamlPath): readonly YamlPath[];
 }
 
 /** A value of the configuration that a file is a part of. */
@@ -110,16 +108,7 @@ export async function readDocument(source: DocumentSource): Promise<ConfigDocume
     }),
     lineOf: (path) => `${source.file}:${positionOf(path).line}`,
     wholeReferenceAt: (path) => find(path)?.wholeReference ?? null,
-    leafPaths: (from) => {
-      const start = find(from);
-      return start === undefined ? [] : leavesOf(start, from);
-    },
   };
-}
-
-function leavesOf(node: PlacedNode, path: YamlPath): YamlPath[] {
-  if (node.children.size === 0) return [path];
-  return [...node.children].flatMap(([step, child]) => leavesOf(child, [...path, step]));
 }
 
 /** Returns the text of a file; null: it is no UTF-8. */

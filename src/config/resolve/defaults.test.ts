@@ -26,7 +26,6 @@ describe("defaults", () => {
       ["globex", "mean"],
     ]);
     expect(config.defaults).toMatchObject({ baseline: "median" });
-    expect(config.organizations[1]?.setAt["baseline"]).toMatch(/^flatline\.yaml:\d+$/);
     const again = await load(renderConfig(config));
     expect(again.defaults).toEqual(config.defaults);
     expect(again.organizations.map(({ baseline }) => baseline)).toEqual(["median", "mean"]);

@@ -1,31 +1,25 @@
 import { checkSettings, type SettingsOfChecks } from "../../checks/checks.ts";
 import type { ScheduleOf } from "../../checks/settings.ts";
 import type { OrganizationConfig } from "../config.ts";
-import type { ConfigDocument } from "../document/document.ts";
+import type { Secret } from "../../base/secret.ts";
 import { layered } from "../../base/layers.ts";
-import { formatPath, type YamlPath } from "../document/problems.ts";
+import type { YamlPath } from "../document/problems.ts";
 import {
   builtinSettings,
   type BuiltinSettings,
   type OrganizationInput,
   type Settings,
 } from "../schema/organization.ts";
-import type { SecretBook } from "./secrets.ts";
 
 export interface OrganizationResolution {
   readonly organization: OrganizationInput | string;
-  /** Where it stands; null: in no file. */
-  readonly path: YamlPath | null;
+  readonly apiKey: Secret | null;
   /** The discovery source that it belongs to; null: none. */
   readonly discoveredBy: string | null;
-  readonly document: ConfigDocument;
   readonly defaults: Settings;
-  /** Where `defaults` says what. */
-  readonly defaultsSetAt: Readonly<Record<string, string>>;
-  /** Config.hidden. */
+  /** Paths of what nobody is shown of it. */
   readonly hidden: readonly YamlPath[];
   readonly receiverNames: readonly string[];
-  readonly secrets: SecretBook;
 }
 
 /**
@@ -33,8 +27,7 @@ export interface OrganizationResolution {
  * `labels`, `alert`, `gate` and the settings of checks field by field, all others as a whole (CONTRACT 4).
  */
 export function resolveOrganization(resolution: OrganizationResolution): OrganizationConfig {
-  const { organization, path, discoveredBy, document, defaults, defaultsSetAt, hidden, receiverNames, secrets } =
-    resolution;
+  const { organization, apiKey, discoveredBy, defaults, hidden, receiverNames } = resolution;
   const own: OrganizationInput = typeof organization === "string" ? { slug: organization } : organization;
   const { schedule, timezone, jitterMs, ...settings } = settled(defaults, own);
   const scheduleOf: ScheduleOf = (pattern) => ({ pattern: pattern.trim(), timezone, jitterMs });
@@ -49,15 +42,26 @@ export function resolveOrganization(resolution: OrganizationResolution): Organiz
     receivers: own.receivers ?? defaults.receivers ?? receiverNames.map((name) => ({ name, afterMs: 0 })),
     ...(Object.fromEntries(checks) as SettingsOfChecks),
     healthchecks: healthchecksOf(defaults, own),
-    apiKey: path === null ? null : (secrets.of(path, "apiKey")[0] ?? null),
-    hidden: [...(path === null ? [] : below(hidden, path)), ...below(hidden, ["defaults"])],
+    apiKey,
+    hidden,
     discoveredBy,
-    setAt: { ...defaultsSetAt, ...(path === null ? {} : { ...whereSet(document, path), "": document.lineOf(path) }) },
   };
 }
 
+/** Returns an organization of which nothing is said, for all receivers of these names. */
+export function builtinOrganization(receiverNames: readonly string[]): OrganizationConfig {
+  return resolveOrganization({
+    organization: "",
+    apiKey: null,
+    discoveredBy: null,
+    defaults: {},
+    hidden: [],
+    receiverNames,
+  });
+}
+
 /** Returns the paths below another one, from there on; an organization that is a text is its slug. */
-function below(paths: readonly YamlPath[], from: YamlPath): YamlPath[] {
+export function below(paths: readonly YamlPath[], from: YamlPath): YamlPath[] {
   return paths
     .filter((path) => from.every((step, index) => path[index] === step))
     .map((path) => (path.length === from.length ? ["slug"] : path.slice(from.length)));
@@ -96,13 +100,4 @@ export function inTimezone(organization: OrganizationConfig, timezone: string): 
   });
   const schedule = { ...organization.schedule, timezone };
   return { ...organization, schedule, ...(Object.fromEntries(checks) as SettingsOfChecks) };
-}
-
-/** Path below an object → `file:line`, for each of its values. */
-export function whereSet(document: ConfigDocument, path: YamlPath): Record<string, string> {
-  const lines: Record<string, string> = {};
-  for (const leaf of document.leafPaths(path)) {
-    if (leaf.length > path.length) lines[formatPath(leaf.slice(path.length))] = document.lineOf(leaf);
-  }
-  return lines;
 }

@@ -20,7 +20,7 @@ import { receiverShape, type ReceiverInput } from "../schema/receiver.ts";
 import type { RootInput } from "../schema/schema.ts";
 import { readSection } from "../schema/section.ts";
 import { sourceKinds } from "../schema/source-kinds.ts";
-import { resolveOrganization, settled, whereSet, type OrganizationResolution } from "./organization.ts";
+import { below, resolveOrganization, settled } from "./organization.ts";
 import type { SecretBook } from "./secrets.ts";
 
 export interface ResolveInput {
@@ -46,27 +46,40 @@ export function resolveConfig({ data, document, secrets, environmentListen }: Re
   const defaults = written ?? {};
   const receiverNames = data.receivers.map(({ name }) => name);
   const hidden = document.fileValues.filter(({ path }) => !secrets.isSecret(path));
-  const shared = {
-    document,
-    defaults,
-    defaultsSetAt: whereSet(document, ["defaults"]),
-    hidden: hidden.map(({ path }) => path),
-    receiverNames,
-    secrets,
-  };
+  const hiddenPaths = hidden.map(({ path }) => path);
+  const shared = { defaults, receiverNames };
+  const hiddenInDefaults = below(hiddenPaths, ["defaults"]);
   const { baseline, gate } = settled(defaults);
   const secret = (section: string, key: string): Secret | null => secrets.of([section], key)[0] ?? null;
   return deepFreeze<Config>({
     file: document.absolutePath,
-    hidden: shared.hidden,
+    hidden: hiddenPaths,
     hiddenTexts: hiddenTextsOf(hidden),
     ...rest,
     source: resolveSource(data, document, secrets),
     organizations: (data.organizations ?? []).map((organization, index) =>
-      resolveOrganization({ ...shared, organization, path: ["organizations", index], discoveredBy: null }),
+      resolveOrganization({
+        ...shared,
+        organization,
+        apiKey: secrets.of(["organizations", index], "apiKey")[0] ?? null,
+        hidden: [...below(hiddenPaths, ["organizations", index]), ...hiddenInDefaults],
+        discoveredBy: null,
+      }),
     ),
-    discover: (data.discover ?? []).map((source, index) => resolveDiscover(source, index, shared)),
+    discover: (data.discover ?? []).map((source, index) => ({
+      ...resolveDiscover(source, index, { document, secrets }),
+      template: resolveOrganization({
+        ...shared,
+        organization: "",
+        apiKey: null,
+        hidden: hiddenInDefaults,
+        discoveredBy: source.name,
+      }),
+    })),
     defaults: { baseline, gate },
+    isGateConfigured: [defaults, ...(data.organizations ?? [])].some(
+      (settings) => typeof settings !== "string" && settings.gate !== undefined,
+    ),
     receivers: data.receivers.map((receiver, index) => resolveReceiver(receiver, index, secrets)),
     server: {
       ...data.server,
@@ -164,15 +177,13 @@ function deepFreeze<Value>(value: Value): Value {
   return Object.freeze(value);
 }
 
-/** Returns one discovery source, with what its organizations are before the list says more. */
+/** Returns one discovery source, but for what its organizations are before the list says more. */
 function resolveDiscover(
   { name, file, refreshIntervalMs, maxOrganizations }: DiscoverInput,
   index: number,
-  shared: Omit<OrganizationResolution, "organization" | "path" | "discoveredBy">,
-): DiscoverConfig {
-  const { document, secrets } = shared;
+  { document, secrets }: Pick<ResolveInput, "document" | "secrets">,
+): Omit<DiscoverConfig, "template"> {
   const path = ["discover", index];
-  const template = resolveOrganization({ ...shared, organization: "", path: null, discoveredBy: name });
   return {
     name,
     location:
@@ -181,7 +192,6 @@ function resolveDiscover(
         : { kind: "file", path: resolve(document.folder, file) },
     refreshIntervalMs,
     maxOrganizations,
-    template: { ...template, setAt: { ...template.setAt, "": document.lineOf(path) } },
   };
 }
 

@@ -3,11 +3,11 @@ import { createDiscovery, type DiscoveryOptions } from "../../discovery/discover
 import { withDiscovered } from "../../discovery/fleet.ts";
 import type { FleetGauges } from "../../metrics/metrics.ts";
 
-/** The configuration as its files say it, joined with what its discovery sources list (CONTRACT 14). */
+/** The configuration as its file says it, joined with what its discovery sources list (CONTRACT 14). */
 export interface DiscoveredFleet {
-  /** The whole configuration of these files; waits for the first list of a source that has none yet. */
+  /** The whole configuration of this file; waits for the first list of a source that has none yet. */
   join(written: Config): Promise<Config>;
-  /** These files are applied. */
+  /** This file is applied. */
   settle(written: Config): void;
   /** How each source stands; `organizations` are those that come from it. */
   gauges(applied: Pick<Config, "organizations">): FleetGauges["discovery"];

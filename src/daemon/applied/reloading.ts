@@ -17,12 +17,12 @@ export interface Reloads {
   readonly lastReload: { readonly atMs: number; readonly problem: string | null } | null;
 }
 
-/** Replaces the configuration that runs: by what the files say now, or by what discovery sources list. */
+/** Replaces the configuration that runs: by what the file says now, or by what discovery sources list. */
 export interface Reloading {
   reloads(): Reloads;
-  /** Reads the files again and applies them, which is an act of `author`; bad ones change nothing and reject with invalid_config. */
+  /** Reads the file again and applies it, which is an act of `author`; a bad one changes nothing and rejects with invalid_config. */
   reload(author: Actor): Promise<void>;
-  /** Applies the same files with other discovered organizations. */
+  /** Applies the same file with other discovered organizations. */
   applyDiscovered(read: () => Config): Promise<void>;
 }
 

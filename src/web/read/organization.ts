@@ -63,7 +63,8 @@ export interface OrganizationFacts {
   readonly slug: string;
   readonly source: string;
   readonly labels: Readonly<Record<string, string>>;
-  readonly origin: PageOrganization["origin"] | null;
+  /** The discovery source that lists it; null: the file does. */
+  readonly discoveredBy: string | null;
   /** Those that hold, in the configuration's order. */
   readonly settings: PageOrganization["settings"];
   /** null: the reader may not read what receivers are called. */
@@ -189,7 +190,7 @@ function configured({ page, running }: OrganizationSources, slug: string, states
     target,
     labels: found?.labels ?? {},
     receivers: target?.receivers ?? [],
-    origin: found?.origin ?? null,
+    discoveredBy: found?.discoveredBy ?? null,
     settings: found?.settings ?? [],
   };
 }

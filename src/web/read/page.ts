@@ -1,5 +1,3 @@
-import { dirname, relative } from "node:path";
-
 import { matches } from "../../alerting/decide/matching.ts";
 import { ruleOf, windowAt, type SilenceWindow } from "../../alerting/decide/silences.ts";
 import { listedSilence } from "../../alerting/silence-book.ts";
@@ -8,6 +6,7 @@ import { nextCronAtMs } from "../../base/cron.ts";
 import { checkSettings } from "../../checks/checks.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
 import { differingLines } from "../../config/differing-lines.ts";
+import { builtinOrganization } from "../../config/resolve/organization.ts";
 import { describeOrganization, renderConfig, shownLabels } from "../../config/render.ts";
 import type { ListedSilence, SilenceRule } from "../../contract/silence.ts";
 import type { Severity } from "../../contract/severity.ts";
@@ -21,18 +20,15 @@ import type { StoredSilence } from "../../store/alerts/silences.ts";
 export interface PageSetting {
   readonly name: string;
   readonly value: string;
-  /** `file:line`, or `default`. */
-  readonly setIn: string;
-  /** It is set for this organization, not for all. */
-  readonly isOwn: boolean;
+  /** What it is where nobody says it; null: nothing. */
+  readonly usual: string | null;
 }
 
 /** What the configuration says of an organization's spike check. */
 export interface PageOrganization {
   readonly slug: string;
-  /** Where it comes from: the discovery source that lists it, or the place in a file of the configuration, `file:line`. */
-  readonly origin:
-    { readonly kind: "discovery"; readonly source: string } | { readonly kind: "file"; readonly place: string };
+  /** The discovery source that lists it; null: the file does. */
+  readonly discoveredBy: string | null;
   readonly labels: Readonly<Record<string, string>>;
   readonly thresholds: {
     readonly windowHours: number;
@@ -41,7 +37,7 @@ export interface PageOrganization {
     readonly failMultiplier: number;
     readonly minSpikeCount: number;
   };
-  /** What holds, in order, and where it was set: `file:line`, `defaults`, or `default`. */
+  /** What holds, in order. */
   readonly settings: readonly PageSetting[];
   /** How long it must be bad before it fires, milliseconds. */
   readonly forMs: number;
@@ -97,9 +93,8 @@ export function createPageReading(running: Running, { hours, subscribe, reloads 
   function organizations(): readonly PageOrganization[] {
     const config = running.config();
     if (known?.config !== config) {
-      const folder = dirname(config.file);
-      const isOwn = ownPlaces(config.organizations);
-      known = { config, organizations: config.organizations.map((one) => pageOrganization(one, folder, isOwn)) };
+      const usual = new Map(settingsOf(builtinOrganization(config.receivers.map(({ name }) => name))));
+      known = { config, organizations: config.organizations.map((one) => pageOrganization(one, usual)) };
     }
     return known.organizations;
   }
@@ -145,33 +140,21 @@ export function createPageReading(running: Running, { hours, subscribe, reloads 
   };
 }
 
-function pageOrganization(
-  organization: OrganizationConfig,
-  folder: string,
-  isOwnPlace: ReturnType<typeof ownPlaces>,
-): PageOrganization {
-  const { slug, thresholds, alert, setAt, discoveredBy } = organization;
-  const setting = ([path, value]: readonly [string, string]): PageSetting => {
-    // A list stands where its first entry does, and what an empty object switches on where that stands.
-    const above = path.includes(".") ? path.slice(0, path.lastIndexOf(".")) : path;
-    const place =
-      setAt[path] ?? setAt[`${path}[0]`] ?? setAt[`${path}[0].name`] ?? setAt[`${path}[0].path`] ?? setAt[above];
-    const isOwn = place !== undefined && isOwnPlace(organization, place);
-    const name = path.replace(/^thresholds\./, "");
-    return { name, value, setIn: place === undefined ? "default" : shorten(place, folder), isOwn };
-  };
+function pageOrganization(organization: OrganizationConfig, usual: ReadonlyMap<string, string>): PageOrganization {
+  const { slug, thresholds, alert, discoveredBy } = organization;
   return {
     slug,
-    origin:
-      discoveredBy === null
-        ? { kind: "file", place: shorten(setAt[""] ?? "", folder) }
-        : { kind: "discovery", source: discoveredBy },
+    discoveredBy,
     labels: shownLabels(organization),
     thresholds,
     forMs: alert.forMs,
     // Thousands of organizations have tens of them each: whoever asks gets them, and nobody keeps them.
     get settings() {
-      return settingsOf(organization).map(setting);
+      return settingsOf(organization).map(([path, value]) => ({
+        name: path.replace(/^thresholds\./, ""),
+        value,
+        usual: usual.get(path) ?? null,
+      }));
     },
   };
 }
@@ -200,48 +183,6 @@ function listText(path: string, entries: readonly unknown[]): string {
       .join(" "),
   );
   return texts.join(", ") || "none";
-}
-
-/** Without the folder of the configuration: who may read the page need not know the machine. */
-function shorten(place: string, folder: string): string {
-  // In no file, but in a list that a source gave.
-  if (!/:\d+$/.test(place)) return place;
-  const colon = place.lastIndexOf(":");
-  const file = relative(folder, place.slice(0, colon));
-  return `${file.startsWith("..") || file === "" ? place.slice(place.lastIndexOf("/") + 1, colon) : file}${place.slice(colon)}`;
-}
-
-/** Answers whether a place is in the text of an organization: from its line on, up to where the next one begins. */
-function ownPlaces(
-  organizations: readonly OrganizationConfig[],
-): (organization: OrganizationConfig, place: string) => boolean {
-  const begins = new Map<string, number[]>();
-  for (const { setAt } of organizations) {
-    const [file, line] = splitPlace(setAt[""] ?? "");
-    const lines = begins.get(file);
-    if (lines === undefined) begins.set(file, [line]);
-    else lines.push(line);
-  }
-  const nextOf = new Map<string, number>();
-  for (const [file, lines] of begins) {
-    const sorted = [...new Set(lines)].toSorted((left, right) => left - right);
-    for (const [index, line] of sorted.entries()) {
-      const next = sorted[index + 1];
-      if (next !== undefined) nextOf.set(`${file}:${line}`, next);
-    }
-  }
-  return ({ setAt }, place) => {
-    const [file, line] = splitPlace(place);
-    const [ownFile, ownLine] = splitPlace(setAt[""] ?? "");
-    if (file !== ownFile || line < ownLine) return false;
-    const next = nextOf.get(`${file}:${ownLine}`);
-    return next === undefined || line < next;
-  };
-}
-
-function splitPlace(place: string): readonly [file: string, line: number] {
-  const colon = place.lastIndexOf(":");
-  return [place.slice(0, colon), Number(place.slice(colon + 1))];
 }
 
 /** All silences as the page lists them: those of the configuration, and those of run time as long as they are kept. */

@@ -1,6 +1,6 @@
 import { formatCount, formatExpected, formatRatio } from "../../../base/numbers.ts";
 import { formatLengthInProse, formatTime } from "../../parts/figures.ts";
-import { html, nothing, type Html } from "../../parts/html.ts";
+import { html, type Html } from "../../parts/html.ts";
 import type { OrganizationFacts } from "../../read/organization.ts";
 import { renderSection, renderTable } from "../table.ts";
 
@@ -14,7 +14,7 @@ export function renderAbout(facts: OrganizationFacts): Html {
 /** Renders the same in place of the members of an incident that is of it alone; `number` is the incident's. */
 export function renderAboutInIncident(facts: OrganizationFacts, number: number): Html {
   const { settings, incidents, checks } = facts;
-  const own = settings.filter(({ setIn }) => setIn !== "default");
+  const own = settings.filter(({ value, usual }) => value !== usual);
   const before = incidents.filter(({ incident }) => incident.number < number);
   const others = checks.slice(1);
   const bad = others.filter(({ severity }) => severity !== "ok" && severity !== null);
@@ -50,15 +50,14 @@ function renderFacts({ slug }: OrganizationFacts, all: readonly Fact[]): Html {
   return renderSection(`About ${slug}`, html`<dl class="facts">${list}</dl>`, { id: "about" });
 }
 
-function knownFacts({ nowMs, firstEventMs, labels, origin }: OrganizationFacts): readonly Fact[] {
+function knownFacts({ nowMs, firstEventMs, labels, discoveredBy }: OrganizationFacts): readonly Fact[] {
   const names = Object.entries(labels).map(([name, value]) => `${name} ${value}`);
   const facts: Fact[] = [["Labels", names.length === 0 ? "none" : names.join(" · ")]];
   if (firstEventMs !== null) {
     const ago = formatLengthInProse(nowMs - firstEventMs);
     facts.unshift(["First event", `${formatTime(firstEventMs, nowMs)}, ${ago} ago`]);
   }
-  if (origin?.kind === "file") facts.push(["Configured in", html`<code>${origin.place}</code>`]);
-  if (origin?.kind === "discovery") facts.push(["Discovered by", html`<code>${origin.source}</code>`]);
+  if (discoveredBy !== null) facts.push(["Discovered by", html`<code>${discoveredBy}</code>`]);
   return facts;
 }
 
@@ -95,24 +94,22 @@ function listed(numbers: readonly number[]): Html {
   return html`${numbers.map((number, index) => html`${index === 0 ? "" : ", "}<a href="/incidents/${number}">${number}</a>`)}`;
 }
 
-/** Renders the settings that are set somewhere, and where; `isLinked`: the reader may see the configuration. */
-export function renderSettings({ settings }: OrganizationFacts, isLinked: boolean): Html {
-  const own = settings.filter(({ setIn }) => setIn !== "default");
+/** Renders the settings that differ from the defaults. */
+export function renderSettings({ settings }: OrganizationFacts): Html {
+  const own = settings.filter(({ value, usual }) => value !== usual);
   const beside = html`<p>${own.length} of ${settings.length}</p>`;
   if (own.length === 0)
     return renderSection("Settings that differ", html`<p class="second">All are the defaults.</p>`, { beside });
-  const place = (setIn: string): Html =>
-    isLinked ? html`<a href="/config"><code>${setIn}</code></a>` : html`<code>${setIn}</code>`;
   const rows = own.map(
-    ({ name, value, setIn, isOwn }) =>
+    ({ name, value, usual }) =>
       html`<tr>
         <td><code>${name}</code></td>
         <td>
           <code><b>${value}</b></code>
         </td>
-        <td class="second">${place(setIn)}${isOwn ? nothing : " for all"}</td>
+        <td class="second">${usual === null ? "–" : html`<code>${usual}</code>`}</td>
       </tr>`,
   );
-  const table = renderTable("flow", [{ name: "Setting" }, { name: "Value" }, { name: "Set in" }], rows);
+  const table = renderTable("flow", [{ name: "Setting" }, { name: "Value" }, { name: "Default" }], rows);
   return renderSection("Settings that differ", table, { beside });
 }

@@ -44,7 +44,7 @@ export function renderOrganization(facts: OrganizationFacts, options: Organizati
     ${renderHead(organizationSentences(facts), { shape: mark(severity), acts: renderActs(slug) })}
     ${renderOpen(facts, withPeople)}${renderFigures(facts)}${chart}${renderHealthchecks(facts)}
     ${renderIncidents(facts, withPeople)}
-    <div class="two even">${renderSettings(facts, withPeople)}${renderAbout(facts)}</div>
+    <div class="two even">${renderSettings(facts)}${renderAbout(facts)}</div>
     ${deadAssets}`;
 }
 

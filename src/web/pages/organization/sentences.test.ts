@@ -71,7 +71,7 @@ const facts = (changes: Partial<OrganizationFacts> = {}): OrganizationFacts => (
   slug: "acme",
   source: "embedded",
   labels: {},
-  origin: null,
+  discoveredBy: null,
   settings: [],
   receivers: [],
   checks: [check()],
