@@ -13,7 +13,7 @@ import { checkKey } from "../contract/check-key.ts";
 import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
 import { boundReport } from "../contract/result-bounds.ts";
 import { runCheck } from "../monitor/run-check.ts";
-import { createTogetherRunner } from "../monitor/run-together.ts";
+import { runTogether } from "../monitor/run-together.ts";
 import type { SignLink } from "../receivers/act-links.ts";
 import type { ReceiverDeps } from "../receivers/kind.ts";
 import { createReceiver } from "../receivers/receivers.ts";
@@ -68,7 +68,6 @@ export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "vers
 /** Wires `config` over the parts that outlive a reload. */
 export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): Runtime {
   let applied = wire(config, parts, deps);
-  const runTogether = createTogetherRunner();
   const { events } = parts.store;
   return {
     current: () => applied,

@@ -3,13 +3,11 @@ import { describe, expect, it } from "vitest";
 import { createScriptedSource, spikeResult } from "../../test/support/far-side/scripted-source.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import type { CheckReport } from "../contract/report.ts";
 import { runCheck } from "./run-check.ts";
 import type { SpikeTarget } from "../checks/dead-asset-spike/dead-asset-spike.ts";
-import { createTogetherRunner, type RunTogetherDeps } from "./run-together.ts";
+import { runTogether, type RunTogetherDeps } from "./run-together.ts";
 
 const startMs = Date.parse("2026-05-06T12:00:00Z");
-const minute = 60_000;
 const day = 86_400_000;
 const schedule = { pattern: "*/5 * * * *", timezone: "UTC", jitterMs: 0 };
 const thresholds = { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 };
@@ -30,25 +28,14 @@ function setUp(
 ) {
   const { firstAgeMs = 30 * day, severity = "ok" } = options;
   const clock = createVirtualClock({ startMs });
-  const asked: (readonly string[])[] = [];
   const deps: RunTogetherDeps = {
     clock,
     observedKeys,
     evaluate: async (targets) =>
       targets.map(({ slug }) => (slug === "refused" ? null : spikeResult(slug, { severity }))),
-    firstEvents: async (slugs) => {
-      asked.push(slugs);
-      return new Map(firstAgeMs === null ? [] : slugs.map((slug) => [slug, startMs - firstAgeMs]));
-    },
+    firstEvents: async (slugs) => new Map(firstAgeMs === null ? [] : slugs.map((slug) => [slug, startMs - firstAgeMs])),
   };
-  const run = createTogetherRunner();
-  const targets = new Map<string, SpikeTarget>();
-  const targetOf = (slug: string): SpikeTarget => {
-    const known = targets.get(slug) ?? target(slug);
-    targets.set(slug, known);
-    return known;
-  };
-  return { clock, asked, deps, round: (...slugs: string[]) => run(slugs.map(targetOf), deps) };
+  return { deps, round: (...slugs: string[]) => runTogether(slugs.map(target), deps) };
 }
 
 describe("a round of spike checks", () => {
@@ -62,35 +49,14 @@ describe("a round of spike checks", () => {
     expect(await setUp({ severity }).round("a")).toEqual([null]);
   });
 
-  it.each([
-    { rule: "a complete baseline for a minute", firstAgeMs: 30 * day, passedMs: minute - 1, times: 1 },
-    { rule: "no complete baseline for longer", firstAgeMs: 30 * day, passedMs: minute, times: 2 },
-    { rule: "no incomplete one, as older events may come", firstAgeMs: 2 * day, passedMs: 1, times: 2 },
-    { rule: "no missing one", firstAgeMs: null, passedMs: 1, times: 2 },
-  ])("remembers $rule", async ({ firstAgeMs, passedMs, times }) => {
-    const { clock, asked, round } = setUp({ firstAgeMs });
-
-    const [first] = await round("a");
-    await clock.advance(passedMs);
-    const [second] = await round("a");
-
-    expect(asked).toHaveLength(times);
-    expect(coverageOf(second)).toBeCloseTo(coverageOf(first) ?? Number.NaN, 3);
-  });
-
   it("reports no_events for an organization of which no event was ever stored, as a run of its own would", async () => {
     const { deps } = setUp({ firstAgeMs: null });
     const source = createScriptedSource({ spike: async ({ slug }) => spikeResult(slug) });
     const unseen: SpikeTarget = { ...target("a"), whenNoEvents: "unknown" };
-    const run = createTogetherRunner();
 
-    const reports = await run([unseen, { ...target("b"), whenNoEvents: "ok" }], deps);
+    const reports = await runTogether([unseen, { ...target("b"), whenNoEvents: "ok" }], deps);
 
     expect(reports[0]).toEqual(await runCheck(unseen, { ...deps, source }, new AbortController().signal));
     expect(reports).toMatchObject([{ severity: "unknown", error: { reason: "no_events" } }, { severity: "ok" }]);
   });
 });
-
-function coverageOf(report: CheckReport | null | undefined): number | null {
-  return report?.kind === "result" ? report.baselineCoverage : null;
-}
