@@ -29,7 +29,6 @@ describe("a source that reads a table", () => {
       },
       timeUnit: "timestamp",
       timeoutMs: 30_000,
-      applicationName: "flatline",
       concurrency: 10_000,
     });
   });

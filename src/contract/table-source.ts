@@ -33,7 +33,6 @@ export interface TableSource {
   readonly timeUnit: TimeUnit;
   /** Timeout of one query on the server; the client waits slightly longer. */
   readonly timeoutMs: number;
-  readonly applicationName: string;
 }
 
 /** A table in PostgreSQL. */

@@ -15,7 +15,6 @@ import type { RunCheckDeps } from "../monitor/run-check.ts";
 import { createLocalPlatformSource } from "../service/local-platform-source.ts";
 import { createTablePlatformSource } from "../service/table-platform-source.ts";
 import type { Store } from "../store/store.ts";
-import { builtinSettings } from "../config/schema/organization.ts";
 import { createSpikeEvidence, type SpikeEvidenceOptions } from "./evidence/spike.ts";
 import { ruleOf } from "./baselines.ts";
 import type { TableCountsBook } from "./table-counts.ts";
@@ -84,7 +83,6 @@ function openStored(
   const { store } = deps;
   if (store === null) throw new FlatlineError("internal", "the embedded source is wired without its store");
   const { events, liveness, evidence } = store;
-  const attributionDays = new Map(config.organizations.map((one) => [one.slug, one.attributionDays]));
   return {
     checkDeps: {
       ...sharedDeps(config, createEmbeddedSource(config, { store, clock: deps.clock }), deps),
@@ -94,11 +92,7 @@ function openStored(
         firstEventAtMs: (slug) => events.firstEventAtMs(slug),
         evidence,
       }),
-      evidence: createSpikeEvidence({
-        ...deps,
-        store,
-        attributionDaysOf: (slug) => attributionDays.get(slug) ?? builtinSettings.attributionDays,
-      }),
+      evidence: createSpikeEvidence({ ...deps, store }),
     },
     counts: events,
     runTimeoutMs: localRunTimeoutMs,

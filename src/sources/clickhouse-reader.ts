@@ -19,7 +19,7 @@ export function createClickhouseReader(source: ClickhouseTableSource): CountRead
     username: source.username,
     ...(source.password === null ? {} : { password: source.password.reveal() }),
     database: source.database,
-    application: source.applicationName,
+    application: "flatline",
     request_timeout: timeoutMs + clientGraceMs,
     max_open_connections: mostConnections,
     // The parameters of a thousand organizations do not fit into a URL; short ones do, and pass every proxy.

@@ -21,7 +21,7 @@ export function createPostgresReader(source: PostgresTableSource): CountReader {
   const pool = new Pool({
     connectionString: driverUrl(source.url.reveal()),
     max: mostConnections,
-    application_name: source.applicationName,
+    application_name: "flatline",
     connectionTimeoutMillis: source.timeoutMs,
     idleTimeoutMillis: idleMs,
     keepAlive: true,

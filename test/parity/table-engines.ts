@@ -50,7 +50,6 @@ const shared = {
   events: ownNames,
   timeUnit: "timestamp",
   timeoutMs: 20_000,
-  applicationName: "flatline-test",
 } as const;
 
 function open(source: AnyTableSource, codes: string[]): ReturnType<TableEngine["counts"]> {

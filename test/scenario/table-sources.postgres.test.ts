@@ -330,7 +330,6 @@ describe("an answer that is not ClickHouse's", () => {
         events: ownNames,
         timeUnit: "timestamp",
         timeoutMs: 5_000,
-        applicationName: "flatline-test",
       },
       { clock: createSystemClock(), onRequest: () => undefined },
     );

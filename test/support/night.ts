@@ -188,7 +188,6 @@ function embeddedDeps({ store, board, clock }: AlertingWorld, organizations: rea
       clock,
       logger: createSilentLogger(),
       board,
-      attributionDaysOf: () => 28,
     }),
   };
 }

@@ -159,11 +159,6 @@ export const settingsShape = {
     "unknown",
     "The verdict on an organization of which no event was ever stored: `ok` for a stream that carries deaths only. With `source.type: embedded` only.",
   ),
-  attributionDays: builtIn(
-    wholeNumber({ min: 1, max: 365 }),
-    28,
-    "How many days before the window say which attributes deaths usually have. Stored events only.",
-  ),
   sample: builtIn(z.boolean(), true, "Whether notifications name dead assets of it (`alerting.sample`)."),
   receivers: z
     .array(routedReceiver)

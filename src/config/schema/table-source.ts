@@ -68,7 +68,6 @@ function tableShape(engine: string, example: string) {
     timeout: duration({ minMs: secondMs, maxMs: 10 * minuteMs })
       .prefault("30s")
       .describe("Of one query; the server cancels it then, too."),
-    applicationName: nameText(63).default("flatline").describe("As which flatline shows in the database's own lists."),
     concurrency: wholeNumber({ min: 1, max: longestConcurrency })
       .default(10_000)
       .describe("How many checks run at once; those that are due together share one query."),

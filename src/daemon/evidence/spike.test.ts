@@ -28,7 +28,6 @@ function evidenceOf(
     clock,
     logger: createSilentLogger(),
     board,
-    attributionDaysOf: () => 28,
   });
 }
 

@@ -26,12 +26,13 @@ export interface SpikeEvidenceOptions {
   readonly logger: Logger;
   /** Where runs follow each other: an episode then keeps the onset that was found while it was in the window; null: they do not. */
   readonly board: Pick<Board, "state"> | null;
-  /** How many days before the window say which attributes deaths usually have. */
-  readonly attributionDaysOf: (slug: string) => number;
 }
 
 // The verdict is there already: an alert does not wait longer than this for its reasons.
 const withinMs = 5_000;
+
+// The days before the window that say which attributes deaths usually have: as many as the advice has in its baseline.
+const attributionDays = 28;
 
 // The time before the onset that shows how long usual pauses are.
 const pausesMs = 7 * dayMs;
@@ -40,7 +41,7 @@ type Evidence = NonNullable<RunCheckDeps["evidence"]>;
 
 /** Adds what the stored events say to a spike's result; on failure or out of time the result stays as it is. */
 export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
-  const { store, board, clock, logger, attributionDaysOf } = options;
+  const { store, board, clock, logger } = options;
   return async (result, { slug, thresholds }, signal) => {
     const bounded = clock.timeout(withinMs, signal);
     try {
@@ -48,7 +49,7 @@ export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
       const { windowStartMs, endMs } = spikeWindow(nowMs, thresholds);
       const interval = { afterMs: windowStartMs, untilMs: endMs };
       const count: CountKind = result.observed["counting"] === "assets" ? "assets" : "deaths";
-      const ask = { slug, window: interval, thresholds, attributionDays: attributionDaysOf(slug), nowMs, count };
+      const ask = { slug, window: interval, thresholds, nowMs, count };
       const counts = await readCounts(store, ask, bounded);
       const regret = await readRegret(store.evidence, { slug, deaths: interval, untilMs: nowMs }, bounded);
       const minutes = await readMinutes(store, { slug, interval, count });
@@ -77,7 +78,6 @@ interface CountsAsk {
   readonly slug: string;
   readonly window: Interval;
   readonly thresholds: SpikeThresholds;
-  readonly attributionDays: number;
   readonly nowMs: number;
   readonly count: CountKind;
 }
@@ -85,7 +85,7 @@ interface CountsAsk {
 /** Deaths by asset type and attribute, of the window and of the quiet days before; asset types from the sums alone. */
 async function readCounts(
   { events, evidence, judgements }: Pick<StoreParts, "events" | "evidence" | "judgements">,
-  { slug, window, thresholds, attributionDays, nowMs, count }: CountsAsk,
+  { slug, window, thresholds, nowMs, count }: CountsAsk,
   signal: AbortSignal,
 ): Promise<SpikeEvidence["counts"]> {
   // The deaths of a broken checker are never usual.
