@@ -83,6 +83,7 @@ describe("import events", () => {
       received: 2,
       stored: 2,
       duplicates: 0,
+      conflicts: 0,
       firstAt: "2026-01-15T13:00:00.000Z",
       lastAt: "2026-01-15T14:00:00.000Z",
       slugs: 2,

@@ -56,7 +56,7 @@ function addEvents(parent: Command, context: CliContext): void {
       (text) => parseRebase(text, context.clock),
     )
     .option("--dry-run", "check and count all, store nothing")
-    .option("--json", "print {files, received, stored, duplicates, firstAt, lastAt, slugs, otherStatuses}")
+    .option("--json", "print {files, received, stored, duplicates, conflicts, firstAt, lastAt, slugs, otherStatuses}")
     .addHelpText("after", eventsHelp)
     .action(async (files: string[], flags: ImportFlags) => {
       const config = await loadCommandConfig(flags.config, context);
@@ -73,7 +73,7 @@ function addEvents(parent: Command, context: CliContext): void {
           signal: context.signal,
         });
         progress.clear();
-        const { firstAtMs, lastAtMs, ...counts } = outcome;
+        const { firstAtMs, lastAtMs, someConflicts, ...counts } = outcome;
         const [firstAt, lastAt] = [firstAtMs, lastAtMs].map((atMs) =>
           atMs === null ? null : new Date(atMs).toISOString(),
         );
@@ -86,13 +86,19 @@ function addEvents(parent: Command, context: CliContext): void {
         context.stdout.write(
           `${flags.dryRun === true ? "nothing was stored; the import would take" : "imported"} ${countOf(flags.dryRun === true ? outcome.received : outcome.stored, "event")} of ${countOf(outcome.slugs, "organization")}` +
             `${outcome.duplicates === 0 ? "" : `, ${countOf(outcome.duplicates, "duplicate")} left out`}${span}` +
-            `${otherStatusesText(outcome.otherStatuses)}` +
+            `${conflictsText(outcome.conflicts, someConflicts)}${otherStatusesText(outcome.otherStatuses)}` +
             ` (${seconds.toFixed(1)} s, ${formatCount(outcome.received / Math.max(seconds, 0.001))} rows/s)\n`,
         );
       } finally {
         progress.clear();
       }
     });
+}
+
+function conflictsText(rows: number, some: ImportOutcome["someConflicts"]): string {
+  if (rows === 0) return "";
+  const named = some.map(({ slug, id }) => `${excerpt(id)} of ${slug}`).join(", ");
+  return `; ${countOf(rows, "conflict")} left out: the id is there with other content (${named})`;
 }
 
 /** Events that count for nothing, which a file of another system often has. */
@@ -195,7 +201,7 @@ async function importEventFiles(
       files: eventFiles,
       clock: deps.clock,
     });
-    const { files: _files, firstAtMs: _first, lastAtMs: _last, ...detail } = outcome;
+    const { files: _files, firstAtMs: _first, lastAtMs: _last, someConflicts: _some, ...detail } = outcome;
     const by = { atMs: deps.clock.nowMs(), actor: actor(deps.userName(), "cli") };
     const act = { action: "import.events", slug: null, subject: files.join(", "), detail } as const;
     await store.audit.append({ ...by, ...act });

@@ -1,3 +1,4 @@
+import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { OpenPosts } from "../store/events/ingest-answers.ts";
@@ -12,7 +13,7 @@ export interface Ingest extends EventsPort {
 /** Takes posted events, in a worker thread. */
 export function openIngest(
   config: Config,
-  deps: PartsDeps & { readonly openPosts?: OpenPosts; readonly epoch: number },
+  deps: PartsDeps & { readonly openPosts?: OpenPosts; readonly epoch: number; readonly logger: Logger },
   metrics: Pick<Metrics, "eventsIngested">,
 ): Ingest {
   const ingest = createEventIngest({
@@ -23,13 +24,18 @@ export function openIngest(
   });
   return {
     ingest: async (body, { idempotencyKey, author, organizations }) => {
-      const { storedByStatus, received, stored, duplicates } = await ingest.ingest(body, {
+      const { storedByStatus, someConflicts, ...answer } = await ingest.ingest(body, {
         idempotencyKey,
         author,
         organizations,
       });
       for (const [status, count] of Object.entries(storedByStatus)) metrics.eventsIngested(status, count);
-      return { received, stored, duplicates };
+      if (answer.conflicts > 0)
+        deps.logger.warn(
+          { conflicts: answer.conflicts, some: someConflicts },
+          "posted events have ids that are stored with other content: they were left out",
+        );
+      return answer;
     },
     close: () => ingest.close(),
   };

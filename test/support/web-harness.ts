@@ -211,7 +211,7 @@ export async function startWeb(
     for await (const chunk of body) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString();
     world.ingested.push({ idempotencyKey, text });
-    return { received: 3, stored: 2, duplicates: 1 };
+    return { received: 3, stored: 2, duplicates: 1, conflicts: 0, otherStatuses: {} };
   };
   const system = createSystemClock();
   const monotonicMs = (): number => system.monotonicMs() + world.nowMs - harnessNowMs;

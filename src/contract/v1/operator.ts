@@ -74,5 +74,13 @@ export const auditSchema = z.object({
 export type AuditAnswer = z.infer<typeof auditSchema>;
 
 /** What became of posted events. */
-export const ingestedSchema = z.object({ received: z.number(), stored: z.number(), duplicates: z.number() });
+export const ingestedSchema = z.object({
+  received: z.number(),
+  stored: z.number(),
+  duplicates: z.number(),
+  /** Events whose id is stored with other content. */
+  conflicts: z.number(),
+  /** Received events by their status, where that is neither a death nor a sign of life: they count for nothing. */
+  otherStatuses: z.record(z.string(), z.number()).optional(),
+});
 export type IngestedAnswer = z.infer<typeof ingestedSchema>;

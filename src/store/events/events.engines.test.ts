@@ -195,7 +195,12 @@ describe.each(countingEngines)("on $engine,", (place) => {
 
       await world.store.events.prune({ beforeMs: startMs - hourMs, maxRows: 100 });
 
-      expect(await world.store.events.add([old, recent])).toEqual({ received: 2, stored: 1, duplicates: 1 });
+      expect(await world.store.events.add([old, recent])).toEqual({
+        received: 2,
+        stored: 1,
+        duplicates: 1,
+        conflicts: 0,
+      });
     });
 
     it("leaves a note that the organization was seen", async () => {

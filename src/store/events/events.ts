@@ -45,6 +45,8 @@ export interface IngestOutcome {
   readonly received: number;
   readonly stored: number;
   readonly duplicates: number;
+  /** Events whose id is stored with other content. */
+  readonly conflicts: number;
 }
 
 export type EventStore = ReturnType<typeof createEventStore>;
@@ -118,8 +120,8 @@ async function addEvents(db: PlainDb, events: readonly LivenessEvent[]): Promise
     });
   }
   await staging.number(db);
-  const { received, stored, duplicates } = await storeStaging(db, staging);
-  return { received, stored, duplicates };
+  const { received, stored, duplicates, conflicts } = await storeStaging(db, staging);
+  return { received, stored, duplicates, conflicts };
 }
 
 // Some milliseconds per page, so that other users of the store get a turn.

@@ -64,6 +64,7 @@ describe.each(storeEngines)("on $engine,", (place) => {
           death(startMs + 5, "acme", { id: "1" }),
           death(startMs, "globex"),
           death(startMs + 9, "acme", { id: "1" }),
+          death(startMs + 5, "acme", { id: "1" }),
         ]),
       );
 
@@ -71,9 +72,11 @@ describe.each(storeEngines)("on $engine,", (place) => {
 
       expect(outcome).toEqual({
         files: 1,
-        received: 3,
+        received: 4,
         stored: 2,
         duplicates: 1,
+        conflicts: 1,
+        someConflicts: [{ slug: "acme", id: "1" }],
         firstAtMs: startMs,
         lastAtMs: startMs + 9,
         slugs: 2,

@@ -8,7 +8,7 @@ import { dialectOf } from "../engine/dialect.ts";
 import type { StoreLocation } from "../engine/location.ts";
 import type { PlainDb } from "../schema.ts";
 import { openEventDatabase, untilWritten, writeEvents } from "./database.ts";
-import { mergeStaged } from "./merge.ts";
+import { mergeStaged, type Conflicts, type Merged } from "./merge.ts";
 import { inputOfFile, readAll, type EventFile, type EventInput, type ReadInput } from "./read.ts";
 import type { EventLayout } from "./layout.ts";
 import { openStage, Staging, Totals } from "./stage.ts";
@@ -43,6 +43,9 @@ export interface ImportOutcome {
   readonly received: number;
   readonly stored: number;
   readonly duplicates: number;
+  /** Rows whose id is stored, or is in an earlier row, with other content; they are left out, too. */
+  readonly conflicts: number;
+  readonly someConflicts: Conflicts["some"];
   /** Time of the first received event, after the shift; null without events. */
   readonly firstAtMs: number | null;
   readonly lastAtMs: number | null;
@@ -68,7 +71,14 @@ export async function checkEvents({
     for (const file of files) inputs.push(await inputOfFile(file, signal, layout));
     await readAll(inputs, totals, signal);
     const shiftMs = shiftOf(totals, rebaseToMs);
-    return { files: files.length, stored: 0, duplicates: 0, ...totals.summary(shiftMs) };
+    return {
+      files: files.length,
+      stored: 0,
+      duplicates: 0,
+      conflicts: 0,
+      someConflicts: [],
+      ...totals.summary(shiftMs),
+    };
   } finally {
     for (const { stream } of inputs) stream.destroy();
   }
@@ -120,9 +130,9 @@ async function importInputs(
   const shiftMs = shiftOf(staging, rebaseToMs);
   if (!again) await refuseKnownFiles(connection, files);
 
-  const store = async (transaction: PlainDb): Promise<number> => {
+  const store = async (transaction: PlainDb): Promise<Pick<Merged, "duplicates" | "conflicts">> => {
     progress({ phase: "writing", rows: 0, totalRows: received });
-    const { importId, duplicates } = await mergeStaged(transaction, {
+    const { importId, duplicates, conflicts } = await mergeStaged(transaction, {
       staging,
       arePosted: false,
       shiftMs,
@@ -131,14 +141,16 @@ async function importInputs(
     });
     if (!again) await refuseKnownFiles(transaction, files);
     await registerFiles(transaction, files, importId, clock.nowMs());
-    return duplicates;
+    return { duplicates, conflicts };
   };
-  const duplicates = await writeEvents(connection, staging, store, writing);
+  const { duplicates, conflicts } = await writeEvents(connection, staging, store, writing);
   await dialectOf(connection).shortenLog(connection);
   return {
     files: inputs.length,
-    stored: received - duplicates,
+    stored: received - duplicates - conflicts.rows,
     duplicates,
+    conflicts: conflicts.rows,
+    someConflicts: conflicts.some,
     ...staging.summary(shiftMs),
   };
 }

@@ -117,7 +117,10 @@ describe.each(storeEngines)("on $engine,", (place) => {
           received: 2,
           stored: 2,
           duplicates: 0,
+          conflicts: 0,
           storedByStatus: { DETECTED_AS_DEAD: 1, DETECTED_AS_ALIVE: 1, other: 0 },
+          someConflicts: [],
+          otherStatuses: {},
         });
         expect(await total(world, "acme")).toBe(3);
       });
@@ -148,6 +151,31 @@ describe.each(storeEngines)("on $engine,", (place) => {
         expect(await ingest.ingest(body(post), noKey)).toMatchObject({ received: 4, stored: 2, duplicates: 2 });
         expect(await ingest.ingest(body(post), noKey)).toMatchObject({ received: 4, stored: 0, duplicates: 4 });
         expect([await total(world, "acme"), await total(world, "globex")]).toEqual([2, 1]);
+      });
+    });
+
+    it("says which of its ids are stored with other content, and which statuses count for nothing", async () => {
+      await withIngest(async (ingest) => {
+        const event = { at, slug: "acme", asset: "x", attributes: { a: "b" } };
+        await ingest.ingest(body(["1", "2", "3", "4", "5"].map((id) => ({ ...event, id }))), noKey);
+        const post = [
+          { ...event, id: "1" },
+          { ...event, id: "2", asset: "y" },
+          { ...event, id: "3", attributes: {} },
+          { ...event, id: "4", at: "2026-01-15T09:00:01.001Z" },
+          { ...event, id: "5", status: "offline" },
+          { ...event, id: "6", status: "offline" },
+          { ...event, id: "6", count: 2 },
+        ];
+
+        expect(await ingest.ingest(body(post), noKey)).toMatchObject({
+          received: 7,
+          stored: 1,
+          duplicates: 1,
+          conflicts: 5,
+          someConflicts: ["2", "3", "4"].map((id) => ({ slug: "acme", id })),
+          otherStatuses: { offline: 2 },
+        });
       });
     });
 

@@ -26,10 +26,19 @@ export interface MergeOptions {
   readonly onRows?: (rows: number) => void;
 }
 
+/** Rows whose id is stored, or is in an earlier row, with other content. */
+export interface Conflicts {
+  readonly rows: number;
+  /** Some of them. */
+  readonly some: readonly { readonly slug: string; readonly id: string }[];
+}
+const mostConflictsNamed = 3;
+
 /** What a merge has stored. */
 export interface Merged {
   readonly importId: number;
   readonly duplicates: number;
+  readonly conflicts: Conflicts;
   readonly stored: StatusTally;
 }
 
@@ -59,7 +68,8 @@ export async function mergeStaged(db: PlainDb, options: MergeOptions): Promise<M
     }
     onRows(Math.min(from + rowsASlice, staging.rows));
   }
-  return { importId, duplicates, stored };
+  const { conflicts } = merge;
+  return { importId, duplicates: duplicates - conflicts.rows, conflicts, stored };
 }
 
 async function beginImport(db: PlainDb): Promise<number> {
@@ -78,6 +88,8 @@ async function takeOrdinals(db: PlainDb, count: number): Promise<number> {
 
 /** The statements of a merge, the same on both engines. */
 class Merge {
+  /** Those of the slices so far. */
+  conflicts: Conflicts = { rows: 0, some: [] };
   readonly #db: PlainDb;
   readonly #rows: number;
   readonly #importId: RawBuilder<number>;
@@ -93,7 +105,7 @@ class Merge {
     // PostgreSQL takes a bare parameter in a list of columns for a text.
     this.#importId = sql<number>`CAST(${importId} AS BIGINT)`;
     this.#ordinal = sql<number>`(CAST(${firstOrdinal} AS BIGINT) + staged.ordinal)`;
-    this.#atMs = sql<number>`(at_ms + CAST(${shiftMs} AS BIGINT))`;
+    this.#atMs = sql<number>`(staged.at_ms + CAST(${shiftMs} AS BIGINT))`;
   }
 
   /** Merges the rows with these ordinals, one statement after the other; yields what it stored by status, at the end. */
@@ -110,9 +122,11 @@ class Merge {
       ORDER BY slug_id, id, ordinal ON CONFLICT DO NOTHING`.execute(db);
     yield [];
 
-    if (Number(taken ?? 0n) < (counted[0]?.ids ?? 0))
+    // The others are put aside, before all slices.
+    const areRepeated = Number(taken ?? 0n) < (counted[0]?.ids ?? 0);
+    if (areRepeated)
       await sql`
-        DELETE FROM staged WHERE ${ofSlice} AND id IS NOT NULL AND NOT EXISTS (
+        UPDATE staged SET ordinal = -1 - ordinal WHERE ${ofSlice} AND id IS NOT NULL AND NOT EXISTS (
           SELECT 1 FROM event_ids AS known WHERE known.slug_id = staged.slug_id AND known.id = staged.id
             AND known.import_id = ${importId} AND known.ordinal = ${ordinal})`.execute(db);
     yield [];
@@ -121,6 +135,9 @@ class Merge {
       INSERT INTO events (slug_id, at_ms, import_id, ordinal, type_id, status_id, count, asset, id, attribute_set_id)
       SELECT slug_id, ${atMs}, ${importId}, ${ordinal}, type_id, status_id, count, asset, id, attribute_set_id
       FROM staged WHERE ${ofSlice} ORDER BY slug_id, ${atMs}, ordinal`.execute(db);
+    yield [];
+
+    if (areRepeated) await this.#noteConflicts();
     yield [];
 
     for (const [table, span, spanMs] of rollups) {
@@ -136,6 +153,26 @@ class Merge {
     const { rows } = await sql<StatusCount>`
       SELECT status_id, count(*) AS events FROM staged WHERE ${ofSlice} GROUP BY status_id`.execute(db);
     yield rows;
+  }
+
+  /** Compares the rows that were put aside with the events that have their ids, and drops them. */
+  async #noteConflicts(): Promise<void> {
+    const { rows } = await sql<{ conflicts: number; slug: string; id: string }>`
+      SELECT count(*) OVER () AS conflicts, slug, id FROM staged JOIN event_slugs ON event_slugs.slug_id = staged.slug_id
+      WHERE staged.ordinal < 0 AND NOT EXISTS (
+        SELECT 1 FROM event_ids AS known JOIN events ON events.slug_id = known.slug_id AND events.at_ms = ${this.#atMs}
+            AND events.import_id = known.import_id AND events.ordinal = known.ordinal
+        WHERE known.slug_id = staged.slug_id AND known.id = staged.id
+          AND events.type_id = staged.type_id AND events.status_id = staged.status_id AND events.count = staged.count
+          AND events.asset IS NOT DISTINCT FROM staged.asset
+          AND events.attribute_set_id IS NOT DISTINCT FROM staged.attribute_set_id)
+      ORDER BY staged.ordinal DESC LIMIT ${mostConflictsNamed}`.execute(this.#db);
+    const { rows: before, some } = this.conflicts;
+    this.conflicts = {
+      rows: before + (rows[0]?.conflicts ?? 0),
+      some: [...some, ...rows.map(({ slug, id }) => ({ slug, id }))].slice(0, mostConflictsNamed),
+    };
+    await sql`DELETE FROM staged WHERE ordinal < 0`.execute(this.#db);
   }
 
   /** Counts deaths by organization, span and type, in the order of the rollups' keys. */

@@ -9,7 +9,7 @@ import { dialectOf } from "../engine/dialect.ts";
 import type { PlainDb } from "../schema.ts";
 import { writeEvents } from "./database.ts";
 import type { IngestOutcome } from "./events.ts";
-import { mergeStaged } from "./merge.ts";
+import { mergeStaged, type Conflicts } from "./merge.ts";
 import { inputOfBody, readAll } from "./read.ts";
 import { createTally, type StatusTally } from "./rules.ts";
 import { openStage, Staging } from "./stage.ts";
@@ -17,6 +17,9 @@ import { openStage, Staging } from "./stage.ts";
 /** The outcome of a post; `stored` by status is for flatline_events_ingested_total. */
 export interface PostOutcome extends IngestOutcome {
   readonly storedByStatus: Readonly<StatusTally>;
+  readonly someConflicts: Conflicts["some"];
+  /** Received events by their status, where that is neither a death nor a sign of life. */
+  readonly otherStatuses: Readonly<Record<string, number>>;
 }
 
 export interface EventPosts {
@@ -74,7 +77,7 @@ async function storePost(connection: PlainDb, staging: Staging, options: StorePo
   const { clock, signal, key, sha256 } = options;
   const store = async (transaction: PlainDb): Promise<PostOutcome> => {
     const known = key === null ? null : await claimKey(transaction, key, sha256, clock.nowMs());
-    if (known !== null) return { ...known, storedByStatus: createTally() };
+    if (known !== null) return { ...known, storedByStatus: createTally(), someConflicts: [], otherStatuses: {} };
     const outcome = await storeStaging(transaction, staging, signal);
     if (key !== null)
       await sql`
@@ -90,8 +93,16 @@ async function storePost(connection: PlainDb, staging: Staging, options: StorePo
 export async function storeStaging(db: PlainDb, staging: Staging, signal?: AbortSignal): Promise<PostOutcome> {
   await openStage(db, "transaction");
   await staging.write(db, "transaction");
-  const { stored, duplicates } = await mergeStaged(db, { staging, arePosted: true, signal });
-  return { received: staging.rows, stored: staging.rows - duplicates, duplicates, storedByStatus: stored };
+  const { stored, duplicates, conflicts } = await mergeStaged(db, { staging, arePosted: true, signal });
+  return {
+    received: staging.rows,
+    stored: staging.rows - duplicates - conflicts.rows,
+    duplicates,
+    conflicts: conflicts.rows,
+    storedByStatus: stored,
+    someConflicts: conflicts.some,
+    otherStatuses: staging.summary(0).otherStatuses,
+  };
 }
 
 /** Refuses events of organizations that none of the patterns matches. @throws forbidden */
@@ -121,12 +132,13 @@ async function claimKey(db: PlainDb, key: string, sha256: string, nowMs: number)
         ${dialectOf(db).lock("FOR UPDATE SKIP LOCKED")})`.execute(db);
     return null;
   }
-  const { rows } = await sql<IngestOutcome & { body_sha256: string }>`
+  const { rows } = await sql<Omit<IngestOutcome, "conflicts"> & { body_sha256: string }>`
     SELECT body_sha256, received, stored, duplicates FROM event_posts WHERE idempotency_key = ${key}`.execute(db);
   const [known] = rows;
   if (known === undefined) throw new FlatlineError("internal", "the answer to a post was lost");
   if (known.body_sha256 !== sha256) {
     throw new FlatlineError("conflict", "this Idempotency-Key was used for another body within the last 24 h");
   }
-  return { received: known.received, stored: known.stored, duplicates: known.duplicates };
+  const { received, stored, duplicates } = known;
+  return { received, stored, duplicates, conflicts: received - stored - duplicates };
 }

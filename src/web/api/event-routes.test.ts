@@ -46,7 +46,7 @@ describe("POST /api/v1/events", () => {
 
     const answer = await post(url, text, { "content-type": type });
 
-    expect(answer).toEqual({ status: 200, body: { received: 3, stored: 2, duplicates: 1 } });
+    expect(answer).toEqual({ status: 200, body: { received: 3, stored: 2, duplicates: 1, conflicts: 0 } });
     expect(world.ingested).toEqual([{ idempotencyKey: null, text }]);
   });
 
@@ -153,7 +153,7 @@ describe("POST /api/v1/events", () => {
     world.ingest = async (chunks) => {
       const first = await chunks[Symbol.asyncIterator]().next();
       if (first.done !== true) throw error;
-      return { received: 0, stored: 0, duplicates: 0 };
+      return { received: 0, stored: 0, duplicates: 0, conflicts: 0, otherStatuses: {} };
     };
 
     const answer = await post(url, Buffer.alloc(4 * 2 ** 20, 0x31));
@@ -172,7 +172,7 @@ describe("POST /api/v1/events", () => {
       world.ingest = async (chunks) => {
         for await (const chunk of chunks) expect(chunk.length).toBeGreaterThan(0);
         await new Promise<void>((resolve) => waiting.push(resolve));
-        return { received: 0, stored: 0, duplicates: 0 };
+        return { received: 0, stored: 0, duplicates: 0, conflicts: 0, otherStatuses: {} };
       };
       return { url, held: () => waiting.length, store: () => waiting.splice(0).forEach((resolve) => resolve()) };
     }
@@ -218,7 +218,7 @@ describe("POST /api/v1/events", () => {
           resolve({ error });
           throw error;
         }
-        return { received: 0, stored: 0, duplicates: 0 };
+        return { received: 0, stored: 0, duplicates: 0, conflicts: 0, otherStatuses: {} };
       };
     });
     const socket = connect(port, "127.0.0.1");

@@ -75,12 +75,13 @@ async function ingest(
   const raw = piecesOf(request.raw);
   // A compressed body is passed on as it comes: its limit is for both forms, and what is kept is the other one.
   const body = bounded(isCompressed ? decompress(bounded(raw)) : raw, held);
-  const { received, stored, duplicates } = await events.ingest(body, {
+  const { otherStatuses, ...answer } = await events.ingest(body, {
     idempotencyKey,
     author: authorKey(request),
     organizations: request.identity?.slugs ?? null,
   });
-  return { received, stored, duplicates } satisfies IngestedAnswer;
+  const hasOther = Object.keys(otherStatuses).length > 0;
+  return { ...answer, ...(hasOther ? { otherStatuses } : {}) } satisfies IngestedAnswer;
 }
 
 /** Who posts, apart from all others. */

@@ -1,4 +1,5 @@
 import type { IngestOutcome } from "../../store/events/events.ts";
+import type { PostOutcome } from "../../store/events/posts.ts";
 
 export interface EventsPort {
   /**
@@ -14,5 +15,5 @@ export interface EventsPort {
       /** The patterns of the slugs that the author may post of; null: all. */
       readonly organizations: readonly string[] | null;
     },
-  ): Promise<IngestOutcome>;
+  ): Promise<IngestOutcome & Pick<PostOutcome, "otherStatuses">>;
 }

@@ -188,8 +188,8 @@ describe("a token with slugs", () => {
     const taken = await ask("POST", "/api/v1/events", tokenOf("ingest"), events);
 
     expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining('\\"globex\\"')]);
-    expect(await own.json()).toEqual({ received: 1, stored: 1, duplicates: 0 });
-    expect(await taken.json()).toEqual({ received: 2, stored: 1, duplicates: 1 });
+    expect(await own.json()).toEqual({ received: 1, stored: 1, duplicates: 0, conflicts: 0 });
+    expect(await taken.json()).toEqual({ received: 2, stored: 1, duplicates: 1, conflicts: 0 });
   });
 
   it("has its Idempotency-Keys for itself, and its slugs come first", async () => {

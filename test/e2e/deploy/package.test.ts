@@ -233,7 +233,10 @@ storage: { path: flatline.db }
     const { exitCode, stderr } = await daemon.ended();
 
     expect(assets.length).toBeGreaterThan(2);
-    expect([posted.status, await posted.json()]).toEqual([200, { received: 1, stored: 1, duplicates: 0 }]);
+    expect([posted.status, await posted.json()]).toEqual([
+      200,
+      { received: 1, stored: 1, duplicates: 0, conflicts: 0 },
+    ]);
     expect(metrics).toContain("flatline_build_info{");
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining("flatline stopped")]);
   });
