@@ -8,7 +8,7 @@ import { Secret } from "../../base/secret.ts";
 import type { AlertNotice, FleetNotice, IncidentNotice, Notification } from "../../alerting/notify/notification.ts";
 import type { DeliveryOutcome, Receiver } from "../../alerting/deliver/receiver.ts";
 import type { Severity } from "../../contract/severity.ts";
-import { combineOutcomes, deliverRequest, type DeliveryContext } from "../delivery.ts";
+import { deliverRequest } from "../delivery.ts";
 import { fitMessage, type Fact, type Message } from "../wording/message.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { ReceiverInput, ReceiverKind, ReceiverSecrets } from "../kind.ts";
@@ -18,10 +18,6 @@ import { httpLinks, isTest, latestNotices, messageOf, noticeLinks, noticeSection
 
 // developer.pagerduty.com, Events API v2: summary 1,024 characters, dedup_key 255, an event 512 KB.
 const limits = { summary: 1_024, dedupKey: 255, eventBytes: 500_000 };
-// One event is one request: a group goes out in parts so that its deadline is not spent on waiting.
-const concurrentEvents = 8;
-// Notifications of which some events were accepted: there are never more of them for long.
-const mostUnfinished = 64;
 
 const severities: Readonly<Record<Severity, string>> = {
   fail: "critical",
@@ -97,36 +93,19 @@ export function createPagerdutyReceiver(
 ): Receiver {
   const { name, type, url, routingKey } = options;
   const headers = { "content-type": "application/json", "user-agent": "flatline" };
-  const send = (event: PagerdutyEvent, context: DeliveryContext): Promise<DeliveryOutcome> => {
-    const body = JSON.stringify({ routing_key: routingKey.reveal(), ...event });
-    return deliverRequest(deps.dispatcher, { url, headers, body, secrets: [routingKey] }, context);
-  };
-  // The accepted dedup_keys by notification: the hundreds of events of a fleet outlast one timeout and PagerDuty's limit of
-  // events a minute, and would never all be sent if each attempt began with the first.
-  const unfinished = new Map<string, Set<string>>();
   return {
     name,
     type,
     isByIncident: true,
     deliver: async (notification, context) => {
-      const accepted = unfinished.get(notification.id) ?? new Set<string>();
-      const events = pagerdutyEvents(notification).filter(({ dedup_key: key }) => !accepted.has(key));
-      const outcomes: DeliveryOutcome[] = [];
-      const sendCounted = async (event: PagerdutyEvent): Promise<void> => {
-        const outcome = await send(event, context);
-        outcomes.push(outcome);
-        if (outcome.kind === "accepted") accepted.add(event.dedup_key);
-      };
-      for (let index = 0; index < events.length; index += concurrentEvents) {
-        await Promise.all(events.slice(index, index + concurrentEvents).map(sendCounted));
-        // After an answer that asks to wait, the other events are left to the next attempt.
-        if (outcomes.some(({ kind }) => kind === "retry")) break;
+      let outcome: DeliveryOutcome = { kind: "accepted", detail: "nothing to send" };
+      // In order, and all of them again when one was not accepted: an event may be repeated.
+      for (const event of pagerdutyEvents(notification)) {
+        const body = JSON.stringify({ routing_key: routingKey.reveal(), ...event });
+        outcome = await deliverRequest(deps.dispatcher, { url, headers, body, secrets: [routingKey] }, context);
+        if (outcome.kind !== "accepted") break;
       }
-      const combined = combineOutcomes(outcomes);
-      unfinished.delete(notification.id);
-      if (combined.kind === "retry") unfinished.set(notification.id, accepted);
-      for (const id of unfinished.keys()) if (unfinished.size > mostUnfinished) unfinished.delete(id);
-      return combined;
+      return outcome;
     },
   };
 }
@@ -140,7 +119,8 @@ export function pagerdutyEvents(notification: Notification): PagerdutyEvent[] {
   // An acknowledgement at PagerDuty stays: when it has ended here, another incident needs another one.
   const key = keyOf(id, outlived);
   if (notices.every(({ event }) => event === "acknowledged")) return [eventOf("acknowledge", key)];
-  const before = outlived === 0 ? [] : [eventOf("resolve", keyOf(id, outlived - 1))];
+  // All of them: this receiver may have been sent nothing between two that ended.
+  const before = Array.from({ length: outlived }, (_, ended) => eventOf("resolve", keyOf(id, ended)));
   if (status === "resolved") return [...before, eventOf("resolve", key)];
   const [only] = notices;
   const isOne =
