@@ -22,7 +22,7 @@ export function rescheduledAtMs({ schedule, slug }: CheckTarget, dueAtMs: number
   return dueAtMs <= nowMs ? dueAtMs : nextDueAtMs(schedule, slug, nowMs);
 }
 
-/** Returns when a check is due whose run was not recorded: when it was, unless another process has run it meanwhile. */
+/** Returns when a check is due whose run was not recorded: when it was, unless it turned out to be stored. */
 export function stillDueAtMs(target: CheckTarget, dueAtMs: number, last: LastRun | null, nowMs: number): number {
   const isRun = last !== null && (last.dueAtMs >= dueAtMs || last.lastRunAtMs >= dueAtMs);
   return isRun ? firstDueAtMs(target, last, nowMs) : dueAtMs;

@@ -21,7 +21,7 @@ const lookedAtReleases = 100;
 
 /**
  * Records each hold that a change of the configuration ends (`gate.releaseOn`, or an organization that now follows `defaults`)
- * and notes it for the receivers with `sendActs`. Of several processes that apply the same change, the first records it.
+ * and notes it for the receivers with `sendActs`. A change that is applied again is recorded once.
  * Alerts that the change ends are not looked at here: their end records it. Wake the notifier afterwards.
  */
 export async function recordGatesOpenedByReload(

@@ -34,7 +34,7 @@ export function createSessionStore(db: Db) {
       const row = await db.selectFrom("sessions").selectAll().where("sha256", "=", sha256).executeTakeFirst();
       return row === undefined ? null : { ...row, isRemembered: row.isRemembered === 1 };
     },
-    /** Notes that it was used; a replica with a slower clock takes nothing back. */
+    /** Notes that it was used; a clock that was set back takes nothing back. */
     touch: async (sha256: string, atMs: number): Promise<void> => {
       await db
         .updateTable("sessions")

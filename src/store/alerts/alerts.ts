@@ -297,7 +297,6 @@ export function createAlertStore(db: Db) {
     /** Changes one that is there, live or ended; nothing where it is neither. */
     change: async (state: AlertState): Promise<void> => {
       const body = JSON.stringify(state);
-      // An upsert would, on PostgreSQL, bring back an alert that another process ends meanwhile.
       await db.updateTable("alerts").set({ state: state.state, body }).where("id", "=", state.id).execute();
       await db.updateTable("ended_alerts").set({ body }).where("id", "=", state.id).execute();
     },

@@ -176,7 +176,7 @@ export function createDeliveryStore(db: Db) {
   };
 }
 
-/** The earliest one stays: replicas store what they delivered in any order. */
+/** The earliest one stays. */
 async function noteNotified(db: Db, alertIds: readonly string[], receiver: string, atMs: number): Promise<void> {
   for (const ids of chunksOf(alertIds))
     await db

@@ -45,7 +45,7 @@ export function createLookStore(db: Db) {
     /** Looks of all incidents that no process is at: a person asked for them, or their process has died. */
     waiting: async (nowMs: number): Promise<readonly Look[]> =>
       (await rows().where("endedAtMs", "is", null).where("leaseUntilMs", "<", nowMs).execute()).map(lookOf),
-    /** Stores a look that begins, or takes over one whose process has died; null: another process has it. */
+    /** Stores a look that begins, or takes over one whose process has died; null: it is under way. */
     claim: async (look: Omit<Look, "endedAtMs">): Promise<Look | null> => {
       const { startedAtMs } = look;
       const row = { ...look, endedAtMs: null, isByHand: look.isByHand ? 1 : 0 };

@@ -8,7 +8,7 @@ export interface SqliteLocation {
   readonly path: string;
 }
 
-/** A PostgreSQL database that several processes may share. */
+/** A PostgreSQL database, to which one process writes. */
 export interface PostgresLocation {
   /** postgres://USER:PASSWORD@HOST:PORT/DATABASE; the tables are in the first schema of the connection's search_path. */
   readonly url: Secret;

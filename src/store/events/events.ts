@@ -173,7 +173,7 @@ async function pruneEvents(db: PlainDb, { beforeMs, maxRows }: PruneLimits): Pro
   return { hasMore: [events, minutes, hours].some(({ length }) => length === maxRows) };
 }
 
-/** Deletes by organization; skips rows that another replica is deleting. */
+/** Deletes by organization; skips rows that a post is writing. */
 async function deleteOld(
   db: PlainDb,
   table: string,

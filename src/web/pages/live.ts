@@ -43,7 +43,7 @@ const heartbeatMs = 10 * secondMs;
 const lookAnywayMs = 30 * secondMs;
 // A reader that takes nothing for so long is gone, or had better come again.
 const mostBufferedBytes = 64 * 1_024;
-// Only the proxy knows when a user logs out, and another replica may have ended a session: the browser comes again by itself,
+// Only the proxy knows when a user logs out, so the browser comes again by itself,
 // and is asked who it is.
 const knownUserMs = 15 * minuteMs;
 
