@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { z } from "zod";
 
-import { discardEntry, retryEntry, unchangedEntry, viewOutboxEntry } from "../alerting/deliver/outbox-acts.ts";
+import { discardEntry, retryEntry, viewOutboxEntry } from "../alerting/deliver/outbox-acts.ts";
 import { actor } from "../contract/actor.ts";
 import { outboxEntrySchema, type OutboxEntryAnswer } from "../contract/v1/operator.ts";
 import { deliveryName } from "../store/alerts/outbox-entry.ts";
@@ -84,10 +84,9 @@ function addChange(outbox: Command, context: CliContext, { name, description, do
         config,
         context,
         ({ store }) =>
-          changeEach(ids, async (id) => {
-            const act = { id, author: actor(context.userName(), "cli"), nowMs: context.clock.nowMs() };
-            if (!(await change(store, act))) throw unchangedEntry(id, await store.outbox.list());
-          }),
+          changeEach(ids, (id) =>
+            change(store, { id, author: actor(context.userName(), "cli"), nowMs: context.clock.nowMs() }),
+          ),
         { writes: true },
       ),
     say: () => "",

@@ -3,10 +3,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { OutboxReceiver } from "../../src/alerting/deliver/attempt.ts";
 import type { Notification } from "../../src/alerting/notify/notification.ts";
 import { createOutbox, type Outbox, type OutboxOptions } from "../../src/alerting/deliver/outbox.ts";
+import { retryEntry } from "../../src/alerting/deliver/outbox-acts.ts";
 import type { DeliveryOutcome, Receiver } from "../../src/alerting/deliver/receiver.ts";
 import { testNotification } from "../../src/alerting/notify/test-notification.ts";
 import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import type { Logger } from "../../src/base/logger.ts";
+import { actor } from "../../src/contract/actor.ts";
 import type { OutboxStore } from "../../src/store/alerts/outbox.ts";
 import type { Store } from "../../src/store/store.ts";
 import { openTemporaryStore } from "../support/store/temporary.ts";
@@ -351,7 +353,7 @@ describe("retries", () => {
   });
 
   it.each<[string, () => Promise<boolean>]>([
-    ["a retry of one of them", () => store.outbox.retry("n1", clock.nowMs())],
+    ["a retry of one of them", async () => (await store.outbox.retry("n1", clock.nowMs())) === "queued"],
     ["its end in the store", () => store.outbox.endPause("ops", clock.nowMs())],
   ])("begin again when a pause is ended by %s", async (_rule, end) => {
     open([receiver("ops", once(tenYears))]);
@@ -378,7 +380,7 @@ describe("retries", () => {
   });
 
   it.each([
-    ["retry", () => store.outbox.retry("n1", clock.nowMs()), "ops delivered"],
+    ["retry", async () => (await store.outbox.retry("n1", clock.nowMs())) === "queued", "ops delivered"],
     ["discard", () => store.outbox.discard("n1"), null],
   ])("a %s is followed at once", async (_command, change, label) => {
     let isDown = true;
@@ -395,6 +397,20 @@ describe("retries", () => {
     expect(counted).toEqual(label === null ? [] : [label]);
     expect(await store.outbox.list()).toEqual([]);
   });
+});
+
+it("a retry of what is under way is refused, and is no act", async () => {
+  open([]);
+  await enqueue("n1", "ops");
+  await store.outbox.claim([{ receiver: "ops", nowMs: clock.nowMs(), limit: 1 }]);
+  const act = { id: "n1", author: actor("kim", "cli"), nowMs: clock.nowMs() };
+
+  await expect(retryEntry(store, act)).rejects.toMatchObject({
+    code: "conflict",
+    message: "this notification is being delivered at this moment",
+  });
+
+  expect(await store.audit.list({ limit: 9 })).toEqual([]);
 });
 
 describe("a queue of which nothing is due", () => {

@@ -354,8 +354,15 @@ export async function startWeb(
           .filter(({ subjects, createdAtMs }) => subjects.includes(subject) && createdAtMs >= fromMs)
           .slice(-limit),
       eventsOf: async (ids) => new Map(ids.map((id) => [id, "firing"])),
-      retry: async (id) => world.outbox.some((entry) => entry.id === id && entry.state !== "leased"),
-      discard: async (id) => world.outbox.some((entry) => entry.id === id && entry.state !== "leased"),
+      retry: async (id) => {
+        const entry = world.outbox.find((one) => one.id === id);
+        if (entry === undefined) throw new FlatlineError("not_found", "no notification has this id");
+        if (entry.state === "leased") throw new FlatlineError("conflict", "this notification is being delivered");
+      },
+      discard: async (id) => {
+        if (!world.outbox.some((entry) => entry.id === id))
+          throw new FlatlineError("not_found", "no notification has this id");
+      },
       test: async (receiver) => (receiver === "ops" ? [{ recipient: null, outcome: "accepted", detail: "204" }] : null),
       receivers: async () => [
         {

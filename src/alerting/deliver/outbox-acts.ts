@@ -13,14 +13,26 @@ export interface OutboxAct {
   readonly nowMs: number;
 }
 
-/** Queues it again, due now. False: no such entry, or its delivery is in flight. */
-export function retryEntry(store: Pick<Store, "transaction">, act: OutboxAct): Promise<boolean> {
-  return change(store, act, "outbox.retry", (outbox) => outbox.retry(act.id, act.nowMs));
+/** Queues it again, due now. @throws FlatlineError not_found; conflict while it is being delivered, or when a later one was accepted */
+export function retryEntry(store: Pick<Store, "transaction">, act: OutboxAct): Promise<void> {
+  return change(store, act, "outbox.retry", async (outbox) => {
+    const outcome = await outbox.retry(act.id, act.nowMs);
+    if (outcome === "queued") return;
+    if (outcome === "unknown") throw new FlatlineError("not_found", noEntry);
+    throw new FlatlineError("conflict", refusals[outcome]);
+  });
 }
 
-/** Deletes it for good. False: no such entry, or its delivery is in flight. */
-export function discardEntry(store: Pick<Store, "transaction">, act: OutboxAct): Promise<boolean> {
-  return change(store, act, "outbox.discard", (outbox) => outbox.discard(act.id));
+const refusals = {
+  under_way: "this notification is being delivered at this moment",
+  followed: "the receiver has accepted a later notification of this incident, which this one would contradict",
+} as const;
+
+/** Deletes it for good; one that is being delivered may still arrive. @throws FlatlineError not_found */
+export function discardEntry(store: Pick<Store, "transaction">, act: OutboxAct): Promise<void> {
+  return change(store, act, "outbox.discard", async (outbox) => {
+    if (!(await outbox.discard(act.id))) throw new FlatlineError("not_found", noEntry);
+  });
 }
 
 /** Goes on with what waits for a receiver that asked to be left alone. False: it did not ask. */
@@ -40,26 +52,20 @@ function change(
   store: Pick<Store, "transaction">,
   { id, author, nowMs }: OutboxAct,
   action: Action,
-  work: (outbox: OutboxStore) => Promise<boolean>,
-): Promise<boolean> {
+  work: (outbox: OutboxStore) => Promise<void>,
+): Promise<void> {
   return store.transaction(async ({ outbox, audit }) => {
     const receiver = await outbox.addresseeOf(id);
-    if (receiver === null || !(await work(outbox))) return false;
-    const detail = { receiver };
-    await audit.append({ atMs: nowMs, actor: author, action, slug: null, subject: id, detail });
-    return true;
+    if (receiver === null) throw new FlatlineError("not_found", noEntry);
+    await work(outbox);
+    await audit.append({ atMs: nowMs, actor: author, action, slug: null, subject: id, detail: { receiver } });
   });
 }
+
+const noEntry = "no notification that waits, and no dead letter, has this id";
 
 /** Puts a notification of the outbox as the API answers it. */
 export function viewOutboxEntry({ createdAtMs, nextAttemptAtMs, ...entry }: OutboxEntry): OutboxEntryAnswer {
   const nextAttemptAt = entry.state === "dead" ? null : iso(nextAttemptAtMs);
   return { ...entry, createdAt: iso(createdAtMs), nextAttemptAt };
-}
-
-/** Returns the error of an act on a notification that changed nothing, with the entries that there are. */
-export function unchangedEntry(id: string, entries: readonly OutboxEntry[]): FlatlineError {
-  if (entries.some((entry) => entry.id === id))
-    return new FlatlineError("conflict", "this notification is being delivered at this moment");
-  return new FlatlineError("not_found", "no notification that waits, and no dead letter, has this id");
 }

@@ -282,8 +282,16 @@ function outboxEntry({ recipient, notification, isByIncident }: FormedNotificati
   const whole = fleet?.id ?? (isByIncident ? incident?.id : undefined);
   const own = alerts.map(({ check, slug, kind }) => `${check}/${slug}/${kind}`);
   const subjects = [...new Set([...(whole === undefined ? [] : [whole]), ...own])];
-  const payload = JSON.stringify(notification);
-  return { id, receiver, recipient, createdAtMs: generatedAtMs, notBeforeMs: generatedAtMs, subjects, payload };
+  return {
+    id,
+    receiver,
+    recipient,
+    createdAtMs: generatedAtMs,
+    notBeforeMs: generatedAtMs,
+    subjects,
+    incident: incident?.number ?? null,
+    payload: JSON.stringify(notification),
+  };
 }
 
 /** One reading for all receivers that are notified of the same moment. */

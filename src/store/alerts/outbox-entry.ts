@@ -54,6 +54,10 @@ export interface OutboxTables {
     /** Empty: none. */
     readonly recipient: string;
     readonly attempts: Generated<number>;
+    /** null: it is about none. */
+    readonly incidentNumber: number | null;
+    /** Whether its receiver has accepted a later one of its incident: 1. */
+    readonly isFollowed: Generated<number>;
   };
   readonly outbox_alerts: { readonly alertId: string; readonly seq: number };
   readonly receiver_pauses: { readonly receiver: string; readonly untilMs: number };

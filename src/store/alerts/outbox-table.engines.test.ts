@@ -133,7 +133,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await dead("one", "gone");
       expect(await stateOf("one")).toMatchObject({ state: "dead", lastError: "gone" });
 
-      expect(await outbox.retry("one", nowMs + 7)).toBe(true);
+      expect(await outbox.retry("one", nowMs + 7)).toBe("queued");
 
       expect(await stateOf("one")).toMatchObject({
         state: "queued",
@@ -147,14 +147,31 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await enqueue("one");
       await claim();
 
-      expect(await outbox.retry("one", nowMs + 1)).toBe(true);
+      expect(await outbox.retry("one", nowMs + 1)).toBe("under_way");
 
       expect(await stateOf("one")).toMatchObject({ state: "leased", attempts: 1 });
       expect(await delivered("one")).toBe(true);
     });
 
+    it("does not retry what its receiver has accepted a later one of the same incident after", async () => {
+      for (const id of ["older", "accepted", "later"]) await enqueue(id, { incident: 41 });
+      await enqueue("of another", { incident: 42 });
+      await enqueue("of nobody");
+      await enqueue("to another", { incident: 41, receiver: "pager" });
+      await enqueue("to a recipient", { incident: 41, recipient: "a@example.com" });
+      await claim();
+      await claim({ receiver: "pager" });
+      const others = ["later", "of another", "of nobody", "to another", "to a recipient"];
+      for (const id of ["older", ...others]) await dead(id, "HTTP 400");
+      await delivered("accepted");
+
+      expect(await outbox.retry("older", nowMs)).toBe("followed");
+      expect(await stateOf("older")).toMatchObject({ state: "dead", lastError: "HTTP 400" });
+      for (const id of others) expect(await outbox.retry(id, nowMs)).toBe("queued");
+    });
+
     it("knows neither retry nor discard of what is not there", async () => {
-      expect(await outbox.retry("one", nowMs)).toBe(false);
+      expect(await outbox.retry("one", nowMs)).toBe("unknown");
       expect(await outbox.discard("one")).toBe(false);
     });
 
@@ -195,7 +212,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(await outbox.endPause("pager", nowMs)).toBe(true);
       expect(await outbox.endPause("pager", nowMs)).toBe(false);
       expect(await outbox.endPause("slack", nowMs + 60_000)).toBe(false);
-      expect(await outbox.retry("one", nowMs)).toBe(true);
+      expect(await outbox.retry("one", nowMs)).toBe("queued");
       expect(await outbox.pauses(nowMs)).toEqual(new Map());
 
       await outbox.pause({ receiver: "ops", ...pause });

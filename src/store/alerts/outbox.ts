@@ -38,10 +38,15 @@ export interface NewOutboxEntry {
   readonly createdAtMs: number;
   readonly notBeforeMs: number;
   readonly subjects: readonly string[];
+  /** The number of the incident that it is about [none]. */
+  readonly incident?: number | null;
   readonly payload: string;
   /** It is under way from the beginning: its writer sends it at once [it waits to be claimed]. */
   readonly isUnderWay?: boolean;
 }
+
+/** What became of a retry; `followed`: a later notification of its incident was accepted, which it would contradict. */
+export type OutboxRetry = "queued" | "under_way" | "followed" | "unknown";
 
 /** The result of a delivery: accepted (the row is deleted), to be tried again, or dead-lettered. */
 export type EndedDelivery =
@@ -80,7 +85,7 @@ export function createOutboxStore(db: Db) {
   async function insertAll(db: Db, entries: readonly NewOutboxEntry[]): Promise<void> {
     const rows = await insertEntries(
       db,
-      entries.map(({ id, receiver, recipient, createdAtMs, notBeforeMs, payload, isUnderWay = false }) => [
+      entries.map(({ id, receiver, recipient, createdAtMs, notBeforeMs, incident, payload, isUnderWay = false }) => [
         id,
         receiver,
         recipient ?? "",
@@ -88,6 +93,7 @@ export function createOutboxStore(db: Db) {
         Number(isUnderWay),
         createdAtMs,
         notBeforeMs,
+        incident ?? null,
         payload,
       ]),
     );
@@ -139,21 +145,23 @@ export function createOutboxStore(db: Db) {
     }));
   }
 
-  async function retryNow(db: Db, id: string, nowMs: number): Promise<boolean> {
+  async function retryNow(db: Db, id: string, nowMs: number): Promise<OutboxRetry> {
     const queued = await db
       .updateTable("outbox")
       // created_at_ms is set too, so that maxAge begins again: otherwise the next failure would be the last.
       .set({ state: "queued", attempts: 0, nextAttemptAtMs: nowMs, createdAtMs: nowMs })
       .where("id", "=", id)
       .where("state", "<>", "leased")
+      .where("isFollowed", "=", 0)
       .returning("receiver")
       .executeTakeFirst();
     if (queued !== undefined) {
       await db.deleteFrom("receiver_pauses").where("receiver", "=", queued.receiver).execute();
-      return true;
+      return "queued";
     }
-    const underWay = await db.selectFrom("outbox").select("seq").where("id", "=", id).executeTakeFirst();
-    return underWay !== undefined;
+    const left = await db.selectFrom("outbox").select("state").where("id", "=", id).executeTakeFirst();
+    if (left === undefined) return "unknown";
+    return left.state === "leased" ? "under_way" : "followed";
   }
 
   return {
@@ -243,10 +251,10 @@ export function createOutboxStore(db: Db) {
       return row === undefined ? null : deliveryName(row.receiver, row.recipient === "" ? null : row.recipient);
     },
     /**
-     * Queued or dead → queued and due now, attempts and maxAge from 0, and the pause of its receiver ends; one in flight is left
-     * alone. False: no such entry.
+     * Queued or dead → queued and due now, attempts and maxAge from 0, and the pause of its receiver ends; else it is left as it
+     * is.
      */
-    retry: (id: string, nowMs: number): Promise<boolean> => inTransaction(db, (db) => retryNow(db, id, nowMs)),
+    retry: (id: string, nowMs: number): Promise<OutboxRetry> => inTransaction(db, (db) => retryNow(db, id, nowMs)),
     /** Deletes it; one in flight may still arrive. False: no such entry. */
     discard: async (id: string): Promise<boolean> => {
       const { numDeletedRows } = await db.deleteFrom("outbox").where("id", "=", id).executeTakeFirst();
@@ -280,10 +288,10 @@ export function createOutboxStore(db: Db) {
 }
 
 const insertEntries = rowStatement<{ readonly seq: number; readonly id: string }>(
-  ["text", "text", "text", "text", "bigint", "bigint", "bigint", "text"],
+  ["text", "text", "text", "text", "bigint", "bigint", "bigint", "bigint", "text"],
   (
     values,
-  ) => `insert into outbox (id, receiver, recipient, state, attempts, created_at_ms, next_attempt_at_ms, payload) ${values}
+  ) => `insert into outbox (id, receiver, recipient, state, attempts, created_at_ms, next_attempt_at_ms, incident_number, payload) ${values}
     returning seq, id`,
 );
 const insertAlerts = rowStatement(
@@ -334,6 +342,11 @@ async function release(db: Db, end: Exclude<EndedDelivery, { readonly kind: "del
 
 /** Deletes what is under way, and answers which that was. */
 async function remove(db: Db, ids: readonly string[]): Promise<string[]> {
+  await sql`
+    update outbox set is_followed = 1 where seq in (
+      select older.seq from outbox as accepted join outbox as older on older.incident_number = accepted.incident_number
+        and older.receiver = accepted.receiver and older.recipient = accepted.recipient and older.seq < accepted.seq
+      where accepted.${isAmong(db, ids)} and accepted.state = 'leased')`.execute(db);
   const { rows } = await sql<{ readonly id: string }>`
     delete from outbox where ${isAmong(db, ids)} and state = 'leased' returning id`.execute(db);
   return rows.map(({ id }) => id);

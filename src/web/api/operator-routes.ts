@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 
 import type { Actor } from "../../contract/actor.ts";
-import { unchangedEntry, viewOutboxEntry } from "../../alerting/deliver/outbox-acts.ts";
+import { viewOutboxEntry } from "../../alerting/deliver/outbox-acts.ts";
 import { unknownReceiver } from "../../alerting/deliver/test-delivery.ts";
 import { authorOf } from "../access/identity.ts";
 import { iso } from "../../contract/v1/instant.ts";
@@ -38,9 +38,9 @@ export function addOperatorRoutes(
     },
   });
   const change =
-    (work: (id: string, author: Actor) => Promise<boolean>) => async (request: FastifyRequest, reply: FastifyReply) => {
+    (work: (id: string, author: Actor) => Promise<void>) => async (request: FastifyRequest, reply: FastifyReply) => {
       const { id } = request.params as { readonly id: string };
-      if (!(await work(id, authorOf(request)))) throw unchangedEntry(id, await outbox.list());
+      await work(id, authorOf(request));
       return reply.code(204).send();
     };
   addResource(scope, "/api/v1/outbox/:id/retry", settings, {

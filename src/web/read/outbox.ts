@@ -36,18 +36,16 @@ export function createOutboxReading(running: Running) {
     list: () => store.outbox.list(),
     waitingWith: (query: Parameters<OutboxStore["waitingWith"]>[0]) => store.outbox.waitingWith(query),
     eventsOf: (ids: Parameters<OutboxStore["eventsOf"]>[0]) => store.outbox.eventsOf(ids),
-    /** Queues it again, due now. False: no such entry, or it is in flight. */
-    retry: async (id: string, author: Actor): Promise<boolean> => {
-      const isChanged = await retryEntry(store, { id, author, nowMs: clock.nowMs() });
-      if (isChanged) onChanged();
-      return isChanged;
+    /** @throws as retryEntry */
+    retry: async (id: string, author: Actor): Promise<void> => {
+      await retryEntry(store, { id, author, nowMs: clock.nowMs() });
+      onChanged();
     },
-    /** Deletes it for good. False: no such entry, or it is in flight. */
-    discard: async (id: string, author: Actor): Promise<boolean> => {
-      const isChanged = await discardEntry(store, { id, author, nowMs: clock.nowMs() });
+    /** @throws as discardEntry */
+    discard: async (id: string, author: Actor): Promise<void> => {
+      await discardEntry(store, { id, author, nowMs: clock.nowMs() });
       // What has waited behind it.
-      if (isChanged) onChanged();
-      return isChanged;
+      onChanged();
     },
     receivers: async (): Promise<readonly ReceiverView[]> => {
       const totals = new Map((await store.outbox.totals()).map((total) => [total.receiver, total]));

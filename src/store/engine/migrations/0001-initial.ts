@@ -147,10 +147,12 @@ const alerts: readonly MigrationStatement[] = [
   `CREATE TABLE outbox (
      seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, receiver TEXT NOT NULL, state TEXT NOT NULL,
      attempts INTEGER NOT NULL DEFAULT 0, created_at_ms INTEGER NOT NULL, next_attempt_at_ms INTEGER NOT NULL,
-     last_error TEXT, recipient TEXT NOT NULL DEFAULT '', payload TEXT NOT NULL)`,
+     last_error TEXT, recipient TEXT NOT NULL DEFAULT '', incident_number INTEGER, is_followed INTEGER NOT NULL DEFAULT 0,
+     payload TEXT NOT NULL)`,
   `CREATE INDEX outbox_by_receiver ON outbox (receiver, state, next_attempt_at_ms)`,
   // A claim takes a receiver's oldest entries: without the index it would sort all waiting ones.
   `CREATE INDEX outbox_in_order ON outbox (receiver, seq)`,
+  `CREATE INDEX outbox_by_incident ON outbox (incident_number, receiver, seq) WHERE incident_number IS NOT NULL`,
   `CREATE TABLE outbox_alerts (
      alert_id TEXT NOT NULL, seq INTEGER NOT NULL REFERENCES outbox (seq) ON DELETE CASCADE,
      PRIMARY KEY (alert_id, seq)) WITHOUT ROWID`,

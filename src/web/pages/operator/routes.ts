@@ -158,11 +158,18 @@ async function forEachLetter(
   form: URLSearchParams,
   done: string,
   request: FastifyRequest,
-  work: (id: string, author: Actor) => Promise<boolean>,
+  work: (id: string, author: Actor) => Promise<void>,
 ): Promise<string> {
   let count = 0;
   const ids = form.getAll("letter");
-  for (const id of ids) if (await work(id, authorOf(request))) count++;
+  for (const id of ids) {
+    try {
+      await work(id, authorOf(request));
+      count++;
+    } catch (error) {
+      if (!(error instanceof FlatlineError) || !["not_found", "conflict"].includes(error.code)) throw error;
+    }
+  }
   const left = ids.length - count;
   return `${count} ${done}${left === 0 ? "" : `, ${left} ${left === 1 ? "was" : "were"} not`}.`;
 }
