@@ -473,6 +473,18 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(world.sent()).toEqual([["firing acme warn"], ["escalated acme fail"]]);
     });
 
+    it("lets what a receiver forgets be sent again, with who has it", async () => {
+      await open({ receivers: [{ name: "am", resendIntervalMs: minuteMs }] });
+      await world.run("acme", "fail");
+      await world.advance(minuteMs);
+      await world.acknowledge("acme");
+      await world.advance(2 * minuteMs);
+      await world.settle();
+
+      const last = world.notifications("am").at(-1);
+      expect(last?.alerts).toMatchObject([{ event: "reminder", reason: "resend", acknowledgedBy: "kim" }]);
+    });
+
     it("lets changes and the end through", async () => {
       await open();
       await world.run("acme", "fail");

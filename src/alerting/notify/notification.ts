@@ -68,6 +68,8 @@ export interface AlertNotice {
   readonly incident?: { readonly id: string; readonly number: number };
   /** The judgement that held then; absent: none. */
   readonly judgement?: AlertJudgement;
+  /** Who had acknowledged it then, as a person reads it; absent: nobody. */
+  readonly acknowledgedBy?: string;
   /** Where the dead assets of the alert can be asked for; absent where they cannot. */
   readonly assetsUrl?: string;
   /** Where what its incident has to bring back can be asked for; absent but in a judgement as `checker`. */

@@ -1,3 +1,4 @@
+import { describeAuthor } from "../../contract/actor.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckErrorReason, CheckName, CheckReport, ObservedCounts } from "../../contract/report.ts";
 import type { SampledAsset } from "./notification.ts";
@@ -25,6 +26,8 @@ export interface AlertSnapshot {
   readonly incident?: { readonly id: string; readonly number: number };
   /** The one that held then; absent: none. */
   readonly judgement?: AlertJudgement;
+  /** Who had acknowledged it then, as a person reads it; absent: nobody. */
+  readonly acknowledgedBy?: string;
   /** Dead assets of a spike over stored events, while it lasts; absent: none. */
   readonly sample?: readonly SampledAsset[];
 }
@@ -44,7 +47,7 @@ export function snapshotOf(
   context: SnapshotContext,
   endsAtMs: number | null,
 ): AlertSnapshot {
-  const { id, check, slug, kind, severity, startsAtMs, peak, onset, judgement, incident } = alert;
+  const { id, check, slug, kind, severity, startsAtMs, peak, onset, judgement, incident, acknowledgement } = alert;
   const shown = report?.kind === "result" ? report : null;
   return {
     id,
@@ -63,6 +66,7 @@ export function snapshotOf(
     error: report?.kind === "error" ? report.error : null,
     ...(incident === undefined ? {} : { incident }),
     ...(judgement === undefined ? {} : { judgement }),
+    ...(acknowledgement === null ? {} : { acknowledgedBy: describeAuthor(acknowledgement.by, acknowledgement.note) }),
     ...(context.sample === undefined ? {} : { sample: context.sample }),
   };
 }

@@ -97,6 +97,12 @@ describe("labelledAlerts", () => {
     expect(summary(notification)).toEqual({ firing, ended });
   });
 
+  it("says who has acknowledged what goes on", () => {
+    const [alert] = labelledAlerts(withAlerts([{ ...firing, acknowledgedBy: "dana (ops)" }]), nowMs);
+
+    expect(alert?.annotations).toMatchObject({ acknowledgedBy: "dana (ops)" });
+  });
+
   it("has the organization's labels, none of which takes the place of its own", () => {
     const labels = { team: "trust", severity: "none", alertname: "x", "bad-name": "y", empty: "" };
     const [alert] = labelledAlerts(withAlerts([{ ...firing, labels }]), nowMs);

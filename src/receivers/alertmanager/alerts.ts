@@ -116,6 +116,7 @@ function noticeAnnotations(notice: AlertNotice, notification: Notification): Rec
     reason: notice.reason,
     ...sampleAnnotation(section.sample),
     ...(section.action === null ? {} : { suggested_action: section.action }),
+    ...(notice.acknowledgedBy === undefined ? {} : { acknowledgedBy: plainText(notice.acknowledgedBy) }),
     ...(isTest(notice) ? { test: "true" } : {}),
   };
 }
