@@ -1,3 +1,4 @@
+import { refusals } from "../contract/refusals.ts";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 
 import { secondMs } from "../base/time.ts";
@@ -79,6 +80,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
   const countApiRequest = requestCounter(countedInstruments.apiRequests, registry);
   const authFailures = counter(countedInstruments.authFailures);
   const eventsIngested = counter(countedInstruments.eventsIngested);
+  const eventsRefused = counter(countedInstruments.eventsRefused);
   const alertsJudged = counter(countedInstruments.alertsJudged);
   const opinionAnswers = counter(countedInstruments.opinionAnswers);
   const opinionVerdicts = counter(countedInstruments.opinionVerdicts);
@@ -93,6 +95,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
   for (const verdict of opinionVerdictNames) opinionVerdicts.inc({ verdict }, 0);
   for (const via of failedVias) authFailures.inc({ via }, 0);
   for (const status of eventStatuses) eventsIngested.inc({ status }, 0);
+  for (const reason of refusals) eventsRefused.inc({ reason }, 0);
 
   const checks = createCheckSeries();
   const knownReceivers = new Set<string>();
@@ -177,6 +180,7 @@ export function createAppMetrics({ version, nodeVersion, withProcess = true }: A
       const known = eventStatuses.find((name) => name === status) ?? "other";
       eventsIngested.inc({ status: known }, atLeastZero(count));
     },
+    eventsRefused: (reason, count) => eventsRefused.inc({ reason }, count),
     incidentOpened: (family) => incidentsTotal.inc({ family }),
     assetLookedAt: (answer) => opinionAnswers.inc({ answer }),
     opinionGiven: (verdict) => opinionVerdicts.inc({ verdict }),

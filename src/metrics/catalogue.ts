@@ -1,3 +1,4 @@
+import { refusals } from "../contract/refusals.ts";
 import { failedVias } from "../contract/actor.ts";
 import { checkErrorReasons } from "../contract/report.ts";
 import { lookAnswers, opinionVerdicts } from "../contract/second-opinion.ts";
@@ -265,6 +266,14 @@ export const countedInstruments = {
     help: "Liveness events that were stored, by status.",
     values: { status: eventStatuses },
     note: "Grows with the embedded source only.",
+  },
+  eventsRefused: {
+    name: "flatline_events_refused_total",
+    type: "counter",
+    labels: ["reason"],
+    help: "Rows of posted events that were refused, by reason: times that cannot be right, by what they seem to be.",
+    values: { reason: refusals },
+    note: "One such row refuses its whole post, and such a post is not read to its end. The log has a line a minute.",
   },
   ...countedJudgementInstruments,
 } as const satisfies Record<string, Instrument>;

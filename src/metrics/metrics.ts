@@ -1,3 +1,4 @@
+import type { Refusal } from "../contract/refusals.ts";
 import type { FailedVia } from "../contract/actor.ts";
 import type { JudgementVerdict } from "../contract/judgement.ts";
 import type { CheckErrorReason, CheckName, CheckReport } from "../contract/report.ts";
@@ -25,6 +26,7 @@ export interface Metrics {
   apiRequest(operation: string, code: string): void;
   authFailed(via: FailedVia): void;
   eventsIngested(status: string, count: number): void;
+  eventsRefused(reason: Refusal, count: number): void;
   alertJudged(check: CheckName, verdict: JudgementVerdict): void;
   incidentOpened(family: string): void;
   /** Counts what the verifier said of one asset. */

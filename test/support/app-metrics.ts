@@ -67,6 +67,7 @@ export function busyMetrics(): { metrics: AppMetrics; gauges: Partial<FleetGauge
   metrics.incidentOpened("deaths");
   metrics.apiRequest("list_reports", "200");
   metrics.eventsIngested("DETECTED_AS_DEAD", 5);
+  metrics.eventsRefused("seconds", 2);
   metrics.configReloaded(true, nowMs);
   const alert = {
     check: "dead-asset-spike",

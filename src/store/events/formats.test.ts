@@ -5,11 +5,12 @@ import { describe, expect, it } from "vitest";
 import { timezoneOf } from "../../base/timezone.ts";
 import { oddJson } from "../../../test/support/odd-input.ts";
 import { death, toCsv, toNdjson } from "../../../test/support/store/event-store.ts";
+import type { Refusal } from "../../contract/refusals.ts";
 import { CsvParser } from "./csv.ts";
 import type { LivenessEvent } from "./events.ts";
 import { JsonArrayParser, NdjsonParser } from "./json.ts";
 import { LineReader } from "./read.ts";
-import { plainLayout, usualTimes, type EventLayout, type Refusal } from "./layout.ts";
+import { plainLayout, usualTimes, type EventLayout } from "./layout.ts";
 import { attributesJson, createEventNames, type EventNames, type RowSink } from "./rules.ts";
 
 interface Reading {

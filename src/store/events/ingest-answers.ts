@@ -1,5 +1,6 @@
 import { asFlatlineError, type ErrorCode } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
+import { RefusedEvents } from "./read.ts";
 import { longestWaitMs, type EventPosts, type PostOutcome } from "./posts.ts";
 
 /** Opens the store of posted events; the signal aborts its work. */
@@ -25,6 +26,8 @@ export type IngestReply =
       readonly code: ErrorCode;
       readonly message: string;
       readonly issues: readonly string[];
+      /** The refused rows that were found, by reason. */
+      readonly refused: RefusedEvents["refused"];
     };
 
 /** Returns what answers the requests of thread.ts: one at a time, in order. The posts are opened for the first of them. */
@@ -49,7 +52,14 @@ export function createIngestAnswers(
       return { kind: "posted", id, outcome };
     } catch (error) {
       const { code, message, issues } = asFlatlineError(error);
-      return { kind: "failed", id, code, message, issues };
+      return {
+        kind: "failed",
+        id,
+        code,
+        message,
+        issues,
+        refused: error instanceof RefusedEvents ? error.refused : {},
+      };
     }
   }
 

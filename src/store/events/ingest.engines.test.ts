@@ -187,11 +187,17 @@ describe.each(storeEngines)("on $engine,", (place) => {
           code: "invalid_data",
           httpStatus: 400,
           issues: ["event 2: slug is missing", "event 4: is not a JSON object"],
+          refused: { invalid: 2 },
         });
         await expect(
           ingest.ingest(body(`${JSON.stringify(good)}\n${JSON.stringify({ at })}\n`), noKey),
         ).rejects.toMatchObject({
           issues: ["line 2: slug is missing"],
+        });
+        const inSeconds = Array.from({ length: 12 }, () => ({ ...good, at: startMs / 1_000 }));
+        await expect(ingest.ingest(body(inSeconds), noKey)).rejects.toMatchObject({
+          issues: { length: 10, 0: expect.stringMatching(/^event 1: at 1768467600 is 1970-.*: seconds in place of/) },
+          refused: { seconds: expect.any(Number) },
         });
         expect(await world.store.events.isEmpty()).toBe(true);
       });

@@ -1,6 +1,7 @@
 import { latestInstantMs, readInstant } from "../../base/instant.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { Timezone } from "../../base/timezone.ts";
+import type { Refusal } from "../../contract/refusals.ts";
 
 // How an input writes what it says of events, and which of its times can be right.
 
@@ -66,21 +67,6 @@ export function knownNames({ targets, hasFlags }: EventLayout, others: string): 
   const advice = "; --map NAME=FIELD reads another name, --ignore NAME leaves it out";
   return `${[...targets.keys(), others].join(", ")}${hasFlags ? advice : ""}`;
 }
-
-/** Why rows are refused: the label values of flatline_events_refused_total. */
-export const refusals = [
-  "seconds",
-  "microseconds",
-  "days",
-  "date_as_number",
-  "local_time",
-  "null_time",
-  "before_2000",
-  "future",
-  "null_id",
-  "invalid",
-] as const;
-export type Refusal = (typeof refusals)[number];
 
 /** Why a field is refused. */
 export class FieldProblem {

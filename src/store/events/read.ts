@@ -7,9 +7,10 @@ import { createGunzip } from "node:zlib";
 
 import { FlatlineError } from "../../base/errors.ts";
 import { describeUnreadable, systemCodeOf } from "../../base/file-error.ts";
+import type { Refusal } from "../../contract/refusals.ts";
 import { CsvParser } from "./csv.ts";
 import { isSpace, JsonArrayParser, NdjsonParser } from "./json.ts";
-import { plainLayout, usualTimes, type EventLayout, type Refusal } from "./layout.ts";
+import { plainLayout, usualTimes, type EventLayout } from "./layout.ts";
 import { longestLineBytes, type EventNames, type InputParser, type LineParser, type RowSink } from "./rules.ts";
 
 /** A file of events, or a stream that can be read once; `name` is used in messages instead of the path. */
@@ -213,7 +214,7 @@ export async function readAll(
   if (issues.length === 0) return read;
   const count = issues.length > most ? `more than ${most}` : String(issues.length);
   const noun = `${isBody ? "event" : "line"}${issues.length === 1 ? "" : "s"}`;
-  throw new RefusedEvents(`nothing was stored: ${count} bad ${noun}`, issues, refused);
+  throw new RefusedEvents(`nothing was stored: ${count} bad ${noun}`, isBody ? issues.slice(0, most) : issues, refused);
 }
 
 /** Returns the error of a write whose signal has aborted. */

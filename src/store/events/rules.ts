@@ -1,6 +1,7 @@
 import { excerpt } from "../../base/cut-text.ts";
+import type { Refusal } from "../../contract/refusals.ts";
 import { longestSlug } from "../../contract/slug.ts";
-import { FieldProblem, isNullMarker, type EventLayout, type Refusal } from "./layout.ts";
+import { FieldProblem, isNullMarker, type EventLayout } from "./layout.ts";
 
 // What an event may be, the same for CSV, NDJSON and JSON (CONTRACT 10). The limits are ours: far above the platform's values,
 // far below a risk for the store.

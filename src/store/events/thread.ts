@@ -6,6 +6,7 @@ import type { Clock } from "../../base/time.ts";
 import type { StoreLocation } from "../engine/location.ts";
 import { createIngestAnswers, type IngestReply, type IngestRequest, type OpenPosts } from "./ingest-answers.ts";
 import type { PostOutcome } from "./posts.ts";
+import { RefusedEvents } from "./read.ts";
 
 export interface PostOptions {
   /** The Idempotency-Key header: the same key with the same body within 24 h gets the same answer, and nothing is stored. */
@@ -113,7 +114,11 @@ export function createEventIngest(options: EventIngestOptions): EventIngest {
 
   async function ask(request: IngestRequest, transfer: ArrayBuffer[] = []): Promise<IngestReply> {
     const reply = await (answerHere === null ? askWorker(request, transfer) : answerHere(request));
-    if (reply.kind === "failed") throw new FlatlineError(reply.code, reply.message, { issues: reply.issues });
+    if (reply.kind === "failed") {
+      const { code, message, issues, refused } = reply;
+      if (Object.keys(refused).length > 0) throw new RefusedEvents(message, issues, refused);
+      throw new FlatlineError(code, message, { issues });
+    }
     return reply;
   }
 
