@@ -5,9 +5,8 @@ import { withStore, type WithStoreOptions } from "./with-store.ts";
 import type { Config } from "../config/config.ts";
 import { actor } from "../contract/actor.ts";
 import type { PartsDeps } from "../daemon/parts.ts";
-import { createApiKey } from "../service/api-keys.ts";
+import { createKeyActs } from "../service/key-acts.ts";
 import type { KeyRole, StoredKey } from "../store/platform/api-keys.ts";
-import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
 import { loadCommandConfig, loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
@@ -63,14 +62,8 @@ function addCreate(keys: Command, context: CliContext): void {
       const known = new Set(config.organizations.map(({ slug }) => slug));
       const create = async (store: Store) => {
         for (const slug of await store.platform.organizations.slugs()) known.add(slug);
-        const nowMs = context.clock.nowMs();
-        return store.transaction(async (parts) => {
-          const made = await createApiKey(parts, { name, role, organizations, nowMs });
-          const by = { atMs: nowMs, actor: actor(context.userName(), "cli") };
-          const detail = { name, role, organizations };
-          await parts.audit.append({ ...by, action: "keys.create", slug: null, subject: made.stored.id, detail });
-          return made;
-        });
+        const by = actor(context.userName(), "cli");
+        return createKeyActs({ store, clock: context.clock }).create({ name, role, organizations }, by);
       };
       const { key, stored } = await withEmbeddedStore(config, context, create, { mustExist: false, writes: true });
       for (const slug of organizations.filter((one) => !known.has(one)))
@@ -95,8 +88,8 @@ function addList(keys: Command, context: CliContext): void {
     .addHelpText("after", "\nExample:\n  flatline keys list --json | jq -r '.[].id'\n")
     .action(async (flags: KeyFlags) => {
       const config = await loadCommandConfig(flags.config, context);
-      const stored = await withEmbeddedStore(config, context, ({ platform }) => platform.keys.list());
-      const views = stored.filter(({ revokedAtMs }) => revokedAtMs === null).map(viewKey);
+      const list = (store: Store) => createKeyActs({ store, clock: context.clock }).list();
+      const views = (await withEmbeddedStore(config, context, list)).map(viewKey);
       if (flags.json === true) {
         context.stdout.write(asJson(views));
         return;
@@ -122,14 +115,10 @@ function addRevoke(keys: Command, context: CliContext): void {
     .addHelpText("after", "\nExample:\n  flatline keys revoke key_0d1c7a52b9e84f36\n")
     .action(async (id: string, flags: KeyFlags) => {
       const config = await loadCommandConfig(flags.config, context);
-      const nowMs = context.clock.nowMs();
-      const revoke = async ({ platform, audit }: StoreParts): Promise<void> => {
-        if (!(await platform.keys.revoke(id, nowMs)))
-          throw new FlatlineError("not_found", `there is no valid key ${id}`);
-        const by = { atMs: nowMs, actor: actor(context.userName(), "cli") };
-        await audit.append({ ...by, action: "keys.revoke", slug: null, subject: id });
-      };
-      await withEmbeddedStore(config, context, (store) => store.transaction(revoke), { writes: true });
+      const by = actor(context.userName(), "cli");
+      const revoke = (store: Store) => createKeyActs({ store, clock: context.clock }).revoke(id, by);
+      if (!(await withEmbeddedStore(config, context, revoke, { writes: true })))
+        throw new FlatlineError("not_found", `there is no valid key ${id}`);
       context.stdout.write(`${id}: revoked\n`);
     });
 }

@@ -26,6 +26,7 @@ import { addGateRoutes } from "./api/gate-routes.ts";
 import { addHealthRoutes, type HealthRoutesOptions } from "./api/health-routes.ts";
 import { addHookRoutes } from "./api/hook-routes.ts";
 import { addIncidentRoutes } from "./api/incident-routes.ts";
+import { addKeyRoutes } from "./api/key-routes.ts";
 import { addMarkerRoutes } from "./api/marker-routes.ts";
 import { addMetricsRoutes, type MetricsRoutesOptions } from "./api/metrics-routes.ts";
 import { addStatusRoute } from "./api/status-routes.ts";
@@ -331,6 +332,7 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
   void server.register(async (scope) => addReportRoutes(scope, access, options));
   void server.register(async (scope) => addSilenceRoutes(scope, access, withBodies));
   void server.register(async (scope) => addMarkerRoutes(scope, access, withBodies));
+  void server.register(async (scope) => addKeyRoutes(scope, access, withBodies));
   void server.register(async (scope) => addGateRoutes(scope, access, withBodies));
   void server.register(async (scope) =>
     addHookRoutes(scope, access, { ...options, bodies: bodies.part(mostHookBytes) }),

@@ -6,6 +6,7 @@ import { alertDetailSchema, alertListSchema } from "../../../src/contract/v1/ale
 import { checkDetailSchema, checkSchema, runReportSchema } from "../../../src/contract/v1/checks.ts";
 import { deadAssetPageSchema, incidentAssetPageSchema } from "../../../src/contract/v1/dead-assets.ts";
 import { gateListSchema, gateSchema } from "../../../src/contract/v1/gate.ts";
+import { listedKeySchema } from "../../../src/contract/v1/keys.ts";
 import { markerSchema } from "../../../src/contract/v1/markers.ts";
 import {
   auditSchema,
@@ -56,6 +57,7 @@ storage: { path: flatline.db }
   await folder.addDeaths("stranger", { lastHour: 1, perDay: 1 });
   await folder.start();
   await ask("POST /api/v1/markers", bearer, { text: "a rollout" });
+  await ask("POST /api/v1/keys", bearer, { organizations: ["acme"] });
   await ask("POST /api/v1/checks/dead-asset-spike/acme/run", { authorization: bearer.authorization });
   const { alerts } = alertListSchema.parse(await ask("GET /api/v1/alerts"));
   alertId = alerts[0]?.id ?? "";
@@ -85,6 +87,7 @@ const closedRoutes: typeof routes = [
     silenceSchema,
     { slug: "*", endsAt: new Date(Date.now() + hourMs).toISOString(), comment: "x" },
   ],
+  ["GET /api/v1/keys", z.array(listedKeySchema)],
   ["GET /api/v1/silences", z.array(silenceSchema)],
   ["GET /api/v1/outbox", z.array(outboxEntrySchema)],
   ["GET /api/v1/receivers", z.array(receiverSchema)],

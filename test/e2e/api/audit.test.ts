@@ -80,7 +80,7 @@ const ways = [
 ] as const;
 
 /** What is made by one act, for the next one. */
-const made = { silence: "", marker: "" };
+const made = { silence: "", marker: "", key: "" };
 
 interface HttpAct {
   readonly name: string;
@@ -190,6 +190,25 @@ const httpActs: readonly HttpAct[] = [
     method: "DELETE",
     path: () => `/api/v1/markers/${made.marker}`,
     row: () => ({ action: "marker.delete", slug: "acme", subject: made.marker, detail: { text: "rollout" } }),
+  },
+  {
+    name: "a key",
+    method: "POST",
+    path: () => "/api/v1/keys",
+    body: { organizations: ["acme", "acme"], name: "soc" },
+    row: () => ({
+      action: "keys.create",
+      slug: null,
+      subject: made.key,
+      detail: { name: "soc", role: "customer", organizations: ["acme"] },
+    }),
+    keep: ({ id }) => (made.key = id),
+  },
+  {
+    name: "its end",
+    method: "DELETE",
+    path: () => `/api/v1/keys/${made.key}`,
+    row: () => ({ action: "keys.revoke", slug: null, subject: made.key, detail: {} }),
   },
   {
     name: "a whole CSV of assets",

@@ -93,17 +93,17 @@ describe("beside a running daemon", () => {
   });
 
   it("there is no API with a remote source, and no keys of it", async () => {
-    const remote = embedded("127.0.0.1:0").replace(
-      "type: embedded",
-      "type: remote, baseUrl: http://127.0.0.1:1/api/v2, apiKey: k",
-    );
+    const remote = embedded("127.0.0.1:0")
+      .replace("type: embedded", "type: remote, baseUrl: http://127.0.0.1:1/api/v2, apiKey: k")
+      .replace("server: {", "server: { token: root,");
     await folder.configure(remote);
     const app = await folder.start();
 
     const response = await fetch(`${app.address()?.url}/api/v2/openapi.json`, { headers: { "x-api-key": "k" } });
     const keys = await cli(["keys", "create", "--organization", "acme"]);
+    const listed = await fetch(`${app.address()?.url}/api/v1/keys`, { headers: { authorization: "Bearer root" } });
 
-    expect(response.status).toBe(404);
+    expect([response.status, listed.status]).toEqual([404, 409]);
     expect([keys.exitCode, keys.stderr]).toEqual([64, expect.stringContaining("source.type: embedded")]);
   });
 });

@@ -53,7 +53,7 @@ afterAll(async () => {
 });
 
 // What a refused request must leave as it was: acts, and what is said of them.
-const tables = ["silences", "markers", "judgements", "comments", "audit", "gate_releases"];
+const tables = ["silences", "markers", "judgements", "comments", "audit", "gate_releases", "api_keys"];
 
 /** The same for the same state. */
 function stateHash(): string {
@@ -101,6 +101,7 @@ async function ask({ method, path, headers = {}, body }: Asked): Promise<number>
 const acts: readonly (readonly [string, unknown])[] = [
   ["/api/v1/silences", { slug: "acme", endsAt: "2100-01-01T00:00:00Z", comment: "migration" }],
   ["/api/v1/markers", { text: "rollout 7", at: "2026-01-02T00:00:00Z", slug: "acme" }],
+  ["/api/v1/keys", { organizations: ["acme"], role: "staff", name: "soc" }],
   ["/api/v1/alerts/ALERT/comments", { comment: "seen" }],
   ["/api/v1/alerts/ALERT/ack", { comment: "on it" }],
   ["/api/v1/incidents/1/judgement", { verdict: "checker", comment: "captcha", slugs: ["acme"] }],

@@ -75,6 +75,7 @@ const bodies: Readonly<Record<string, object>> = {
   "PATCH /api/v1/silences/{id}": { comment: "of the matrix, changed" },
   "POST /api/v1/silences": { slug: "zeta", endsAt: "2090-01-01T00:00:00Z", comment: "of the matrix" },
   "POST /api/v1/markers": { slug: "zeta", text: "of the matrix" },
+  "POST /api/v1/keys": { organizations: ["zeta"] },
   "POST /api/v1/events": [{ slug: "zeta", at: 1_700_000_000_000, id: "of the matrix" }],
   "POST /api/v1/incidents/{id}/judgement": { verdict: "checker" },
   "POST /api/v1/incidents/{id}/release": { comment: "of the matrix" },
