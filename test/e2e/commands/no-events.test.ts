@@ -115,7 +115,7 @@ describe("a slug that sends events and is not configured", () => {
 
       const body = JSON.stringify([
         { at: "2026-01-03T00:00:00Z", slug: "globex", status: "SEEN" },
-        { at: 0, slug: "aaa" },
+        { at: "2026-01-01T00:00:00Z", slug: "aaa" },
       ]);
       await fetch(`${daemon.url}/api/v1/events`, { method: "POST", headers: bearer, body });
       expect(await gauge()).toBe("2");
