@@ -97,6 +97,8 @@ describe("an incident", () => {
     expect(summarize([own, member({ slug: "b" })]).acknowledgedBy).toBeNull();
     expect(summarize([own, member({ slug: "b", acknowledgement })]).acknowledgedBy).toBe("dana");
     const others = member({ slug: "b", acknowledgement: { ...acknowledgement, by: "kim" } });
-    expect(summarize([own, others]).acknowledgedBy).toBeNull();
+    expect(summarize([own, others]).acknowledgedBy).toBe("2 people");
+    const named = member({ slug: "a", acknowledgement: { ...acknowledgement, by: "web", note: "Dana Reyes" } });
+    expect(summarize([named]).acknowledgedBy).toBe("Dana Reyes (web)");
   });
 });

@@ -1,4 +1,5 @@
 import { pageUrl } from "../base/uri-text.ts";
+import { describeAuthor } from "../contract/actor.ts";
 import { speaksForChecker } from "../contract/judgement.ts";
 import { worstSeverity, type Severity } from "../contract/severity.ts";
 import type { WorstMember } from "./notify/notification.ts";
@@ -40,6 +41,7 @@ export interface IncidentSummary {
   readonly carriers: readonly AlertCarrier[];
   /** What the verifier says; null: it has not been asked. */
   readonly secondOpinion: SecondOpinion | null;
+  /** The name of who acknowledged all that fires, or how many people did, as it is shown; null: some of it is left. */
   readonly acknowledgedBy: string | null;
   /** Gates that its alerts hold. */
   readonly held: number;
@@ -174,7 +176,10 @@ function causeOf(
 }
 
 function acknowledgedBy(members: readonly IncidentMember[]): string | null {
-  const names = members.filter(({ end }) => end === null).map(({ alert }) => alert.acknowledgement?.by ?? null);
+  const firing = members.filter(({ end }) => end === null);
+  const acknowledgements = firing.flatMap(({ alert }) => alert.acknowledgement ?? []);
+  if (acknowledgements.length < firing.length) return null;
+  const names = new Set(acknowledgements.map(({ by, note }) => describeAuthor(by, note)));
   const [first = null] = names;
-  return names.every((name) => name === first) ? first : null;
+  return names.size > 1 ? `${names.size} people` : first;
 }

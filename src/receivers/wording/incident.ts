@@ -111,7 +111,7 @@ function firingIntro(
     judgementSentence(incident),
     joined > 0 && joined < firing ? `${formatCount(joined)} new here.` : "",
     ...(isState ? [] : changeSentences(notices, generatedAtMs - startedAtMs)),
-    acknowledgedBy === null ? "" : `${plainText(acknowledgedBy)} has it.`,
+    acknowledgedBy === null ? "" : `Acknowledged by ${plainText(acknowledgedBy)}.`,
   ].filter((sentence) => sentence !== "");
   return sentences.length === 0
     ? `${organizations(firing)} since ${instantText(startedAtMs, generatedAtMs)}.`

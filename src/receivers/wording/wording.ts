@@ -39,7 +39,11 @@ export function stateMessageOf(
   if (isWhole || incident === null) return message;
   const { acknowledgedBy } = incident;
   const facts = [...message.facts, ...overFacts(incident, generatedAtMs), ...opinionFacts(incident)];
-  return { ...message, facts, intro: acknowledgedBy === null ? message.intro : `${plainText(acknowledgedBy)} has it.` };
+  return {
+    ...message,
+    facts,
+    intro: acknowledgedBy === null ? message.intro : `Acknowledged by ${plainText(acknowledgedBy)}.`,
+  };
 }
 
 interface Wording extends Linked {

@@ -216,8 +216,9 @@ export class IncidentOracle implements Pick<PeopleObserver, "looked" | "saying">
     for (const [index, { id }] of firing.entries()) this.#noteQuiet(id, said[index]?.by);
     if (said.includes(undefined)) return;
     const names = said.map((one) => one?.by ?? null);
-    const [by = null] = new Set(names);
-    const expected = new Set(names).size === 1 ? by : null;
+    const people = new Set(names);
+    const [by = null] = people;
+    const expected = people.has(null) ? null : people.size > 1 ? `${people.size} people` : by;
     if (seen.acknowledgedBy !== expected)
       say(`is acknowledged by ${seen.acknowledgedBy}, not ${expected} (${names.join()})`);
   }

@@ -12,7 +12,7 @@ import { severityWord } from "../marks.ts";
 import { renderFilter, renderNoMatch, renderSwitch, renderTable, withParams, type Column } from "../table.ts";
 import { actButton } from "./incident.ts";
 import { excessOf, memberFactsOf } from "./member-facts.ts";
-import { causeLine, holderOf, judgementOf, listSentence, nameOf } from "./sentences.ts";
+import { causeLine, judgementOf, listSentence, nameOf } from "./sentences.ts";
 
 /** The list of incidents, as one reader may see it. */
 export interface IncidentList {
@@ -225,13 +225,11 @@ function judgedCell(facts: IncidentFacts, withPeople: boolean): Html {
   if (judgement !== null)
     return html`${judgement.verdict}<span class="under">${withPeople ? nameOf(judgement) : nothing}</span>`;
   const isOpen = incident.endedAtMs === null;
-  const taken = holderOf(facts);
+  const { acknowledgedBy } = facts.summary;
   const who =
-    taken === null
+    acknowledgedBy === null
       ? `nobody ${isOpen ? "is" : "was"} on it`
-      : withPeople
-        ? `${taken} ${isOpen ? "has" : "had"} it`
-        : `somebody ${isOpen ? "has" : "had"} it`;
+      : `acknowledged${withPeople ? ` by ${acknowledgedBy}` : ""}`;
   return html`not judged<span class="under">${who}</span>`;
 }
 

@@ -184,7 +184,7 @@ function onItQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOpti
   if (summary.acknowledgedBy !== null && acknowledgement !== null)
     return {
       question,
-      answer: name ?? "",
+      answer: withPeople ? summary.acknowledgedBy : "Somebody",
       why: html`Since ${renderTime(acknowledgement.atMs, nowMs)}: no reminders.`,
       act: button("unacknowledge", "Take it back…", false),
     };

@@ -7,7 +7,7 @@ import type { AlertState } from "../../../store/alerts/alerts.ts";
 import type { Incident } from "../../../store/alerts/incidents.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
 import { firingAlert, openIncident } from "../../../../test/support/firing-alert.ts";
-import { causeLine, holderOf, incidentSentences, listSentence } from "./sentences.ts";
+import { causeLine, incidentSentences, listSentence } from "./sentences.ts";
 
 const startMs = Date.UTC(2026, 10, 23, 21, 41);
 const nowMs = startMs + 26 * minuteMs;
@@ -214,17 +214,5 @@ describe("the sentence of an incident in a list", () => {
 
     expect(listSentence(facts)).toBe(sentence);
     expect(causeLine(facts, true).replaceAll("\u00a0", " ")).toBe(line);
-  });
-});
-
-describe("who has an incident", () => {
-  const taken = { by: "ops", note: "dana", atMs: nowMs, comment: null, severity: "fail" } as const;
-
-  it.each([
-    ["nobody, where one of it is left", [memberOf("acme", { acknowledgement: taken }), memberOf("globex")], null],
-    ["whoever took all of it, by their own name", many(3, { acknowledgement: taken }), "dana (ops)"],
-    ["a token without a name of its user", many(3, { acknowledgement: { ...taken, note: null } }), "ops"],
-  ])("is %s", (_name, members, holder) => {
-    expect(holderOf(factsOf({ members }))).toBe(holder);
   });
 });

@@ -139,13 +139,6 @@ export function nameOf({ by, note }: { readonly by: string | null; readonly note
   return describeAuthor(by, note) || "somebody";
 }
 
-/** Who has all of it that fires; null: nobody. */
-export function holderOf({ members, summary }: IncidentFacts): string | null {
-  const name = summary.acknowledgedBy;
-  const own = members.find(({ alert }) => alert.acknowledgement?.by === name)?.alert.acknowledgement ?? null;
-  return own === null ? name : nameOf(own);
-}
-
 /** For how long the excess lasted, or else the alerts. */
 export function lastedWords(facts: IncidentFacts): string {
   const { incident, summary, nowMs } = facts;

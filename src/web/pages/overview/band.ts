@@ -6,7 +6,6 @@ import type { IncidentFacts } from "../../read/incident-page.ts";
 import { renderHead } from "../frame.ts";
 import { actButton, incidentMark } from "../incidents/incident.ts";
 import { beganMsOf } from "../incidents/member-facts.ts";
-import { holderOf } from "../incidents/sentences.ts";
 import { decidedQuestions, knownQuestions, renderQuestions } from "../incidents/questions.ts";
 
 export interface BandOptions {
@@ -19,15 +18,14 @@ export interface BandOptions {
 /** Renders an open incident on the overview: its headline, what flatline knows, and its acts with their counts. */
 export function renderBand(facts: IncidentFacts, { sentences, withPeople, isAlone }: BandOptions): Html {
   const { incident, summary, notified, members, nowMs, escalation } = facts;
-  const holder = holderOf(facts);
   const { number } = incident;
   const [first] = notified;
   const began = members.length === 0 ? incident.startedAtMs : Math.min(...members.map(beganMsOf));
   const told = first === undefined ? "nobody is notified yet" : `notified ${formatTime(first.atMs, nowMs)}`;
   const who =
-    holder === null
+    summary.acknowledgedBy === null
       ? `Nobody is on it${escalation === null ? "" : `; ${escalation.receiver} is called at ${formatTime(escalation.atMs, nowMs)}`}.`
-      : `${withPeople ? holder : "Somebody"} is on it.`;
+      : `Acknowledged${withPeople ? ` by ${summary.acknowledgedBy}` : ""}.`;
   const acts: Html[] = [];
   decidedQuestions(facts, {
     withPeople,
