@@ -102,7 +102,6 @@ describe("checks beside the spike check, on the page of an organization", () => 
     expect(text).toContain("hxxps://login[.]acme[.]example is known to be alive and was called dead");
     expect(text).toContain("Do this first: Open the named assets by hand");
     expect(text).toMatch(/sentinel\.assets 2/);
-    expect(textOf(await pageOf("/o/calm"))).toMatch(/receivers ops/);
   });
 
   it("name the reports of the review queue to who may read, and to nobody else", async () => {
