@@ -82,7 +82,6 @@ export interface SessionsOptions {
   readonly onError: (error: unknown) => void;
 }
 
-const cookieName = "flatline_session";
 // 256 bits cannot be guessed, so that a plain hash of it is sufficient.
 const keyBytes = 32;
 // A write for each request would be one for each look at the page. Of short sessions a part of their length.
@@ -125,7 +124,7 @@ export function createSessions({ sessions, clock, access, onError }: SessionsOpt
     const { externalUrl, sessionTtlMs } = access();
     const url = externalUrl === null ? null : URL.parse(externalUrl);
     const parts = [
-      `${cookieName}=${key}`,
+      `${cookieNameOf(headers.host)}=${key}`,
       "Path=/",
       ...(isRemembered ? [`Max-Age=${Math.floor(sessionTtlMs / 1_000)}`] : []),
       "HttpOnly",
@@ -140,7 +139,7 @@ export function createSessions({ sessions, clock, access, onError }: SessionsOpt
     addTo: (server: FastifyInstance): void => {
       server.decorateRequest("session", null);
       server.addHook("onRequest", async (request, reply) => {
-        const key = request.headers.authorization === undefined ? keyOf(request.headers.cookie) : null;
+        const key = request.headers.authorization === undefined ? keyOf(request) : null;
         if (key === null || isAlwaysOpen(request.url)) return;
         request.session = await find(key);
         await touch(request, reply, key);
@@ -178,17 +177,24 @@ export function createSessions({ sessions, clock, access, onError }: SessionsOpt
       for (const claim of await sessions.claims()) if ((await tokenOf(claim)) === null) await sessions.endOf(claim);
     },
     /** Ends the session of the request, if there is one, and takes the cookie from the browser. */
-    signOut: async ({ session }: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    signOut: async ({ session, headers }: FastifyRequest, reply: FastifyReply): Promise<void> => {
       if (session !== null) await sessions.end(session.stored, clock.nowMs());
-      void reply.header("set-cookie", `${cookieName}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax`);
+      void reply.header("set-cookie", `${cookieNameOf(headers.host)}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax`);
     },
   };
 }
 
+/** The name of the cookie: browsers share them among the ports of a host, where other flatlines may listen. */
+function cookieNameOf(host = ""): string {
+  const [, port] = /:(\d{1,5})$/.exec(host) ?? [];
+  return port === undefined || ["80", "443"].includes(port) ? "flatline_session" : `flatline_session_${port}`;
+}
+
 /** The key in a `Cookie` header; null: none, or several, of which one may be another site's. */
-function keyOf(header: string | undefined): string | null {
-  if (header === undefined) return null;
-  const keys = header.split(";").flatMap((pair) => {
+function keyOf({ headers }: FastifyRequest): string | null {
+  if (headers.cookie === undefined) return null;
+  const cookieName = cookieNameOf(headers.host);
+  const keys = headers.cookie.split(";").flatMap((pair) => {
     const [name = "", value = ""] = pair.trim().split("=");
     return name === cookieName && /^[\w-]{43}$/.test(value) ? [value] : [];
   });

@@ -1,3 +1,5 @@
+import { request, type IncomingMessage } from "node:http";
+
 import { describe, expect, it } from "vitest";
 
 import {
@@ -65,10 +67,38 @@ describe("a sign-in", () => {
 
     expect(answer.status).toBe(303);
     expect(answer.headers.get("location")).toBe("/silences?q=a%20b");
-    expect(cookieOf(answer)).toMatch(/^flatline_session=[\w-]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/);
-    expect(cookieOf(other)).toMatch(/^flatline_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
-    expect(cookieOf(other).slice(0, 60)).not.toBe(cookieOf(answer).slice(0, 60));
-    expect(JSON.stringify([...web.world.sessions])).not.toContain(cookieOf(answer).slice(17, 60));
+    const [name, key] =
+      /^(\w+)=([\w-]{43}); Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/.exec(cookieOf(answer))?.slice(1) ?? [];
+    const [otherKey] = /^\w+=([\w-]{43}); Path=\/; HttpOnly; SameSite=Lax$/.exec(cookieOf(other))?.slice(1) ?? [];
+    expect(name).toBe(`flatline_session_${web.port}`);
+    expect(otherKey).not.toBe(key);
+    expect(JSON.stringify([...web.world.sessions])).not.toContain(key);
+  });
+
+  it.each([
+    ["localhost", "flatline_session"],
+    ["localhost:80", "flatline_session"],
+    ["localhost:443", "flatline_session"],
+    ["localhost:8443", "flatline_session_8443"],
+    ["[::1]", "flatline_session"],
+    ["[::1]:9640", "flatline_session_9640"],
+  ])("gives at %s the cookie %s, which counts there and at no other port", async (host, name) => {
+    const web = await start();
+    const ask = (path: string, headers: Record<string, string>, body?: string): Promise<IncomingMessage> =>
+      new Promise((resolve, reject) => {
+        const type = body === undefined ? {} : { "content-type": "application/x-www-form-urlencoded" };
+        const all = { ...sameOrigin, ...type, host, ...headers };
+        request(web.url + path, { method: body === undefined ? "GET" : "POST", headers: all }, resolve)
+          .on("error", reject)
+          .end(body);
+      });
+
+    const signedIn = await ask("/sign-in", {}, new URLSearchParams(right).toString());
+    const cookie = signedIn.headers["set-cookie"]?.[0]?.split(";")[0] ?? "";
+
+    expect(cookie.split("=")[0]).toBe(name);
+    expect((await ask("/api/v1/silences", { cookie })).statusCode).toBe(200);
+    expect((await ask("/api/v1/silences", { cookie, host: `127.0.0.1:${web.port}` })).statusCode).toBe(401);
   });
 
   it("gives a cookie that is secure where the request names the host of an https externalUrl", async () => {
@@ -291,7 +321,7 @@ describe("a session", () => {
     const answer = await post(web, "/sign-out", {}, { ...sameOrigin, ...session });
 
     expect(answer.status).toBe(303);
-    expect(cookieOf(answer)).toMatch(/^flatline_session=; Path=\/; Max-Age=0;/);
+    expect(cookieOf(answer)).toMatch(/^flatline_session_\d+=; Path=\/; Max-Age=0;/);
     expect((await ask(web, "GET /api/v1/silences", session)).status).toBe(401);
     expect((await post(web, "/sign-out", {}, { ...sameOrigin, ...session })).status).toBe(303);
     expect((await get(web, "/sign-out")).status).toBe(405);

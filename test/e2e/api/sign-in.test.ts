@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import { freePort } from "../../support/free-port.ts";
 import { makeProgramFolder, type ProgramFolder } from "../../support/program/program-folder.ts";
 import { startDaemon, type Daemon } from "../../support/program/program.ts";
 
@@ -7,6 +8,8 @@ const tokens = { root: "a-token-of-the-tests", ops: "another-token-of-the-tests"
 const sameOrigin = { "sec-fetch-site": "same-origin" };
 
 let folder: ProgramFolder;
+// The cookie is of one port, also after a restart.
+let port: number;
 let daemons: Daemon[] = [];
 
 afterEach(async () => {
@@ -27,7 +30,7 @@ source: { type: embedded }
 defaults: { schedule: "@yearly", whenNoEvents: ok }
 organizations: [acme, globex]
 server:
-  listen: "127.0.0.1:0"
+  listen: "127.0.0.1:${port}"
   token: ${tokens.root}
   tokens: [{ name: ops, token: ${ops}, may: [operate] }]
 storage: { path: flatline.db }
@@ -59,6 +62,7 @@ const read = async ({ url }: Daemon, headers: Record<string, string>): Promise<n
 
 describe("a session", () => {
   beforeEach(async () => {
+    port = await freePort();
     folder = await makeProgramFolder(configure(tokens.ops));
   });
 

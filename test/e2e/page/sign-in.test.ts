@@ -48,7 +48,7 @@ it("needs no script, lasts beyond the tab when asked to, and says in the foot of
   await fillSignIn(page, token, "dana");
   await page.waitForURL(`${url}/silences`);
   expect((await page.context().cookies()).map(({ name, expires }) => [name, expires > 0])).toEqual([
-    ["flatline_session", true],
+    [`flatline_session_${new URL(url).port}`, true],
   ]);
   expect(await page.locator("footer").innerText()).toContain("dana (token)");
   await page.locator("footer button", { hasText: "Sign out" }).click();
