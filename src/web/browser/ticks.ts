@@ -1,4 +1,4 @@
-/** Ticks of rows: a group's box ticks its rows, with Shift all from the last one on, and Escape takes them back. */
+/** Ticks of rows: a group's box ticks its rows, with Shift all from the last one on. */
 export function startTicks(): void {
   let last: HTMLInputElement | null = null;
   document.addEventListener("click", (event) => {
@@ -19,9 +19,6 @@ export function startTicks(): void {
     for (const box of meant) box.checked = target.checked;
     last = target;
     show();
-  });
-  document.addEventListener("keydown", ({ key }) => {
-    if (key === "Escape" && document.querySelector("dialog[open]") === null) clear();
   });
   document.addEventListener("htmx:after:swap", show);
   show();

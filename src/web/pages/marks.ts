@@ -74,9 +74,6 @@ export const symbols: Html = html`<svg class="defs" width="0" height="0" aria-hi
     <pattern id="p-unknown" width="5" height="5" patternUnits="userSpaceOnUse">
       <path fill="var(--unknown)" d="M0 0h3v5H0z" />
     </pattern>
-    <pattern id="p-nothing" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
-      <path fill="var(--rule)" d="M0 0h1v6H0z" />
-    </pattern>
   </defs>
 </svg>`;
 

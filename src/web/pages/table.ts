@@ -80,24 +80,6 @@ export function renderFilter({ path, params, placeholder, kept = [], beside }: F
     const value = params.get(name);
     return value === null ? [] : [html`<input type="hidden" name="${name}" value="${value}" />`];
   });
-  return renderSearch(
-    path,
-    html`<label class="filter"
-        ><span class="sr">Filter</span
-        ><input
-          type="search"
-          name="q"
-          id="filter"
-          value="${params.get("q") ?? ""}"
-          placeholder="${placeholder}"
-          autocomplete="off"
-          spellcheck="false" /></label
-      >${hidden}${beside}`,
-  );
-}
-
-/** Renders a form whose fields choose what the page shows, while one types where scripts run. */
-function renderSearch(path: string, fields: Html): Html {
   return html`<form
     class="tools"
     role="search"
@@ -110,7 +92,17 @@ function renderSearch(path: string, fields: Html): Html {
     hx-replace-url="true"
     hx-sync="this:replace"
   >
-    ${fields}
+    <label class="filter"
+      ><span class="sr">Filter</span
+      ><input
+        type="search"
+        name="q"
+        id="filter"
+        value="${params.get("q") ?? ""}"
+        placeholder="${placeholder}"
+        autocomplete="off"
+        spellcheck="false" /></label
+    >${hidden}${beside}
   </form>`;
 }
 

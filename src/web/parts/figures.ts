@@ -1,6 +1,6 @@
 // How times are written on the page, and numbers where it has its own form. Pure: the browser runs the same code.
 
-import { formatCount, formatRatio, none } from "../../base/numbers.ts";
+import { formatCount, formatPercent, formatRatio, none } from "../../base/numbers.ts";
 
 /** Joins a number to its unit: neither ever ends a line alone. */
 export const nbsp = "\u00a0";
@@ -27,9 +27,9 @@ export function formatRatioCell(row: {
   return expected === 0 && count !== null && count > 0 ? "from 0" : none;
 }
 
-/** 0.784 → 78 % */
+/** A share (0–1) as `78 %`, as in base/numbers.ts. */
 export function formatShare(share: number): string {
-  return `${Math.round(share * 100)}${nbsp}%`;
+  return formatPercent(share).replace(" ", nbsp);
 }
 
 const units = [

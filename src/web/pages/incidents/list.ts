@@ -117,7 +117,7 @@ export function renderIncidents(list: IncidentList, params: URLSearchParams): Ht
   return html`${renderHead(headline(list))}
   ${
     incidents.length === 0 && text === ""
-      ? renderEmpty()
+      ? html`<p class="lede">When one begins it stands here, with its likely cause, and whether it is over.</p>`
       : html`${renderFilter({
             path: "/incidents",
             params,
@@ -163,13 +163,6 @@ function headline({ incidents, unfinished }: IncidentList): string[] {
         ? `${isOpen}, and nobody is on ${open.length === 1 ? "it" : "them"}.`
         : `${isOpen}. Nobody is on ${formatCount(nobody)} of them.`;
   return unfinishedWords === "" ? [who] : [who, unfinishedWords];
-}
-
-function renderEmpty(): Html {
-  return html`<p class="lede">
-      When one begins it stands here, with its likely cause, and whether it is over. To see what a receiver gets then:
-    </p>
-    <p class="copy"><code>flatline notify test NAME --incident</code></p>`;
 }
 
 /** Incidents under a name, with what is said of their order. */

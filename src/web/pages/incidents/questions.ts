@@ -1,10 +1,10 @@
 import { slugsOf } from "../../../alerting/incident-summary.ts";
-import { formatCount, formatExpected, formatPercent } from "../../../base/numbers.ts";
+import { formatCount, formatExpected } from "../../../base/numbers.ts";
 import { minuteMs } from "../../../base/time.ts";
 import { breakAddresses } from "../../../base/broken-address.ts";
 import { speaksForChecker } from "../../../contract/judgement.ts";
 import { controlWords, failureWords } from "../../../contract/second-opinion.ts";
-import { countOf, formatLengthInProse, isSameDay, nbsp } from "../../parts/figures.ts";
+import { countOf, formatLengthInProse, formatShare, isSameDay, nbsp } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
@@ -76,8 +76,8 @@ function causeQuestion({ summary, members }: IncidentFacts): Question {
   const shared =
     carrier === undefined
       ? "Its deaths share no attribute."
-      : html`<b>${percent(carrier.share)}</b> of the excess has
-          <span class="attr">${carrier.key}=${carrier.value}</span>, usually ${percent(carrier.usualShare)}.`;
+      : html`<b>${formatShare(carrier.share)}</b> of the excess has
+          <span class="attr">${carrier.key}=${carrier.value}</span>, usually ${formatShare(carrier.usualShare)}.`;
   const marked = members.flatMap(({ alert }) => (alert.onset?.marker ? [alert.onset] : []))[0];
   const marker =
     marked === undefined || marked.marker === null
@@ -328,8 +328,4 @@ function platformGates({ members, incident }: IncidentFacts): Question {
           ${countOf(count, "organization")} go on while nobody watches.`
       : "All of them are watched again.";
   return { question, answer: "As the policy says", why };
-}
-
-function percent(share: number): string {
-  return formatPercent(share).replace(" ", nbsp);
 }

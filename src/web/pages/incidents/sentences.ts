@@ -1,13 +1,13 @@
 import { slugsOf } from "../../../alerting/incident-summary.ts";
 import { breakAddresses } from "../../../base/broken-address.ts";
-import { formatCount, formatPercent } from "../../../base/numbers.ts";
+import { formatCount } from "../../../base/numbers.ts";
 import { minuteMs } from "../../../base/time.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
 import { deathWords } from "../../../contract/death-counts.ts";
 import { spanMs, withinWords } from "../../../contract/fleet/verdict-words.ts";
 import type { JudgementVerdict } from "../../../contract/judgement.ts";
 import type { AlertJudgement } from "../../../store/alerts/alerts.ts";
-import { countOf, formatLengthInProse, formatTime, nbsp } from "../../parts/figures.ts";
+import { countOf, formatLengthInProse, formatShare, formatTime } from "../../parts/figures.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
 import { stoppedMsOf } from "./member-facts.ts";
 
@@ -210,10 +210,7 @@ export function causeLine(facts: IncidentFacts, withPeople: boolean): string {
   if (incident.family === "unreachable") return watchedSentence(facts);
   if (incident.family !== "deaths") return "";
   const [carrier] = summary.carriers;
-  const shared =
-    carrier === undefined
-      ? ""
-      : `${formatPercent(carrier.share)} has ${carrier.key}=${carrier.value}`.replaceAll(" %", `${nbsp}%`);
+  const shared = carrier === undefined ? "" : `${formatShare(carrier.share)} has ${carrier.key}=${carrier.value}`;
   if (summary.likelyCause === "unclear")
     return shared === "" ? "No cause stands out." : `No cause stands out; ${shared}.`;
   const who = summary.likelyCause === "checker" ? "Likely the liveness checker" : "Likely real";

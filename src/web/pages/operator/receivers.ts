@@ -30,7 +30,7 @@ export function renderReceivers(view: ReceiversView): Html {
   if (receivers.length === 0)
     return html`${renderHead(["No receiver is configured."])}
       <p class="lede">No notification is sent. Add one under <code>receivers</code> in flatline.yaml, then reload.</p>
-      <p class="copy"><code>receivers: [{ name: ops, type: webhook, url: "https://&hellip;" }]</code></p>`;
+      <p class="code"><code>receivers: [{ name: ops, type: webhook, url: "https://&hellip;" }]</code></p>`;
   const untried = receivers.filter((one) => isUntried(one));
   const paused = receivers.find(({ pausedUntilMs }) => pausedUntilMs !== null);
   const dead = outbox.filter(({ isDead }) => isDead);

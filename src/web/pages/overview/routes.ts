@@ -96,8 +96,8 @@ function renderEmpty(): Html {
   return html`<p class="lede">
       Name them in <code>flatline.yaml</code>, or in a list that you serve. They are watched within seconds.
     </p>
-    <p class="copy"><code>organizations: [acme, globex]</code></p>
-    <p class="copy"><code>discover: [{ name: ours, file: organizations.json }]</code></p>`;
+    <p class="code"><code>organizations: [acme, globex]</code></p>
+    <p class="code"><code>discover: [{ name: ours, file: organizations.json }]</code></p>`;
 }
 
 /** Waits for the past of these for a moment; what is not read by then is there at the next look. */
