@@ -130,7 +130,7 @@ const sockets: WebTransport = {
   },
 };
 
-/** 32 MiB of events on a slow line take minutes; everything else is small. Prometheus scrapes at least every minute or so. */
+/** 16 MiB of events on a slow line take minutes; everything else is small. Prometheus scrapes at least every minute or so. */
 export const defaultWebTimeouts: WebTimeouts = {
   headersMs: 10 * secondMs,
   requestMs: 120 * secondMs,

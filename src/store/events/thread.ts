@@ -36,13 +36,13 @@ export interface EventIngestOptions {
   /** The writer's [0, of a file]. */
   readonly epoch?: number;
   readonly clock: Clock;
-  /** Largest body, bytes [32 MiB] (CONTRACT 8). */
+  /** Largest body, bytes [16 MiB] (CONTRACT 8). */
   readonly maxBodyBytes?: number;
   /** Stores the events in this thread: for a simulation, in which nothing runs beside it [in a worker thread]. */
   readonly openPosts?: OpenPosts;
 }
 
-const defaultMaxBodyBytes = 32 * 1_024 ** 2;
+const defaultMaxBodyBytes = 16 * 1_024 ** 2;
 const longestKey = 255;
 // An idle worker holds 20 MB; starting one takes a tenth of a second.
 const idleMs = 10_000;

@@ -13,7 +13,7 @@ import { sendProblem } from "../problem.ts";
 import { addResource } from "../resource.ts";
 
 /** CONTRACT 8. */
-export const maxEventsBytes = 32 * 1_024 * 1_024;
+export const maxEventsBytes = 16 * 1_024 * 1_024;
 
 const mediaTypes: ReadonlySet<string> = new Set([
   "",
@@ -120,5 +120,5 @@ async function* decompress(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 }
 
 function tooLarge(): FlatlineError {
-  return new FlatlineError("too_large", "the body is larger than 32 MiB: send it in parts");
+  return new FlatlineError("too_large", "the body is larger than 16 MiB: send it in parts");
 }
