@@ -21,7 +21,7 @@ export interface MessageSection {
   readonly title: string;
   /** The second line: what the title has no room for. */
   readonly sentence: string;
-  /** The alert's page first. */
+  /** The incident's page first. */
   readonly links: readonly MessageLink[];
   /** More about it; null: there is none. */
   readonly details: string | null;

@@ -111,21 +111,20 @@ function isOfSeveral(notices: readonly AlertNotice[]): boolean {
   return new Set(notices.map(({ slug }) => slug)).size > 1;
 }
 
-/** Returns the page of the alert, what can be done about it at once, then where its organization is looked at. */
+/** Returns the page of the incident, what can be done about it at once, then where its organization is looked at. */
 export function noticeLinks(
   notice: AlertNotice,
   externalUrl: string | null,
   { acts, maxLinkLength }: Linked = { acts: [], maxLinkLength: longestLink },
 ): MessageLink[] {
-  const { id, slug, url, incident } = notice;
+  const { slug, url, incident } = notice;
   const isOfAlert = !isTest(notice);
-  // The page of the alert links to that of the organization.
+  // The page of the incident links to that of the organization.
   const isOwn = url !== null && externalUrl !== null && url.startsWith(externalUrl);
-  const page = isOfAlert
-    ? incident === undefined
-      ? { label: "Open alert", url: pageUrl(externalUrl, `alerts/${encodeURIComponent(id)}`) }
-      : { label: `Open incident ${incident.number}`, url: pageUrl(externalUrl, `incidents/${incident.number}`) }
-    : { label: "Open flatline", url: externalUrl };
+  const page =
+    isOfAlert && incident !== undefined
+      ? { label: `Open incident ${incident.number}`, url: pageUrl(externalUrl, `incidents/${incident.number}`) }
+      : { label: "Open flatline", url: externalUrl };
   return [
     ...httpLinks([page], maxLinkLength),
     ...acts,
