@@ -100,8 +100,8 @@ async function askFirst<Answer>(
 }
 
 /** Returns the author of an act: `--by`, else the operating system's user. */
-export function authorOf(by: string | undefined, { userName }: CliContext): string {
-  return by ?? userName();
+export function authorOf(by: string | undefined, context: CliContext): string {
+  return by ?? context.userName();
 }
 
 /** Does something to each that is named, also after one that does not exist or is in use: that is said, and is the exit code. */

@@ -43,7 +43,7 @@ export function differingLines(text: string): ReadonlySet<number> {
   }
 
   /** The defaults that depend on other keys, as `resolve` fills them in; undefined: the schema has it. */
-  function defaultOf(key: string, within: YAMLMap<unknown, unknown>): unknown {
+  function defaultOf(key: string, within: YAMLMap): unknown {
     if (key === "receivers") return names;
     if (key === "sendUnknown") return within.get("minSeverity") === "warn";
     return key === "sendActs" ? within.get("type") === "slack" && within.has("token") : undefined;

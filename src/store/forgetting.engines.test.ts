@@ -54,7 +54,11 @@ function fill(path: string, check: string): Map<string, string[]> {
           alert_id: `${check}/${slug}/verdict`,
         };
         const values = columns.map(({ name, type }) =>
-          type === "TEXT" ? (texts[String(name)] ?? `${name} ${number}`) : type === "BLOB" ? Buffer.of(number) : number,
+          type === "TEXT"
+            ? (texts[String(name)] ?? `${String(name)} ${number}`)
+            : type === "BLOB"
+              ? Buffer.of(number)
+              : number,
         );
         database.prepare(`insert into "${table}" values (${values.map(() => "?").join()})`).run(...values);
       }

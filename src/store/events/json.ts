@@ -220,7 +220,7 @@ function readEvent(names: EventNames, value: unknown, layout: EventLayout): Even
 /** Returns a text; null if it is absent. An empty asset or id is a mistake. */
 function textOf(field: string, value: unknown): string | null | FieldProblem {
   if (isAbsent(value)) return null;
-  if (field === "id" && Number.isSafeInteger(value)) return String(value);
+  if (field === "id" && typeof value === "number" && Number.isSafeInteger(value)) return String(value);
   if (typeof value !== "string") return new FieldProblem(`${field} ${shown(value)} is not a string`);
   if (value === "" && (field === "asset" || field === "id"))
     return new FieldProblem(`${field} is empty; leave it out instead`);

@@ -136,7 +136,7 @@ describe("flatline incidents", () => {
       "acknowledged: 2 organizations\ngates still held: acme, globex\n",
     );
     expect((await ask("/api/v1/incidents/1", root)).body).toMatchObject({
-      acknowledgedBy: "token",
+      acknowledgedBy: "kim (token)",
       comments: [{ text: "on it", act: "acknowledge", slug: null, actor: "token", note: "kim" }],
     });
     expect((await flatline("incidents", "ack", "1", "--undo")).stdout).toContain("no longer acknowledged: 2");

@@ -17,7 +17,7 @@ describe("what waits", () => {
     const unfinished = { incidents: new Set([7, 901]) };
     const listed = [{ incident: { number: 900 } }, { incident: { number: 901 } }] as IncidentFacts[];
 
-    expect(waitingNumbers({ live, unfinished, listed }).toSorted()).toEqual([3, 7]);
+    expect(waitingNumbers({ live, unfinished, listed }).toSorted((left, right) => left - right)).toEqual([3, 7]);
   });
 });
 
