@@ -259,7 +259,7 @@ function judgeLines(
   const held = foreseen?.gatesHeld.length ?? 0;
   const revived = meant.reduce((sum, one) => sum + one.revived, 0);
   const left = Math.max(0, Math.round(excessOf(meant)) - revived);
-  const ends = isChecker ? `${held === 1 ? "its alert ends" : "theirs end"}, or ` : "";
+  const ends = isChecker ? `${held === 1 ? "its alert ends" : "their alerts end"}, or ` : "";
   const until = `${ends}somebody releases ${held === 1 ? "it" : "them"}`;
   return [
     ...lineIf(opened > 0, gateName, meant.length === 1 ? "opens at once" : `${formatCount(opened)} open at once`),
