@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from "commander";
 import { addEventFlags, layoutOf, type EventFlags } from "../event-flags.ts";
 import type { BacktestAsk } from "./session.ts";
-import { parseDurationMs, parseInstant, parseNumber } from "../values.ts";
+import { collect, parseDurationMs, parseInstant, parseNumber } from "../values.ts";
 
 type Grid = BacktestAsk["grid"];
 
@@ -67,10 +67,6 @@ export function askOf(slugs: readonly string[], flags: ReplayFlags, nowMs: numbe
     stepMs: flags.step ?? null,
     grid: Object.fromEntries(Object.entries(given).filter(([, values]) => values !== undefined)),
   };
-}
-
-function collect(value: string, before: readonly string[]): string[] {
-  return [...before, value];
 }
 
 function parseTruth(text: string): string {

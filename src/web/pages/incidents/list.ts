@@ -63,11 +63,13 @@ export async function walkIncidents({
 }: IncidentWalk): ReturnType<IncidentWalk["read"]> {
   const facts: IncidentFacts[] = [];
   let next = before;
+  let wanted = 0;
   for (let pages = 0; pages < mostPages; pages++) {
     const page = await read(next);
     facts.push(...page.facts);
     next = page.next;
-    if (next === null || facts.filter(isWanted).length >= atLeast) break;
+    wanted += page.facts.filter(isWanted).length;
+    if (next === null || wanted >= atLeast) break;
   }
   return { facts, next };
 }
