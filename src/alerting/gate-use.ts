@@ -1,16 +1,13 @@
-import { dayMs, hourMs } from "../base/time.ts";
+import { dayMs } from "../base/time.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { AlertingSettings } from "./settings.ts";
 
 const askedAtKey = "gate_asked_at_ms";
-// A pipeline asks for each takedown; to the hour is enough of a month.
-const notedEachMs = hourMs;
 const rememberedMs = 30 * dayMs;
 
 /** Notes that somebody asked for a gate. */
-export async function noteGateAsked({ meta }: Pick<StoreParts, "meta">, nowMs: number): Promise<void> {
-  const notedAtMs = Number(await meta.get(askedAtKey));
-  if (Math.abs(nowMs - notedAtMs) >= notedEachMs) await meta.set(askedAtKey, String(nowMs));
+export function noteGateAsked({ meta }: Pick<StoreParts, "meta">, nowMs: number): Promise<void> {
+  return meta.set(askedAtKey, String(nowMs));
 }
 
 /**

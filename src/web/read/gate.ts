@@ -9,6 +9,7 @@ import {
 } from "../../alerting/decide/gate.ts";
 import { noteGateAsked } from "../../alerting/gate-use.ts";
 import { FlatlineError } from "../../base/errors.ts";
+import { hourMs } from "../../base/time.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { CheckName } from "../../contract/report.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
@@ -46,6 +47,8 @@ export interface GateView {
 }
 
 const shownReleases = 10;
+// A pipeline asks for each takedown; to the hour is enough of the month for which it is remembered.
+const notedEachMs = hourMs;
 
 /** The gates as API and page show them. */
 export type GateReading = ReturnType<typeof createGateReading>;
@@ -55,6 +58,7 @@ export function createGateReading(
   running: Pick<Running, "store" | "clock" | "logger" | "checks" | "config" | "settings" | "storeProblem" | "onAct">,
 ) {
   const { store, checks, clock, logger, settings } = running;
+  let notedAtMs = -Infinity;
 
   async function view(slug: string): Promise<GateView> {
     const organization = running.config().organizations.find((one) => one.slug === slug);
@@ -137,9 +141,13 @@ export function createGateReading(
       }),
     /** Notes that a gate was asked for; a store that takes nothing now is asked again with the next. */
     noteAsked: async (): Promise<void> => {
+      const nowMs = clock.nowMs();
+      if (Math.abs(nowMs - notedAtMs) < notedEachMs) return;
+      notedAtMs = nowMs;
       try {
-        await noteGateAsked(store, clock.nowMs());
+        await noteGateAsked(store, nowMs);
       } catch (error) {
+        notedAtMs = -Infinity;
         logger.debug({ err: error }, "it could not be noted that a gate was asked for");
       }
     },
