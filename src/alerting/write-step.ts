@@ -3,7 +3,7 @@ import type { AlertEnd, AlertState } from "../store/alerts/alerts.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import { noteActNotice, releasedEntries } from "./acts/act-notice.ts";
 import { changeGate } from "./acts/gate-change.ts";
-import { isGateAlert } from "./decide/gate.ts";
+import { endOpens, isGateAlert } from "./decide/gate.ts";
 import type { Transition } from "./decide/transition.ts";
 import type { SampledAsset } from "./notify/notification.ts";
 import { snapshotOf, writeSnapshot, type SnapshotContext } from "./notify/snapshot.ts";
@@ -46,23 +46,34 @@ export async function writeStep(parts: StoreParts, facts: StepFacts): Promise<vo
   }
 }
 
-async function writeStates(parts: StoreParts, { step, settings, nowMs }: StepFacts): Promise<void> {
-  for (const state of step.live) await parts.alerts.save(state);
+async function writeStates(parts: StoreParts, { step, context, settings, nowMs }: StepFacts): Promise<void> {
+  for (const state of step.live) await parts.alerts.save(noted(state, step, context, nowMs));
   for (const { alert, event } of step.changes) {
     const isFailure = (event === "firing" || event === "escalated") && alert.severity === "fail";
     if (isFailure && isGateAlert(alert)) await parts.gate.fail(alert, nowMs);
   }
   for (const state of step.gone) {
-    const end = async (): Promise<void> => parts.alerts.end(state, endOf(step, state));
+    const given = { ...endOf(step, state), storedAtMs: nowMs };
     // What never fired is forgotten.
     if (state.state === "pending") await parts.alerts.remove(state.id);
-    else if (!isGateAlert(state)) await end();
+    else if (!isGateAlert(state)) await parts.alerts.end(state, given);
     else {
+      const opens = endOpens(await parts.gate.failures(state.slug), state.id, given, settings.gateOf(state.slug));
+      const end = (): Promise<void> => parts.alerts.end(state, opens ? { ...given, opensGate: true } : given);
       const change = { slug: state.slug, settings, by: null, comment: null, nowMs };
       const { opened } = await changeGate(parts, change, end);
       await noteActNotice(parts, change, releasedEntries(opened, change));
     }
   }
+}
+
+/** Returns the alert with its last change, which receivers are told of. */
+function noted(state: AlertState, step: Transition, { labels, url }: SnapshotContext, nowMs: number): AlertState {
+  const change = step.changes.find(({ alert }) => alert.id === state.id);
+  if (change === undefined) return state;
+  const { reason } = change;
+  const fired = state.changed ?? { firedAtMs: nowMs, firedReason: reason };
+  return { ...state, changed: { ...fired, atMs: nowMs, reason, labels, url } };
 }
 
 /** Returns how an alert ends with this step. */

@@ -1,7 +1,7 @@
 import { hourMs } from "../../base/time.ts";
 import { checkKind } from "../../checks/checks.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
-import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
+import type { AlertEnd, AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 
 /** What ends a hold, beside the release by hand, and what holds where nothing is known. */
@@ -107,6 +107,17 @@ export function wouldOpen(
   if (first?.alert.id !== alertId || others.length > 0) return false;
   const judgement = { atMs: 0, by: "", note: null, comment: null, verdict };
   return releaseOf({ ...first, alert: { ...first.alert, judgement } }, policy) !== null;
+}
+
+/** Returns whether the end of one of an organization's alerts would open its gate. */
+export function endOpens(
+  failures: readonly GateFailure[],
+  alertId: string,
+  end: AlertEnd,
+  policy: GatePolicy,
+): boolean {
+  const after = failures.map((failure) => (failure.alert.id === alertId ? { ...failure, end } : failure));
+  return holdingFailures(failures, policy).length > 0 && holdingFailures(after, policy).length === 0;
 }
 
 /** A checker that was wrong is right again when a run finds the rate back; an end by the configuration says nothing of it. */

@@ -121,6 +121,20 @@ export interface AlertState {
   readonly cost?: AlertCost;
   /** The named reason of the last decision about it (alerting/decide/reasons.ts). */
   readonly reason: string;
+  /** When the store took that it fires, and its last change since; absent while pending. */
+  readonly changed?: AlertChanged;
+}
+
+/** What receivers are told of an alert that fires depends on these; instants are those of the commits. */
+export interface AlertChanged {
+  readonly firedAtMs: number;
+  readonly firedReason: string;
+  /** Of the last change of its severity; as above where it never changed. */
+  readonly atMs: number;
+  readonly reason: string;
+  /** The organization's at the last change: the configuration may no longer name it. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly url: string | null;
 }
 
 /** How an alert that fired ended; its `reason` says why. */
@@ -129,6 +143,10 @@ export interface AlertEnd {
   readonly atMs: number;
   /** Whether a run ended it, not a reload that removed its organization or check. */
   readonly isByRun: boolean;
+  /** When the store took it [as above]. */
+  readonly storedAtMs?: number;
+  /** The gate of its organization opened with it. */
+  readonly opensGate?: true;
 }
 
 /** An alert that is live, or fired and is over. */
@@ -224,11 +242,23 @@ const storedAlert = z.object({
     })
     .exactOptional(),
   reason: z.string(),
+  changed: z
+    .object({
+      firedAtMs: z.number(),
+      firedReason: z.string(),
+      atMs: z.number(),
+      reason: z.string(),
+      labels: z.record(z.string(), z.string()),
+      url: z.string().nullable(),
+    })
+    .exactOptional(),
 }) satisfies z.ZodType<AlertState>;
 
 const storedEnd = z.object({
   atMs: z.number(),
   isByRun: z.boolean(),
+  storedAtMs: z.number().exactOptional(),
+  opensGate: z.literal(true).exactOptional(),
 }) satisfies z.ZodType<AlertEnd>;
 
 const selectBodies = rowStatement<{ readonly body: string }>(
