@@ -11,6 +11,7 @@ export type ReceiverFault = (typeof receiverFaults)[number];
 /** One alert of a notification, as a webhook has it. */
 export interface SentAlert {
   readonly id: string;
+  readonly incidentId: string | null;
   readonly check: string;
   readonly slug: string;
   readonly kind: "verdict" | "unknown";
@@ -30,6 +31,8 @@ export interface Accepted {
   readonly atMs: number;
   /** When it was formed, by what it says. */
   readonly formedAtMs: number;
+  readonly status: string;
+  readonly incidentId: string | null;
   /** Of a fleet verdict. */
   readonly isOfFleet: boolean;
   /** Of its words: these take most of the memory of a life. */
@@ -74,11 +77,13 @@ export class SimulatedReceiver implements FarSide {
   #answer({ body, headers }: FarRequest, latencyMs: number): FarAnswer {
     const { id, ...words } = JSON.parse(body) as {
       readonly id: string;
+      readonly status: string;
       readonly fleet: object | null;
+      readonly incident: { readonly id: string } | null;
       readonly generatedAt: string;
       readonly alerts: readonly SentAlert[];
     };
-    const { generatedAt, fleet, alerts } = words;
+    const { generatedAt, status, fleet, incident, alerts } = words;
     const said = digest(JSON.stringify(words));
     const formedAtMs = Date.parse(generatedAt);
     // Two acts of one instant, as after a suspension, are the same but for their ids: a judgement taken back, an
@@ -102,6 +107,8 @@ export class SimulatedReceiver implements FarSide {
       id,
       atMs: this.#clock.nowMs(),
       formedAtMs,
+      status,
+      incidentId: incident?.id ?? null,
       isOfFleet: fleet !== null,
       digest: digest(body),
       alerts,

@@ -3,6 +3,7 @@ import type { Severity } from "../../../src/contract/severity.ts";
 import type { Outcome, Saying } from "../people.ts";
 import type { Accepted, SentAlert } from "../receiver.ts";
 import type { ActOracle } from "./acts.ts";
+import { brokenCases, isEnd } from "./cases.ts";
 import { describeEpisode, type Episode, type Episodes } from "./episodes.ts";
 import type { Facts } from "./facts.ts";
 import type { IncidentOracle } from "./incidents.ts";
@@ -56,6 +57,8 @@ export class NotificationOracle {
   /** How many notifications of each receiver were looked at, and the digest of the words of each by its id. */
   readonly #seen = new Map<string, { count: number; renamed: number; readonly digests: Map<string, string> }>();
   readonly #lastEvent = new Map<string, LastEvent>();
+  /** The last notification of each incident; `receiver incident`. */
+  readonly #lastOfIncident = new Map<string, Accepted>();
   /** When a fleet verdict held, seen every ten minutes. */
   readonly #fleets: { readonly fromMs: number; untilMs: number }[] = [];
 
@@ -180,6 +183,7 @@ export class NotificationOracle {
   }
 
   #checkAll(name: string, notification: Accepted): void {
+    this.#checkCases(name, notification);
     // An incident's reminder goes when the first member's is due, and takes all along.
     const isReminderDue = notification.alerts.some((alert) => this.#isReminderDue(name, alert, notification));
     if (!isReminderDue)
@@ -192,6 +196,25 @@ export class NotificationOracle {
         this.#facts.violate(`${name}: reminder of ${id} (${slug}) after ${Math.round(sinceMs / secondMs)} s`);
       }
     for (const alert of notification.alerts) this.#check(name, alert, notification);
+  }
+
+  #checkCases(receiver: string, notification: Accepted): void {
+    const { world } = this.#facts;
+    const key = `${receiver} ${notification.incidentId}`;
+    const last = this.#lastOfIncident.get(key);
+    // What is formed later may arrive first, in parts.
+    if (last === undefined || last.formedAtMs < notification.formedAtMs) this.#lastOfIncident.set(key, notification);
+    const [lastAtMs, ...others] = last === undefined ? [] : world.monotonicOf(last.formedAtMs);
+    const isKnown = lastAtMs !== undefined && others.length === 0 && world.clockSetAtMs < lastAtMs;
+    const sinceLastMs = isKnown && last !== undefined ? notification.formedAtMs - last.formedAtMs : null;
+    const broken = brokenCases({
+      receiver,
+      notification,
+      sinceLastMs,
+      isTold: (id) => this.#lastEvent.has(`${receiver} ${id}`),
+      isRefused: (id) => world.receivers.get(receiver)?.refusedAlerts.has(id) === true,
+    });
+    for (const what of broken) this.#facts.violate(`${receiver}: ${what}`);
   }
 
   #isReminderDue(name: string, { id, slug, event }: SentAlert, { formedAtMs }: Accepted): boolean {
@@ -295,10 +318,6 @@ export class NotificationOracle {
         (one.slug === "*" || one.slug === slug) && one.fromMs < endsAtMs + dayMs && one.longestUntilMs > firedAtMs,
     );
   }
-}
-
-function isEnd({ event }: SentAlert): boolean {
-  return event === "resolved" || event === "recovered";
 }
 
 /** Of an act, not of the alert itself. */
