@@ -17,11 +17,12 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   sources: ["base", "contract", "spike"],
   checks: ["base", "contract", "spike", "store (types)"],
   alerting: ["base", "contract", "checks", "store", "metrics"],
-  receivers: ["base", "contract", "checks", "alerting (types)"],
+  words: ["base", "spike", "contract", "checks", "alerting (types)", "store (types)"],
+  receivers: ["base", "contract", "checks", "words", "alerting (types)"],
   monitor: ["base", "contract", "checks", "alerting", "store", "metrics"],
   backtest: ["base", "contract", "spike", "checks", "alerting", "monitor", "store (types)"],
   discovery: ["base", "contract", "config", "store"],
-  web: ["base", "spike", "contract", "config", "checks", "alerting", "store", "metrics", "service"],
+  web: ["base", "spike", "contract", "config", "checks", "alerting", "store", "metrics", "service", "words"],
   look: ["base", "contract", "evidence", "store", "metrics"],
   daemon: [
     "base",
@@ -41,6 +42,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     "receivers",
     "metrics",
     "look",
+    "words",
     "web",
   ],
   cli: [
@@ -62,6 +64,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     "receivers",
     "metrics",
     "look",
+    "words",
     "web",
   ],
 };

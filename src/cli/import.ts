@@ -24,7 +24,7 @@ import {
   type ImportProgress,
 } from "../store/events/import.ts";
 import type { EventLayout } from "../store/events/layout.ts";
-import { countOf } from "../web/parts/figures.ts";
+import { countOf } from "../words/numbers.ts";
 import { loadCommandConfig, loadFleetConfig } from "./command-config.ts";
 import type { CliContext, Output, RegisterCommand } from "./context.ts";
 import { addEventFlags, layoutOf, type EventFlags } from "./event-flags.ts";

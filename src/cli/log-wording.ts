@@ -7,7 +7,8 @@ import { secondMs } from "../base/time.ts";
 import { deathWords } from "../contract/death-counts.ts";
 import { verdictWords } from "../contract/fleet/verdict-words.ts";
 import { formatCount } from "../base/numbers.ts";
-import { countOf, formatLength, formatWait } from "../web/parts/figures.ts";
+import { formatLength, formatWait } from "../web/parts/figures.ts";
+import { countOf } from "../words/numbers.ts";
 
 /** What a line of the log says to people: of whom, how they are, and what happened. */
 export interface LogRow {

@@ -1,7 +1,7 @@
 import { formatCount } from "../base/numbers.ts";
 import { escapeControls } from "../base/unseen-text.ts";
 import type { Severity } from "../contract/severity.ts";
-import { countOf, formatLengthInProse } from "../web/parts/figures.ts";
+import { countOf, durationText } from "../words/numbers.ts";
 import { discoveryProblem } from "../web/read/discovery.ts";
 import type { DaemonStatus } from "../contract/v1/status.ts";
 
@@ -128,7 +128,7 @@ function unwatchedText(slugs: readonly string[]): string {
 
 /** 11 h 40 min, with plain spaces. */
 function length(ms: number): string {
-  return formatLengthInProse(ms).replaceAll("\u00a0", " ");
+  return durationText(ms).replaceAll("\u00a0", " ");
 }
 
 const units = ["bytes", "kB", "MB", "GB", "TB"] as const;

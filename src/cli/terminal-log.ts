@@ -3,8 +3,9 @@ import type { LogEntry } from "../base/logger.ts";
 import { escapeControls } from "../base/unseen-text.ts";
 import type { Schedule } from "../checks/target.ts";
 import { evenIntervalMs } from "../monitor/schedule.ts";
-import { countOf, formatLength } from "../web/parts/figures.ts";
+import { formatLength } from "../web/parts/figures.ts";
 import { plainRow, wordings, type LogRow, type WordingContext } from "./log-wording.ts";
+import { countOf } from "../words/numbers.ts";
 
 export interface TerminalLogOptions extends WordingContext {
   readonly isColoured: boolean;

@@ -20,7 +20,7 @@ import { addAssets } from "./assets.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
 import { askDaemon, authorOf, daemonCommand, withDaemonFlags, type DaemonFlags } from "../daemon-flags.ts";
 import { confirmOpening } from "../confirmation.ts";
-import { countOf } from "../../web/parts/figures.ts";
+import { countOf } from "../../words/numbers.ts";
 import { renderTable } from "../table.ts";
 import { asJson, collect, parseDurationMs } from "../values.ts";
 

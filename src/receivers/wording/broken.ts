@@ -3,7 +3,7 @@ import { breakAddress, breakAddresses, ownOrigins } from "../../base/broken-addr
 import { brokenResult } from "../../contract/healthcheck.ts";
 import type { NotificationPayload } from "../payload.ts";
 import type { Fact, Message, MessageSection } from "./message.ts";
-import { instantText } from "./numbers.ts";
+import { instantText } from "../../words/numbers.ts";
 import { plainText } from "./text.ts";
 
 /** Returns the own origins of a notification: those that its links have. */

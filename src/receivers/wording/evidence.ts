@@ -3,7 +3,7 @@ import { spikeOnsetOf, type SpikeOnset } from "../../contract/spike-onset.ts";
 import { proposeJudgement } from "../../contract/judgement.ts";
 import { minuteMs } from "../../base/time.ts";
 import { formatCount } from "../../base/numbers.ts";
-import { durationText, instantText } from "./numbers.ts";
+import { durationText, instantText } from "../../words/numbers.ts";
 import { plainText } from "./text.ts";
 
 const causes: Readonly<Record<string, string>> = {

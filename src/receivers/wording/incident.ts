@@ -9,7 +9,7 @@ import { sampleLines } from "./broken.ts";
 import { beganText } from "./evidence.ts";
 import type { Message } from "./message.ts";
 import { isEscalation, noticeTitle } from "./notice.ts";
-import { durationText, instantText, percentText } from "./numbers.ts";
+import { durationText, instantText, shareText } from "../../words/numbers.ts";
 import { capitalized, plainText } from "./text.ts";
 
 /**
@@ -212,7 +212,7 @@ function typeFacts({ assetTypes }: FleetNotice): Message["facts"] {
   if (assetTypes.length === 0) return [];
   const shown = assetTypes
     .slice(0, shownTypes)
-    .map(({ assetType, share, count }) => `${plainText(assetType)} ${percentText(share)} (${formatCount(count)})`);
+    .map(({ assetType, share, count }) => `${plainText(assetType)} ${shareText(share)} (${formatCount(count)})`);
   const missing = assetTypes.length - shown.length;
   return [{ name: "Carried by", value: [...shown, ...(missing === 0 ? [] : [`+${missing} more`])].join(", ") }];
 }

@@ -3,7 +3,7 @@ import type { AlertNotice } from "../../alerting/notify/notification.ts";
 import { formatCount, formatExpected, formatNumber } from "../../base/numbers.ts";
 import { ratioWords } from "../../contract/death-counts.ts";
 import { beganText, onsetOf } from "./evidence.ts";
-import { instantText } from "./numbers.ts";
+import { instantText } from "../../words/numbers.ts";
 import { ownOrigins } from "../../base/broken-address.ts";
 import { brokenFinding } from "../../contract/healthcheck.ts";
 import { labelsFact } from "./broken.ts";

@@ -5,7 +5,7 @@ import { actSentence, actTitle, isActNotice } from "./acts.ts";
 import { evidenceSentences } from "./evidence.ts";
 import { formatExpected } from "../../base/numbers.ts";
 import { countText, ratioWords, timesWords } from "../../contract/death-counts.ts";
-import { durationText, hoursText, instantText } from "./numbers.ts";
+import { durationText, hoursText, instantText } from "../../words/numbers.ts";
 import { capitalized, plainText } from "./text.ts";
 
 /** Returns whether it is sent because no person took the alert. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
-import { durationText, instantText, percentText } from "./numbers.ts";
+import { durationText, instantText, shareText } from "../../words/numbers.ts";
 import { testIncident } from "../../alerting/notify/test-notification.ts";
 import { sampleNotifications } from "../sample-notifications.ts";
 import { previewOf, trimMessage } from "./message.ts";
@@ -224,7 +224,7 @@ describe("numbers", () => {
   });
 
   it("of shares", () => {
-    expect([spaced(percentText(0.784)), spaced(percentText(0.001))]).toEqual(["78 %", "<1 %"]);
+    expect([spaced(shareText(0.784)), spaced(shareText(0.001))]).toEqual(["78 %", "<1 %"]);
   });
 
   it("of instants have a year when it is not the reader's", () => {

@@ -1,6 +1,7 @@
-import { formatClock, formatDay, formatLengthInProse, formatSeconds } from "../parts/figures.ts";
+import { formatSeconds } from "../parts/figures.ts";
 import { part, refresh } from "./page.ts";
 import { inZone, zoneName } from "./zone.ts";
+import { clockText, dayText, durationText } from "../../words/numbers.ts";
 
 // Changes within two seconds are drawn together.
 const refreshEveryMs = 2_000;
@@ -58,14 +59,14 @@ export function startLive(): void {
     const [lamp, clock, stale] = [part("lamp"), part<HTMLTimeElement>("clock"), part("stale")];
     if (lamp === null || clock === null || stale === null) return;
     const quietMs = Date.now() - heardMs;
-    const text = isLive ? "live" : `reconnecting, last update ${formatLengthInProse(quietMs)} ago`;
+    const text = isLive ? "live" : `reconnecting, last update ${durationText(quietMs)} ago`;
     if (lamp.textContent !== text) lamp.textContent = text;
     lamp.classList.toggle("on", isLive);
     const nowMs = (isLive || quietMs < staleMs ? Date.now() : heardMs) + offsetMs;
     const [date, seconds, zone] = clock.querySelectorAll("span");
-    if (date !== undefined) date.textContent = `${formatDay(inZone(nowMs))} `;
+    if (date !== undefined) date.textContent = `${dayText(inZone(nowMs))} `;
     const time = [...clock.childNodes].find((node) => node.nodeType === Node.TEXT_NODE);
-    if (time !== undefined) time.textContent = formatClock(inZone(nowMs));
+    if (time !== undefined) time.textContent = clockText(inZone(nowMs));
     if (seconds !== undefined) seconds.textContent = formatSeconds(inZone(nowMs)).slice(5);
     if (zone !== undefined) zone.textContent = ` ${zoneName()}`;
     stale.hidden = isLive || quietMs < staleMs;

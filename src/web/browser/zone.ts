@@ -1,5 +1,6 @@
-import { formatDay, formatSeconds } from "../parts/figures.ts";
-import { timeText, type TimeKind } from "../parts/time.ts";
+import { formatSeconds } from "../parts/figures.ts";
+import { kindText, type TimeKind } from "../parts/time.ts";
+import { dayText } from "../../words/numbers.ts";
 
 const key = "flatline-zone";
 const minuteMs = 60_000;
@@ -37,8 +38,8 @@ function write(): void {
     button.ariaPressed = String((button.dataset["zone"] === "local") === isLocal());
   for (const time of document.querySelectorAll<HTMLTimeElement>("time[data-kind]")) {
     const atMs = Date.parse(time.dateTime);
-    time.textContent = timeText(time.dataset["kind"] as TimeKind, inZone(atMs), nowMs);
+    time.textContent = kindText(time.dataset["kind"] as TimeKind, inZone(atMs), nowMs);
     const other = isLocal() ? atMs : toLocal(atMs);
-    time.title = `${formatDay(other)} ${formatSeconds(other)} ${isLocal() ? "UTC" : "in this browser's zone"}`;
+    time.title = `${dayText(other)} ${formatSeconds(other)} ${isLocal() ? "UTC" : "in this browser's zone"}`;
   }
 }

@@ -1,6 +1,6 @@
 import { breakAddress } from "../../base/broken-address.ts";
 import { formatCount } from "../../base/numbers.ts";
-import { countOf, formatTime, isSameDay } from "../parts/figures.ts";
+import { countOf, isSameDay, timeText } from "../../words/numbers.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { renderTime } from "../parts/time.ts";
 import type { AssetState, DeadAssetList } from "../read/dead-assets.ts";
@@ -35,7 +35,7 @@ export function renderDeadAssets(list: DeadAssetList | null, { path, params, now
   if (problem !== null) return renderSection("Dead assets", html`<p class="second">${problem}.</p>`, { id });
   const names =
     known === null ? "" : known === count ? ", all with a name" : `, ${countOf(known, "asset")} with a name`;
-  const beside = html`<p>${countOf(count, "death")} since ${formatTime(fromMs, nowMs)}${names}</p>
+  const beside = html`<p>${countOf(count, "death")} since ${timeText(fromMs, nowMs)}${names}</p>
     ${
       alertId === null
         ? nothing

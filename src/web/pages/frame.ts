@@ -1,9 +1,10 @@
 import { formatCount } from "../../base/numbers.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { FrameFacts } from "../read/frame.ts";
-import { countOf, formatClock, formatDay, formatLengthInProse, formatSeconds } from "../parts/figures.ts";
+import { formatSeconds } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { symbols, wordmark } from "./marks.ts";
+import { clockText, countOf, dayText, durationText } from "../../words/numbers.ts";
 
 /** The pages of the masthead. */
 export type PageKey = "organizations" | "incidents" | "silences" | "receivers" | "config";
@@ -128,7 +129,7 @@ export function renderDocument(frame: Frame, content: PageContent): string {
 /** Shown by the clock that ticks in the browser; without scripts, when the page was made. */
 function renderClock(nowMs: number): Html {
   return html`<time id="clock" datetime="${new Date(nowMs).toISOString()}"
-    ><span class="date">${formatDay(nowMs)} </span>${formatClock(nowMs)}<span class="seconds"
+    ><span class="date">${dayText(nowMs)} </span>${clockText(nowMs)}<span class="seconds"
       >${formatSeconds(nowMs).slice(5)}</span
     ><span class="date"> UTC</span></time
   >`;
@@ -201,7 +202,7 @@ function renderFoot({ facts, reader, isSession, canSignIn, theme, here }: Frame,
 }
 
 function footText({ source, organizations, late, everyMs }: FrameFacts): string {
-  const every = everyMs === null ? "" : ` every ${formatLengthInProse(everyMs)}`;
+  const every = everyMs === null ? "" : ` every ${durationText(everyMs)}`;
   return `${source} · ${countOf(organizations, "organization")}${every}, ${formatCount(late)} late`;
 }
 

@@ -1,5 +1,5 @@
 import type { Severity } from "../../contract/severity.ts";
-import { formatTime } from "../parts/figures.ts";
+import { timeText } from "../../words/numbers.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
 import { mark } from "./marks.ts";
 
@@ -70,7 +70,7 @@ function refusedContent(reason: "altered" | "expired"): Content {
 function askContent(view: LinkView, nowMs: number): Content {
   const { subject, outcome, expiresAtMs, receiver } = view;
   if (outcome !== "applied" || subject === null) return doneContent(view);
-  const valid = `For this act alone, valid until ${formatTime(expiresAtMs, nowMs)} UTC. Opening it changed nothing.`;
+  const valid = `For this act alone, valid until ${timeText(expiresAtMs, nowMs)} UTC. Opening it changed nothing.`;
   return {
     title: `Acknowledge ${subject.name}?`,
     main: html`<p>

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { formatLength, formatLengthInProse, formatRatioCell, formatTick, formatTime, formatWait } from "./figures.ts";
+import { formatLength, formatRatioCell, formatTick, formatWait } from "./figures.ts";
+import { durationText, timeText } from "../../words/numbers.ts";
 
 const hourMs = 3_600_000;
 const nowMs = Date.UTC(2026, 0, 15, 12, 0, 4);
@@ -38,7 +39,7 @@ describe("times", () => {
   });
 
   it("a length in prose has its units joined to their numbers", () => {
-    expect(formatLengthInProse(11 * hourMs + 40 * 60_000)).toBe("11\u00a0h 40\u00a0min");
+    expect(durationText(11 * hourMs + 40 * 60_000)).toBe("11\u00a0h 40\u00a0min");
   });
 
   it("a wait has seconds below an hour", () => {
@@ -46,7 +47,7 @@ describe("times", () => {
   });
 
   it("today needs no date", () => {
-    expect(formatTime(nowMs, nowMs)).toBe("12:00");
-    expect(formatTime(nowMs - 24 * hourMs, nowMs)).toBe("14\u00a0Jan 12:00");
+    expect(timeText(nowMs, nowMs)).toBe("12:00");
+    expect(timeText(nowMs - 24 * hourMs, nowMs)).toBe("14\u00a0Jan 12:00");
   });
 });

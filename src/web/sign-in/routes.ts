@@ -7,7 +7,7 @@ import type { Sessions } from "../access/sessions.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import { personNameOf, receiveForm } from "../form.ts";
 import { sendText } from "../answer.ts";
-import { countOf, formatLengthInProse } from "../parts/figures.ts";
+import { countOf, durationText } from "../../words/numbers.ts";
 import { renderMessage } from "../pages/frame.ts";
 import { html, type Html } from "../parts/html.ts";
 import { addResource } from "../resource.ts";
@@ -126,5 +126,5 @@ export function addSignInRoutes(
 /** A promise of thirty days reads better than one of 30 d. */
 function lengthInWords(ms: number): string {
   const days = ms / dayMs;
-  return Number.isInteger(days) ? countOf(days, "day") : formatLengthInProse(ms);
+  return Number.isInteger(days) ? countOf(days, "day") : durationText(ms);
 }

@@ -1,6 +1,6 @@
 import { formatCount, formatExpected } from "../../../base/numbers.ts";
 import { deathWords } from "../../../contract/death-counts.ts";
-import { formatLengthInProse } from "../../parts/figures.ts";
+import { durationText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { drawBars, drawCount, formatInstant, formatUsual, goodSince, lengthName, windowWords } from "./counts.ts";
 import { lastOf, perHourBefore, usualIn, type ChartData } from "./data.ts";
@@ -142,7 +142,7 @@ function describeDeaths(data: ChartData): string {
       ? "no count is known"
       : `${deathWords({ currentCount: count, expectedCount: null, counting: data.counting }) ?? ""} ${window}${expected === null ? "" : `, ${formatExpected(expected)} expected`}`,
     incident === null && known.length > 0
-      ? `between ${formatCount(Math.min(...known))} and ${formatCount(Math.max(...known))} over ${formatLengthInProse(toMs - fromMs)}`
+      ? `between ${formatCount(Math.min(...known))} and ${formatCount(Math.max(...known))} over ${durationText(toMs - fromMs)}`
       : null,
     incident === null ? null : worstBar(data),
     lately === null

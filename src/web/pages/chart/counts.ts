@@ -1,10 +1,11 @@
 import { formatCount, formatExpected } from "../../../base/numbers.ts";
 import { hourMs, minuteMs } from "../../../base/time.ts";
-import { countOf, formatClock, formatDay, formatTick } from "../../parts/figures.ts";
+import { formatTick } from "../../parts/figures.ts";
 import { barEnd, lastOf, perHourBefore, usualIn, type ChartBars, type ChartData } from "./data.ts";
 import { area, box, dotted, leftWord, stroke, word, type Drawing, type EndValue } from "./drawing.ts";
 import { plotWidth, spreadLabels, stepPath, timeScale, toTenth, valueScale } from "./scales.ts";
 import { html } from "../../parts/html.ts";
+import { clockText, countOf, dayText } from "../../../words/numbers.ts";
 
 /** A part of the chart with the values at its right end. */
 export interface ValuesDrawing extends Drawing {
@@ -43,7 +44,7 @@ export function drawCount(data: ChartData, place: { readonly head: number; reado
     ],
     over: [
       ...ticks.map((tick) => leftWord(y(tick), formatTick(tick))),
-      isStopShown ? stopWord(x(stopped), foot - (foot - place.head) / 3, formatClock(stopped)) : html``,
+      isStopShown ? stopWord(x(stopped), foot - (foot - place.head) / 3, clockText(stopped)) : html``,
     ],
     ends: spread(kind === "answers" ? answerEnds(data, y) : deathEnds(data, y), foot),
   };
@@ -176,8 +177,8 @@ function barEnds(
 
 /** 21:47, of another day "23 Nov 21:47". */
 export function formatInstant(atMs: number, nowMs: number): string {
-  const isToday = formatDay(atMs) === formatDay(nowMs);
-  return isToday ? formatClock(atMs) : `${formatDay(atMs)} ${formatClock(atMs)}`;
+  const isToday = dayText(atMs) === dayText(nowMs);
+  return isToday ? clockText(atMs) : `${dayText(atMs)} ${clockText(atMs)}`;
 }
 
 /** A mean beside whole numbers: 2.4, 9, 13. */

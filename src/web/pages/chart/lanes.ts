@@ -1,6 +1,6 @@
 import { formatCount, formatExpected } from "../../../base/numbers.ts";
 import type { Severity } from "../../../contract/severity.ts";
-import { formatLengthInProse } from "../../parts/figures.ts";
+import { durationText } from "../../../words/numbers.ts";
 import { html, type Html } from "../../parts/html.ts";
 import { formatInstant, type ValuesDrawing } from "./counts.ts";
 import type { ChartAct, ChartData } from "./data.ts";
@@ -30,7 +30,7 @@ function drawBegan(data: ChartData, y: number): ValuesDrawing {
   const end =
     together === null
       ? { figure: formatCount((data.began ?? []).length), words: "began" }
-      : { figure: formatCount(together.count), words: `in ${formatLengthInProse(together.withinMs)}${usual}` };
+      : { figure: formatCount(together.count), words: `in ${durationText(together.withinMs)}${usual}` };
   return {
     plot: [stroke("rule", `M0 ${y}H${plotWidth}`), stroke("ink", places.map((at) => `M${at} ${y - 8}v16`).join(""))],
     over: [leftWord(y, "began")],
@@ -84,7 +84,7 @@ function drawStates(data: ChartData, y: number): ValuesDrawing {
 
 /** "since 07:25"; of what began before the range how long it is at least. */
 function stateWords(fromMs: number, { fromMs: firstMs, toMs, nowMs }: ChartData): string {
-  if (fromMs <= firstMs) return `for over ${formatLengthInProse(toMs - firstMs)}`;
+  if (fromMs <= firstMs) return `for over ${durationText(toMs - firstMs)}`;
   return `${toMs < nowMs ? "from" : "since"} ${formatInstant(fromMs, nowMs)}`;
 }
 

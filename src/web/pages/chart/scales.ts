@@ -1,5 +1,5 @@
 import { dayMs, hourMs, minuteMs } from "../../../base/time.ts";
-import { formatClock, formatDay } from "../../parts/figures.ts";
+import { clockText, dayText } from "../../../words/numbers.ts";
 
 /** Width of the plot, in its own units: it is stretched. */
 export const plotWidth = 1_000;
@@ -42,7 +42,7 @@ export function timeTicks(fromMs: number, toMs: number): { readonly atMs: number
     (timeSteps.find((minutes) => (toMs - fromMs) / (minutes * minuteMs) <= mostTimeTicks) ?? 86_400) * minuteMs;
   const ticks: { atMs: number; text: string }[] = [];
   for (let atMs = Math.ceil(fromMs / stepMs) * stepMs; atMs < toMs; atMs += stepMs)
-    ticks.push({ atMs, text: atMs % dayMs === 0 ? formatDay(atMs) : formatClock(atMs) });
+    ticks.push({ atMs, text: atMs % dayMs === 0 ? dayText(atMs) : clockText(atMs) });
   return ticks;
 }
 

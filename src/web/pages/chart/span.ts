@@ -1,5 +1,5 @@
 import { dayMs, hourMs, minuteMs } from "../../../base/time.ts";
-import { formatLengthInProse } from "../../parts/figures.ts";
+import { durationText } from "../../../words/numbers.ts";
 import { formatInstant } from "./counts.ts";
 import type { ChartIncident, ChartRange } from "./data.ts";
 
@@ -77,9 +77,7 @@ function offeredSpans({
 
 /** "25 h": below three days the hours are counted, as the window's. */
 function hoursInProse(lengthMs: number): string {
-  return lengthMs < hourMs || lengthMs >= 3 * dayMs
-    ? formatLengthInProse(lengthMs)
-    : `${Math.floor(lengthMs / hourMs)} h`;
+  return lengthMs < hourMs || lengthMs >= 3 * dayMs ? durationText(lengthMs) : `${Math.floor(lengthMs / hourMs)} h`;
 }
 
 /** An incident with some time before and after it; of a short past the beginning of what is known, and some of the unknown. */

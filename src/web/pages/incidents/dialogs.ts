@@ -1,7 +1,7 @@
 import type { IncidentAct, IncidentActResult } from "../../../alerting/acts/incident-acts.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import type { JudgementVerdict } from "../../../contract/judgement.ts";
-import { countOf, formatShare, formatTime } from "../../parts/figures.ts";
+import { countOf, shareText, timeText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
 import { asksAgainAt, renderDialog, renderThen } from "../dialog.ts";
@@ -145,8 +145,8 @@ function renderEvidence({ facts, act, meant }: DialogFacts): Html {
   const firing = meant.length - ended;
   const span =
     incident.endedAtMs === null
-      ? `since ${formatTime(incident.startedAtMs, nowMs)}`
-      : `${formatTime(incident.startedAtMs, nowMs)} to ${formatTime(incident.endedAtMs, nowMs)}`;
+      ? `since ${timeText(incident.startedAtMs, nowMs)}`
+      : `${timeText(incident.startedAtMs, nowMs)} to ${timeText(incident.endedAtMs, nowMs)}`;
   const states =
     firing === 0 || ended === 0
       ? ""
@@ -155,7 +155,7 @@ function renderEvidence({ facts, act, meant }: DialogFacts): Html {
   const known = meant.reduce((sum, { member }) => sum + (member.alert.found?.revived?.judged ?? 0), 0);
   const share =
     act === "judge" && known > 0
-      ? html` <b>${formatShare(revived / known)}</b> of its deaths were found alive since.`
+      ? html` <b>${shareText(revived / known)}</b> of its deaths were found alive since.`
       : nothing;
   return html`<p>Incident ${incident.number}, ${span}.${states}${share}</p>`;
 }
@@ -281,7 +281,7 @@ function acknowledgeLines(
   foreseen: IncidentActResult | undefined,
 ): Line[] {
   const already = countSkipped(foreseen, "already");
-  const called = escalation === null ? "" : `${escalation.receiver}, due at ${formatTime(escalation.atMs, nowMs)}`;
+  const called = escalation === null ? "" : `${escalation.receiver}, due at ${timeText(escalation.atMs, nowMs)}`;
   return [
     ["Reminders", "stop, until it gets worse"],
     ...lineIf(escalation !== null, "Not called", called),

@@ -1,5 +1,5 @@
 import { formatCount, formatPercent } from "../../../base/numbers.ts";
-import { countOf, formatLengthInProse } from "../../parts/figures.ts";
+import { countOf, durationText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { IncidentPage } from "../../read/incident-page.ts";
 import { dialogButton } from "../dialog.ts";
@@ -151,7 +151,7 @@ function renderCost({ cost, incident }: IncidentPage, mayRead: boolean): Html {
   const closed =
     cost.medianClosedSeconds === null
       ? ""
-      : `, closed for ${formatLengthInProse(cost.medianClosedSeconds * 1_000)} in the median`;
+      : `, closed for ${durationText(cost.medianClosedSeconds * 1_000)} in the median`;
   const restore = `/api/v1/incidents/${incident.number}/assets?toRestore=true`;
   const facts = html`<dl class="facts cost">
     <dt>Deaths</dt>

@@ -1,4 +1,4 @@
-import { countOf, formatLengthInProse } from "../../parts/figures.ts";
+import { countOf, durationText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { IncidentPage } from "../../read/incident-page.ts";
@@ -48,7 +48,7 @@ function instantsOf(page: IncidentPage, withPeople: boolean): readonly Instant[]
   const ends = members.flatMap(({ alert }) => alert.found?.excess?.expectedEndAtMs ?? []);
   const last = html`the last of the ${members.length} at ${renderTime(lastMs, nowMs)}`;
   const detectedAfterMs = incident.firstFiredAtMs - firstMs;
-  const detected = detectedAfterMs > 0 ? `, ${formatLengthInProse(detectedAfterMs)} later` : "";
+  const detected = detectedAfterMs > 0 ? `, ${durationText(detectedAfterMs)} later` : "";
   const notYet =
     stuck === undefined
       ? nothing
@@ -62,11 +62,11 @@ function instantsOf(page: IncidentPage, withPeople: boolean): readonly Instant[]
   const judged = judgement === null ? "" : `${judgement.verdict}${withPeople ? `, ${nameOf(judgement)}` : ""}`;
   const ended =
     incident.endedAtMs !== null
-      ? `after ${formatLengthInProse(incident.endedAtMs - firstMs)}`
+      ? `after ${durationText(incident.endedAtMs - firstMs)}`
       : stoppedMs !== null && ends.length > 0
         ? html`by ${renderTime(Math.max(...ends), nowMs)}`
         : `${countOf(summary.firing, "organization")} ${summary.firing === 1 ? "fires" : "fire"}`;
-  const stopped = stoppedMs === null ? "" : `after ${formatLengthInProse(stoppedMs - firstMs)} of excess`;
+  const stopped = stoppedMs === null ? "" : `after ${durationText(stoppedMs - firstMs)} of excess`;
   return [
     instant("Began", firstMs, members.length > 1 && lastMs > firstMs ? last : ""),
     instant("Detected", incident.firstFiredAtMs, `as ${summary.severity}${detected}`, summary.severity),

@@ -1,7 +1,7 @@
 import { slugsOf } from "../../../alerting/incident-summary.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import { dayMs } from "../../../base/time.ts";
-import { countOf, formatLengthInProse } from "../../parts/figures.ts";
+import { countOf, durationText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
@@ -194,7 +194,7 @@ function renderRow(facts: IncidentFacts, list: Listing): Html {
   const excess = Math.round(excessOf(memberFactsOf(facts)));
   const isTodo = endedAtMs === null || isLeft(list, number);
   const organizations = slugsOf(members).size;
-  const lasted = formatLengthInProse((endedAtMs ?? nowMs) - incident.startedAtMs);
+  const lasted = durationText((endedAtMs ?? nowMs) - incident.startedAtMs);
   return html`<tr id="incident-${number}" class="${isTodo ? "todo" : "done"}">
     <td class="sev">${severityWord(summary.severity, endedAtMs !== null)}</td>
     <th scope="row">

@@ -4,7 +4,7 @@ import { minuteMs } from "../../../base/time.ts";
 import { breakAddresses } from "../../../base/broken-address.ts";
 import { speaksForChecker } from "../../../contract/judgement.ts";
 import { controlWords, failureWords } from "../../../contract/second-opinion.ts";
-import { countOf, formatLengthInProse, formatShare, isSameDay, nbsp } from "../../parts/figures.ts";
+import { countOf, durationText, isSameDay, nbsp, shareText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
@@ -76,13 +76,13 @@ function causeQuestion({ summary, members }: IncidentFacts): Question {
   const shared =
     carrier === undefined
       ? "Its deaths share no attribute."
-      : html`<b>${formatShare(carrier.share)}</b> of the excess has
-          <span class="attr">${carrier.key}=${carrier.value}</span>, usually ${formatShare(carrier.usualShare)}.`;
+      : html`<b>${shareText(carrier.share)}</b> of the excess has
+          <span class="attr">${carrier.key}=${carrier.value}</span>, usually ${shareText(carrier.usualShare)}.`;
   const marked = members.flatMap(({ alert }) => (alert.onset?.marker ? [alert.onset] : []))[0];
   const marker =
     marked === undefined || marked.marker === null
       ? html`No marker within 24${nbsp}h before.`
-      : html`It began ${formatLengthInProse(Math.max(minuteMs, marked.atMs - marked.marker.atMs))} after the marker
+      : html`It began ${durationText(Math.max(minuteMs, marked.atMs - marked.marker.atMs))} after the marker
         «${breakAddresses(marked.marker.text)}».`;
   return {
     question: "Likely cause",

@@ -11,7 +11,7 @@ import type { IncidentActResult } from "../../../alerting/acts/incident-acts.ts"
 import { authorOf, readerOf, seesDetails } from "../../access/identity.ts";
 import { paramsOf } from "../../answer.ts";
 import { receiveForm } from "../../form.ts";
-import { countOf } from "../../parts/figures.ts";
+import { countOf } from "../../../words/numbers.ts";
 import { nothing, type Html } from "../../parts/html.ts";
 import { chartOfIncident, readAnswersChart, readDeathsChart } from "../../read/chart.ts";
 import { renderChart } from "../chart/chart.ts";

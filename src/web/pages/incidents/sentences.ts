@@ -4,10 +4,10 @@ import { formatCount } from "../../../base/numbers.ts";
 import { minuteMs } from "../../../base/time.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
 import { deathWords } from "../../../contract/death-counts.ts";
-import { spanMs, withinWords } from "../../../contract/fleet/verdict-words.ts";
+import { spanMs } from "../../../contract/fleet/verdict-words.ts";
 import type { JudgementVerdict } from "../../../contract/judgement.ts";
 import type { AlertJudgement } from "../../../store/alerts/alerts.ts";
-import { countOf, formatLengthInProse, formatShare, formatTime } from "../../parts/figures.ts";
+import { countOf, durationText, shareText, timeText, withinText } from "../../../words/numbers.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
 import { stoppedMsOf } from "./member-facts.ts";
 
@@ -51,7 +51,7 @@ export function firstSentence(facts: IncidentFacts): string {
   if (incident.family !== "deaths") {
     const who = slugs.size === 1 ? [...slugs].join("") : countOf(slugs.size, "organization");
     const verb = isOver ? "was" : "is";
-    return `${familyWords(incident.family)} of ${who} ${verb} not ok${isOver ? "" : ` since ${formatTime(incident.startedAtMs, facts.nowMs)}`}.`;
+    return `${familyWords(incident.family)} of ${who} ${verb} not ok${isOver ? "" : ` since ${timeText(incident.startedAtMs, facts.nowMs)}`}.`;
   }
   if (isAlone(facts)) return aloneSentence(facts);
   const count = slugs.size;
@@ -76,7 +76,7 @@ export function listSentence(facts: IncidentFacts): string {
 /** How many began, and within how long: that is what makes them one incident. */
 function manySentence({ members, fleet }: IncidentFacts, count: number): string {
   const many = `${formatCount(count)} of ${countOf(Math.max(fleet, count), "organization")}`;
-  return `${many} began to spike within ${withinWords(spanMs(members.map(({ alert }) => alert.startsAtMs)))}.`;
+  return `${many} began to spike within ${withinText(spanMs(members.map(({ alert }) => alert.startsAtMs)))}.`;
 }
 
 /** Returns whether it is of one organization. */
@@ -144,15 +144,15 @@ export function lastedWords(facts: IncidentFacts): string {
   const { incident, summary, nowMs } = facts;
   const fromMs = summary.onsetAtMs ?? incident.startedAtMs;
   const toMs = stoppedMsOf(facts) ?? incident.endedAtMs ?? nowMs;
-  return formatLengthInProse(Math.max(minuteMs, toMs - fromMs));
+  return durationText(Math.max(minuteMs, toMs - fromMs));
 }
 
 /** "security.example.com has answered 503 since 02:10." */
 function unreachableSentence({ incident, members, source, nowMs }: IncidentFacts): string {
   const isOver = incident.endedAtMs !== null;
   const code = answerOf(members);
-  const since = formatTime(incident.startedAtMs, nowMs);
-  const lasted = formatLengthInProse((incident.endedAtMs ?? nowMs) - incident.startedAtMs);
+  const since = timeText(incident.startedAtMs, nowMs);
+  const lasted = durationText((incident.endedAtMs ?? nowMs) - incident.startedAtMs);
   const who = source === "embedded" ? "flatline's own source" : source;
   if (code === null)
     return isOver ? `${who} gave no result for ${lasted}.` : `${who} has given no result since ${since}.`;
@@ -210,7 +210,7 @@ export function causeLine(facts: IncidentFacts, withPeople: boolean): string {
   if (incident.family === "unreachable") return watchedSentence(facts);
   if (incident.family !== "deaths") return "";
   const [carrier] = summary.carriers;
-  const shared = carrier === undefined ? "" : `${formatShare(carrier.share)} has ${carrier.key}=${carrier.value}`;
+  const shared = carrier === undefined ? "" : `${shareText(carrier.share)} has ${carrier.key}=${carrier.value}`;
   if (summary.likelyCause === "unclear")
     return shared === "" ? "No cause stands out." : `No cause stands out; ${shared}.`;
   const who = summary.likelyCause === "checker" ? "Likely the liveness checker" : "Likely real";

@@ -1,6 +1,6 @@
 import { slugsOf } from "../../../alerting/incident-summary.ts";
 import { breakAddresses } from "../../../base/broken-address.ts";
-import { countOf, formatClock, formatLengthInProse, formatLongDay } from "../../parts/figures.ts";
+import { formatLongDay } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { IncidentPage } from "../../read/incident-page.ts";
@@ -8,6 +8,7 @@ import type { ChartAct } from "../chart/data.ts";
 import { mark, type MarkShape } from "../marks.ts";
 import { beganMsOf, stoppedMsOf } from "./member-facts.ts";
 import { nameOf, verdictSentences } from "./sentences.ts";
+import { clockText, countOf, durationText } from "../../../words/numbers.ts";
 
 type Event = ReturnType<typeof eventOf>;
 
@@ -85,7 +86,7 @@ function eventsOf(page: IncidentPage, withPeople: boolean): Event[] {
     ...waiting
       .filter(({ lastError }) => lastError !== null)
       .map(({ receiver, state, attempts, lastError, nextAttemptAtMs }) => {
-        const again = state === "dead" ? "" : `, again at ${formatClock(nextAttemptAtMs)}`;
+        const again = state === "dead" ? "" : `, again at ${clockText(nextAttemptAtMs)}`;
         const why = `${breakAddresses(lastError ?? "")}, ${countOf(attempts, "time")}${again}`;
         const what = html`<b>${receiver}</b> ${state === "dead" ? "was not reached" : "waits"}`;
         return eventOf(nowMs, "warn", what, withPeople ? why : "");
@@ -112,7 +113,7 @@ function lifeEvents(page: IncidentPage): Event[] {
     events.push(eventOf(beganMsOf(last), "dot", all, `the last one: ${last.alert.slug}`));
   }
   if (stoppedMs !== null) {
-    const after = first === undefined ? "" : `after ${formatLengthInProse(stoppedMs - beganMsOf(first))}`;
+    const after = first === undefined ? "" : `after ${durationText(stoppedMs - beganMsOf(first))}`;
     events.push(eventOf(stoppedMs, "stop", html`<b>The excess stopped</b>`, after));
   }
   if (incident.endedAtMs !== null)

@@ -1,6 +1,6 @@
 import { formatCount } from "../../../base/numbers.ts";
 import type { PageConfiguration } from "../../read/page.ts";
-import { countOf, formatLengthInProse } from "../../parts/figures.ts";
+import { countOf, durationText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import { renderHead } from "../frame.ts";
@@ -36,7 +36,7 @@ export function renderConfiguration(
           ${countOf(omitted, "organization")} more: <code>flatline config show</code> has all.
         </p>`;
   return html`${renderHead([headline], { acts })}
-    <p class="lede">Applied ${formatLengthInProse(nowMs - appliedAtMs)} ago from <code>${file}</code>. ${reload}</p>
+    <p class="lede">Applied ${durationText(nowMs - appliedAtMs)} ago from <code>${file}</code>. ${reload}</p>
     ${
       lastReload === null || problem === null
         ? nothing

@@ -1,13 +1,14 @@
 import { formatCount, none } from "../../../base/numbers.ts";
 import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
 import { deliveryName } from "../../../store/alerts/outbox-entry.ts";
-import { countOf, formatLength, formatLengthInProse, formatTime, nbsp } from "../../parts/figures.ts";
+import { formatLength } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import { receiverState, type OutboxRow, type ReceiverRow } from "../../read/receivers.ts";
 import { renderHead } from "../frame.ts";
 import { mark, severityWord } from "../marks.ts";
 import { pageOf, renderPager, renderSection, renderTable, withParams, type Column } from "../table.ts";
+import { countOf, durationText, nbsp, timeText } from "../../../words/numbers.ts";
 
 /** Everything on the page of receivers. */
 export interface ReceiversView {
@@ -84,12 +85,12 @@ function isUntried({ lastDelivered, lastError, waiting, deadLetters }: ReceiverR
 }
 
 function troubleWords({ deadLetters, waiting, oldestMs, pausedUntilMs }: ReceiverRow, nowMs: number): string {
-  const oldest = oldestMs === null ? "" : `, the oldest for ${formatLengthInProse(nowMs - oldestMs)}`;
+  const oldest = oldestMs === null ? "" : `, the oldest for ${durationText(nowMs - oldestMs)}`;
   const has = [
     ...(deadLetters > 0 ? [countOf(deadLetters, "dead letter")] : []),
     ...(waiting > 0 ? [`${formatCount(waiting)} waiting${oldest}`] : []),
   ].join(" and ");
-  const isPaused = pausedUntilMs === null ? [] : [`is paused until ${formatTime(pausedUntilMs, nowMs)}`];
+  const isPaused = pausedUntilMs === null ? [] : [`is paused until ${timeText(pausedUntilMs, nowMs)}`];
   return [...(has === "" ? [] : [`has ${has}`]), ...isPaused].join(", and ");
 }
 
@@ -136,7 +137,7 @@ function stateWord(row: ReceiverRow, nowMs: number): Html {
   const state = receiverState(row);
   if (row.pausedUntilMs === null) return severityWord(state);
   return html`<span class="severity ${state}"
-    >${mark(state)}<span class="word">paused until ${formatTime(row.pausedUntilMs, nowMs)}</span></span
+    >${mark(state)}<span class="word">paused until ${timeText(row.pausedUntilMs, nowMs)}</span></span
   >`;
 }
 

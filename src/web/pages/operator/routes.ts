@@ -9,7 +9,7 @@ import { receiveForm } from "../../form.ts";
 import { paramsOf } from "../../answer.ts";
 import { discoveryProblem } from "../../read/discovery.ts";
 import type { PageReading } from "../../read/page.ts";
-import { countOf } from "../../parts/figures.ts";
+import { countOf } from "../../../words/numbers.ts";
 import { html } from "../../parts/html.ts";
 import type { CheckReading } from "../../read/checks.ts";
 import type { AlertReading } from "../../read/alerts.ts";

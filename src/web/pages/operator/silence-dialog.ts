@@ -4,7 +4,7 @@ import { nearestName } from "../../../base/suggestions.ts";
 import { literalOf } from "../../../base/text-pattern.ts";
 import { hourMs, minuteMs } from "../../../base/time.ts";
 import type { CheckName } from "../../../contract/report.ts";
-import { countOf, formatTime } from "../../parts/figures.ts";
+import { countOf, timeText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { PageSilence } from "../../read/page.ts";
 import { renderDialog, renderThen } from "../dialog.ts";
@@ -163,7 +163,7 @@ export function renderSilenceChange({ silence, form, problem, author, nowMs }: S
   return renderDialog({
     action: `${path}/${encodeURIComponent(id ?? "")}/change`,
     title: `Extend the silence of ${name}?`,
-    content: html`<p>It ends ${formatTime(endsAtMs, nowMs)}. Messages stay held back until then.</p>
+    content: html`<p>It ends ${timeText(endsAtMs, nowMs)}. Messages stay held back until then.</p>
       ${renderLength("How much longer", form, endsAtMs, nowMs)} ${renderWhy(form.comment)}`,
     problem,
     foot: `As ${author}. Can be ended at any time.`,
@@ -175,7 +175,7 @@ export function renderSilenceChange({ silence, form, problem, author, nowMs }: S
 
 function renderLength(legend: string, { hours, until }: SilenceForm, fromMs: number, nowMs: number): Html {
   const choice = (one: (typeof lengths)[number]): Html => {
-    const ends = one === "until" ? null : formatTime(endOf({ hours: one, until }, fromMs) ?? 0, nowMs);
+    const ends = one === "until" ? null : timeText(endOf({ hours: one, until }, fromMs) ?? 0, nowMs);
     return html`<label class="row"
       ><input
         type="radio"

@@ -6,7 +6,7 @@ import { authorOf, readerOf } from "../../access/identity.ts";
 import { receiveForm } from "../../form.ts";
 import { paramsOf } from "../../answer.ts";
 import type { PageSilence } from "../../read/page.ts";
-import { formatTime } from "../../parts/figures.ts";
+import { timeText } from "../../../words/numbers.ts";
 import { html } from "../../parts/html.ts";
 import { renderMessage } from "../frame.ts";
 import { sentenceOf, type AddPage } from "../site.ts";
@@ -158,5 +158,5 @@ export function addSilencePages(
 }
 
 function silencedUntil(endsAtMs: number, nowMs: number): string {
-  return `Silenced until ${formatTime(endsAtMs, nowMs)}.`;
+  return `Silenced until ${timeText(endsAtMs, nowMs)}.`;
 }

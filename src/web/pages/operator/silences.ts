@@ -3,7 +3,7 @@ import { formatCount } from "../../../base/numbers.ts";
 import { literalOf } from "../../../base/text-pattern.ts";
 import { worstSeverity } from "../../../contract/severity.ts";
 import type { PageReading, PageSilence } from "../../read/page.ts";
-import { countOf, formatLength, formatLengthInProse } from "../../parts/figures.ts";
+import { formatLength } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import { renderHead } from "../frame.ts";
@@ -19,6 +19,7 @@ import {
   type Column,
 } from "../table.ts";
 import { dialogButton } from "../dialog.ts";
+import { countOf, durationText } from "../../../words/numbers.ts";
 
 /** The page of silences, as one reader may see it. */
 export interface SilencesView {
@@ -51,7 +52,7 @@ export function renderSilences({ silences, params, retentionMs, nowMs }: Silence
   ];
   const wanted = filterByWords(sorted, params, wordsOf);
   const page = pageOf(wanted, params.get("page"), pageSize);
-  const within = `within ${formatLengthInProse(retentionMs)}`;
+  const within = `within ${durationText(retentionMs)}`;
   const counts = Map.groupBy(wanted, ({ state }) => state);
   const rows = page.items.flatMap((one, index) => [
     ...(page.items[index - 1]?.state === one.state ? [] : [renderGroup(one.state, counts, within)]),
@@ -143,13 +144,12 @@ function renderActs({ id, state, rule }: PageSilence): Html {
 
 function untilText({ state, startsAtMs, endsAtMs, rule }: PageSilence, nowMs: number): Html {
   if (state === "active")
-    return html`<b>${renderTime(endsAtMs, nowMs)}</b
-      ><span class="under">${formatLengthInProse(endsAtMs - nowMs)} left</span>`;
+    return html`<b>${renderTime(endsAtMs, nowMs)}</b><span class="under">${durationText(endsAtMs - nowMs)} left</span>`;
   if (state === "pending")
     return html`<b>${renderTime(startsAtMs, nowMs)}</b
       ><span class="under"
         >to
-        ${renderTime(endsAtMs, startsAtMs)}${rule.kind === "fixed" ? `, in ${formatLengthInProse(startsAtMs - nowMs)}` : ", and again"}</span
+        ${renderTime(endsAtMs, startsAtMs)}${rule.kind === "fixed" ? `, in ${durationText(startsAtMs - nowMs)}` : ", and again"}</span
       >`;
   return html`${renderTime(endsAtMs, nowMs)}<span class="under">after ${formatLength(endsAtMs - startsAtMs)}</span>`;
 }

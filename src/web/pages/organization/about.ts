@@ -1,5 +1,5 @@
 import { formatCount, formatExpected, formatRatio } from "../../../base/numbers.ts";
-import { formatLengthInProse, formatTime } from "../../parts/figures.ts";
+import { durationText, timeText } from "../../../words/numbers.ts";
 import { html, type Html } from "../../parts/html.ts";
 import type { OrganizationFacts } from "../../read/organization.ts";
 import { renderSection, renderTable } from "../table.ts";
@@ -54,8 +54,8 @@ function knownFacts({ nowMs, firstEventMs, labels, discoveredBy }: OrganizationF
   const names = Object.entries(labels).map(([name, value]) => `${name} ${value}`);
   const facts: Fact[] = [["Labels", names.length === 0 ? "none" : names.join(" · ")]];
   if (firstEventMs !== null) {
-    const ago = formatLengthInProse(nowMs - firstEventMs);
-    facts.unshift(["First event", `${formatTime(firstEventMs, nowMs)}, ${ago} ago`]);
+    const ago = durationText(nowMs - firstEventMs);
+    facts.unshift(["First event", `${timeText(firstEventMs, nowMs)}, ${ago} ago`]);
   }
   if (discoveredBy !== null) facts.push(["Discovered by", html`<code>${discoveredBy}</code>`]);
   return facts;
@@ -66,7 +66,7 @@ function expectingFact({ expecting, nowMs }: OrganizationFacts): readonly Fact[]
   if (expecting === null) return [];
   const { incident, untilMs } = expecting;
   const text = html`has the deaths of incident <a href="/incidents/${incident}">${incident}</a> until
-    ${formatTime(untilMs, nowMs)}; <code>baseline: median</code> forgets them`;
+    ${timeText(untilMs, nowMs)}; <code>baseline: median</code> forgets them`;
   return [["Baseline", text]];
 }
 
@@ -75,7 +75,7 @@ function toldFacts({ receivers }: OrganizationFacts): readonly Fact[] {
   const now = receivers.filter(({ afterMs }) => afterMs === 0).map(({ name }) => name);
   const later = receivers
     .filter(({ afterMs }) => afterMs > 0)
-    .map(({ name, afterMs }) => `${name} after ${formatLengthInProse(afterMs)}`);
+    .map(({ name, afterMs }) => `${name} after ${durationText(afterMs)}`);
   const all = [now.length === 0 ? "" : now.join(", "), ...later].filter((one) => one !== "");
   return [["Told", all.length === 0 ? "nobody" : all.join("; ")]];
 }

@@ -4,12 +4,13 @@ import { minuteMs } from "../../../base/time.ts";
 import type { HealthcheckMap } from "../../../contract/healthcheck.ts";
 import { isOwnCheck } from "../../../contract/report.ts";
 import { countText } from "../../../contract/death-counts.ts";
-import { countOf, formatLengthInProse, nbsp, withPageTimes } from "../../parts/figures.ts";
+import { withPageTimes } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { OrganizationCheck, OrganizationFacts } from "../../read/organization.ts";
 import { severityWord } from "../marks.ts";
 import { renderSection, renderTable, type Column } from "../table.ts";
+import { countOf, durationText, nbsp } from "../../../words/numbers.ts";
 
 const columns: readonly Column[] = [
   { name: "Severity", kind: "sev" },
@@ -94,7 +95,7 @@ function sawOf(observed: Readonly<Record<string, unknown>>): Html {
   if (typeof queued !== "number") return nothing;
   const oldest =
     typeof oldestAgeSeconds === "number" && queued > 0
-      ? `, the oldest for ${formatLengthInProse(Math.max(minuteMs, oldestAgeSeconds * 1_000))}`
+      ? `, the oldest for ${durationText(Math.max(minuteMs, oldestAgeSeconds * 1_000))}`
       : "";
   return html`${countOf(queued, "report")} ${queued === 1 ? "waits" : "wait"}${oldest}`;
 }

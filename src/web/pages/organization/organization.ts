@@ -1,7 +1,7 @@
 import { formatCount, formatExpected, none } from "../../../base/numbers.ts";
 import { literalPattern } from "../../../base/text-pattern.ts";
 import { minuteMs } from "../../../base/time.ts";
-import { countOf, formatLengthInProse, formatRatioCell, nbsp } from "../../parts/figures.ts";
+import { formatRatioCell } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { OrganizationFacts } from "../../read/organization.ts";
@@ -16,6 +16,7 @@ import { renderSection } from "../table.ts";
 import { renderAbout, renderSettings } from "./about.ts";
 import { renderHealthchecks } from "./healthchecks.ts";
 import { organizationSentences, worstOf } from "./sentences.ts";
+import { countOf, durationText, nbsp } from "../../../words/numbers.ts";
 
 /** What the page of an organization is made with. */
 export interface OrganizationPageOptions {
@@ -86,7 +87,7 @@ function renderFigures(facts: OrganizationFacts): Html {
     [
       "Gate",
       html`${gate === null ? "open" : "shut"}`,
-      gate === null ? "" : `for ${formatLengthInProse(Math.max(minuteMs, nowMs - gate.sinceMs))}`,
+      gate === null ? "" : `for ${durationText(Math.max(minuteMs, nowMs - gate.sinceMs))}`,
     ],
   ];
   return html`<form
@@ -119,7 +120,7 @@ function nextRun({ checks, nowMs }: OrganizationFacts): Html {
 }
 
 function lateText(dueMs: number, nowMs: number): string {
-  return `late ${formatLengthInProse(nowMs - dueMs)}`;
+  return `late ${durationText(nowMs - dueMs)}`;
 }
 
 function renderIncidents({ slug, incidents, unfinished, nowMs }: OrganizationFacts, withPeople: boolean): Html {

@@ -5,7 +5,7 @@ import { FlatlineError } from "../../../base/errors.ts";
 import { dayMs } from "../../../base/time.ts";
 import { authorOf, seesDetails } from "../../access/identity.ts";
 import { paramsOf } from "../../answer.ts";
-import { countOf } from "../../parts/figures.ts";
+import { countOf } from "../../../words/numbers.ts";
 import { html, type Html } from "../../parts/html.ts";
 import type { CheckReading } from "../../read/checks.ts";
 import { chartOfIncident, readDeathsChart } from "../../read/chart.ts";

@@ -2,12 +2,13 @@ import { formatExpected } from "../../../base/numbers.ts";
 import { hourMs, minuteMs } from "../../../base/time.ts";
 import { countingOf, countText, deathWords } from "../../../contract/death-counts.ts";
 import { worstSeverity, type Severity } from "../../../contract/severity.ts";
-import { countOf, formatLengthInProse, withPageTimes } from "../../parts/figures.ts";
+import { withPageTimes } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { OpenPart, OrganizationCheck, OrganizationFacts } from "../../read/organization.ts";
 import { beganMsOf } from "../incidents/member-facts.ts";
 import { firstSentence } from "../incidents/sentences.ts";
+import { countOf, durationText } from "../../../words/numbers.ts";
 
 /** Returns the headline of an organization: how it stands, then why, or since when; whole sentences. */
 export function organizationSentences(facts: OrganizationFacts): readonly Html[] {
@@ -82,7 +83,7 @@ function spikingSentences(facts: OrganizationFacts, open: OpenPart): Html[] {
 /** "Only 1 h before them is known, so what is usual cannot be said." */
 export function thinSentence({ nowMs, windowHours, firstEventMs }: OrganizationFacts): string {
   const knownMs = nowMs - windowHours * hourMs - (firstEventMs ?? nowMs);
-  const known = knownMs < minuteMs ? "Nothing before them is" : `Only ${formatLengthInProse(knownMs)} before them is`;
+  const known = knownMs < minuteMs ? "Nothing before them is" : `Only ${durationText(knownMs)} before them is`;
   return `${known} known, so what is usual cannot be said.`;
 }
 
@@ -115,7 +116,7 @@ function silencedSentence({ silencedUntilMs, nowMs }: OrganizationFacts): Html[]
 function wellSentence({ checks, nowMs }: OrganizationFacts): Html[] {
   const since = checks.flatMap(({ severity, sinceMs }) => (severity === null ? [] : (sinceMs ?? nowMs)));
   const lastedMs = nowMs - Math.max(...since);
-  return lastedMs < minuteMs ? [] : [html`Nothing has been wrong for ${formatLengthInProse(lastedMs)}.`];
+  return lastedMs < minuteMs ? [] : [html`Nothing has been wrong for ${durationText(lastedMs)}.`];
 }
 
 function incidentLink({ own }: OpenPart, words: string | null): Html {

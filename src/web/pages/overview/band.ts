@@ -1,5 +1,5 @@
 import { formatCount } from "../../../base/numbers.ts";
-import { countOf, formatTime } from "../../parts/figures.ts";
+import { countOf, timeText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { Bounded, UnwatchedSlug } from "../../read/unwatched.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
@@ -21,10 +21,10 @@ export function renderBand(facts: IncidentFacts, { sentences, withPeople, isAlon
   const { number } = incident;
   const [first] = notified;
   const began = members.length === 0 ? incident.startedAtMs : Math.min(...members.map(beganMsOf));
-  const told = first === undefined ? "nobody is notified yet" : `notified ${formatTime(first.atMs, nowMs)}`;
+  const told = first === undefined ? "nobody is notified yet" : `notified ${timeText(first.atMs, nowMs)}`;
   const who =
     summary.acknowledgedBy === null
-      ? `Nobody is on it${escalation === null ? "" : `; ${escalation.receiver} is called at ${formatTime(escalation.atMs, nowMs)}`}.`
+      ? `Nobody is on it${escalation === null ? "" : `; ${escalation.receiver} is called at ${timeText(escalation.atMs, nowMs)}`}.`
       : `Acknowledged${withPeople ? ` by ${summary.acknowledgedBy}` : ""}.`;
   const acts: Html[] = [];
   decidedQuestions(facts, {
@@ -39,7 +39,7 @@ export function renderBand(facts: IncidentFacts, { sentences, withPeople, isAlon
     <div class="asked">${renderQuestions(knownQuestions(facts))}</div>
     <div class="do">
       <div class="row">${acts.map((act) => html`${act} `)}</div>
-      <p>Began ${formatTime(began, nowMs)}, ${told}. ${who}</p>
+      <p>Began ${timeText(began, nowMs)}, ${told}. ${who}</p>
       <p><a href="/incidents/${number}">Open incident ${number}</a></p>
     </div>
   </section>`;

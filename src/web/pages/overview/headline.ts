@@ -1,6 +1,6 @@
 import { formatCount } from "../../../base/numbers.ts";
 import type { Severity } from "../../../contract/severity.ts";
-import { countOf, formatLengthInProse } from "../../parts/figures.ts";
+import { countOf, durationText } from "../../../words/numbers.ts";
 import type { Overview, OverviewRow } from "../../read/overview.ts";
 import { shownSeverities } from "../marks.ts";
 import { incidentSentences, isAlone, listSentence } from "../incidents/sentences.ts";
@@ -103,7 +103,7 @@ export function leftSentence({ gates, unjudged }: Overview["unfinished"]): strin
 function flatSentence({ rows, nowMs }: Overview): string[] {
   const since = rows.flatMap(({ sinceMs }) => sinceMs ?? []);
   if (since.length < rows.length) return [];
-  return [`Flat for ${formatLengthInProse(nowMs - Math.max(...since))}.`];
+  return [`Flat for ${durationText(nowMs - Math.max(...since))}.`];
 }
 
 /** Returns the title of the document. */

@@ -1,7 +1,7 @@
 import { formatCompactCount, formatCount, formatExpected, formatRatio } from "../../../base/numbers.ts";
 import { compareSeverity, type Severity } from "../../../contract/severity.ts";
 import type { HourSeries } from "../../../store/runs/hour-series.ts";
-import { countOf, formatLengthInProse, formatRatioCell } from "../../parts/figures.ts";
+import { formatRatioCell } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import { readWords, selectByWords, type WordSubject } from "../../parts/words.ts";
@@ -10,6 +10,7 @@ import { mark, severityWord, shownSeverities } from "../marks.ts";
 import { renderFilter, pageOf, renderPager, renderTable, withParams, type Column, type PageOf } from "../table.ts";
 import { countSeverities } from "./headline.ts";
 import { renderSpark } from "./spark.ts";
+import { countOf, durationText } from "../../../words/numbers.ts";
 
 const pageSize = 100;
 // So many members of each open incident are shown; the rest is on its page.
@@ -274,7 +275,7 @@ function renderRow(
   const late =
     lateMs === null
       ? nothing
-      : html`<span class="under nowrap">${mark("warn", "warn inline")} late ${formatLengthInProse(lateMs)}</span>`;
+      : html`<span class="under nowrap">${mark("warn", "warn inline")} late ${durationText(lateMs)}</span>`;
   return html`<tr id="org-${slug}" ${isHot ? html` class="bad"` : nothing}>
     <td class="sev">${severityWord(severity)}</td>
     <th scope="row">

@@ -1,0 +1,78 @@
+// How numbers, durations and instants are written in sentences. Pure: the browser runs the same code.
+
+import { formatCount, formatNumber, formatPercent } from "../base/numbers.ts";
+
+/** Joins a number to its unit: neither ever ends a line alone. */
+export const nbsp = "\u00a0";
+
+const dayMs = 86_400_000;
+const units = [
+  ["d", dayMs],
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1_000],
+] as const;
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/** One organization, 2,000 organizations. */
+export function countOf(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+/** A share (0–1) as `78 %`. */
+export function shareText(share: number): string {
+  return formatPercent(share).replace(" ", nbsp);
+}
+
+/** `24 h`. */
+export function hoursText(hours: number): string {
+  return `${formatNumber(hours)}${nbsp}h`;
+}
+
+/** Returns a length of time in its two largest units: `40 s`, `26 min`, `11 h 40 min`, `1 d 13 h`. Minutes go without seconds. */
+export function durationText(ms: number): string {
+  const at = units.findIndex(([, lengthMs]) => ms >= lengthMs);
+  const [unit, lengthMs] = units[at] ?? ["s", 1_000];
+  const first = `${Math.max(0, Math.floor(ms / lengthMs))}${nbsp}${unit}`;
+  const next = units[at + 1];
+  if (at === -1 || next === undefined || unit === "min") return first;
+  const rest = Math.floor((ms % lengthMs) / next[1]);
+  return rest === 0 ? first : `${first} ${rest}${nbsp}${next[0]}`;
+}
+
+/** `10 minutes`, begun ones whole, up to 90; then hours. */
+export function withinText(ms: number): string {
+  const minutes = Math.max(1, Math.ceil(ms / 60_000));
+  return minutes <= 90 ? countOf(minutes, "minute") : countOf(Math.ceil(minutes / 60), "hour");
+}
+
+const two = (value: number): string => String(value).padStart(2, "0");
+
+/** `12:00`, in UTC. */
+export function clockText(atMs: number): string {
+  const at = new Date(atMs);
+  return `${two(at.getUTCHours())}:${two(at.getUTCMinutes())}`;
+}
+
+/** `15 Jan`, in UTC. */
+export function dayText(atMs: number): string {
+  const at = new Date(atMs);
+  return `${at.getUTCDate()}${nbsp}${months[at.getUTCMonth()] ?? ""}`;
+}
+
+/** `15 Jan 12:00`, today only `12:00`, in UTC. */
+export function timeText(atMs: number, nowMs: number): string {
+  return isSameDay(atMs, nowMs) ? clockText(atMs) : `${dayText(atMs)} ${clockText(atMs)}`;
+}
+
+/** `15 Jan 12:00 UTC`, with the year when it is another than the reader's. */
+export function instantText(atMs: number, nowMs: number): string {
+  const year = new Date(atMs).getUTCFullYear();
+  const ofYear = year === new Date(nowMs).getUTCFullYear() ? "" : ` ${year}`;
+  return `${dayText(atMs)}${ofYear} ${clockText(atMs)}${nbsp}UTC`;
+}
+
+/** Returns whether both are in one day of UTC. */
+export function isSameDay(leftMs: number, rightMs: number): boolean {
+  return Math.floor(leftMs / dayMs) === Math.floor(rightMs / dayMs);
+}
