@@ -56,8 +56,6 @@ export async function acknowledgeIn(
     },
   };
   await parts.alerts.change(acknowledged);
-  const entry = { alertId, check, slug, kind, atMs: nowMs, severity };
-  await parts.alertHistory.append({ ...entry, event: "acknowledged", reason: "acknowledged" });
   if (comment !== null && incident === undefined)
     await keepComment(parts, { alertId, slug, author, text: comment, nowMs, act: "acknowledge" });
   const noted: ActEntry = {

@@ -185,9 +185,6 @@ class OpenBook implements IncidentBook {
     for (const { alert } of (await this.#members(number)).filter(isEnded)) {
       this.#unacknowledged.add(alert.id);
       await this.#parts.alerts.change({ ...alert, acknowledgement: null });
-      const { id: alertId, check, slug, kind, severity } = alert;
-      const entry = { alertId, check, slug, kind, atMs: this.#context.nowMs, severity };
-      await this.#parts.alertHistory.append({ ...entry, event: "unacknowledged", reason: "incident_worse" });
     }
   }
 

@@ -34,7 +34,7 @@ export interface Recorded {
 /** Makes runs durable, with everything that follows from each in the same transaction (CONTRACT 7). */
 export interface Recorder {
   /**
-   * Run, alert states, their history and the changes to notify of: all of it is stored, or none. Runs that ended together
+   * Run, alert states and the changes to notify of: all of it is stored, or none. Runs that ended together
    * are one commit; those that end during a commit go into the next one. On a store with a pause between commits so do those
    * that end in it, unless one of them changes its verdict or was asked for. While the store is busy or away it is tried again
    * for ten seconds, or until `signal` aborts. Answers for each run, in order, what came of it; does not reject.
@@ -349,7 +349,7 @@ const thresholdNames = ["windowHours", "baselineDays", "warnMultiplier", "failMu
 
 const noContext: SnapshotContext = { labels: {}, url: null };
 /** Nothing changes, and no alert is live. */
-const nothing: Transition = { live: [], gone: [], changes: [], history: [], decisions: [] };
+const nothing: Transition = { live: [], gone: [], changes: [], decisions: [] };
 /** Nothing changes; whether an alert is live is not known. */
 const unseen: Transition = { ...nothing };
 

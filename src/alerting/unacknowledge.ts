@@ -42,8 +42,6 @@ export async function unacknowledgeIn(
   const { check, slug, kind, severity } = alert;
   const open: AlertState = { ...alert, acknowledgement: null };
   await parts.alerts.change(open);
-  const entry = { alertId, check, slug, kind, atMs: nowMs, severity };
-  await parts.alertHistory.append({ ...entry, event: "unacknowledged", reason: "unacknowledged" });
   const detail = { check, kind, severity, ...facts };
   await parts.audit.append({ atMs: nowMs, actor: author, action: "unacknowledge", slug, subject: alertId, detail });
   const said = { by: author.name, comment: null };

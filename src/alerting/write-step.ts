@@ -29,13 +29,12 @@ export interface StepFacts {
 }
 
 /**
- * Writes the alerts as a step leaves them, what it means for the gate, their history, and the changes to notify of, in the
+ * Writes the alerts as a step leaves them, what it means for the gate, and the changes to notify of, in the
  * transaction of what it follows from.
  */
 export async function writeStep(parts: StoreParts, facts: StepFacts): Promise<void> {
   const { step, report, context, nowMs: atMs, readSample } = facts;
   await writeStates(parts, facts);
-  for (const entry of step.history) await parts.alertHistory.append(entry);
   for (const { event, alert, endsAtMs, reason } of step.changes) {
     const { id: alertId, check, slug, kind, severity } = alert;
     const sample = endsAtMs === null ? ((await readSample?.(parts, alert, report)) ?? []) : [];

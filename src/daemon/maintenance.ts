@@ -72,7 +72,6 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
       incidents.tidy({ beforeDay: Math.floor(nowMs / dayMs) - spikeDays, nowMs }),
     );
     await store.transaction(({ looks }) => looks.tidy());
-    await inSlices(() => store.alertHistory.prune(pastRetention));
     let crowdedOut = 0;
     await inSlices(async () => {
       const slice = await store.outbox.pruneDeadLetters({ ...pastRetention, mostBytes: mostDeadLetterBytes });

@@ -111,7 +111,6 @@ function stepsFor(slug: string): Step[] {
     step(null, "gate_releases", "release_id", ofSlug),
     step("alerts", "alerts", "id", checks),
     step("alerts", "ended_alerts", "id", checks),
-    step(null, "alert_history", "entry_id", checks),
     step(null, "alert_changes", "seq", ofSlug),
     step(null, "act_notices", "seq", ofSlug),
     step(null, "look_answers", "incident_number, number, ordinal", ofSlug),

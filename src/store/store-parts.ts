@@ -1,7 +1,6 @@
 import { createAuditStore } from "./acts/audit.ts";
 import { createOutsideActStore } from "./acts/outside-acts.ts";
 import { createSessionStore } from "./acts/sessions.ts";
-import { createAlertHistoryStore } from "./alerts/alert-history.ts";
 import { createAlertStore } from "./alerts/alerts.ts";
 import { createCommentStore } from "./alerts/comments.ts";
 import { createDeliveryStore } from "./alerts/deliveries.ts";
@@ -52,7 +51,6 @@ export function createParts(plain: PlainDb, { events = plain, createEvents }: Pa
       ...createReportTable(plain),
     },
     alerts: createAlertStore(db),
-    alertHistory: createAlertHistoryStore(db),
     incidents: createIncidentStore(db),
     looks: createLookStore(db),
     outbox: createOutboxStore(db),

@@ -2,7 +2,6 @@ import { CamelCasePlugin, type ColumnType, type Kysely } from "kysely";
 import type { AuditTables } from "./acts/audit.ts";
 import type { OutsideAct } from "./acts/outside-acts.ts";
 import type { SessionTables } from "./acts/sessions.ts";
-import type { AlertHistoryTables } from "./alerts/alert-history.ts";
 import type { AlertTables } from "./alerts/alerts.ts";
 import type { CommentTables } from "./alerts/comments.ts";
 import type { DeliveryTables } from "./alerts/deliveries.ts";
@@ -30,7 +29,6 @@ export interface Tables
     AuditTables,
     SessionTables,
     AlertTables,
-    AlertHistoryTables,
     CommentTables,
     DeliveryTables,
     GateTables,

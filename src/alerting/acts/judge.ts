@@ -51,7 +51,7 @@ export async function judgeIn(
   if (kept === null) throw new FlatlineError("not_found", "no alert has this id");
   const { alert, end } = kept;
   const { judgement: before, ...unjudged } = alert;
-  const { check, slug, kind, severity } = alert;
+  const { check, slug, severity } = alert;
   if (!isGateAlert(alert))
     throw new FlatlineError("invalid_data", `an alert of ${describeKind(alert)} is not judged: it questions no deaths`);
   if (alert.state === "pending")
@@ -65,8 +65,6 @@ export async function judgeIn(
   const { opened } = await changeGate(parts, { slug, settings, by, comment, nowMs }, async () => {
     await parts.judgements.append({ alertId, check, slug, atMs: nowMs, verdict, comment, by, note });
     await parts.alerts.change(judged);
-    const event = verdict === null ? "judgement_withdrawn" : "judged";
-    await parts.alertHistory.append({ alertId, check, slug, kind, atMs: nowMs, event, severity, reason });
   });
   if (comment !== null && incidentId === undefined)
     await keepComment(parts, { alertId, slug, author, text: comment, nowMs, act: "judgement" });

@@ -428,21 +428,6 @@ describe("transition", () => {
 
     expect(state.acknowledgement !== null).toBe(isKept);
   });
-
-  it("writes the history of what happened, and a wait once", () => {
-    const { steps } = live({ forMs: 10 * m, unknownAfter: 99 }, [
-      { at: 0, gives: "warn" },
-      { at: 5, gives: "warn" },
-      { at: 10, gives: "fail" },
-      { at: 15, gives: "ok" },
-    ]);
-
-    const history = steps.flatMap(({ history }) =>
-      history.map(({ event, atMs }) => `${(atMs - startMs) / m} ${event}`),
-    );
-
-    expect(history).toEqual(["0 pending", "10 firing", "15 resolved"]);
-  });
 });
 
 describe("removal", () => {

@@ -1,7 +1,6 @@
 import type { ErrorReport, ResultReport } from "../../contract/report.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
-import type { AlertHistoryEntry } from "../../store/alerts/alert-history.ts";
 import type { AlertFound, AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
 import type { ChangeEvent } from "../../store/alerts/notices.ts";
 import type { Reason } from "./reasons.ts";
@@ -51,8 +50,6 @@ export interface Transition {
   /** The alerts to remove: they have ended, or are forgotten before they fired. */
   readonly gone: readonly AlertState[];
   readonly changes: readonly TransitionChange[];
-  /** What is worth keeping in the history; `atMs` is the run's time. */
-  readonly history: readonly AlertHistoryEntry[];
   /** Why each alert is now as it is, changed or not. */
   readonly decisions: readonly { readonly alertId: string; readonly reason: Reason }[];
 }
@@ -64,7 +61,6 @@ interface Draft {
   readonly live: AlertState[];
   readonly gone: AlertState[];
   readonly changes: TransitionChange[];
-  readonly history: AlertHistoryEntry[];
   readonly decisions: { alertId: string; reason: Reason }[];
 }
 
@@ -74,7 +70,7 @@ interface Draft {
  * is its report's `startedAtMs`, as run-time.ts has it; where the wall clock went back, a wait begins again rather than lasting until it has caught up.
  */
 export function transition(input: TransitionInput): Transition {
-  const draft: Draft = { live: [], gone: [], changes: [], history: [], decisions: [] };
+  const draft: Draft = { live: [], gone: [], changes: [], decisions: [] };
   const { report } = input;
   const verdict = input.states.find(({ kind }) => kind === "verdict") ?? null;
   const unknown = input.states.find(({ kind }) => kind === "unknown") ?? null;
@@ -97,7 +93,7 @@ export function removal(
   reason: "organization_removed" | "check_removed",
   nowMs: number,
 ): Transition {
-  const draft: Draft = { live: [], gone: [], changes: [], history: [], decisions: [] };
+  const draft: Draft = { live: [], gone: [], changes: [], decisions: [] };
   end(draft, state, Math.max(nowMs, state.startsAtMs), reason);
   return draft;
 }
@@ -116,9 +112,9 @@ function takeNotOk(draft: Draft, input: TransitionInput, report: ResultRun, befo
           ...foundBy(report),
           ...earlierOnset(before.onset, report.onset),
         };
-  if (before?.state === "firing") return keepFiring(draft, report, alert, before);
-  if (isBaselineIncomplete(report, input.policy)) return wait(draft, report, alert, before, "baseline_incomplete");
-  if (runAtMs - alert.startsAtMs < input.policy.forMs) return wait(draft, report, alert, before, "for_running");
+  if (before?.state === "firing") return keepFiring(draft, alert, before);
+  if (isBaselineIncomplete(report, input.policy)) return keep(draft, alert, "baseline_incomplete");
+  if (runAtMs - alert.startsAtMs < input.policy.forMs) return keep(draft, alert, "for_running");
   fire(draft, report, alert, input.policy.forMs === 0 ? "not_ok" : "for_elapsed");
 }
 
@@ -131,22 +127,16 @@ function isBaselineIncomplete(
   return baselineCoverage < minBaselineCoverage || baselineDaysKnown < leastDaysKnown;
 }
 
-function keepFiring(draft: Draft, report: ResultRun, alert: AlertState, before: AlertState): void {
+function keepFiring(draft: Draft, alert: AlertState, before: AlertState): void {
   const order = compareSeverity(alert.severity, before.severity);
   if (order === 0) {
     const hasStopped = isStopped(alert) && !isStopped(before);
     const reason = hasStopped ? "excess_stopped" : "still_not_ok";
-    return keep(draft, { ...alert, reason }, reason);
+    return keep(draft, alert, reason);
   }
   const reason = order > 0 ? "severity_rose" : "severity_fell";
-  change(
-    draft,
-    order > 0 ? "escalated" : "deescalated",
-    { ...alert, acknowledgement: acknowledgementAfter(alert) },
-    before.severity,
-    report.startedAtMs,
-    reason,
-  );
+  const changed = { ...alert, acknowledgement: acknowledgementAfter(alert) };
+  change(draft, order > 0 ? "escalated" : "deescalated", changed, before.severity, reason);
 }
 
 function isStopped({ found }: AlertState): boolean {
@@ -165,7 +155,7 @@ function takeOk(draft: Draft, input: TransitionInput, report: ResultRun, before:
   if (keepFiringForMs === 0) return end(draft, before, runAtMs, "back_to_ok");
   const okSinceMs = Math.min(before.okSinceMs ?? runAtMs, runAtMs);
   if (runAtMs - okSinceMs >= keepFiringForMs) return end(draft, before, runAtMs, "keep_firing_for_elapsed");
-  keep(draft, { ...before, okSinceMs, reason: "keep_firing_for_running" }, "keep_firing_for_running");
+  keep(draft, { ...before, okSinceMs }, "keep_firing_for_running");
 }
 
 function countUnknown(draft: Draft, input: TransitionInput, report: ErrorRun, before: AlertState | null): void {
@@ -173,8 +163,8 @@ function countUnknown(draft: Draft, input: TransitionInput, report: ErrorRun, be
     before === null
       ? create(input, "unknown", report)
       : { ...before, unknownRuns: before.unknownRuns + 1, ...foundBy(report) };
-  if (alert.state === "firing") return keep(draft, { ...alert, reason: "still_unknown" }, "still_unknown");
-  if (alert.unknownRuns < input.policy.unknownAfter) return wait(draft, report, alert, before, "run_failed");
+  if (alert.state === "firing") return keep(draft, alert, "still_unknown");
+  if (alert.unknownRuns < input.policy.unknownAfter) return keep(draft, alert, "run_failed");
   fire(draft, report, alert, "unknown_after_reached");
 }
 
@@ -204,35 +194,15 @@ function create(input: TransitionInput, kind: AlertState["kind"], report: Transi
   };
 }
 
-function wait(
-  draft: Draft,
-  report: TransitionReport,
-  alert: AlertState,
-  before: AlertState | null,
-  reason: Reason,
-): void {
-  const waiting: AlertState = { ...alert, reason };
-  keep(draft, waiting, reason);
-  if (before?.reason !== reason) draft.history.push(historyEntry(waiting, "pending", report.startedAtMs, reason));
-}
-
 function fire(draft: Draft, report: TransitionReport, alert: AlertState, reason: Reason): void {
   const firing: AlertState = { ...alert, state: "firing", firingAtMs: report.startedAtMs };
-  change(draft, alert.kind === "unknown" ? "unknown" : "firing", firing, "ok", report.startedAtMs, reason);
+  change(draft, alert.kind === "unknown" ? "unknown" : "firing", firing, "ok", reason);
 }
 
-function change(
-  draft: Draft,
-  event: ChangeEvent,
-  alert: AlertState,
-  previousSeverity: Severity,
-  atMs: number,
-  reason: Reason,
-): void {
+function change(draft: Draft, event: ChangeEvent, alert: AlertState, previousSeverity: Severity, reason: Reason): void {
   const changed: AlertState = { ...alert, reason };
   keep(draft, changed, reason);
   draft.changes.push({ event, alert: changed, previousSeverity, endsAtMs: null, reason });
-  draft.history.push(historyEntry(changed, event, atMs, reason));
 }
 
 function end(draft: Draft, before: AlertState, runAtMs: number, reason: Reason): void {
@@ -241,20 +211,14 @@ function end(draft: Draft, before: AlertState, runAtMs: number, reason: Reason):
   const resolution = before.kind === "unknown" ? "recovered" : "resolved";
   draft.gone.push(ended);
   draft.decisions.push({ alertId: before.id, reason });
-  draft.history.push(historyEntry(ended, before.state === "firing" ? resolution : "cleared", endsAtMs, reason));
   if (before.state === "firing") {
     draft.changes.push({ event: resolution, alert: ended, previousSeverity: before.severity, endsAtMs, reason });
   }
 }
 
 function keep(draft: Draft, alert: AlertState, reason: Reason): void {
-  draft.live.push(alert);
+  draft.live.push({ ...alert, reason });
   draft.decisions.push({ alertId: alert.id, reason });
-}
-
-function historyEntry(alert: AlertState, event: string, atMs: number, reason: Reason): AlertHistoryEntry {
-  const { id, check, slug, kind, severity } = alert;
-  return { alertId: id, check, slug, kind, atMs, event, severity, reason };
 }
 
 function peakOf(report: TransitionReport): AlertPeak {

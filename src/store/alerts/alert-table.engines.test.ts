@@ -2,8 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
-import type { AlertHistoryEntry } from "./alert-history.ts";
-import type { Store } from "../store.ts";
 import type { AlertState, AlertStore } from "./alerts.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 
@@ -11,7 +9,6 @@ const nowMs = Date.UTC(2026, 5, 1);
 
 let opened: OpenedStore;
 let alerts: AlertStore;
-let alertHistory: Store["alertHistory"];
 
 function alert(id: string, over: Partial<AlertState> = {}): AlertState {
   const peak = { severity: "warn", currentCount: 30, atMs: nowMs } as const;
@@ -19,16 +16,10 @@ function alert(id: string, over: Partial<AlertState> = {}): AlertState {
   return firingAlert(id, nowMs, { slug: id, ...pending, ...over });
 }
 
-function entry(atMs: number, over: Partial<AlertHistoryEntry> = {}): AlertHistoryEntry {
-  const subject = { alertId: "a", check: "dead-asset-spike", slug: "acme", kind: "verdict" } as const;
-  return { ...subject, atMs, event: "firing", severity: "fail", reason: "held_for", ...over };
-}
-
 describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
   beforeEach(async () => {
     opened = await openTemporary(createVirtualClock({ startMs: nowMs }));
     alerts = opened.store.alerts;
-    alertHistory = opened.store.alertHistory;
   });
   afterEach(() => opened.close());
 
@@ -216,18 +207,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(
         new Set(judged.map(({ alert: { id }, end: over }) => `${id} ${over === null ? "live" : "ended"}`)),
       ).toEqual(new Set(["a live", "b ended"]));
-    });
-  });
-
-  describe("the history of alerts", () => {
-    it("is that of one check and organization from an instant on, the last entries of it, oldest first", async () => {
-      const entries = [entry(1), entry(2), entry(3), entry(3, { event: "resolved" })];
-      for (const one of [...entries, entry(4, { slug: "globex" }), entry(5, { check: "review-queue" })])
-        await alertHistory.append(one);
-
-      const query = { check: "dead-asset-spike", slug: "acme" } as const;
-      expect(await alertHistory.since({ ...query, fromMs: 2, limit: 9 })).toEqual(entries.slice(1));
-      expect(await alertHistory.since({ ...query, fromMs: 0, limit: 2 })).toEqual(entries.slice(2));
     });
   });
 });

@@ -2,7 +2,7 @@ import { sql, type Generated } from "kysely";
 
 import type { CheckName } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
-import { historyColumns, type AlertHistoryEntry } from "./alert-history.ts";
+import type { AlertKind } from "./alerts.ts";
 import { chunksOf, inChunks } from "../engine/chunks.ts";
 import type { Db, RowId } from "../tables.ts";
 
@@ -10,10 +10,17 @@ import type { Db, RowId } from "../tables.ts";
 export type ChangeEvent = "firing" | "escalated" | "deescalated" | "resolved" | "unknown" | "recovered";
 
 /** One change of an alert of which a receiver has yet to be notified; written with the alert's state. */
-export interface AlertChange extends AlertHistoryEntry {
+export interface AlertChange {
   /** Grows with every change of every alert. */
   readonly seq: number;
+  readonly alertId: string;
+  readonly check: CheckName;
+  readonly slug: string;
+  readonly kind: AlertKind;
+  readonly atMs: number;
   readonly event: ChangeEvent;
+  readonly severity: Severity;
+  readonly reason: string;
   /** Number of the alert's incident. */
   readonly incident: number;
 }
@@ -85,7 +92,18 @@ export interface NoticeTables {
   };
 }
 
-const changeColumns = ["seq", ...historyColumns, "incidentNumber as incident"] as const;
+const changeColumns = [
+  "seq",
+  "alertId",
+  "checkName as check",
+  "slug",
+  "kind",
+  "atMs",
+  "event",
+  "severity",
+  "reason",
+  "incidentNumber as incident",
+] as const;
 
 /** Creates the notices' part of the store over a connection or a transaction. */
 export function createNoticeStore(db: Db) {

@@ -62,7 +62,6 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     // Alerts, and what was done with them.
     alerts: mostLive,
     ended_alerts: fired,
-    alert_history: 2 * runs + sayings,
     alert_changes: 2 * runs + sayings,
     alert_sent: receivers * (mostLive + fired),
     alert_notified: receivers * fired,

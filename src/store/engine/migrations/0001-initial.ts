@@ -136,11 +136,6 @@ const alerts: readonly MigrationStatement[] = [
      author TEXT NOT NULL, note TEXT, text TEXT NOT NULL, act TEXT, incident_number INTEGER, alert_ids TEXT)`,
   `CREATE INDEX comments_by_alert ON comments (alert_id, comment_id)`,
   `CREATE INDEX comments_by_incident ON comments (incident_number) WHERE incident_number IS NOT NULL`,
-  `CREATE TABLE alert_history (
-     entry_id INTEGER PRIMARY KEY, alert_id TEXT NOT NULL, check_name TEXT NOT NULL, slug TEXT NOT NULL,
-     kind TEXT NOT NULL, at_ms INTEGER NOT NULL, event TEXT NOT NULL, severity TEXT NOT NULL, reason TEXT NOT NULL)`,
-  `CREATE INDEX alert_history_by_check ON alert_history (check_name, slug, at_ms)`,
-  `CREATE INDEX alert_history_by_time ON alert_history (at_ms)`,
 
   // seq is the order of notifications, which is kept per receiver and alert. recipient: one of the receiver's recipients, or
   // empty. The payload is last: SQLite reads through it to get at a column behind it.
