@@ -75,6 +75,8 @@ export interface AlertingSettings {
   gateOf(slug: string): GatePolicy;
   /** Whether the configuration says anything of gates. */
   readonly isGateConfigured: boolean;
+  /** Those that held until a reload replaced them; absent: there was none. */
+  readonly before?: { readonly settings: Pick<AlertingSettings, "receivers" | "targetOf">; readonly untilMs: number };
 }
 
 /** Returns why the settings name this check no more; null: they do. The organization may still be there. */

@@ -36,6 +36,7 @@ export const reasonMeanings = {
   released_by_end: "the gate that it held is open: it is over",
   released_by_configuration: "the gate that it held is open: the configuration was changed",
   repeat_interval: "it still fires, and `repeatInterval` has elapsed since the last notification",
+  not_delivered: "it still fires, and the message that told of it was given up",
   silence_ended: "a silence held it back, and it fires still, or with another severity",
   min_severity_reached: "it fired before, and has reached the receiver's `minSeverity` only now",
   receiver_added: "it fires, and a changed configuration sends it to this receiver only now",

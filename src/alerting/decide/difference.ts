@@ -1,0 +1,136 @@
+import { minuteMs } from "../../base/time.ts";
+import { compareSeverity, type Severity } from "../../contract/severity.ts";
+import type { AlertEnd, AlertState } from "../../store/alerts/alerts.ts";
+import type { QueuedAlert } from "../../store/alerts/queued.ts";
+import type { NoticeEvent } from "../notify/notification.ts";
+import type { AlertingSettings, AlertTarget, ReceiverRoute } from "../settings.ts";
+import type { Reason } from "./reasons.ts";
+import { routedAfterMs, wants } from "./routing.ts";
+
+/** An alert that fires, or has ended and whose end a receiver may still have to be told. */
+export interface HeldAlert {
+  readonly alert: AlertState;
+  /** null: it fires. */
+  readonly end: AlertEnd | null;
+  /** null: it is no longer configured. */
+  readonly target: AlertTarget | null;
+  readonly isSilenced: boolean;
+  readonly wasSilencedAt: (atMs: number) => boolean;
+}
+
+export type DueSettings = Pick<AlertingSettings, "groupWaitMs" | "groupIntervalMs" | "receivers" | "before">;
+
+export interface Now {
+  readonly nowMs: number;
+  /** Since when the clock goes forward, as far as is known: an instant after `nowMs` counts as this one. */
+  readonly forwardSinceMs: number;
+}
+
+/** One entry of a notification. */
+export interface DueNotice {
+  readonly alertId: string;
+  readonly event: NoticeEvent;
+  readonly severity: Severity;
+  readonly previousSeverity: Severity;
+  readonly reason: Reason;
+}
+
+/** Alerts that a receiver could not be told of are due again no sooner. */
+const leastAgainMs = 5 * minuteMs;
+
+/** The difference between what holds of an alert and what was queued of it for a receiver. */
+export type Difference =
+  /** It is not of the receiver's part. */
+  | { readonly kind: "none" }
+  /** The receiver wants no word of its end. */
+  | { readonly kind: "over" }
+  /** It waits for the end of a silence, or for who has taken it on; of those that are told at once, and silenced, `isOpen`. */
+  | { readonly kind: "held"; readonly isOpen: boolean }
+  | { readonly kind: "escalates"; readonly atMs: number }
+  /** It was queued as it is. */
+  | { readonly kind: "same"; readonly repeatMs: number | null }
+  | {
+      readonly kind: "begins" | "changes" | "ends";
+      readonly notice: DueNotice;
+      readonly sinceMs: number;
+      /** What told of it was given up: it is due then; null: it is due with its group. */
+      readonly againAtMs: number | null;
+    };
+
+export interface Context {
+  readonly route: ReceiverRoute;
+  readonly settings: DueSettings;
+  readonly now: Now;
+}
+
+export function differenceOf(
+  held: HeldAlert,
+  row: QueuedAlert | null,
+  isEscalated: boolean,
+  { route, settings, now }: Context,
+): Difference {
+  const { alert, end, target, isSilenced, wasSilencedAt } = held;
+  const { id: alertId, severity, changed } = alert;
+  const told = row?.severity ?? null;
+  if (row?.isEnded === true) return { kind: "none" };
+  const notice = (event: NoticeEvent, reason: string): DueNotice => ({
+    alertId,
+    event,
+    severity,
+    previousSeverity: told ?? "ok",
+    reason: (row?.notDeliveredAtMs ?? null) === null || end !== null ? (reason as Reason) : "not_delivered",
+  });
+  if (end !== null) {
+    if (told === null) return { kind: "none" };
+    if (!route.sendResolved) return { kind: "over" };
+    const event = alert.kind === "unknown" ? "recovered" : "resolved";
+    return { kind: "ends", notice: notice(event, alert.reason), sinceMs: end.storedAtMs ?? end.atMs, againAtMs: null };
+  }
+  const afterMs = routedAfterMs(alert, target, route);
+  const isWanted = afterMs !== null && wants(route, severity);
+  if (told === null && !isWanted) return { kind: "none" };
+  const isTaken = alert.acknowledgement !== null || alert.judgement !== undefined;
+  const repeatMs = target?.policy.repeatIntervalMs ?? 0;
+  const againMs = Math.max(repeatMs, leastAgainMs);
+  const againAtMs = (row?.notDeliveredAtMs ?? null) === null ? null : endOf(row?.notDeliveredAtMs ?? 0, againMs, now);
+  const changedAtMs = changed?.atMs ?? alert.firingAtMs ?? alert.startsAtMs;
+  if (told === null && (afterMs ?? 0) > 0 && againAtMs === null) {
+    if (isSilenced || isTaken) return { kind: "held", isOpen: false };
+    if (!isEscalated)
+      return { kind: "escalates", atMs: endOf(alert.firingAtMs ?? alert.startsAtMs, afterMs ?? 0, now) };
+  }
+  if (isSilenced) return { kind: "held", isOpen: true };
+  if (told === null) {
+    const event = alert.kind === "unknown" ? "unknown" : "firing";
+    const isReached = route.minSeverity === "fail" && changed !== undefined && changed.atMs > changed.firedAtMs;
+    const sinceMs = isReached ? changedAtMs : (changed?.firedAtMs ?? changedAtMs);
+    const reason = wasSilencedAt(sinceMs)
+      ? "silence_ended"
+      : isAdded(alert, route, settings, sinceMs)
+        ? "receiver_added"
+        : isReached
+          ? "min_severity_reached"
+          : (changed?.firedReason ?? alert.reason);
+    return { kind: "begins", notice: notice(event, reason), sinceMs, againAtMs };
+  }
+  // Below what it wants it is still open for the receiver, but "still fail" would be wrong, and of less it wants no word.
+  if (!isWanted) return { kind: "same", repeatMs: null };
+  if (severity === told) return { kind: "same", repeatMs: isTaken || repeatMs === 0 ? null : repeatMs };
+  const isWorse = compareSeverity(severity, told) > 0;
+  const reason = wasSilencedAt(changedAtMs) ? "silence_ended" : isWorse ? "severity_rose" : "severity_fell";
+  const event = isWorse ? "escalated" : "deescalated";
+  return { kind: "changes", notice: notice(event, reason), sinceMs: changedAtMs, againAtMs };
+}
+
+/** Returns whether the settings before the last reload did not send it to this receiver. */
+function isAdded(alert: AlertState, route: ReceiverRoute, { before }: DueSettings, sinceMs: number): boolean {
+  if (before === undefined || sinceMs > before.untilMs) return false;
+  const was = before.settings.receivers.find(({ name }) => name === route.name);
+  if (was === undefined || !wants(was, alert.severity)) return true;
+  return routedAfterMs(alert, before.settings.targetOf(alert.check, alert.slug), was) === null;
+}
+
+/** Returns when a wait that began at `fromMs` is over; where the clock was set back behind it, it begins again. */
+export function endOf(fromMs: number, lengthMs: number, { nowMs, forwardSinceMs }: Now): number {
+  return (fromMs > nowMs ? Math.min(forwardSinceMs, nowMs) : fromMs) + lengthMs;
+}

@@ -1,0 +1,38 @@
+import { compareSeverity, type Severity } from "../../contract/severity.ts";
+import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { AlertingSettings, AlertTarget, ReceiverRoute } from "../settings.ts";
+import { matches } from "./matching.ts";
+
+/** Returns how long after it fires `route` is told of an alert of this target; 0: at once, null: never. */
+export function routedAfterMs(
+  { check, slug }: Pick<AlertState, "check" | "slug">,
+  target: AlertTarget | null,
+  route: ReceiverRoute,
+): number | null {
+  const routed = target?.receivers.find(({ name }) => name === route.name);
+  if (target === null || routed === undefined) return null;
+  return route.match === null || matches(route.match, { check, slug, labels: target.labels }) ? routed.afterMs : null;
+}
+
+/** Returns whether a receiver with this route wants to hear of that severity. */
+export function wants(route: ReceiverRoute, severity: Severity): boolean {
+  if (severity === "unknown") return route.sendUnknown;
+  return compareSeverity(severity, route.minSeverity) >= 0;
+}
+
+/**
+ * Returns whether the receiver gets alerts like this one, at its worst; by escalation, or of what is no longer checked, whether it
+ * was told of it.
+ */
+export function isRouted(
+  settings: Pick<AlertingSettings, "targetOf">,
+  route: ReceiverRoute,
+  alert: Pick<AlertState, "check" | "slug" | "peak">,
+  isTold: () => boolean,
+): boolean {
+  const target = settings.targetOf(alert.check, alert.slug);
+  if (target === null) return isTold();
+  const afterMs = routedAfterMs(alert, target, route);
+  if (afterMs === null || !wants(route, alert.peak.severity)) return false;
+  return afterMs === 0 || isTold();
+}
