@@ -4,6 +4,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
 import { acceptedEncoding } from "./assets.ts";
+import { belowBasePath } from "./base-path.ts";
 
 /** The pages' own Content-Security-Policy: everything from here, nothing inline, no framing. */
 export const pagePolicy = [
@@ -30,8 +31,9 @@ export interface PackedText {
   readonly body: string | Buffer;
 }
 
-/** Compresses a text when the client takes it. */
-export async function packText(request: FastifyRequest, text: string): Promise<PackedText> {
+/** Leads the addresses of a markup below the path of `externalUrl`, and compresses it when the client takes it. */
+export async function packText(request: FastifyRequest, markup: string): Promise<PackedText> {
+  const text = belowBasePath(request.basePath, markup);
   const encoding = acceptedEncoding(request);
   if (encoding === null || text.length < leastBytes) return { encoding: null, body: text };
   const plain = Buffer.from(text);

@@ -33,6 +33,7 @@ import { addStatusRoute } from "./api/status-routes.ts";
 import { addReportRoutes } from "./api/report-routes.ts";
 import { addOperatorRoutes } from "./api/operator-routes.ts";
 import { addPageAssets } from "./assets.ts";
+import { addBasePath, basePathOf, withoutBasePath } from "./base-path.ts";
 import { boundAnswers, createConnections } from "./connections.ts";
 import { addDocsPages } from "./pages/docs.ts";
 import type { PageReading } from "./read/page.ts";
@@ -288,7 +289,7 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
   const withBodies = { ...options, bodies };
   const server: FastifyInstance = fastify({
     logger: false,
-    rewriteUrl: (request) => decodableUrl(request.url ?? "/"),
+    rewriteUrl: (request) => decodableUrl(withoutBasePath(basePathOf(access().externalUrl), request.url ?? "/")),
     // `request.ip` is the last address of X-Forwarded-For that is none of the proxy's (CONTRACT 13).
     trustProxy: (address) => comesFrom(address, access().trustedProxy?.from ?? noProxy),
     routerOptions: { maxParamLength },
@@ -315,6 +316,7 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
     reply.headers(securityHeaders);
     done();
   });
+  addBasePath(server, () => access().externalUrl);
   boundAnswers(server, connections);
   sessions.addTo(server);
   refuseOtherMethods(server, maxParamLength);

@@ -54,7 +54,11 @@ const alertingSchema = section({
   sample: wholeNumber({ min: 0, max: 100 })
     .default(10)
     .describe("How many dead assets the notification of a spike over stored events names."),
-  externalUrl: httpUrl().optional().describe("Where people reach flatline; links in notifications begin with it."),
+  externalUrl: httpUrl()
+    .optional()
+    .describe(
+      "Where people reach flatline; links in notifications begin with it, and those of the page with its path.",
+    ),
 })
   .prefault({})
   .describe("How notifications are grouped.");

@@ -7,6 +7,7 @@ import type { Action } from "../../contract/actor.ts";
 import type { AuditAct } from "../../store/acts/audit.ts";
 import type { StoredSession, TokenClaim } from "../../store/acts/sessions.ts";
 import type { Store } from "../../store/store.ts";
+import { basePathOf } from "../base-path.ts";
 import { isHostOf } from "./own-page.ts";
 import type { AccessSettings, TokenAccess } from "./settings.ts";
 import { createTokenProofs } from "./token-proof.ts";
@@ -125,7 +126,7 @@ export function createSessions({ sessions, clock, access, onError }: SessionsOpt
     const url = externalUrl === null ? null : URL.parse(externalUrl);
     const parts = [
       `${cookieNameOf(headers.host)}=${key}`,
-      "Path=/",
+      pathOfCookie(externalUrl),
       ...(isRemembered ? [`Max-Age=${Math.floor(sessionTtlMs / 1_000)}`] : []),
       "HttpOnly",
       "SameSite=Lax",
@@ -179,7 +180,8 @@ export function createSessions({ sessions, clock, access, onError }: SessionsOpt
     /** Ends the session of the request, if there is one, and takes the cookie from the browser. */
     signOut: async ({ session, headers }: FastifyRequest, reply: FastifyReply): Promise<void> => {
       if (session !== null) await sessions.end(session.stored, clock.nowMs());
-      void reply.header("set-cookie", `${cookieNameOf(headers.host)}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax`);
+      const path = pathOfCookie(access().externalUrl);
+      void reply.header("set-cookie", `${cookieNameOf(headers.host)}=; ${path}; Max-Age=0; HttpOnly; SameSite=Lax`);
     },
   };
 }
@@ -189,6 +191,9 @@ function cookieNameOf(host = ""): string {
   const [, port] = /:(\d{1,5})$/.exec(host) ?? [];
   return port === undefined || ["80", "443"].includes(port) ? "flatline_session" : `flatline_session_${port}`;
 }
+
+/** Of two flatlines below two paths of one host each has its own. */
+const pathOfCookie = (externalUrl: string | null): string => `Path=${basePathOf(externalUrl) || "/"}`;
 
 /** The key in a `Cookie` header; null: none, or several, of which one may be another site's. */
 function keyOf({ headers }: FastifyRequest): string | null {

@@ -36,7 +36,7 @@ export function startLive(): void {
 
   function open(): void {
     source?.close();
-    const next = new EventSource(`/events?since=${madeAtMs()}`);
+    const next = new EventSource(new URL(`../events?since=${madeAtMs()}`, import.meta.url));
     source = next;
     next.addEventListener("hello", (event) => {
       heard(Number(event.data));
@@ -86,7 +86,7 @@ export function startLive(): void {
     const severity = part("main")?.dataset["severity"];
     const icon = part<HTMLLinkElement>("favicon");
     if (severity !== undefined && icon !== null && !icon.href.endsWith(`/${severity}.svg`))
-      icon.href = `/assets/${severity}.svg`;
+      icon.href = new URL(`${severity}.svg`, icon.href).href;
     sayHeadline();
   });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { FlatlineError } from "../../base/errors.ts";
-import { ask, basic, bearer, nobody, useWebs } from "../../../test/support/web-harness.ts";
+import { ask, basic, bearer, nobody, token, useWebs } from "../../../test/support/web-harness.ts";
 
 const start = useWebs();
 const asBrowser = { accept: "text/html" };
@@ -93,6 +93,64 @@ describe("the operator's pages", () => {
     expect(html).toContain("&#60;b&#62;acme");
     expect(html).toContain("HTTP 410 &#60;i&#62;");
     expect(html).toContain('value="n1"');
+  });
+});
+
+describe.each([
+  ["takes away", ""],
+  ["leaves", "/flatline"],
+])("below a path that the proxy %s", (_does, sent) => {
+  it("each page, form, redirect, asset and cookie leads below it", async () => {
+    const web = await start();
+    web.world.access = { ...web.world.access, publicRead: false, externalUrl: "https://ops.example.com/flatline/" };
+    const asked = { ...asBrowser, "sec-fetch-site": "same-origin", referer: `${web.url}/flatline/silences?sort=end` };
+    const get = (path: string, headers: object = bearer) =>
+      fetch(web.url + sent + path, { redirect: "manual", headers: { ...asked, ...headers } });
+    const post = (path: string, fields: Record<string, string>) =>
+      fetch(web.url + sent + path, {
+        method: "POST",
+        redirect: "manual",
+        headers: asked,
+        body: new URLSearchParams(fields),
+      });
+
+    const led = await Promise.all([
+      get("/silences", {}),
+      get("/", {}),
+      post("/silences/new", {}),
+      post("/sign-out", {}),
+    ]);
+    const own = "/flatline/silences?sort=end";
+    const signedIn = await post("/sign-in", { token, name: "dana", next: own });
+    const part = await get("/silences", { "hx-request": "true" });
+
+    expect(led.map(({ headers }) => headers.get("location"))).toEqual([
+      "/flatline/sign-in?next=%2Fsilences",
+      "/flatline/sign-in",
+      "/flatline/sign-in?next=%2Fsilences%3Fsort%3Dend",
+      "/flatline/",
+    ]);
+    expect(signedIn.headers.get("location")).toBe(own);
+    expect(signedIn.headers.get("set-cookie")).toContain("; Path=/flatline; ");
+    expect(part.headers.get("hx-redirect")).toBe("/flatline/sign-in?next=%2Fsilences");
+    for (const page of [
+      "/",
+      "/incidents",
+      "/silences",
+      "/silences/new",
+      "/receivers",
+      "/docs",
+      "/sign-in",
+      "/nothing",
+    ]) {
+      const text = await (await get(page)).text();
+      const addresses = [...text.matchAll(/(?:href|src|action|hx-\w+)="(\/[^"]*)"/g)].map(
+        ([, address = ""]) => address,
+      );
+      expect(addresses.filter((address) => !address.startsWith("/flatline/"))).toEqual([]);
+      const asset = addresses.find((address) => address.endsWith(".css"));
+      expect((await get(asset?.slice("/flatline".length) ?? "")).status).toBe(200);
+    }
   });
 });
 

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 
 import type { Refusal } from "../access/admission.ts";
 import type { AccessSettings } from "../access/settings.ts";
+import { withoutBasePath } from "../base-path.ts";
 import { signInPath } from "./next.ts";
 
 /** Returns whether the request is from a browser. */
@@ -28,7 +29,7 @@ export function leadToSignIn(request: FastifyRequest, reply: FastifyReply): Fast
 }
 
 /** The page that a form stands on, by its referrer, which `same-origin` lets through. */
-function pageOfForm({ headers }: FastifyRequest): string {
+function pageOfForm({ headers, basePath }: FastifyRequest): string {
   const url = URL.parse(headers.referer ?? "");
-  return url !== null && url.host === headers.host ? `${url.pathname}${url.search}` : "/";
+  return url !== null && url.host === headers.host ? withoutBasePath(basePath, `${url.pathname}${url.search}`) : "/";
 }
