@@ -31,7 +31,7 @@ import { openIngest } from "./ingest.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { createUnwatched } from "../web/read/unwatched.ts";
 import { openParts, type PartsDeps } from "./parts.ts";
-import { createPublisher } from "./publisher.ts";
+import { createChanges } from "./changes.ts";
 import { createReloading } from "./applied/reloading.ts";
 import { createRuntime } from "./runtime.ts";
 import { requireStore } from "./store-watch.ts";
@@ -92,7 +92,7 @@ export async function startApp(
     nodeVersion: deps.nodeVersion,
     withProcess: deps.withProcessMetrics ?? true,
   });
-  const publisher = createPublisher();
+  const changes = createChanges(clock);
   // Rows that are written to a deleted or replaced file are lost with this process.
   stop.doors.add("file of the store", () => requireStore(store), { stores: true });
   const board = new Board();
@@ -129,7 +129,7 @@ export async function startApp(
     metrics,
     receivers: runtime.current().receivers,
     resend: (receiver) => notifier.resend(receiver),
-    onAnswered: () => publisher.publish(),
+    onAnswered: () => changes.changed(),
   });
   const notices = createNotifierLoop({ notifier, clock, logger, settings });
   const checking = createChecking({
@@ -143,10 +143,10 @@ export async function startApp(
     settings,
     metrics,
     hours,
-    publisher,
+    changes,
     onChange: () => {
       notices.changed();
-      publisher.publish();
+      changes.changed();
     },
     onChangedElsewhere: () => [notices, outbox].forEach((loop) => loop.wake()),
     writer,
@@ -154,7 +154,7 @@ export async function startApp(
   const { recorder, scheduler, states, fleet } = checking;
   const wake = (): void => {
     notices.wake();
-    publisher.publish();
+    changes.acted();
   };
   const silences = createSilenceBook({ store, clock, logger, newId, settings, onChange: wake });
   const ingest = config.source.holdsEvents ? openIngest(config, deps, metrics) : null;
@@ -177,7 +177,7 @@ export async function startApp(
     hours.forget();
     notices.wake();
     heartbeat.wake();
-    publisher.publish();
+    changes.acted();
   }
 
   const reloading = createReloading({
@@ -243,11 +243,14 @@ export async function startApp(
       reload,
       onAct: wake,
       newId,
-      onOutboxChanged: () => outbox.wake(),
-      publish: () => publisher.publish(),
+      onOutboxChanged: () => {
+        outbox.wake();
+        changes.acted();
+      },
+      publish: () => changes.acted(),
+      version: () => changes.version(),
       page: {
         hours,
-        subscribe: (listener) => publisher.subscribe(listener),
         reloads: () => reloading.reloads(),
       },
     }),
@@ -311,7 +314,7 @@ export async function startApp(
       organizations: config.organizations,
       onFilled: (slug) => {
         hours.forget(slug);
-        publisher.publish();
+        changes.changed();
       },
     });
     stop.work.add("past of the organizations", () => filling.stop());

@@ -12,7 +12,7 @@ import { createCheckStates } from "./check-states.ts";
 import { createFleetView, type FleetView } from "./fleet-view.ts";
 import { createFold } from "./fold.ts";
 import type { HourBook } from "./hour-book.ts";
-import type { Publisher } from "./publisher.ts";
+import type { Changes } from "./changes.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Writer } from "../store/writer.ts";
 
@@ -38,7 +38,7 @@ export interface CheckingOptions extends Pick<
   readonly runtime: Runtime;
   readonly metrics: AppMetrics;
   readonly hours: HourBook;
-  readonly publisher: Publisher;
+  readonly changes: Changes;
   readonly writer: Writer;
   /** Called when another process has changed the store's file. */
   readonly onChangedElsewhere: () => void;
@@ -53,7 +53,7 @@ export function createChecking(options: CheckingOptions): Checking {
       scheduler.restart();
       options.hours.forget();
       fleet.showAll();
-      options.publisher.publish();
+      options.changes.changed();
     },
   });
   const stopping = new AbortController();

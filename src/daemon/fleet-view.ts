@@ -9,7 +9,7 @@ import type { CheckKey } from "../store/runs/check-state.ts";
 import type { Store } from "../store/store.ts";
 import { createFirstRound } from "./first-round.ts";
 import type { HourBook } from "./hour-book.ts";
-import type { Publisher } from "./publisher.ts";
+import type { Changes } from "./changes.ts";
 import { createStoreWatch } from "./store-watch.ts";
 
 /** The checks of the whole fleet as metrics and pages show them; and whether the store is there. */
@@ -38,7 +38,7 @@ export interface FleetViewOptions {
   readonly logger: Logger;
   readonly metrics: Pick<AppMetrics, "checks" | "checkRan">;
   readonly hours: HourBook;
-  readonly publisher: Publisher;
+  readonly changes: Changes;
   /** Called when another process has changed the store's file. */
   readonly onChangedElsewhere: () => void;
 }
@@ -50,11 +50,11 @@ const settledMs = 30 * secondMs;
 
 /** Creates a view that shows nothing before `showAll`. */
 export function createFleetView(options: FleetViewOptions): FleetView {
-  const { states, clock, metrics, hours, publisher } = options;
+  const { states, clock, metrics, hours, changes } = options;
   const watch = createStoreWatch({
     ...options,
     onLook: look,
-    onProblem: () => publisher.publish(),
+    onProblem: () => changes.changed(),
     onChanged: options.onChangedElsewhere,
   });
   const firstRound = createFirstRound(options);
@@ -71,7 +71,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
       if (!firstRound.isOver() && states.of(state.check, state.slug) !== null) firstRound.note(state);
       hours.note(state);
     }
-    if (changed.length > 0) publisher.publish();
+    if (changed.length > 0) changes.ran();
   }
 
   function showNoted(): void {
@@ -95,7 +95,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
       if (watch.awayForMs() >= bearableMs) showOverdue();
     } else if (overdue.size > 0) {
       showAll();
-      publisher.publish();
+      changes.changed();
     }
   }
 

@@ -29,7 +29,10 @@ import { createFleetGauges } from "./fleet-gauges.ts";
 import type { FleetView } from "./fleet-view.ts";
 import type { Applied, Runtime } from "./runtime.ts";
 
-export interface WebPartsOptions extends Pick<Running, "look" | "newId" | "onAct" | "onOutboxChanged" | "publish"> {
+export interface WebPartsOptions extends Pick<
+  Running,
+  "look" | "newId" | "onAct" | "onOutboxChanged" | "publish" | "version"
+> {
   readonly store: Store;
   readonly states: RunningChecks;
   readonly runtime: Runtime;
@@ -76,10 +79,14 @@ export function createWebParts(options: WebPartsOptions): WebParts {
     },
     holdsEvents: () => current().config.source.holdsEvents,
     receivers: () => current().receivers,
-    runNow: (check, slug) => {
+    runNow: async (check, slug) => {
       // A person wants an answer now, and may know that the service answers again.
       current().checkDeps.source.endPause?.(slug);
-      return scheduler.runNow(check, slug, clock.timeout(current().runTimeoutMs + runNowMarginMs));
+      try {
+        return await scheduler.runNow(check, slug, clock.timeout(current().runTimeoutMs + runNowMarginMs));
+      } finally {
+        options.publish();
+      }
     },
     thresholdsOf: (slug) => {
       const target = current().targetByKey.get(checkKey({ check: "dead-asset-spike", slug }));

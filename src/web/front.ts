@@ -20,9 +20,7 @@ export interface WebTimeouts {
 
 /** How many connections may be open at once, and what may wait on them. */
 export interface ConnectionLimits {
-  /** Streams of the page. */
-  readonly streams: number;
-  /** In all, streams included: beyond that the one that has waited the longest without a whole request is ended. */
+  /** Beyond that the one that has waited the longest without a whole request is ended. */
   readonly connections: number;
   /** Bytes of answers that wait to be sent, on all connections together [64 MiB]. */
   readonly answerBytes?: number;

@@ -61,7 +61,6 @@ import { addIncidentPages } from "./pages/incidents/routes.ts";
 import { addOrganizationPages } from "./pages/organization/routes.ts";
 import { addOverviewPage } from "./pages/overview/routes.ts";
 import { addLinkRoutes } from "./pages/link-routes.ts";
-import { addLiveRoute } from "./pages/live.ts";
 import { addOperatorPages } from "./pages/operator/routes.ts";
 import { renderSheet } from "./pages/sheet.ts";
 import { addMissingPage, addThemeRoute, createSite, themeOf } from "./pages/site.ts";
@@ -110,7 +109,7 @@ export interface WebOptions {
   readonly running: Running;
   /** Registered under /api/v2, with their own authentication and their own 404; they hold bodies of the same budget. */
   readonly plugins?: (bodies: ByteBudget) => readonly FastifyPluginAsync[];
-  /** [100 streams, 4,096 connections] */
+  /** [4,096 connections] */
   readonly limits?: ConnectionLimits;
   /** [defaultWebTimeouts] */
   readonly timeouts?: WebTimeouts;
@@ -139,7 +138,7 @@ export const defaultWebTimeouts: WebTimeouts = {
   checkMs: 2 * secondMs,
 };
 
-const defaultLimits: ConnectionLimits = { streams: 100, connections: 4_096 };
+const defaultLimits: ConnectionLimits = { connections: 4_096 };
 
 const mebibyte = 1_024 * 1_024;
 // All bodies that are being received or dealt with, in a container of 1 GiB: two posts of events of the largest kind.
@@ -366,14 +365,6 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
   void server.register(async (scope) => addOrganizationPages(scope, withPages));
   void server.register(async (scope) => addStatusRoute(scope, access, withPages));
   void server.register(async (scope) => addOverviewPage(scope, { ...withPages, past: options.page }));
-  void server.register(async (scope) =>
-    addLiveRoute(scope, access, {
-      clock: options.clock,
-      mostReaders: limits.streams,
-      costMs: () => site.costMs(),
-      subscribe: (listener) => options.page.subscribe(listener),
-    }),
-  );
   for (const plugin of plugins?.(bodies) ?? []) void server.register(plugin, { prefix: "/api/v2" });
   return server;
 }

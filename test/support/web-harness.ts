@@ -81,8 +81,8 @@ export interface WebWorld {
   outbox: OutboxEntry[];
   /** How often all of it was read. */
   outboxReads: number;
-  /** Those who are called when what the page shows has changed. */
-  subscribers: Set<() => void>;
+  /** Of what pages show. */
+  version: number;
   unwatched: UnwatchedSlug[];
   /** By alert. */
   assets: Map<string, DeadAssets>;
@@ -149,6 +149,7 @@ function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["r
     receivers: () => [],
     runNow: () => neverAsked("scheduler"),
     publish: () => undefined,
+    version: () => String(world.version),
     onOutboxChanged: () => undefined,
     source: () => "embedded",
     holdsEvents: () => true,
@@ -201,7 +202,7 @@ export async function startWeb(
     outbox: [],
     outboxReads: 0,
     storeError: null,
-    subscribers: new Set(),
+    version: 0,
     unwatched: [],
     assets: new Map(),
     logged: [],
@@ -409,10 +410,6 @@ export async function startWeb(
         appliedAtMs: harnessNowMs,
         lastReload: null,
       }),
-      subscribe: (listener) => {
-        world.subscribers.add(listener);
-        return () => world.subscribers.delete(listener);
-      },
     },
     ...options,
   });

@@ -121,23 +121,3 @@ function credentialsOf(header: string, mayBeBasic: boolean): string | null {
   const colon = plain.indexOf(":");
   return colon === -1 ? null : plain.slice(colon + 1);
 }
-
-/** Returns whether both let in the same readers. */
-export function isSameAccess(left: AccessSettings, right: AccessSettings): boolean {
-  return (
-    left.publicRead === right.publicRead &&
-    JSON.stringify(left.trustedProxy) === JSON.stringify(right.trustedProxy) &&
-    left.tokens.length === right.tokens.length &&
-    left.tokens.every((token, index) => isSameToken(token, right.tokens[index]))
-  );
-}
-
-function isSameToken(left: TokenAccess, right: TokenAccess | undefined): boolean {
-  return (
-    right !== undefined &&
-    left.name === right.name &&
-    left.secret.equals(right.secret.reveal()) &&
-    [...left.rights].join() === [...right.rights].join() &&
-    JSON.stringify(left.slugs) === JSON.stringify(right.slugs)
-  );
-}

@@ -92,6 +92,8 @@ const touchesPerTtl = 10;
 /** Creates the sessions of one server. */
 export function createSessions({ sessions, clock, access, onError }: SessionsOptions) {
   const proofs = createTokenProofs();
+  /** Those that were asked for, by their SHA-256: open pages ask every few seconds, and nobody else writes to the store. */
+  const known = new Map<string, StoredSession>();
 
   /** The token by which a session began, as it is configured now; null: it is gone, or has another secret. */
   async function tokenOf({ tokenName, tokenProof }: TokenClaim): Promise<TokenAccess | null> {
@@ -101,7 +103,9 @@ export function createSessions({ sessions, clock, access, onError }: SessionsOpt
 
   /** The session whose key the browser shows; null: it has ended. */
   async function find(key: string): Promise<ActiveSession | null> {
-    const stored = await sessions.find(sha256Of(key));
+    const sha256 = sha256Of(key);
+    const stored = known.get(sha256) ?? (await sessions.find(sha256));
+    if (stored !== null) known.set(sha256, stored);
     if (stored === null || clock.nowMs() - stored.lastUsedAtMs >= access().sessionTtlMs) return null;
     const token = await tokenOf(stored);
     return token === null ? null : { stored, token };
@@ -115,10 +119,16 @@ export function createSessions({ sessions, clock, access, onError }: SessionsOpt
     if (nowMs - stored.lastUsedAtMs < Math.min(touchEveryMs, access().sessionTtlMs / touchesPerTtl)) return;
     try {
       await sessions.touch(stored.sha256, nowMs);
+      known.set(stored.sha256, { ...stored, lastUsedAtMs: nowMs });
       if (stored.isRemembered) setCookie(request, reply, key, true);
     } catch (error) {
       onError(error);
     }
+  }
+
+  async function end(stored: StoredSession): Promise<void> {
+    await sessions.end(stored, clock.nowMs());
+    known.delete(stored.sha256);
   }
 
   function setCookie({ headers }: FastifyRequest, reply: FastifyReply, key: string, isRemembered: boolean): void {
@@ -143,7 +153,7 @@ export function createSessions({ sessions, clock, access, onError }: SessionsOpt
         const key = request.headers.authorization === undefined ? keyOf(request) : null;
         if (key === null || isAlwaysOpen(request.url)) return;
         request.session = await find(key);
-        await touch(request, reply, key);
+        if (!isRefresh(request)) await touch(request, reply, key);
       });
     },
     /** Begins a session in place of the one that the browser had, and gives the browser its cookie. */
@@ -158,7 +168,7 @@ export function createSessions({ sessions, clock, access, onError }: SessionsOpt
     ): Promise<void> => {
       const key = randomBytes(keyBytes).toString("base64url");
       const nowMs = clock.nowMs();
-      if (request.session !== null) await sessions.end(request.session.stored, nowMs);
+      if (request.session !== null) await end(request.session.stored);
       await sessions.begin({
         sha256: sha256Of(key),
         tokenName: token.name,
@@ -176,10 +186,11 @@ export function createSessions({ sessions, clock, access, onError }: SessionsOpt
      */
     endStale: async (): Promise<void> => {
       for (const claim of await sessions.claims()) if ((await tokenOf(claim)) === null) await sessions.endOf(claim);
+      known.clear();
     },
     /** Ends the session of the request, if there is one, and takes the cookie from the browser. */
     signOut: async ({ session, headers }: FastifyRequest, reply: FastifyReply): Promise<void> => {
-      if (session !== null) await sessions.end(session.stored, clock.nowMs());
+      if (session !== null) await end(session.stored);
       const path = pathOfCookie(access().externalUrl);
       void reply.header("set-cookie", `${cookieNameOf(headers.host)}=; ${path}; Max-Age=0; HttpOnly; SameSite=Lax`);
     },
@@ -204,6 +215,11 @@ function keyOf({ headers }: FastifyRequest): string | null {
     return name === cookieName && /^[\w-]{43}$/.test(value) ? [value] : [];
   });
   return keys.length === 1 ? (keys[0] ?? null) : null;
+}
+
+/** Whether an open page asks by itself if it has changed: nobody uses it. */
+function isRefresh({ headers }: FastifyRequest): boolean {
+  return headers["hx-request"] === "true" && headers["if-none-match"] !== undefined;
 }
 
 /** What asks nobody who it is must not wait for the store. */

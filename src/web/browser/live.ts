@@ -1,106 +1,127 @@
 import { formatSeconds } from "../parts/figures.ts";
 import { part, refresh } from "./page.ts";
-import { inZone, zoneName } from "./zone.ts";
-import { clockText, dayText, durationText } from "../../words/numbers.ts";
+import { inZone } from "./zone.ts";
 
-// Changes within two seconds are drawn together.
-const refreshEveryMs = 2_000;
-// The server says something at least every 10 s; a line that says nothing for so long is dead though it looks open.
-const silentMs = 25_000;
+const longestMs = 60_000;
 const staleMs = 60_000;
-const retryMs = 2_000;
 
-/** Listens to `/events`, again after a break; reads the page again when something has changed, and shows whether it is live. */
+/** What of a request of htmx is read here. */
+interface Asked {
+  readonly sourceElement: Element;
+  readonly sourceEvent: Event;
+  readonly request: { readonly headers: Record<string, string> };
+  readonly response: { readonly status: number; readonly headers: Headers };
+  readonly text: string;
+}
+
+/**
+ * Asks for the page again every `data-every` milliseconds of the body while it is seen, and at once when it is shown again; after errors less
+ * and less often. What has come is not drawn while a dialog is open or a row is ticked: how much it is stands above.
+ */
 export function startLive(): void {
-  let source: EventSource | null = null;
-  let heardMs = Date.now();
-  let offsetMs = madeAtMs() - heardMs || 0;
-  let isLive = false;
-  let waiting: ReturnType<typeof setTimeout> | null = null;
+  const main = part("main");
+  if (main?.dataset["version"] === undefined) return;
+  let [version, failures, heardMs] = [main.dataset["version"], 0, Date.now()];
+  let waiting: ReturnType<typeof setTimeout> | undefined;
 
-  function refreshSoon(): void {
-    waiting ??= setTimeout(() => {
-      waiting = null;
-      // What nobody sees is not asked for.
-      if (document.hidden) return refreshSoon();
-      if (part("main")?.hasAttribute("data-live") === true) refresh();
-    }, refreshEveryMs);
+  function ask(): void {
+    clearTimeout(waiting);
+    // What it is of may be gone; that is said now, for good.
+    if (main?.dataset["version"] === undefined) return;
+    if (!document.hidden) main.dispatchEvent(new Event("ask"));
+    waiting = setTimeout(ask, Math.min(Number(document.body.dataset["every"]) * 2 ** failures, longestMs));
   }
 
-  function heard(nowMs: number): void {
-    heardMs = Date.now();
-    if (Number.isFinite(nowMs)) offsetMs = nowMs - heardMs;
-    isLive = true;
-    show();
-  }
-
-  function open(): void {
-    source?.close();
-    const next = new EventSource(new URL(`../events?since=${madeAtMs()}`, import.meta.url));
-    source = next;
-    next.addEventListener("hello", (event) => {
-      heard(Number(event.data));
-    });
-    next.addEventListener("beat", (event) => heard(Number(event.data)));
-    next.addEventListener("change", () => {
-      heard(Number.NaN);
-      refreshSoon();
-    });
-    next.addEventListener("error", () => {
-      if (source !== next) return;
-      isLive = false;
-      show();
-      // A refusal ends an EventSource for good.
-      if (next.readyState === EventSource.CLOSED) setTimeout(open, retryMs);
+  /** Calls `listener` for what htmx asks of this page; a question of ours is one that nobody sees, and may be told to end. */
+  function on(name: string, listener: (asked: Asked, isOurs: boolean, event: Event) => void): void {
+    document.addEventListener(`htmx:${name}`, (event) => {
+      const { ctx } = (event as CustomEvent<{ readonly ctx: Asked }>).detail;
+      if (ctx.sourceElement === main) listener(ctx, ctx.sourceEvent.type === "ask", event);
     });
   }
 
-  function show(): void {
-    const [lamp, clock, stale] = [part("lamp"), part<HTMLTimeElement>("clock"), part("stale")];
-    if (lamp === null || clock === null || stale === null) return;
-    const quietMs = Date.now() - heardMs;
-    const text = isLive ? "live" : `reconnecting, last update ${durationText(quietMs)} ago`;
-    if (lamp.textContent !== text) lamp.textContent = text;
-    lamp.classList.toggle("on", isLive);
-    const nowMs = (isLive || quietMs < staleMs ? Date.now() : heardMs) + offsetMs;
-    const [date, seconds, zone] = clock.querySelectorAll("span");
-    if (date !== undefined) date.textContent = `${dayText(inZone(nowMs))} `;
-    const time = [...clock.childNodes].find((node) => node.nodeType === Node.TEXT_NODE);
-    if (time !== undefined) time.textContent = clockText(inZone(nowMs));
-    if (seconds !== undefined) seconds.textContent = formatSeconds(inZone(nowMs)).slice(5);
-    if (zone !== undefined) zone.textContent = ` ${zoneName()}`;
-    stale.hidden = isLive || quietMs < staleMs;
-    if (!stale.hidden)
-      stale.textContent = `This page is not live: no word from flatline since ${formatSeconds(inZone(heardMs + offsetMs))}. The figures below are from then.`;
+  function heard(isGood: boolean): void {
+    failures = isGood ? 0 : failures + 1;
+    if (isGood) heardMs = Date.now();
+    show(failures === 0, heardMs);
   }
 
-  setInterval(() => {
-    if (isLive && Date.now() - heardMs > silentMs) {
-      isLive = false;
-      open();
-    }
-    show();
-  }, 1_000);
-  open();
+  on("config:request", ({ request }, isOurs) => {
+    if (isOurs) request.headers["If-None-Match"] = version;
+  });
+  on("before:response", ({ response }, isOurs, event) => {
+    const tag = response.headers.get("etag");
+    heard(tag !== null);
+    if (tag !== null) version = tag;
+    else if (isOurs && response.status >= 500) event.preventDefault();
+  });
+  on("error", () => heard(false));
+  on("before:swap", ({ response, text }, isOurs, event) => {
+    if (isOurs && response.status === 304) return;
+    if (!isOurs || !isBusy()) return showWaiting(0);
+    event.preventDefault();
+    showWaiting(changesOf(main, text));
+  });
   document.addEventListener("htmx:after:swap", () => {
-    const severity = part("main")?.dataset["severity"];
+    const { severity } = main.dataset;
     const icon = part<HTMLLinkElement>("favicon");
     if (severity !== undefined && icon !== null && !icon.href.endsWith(`/${severity}.svg`))
       icon.href = new URL(`${severity}.svg`, icon.href).href;
     sayHeadline();
   });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) ask();
+  });
+  part("waiting")?.addEventListener("click", () => refresh());
+  show(true, heardMs);
+  sayHeadline();
+  ask();
 }
 
-/** When the page was made, or last read again, by the server's clock; NaN: it has no clock. */
-function madeAtMs(): number {
-  return Date.parse(part<HTMLTimeElement>("clock")?.dateTime ?? "");
+function isBusy(): boolean {
+  return document.querySelector("#dialog-place dialog, input[name=slug]:checked") !== null;
+}
+
+function show(isLive: boolean, heardMs: number): void {
+  const [lamp, stale] = [part("lamp"), part("stale")];
+  if (lamp === null || stale === null) return;
+  const since = formatSeconds(inZone(heardMs));
+  lamp.textContent = isLive ? "live" : `last update ${since}`;
+  lamp.classList.toggle("on", isLive);
+  stale.hidden = isLive || Date.now() - heardMs < staleMs;
+  stale.textContent = `This page is not live: no word from flatline since ${since}. The figures below are from then.`;
+}
+
+function showWaiting(count: number): void {
+  const button = part("waiting");
+  if (button === null) return;
+  button.hidden = count === 0;
+  button.textContent = count === 1 ? "1 change, show it" : `${count} changes, show them`;
+}
+
+/** How many heads, rows and lines of the page that came are not on the one that is shown. */
+function changesOf(shown: HTMLElement, text: string): number {
+  const next = new DOMParser().parseFromString(text, "text/html").getElementById("main");
+  return next === null ? 0 : wordsOf(next).difference(wordsOf(shown)).size;
+}
+
+function wordsOf(root: HTMLElement): Set<string> {
+  const parts = root.querySelectorAll("h1, tr, li");
+  return new Set([...parts].map((one) => `${one.tagName} ${plainText(one)}`));
+}
+
+function plainText(element: Element): string {
+  const copy = element.cloneNode(true) as Element;
+  for (const time of copy.querySelectorAll("time, [data-picked]")) time.remove();
+  return copy.textContent.replaceAll(/\s+/g, " ").trim();
 }
 
 let said: string | null = null;
 
 /** Says the headline to readers of text when it has changed, once. */
 function sayHeadline(): void {
-  const text = part("headline")?.textContent.replaceAll(/\s+/g, " ").trim() ?? null;
+  const headline = part("headline");
+  const text = headline === null ? null : plainText(headline);
   said ??= text;
   if (text === said) return;
   said = text;

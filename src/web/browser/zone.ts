@@ -13,7 +13,7 @@ export function inZone(atMs: number): number {
 }
 
 /** Returns the name of the reader's zone: "UTC", or "GMT+9". */
-export function zoneName(): string {
+function zoneName(): string {
   if (!isLocal()) return "UTC";
   const parts = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short" }).formatToParts();
   return parts.find(({ type }) => type === "timeZoneName")?.value ?? "local";
@@ -36,6 +36,7 @@ function write(): void {
   const nowMs = inZone(Date.now());
   for (const button of document.querySelectorAll<HTMLElement>("[data-zone]"))
     button.ariaPressed = String((button.dataset["zone"] === "local") === isLocal());
+  for (const place of document.querySelectorAll("#clock .zone")) place.textContent = zoneName();
   for (const time of document.querySelectorAll<HTMLTimeElement>("time[data-kind]")) {
     const atMs = Date.parse(time.dateTime);
     time.textContent = kindText(time.dataset["kind"] as TimeKind, inZone(atMs), nowMs);

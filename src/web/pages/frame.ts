@@ -1,10 +1,10 @@
 import { formatCount } from "../../base/numbers.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { FrameFacts } from "../read/frame.ts";
-import { formatSeconds } from "../parts/figures.ts";
 import { html, nothing, type Html } from "../parts/html.ts";
+import { renderTime } from "../parts/time.ts";
 import { symbols, wordmark } from "./marks.ts";
-import { clockText, countOf, dayText, durationText } from "../../words/numbers.ts";
+import { countOf, durationText } from "../../words/numbers.ts";
 
 /** The pages of the masthead. */
 export type PageKey = "organizations" | "incidents" | "silences" | "receivers" | "config";
@@ -26,6 +26,8 @@ export interface Frame {
   readonly theme: Theme;
   /** File names under `/assets/`. */
   readonly assets: { readonly style: string; readonly script: string };
+  /** Which version of the page it is, as its ETag says it. */
+  readonly tag: string;
   /** Path and query of this page: where a sign-in leads back to. */
   readonly here: string;
 }
@@ -84,13 +86,18 @@ const navPages: readonly NavPage[] = [
 // On a phone the rest is behind *More*.
 const phonePages = 2;
 
+// What a reader has opened stays open when the page is read again.
+const htmxConfig = JSON.stringify({ includeIndicatorCSS: false, history: "reload", morphIgnore: ["open"] });
+// The browser asks so often whether the page has changed.
+const askEveryMs = 3_000;
+
 /** How a page is read again: at its own address, with what is ticked, so that the rows of that are listed in any case. */
-const readsAgain = html`data-live hx-get="" hx-include="input[name=slug]:checked" hx-trigger="refresh" hx-select="#main"
+const readsAgain = html`hx-get="" hx-include="input[name=slug]:checked" hx-trigger="refresh, ask" hx-select="#main"
 hx-select-oob="#pages:outerMorph,#clock:outerMorph,#trace:outerMorph" hx-swap="outerMorph" hx-sync="this:replace"`;
 
 /** Renders the whole document. */
 export function renderDocument(frame: Frame, content: PageContent): string {
-  const { facts, nowMs, theme, assets, version } = frame;
+  const { facts, nowMs, theme, assets, version, tag } = frame;
   const { title, current, main, trace, isLive = false } = content;
   const severity = content.severity ?? facts?.severity ?? "unknown";
   return html`<!doctype html>
@@ -98,41 +105,40 @@ export function renderDocument(frame: Frame, content: PageContent): string {
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="htmx-config" content="includeIndicatorCSS:false history:reload" />
+        <meta name="htmx-config" content="${htmxConfig}" />
         <title>${title}</title>
         <link rel="stylesheet" href="/assets/${assets.style}" />
         <link rel="icon" id="favicon" type="image/svg+xml" href="/assets/${severity}.svg" />
         <script type="module" src="/assets/${assets.script}"></script>
       </head>
-      <body>
+      <body data-every="${askEveryMs}">
         ${symbols}<a class="skip" href="#main">Skip to the content</a>
         <header class="masthead">
           <a class="home" href="/" aria-label="flatline, organizations">${wordmark} flatline</a>
           ${renderNav(current, facts)}
           <p class="live">
             <span id="lamp" class="lamp">as of</span>
-            ${renderClock(nowMs)}
+            <span id="clock">${renderTime(nowMs, nowMs, "clock")} <span class="zone">UTC</span></span>
           </p>
         </header>
         ${trace ?? html`<hr class="line" />`}
         <p class="note" id="stale" hidden></p>
+        <button type="button" class="plain note" id="waiting" hidden></button>
         ${frame.storeProblem === null ? nothing : html`<p class="note" id="store">What is shown may be old: ${frame.storeProblem}.</p>`}
         <p class="did" id="did" role="status">${didText(frame.here)}</p>
-        <main id="main" tabindex="-1" data-severity="${severity}" ${isLive ? readsAgain : nothing}>${main}</main>
+        <main
+          id="main"
+          tabindex="-1"
+          data-severity="${severity}"
+          ${isLive ? html`data-version="${tag}" ${readsAgain}` : nothing}
+        >
+          ${main}
+        </main>
         ${renderFoot(frame, version)}
         <div id="dialog-place"></div>
         <p class="sr" id="says" role="status" aria-live="polite"></p>
       </body>
     </html> `.html;
-}
-
-/** Shown by the clock that ticks in the browser; without scripts, when the page was made. */
-function renderClock(nowMs: number): Html {
-  return html`<time id="clock" datetime="${new Date(nowMs).toISOString()}"
-    ><span class="date">${dayText(nowMs)} </span>${clockText(nowMs)}<span class="seconds"
-      >${formatSeconds(nowMs).slice(5)}</span
-    ><span class="date"> UTC</span></time
-  >`;
 }
 
 // Nobody else's words, whoever made the link.

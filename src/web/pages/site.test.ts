@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { FlatlineError } from "../../base/errors.ts";
+import { minuteMs } from "../../base/time.ts";
 import { ask, basic, bearer, nobody, token, useWebs } from "../../../test/support/web-harness.ts";
 
 const start = useWebs();
@@ -157,11 +158,11 @@ describe.each([
 describe("a page that many have open", () => {
   const asPart = { ...asBrowser, "hx-request": "true", "accept-encoding": "br" };
 
-  it("is made once for those who read it again within a second, and again for the next second", async () => {
+  it("is made once for each version for those who see the same, and is read by nobody who has it", async () => {
     const web = await start();
-    const read = (headers: object) => ask(web, "GET /receivers", { ...asPart, ...bearer, ...headers });
+    const read = (headers: object = {}) => ask(web, "GET /receivers", { ...asPart, ...bearer, ...headers });
 
-    const pages = await Promise.all(Array.from({ length: 5 }, () => read({})));
+    const pages = await Promise.all(Array.from({ length: 5 }, () => read()));
     const texts = await Promise.all(pages.map((page) => page.text()));
 
     expect(web.world.outboxReads).toBe(1);
@@ -169,12 +170,17 @@ describe("a page that many have open", () => {
     for (const { status, headers } of pages)
       expect([status, headers.get("content-encoding"), headers.get("cache-control")]).toEqual([200, "br", "no-store"]);
     expect(pages[4]?.headers.get("content-security-policy")).toBe(pages[0]?.headers.get("content-security-policy"));
+    const tag = { "if-none-match": pages[0]?.headers.get("etag") ?? "" };
+    expect([(await read(tag)).status, texts[0]]).toEqual([304, expect.stringContaining("receivers")]);
+    expect(web.world.outboxReads).toBe(1);
 
-    await read({ cookie: "flatline_theme=dark" });
-    expect(web.world.outboxReads).toBe(2);
-    web.world.nowMs += 1_000;
-    await read({});
-    expect(web.world.outboxReads).toBe(3);
+    expect((await read({ ...tag, cookie: "flatline_theme=dark" })).status).toBe(200);
+    expect((await ask(web, "GET /receivers?q=a", { ...asPart, ...bearer, ...tag })).status).toBe(200);
+    web.world.version++;
+    expect((await read(tag)).status).toBe(200);
+    web.world.nowMs += minuteMs;
+    expect((await read(tag)).status).toBe(200);
+    expect(web.world.outboxReads).toBe(5);
   });
 
   it("is made for each who opens it, and again after an act", async () => {
@@ -187,5 +193,14 @@ describe("a page that many have open", () => {
     await ask(web, "POST /config/reload", { ...asPart, ...bearer });
     await read();
     expect(web.world.outboxReads).toBe(3);
+  });
+
+  it("has no version where it could not be made", async () => {
+    const web = await start();
+    web.world.storeError = new FlatlineError("store_busy", "the database is locked");
+
+    const answer = await ask(web, "GET /", asPart);
+
+    expect([answer.status, answer.headers.get("etag")]).toEqual([503, null]);
   });
 });

@@ -1,8 +1,10 @@
+import { createHash } from "node:crypto";
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { FlatlineError, storeReason } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
-import { secondMs } from "../../base/time.ts";
+import { minuteMs } from "../../base/time.ts";
 import { acceptedEncoding } from "../assets.ts";
 import { hasIdentities, refusalOf, sendRefusal, type Access, type Refusal } from "../access/admission.ts";
 import { readerOf } from "../access/identity.ts";
@@ -16,7 +18,6 @@ import { addResource } from "../resource.ts";
 import { localPath, signInPath } from "../sign-in/next.ts";
 import { isLedToSignIn, leadToSignIn, wantsHtml } from "../sign-in/lead.ts";
 import { siteAssets } from "./assets.ts";
-import { createPageCost } from "./live.ts";
 import { renderDocument, renderMessage, themes, type PageContent, type Theme } from "./frame.ts";
 import { packText, sendPacked, sendText, type PackedText } from "../answer.ts";
 
@@ -67,23 +68,22 @@ export interface Site {
   sendMissing(request: FastifyRequest, reply: FastifyReply, content: Omit<PageContent, "title">): Promise<FastifyReply>;
   /** Answers who may not see or do something. */
   readonly refuse: (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) => unknown;
-  /** What it costs to make a page again that has changed, milliseconds. */
-  costMs(): number;
   /** Answers what went wrong, as a page where a browser asks. */
   readonly fail: (error: unknown, request: FastifyRequest, reply: FastifyReply) => unknown;
 }
 
-// Who reads a page again within a second sees the same.
-const freshMs = secondMs;
 // Pages that are kept for others who have them open, with some 20 kB each.
 const mostAnswers = 100;
 
 /** Returns what the pages of one server share. */
 export function createSite({ version, logger, running, settings, storeProblem }: SiteOptions): Site {
   const { clock } = running;
-  const arrivals = new WeakMap<FastifyRequest, number>();
+  const startedMs = clock.nowMs();
+  let acts = 0;
+  /** What each reader sees of the page that is asked for, in a word. */
+  const tags = new WeakMap<FastifyRequest, string>();
   /** Pages as they were sent to the first who read them; null: that was none that others may have. */
-  const answers = new Map<string, { readonly atMs: number; readonly page: Promise<PackedText | null> }>();
+  const answers = new Map<string, Promise<PackedText | null>>();
   /** Who waits for what is sent to a reader. */
   const waiting = new WeakMap<FastifyRequest, (page: PackedText) => void>();
 
@@ -93,8 +93,7 @@ export function createSite({ version, logger, running, settings, storeProblem }:
     const text = renderDocument(
       {
         version,
-        // Before anything was read: what has changed since then, `/events` tells it.
-        nowMs: arrivals.get(request) ?? clock.nowMs(),
+        nowMs: clock.nowMs(),
         facts,
         storeProblem: storeProblem(),
         reader: readerOf(request),
@@ -103,11 +102,14 @@ export function createSite({ version, logger, running, settings, storeProblem }:
         theme: themeOf(request),
         assets: siteAssets(),
         here: request.url,
+        tag: tags.get(request) ?? "",
       },
       content,
     );
     const page = await packText(request, text);
     if (reply.statusCode === 200) waiting.get(request)?.(page);
+    // What could not be read has no version.
+    if (reply.statusCode >= 500) reply.removeHeader("etag");
     return sendPage(reply, page);
   }
 
@@ -126,29 +128,33 @@ export function createSite({ version, logger, running, settings, storeProblem }:
     });
   }
 
-  /** When something changes, all who have a page open read it again at once: it is made for the first of those who see the same. */
-  async function shared(request: FastifyRequest, reply: FastifyReply, handle: Handle): Promise<unknown> {
-    const { identity } = request;
+  /** Two pages with one tag say the same: what is in it is all that a page is made of, before anything is read. */
+  function tagOf(request: FastifyRequest): string {
+    const { identity, url } = request;
     const reader = { ...identity, rights: [...(identity?.rights ?? [])] };
-    const key = JSON.stringify([request.url, reader, themeOf(request), acceptedEncoding(request)]);
-    const known = answers.get(key);
-    if (known !== undefined && clock.monotonicMs() - known.atMs < freshMs) {
-      const page = await known.page;
-      if (page !== null) return sendPage(reply, page);
-    }
+    const minute = Math.floor(clock.nowMs() / minuteMs);
+    const said = [startedMs, minute, running.version(), acts, storeProblem(), url, reader, themeOf(request)];
+    return `"${createHash("sha256").update(JSON.stringify(said)).digest("base64url").slice(0, 20)}"`;
+  }
+
+  /** All who have a page open read it again when it has changed: it is made for the first of those who see the same. */
+  async function shared(request: FastifyRequest, reply: FastifyReply, handle: Handle): Promise<unknown> {
+    const key = `${tags.get(request)} ${acceptedEncoding(request)}`;
+    const known = await answers.get(key);
+    if (known !== undefined && known !== null) return sendPage(reply, known);
     for (const oldest of answers.keys()) if (answers.size >= mostAnswers) answers.delete(oldest);
     const { promise, resolve } = Promise.withResolvers<PackedText | null>();
-    answers.set(key, { atMs: clock.monotonicMs(), page: promise });
+    answers.set(key, promise);
     waiting.set(request, resolve);
     try {
       return await handle(request, reply);
     } finally {
       // What was no page, or failed, is nobody else's.
       resolve(null);
+      if (reply.statusCode !== 200) answers.delete(key);
     }
   }
 
-  const cost = createPageCost(clock);
   const answerProblem = createErrorHandler(logger);
 
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): unknown {
@@ -174,7 +180,6 @@ export function createSite({ version, logger, running, settings, storeProblem }:
     send,
     refuse,
     fail,
-    costMs: () => cost.meanMs(),
     addAct: (scope, path, access, { ask, perform }) => {
       const methods = ask === undefined ? {} : { GET: { access, isWrite: false, handle: ask } };
       // Who has done it reads the page again, and sees it.
@@ -182,7 +187,7 @@ export function createSite({ version, logger, running, settings, storeProblem }:
         try {
           return await perform(request, reply);
         } finally {
-          answers.clear();
+          acts++;
         }
       };
       const POST = { access, handle };
@@ -205,11 +210,14 @@ export function createSite({ version, logger, running, settings, storeProblem }:
     pagesOf: (scope) => {
       scope.setErrorHandler(fail);
       return (path, access, handle) => {
-        const measured = (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-          arrivals.set(request, clock.nowMs());
-          return wantsPart(request) ? cost.during(shared(request, reply, handle)) : handle(request, reply);
+        const handleTagged = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+          const tag = tagOf(request);
+          tags.set(request, tag);
+          void reply.header("etag", tag);
+          if (request.headers["if-none-match"] === tag) return reply.code(304).send();
+          return wantsPart(request) ? shared(request, reply, handle) : handle(request, reply);
         };
-        addResource(scope, path, settings, { GET: { access, handle: measured } }, refuse);
+        addResource(scope, path, settings, { GET: { access, handle: handleTagged } }, refuse);
       };
     },
   };

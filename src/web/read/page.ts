@@ -73,8 +73,6 @@ export interface PageParts {
     known(slug: string): HourSeries | null;
     read(slugs: readonly string[]): Promise<number>;
   };
-  /** Calls `listener` after each recorded run and each change of an alert or silence, until the answer is called. */
-  readonly subscribe: (listener: () => void) => () => void;
   /** When the configuration was applied, and how the last reload went. */
   readonly reloads: () => Pick<PageConfiguration, "appliedAtMs" | "lastReload">;
 }
@@ -86,7 +84,7 @@ const renderedOrganizations = 20;
 export type PageReading = ReturnType<typeof createPageReading>;
 
 /** Returns the readings over what runs. */
-export function createPageReading(running: Running, { hours, subscribe, reloads }: PageParts) {
+export function createPageReading(running: Running, { hours, reloads }: PageParts) {
   const { store } = running;
   let known: { readonly config: Config; readonly organizations: readonly PageOrganization[] } | null = null;
 
@@ -136,7 +134,6 @@ export function createPageReading(running: Running, { hours, subscribe, reloads 
         ...reloads(),
       };
     },
-    subscribe,
   };
 }
 

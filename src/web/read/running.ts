@@ -85,8 +85,10 @@ export interface Running {
   readonly newId: () => string;
   /** Called after an act: receivers may have to be notified. */
   readonly onAct: () => void;
-  /** Calls those who look at a page: what it shows has changed. */
+  /** Called after an act that notifies nobody: what pages show has changed. */
   readonly publish: () => void;
+  /** Of all that pages show: who has the same needs to read nothing again. */
+  readonly version: () => string;
   /** Called after an entry of the outbox may be delivered again. */
   readonly onOutboxChanged: () => void;
   /** Called for each alert that was judged. */

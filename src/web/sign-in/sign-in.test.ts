@@ -298,6 +298,19 @@ describe("a session", () => {
     expect((await ask(web, "GET /api/v1/checks", session)).status).toBe(200);
   });
 
+  it("is not used by an open page that asks whether it has changed", async () => {
+    const web = await start();
+    const session = await signedIn(web);
+    const refresh = { ...session, "hx-request": "true", "if-none-match": '"old"', accept: "text/html" };
+    for (let day = 1; day < 30; day++) {
+      web.world.nowMs = harnessNowMs + day * dayMs;
+      expect((await ask(web, "GET /silences", refresh)).status).toBe(200);
+    }
+    web.world.nowMs = harnessNowMs + 30 * dayMs;
+
+    expect((await ask(web, "GET /silences", refresh)).headers.get("hx-redirect")).toContain("/sign-in");
+  });
+
   it("ends without use, and not with it; its last use is noted once a minute, and the browser keeps it as long", async () => {
     const web = await start();
     const session = await signedIn(web);

@@ -52,18 +52,12 @@ async function ask(
   method: string,
   path: string,
   headers: Readonly<Record<string, string | string[]>>,
-  /** Ends an answer that never ends by itself: a stream of events. */
-  streamedUntil: string | null = null,
 ): Promise<{ status: number; body: string }> {
   const request = httpRequest({ host: "127.0.0.1", port, method, path, headers });
   request.end();
   const [answer] = (await once(request, "response")) as [IncomingMessage & { statusCode: number }];
   let body = "";
-  for await (const chunk of answer) {
-    body += String(chunk);
-    const isStream = answer.headers["content-type"]?.startsWith("text/event-stream") === true;
-    if (isStream && streamedUntil !== null && body.includes(streamedUntil)) break;
-  }
+  for await (const chunk of answer) body += String(chunk);
   return { status: answer.statusCode, body };
 }
 
@@ -106,17 +100,17 @@ describe("identity from a proxy", () => {
     expect((await audit()).length).toBe(acted ? 1 : 0);
   });
 
-  const closed = ["/", "/o/acme", "/events", "/incidents", "/api/v1/checks", "/api/v1/status"];
+  const closed = ["/", "/o/acme", "/incidents", "/api/v1/checks", "/api/v1/status"];
 
   it.each(closed)("sees nothing of %s without the right where reading is closed", async (path) => {
     await start({ server: "publicRead: false" });
-    const all = await ask("GET", path, { ...kim, accept: "text/html, */*" }, "}");
+    const all = await ask("GET", path, { ...kim, accept: "text/html, */*" });
     const rightless = await ask("GET", path, { "x-forwarded-user": "kim" });
     const nobody = await ask("GET", path, {});
 
     expect([all.status, rightless.status, nobody.status]).toEqual([200, 403, 401]);
     expect(rightless.body + nobody.body).not.toMatch(/acme|globex/);
-    if (!["/o/acme", "/incidents", "/events", "/api/v1/status"].includes(path)) expect(all.body).toContain("globex");
+    if (!["/o/acme", "/incidents", "/api/v1/status"].includes(path)) expect(all.body).toContain("globex");
   });
 
   it("is the author of what it does, by the name that it has in UTF-8", async () => {

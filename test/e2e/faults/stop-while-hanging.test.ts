@@ -88,10 +88,9 @@ describe("SIGTERM ends the daemon", () => {
     expect(await stopProgram(daemon)).toMatchObject({ exitCode: 74 });
   });
 
-  it("while pages are open, a request is half sent and another is not read", async () => {
+  it("while a request is half sent and another is not read", async () => {
     await using folder = await makeProgramFolder(configText());
     await using daemon = await startDaemon([], { cwd: folder.path });
-    const page = await fetch(`${daemon.url}/events`);
     const half = connect(Number(new URL(daemon.url).port), "127.0.0.1");
     half.on("error", () => undefined);
     half.write(
@@ -104,7 +103,6 @@ describe("SIGTERM ends the daemon", () => {
 
     expect(await stopProgram(daemon)).toMatchObject({ exitCode: 0 });
 
-    await page.text().catch(() => undefined);
     for (const socket of [half, unread]) socket.destroy();
   });
 

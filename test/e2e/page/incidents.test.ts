@@ -82,6 +82,8 @@ storage: { path: flatline.db }
   url = (await folder.start()).address()?.url ?? "";
   expect((await post("/api/v1/events", events(), "application/x-ndjson")).status).toBe(200);
   for (const slug of slugs) await post(`/api/v1/checks/dead-asset-spike/${slug}/run`, "{}");
+  const silence = { slug: "of-nobody-*", endsAt: new Date(Date.now() + hourMs).toISOString(), comment: "none" };
+  await post("/api/v1/silences", JSON.stringify(silence));
   browser = await startBrowser();
 });
 
@@ -206,6 +208,89 @@ describe("the page of an incident", () => {
     const words = (await bar.getByRole("link").allInnerTexts()).map((text) => text.replace(/ \d+…/, "…"));
     expect(words).toEqual(["Acknowledge…", "Judge…", "Release…", "Silence…", "Comment", "Report"]);
     expect(await page.locator(".asked .acts .button").first().isVisible()).toBe(false);
+  });
+});
+
+describe("an open page", () => {
+  /** Lets it ask at once, and then often. */
+  const hurry = (page: Page): Promise<void> =>
+    page.evaluate(`
+      document.body.dataset.every = "100";
+      document.dispatchEvent(new Event("visibilitychange"));
+    `);
+  const change = async (): Promise<void> => {
+    const comment = `comment ${Math.random()}`;
+    expect((await post("/api/v1/incidents/1/comments", JSON.stringify({ comment }))).ok).toBe(true);
+  };
+
+  it.each(["/", "/incidents", "/incidents/1", "/silences"])(
+    "%s keeps what is typed and focused through three changes",
+    async (path) => {
+      const page = await open(path);
+      const field = page.locator("main input:not([type=hidden], [type=checkbox])").first();
+      await hurry(page);
+      for (const letter of "xyz") {
+        await field.press(letter);
+        const version = await page.locator("main").getAttribute("data-version");
+        await change();
+        await expect.poll(() => page.locator("main").getAttribute("data-version")).not.toBe(version);
+      }
+
+      expect(await field.inputValue()).toBe("xyz");
+      expect(await field.and(page.locator(":focus")).count()).toBe(1);
+    },
+  );
+
+  it("keeps what is open and where one has scrolled to", async () => {
+    const page = await open("/incidents/1", { viewport: { width: 390, height: 500 } });
+    const acts = page.getByRole("navigation", { name: "Acts" });
+    await acts.locator("summary").click();
+    await page.evaluate("scrollTo(0, 400)");
+    await hurry(page);
+    const version = await page.locator("main").getAttribute("data-version");
+    await change();
+    await expect.poll(() => page.locator("main").getAttribute("data-version")).not.toBe(version);
+
+    expect(await acts.locator("details").getAttribute("open")).not.toBeNull();
+    expect(await page.evaluate("scrollY")).toBe(400);
+  });
+
+  it("does not move under a dialog or a tick, and says how much is waiting", async () => {
+    const page = await open("/incidents/1");
+    await hurry(page);
+    const waiting = page.locator("#waiting");
+    await page.locator("input[value=globex]").check();
+    const story = await page.locator(".story").innerText();
+    await change();
+    await expect.poll(() => waiting.innerText()).toBe("1 change, show it");
+    await change();
+    await waiting.getByText("2 changes, show them").waitFor();
+    expect(await page.locator(".story").innerText()).toBe(story);
+
+    await waiting.click();
+
+    await waiting.waitFor({ state: "hidden" });
+    expect(await page.locator(".story").innerText()).not.toBe(story);
+    expect(await page.locator("input[value=globex]").isChecked()).toBe(true);
+  });
+
+  it("says that it is not live when nothing answers, and asks less often", async () => {
+    const page = await open("/incidents/1");
+    await page.locator("#lamp:has-text('live')").waitFor();
+    const asked: number[] = [];
+    await page.route("**/incidents/1", (route) => {
+      asked.push(Date.now());
+      return route.abort();
+    });
+    await hurry(page);
+    await page.locator("#lamp:has-text('last update')").waitFor();
+    await expect.poll(() => asked.length).toBe(4);
+    expect((asked[3] ?? 0) - (asked[2] ?? 0)).toBeGreaterThan(2 * ((asked[1] ?? 0) - (asked[0] ?? 0)));
+
+    await page.unroute("**/incidents/1");
+
+    await page.locator("#lamp:has-text('live')").waitFor();
+    browser.forgive(0);
   });
 });
 
