@@ -26,7 +26,6 @@ import { createEvidenceParts } from "./evidence/parts.ts";
 import { createControls } from "./evidence/look-assets.ts";
 import { createDiscoveredFleet } from "./applied/discovered-fleet.ts";
 import { createHeartbeat } from "./heartbeat.ts";
-import { createHourBook } from "./hour-book.ts";
 import { openIngest } from "./ingest.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { createUnwatched } from "../web/read/unwatched.ts";
@@ -112,7 +111,6 @@ export async function startApp(
     board,
     onRequest: ({ operation, code }) => metrics.sourceRequest(operation, code),
   });
-  const hours = createHourBook(history, clock, () => runtime.current().config.storage.retentionMs);
   const settings = () => runtime.current().settings;
   let isStarted = false;
   // A stop ends the loops, and itself in time: nothing is restarted that is about to end.
@@ -142,7 +140,6 @@ export async function startApp(
     newId,
     settings,
     metrics,
-    hours,
     changes,
     onChange: () => {
       notices.changed();
@@ -174,7 +171,6 @@ export async function startApp(
     await web.endStaleSessions();
     metrics.setReceivers(receivers.map(({ receiver }) => receiver.name));
     fleet.showAll();
-    hours.forget();
     notices.wake();
     heartbeat.wake();
     changes.acted();
@@ -250,7 +246,6 @@ export async function startApp(
       publish: () => changes.acted(),
       version: () => changes.version(),
       page: {
-        hours,
         reloads: () => reloading.reloads(),
       },
     }),
@@ -312,10 +307,7 @@ export async function startApp(
       clock,
       logger,
       organizations: config.organizations,
-      onFilled: (slug) => {
-        hours.forget(slug);
-        changes.changed();
-      },
+      onFilled: () => changes.changed(),
     });
     stop.work.add("past of the organizations", () => filling.stop());
   }

@@ -13,7 +13,7 @@ export interface BackfillOptions {
   readonly logger: Logger;
   readonly organizations: readonly PastOrganization[];
   /** Called after an organization got a past. */
-  readonly onFilled: (slug: string) => void;
+  readonly onFilled: () => void;
   readonly signal: AbortSignal;
 }
 
@@ -64,7 +64,7 @@ export async function fillPast({
       const past = await evaluatePast({ store, history, clock, signal }, organization);
       if (past.length > 0) {
         await history.addPast("dead-asset-spike", slug, past);
-        onFilled(slug);
+        onFilled();
         logger.debug({ slug, hours: past.length }, "past evaluated from stored events");
       }
     } catch (error) {

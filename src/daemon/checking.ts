@@ -11,7 +11,6 @@ import type { RunningChecks } from "../web/read/running.ts";
 import { createCheckStates } from "./check-states.ts";
 import { createFleetView, type FleetView } from "./fleet-view.ts";
 import { createFold } from "./fold.ts";
-import type { HourBook } from "./hour-book.ts";
 import type { Changes } from "./changes.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Writer } from "../store/writer.ts";
@@ -37,7 +36,6 @@ export interface CheckingOptions extends Pick<
   readonly config: Config;
   readonly runtime: Runtime;
   readonly metrics: AppMetrics;
-  readonly hours: HourBook;
   readonly changes: Changes;
   readonly writer: Writer;
   /** Called when another process has changed the store's file. */
@@ -51,7 +49,6 @@ export function createChecking(options: CheckingOptions): Checking {
     ...options,
     onRead: () => {
       scheduler.restart();
-      options.hours.forget();
       fleet.showAll();
       options.changes.changed();
     },

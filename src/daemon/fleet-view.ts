@@ -8,7 +8,6 @@ import type { RunningChecks } from "../web/read/running.ts";
 import type { CheckKey } from "../store/runs/check-state.ts";
 import type { Store } from "../store/store.ts";
 import { createFirstRound } from "./first-round.ts";
-import type { HourBook } from "./hour-book.ts";
 import type { Changes } from "./changes.ts";
 import { createStoreWatch } from "./store-watch.ts";
 
@@ -37,7 +36,6 @@ export interface FleetViewOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<AppMetrics, "checks" | "checkRan">;
-  readonly hours: HourBook;
   readonly changes: Changes;
   /** Called when another process has changed the store's file. */
   readonly onChangedElsewhere: () => void;
@@ -50,7 +48,7 @@ const settledMs = 30 * secondMs;
 
 /** Creates a view that shows nothing before `showAll`. */
 export function createFleetView(options: FleetViewOptions): FleetView {
-  const { states, clock, metrics, hours, changes } = options;
+  const { states, clock, metrics, changes } = options;
   const watch = createStoreWatch({
     ...options,
     onLook: look,
@@ -69,7 +67,6 @@ export function createFleetView(options: FleetViewOptions): FleetView {
       overdue.delete(key);
       noted.set(key, state);
       if (!firstRound.isOver() && states.of(state.check, state.slug) !== null) firstRound.note(state);
-      hours.note(state);
     }
     if (changed.length > 0) changes.ran();
   }

@@ -364,7 +364,7 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
   void server.register(async (scope) => addIncidentPages(scope, withPages));
   void server.register(async (scope) => addOrganizationPages(scope, withPages));
   void server.register(async (scope) => addStatusRoute(scope, access, withPages));
-  void server.register(async (scope) => addOverviewPage(scope, { ...withPages, past: options.page }));
+  void server.register(async (scope) => addOverviewPage(scope, withPages));
   for (const plugin of plugins?.(bodies) ?? []) void server.register(plugin, { prefix: "/api/v2" });
   return server;
 }

@@ -18,7 +18,6 @@ import { ruleOf } from "../../src/alerting/decide/silences.ts";
 import type { ListedSilence } from "../../src/contract/silence.ts";
 import type { StoredSession } from "../../src/store/acts/sessions.ts";
 import type { StoredSilence } from "../../src/store/alerts/silences.ts";
-import { HourSeries } from "../../src/store/runs/hour-series.ts";
 import type { AccessSettings, TokenAccess } from "../../src/web/access/settings.ts";
 import type { AlertDetail, AlertsSnapshot } from "../../src/web/read/alerts.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -397,8 +396,6 @@ export async function startWeb(
       storeProblem: () => null,
       storeBytes: async () => 4_096,
       deliveries: async () => [],
-      hours: () => new HourSeries(),
-      readHours: async () => undefined,
       silences: async () => [],
       retentionMs: () => 90 * 86_400_000,
       lastDelivery: async () => null,

@@ -100,22 +100,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(await keptAt()).toEqual([0]);
     });
 
-    it("answers the last run of each hour, not every run", async () => {
-      await append([run(startMs), run(startMs + 20 * minuteMs, "fail", 50), run(startMs + hourMs + 1)]);
-
-      const hours = await own.history.hours({
-        check: "dead-asset-spike",
-        slugs: ["acme", "silent"],
-        fromMs: startMs - 1,
-        toMs: startMs + 2 * hourMs,
-      });
-
-      const series = hours.get("acme");
-      expect([series?.atMs(0), series?.atMs(1)]).toEqual([startMs + 20 * minuteMs, startMs + hourMs + 1]);
-      expect(series).toHaveLength(2);
-      expect(hours.get("silent")).toHaveLength(0);
-    });
-
     it("keeps what metrics show of an answer with ten thousand observed keys, and little else", async () => {
       const observed = Object.fromEntries(
         Array.from({ length: 10_000 }, (_, index) => [`key-${String(index).padStart(5, "0")}`, index]),

@@ -6,7 +6,6 @@ import { worstSeverity, type Severity } from "../../contract/severity.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import type { StoreParts } from "../store-parts.ts";
 import type { CheckKey } from "./check-state.ts";
-import { HourSeries, type HourRun } from "./hour-series.ts";
 import type { ReportsQuery } from "./reports.ts";
 import { mergeRuns, type RunPoint } from "./run-point.ts";
 
@@ -35,8 +34,6 @@ export interface History {
   points(query: CheckKey & { fromMs: number; toMs: number }): Promise<readonly VerdictPoint[]>;
   /** Yields the runs of these hours (since the epoch, ascending) by organization; other work gets its turn between hours. */
   runsOfHours(query: HourRunsQuery): AsyncIterable<ReadonlyMap<string, readonly RunPoint[]>>;
-  /** Returns the last run of each hour in (fromMs, toMs] by organization, oldest first; other work gets its turn between hours. */
-  hours(query: HoursQuery): Promise<ReadonlyMap<string, HourSeries>>;
   /** Returns the instant of the oldest run; null without one. */
   firstAtMs(check: CheckName, slug: string): Promise<number | null>;
   /** Adds evaluations of the past; a run at the same instant takes precedence. */
@@ -51,16 +48,10 @@ export interface StoredResult {
   readonly atMs: number;
 }
 
-/** Hours of the same check of several organizations, read together: the history lies hour by hour. */
-export interface HoursQuery {
+/** Runs of the same check of several organizations, read together: the history lies hour by hour. */
+export interface HourRunsQuery {
   readonly check: CheckName;
   readonly slugs: readonly string[];
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
-/** Runs of the same check of several organizations, read together. */
-export interface HourRunsQuery extends Pick<HoursQuery, "check" | "slugs"> {
   readonly hours: readonly number[];
 }
 
@@ -123,27 +114,6 @@ export function createHistory(store: StoreParts["runs"]): History {
       return [...byHour(old).map(hourPoint), ...all.slice(old.length).map((run) => hourPoint([run]))];
     },
     runsOfHours,
-    hours: async ({ check, slugs, fromMs, toMs }) => {
-      const slugOf = await slugsByNumber(check, slugs);
-      const checkIds = new Set(slugOf.keys());
-      const found = new Map(slugs.map((slug) => [slug, new HourSeries()]));
-      const first = Math.floor(fromMs / hourMs);
-      const hours = Array.from({ length: Math.floor(toMs / hourMs) - first + 1 }, (_, index) => first + index);
-      // The open hours are read first, as in `runsOfHours`.
-      const open = await readOpen([...checkIds], spanOf(hours));
-      for (const hour of hours) {
-        const last = new Map<number, HourRun>();
-        for (const run of await store.lastOfHour(hour, checkIds)) last.set(run.checkId, run);
-        for (const [checkId, points] of open.get(hour) ?? []) {
-          const run = points.at(-1);
-          if (run !== undefined && run.atMs >= (last.get(checkId)?.atMs ?? 0)) last.set(checkId, run);
-        }
-        for (const [checkId, run] of last)
-          if (run.atMs > fromMs && run.atMs <= toMs) found.get(slugOf.get(checkId) ?? "")?.add(run);
-        await eventLoopTurn();
-      }
-      return found;
-    },
     firstAtMs: (check, slug) => store.firstRunAtMs({ check, slug }),
     addPast: async (check, slug, past) => {
       const checkId = (await store.addChecks([{ check, slug }])).get(checkKey({ check, slug }));

@@ -47,7 +47,6 @@ it.each<[string, () => Promise<unknown>]>([
   ["the runs of a check", () => runs.runsOf({ ...check, fromMs: 0, toMs: Number.MAX_SAFE_INTEGER })],
   ["its first run", () => runs.firstRunAtMs(check)],
   ["an hour of several checks", () => runs.foldedHour(1, new Set([1, 2]))],
-  ["the last runs of an hour", () => runs.lastOfHour(1, new Set([1, 2]))],
 ])("finds %s by the keys of the hours, however many there are", async (_what, read) => {
   asked = [];
   await read();

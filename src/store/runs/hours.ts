@@ -8,7 +8,6 @@ import type { Pruned } from "../prune-limits.ts";
 import type { PlainDb } from "../schema.ts";
 import type { CheckKey } from "./check-state.ts";
 import { findChecks } from "./check-numbers.ts";
-import type { HourRun } from "./hour-series.ts";
 import { packHour, unpackHour } from "./packed-hour.ts";
 import { mergeRuns, type RunPoint } from "./run-point.ts";
 
@@ -61,17 +60,6 @@ export function createHourTable(db: PlainDb) {
     foldedHour: async (hour: number, checkIds: ReadonlySet<number>): Promise<HourRecord[]> => {
       const rows = await readHour(db, hour, checkIds, sql<{ runs: Uint8Array }>`runs`);
       return rows.map((row) => ({ checkId: row.check_id, hour, points: unpackHour(row.runs) }));
-    },
-    /** Returns the last run of each of these checks in one folded hour, without reading the others. */
-    lastOfHour: async (hour: number, checkIds: ReadonlySet<number>) => {
-      const columns = sql<LastOfHour>`last_at_ms, last_severity, last_count`;
-      const rows = await readHour(db, hour, checkIds, columns);
-      return rows.map((row): HourRun & { readonly checkId: number } => ({
-        checkId: row.check_id,
-        atMs: row.last_at_ms,
-        severity: severities[row.last_severity] ?? "unknown",
-        currentCount: row.last_count,
-      }));
     },
     /** Merges runs into hours. */
     mergeHours: (hours: readonly HourRecord[]): Promise<void> => inTransaction(db, (db) => mergeHours(db, hours)),
@@ -148,12 +136,6 @@ function byHour(rows: readonly RunRow[]): HourRecord[] {
     const { check_id: checkId = 0, at_ms = 0 } = own[0] ?? {};
     return { checkId, hour: Math.floor(at_ms / hourMs), points: own.map(readRun) };
   });
-}
-
-interface LastOfHour {
-  readonly last_at_ms: number;
-  readonly last_severity: number;
-  readonly last_count: number | null;
 }
 
 const selectHours = rowStatement<{ readonly hour: number; readonly check_id: number; readonly runs: Uint8Array }>(

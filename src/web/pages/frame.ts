@@ -43,8 +43,6 @@ export interface PageContent {
   readonly main: Html;
   /** The mark in the browser's tab [the fleet's worst]. */
   readonly severity?: Severity;
-  /** Drawn in place of the rule under the masthead [a flat line]. */
-  readonly trace?: Html;
   /** Whether it is read again when something has changed [no]. */
   readonly isLive?: boolean;
   /** Nothing of the fleet is read for what stands around it [it is]. */
@@ -93,12 +91,12 @@ const askEveryMs = 3_000;
 
 /** How a page is read again: at its own address, with what is ticked, so that the rows of that are listed in any case. */
 const readsAgain = html`hx-get="" hx-include="input[name=slug]:checked" hx-trigger="refresh, ask" hx-select="#main"
-hx-select-oob="#pages:outerMorph,#clock:outerMorph,#trace:outerMorph" hx-swap="outerMorph" hx-sync="this:replace"`;
+hx-select-oob="#pages:outerMorph,#clock:outerMorph" hx-swap="outerMorph" hx-sync="this:replace"`;
 
 /** Renders the whole document. */
 export function renderDocument(frame: Frame, content: PageContent): string {
   const { facts, nowMs, theme, assets, version, tag } = frame;
-  const { title, current, main, trace, isLive = false } = content;
+  const { title, current, main, isLive = false } = content;
   const severity = content.severity ?? facts?.severity ?? "unknown";
   return html`<!doctype html>
     <html lang="en" ${theme === "system" ? nothing : html` data-theme="${theme}"`}>
@@ -121,7 +119,7 @@ export function renderDocument(frame: Frame, content: PageContent): string {
             <span id="clock">${renderTime(nowMs, nowMs, "clock")} <span class="zone">UTC</span></span>
           </p>
         </header>
-        ${trace ?? html`<hr class="line" />`}
+        <hr class="line" />
         <p class="note" id="stale" hidden></p>
         <button type="button" class="plain note" id="waiting" hidden></button>
         ${frame.storeProblem === null ? nothing : html`<p class="note" id="store">What is shown may be old: ${frame.storeProblem}.</p>`}

@@ -1,6 +1,5 @@
 import { heldGates } from "../../alerting/decide/gate.ts";
 import { readAlertingView, type AlertView } from "../../alerting/view.ts";
-import { dayMs, hourMs } from "../../base/time.ts";
 import { shownLabels } from "../../config/render.ts";
 import { compareSeverity, worstSeverity, type Severity } from "../../contract/severity.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
@@ -51,10 +50,6 @@ export interface Overview {
   readonly held: ReadonlyMap<string, number>;
   /** Each live alert once: silenced before acknowledged. */
   readonly alerts: Readonly<Record<"firing" | "acknowledged" | "pending" | "silenced", number>>;
-  /** Organizations that spiked in each hour of the last seven days, oldest first. */
-  readonly trace: readonly number[];
-  /** In which of these hours an incident of several was open. */
-  readonly traceTogether: readonly boolean[];
 }
 
 export interface OverviewSources {
@@ -63,10 +58,8 @@ export interface OverviewSources {
   readonly pages: Pick<IncidentPages, "factsOf">;
 }
 
-const traceHours = 7 * 24;
 // More than a page of them shows; the rest is in the list of incidents.
 const mostOpen = 50;
-const mostEnded = 5_000;
 
 /** Reads it from the board and the store. */
 export async function readOverview({ running, incidents, pages }: OverviewSources): Promise<Overview> {
@@ -82,7 +75,6 @@ export async function readOverview({ running, incidents, pages }: OverviewSource
   const open = facts.filter(({ summary }) => summary.firing > 0).toSorted(byWeight);
   const unfinished = await readUnfinished(running, failures);
   const toFinish = open.length > 0 ? [] : await readToFinish({ incidents, pages }, { unfinished, failures, live });
-  const { trace, traceTogether } = await readTrace(running, alerts, nowMs);
   const labels = new Map(running.config().organizations.map((one) => [one.slug, shownLabels(one)]));
   return {
     nowMs,
@@ -93,8 +85,6 @@ export async function readOverview({ running, incidents, pages }: OverviewSource
     open,
     unfinished,
     toFinish,
-    trace,
-    traceTogether,
   };
 }
 
@@ -188,36 +178,4 @@ function stateOf(own: readonly AlertView[]): OverviewRow["state"] {
   if (firing.length === 0) return own.length === 0 ? null : "pending";
   if (firing.every(({ isSilenced }) => isSilenced)) return "silenced";
   return firing.every(({ alert }) => alert.acknowledgement !== null) ? "acknowledged" : null;
-}
-
-/** By alerts, live and ended: how many organizations spiked is known without the runs of any. */
-async function readTrace(
-  { store }: Running,
-  live: readonly AlertView[],
-  nowMs: number,
-): Promise<Pick<Overview, "trace" | "traceTogether">> {
-  const firstHour = Math.floor(nowMs / hourMs) - traceHours + 1;
-  const fromMs = nowMs - 7 * dayMs;
-  const ended = await store.alerts.allEnded({ fromMs, limit: mostEnded });
-  const spans = [
-    ...live.map(({ alert }) => ({ alert, toMs: nowMs })),
-    ...ended.map(({ alert, end }) => ({ alert, toMs: end?.atMs ?? nowMs })),
-  ].filter(({ alert }) => alert.check === "dead-asset-spike" && alert.kind === "verdict" && alert.state === "firing");
-  const slugs: Set<string>[] = Array.from({ length: traceHours }, () => new Set());
-  const many = new Map<number, Set<string>>();
-  for (const { alert, toMs } of spans) {
-    const from = Math.max(0, Math.floor((alert.firingAtMs ?? alert.startsAtMs) / hourMs) - firstHour);
-    const to = Math.min(traceHours - 1, Math.floor(toMs / hourMs) - firstHour);
-    for (let hour = from; hour <= to; hour++) slugs[hour]?.add(alert.slug);
-    const number = alert.incident?.number;
-    if (number !== undefined) many.set(number, (many.get(number) ?? new Set()).add(alert.slug));
-  }
-  const together = Array.from({ length: traceHours }, () => false);
-  for (const { alert, toMs } of spans) {
-    if ((many.get(alert.incident?.number ?? -1)?.size ?? 0) < 3) continue;
-    const from = Math.max(0, Math.floor((alert.firingAtMs ?? alert.startsAtMs) / hourMs) - firstHour);
-    const to = Math.min(traceHours - 1, Math.floor(toMs / hourMs) - firstHour);
-    together.fill(true, from, to + 1);
-  }
-  return { trace: slugs.map(({ size }) => size), traceTogether: together };
 }

@@ -11,7 +11,6 @@ import { describeOrganization, renderConfig, shownLabels } from "../../config/re
 import type { ListedSilence, SilenceRule } from "../../contract/silence.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
-import type { HourSeries } from "../../store/runs/hour-series.ts";
 import { readDiscovery } from "./discovery.ts";
 import type { Running } from "./running.ts";
 import type { StoredSilence } from "../../store/alerts/silences.ts";
@@ -68,11 +67,6 @@ export interface PageSilence extends ListedSilence {
 
 /** What keeps itself current beside the store, for pages. */
 export interface PageParts {
-  /** The last run of each hour of the last seven days. */
-  readonly hours: {
-    known(slug: string): HourSeries | null;
-    read(slugs: readonly string[]): Promise<number>;
-  };
   /** When the configuration was applied, and how the last reload went. */
   readonly reloads: () => Pick<PageConfiguration, "appliedAtMs" | "lastReload">;
 }
@@ -84,7 +78,7 @@ const renderedOrganizations = 20;
 export type PageReading = ReturnType<typeof createPageReading>;
 
 /** Returns the readings over what runs. */
-export function createPageReading(running: Running, { hours, reloads }: PageParts) {
+export function createPageReading(running: Running, { reloads }: PageParts) {
   const { store } = running;
   let known: { readonly config: Config; readonly organizations: readonly PageOrganization[] } | null = null;
 
@@ -107,12 +101,6 @@ export function createPageReading(running: Running, { hours, reloads }: PagePart
     storeProblem: () => running.storeProblem(),
     /** Size of the store, bytes. */
     storeBytes: () => store.bytes(),
-    /** The last run of each hour of the last seven days, oldest first, the current hour included; null: not read yet. */
-    hours: (slug: string) => hours.known(slug),
-    /** Reads those that are not read yet; calls the listeners when they are. */
-    readHours: async (slugs: readonly string[]): Promise<void> => {
-      if ((await hours.read(slugs)) > 0) running.publish();
-    },
     /** What a receiver, or all of them (null), answered last, newest first. */
     deliveries: (receiver: string | null, limit: number): Promise<readonly DeliveryAttempt[]> =>
       store.deliveries.latest({ receiver, limit }),

@@ -35,8 +35,6 @@ function overviewOf(rows: readonly OverviewRow[], over: Partial<Overview> = {}):
     alerts: { firing: 0, acknowledged: 0, pending: 0, silenced: 0 },
     unfinished: { incidents: new Set(), gates: new Set(), unjudged: 0 },
     toFinish: [],
-    trace: [],
-    traceTogether: [],
     ...over,
   };
 }

@@ -1,10 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
-import type { Clock } from "../../../base/time.ts";
 import { worstSeverity } from "../../../contract/severity.ts";
 import { seesDetails } from "../../access/identity.ts";
 import { paramsOf } from "../../answer.ts";
-import type { PageReading } from "../../read/page.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { withoutReceiverNames } from "../../read/incident-page.ts";
 import type { UnwatchedReading } from "../../read/unwatched.ts";
@@ -16,22 +14,18 @@ import type { Site } from "../site.ts";
 import { renderBand, renderUnfinished, renderUnwatched } from "./band.ts";
 import { overviewSentences, overviewTitle } from "./headline.ts";
 import { layOut, renderCounters, renderOrganizations } from "./table.ts";
-import { renderTrace } from "./trace.ts";
 
 export interface OverviewRoutes extends OverviewSources {
   readonly site: Site;
-  readonly past: Pick<PageReading, "hours" | "readHours">;
   readonly unwatched: Pick<UnwatchedReading, "list">;
 }
 
 // Each further one has a line.
 const mostBands = 2;
-// What is not read by then follows with the next look.
-const pastWithinMs = 100;
 
 /** `/`: what is wrong, and what to do. */
 export function addOverviewPage(scope: FastifyInstance, routes: OverviewRoutes): void {
-  const { site, running, past, unwatched } = routes;
+  const { site, unwatched } = routes;
   const addPage = site.pagesOf(scope);
 
   addPage("/", "public", async (request, reply) => {
@@ -40,18 +34,12 @@ export function addOverviewPage(scope: FastifyInstance, routes: OverviewRoutes):
     const withPeople = seesDetails(request);
     const overview = withPeople ? read : { ...read, open: read.open.map(withoutReceiverNames) };
     const layout = layOut(overview, params);
-    await readPast(
-      past,
-      running.clock,
-      layout.parts.flatMap(({ rows }) => rows.map(({ slug }) => slug)),
-    );
     const main = html`${renderTop(overview, withPeople)}
-    ${overview.rows.length === 0 ? renderEmpty() : html`${renderCounters(overview.rows, params)}${await unwatchedLine(request)}${renderOrganizations(overview, params, layout, (slug) => past.hours(slug))}`}`;
+    ${overview.rows.length === 0 ? renderEmpty() : html`${renderCounters(overview.rows, params)}${await unwatchedLine(request)}${renderOrganizations(overview, params, layout)}`}`;
     return site.send(request, reply, {
       title: overviewTitle(overview),
       current: "organizations",
       severity: worstSeverity(overview.rows.map(({ severity }) => severity)),
-      trace: renderTrace(overview),
       isLive: true,
       main,
     });
@@ -98,18 +86,4 @@ function renderEmpty(): Html {
     </p>
     <p class="code"><code>organizations: [acme, globex]</code></p>
     <p class="code"><code>discover: [{ name: ours, file: organizations.json }]</code></p>`;
-}
-
-/** Waits for the past of these for a moment; what is not read by then is there at the next look. */
-async function readPast(past: OverviewRoutes["past"], clock: Clock, slugs: readonly string[]): Promise<void> {
-  if (slugs.every((slug) => past.hours(slug) !== null)) return;
-  const reading = past.readHours(slugs);
-  // Once it is late, its failure belongs to the next look, which begins again.
-  reading.catch(() => undefined);
-  const waiting = new AbortController();
-  try {
-    await Promise.race([reading, clock.sleep(pastWithinMs, waiting.signal)]);
-  } finally {
-    waiting.abort();
-  }
 }

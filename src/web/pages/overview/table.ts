@@ -1,6 +1,5 @@
 import { formatCompactCount, formatCount, formatExpected, formatRatio } from "../../../base/numbers.ts";
 import { compareSeverity, type Severity } from "../../../contract/severity.ts";
-import type { HourSeries } from "../../../store/runs/hour-series.ts";
 import { formatRatioCell } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
@@ -9,7 +8,6 @@ import type { Overview, OverviewRow } from "../../read/overview.ts";
 import { mark, severityWord, shownSeverities } from "../marks.ts";
 import { renderFilter, pageOf, renderPager, renderTable, withParams, type Column, type PageOf } from "../table.ts";
 import { countSeverities } from "./headline.ts";
-import { renderSpark } from "./spark.ts";
 import { countOf, durationText } from "../../../words/numbers.ts";
 
 const pageSize = 100;
@@ -84,7 +82,6 @@ const columns: readonly Column[] = [
   { name: "Deaths", kind: "n count" },
   { name: "Expected", kind: "n expected" },
   { name: "Ratio", kind: "n ratio" },
-  { name: "Last 7 days", kind: "past" },
   { name: "Gate", kind: "gate" },
 ];
 
@@ -112,7 +109,6 @@ export function renderOrganizations(
   { rows, labelsOf, nowMs, open }: Overview,
   params: URLSearchParams,
   { isFiltered, problems, found, parts, page }: Layout,
-  hoursOf: (slug: string) => HourSeries | null,
 ): Html {
   const counts = countSeverities(found);
   const sums = shownSeverities.filter((one) => counts[one] > 0).map((one) => `${formatCount(counts[one])} ${one}`);
@@ -121,7 +117,7 @@ export function renderOrganizations(
     : `${countOf(rows.length, "organization")}, ${open.length > 0 ? "most excess first" : "shut gates first"}`;
   const body = parts.flatMap(({ head, rows: own, more }) => [
     ...(head === null ? [] : [head]),
-    ...own.map((row) => renderRow(row, labelsOf(row.slug), hoursOf(row.slug), nowMs)),
+    ...own.map((row) => renderRow(row, labelsOf(row.slug), nowMs)),
     ...(more.html === "" ? [] : [more]),
   ]);
   const windows = new Set(rows.map(({ windowHours }) => windowHours));
@@ -251,17 +247,11 @@ function renderGroup(words: Html, some: readonly OverviewRow[]): Html {
     <td class="n count"><b>${formatCompactCount(count)}</b></td>
     <td class="n expected">${formatExpected(expected)}</td>
     <td class="n ratio">${expected === 0 ? "" : formatRatio(count / expected)}</td>
-    <td class="past"></td>
     <td class="gate">${shut === 0 ? "" : `${formatCount(shut)} shut`}</td>
   </tr>`;
 }
 
-function renderRow(
-  row: OverviewRow,
-  labels: Readonly<Record<string, string>>,
-  hours: HourSeries | null,
-  nowMs: number,
-): Html {
+function renderRow(row: OverviewRow, labels: Readonly<Record<string, string>>, nowMs: number): Html {
   const { slug, severity, count, expected, others, heldSinceMs, state, lateMs, isWaiting } = row;
   const isHot = severity === "fail" || severity === "warn";
   const shown = Object.entries(labels).map(([name, value]) => `${name} ${value}`);
@@ -286,7 +276,6 @@ function renderRow(
     <td class="n count">${isHot ? html`<b>${formatCompactCount(count)}</b>` : formatCompactCount(count)}</td>
     <td class="n expected second">${formatExpected(expected)}</td>
     <td class="n ratio ${severity}">${formatRatioCell(row)}</td>
-    <td class="past">${renderSpark(hours, row, nowMs)}</td>
     <td class="gate">${gate}${late}</td>
   </tr>`;
 }
