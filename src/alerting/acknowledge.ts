@@ -1,7 +1,7 @@
 import { FlatlineError } from "../base/errors.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { Severity } from "../contract/severity.ts";
-import type { AlertState } from "../store/alerts/alerts.ts";
+import type { AlertAcknowledgement, AlertState } from "../store/alerts/alerts.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import { keepComment } from "./acts/comment.ts";
 import type { ActContext } from "./acts/judge.ts";
@@ -43,19 +43,17 @@ export async function acknowledgeIn(
   if (alert.state !== "firing")
     throw new FlatlineError("conflict", "the alert is pending: no notification of it was sent yet");
   const { check, slug, kind, severity } = alert;
-  const acknowledged: AlertState = {
-    ...alert,
-    acknowledgement: {
-      atMs: nowMs,
-      by: author.name,
-      note: author.note,
-      comment,
-      severity: incident?.severity ?? severity,
-      ...(incident === undefined ? {} : { isOfIncident: true }),
-      ...(receiver === undefined ? {} : { receiver }),
-    },
+  const acknowledgement: AlertAcknowledgement = {
+    atMs: nowMs,
+    by: author.name,
+    note: author.note,
+    comment,
+    severity: incident?.severity ?? severity,
+    ...(incident === undefined ? {} : { isOfIncident: true }),
+    ...(receiver === undefined ? {} : { receiver }),
   };
-  await parts.alerts.change(acknowledged);
+  const acknowledged: AlertState = { ...alert, acknowledgement };
+  await parts.alerts.acknowledge([alertId], acknowledgement);
   if (comment !== null && incident === undefined)
     await keepComment(parts, { alertId, slug, author, text: comment, nowMs, act: "acknowledge" });
   const noted: ActEntry = {

@@ -182,10 +182,9 @@ class OpenBook implements IncidentBook {
     this.#change({ ...incident, outlived: incident.outlived + 1 });
     // They are read again, as earlier steps of this transaction left them.
     this.#membersOf.delete(number);
-    for (const { alert } of (await this.#members(number)).filter(isEnded)) {
-      this.#unacknowledged.add(alert.id);
-      await this.#parts.alerts.change({ ...alert, acknowledgement: null });
-    }
+    const ended = (await this.#members(number)).filter(isEnded).map(({ alert }) => alert.id);
+    for (const id of ended) this.#unacknowledged.add(id);
+    await this.#parts.alerts.acknowledge(ended, null);
   }
 
   /** Whether a fleet verdict begins with this alert, or what it counts grows (CONTRACT 15, Fleet verdict). */

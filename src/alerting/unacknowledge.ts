@@ -41,7 +41,7 @@ export async function unacknowledgeIn(
     throw new FlatlineError("conflict", "the alert is not acknowledged: there is nothing to take back");
   const { check, slug, kind, severity } = alert;
   const open: AlertState = { ...alert, acknowledgement: null };
-  await parts.alerts.change(open);
+  await parts.alerts.acknowledge([alertId], null);
   const detail = { check, kind, severity, ...facts };
   await parts.audit.append({ atMs: nowMs, actor: author, action: "unacknowledge", slug, subject: alertId, detail });
   const said = { by: author.name, comment: null };

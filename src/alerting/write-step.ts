@@ -47,10 +47,6 @@ export async function writeStep(parts: StoreParts, facts: StepFacts): Promise<vo
 
 async function writeStates(parts: StoreParts, { step, context, settings, nowMs }: StepFacts): Promise<void> {
   for (const state of step.live) await parts.alerts.save(noted(state, step, context, nowMs));
-  for (const { alert, event } of step.changes) {
-    const isFailure = (event === "firing" || event === "escalated") && alert.severity === "fail";
-    if (isFailure && isGateAlert(alert)) await parts.gate.fail(alert, nowMs);
-  }
   for (const state of step.gone) {
     const given = { ...endOf(step, state), storedAtMs: nowMs };
     // What never fired is forgotten.
@@ -66,13 +62,15 @@ async function writeStates(parts: StoreParts, { step, context, settings, nowMs }
   }
 }
 
-/** Returns the alert with its last change, which receivers are told of. */
+/** Returns the alert with its last change, which receivers are told of, and as a failure of the gate. */
 function noted(state: AlertState, step: Transition, { labels, url }: SnapshotContext, nowMs: number): AlertState {
   const change = step.changes.find(({ alert }) => alert.id === state.id);
   if (change === undefined) return state;
-  const { reason } = change;
+  const { event, reason } = change;
+  const isFailure = (event === "firing" || event === "escalated") && state.severity === "fail" && isGateAlert(state);
   const fired = state.changed ?? { firedAtMs: nowMs, firedReason: reason };
-  return { ...state, changed: { ...fired, atMs: nowMs, reason, labels, url } };
+  const changed = { ...fired, atMs: nowMs, reason, labels, url };
+  return { ...state, changed, ...(isFailure ? { failure: { atMs: nowMs, releasedAtMs: null } } : {}) };
 }
 
 /** Returns how an alert ends with this step. */

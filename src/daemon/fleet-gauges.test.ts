@@ -22,10 +22,8 @@ it("tells of every gate whether a failure holds it and since when, with one ques
     judgement: { verdict: "real", comment: null, by: "kim", note: null, atMs: 1 },
   };
   const failures = [failure("slug-1"), failure("slug-1", "sentinel"), judged as AlertState, failure("gone")];
-  for (const [index, alert] of failures.entries()) {
-    await store.alerts.save(alert);
-    await store.gate.fail(alert, startMs + index);
-  }
+  for (const [index, alert] of failures.entries())
+    await store.alerts.save({ ...alert, failure: { atMs: startMs + index, releasedAtMs: null } });
   let questions = 0;
   const counting = {
     ...store,

@@ -37,15 +37,17 @@ function maintenanceOf(
 
 it("keeps an ended alert for the retention, and one that holds the gate until it is released", async () => {
   await using world = await createEventWorld();
-  const { alerts, gate } = world.store;
+  const { alerts } = world.store;
   const clock = createVirtualClock({ startMs });
   const maintenance = maintenanceOf(world.store, clock, { retentionMs: 3 * hourMs });
   const judgement = { verdict: "real", comment: null, by: "kim", note: null, atMs: startMs } as const;
   const end = { atMs: startMs, isByRun: true };
-  for (const one of [firingAlert("open", startMs), firingAlert("released", startMs, { judgement })]) {
+  const failure = { atMs: startMs, releasedAtMs: null };
+  for (const one of [
+    firingAlert("open", startMs, { failure }),
+    firingAlert("released", startMs, { failure, judgement }),
+  ])
     await alerts.end(one, end);
-    await gate.fail(one, startMs);
-  }
   // The store answers after the clock has stopped: the rounds need it to go on.
   const kept = async (): Promise<boolean[]> => {
     await clock.advance(minuteMs);
@@ -58,7 +60,7 @@ it("keeps an ended alert for the retention, and one that holds the gate until it
   await clock.advance(2 * hourMs);
   await expect.poll(kept).toEqual([true, false]);
 
-  await gate.releaseAll("acme", clock.nowMs());
+  await alerts.release(["open"], clock.nowMs());
   await clock.advance(2 * hourMs);
   await expect.poll(kept).toEqual([false, false]);
 

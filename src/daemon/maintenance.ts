@@ -3,7 +3,7 @@ import { createLoop, type Loop } from "../base/loop.ts";
 import type { Logger } from "../base/logger.ts";
 import { dayMs, hourMs, minuteMs, type Clock } from "../base/time.ts";
 import type { OrganizationConfig, ServerConfig, StorageConfig } from "../config/config.ts";
-import type { Pruned } from "../store/prune-limits.ts";
+import type { PruneLimits, Pruned } from "../store/prune-limits.ts";
 import type { Store } from "../store/store.ts";
 
 export interface MaintenanceOptions {
@@ -47,13 +47,13 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     while (!loop.signal.aborted && (await slice()).hasMore) await clock.sleep(pauseMs, loop.signal);
   }
 
-  /** Failures that hold the gate are kept however old they are, and their alerts with them. */
-  async function forgetReleased(beforeMs: number): Promise<void> {
-    await store.transaction(async ({ gate }) => {
-      const released = (await gate.endedBy(beforeMs)).filter(
-        (failure) => releaseOf(failure, gateOf(failure.alert.slug)) !== null,
+  /** Failures that hold the gate are kept however old they are. */
+  async function pruneAlerts(limits: PruneLimits & { readonly checkersBeforeMs: number }): Promise<Pruned> {
+    return store.transaction(async ({ alerts, gate }) => {
+      const holding = (await gate.endedBy(limits.beforeMs)).filter(
+        (failure) => releaseOf(failure, gateOf(failure.alert.slug)) === null,
       );
-      await gate.forget(released.map(({ alert }) => alert.id));
+      return alerts.pruneEnded({ ...limits, holding: holding.map(({ alert }) => alert.id) });
     });
   }
 
@@ -66,8 +66,7 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     await inSlices(() => store.runs.pruneReports({ ...pastRetention, thinBeforeMs }));
     // Judged checkers are kept for as long as their deaths lie in a baseline.
     const checkersBeforeMs = Math.min(pastRetention.beforeMs, nowMs - longestSpanMs(organizations()));
-    await forgetReleased(pastRetention.beforeMs);
-    await inSlices(() => store.transaction(({ alerts }) => alerts.pruneEnded({ ...pastRetention, checkersBeforeMs })));
+    await inSlices(() => pruneAlerts({ ...pastRetention, checkersBeforeMs }));
     await store.transaction(({ incidents }) =>
       incidents.tidy({ beforeDay: Math.floor(nowMs / dayMs) - spikeDays, nowMs }),
     );

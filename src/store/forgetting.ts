@@ -55,15 +55,7 @@ export function createForgettingStore(db: Db) {
 }
 
 // Rows that refer to these tables are deleted before them.
-const isParent = new Set([
-  "alerts",
-  "ended_alerts",
-  "alert_changes",
-  "deliveries",
-  "proposals",
-  "reports",
-  "legitimacy_rules",
-]);
+const isParent = new Set(["alerts", "alert_changes", "deliveries", "proposals", "reports", "legitimacy_rules"]);
 
 // Rows are deleted by their keys, because the hours of one check lie among those of all.
 const everyHour = sql`
@@ -79,11 +71,8 @@ function stepsFor(slug: string): Step[] {
   const report = sql`report_id IN (SELECT report_id FROM reports WHERE ${organization})`;
   const proposal = sql`proposal_id IN (SELECT proposal_id FROM proposals WHERE ${report})`;
   const rule = sql`rule_id IN (SELECT rule_id FROM legitimacy_rules WHERE ${organization})`;
-  const names = sql`SELECT check_name FROM checks WHERE slug = ${slug}`;
-  const checks = sql`check_name IN (${names}) AND slug = ${slug}`;
   const alert = sql`alert_id IN (
-    SELECT id FROM alerts WHERE ${ofSlug} UNION SELECT id FROM ended_alerts WHERE ${ofSlug}
-    UNION SELECT alert_id FROM alert_changes WHERE ${ofSlug})`;
+    SELECT id FROM alerts WHERE ${ofSlug} UNION SELECT alert_id FROM alert_changes WHERE ${ofSlug})`;
   // A dead letter to several organizations stays, and so does an entry that is still to be delivered.
   const own = sql.join(
     ["verdict", "unknown"].map(
@@ -107,10 +96,8 @@ function stepsFor(slug: string): Step[] {
     step(null, "alert_notified", "alert_id, receiver", alert),
     step(null, "judgements", "judgement_id", ofSlug),
     step(null, "comments", "comment_id", ofSlug),
-    step(null, "gate_failures", "alert_id", ofSlug),
     step(null, "gate_releases", "release_id", ofSlug),
-    step("alerts", "alerts", "id", checks),
-    step("alerts", "ended_alerts", "id", checks),
+    step("alerts", "alerts", "id", ofSlug),
     step(null, "alert_changes", "seq", ofSlug),
     step(null, "act_notices", "seq", ofSlug),
     step(null, "look_answers", "incident_number, number, ordinal", ofSlug),

@@ -127,12 +127,10 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
     expect(await world.store.incidents.messageOf("lead", 1)).toBeNull();
     await world.run("a", "ok");
     await world.advance(minuteMs);
-    const { gate, alerts } = world.store;
-    await gate.forget((await gate.unreleased(await alerts.allLive())).map(({ alert }) => alert.id));
     const nowMs = world.clock.nowMs();
     await world.store.incidents.tidy({ beforeDay: 0, nowMs });
     expect(await world.store.incidents.find(1)).not.toBeNull();
-    await world.store.alerts.pruneEnded({ beforeMs: nowMs, checkersBeforeMs: nowMs, maxRows: 9 });
+    await world.store.alerts.pruneEnded({ beforeMs: nowMs, checkersBeforeMs: nowMs, holding: [], maxRows: 9 });
     await world.store.incidents.tidy({ beforeDay: 0, nowMs });
 
     expect(await world.store.incidents.find(1)).toBeNull();

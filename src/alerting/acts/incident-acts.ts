@@ -301,7 +301,7 @@ async function releaseHold(
   if (!failures.some(isOwn)) return "not_held";
   if (!holdingFailures(failures, settings.gateOf(slug)).some(isOwn)) return "already";
   const { opened } = await changeGate(parts, { slug, settings, by, comment, nowMs }, async () => {
-    await parts.gate.release(alertId, nowMs);
+    await parts.alerts.release([alertId], nowMs);
     await parts.gate.addRelease({ slug, atMs: nowMs, how: "released", alertId, by, comment });
   });
   await note(releasedEntries(opened, { by, comment }));

@@ -64,7 +64,7 @@ export async function judgeIn(
   const reason: Reason = verdict === null ? "judgement_withdrawn" : `judged_${verdict}`;
   const { opened } = await changeGate(parts, { slug, settings, by, comment, nowMs }, async () => {
     await parts.judgements.append({ alertId, check, slug, atMs: nowMs, verdict, comment, by, note });
-    await parts.alerts.change(judged);
+    await parts.alerts.judge([alertId], judged.judgement ?? null);
   });
   if (comment !== null && incidentId === undefined)
     await keepComment(parts, { alertId, slug, author, text: comment, nowMs, act: "judgement" });

@@ -19,7 +19,11 @@ export async function releaseGate(
   const { name: by } = author;
   await store.transaction(async (parts) => {
     const { opened } = await changeGate(parts, { slug, settings, by, comment, nowMs }, async () => {
-      await parts.gate.releaseAll(slug, nowMs);
+      const held = (await parts.gate.failures(slug)).filter(({ releasedAtMs }) => releasedAtMs === null);
+      await parts.alerts.release(
+        held.map(({ alert }) => alert.id),
+        nowMs,
+      );
       await parts.gate.addRelease({ slug, atMs: nowMs, how: "released", alertId: null, by, comment });
     });
     for (const { alert } of opened)

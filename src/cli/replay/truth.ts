@@ -77,8 +77,8 @@ async function readLabelsFile(file: string, { cwd }: PartsDeps): Promise<ReadTru
 
 async function readJudged(config: Config, slugs: ReadonlySet<string>, deps: PartsDeps): Promise<ReadTruth> {
   const windows = new Map(config.organizations.map(({ slug, thresholds }) => [slug, thresholds.windowHours]));
-  const { judged, fired } = await withStore(config, deps, async ({ store: { alerts, judgements } }) => ({
-    judged: (await judgements.judged()).filter(({ alert }) => slugs.has(alert.slug)),
+  const { judged, fired } = await withStore(config, deps, async ({ store: { alerts } }) => ({
+    judged: (await alerts.judged()).filter(({ alert }) => slugs.has(alert.slug)),
     fired: [
       ...(await alerts.allLive()).filter(({ state }) => state === "firing"),
       ...(await alerts.allEnded({ fromMs: 0, limit: mostEnded })).map(({ alert }) => alert),

@@ -223,11 +223,7 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
       death(nowMs, "globex", { asset: "d", assetType: "URL" }),
     ]);
     const judgement = { verdict: "checker", comment: null, by: "kim", note: null, atMs: nowMs } as const;
-    const judge = async (one: AlertState): Promise<void> => {
-      const { id: alertId, check, slug } = one;
-      await store.judgements.append({ ...judgement, alertId, check, slug });
-      await store.alerts.change({ ...one, judgement });
-    };
+    const judge = (one: AlertState): Promise<void> => store.alerts.judge([one.id], judgement);
     const end = { atMs: nowMs + dayMs, isByRun: true };
     const [one, later] = [alertOf("one", "acme", nowMs), alertOf("later", "globex", nowMs)];
     for (const alert of [one, later]) await store.alerts.end(alert, end);

@@ -118,7 +118,7 @@ export async function keepCosts(
   signal?: AbortSignal,
 ): Promise<void> {
   const { store, assets, logger } = context;
-  const due = (await store.judgements.judgedChecker()).filter(
+  const due = (await store.alerts.judgedChecker()).filter(
     ({ alert, end }) =>
       end !== null && alert.cost === undefined && countedFromMs(alert, alert.windowHours ?? 0) < beforeMs,
   );

@@ -162,8 +162,6 @@ describe("the evidence of a spike", () => {
     const incident = { ...spikeAlert("acme"), startsAtMs, state: "firing", windowHours: 12 } as const;
     const judgement = { verdict: "checker", comment: null, by: "kim", note: null, atMs: nowMs - dayMs } as const;
     await store.alerts.end({ ...incident, judgement }, { atMs: nowMs - 2 * dayMs, isByRun: true });
-    const { check, slug } = incident;
-    await store.judgements.append({ ...judgement, alertId: incident.id, check, slug });
 
     const after = await evidenceOf(world)(result, ask, never);
 

@@ -84,12 +84,12 @@ interface CountsAsk {
 
 /** Deaths by asset type and attribute, of the window and of the quiet days before; asset types from the sums alone. */
 async function readCounts(
-  { events, evidence, judgements }: Pick<StoreParts, "events" | "evidence" | "judgements">,
+  { events, evidence, alerts }: Pick<StoreParts, "events" | "evidence" | "alerts">,
   { slug, window, thresholds, nowMs, count }: CountsAsk,
   signal: AbortSignal,
 ): Promise<SpikeEvidence["counts"]> {
   // The deaths of a broken checker are never usual.
-  const judged = (await judgements.judgedChecker(slug)).flatMap(({ alert, end }) =>
+  const judged = (await alerts.judgedChecker(slug)).flatMap(({ alert, end }) =>
     alert.check === "dead-asset-spike" && (alert.judgement?.atMs ?? nowMs) <= nowMs
       ? [{ fromMs: deathsBeginAtMs(alert, thresholds.windowHours), toMs: Math.min(end?.atMs ?? nowMs, nowMs) }]
       : [],

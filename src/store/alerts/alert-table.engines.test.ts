@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
-import type { AlertState, AlertStore } from "./alerts.ts";
+import type { AlertState, AlertStore, KeptAlert } from "./alerts.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const nowMs = Date.UTC(2026, 5, 1);
@@ -47,14 +47,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
 
   describe("alerts that are over", () => {
     const end = (atMs: number) => ({ atMs, isByRun: true });
-    const said = {
-      check: "dead-asset-spike",
-      slug: "acme",
-      atMs: nowMs,
-      comment: null,
-      by: "kim",
-      note: null,
-    } as const;
 
     it("are found as they ended, and no longer live", async () => {
       const firing = alert("a", { slug: "acme", state: "firing", windowHours: 12 });
@@ -71,44 +63,45 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(await alerts.find("b")).toBeNull();
     });
 
-    it("can be changed as live ones can, and are not brought back by it", async () => {
+    it("can be judged as live ones can, and are not brought back by it", async () => {
       const firing = alert("a", { state: "firing" });
       await alerts.save(firing);
       const judgement = { verdict: "real", comment: null, by: "kim", note: null, atMs: nowMs } as const;
-      await alerts.change({ ...firing, judgement });
+      await alerts.judge(["a", "b"], judgement);
       expect(await alerts.find("a")).toEqual({ alert: { ...firing, judgement }, end: null });
-      await alerts.end(firing, end(nowMs));
+      await alerts.end({ ...firing, judgement }, end(nowMs));
 
-      await alerts.change({ ...firing, judgement });
+      await alerts.judge(["a"], null);
+      await alerts.change({ ...firing, reason: "other" });
 
-      expect(await alerts.find("a")).toEqual({ alert: { ...firing, judgement }, end: end(nowMs) });
+      expect(await alerts.find("a")).toEqual({ alert: { ...firing, reason: "other" }, end: end(nowMs) });
       expect(await alerts.allLive()).toEqual([]);
     });
 
     it("are pruned when they are old, but for failures of the gate and checkers that a baseline still sees", async () => {
-      for (const [id, atMs] of Object.entries({ old: 1, judged: 2, older: 1, young: 9 }))
-        await alerts.end(alert(id, { slug: "acme", state: "firing" }), end(atMs));
-      await opened.store.judgements.append({ ...said, alertId: "judged", verdict: "checker" });
-      await opened.store.judgements.append({ ...said, alertId: "older", verdict: "checker" });
-      await opened.store.judgements.append({ ...said, alertId: "older", verdict: "real" });
+      const said = { slug: "acme", state: "firing" } as const;
+      for (const [id, atMs] of Object.entries({ old: 1, judged: 2, older: 1, holding: 1, young: 9 }))
+        await alerts.end(alert(id, said), end(atMs));
+      const judgement = { verdict: "checker", comment: null, by: "kim", note: null, atMs: nowMs } as const;
+      await alerts.judge(["judged"], judgement);
+      await alerts.judge(["older"], { ...judgement, verdict: "real" });
+      const limits = { beforeMs: 5, checkersBeforeMs: 1, holding: ["holding"] };
 
-      expect(await alerts.pruneEnded({ beforeMs: 5, checkersBeforeMs: 1, maxRows: 1 })).toEqual({ hasMore: true });
-      await alerts.pruneEnded({ beforeMs: 5, checkersBeforeMs: 1, maxRows: 9 });
+      expect(await alerts.pruneEnded({ ...limits, maxRows: 1 })).toEqual({ hasMore: true });
+      await alerts.pruneEnded({ ...limits, maxRows: 9 });
 
-      const left = await Promise.all(["old", "judged", "older", "young"].map((id) => alerts.find(id)));
-      expect(left.map((found) => found !== null)).toEqual([false, true, false, true]);
-      expect(await opened.store.judgements.of("older")).toEqual([]);
+      const left = await Promise.all(["old", "judged", "older", "holding", "young"].map((id) => alerts.find(id)));
+      expect(left.map((found) => found !== null)).toEqual([false, true, false, true, true]);
     });
 
     it("are members and failures of the gate as before where the live ones are read already", async () => {
       const { gate, incidents } = opened.store;
       const of = { state: "firing", incident: { id: "i", number: 7 } } as const;
-      await alerts.save(alert("live", of));
+      const failure = { atMs: nowMs, releasedAtMs: null };
+      await alerts.save(alert("live", { ...of, failure }));
       await alerts.save(alert("pending"));
-      for (const id of ["ended", "released"]) await alerts.end(alert(id, of), end(1));
-      for (const id of ["live", "ended", "released"])
-        await gate.fail({ id, check: "dead-asset-spike", slug: id }, nowMs);
-      await gate.release("released", nowMs);
+      for (const id of ["ended", "released"]) await alerts.end(alert(id, { ...of, failure }), end(1));
+      await alerts.release(["released"], nowMs);
       const live = await alerts.allLive();
 
       const idsOf = async (among: readonly AlertState[]): Promise<string[]> =>
@@ -119,7 +112,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect((await gate.unreleased(live)).filter(({ alert }) => alert.id === "live")).toEqual(
         await gate.failures("live"),
       );
-      expect([...(await gate.unreleasedTimes()).keys()].toSorted()).toEqual(["ended", "live"]);
       expect(await incidents.members([7], live)).toEqual(await incidents.members([7]));
       expect((await incidents.members([7])).get(7)).toHaveLength(3);
       // What has ended since it was read is one member, as it was read.
@@ -135,7 +127,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await alerts.save(alert("pending"));
       for (const alertId of ["old", "young", "young", "pending"]) await comments.append({ ...comment, alertId });
 
-      await alerts.pruneEnded({ beforeMs: 5, checkersBeforeMs: 1, maxRows: 9 });
+      await alerts.pruneEnded({ beforeMs: 5, checkersBeforeMs: 1, holding: [], maxRows: 9 });
       await alerts.remove("pending");
 
       const counts = await Promise.all(["old", "young", "pending"].map((alertId) => comments.count({ alertId })));
@@ -168,45 +160,22 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(await opened.store.judgements.of("b")).toEqual([]);
     });
 
-    it("name the alerts that are judged `checker` now, live and ended", async () => {
-      const { judgements } = opened.store;
-      await alerts.save(alert("a", { slug: "acme", state: "firing" }));
-      const over = alert("b", { slug: "acme", state: "firing" });
-      const end = { atMs: nowMs, isByRun: false } as const;
-      await alerts.end(over, end);
-      await alerts.save(alert("c", { slug: "globex", state: "firing" }));
-      for (const alertId of ["a", "b"]) await judgements.append({ ...said, alertId, atMs: 1, verdict: "checker" });
-      await judgements.append({ ...said, slug: "globex", alertId: "c", atMs: 1, verdict: "checker" });
+    it("name the alerts that are judged now, live and ended", async () => {
+      const said = { verdict: "checker", comment: null, by: "kim", note: null, atMs: 1 } as const;
+      for (const [id, slug] of Object.entries({ a: "acme", c: "globex", d: "hooli", e: "initech" }))
+        await alerts.save(alert(id, { slug, state: "firing" }));
+      const ended = { atMs: nowMs, isByRun: false };
+      await alerts.end(alert("b", { slug: "acme", state: "firing" }), ended);
+      await alerts.judge(["a", "b", "c", "d"], said);
+      await alerts.judge(["d"], { ...said, verdict: "real" });
+      const idsOf = (kept: readonly KeptAlert[]): string[] => kept.map(({ alert: { id } }) => id).toSorted();
 
-      const ofAcme = await judgements.judgedChecker("acme");
-      expect(ofAcme.toSorted((left, right) => (left.alert.id < right.alert.id ? -1 : 1))).toEqual([
-        { alert: alert("a", { slug: "acme", state: "firing" }), end: null },
-        { alert: over, end },
-      ]);
-      expect(await judgements.judgedChecker()).toHaveLength(3);
-
-      await judgements.append({ ...said, alertId: "a", atMs: 2, verdict: null });
-      expect((await judgements.judgedChecker("acme")).map(({ alert: { id } }) => id)).toEqual(["b"]);
-    });
-
-    it("name all alerts that are judged now, by what was said last", async () => {
-      const { judgements } = opened.store;
-      for (const id of ["a", "b", "c", "d"]) await alerts.save(alert(id, { state: "firing" }));
-      await alerts.end(alert("b", { state: "firing" }), {
-        atMs: nowMs,
-        isByRun: true,
-      });
-      await judgements.append({ ...said, alertId: "a", atMs: 1, verdict: "checker" });
-      await judgements.append({ ...said, alertId: "b", atMs: 1, verdict: "checker" });
-      await judgements.append({ ...said, alertId: "b", atMs: 2, verdict: "expected" });
-      await judgements.append({ ...said, alertId: "c", atMs: 1, verdict: "real" });
-      await judgements.append({ ...said, alertId: "c", atMs: 2, verdict: null });
-
-      const judged = await judgements.judged();
-
-      expect(
-        new Set(judged.map(({ alert: { id }, end: over }) => `${id} ${over === null ? "live" : "ended"}`)),
-      ).toEqual(new Set(["a live", "b ended"]));
+      expect(idsOf(await alerts.judgedChecker())).toEqual(["a", "b", "c"]);
+      expect(idsOf(await alerts.judgedChecker("acme"))).toEqual(["a", "b"]);
+      expect(idsOf(await alerts.judged())).toEqual(["a", "b", "c", "d"]);
+      expect((await alerts.judged()).find(({ alert: { id } }) => id === "b")?.end).toEqual(ended);
+      await alerts.judge(["a"], null);
+      expect(idsOf(await alerts.judgedChecker("acme"))).toEqual(["b"]);
     });
   });
 });

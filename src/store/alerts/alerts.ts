@@ -1,152 +1,165 @@
+import type { UpdateObject } from "kysely";
 import { z } from "zod";
 
-import { type JudgementVerdict, judgementVerdicts } from "../../contract/judgement.ts";
-import { type CheckErrorReason, checkErrorReasons, type CheckName } from "../../contract/report.ts";
-import type { SpikeOnset } from "../../contract/spike-onset.ts";
-import { type Severity, severities } from "../../contract/severity.ts";
+import { judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
+import { checkErrorReasons, type CheckName } from "../../contract/report.ts";
+import { severities } from "../../contract/severity.ts";
 import { FlatlineError } from "../../base/errors.ts";
+import { isAmong } from "../engine/dialect.ts";
 import { rowStatement } from "../engine/row-statement.ts";
-import type { Db } from "../tables.ts";
+import type { Db, Tables } from "../tables.ts";
 import type { PruneLimits, Pruned } from "../prune-limits.ts";
 
-export type AlertKind = "verdict" | "unknown";
+const severity = z.enum(severities);
+const nullableNumber = z.number().nullable();
+const alertKind = z.enum(["verdict", "unknown"]);
+const alertStates = z.enum(["pending", "firing"]);
 
 /** The worst that an alert has seen. */
-export interface AlertPeak {
-  readonly severity: Severity;
-  readonly currentCount: number | null;
-  readonly atMs: number;
-}
+const peakSchema = z.object({ severity, currentCount: nullableNumber, atMs: z.number() });
 
 /** A person has seen it: no reminders and no escalation until it is resolved, or worse than `severity`. */
-export interface AlertAcknowledgement {
-  readonly atMs: number;
-  readonly by: string | null;
+const acknowledgementSchema = z.object({
+  atMs: z.number(),
+  by: z.string().nullable(),
   /** What the request claims about its author; not verified. */
-  readonly note: string | null;
-  readonly comment: string | null;
+  note: z.string().nullable(),
+  comment: z.string().nullable(),
   /** The severity that was acknowledged, of the incident or of this alert alone: what is worse ends it. */
-  readonly severity: Severity;
+  severity,
   /** Whether it is an act on the incident, and ends when that gets worse. */
-  readonly isOfIncident?: true;
+  isOfIncident: z.literal(true).exactOptional(),
   /** The receiver through whose link or hook it came; absent: through none. */
-  readonly receiver?: string;
-}
+  receiver: z.string().exactOptional(),
+});
 
 /** The judgement of a person who looked at an alert. */
-export interface AlertJudgement {
-  readonly verdict: JudgementVerdict;
-  readonly comment: string | null;
-  readonly by: string;
+const judgementSchema = z.object({
+  verdict: z.enum(judgementVerdicts),
+  comment: z.string().nullable(),
+  by: z.string(),
   /** What a request says of its author beside that. */
-  readonly note: string | null;
-  readonly atMs: number;
-}
-
-/** The findings of a run about an alert, as far as an incident sums them up. */
-export interface AlertFound {
-  /** null: the result does not say. `counting`: they are of assets, each once. */
-  readonly deaths: { readonly count: number; readonly expected: number; readonly counting?: "assets" } | null;
-  /** Values that its deaths share, with their shares (0–1) in the window and usually; the surest first. */
-  readonly carriers: readonly AlertCarrier[];
-  /** Deaths whose asset is known, and those of them that were found alive again; null: no events say. */
-  readonly revived: { readonly judged: number; readonly count: number } | null;
-  /** Whether its excess goes on, as the events say; absent where none do. */
-  readonly excess?: AlertExcess;
-  /** The likely cause that the result names; null: none. */
-  readonly cause: string | null;
-  /** Why there was no result; null: there was one. */
-  readonly error: { readonly reason: CheckErrorReason; readonly message: string } | null;
-}
-
-/** Whether the excess of a spike goes on (CONTRACT 15). */
-export interface AlertExcess {
-  readonly state: "ongoing" | "stopped" | "unclear";
-  readonly deathsLastHour: number;
-  readonly usualPerHour: number;
-  readonly stoppedAtMs: number | null;
-  readonly expectedEndAtMs: number | null;
-}
+  note: z.string().nullable(),
+  atMs: z.number(),
+});
 
 /** A value of an attribute that deaths share. */
-export interface AlertCarrier {
-  readonly key: string;
-  readonly value: string;
-  readonly share: number;
-  readonly usualShare: number;
-}
+const carrierSchema = z.object({ key: z.string(), value: z.string(), share: z.number(), usualShare: z.number() });
+
+/** Whether the excess of a spike goes on (CONTRACT 15). */
+const excessSchema = z.object({
+  state: z.enum(["ongoing", "stopped", "unclear"]),
+  deathsLastHour: z.number(),
+  usualPerHour: z.number(),
+  stoppedAtMs: nullableNumber,
+  expectedEndAtMs: nullableNumber,
+});
+
+/** The findings of a run about an alert, as far as an incident sums them up. */
+const foundSchema = z.object({
+  /** null: the result does not say. `counting`: they are of assets, each once. */
+  deaths: z
+    .object({ count: z.number(), expected: z.number(), counting: z.literal("assets").exactOptional() })
+    .nullable(),
+  /** Values that its deaths share, with their shares (0–1) in the window and usually; the surest first. */
+  carriers: z.array(carrierSchema).readonly(),
+  /** Deaths whose asset is known, and those of them that were found alive again; null: no events say. */
+  revived: z.object({ judged: z.number(), count: z.number() }).nullable(),
+  /** The likely cause that the result names; null: none. */
+  cause: z.string().nullable(),
+  /** Absent where no events say. */
+  excess: excessSchema.exactOptional(),
+  /** Why there was no result; null: there was one. */
+  error: z.object({ reason: z.enum(checkErrorReasons), message: z.string() }).nullable(),
+});
 
 /** The cost of a broken checker (CONTRACT 15): deaths after the onset, and how long live assets counted as dead. */
-export interface AlertCost {
-  readonly deaths: number;
-  readonly knownCount: number;
-  readonly revived: number;
-  readonly stillDead: number;
+const costSchema = z.object({
+  deaths: z.number(),
+  knownCount: z.number(),
+  revived: z.number(),
+  stillDead: z.number(),
   /** The time from the last death to the first revival, summed over all revived assets. */
-  readonly closedSeconds: number;
+  closedSeconds: z.number(),
   /** The same of each, ascending; of many, evenly drawn ones. */
-  readonly closedQuantiles: readonly number[];
-}
-
-/** One live alert: at most one a (check, slug, kind) (CONTRACT 1 and 7). */
-export interface AlertState {
-  readonly id: string;
-  readonly check: CheckName;
-  readonly slug: string;
-  readonly kind: AlertKind;
-  readonly state: "pending" | "firing";
-  readonly severity: Severity;
-  /** Time of the episode's first non-ok (or first unknown) run. */
-  readonly startsAtMs: number;
-  readonly firingAtMs: number | null;
-  /** First ok run since the last non-ok one, while keepFiringFor holds it; null while it is not ok. */
-  readonly okSinceMs: number | null;
-  /** Consecutive runs without a result, for kind unknown. */
-  readonly unknownRuns: number;
-  readonly peak: AlertPeak;
-  readonly acknowledgement: AlertAcknowledgement | null;
-  /** When the episode's excess began, the earliest that its runs found; absent if none found one. */
-  readonly onset?: SpikeOnset;
-  /** The window of the spike check at the episode's first run; absent for other checks, and where a service does not say. */
-  readonly windowHours?: number;
-  /** The one that holds; absent where there is none. */
-  readonly judgement?: AlertJudgement;
-  /** The one that it belongs to, from the commit in which it fires; absent while pending. */
-  readonly incident?: { readonly id: string; readonly number: number };
-  /** The findings of its latest run that was not ok; absent if no such run had a result or an error. */
-  readonly found?: AlertFound;
-  /** The run that began it was no look at a known rate: the first ever, after a changed configuration, or after a long gap. */
-  readonly isFirstLook?: true;
-  /** The cost as of when its events began to be deleted; absent before, and where it is not judged `checker`. */
-  readonly cost?: AlertCost;
-  /** The named reason of the last decision about it (alerting/decide/reasons.ts). */
-  readonly reason: string;
-  /** When the store took that it fires, and its last change since; absent while pending. */
-  readonly changed?: AlertChanged;
-}
+  closedQuantiles: z.array(z.number()).readonly(),
+});
 
 /** What receivers are told of an alert that fires depends on these; instants are those of the commits. */
-export interface AlertChanged {
-  readonly firedAtMs: number;
-  readonly firedReason: string;
+const changedSchema = z.object({
+  firedAtMs: z.number(),
+  firedReason: z.string(),
   /** Of the last change of its severity; as above where it never changed. */
-  readonly atMs: number;
-  readonly reason: string;
+  atMs: z.number(),
+  reason: z.string(),
   /** The organization's at the last change: the configuration may no longer name it. */
-  readonly labels: Readonly<Record<string, string>>;
-  readonly url: string | null;
-}
+  labels: z.record(z.string(), z.string()),
+  url: z.string().nullable(),
+});
+
+const bodySchema = z.object({
+  id: z.string(),
+  check: z.string(),
+  slug: z.string(),
+  kind: alertKind,
+  state: alertStates,
+  severity,
+  /** Time of the episode's first non-ok (or first unknown) run. */
+  startsAtMs: z.number(),
+  firingAtMs: nullableNumber,
+  /** First ok run since the last non-ok one, while keepFiringFor holds it; null while it is not ok. */
+  okSinceMs: nullableNumber,
+  /** Consecutive runs without a result, for kind unknown. */
+  unknownRuns: z.number(),
+  peak: peakSchema,
+  /** When the episode's excess began, the earliest that its runs found; absent if none found one. */
+  onset: z
+    .object({ atMs: z.number(), marker: z.object({ text: z.string(), atMs: z.number() }).nullable() })
+    .exactOptional(),
+  /** The window of the spike check at the episode's first run; absent for other checks, and where a service does not say. */
+  windowHours: z.number().exactOptional(),
+  /** The one that it belongs to, from the commit in which it fires; absent while pending. */
+  incident: z.object({ id: z.string(), number: z.number() }).exactOptional(),
+  /** The findings of its latest run that was not ok; absent if no such run had a result or an error. */
+  found: foundSchema.exactOptional(),
+  /** The run that began it was no look at a known rate: the first ever, after a changed configuration, or after a long gap. */
+  isFirstLook: z.literal(true).exactOptional(),
+  /** The cost as of when its events began to be deleted; absent before, and where it is not judged `checker`. */
+  cost: costSchema.exactOptional(),
+  /** The named reason of the last decision about it (alerting/decide/reasons.ts). */
+  reason: z.string(),
+  /** When the store took that it fires, and its last change since; absent while pending. */
+  changed: changedSchema.exactOptional(),
+});
 
 /** How an alert that fired ended; its `reason` says why. */
-export interface AlertEnd {
+const endSchema = z.object({
   /** Time of the run that ended it, or of the reload that removed it. */
-  readonly atMs: number;
+  atMs: z.number(),
   /** Whether a run ended it, not a reload that removed its organization or check. */
-  readonly isByRun: boolean;
+  isByRun: z.boolean(),
   /** When the store took it [as above]. */
-  readonly storedAtMs?: number;
+  storedAtMs: z.number().exactOptional(),
   /** The gate of its organization opened with it. */
-  readonly opensGate?: true;
+  opensGate: z.literal(true).exactOptional(),
+});
+
+export type AlertKind = z.infer<typeof alertKind>;
+export type AlertPeak = z.infer<typeof peakSchema>;
+export type AlertAcknowledgement = Readonly<z.infer<typeof acknowledgementSchema>>;
+export type AlertJudgement = Readonly<z.infer<typeof judgementSchema>>;
+export type AlertCarrier = Readonly<z.infer<typeof carrierSchema>>;
+export type AlertFound = Readonly<z.infer<typeof foundSchema>>;
+export type AlertCost = Readonly<z.infer<typeof costSchema>>;
+export type AlertEnd = Readonly<z.infer<typeof endSchema>>;
+
+/** One alert, from its first run that is not ok until it is pruned; at most one a (check, slug, kind) lives (CONTRACT 1 and 7). */
+export interface AlertState extends Readonly<z.infer<typeof bodySchema>> {
+  readonly acknowledgement: AlertAcknowledgement | null;
+  /** The one that holds; absent where there is none. */
+  readonly judgement?: AlertJudgement;
+  /** It reached fail while it fired, as one that the gate looks at: when last, and when a hand released that; absent: never. */
+  readonly failure?: { readonly atMs: number; readonly releasedAtMs: number | null };
 }
 
 /** An alert that is live, or fired and is over. */
@@ -156,114 +169,42 @@ export interface KeptAlert {
   readonly end: AlertEnd | null;
 }
 
+/** What people say of an alert, and the gate, have columns of their own: an act changes those of thousands at once. */
 export interface AlertTables {
   readonly alerts: Pick<AlertState, "id" | "slug" | "kind" | "state"> & {
     readonly checkName: CheckName;
     readonly incidentNumber: number | null;
-    /** The whole AlertState as JSON. */
-    readonly body: string;
-  };
-  readonly ended_alerts: Omit<AlertTables["alerts"], "state"> & {
-    readonly endsAtMs: number;
+    /** null while it lives. */
+    readonly endsAtMs: number | null;
     /** The AlertEnd as JSON. */
-    readonly endBody: string;
+    readonly endBody: string | null;
+    /** As JSON. */
+    readonly acknowledgement: string | null;
+    readonly verdict: JudgementVerdict | null;
+    /** As JSON. */
+    readonly judgement: string | null;
+    readonly failedAtMs: number | null;
+    readonly releasedAtMs: number | null;
+    /** The rest of the AlertState as JSON. */
+    readonly body: string;
   };
 }
 
-const severity = z.enum(severities);
-const nullableNumber = z.number().nullable();
+/** The columns of which {@link keptAlert} makes an alert. */
+export const alertColumns = [
+  "endBody",
+  "acknowledgement",
+  "judgement",
+  "failedAtMs",
+  "releasedAtMs",
+  "body",
+] as const satisfies readonly (keyof AlertTables["alerts"])[];
+export type AlertRow = Pick<AlertTables["alerts"], (typeof alertColumns)[number]>;
 
-const storedAlert = z.object({
-  id: z.string(),
-  check: z.string(),
-  slug: z.string(),
-  kind: z.enum(["verdict", "unknown"]),
-  state: z.enum(["pending", "firing"]),
-  severity,
-  startsAtMs: z.number(),
-  firingAtMs: nullableNumber,
-  okSinceMs: nullableNumber,
-  unknownRuns: z.number(),
-  peak: z.object({ severity, currentCount: nullableNumber, atMs: z.number() }),
-  acknowledgement: z
-    .object({
-      atMs: z.number(),
-      by: z.string().nullable(),
-      note: z.string().nullable(),
-      comment: z.string().nullable(),
-      severity,
-      isOfIncident: z.literal(true).exactOptional(),
-      receiver: z.string().exactOptional(),
-    })
-    .nullable(),
-  onset: z
-    .object({ atMs: z.number(), marker: z.object({ text: z.string(), atMs: z.number() }).nullable() })
-    .exactOptional(),
-  windowHours: z.number().exactOptional(),
-  judgement: z
-    .object({
-      verdict: z.enum(judgementVerdicts),
-      comment: z.string().nullable(),
-      by: z.string(),
-      note: z.string().nullable(),
-      atMs: z.number(),
-    })
-    .exactOptional(),
-  incident: z.object({ id: z.string(), number: z.number() }).exactOptional(),
-  found: z
-    .object({
-      deaths: z
-        .object({ count: z.number(), expected: z.number(), counting: z.literal("assets").exactOptional() })
-        .nullable(),
-      carriers: z.array(z.object({ key: z.string(), value: z.string(), share: z.number(), usualShare: z.number() })),
-      revived: z.object({ judged: z.number(), count: z.number() }).nullable(),
-      cause: z.string().nullable(),
-      excess: z
-        .object({
-          state: z.enum(["ongoing", "stopped", "unclear"]),
-          deathsLastHour: z.number(),
-          usualPerHour: z.number(),
-          stoppedAtMs: nullableNumber,
-          expectedEndAtMs: nullableNumber,
-        })
-        .exactOptional(),
-      error: z.object({ reason: z.enum(checkErrorReasons), message: z.string() }).nullable(),
-    })
-    .exactOptional(),
-  isFirstLook: z.literal(true).exactOptional(),
-  cost: z
-    .object({
-      deaths: z.number(),
-      knownCount: z.number(),
-      revived: z.number(),
-      stillDead: z.number(),
-      closedSeconds: z.number(),
-      closedQuantiles: z.array(z.number()),
-    })
-    .exactOptional(),
-  reason: z.string(),
-  changed: z
-    .object({
-      firedAtMs: z.number(),
-      firedReason: z.string(),
-      atMs: z.number(),
-      reason: z.string(),
-      labels: z.record(z.string(), z.string()),
-      url: z.string().nullable(),
-    })
-    .exactOptional(),
-}) satisfies z.ZodType<AlertState>;
-
-const storedEnd = z.object({
-  atMs: z.number(),
-  isByRun: z.boolean(),
-  storedAtMs: z.number().exactOptional(),
-  opensGate: z.literal(true).exactOptional(),
-}) satisfies z.ZodType<AlertEnd>;
-
-const selectBodies = rowStatement<{ readonly body: string }>(
+const selectLive = rowStatement<AlertRow>(
   ["text", "text"],
-  (values) => `select body from alerts where (check_name, slug) in (${values})`,
+  (values) => `select end_body as "endBody", acknowledgement, judgement, failed_at_ms as "failedAtMs",
+    released_at_ms as "releasedAtMs", body from alerts where ends_at_ms is null and (check_name, slug) in (${values})`,
 );
 
 /** The past of one check, from an instant on. */
@@ -276,139 +217,172 @@ export interface PastQuery {
 
 export type AlertStore = ReturnType<typeof createAlertStore>;
 
-/** Alerts that live and that have ended, over the tables `alerts` and `ended_alerts`. */
+/** Alerts that live and that have ended, over the table `alerts`. */
 export function createAlertStore(db: Db) {
-  const bodies = () => db.selectFrom("alerts").select("body");
-  /** The alerts of the last `allLive`, by their texts: of thousands a few have changed until the next. */
-  let parsed: ReadonlyMap<string, AlertState> = new Map();
+  const rows = () => db.selectFrom("alerts").select(alertColumns);
+  const living = () => rows().where("endsAtMs", "is", null);
+  /** The bodies of the last `allLive`, by their texts: of thousands a few have changed until the next. */
+  let parsed: ReadonlyMap<string, AlertBody> = new Map();
   const endedSince = (fromMs: number, limit: number) =>
-    db.selectFrom("ended_alerts").selectAll().where("endsAtMs", ">=", fromMs).orderBy("endsAtMs", "desc").limit(limit);
+    rows().where("endsAtMs", ">=", fromMs).orderBy("endsAtMs", "desc").limit(limit);
+  const write = async (row: AlertTables["alerts"]): Promise<void> => {
+    const { id: _id, checkName: _check, slug: _slug, kind: _kind, ...changed } = row;
+    await db
+      .insertInto("alerts")
+      .values(row)
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(changed))
+      .execute();
+  };
+  /** Changes what people said of these, live and ended, whatever their number. */
+  const changeAll = async (ids: readonly string[], changed: UpdateObject<Tables, "alerts">): Promise<void> => {
+    await db
+      .updateTable("alerts")
+      .set(changed)
+      .where(isAmong(db, "id", ids))
+      .execute();
+  };
   return {
     live: async (check: CheckName, slug: string): Promise<readonly AlertState[]> =>
-      readAll(await bodies().where("checkName", "=", check).where("slug", "=", slug).orderBy("kind").execute()),
+      (await living().where("checkName", "=", check).where("slug", "=", slug).orderBy("kind").execute()).map((row) =>
+        alertOf(row),
+      ),
     /** The live alerts of all of these, in no order. */
     liveOf: async (
       checks: readonly { readonly check: CheckName; readonly slug: string }[],
     ): Promise<readonly AlertState[]> =>
-      readAll(
-        await selectBodies(
+      (
+        await selectLive(
           db,
           checks.map(({ check, slug }) => [check, slug]),
-        ),
-      ),
+        )
+      ).map((row) => alertOf(row)),
     allLive: async (): Promise<readonly AlertState[]> => {
-      const rows = await bodies().orderBy("checkName").orderBy("slug").orderBy("kind").execute();
-      parsed = new Map(rows.map(({ body }) => [body, parsed.get(body) ?? readAlert(body)]));
-      return [...parsed.values()];
+      const found = await living().orderBy("checkName").orderBy("slug").orderBy("kind").execute();
+      parsed = new Map(found.map(({ body }) => [body, parsed.get(body) ?? readBody(body)]));
+      return found.map((row) => alertOf(row, parsed.get(row.body)));
     },
-    byId: async (alertId: string): Promise<AlertState | null> =>
-      readAll(await bodies().where("id", "=", alertId).execute())[0] ?? null,
-    save: async (state: AlertState): Promise<void> => {
-      const row = { ...rowOf(state), state: state.state };
-      const { incidentNumber, body } = row;
-      await db
-        .insertInto("alerts")
-        .values(row)
-        .onConflict((conflict) => conflict.column("id").doUpdateSet({ state: state.state, incidentNumber, body }))
-        .execute();
+    byId: async (alertId: string): Promise<AlertState | null> => {
+      const row = await living().where("id", "=", alertId).executeTakeFirst();
+      return row === undefined ? null : alertOf(row);
     },
-    /** Deletes a live one, with its comments. */
+    save: (state: AlertState): Promise<void> => write(rowOf(state, null)),
+    /** Deletes one that never fired. */
     remove: async (alertId: string): Promise<void> => {
       await db.deleteFrom("comments").where("alertId", "=", alertId).execute();
       await db.deleteFrom("alerts").where("id", "=", alertId).execute();
     },
     /** Live, or ended and still kept. */
     find: async (alertId: string): Promise<KeptAlert | null> => {
-      const [live] = readAll(await bodies().where("id", "=", alertId).execute());
-      if (live !== undefined) return { alert: live, end: null };
-      const row = await db.selectFrom("ended_alerts").selectAll().where("id", "=", alertId).executeTakeFirst();
+      const row = await rows().where("id", "=", alertId).executeTakeFirst();
       return row === undefined ? null : keptAlert(row);
     },
-    /** Changes one that is there, live or ended; nothing where it is neither. */
+    /** Changes what is known of one that is there, live or ended; not what people said of it. */
     change: async (state: AlertState): Promise<void> => {
-      const body = JSON.stringify(state);
-      await db.updateTable("alerts").set({ state: state.state, body }).where("id", "=", state.id).execute();
-      await db.updateTable("ended_alerts").set({ body }).where("id", "=", state.id).execute();
-    },
-    /** Keeps a live one as ended. */
-    end: async (state: AlertState, end: AlertEnd): Promise<void> => {
-      await db.deleteFrom("alerts").where("id", "=", state.id).execute();
       await db
-        .insertInto("ended_alerts")
-        .values({ ...rowOf(state), endsAtMs: end.atMs, endBody: JSON.stringify(end) })
+        .updateTable("alerts")
+        .set({ body: rowOf(state, null).body })
+        .where("id", "=", state.id)
         .execute();
     },
+    /** Keeps a live one as ended. */
+    end: (state: AlertState, end: AlertEnd): Promise<void> => write(rowOf(state, end)),
+    acknowledge: (alertIds: readonly string[], acknowledgement: AlertAcknowledgement | null): Promise<void> =>
+      changeAll(alertIds, { acknowledgement: textOf(acknowledgement) }),
+    judge: (alertIds: readonly string[], judgement: AlertJudgement | null): Promise<void> =>
+      changeAll(alertIds, { judgement: textOf(judgement), verdict: judgement?.verdict ?? null }),
+    /** Releases by hand what these hold. */
+    release: (alertIds: readonly string[], atMs: number): Promise<void> => changeAll(alertIds, { releasedAtMs: atMs }),
     /** Returns the alerts of a check that ended since `fromMs`, newest first. */
-    ended: async ({ check, slug, fromMs, limit }: PastQuery): Promise<readonly KeptAlert[]> => {
-      const rows = await endedSince(fromMs, limit).where("checkName", "=", check).where("slug", "=", slug).execute();
-      return rows.map(keptAlert);
-    },
+    ended: async ({ check, slug, fromMs, limit }: PastQuery): Promise<readonly KeptAlert[]> =>
+      (await endedSince(fromMs, limit).where("checkName", "=", check).where("slug", "=", slug).execute()).map(
+        keptAlert,
+      ),
     /** Returns the alerts of all checks and organizations that ended since `fromMs`, newest first. */
-    allEnded: async ({ fromMs, limit }: { fromMs: number; limit: number }): Promise<readonly KeptAlert[]> => {
-      return (await endedSince(fromMs, limit).execute()).map(keptAlert);
+    allEnded: async ({ fromMs, limit }: { fromMs: number; limit: number }): Promise<readonly KeptAlert[]> =>
+      (await endedSince(fromMs, limit).execute()).map(keptAlert),
+    /** Returns every alert, live or ended, that is judged now, whatever the verdict. */
+    judged: async (): Promise<readonly KeptAlert[]> =>
+      (await rows().where("verdict", "is not", null).execute()).map(keptAlert),
+    /** Returns every alert, live or ended, that is judged `checker` now, of one organization or of all. */
+    judgedChecker: async (slug?: string): Promise<readonly KeptAlert[]> => {
+      const checkers = rows().where("verdict", "=", "checker");
+      return (await (slug === undefined ? checkers : checkers.where("slug", "=", slug)).execute()).map(keptAlert);
     },
     /**
-     * Deletes alerts that ended at or before `beforeMs`, with their judgements and comments, at most `maxRows` at a time: not
-     * those of the gate's failures, which the gate prunes first, and those judged `checker` only where they ended by `checkersBeforeMs`.
+     * Deletes alerts that ended at or before `beforeMs`, with what was said of them, at most `maxRows` at a time: not those of
+     * `holding`, and those judged `checker` only where they ended by `checkersBeforeMs`.
      */
-    pruneEnded: async (limits: PruneLimits & { readonly checkersBeforeMs: number }): Promise<Pruned> => {
-      const { beforeMs, checkersBeforeMs, maxRows } = limits;
-      const checkers = db.selectFrom("judgements").select("alertId").where("isStanding", "=", 1);
-      const rows = await db
-        .selectFrom("ended_alerts")
+    pruneEnded: async (
+      limits: PruneLimits & { readonly checkersBeforeMs: number; readonly holding: readonly string[] },
+    ): Promise<Pruned> => {
+      const { beforeMs, checkersBeforeMs, holding, maxRows } = limits;
+      const old = await db
+        .selectFrom("alerts")
         .select("id")
         .where("endsAtMs", "<=", beforeMs)
-        .where("id", "not in", db.selectFrom("gate_failures").select("alertId"))
+        .where((row) => row.not(isAmong(db, "id", holding)))
         .where((row) =>
           row.or([
             row("endsAtMs", "<=", checkersBeforeMs),
-            row("id", "not in", checkers.where("verdict", "=", "checker")),
+            row("verdict", "is", null),
+            row("verdict", "<>", "checker"),
           ]),
         )
         .limit(maxRows)
         .execute();
-      const ids = rows.map(({ id }) => id);
+      const ids = old.map(({ id }) => id);
       if (ids.length === 0) return { hasMore: false };
       await db.deleteFrom("judgements").where("alertId", "in", ids).execute();
       await db.deleteFrom("comments").where("alertId", "in", ids).execute();
-      await db.deleteFrom("ended_alerts").where("id", "in", ids).execute();
+      await db.deleteFrom("alerts").where("id", "in", ids).execute();
       return { hasMore: ids.length >= maxRows };
     },
   };
 }
 
-function rowOf(state: AlertState) {
-  const { id, check, slug, kind, incident } = state;
-  return { id, checkName: check, slug, kind, incidentNumber: incident?.number ?? null, body: JSON.stringify(state) };
+type AlertBody = z.infer<typeof bodySchema>;
+
+function rowOf(state: AlertState, end: AlertEnd | null): AlertTables["alerts"] {
+  const { acknowledgement, judgement, failure, ...body } = state;
+  return {
+    id: body.id,
+    checkName: body.check,
+    slug: body.slug,
+    kind: body.kind,
+    state: body.state,
+    incidentNumber: body.incident?.number ?? null,
+    endsAtMs: end?.atMs ?? null,
+    endBody: textOf(end),
+    acknowledgement: textOf(acknowledgement),
+    verdict: judgement?.verdict ?? null,
+    judgement: textOf(judgement ?? null),
+    failedAtMs: failure?.atMs ?? null,
+    releasedAtMs: failure?.releasedAtMs ?? null,
+    body: JSON.stringify(body),
+  };
 }
 
-function readAll(rows: readonly { readonly body: string }[]): AlertState[] {
-  return rows.map(({ body }) => readAlert(body));
+function textOf(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value);
 }
 
-function readAlert(body: string): AlertState {
-  const parsed = storedAlert.safeParse(JSON.parse(body));
+/** Returns the alert of a row with its end. @throws FlatlineError store_unusable */
+export function keptAlert(row: AlertRow): KeptAlert {
+  return { alert: alertOf(row), end: row.endBody === null ? null : endSchema.parse(JSON.parse(row.endBody)) };
+}
+
+function alertOf(row: AlertRow, body: AlertBody = readBody(row.body)): AlertState {
+  const { acknowledgement, judgement, failedAtMs, releasedAtMs } = row;
+  return {
+    ...body,
+    acknowledgement: acknowledgement === null ? null : acknowledgementSchema.parse(JSON.parse(acknowledgement)),
+    ...(judgement === null ? {} : { judgement: judgementSchema.parse(JSON.parse(judgement)) }),
+    ...(failedAtMs === null ? {} : { failure: { atMs: failedAtMs, releasedAtMs } }),
+  };
+}
+
+function readBody(text: string): AlertBody {
+  const parsed = bodySchema.safeParse(JSON.parse(text));
   if (parsed.success) return parsed.data;
   throw new FlatlineError("store_unusable", "a stored alert cannot be read", { cause: parsed.error });
-}
-
-/** Returns an alert with its end from its two texts. @throws FlatlineError store_unusable */
-export function keptAlert(row: { readonly body: string; readonly endBody: string | null }): KeptAlert {
-  const [alert] = readAll([row]);
-  const end = row.endBody === null ? null : storedEnd.parse(JSON.parse(row.endBody));
-  if (alert === undefined) throw new FlatlineError("internal", "a row has no alert");
-  return { alert, end };
-}
-
-/** The texts of an alert, live or ended, to which another table is joined. */
-export interface JoinedAlert {
-  readonly liveBody: string | null;
-  readonly endedBody: string | null;
-  readonly endBody: string | null;
-}
-
-/** Returns the alert; none where neither of the two tables has it. @throws FlatlineError store_unusable */
-export function keptAlerts({ liveBody, endedBody, endBody }: JoinedAlert): KeptAlert[] {
-  const body = liveBody ?? endedBody;
-  return body === null ? [] : [keptAlert({ body, endBody: liveBody === null ? endBody : null })];
 }

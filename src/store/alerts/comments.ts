@@ -69,14 +69,9 @@ export function createCommentStore(db: Db) {
     },
     /** Returns the comments on an incident and on its alerts, oldest first. */
     ofIncident: async (number: number): Promise<readonly AlertComment[]> => {
-      const of = (table: "alerts" | "ended_alerts") =>
-        db.selectFrom(table).select("id").where("incidentNumber", "=", number);
+      const members = db.selectFrom("alerts").select("id").where("incidentNumber", "=", number);
       const rows = oldestFirst().where((row) =>
-        row.or([
-          row("incidentNumber", "=", number),
-          row("alertId", "in", of("alerts")),
-          row("alertId", "in", of("ended_alerts")),
-        ]),
+        row.or([row("incidentNumber", "=", number), row("alertId", "in", members)]),
       );
       return (await rows.execute()).map(commentOf);
     },

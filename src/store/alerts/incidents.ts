@@ -4,7 +4,7 @@ import { z } from "zod";
 import { opinionFailures, opinionVerdicts, type OpinionCounts } from "../../contract/second-opinion.ts";
 import { inChunks } from "../engine/chunks.ts";
 import type { Db, RowId } from "../tables.ts";
-import { type AlertState, keptAlert, type KeptAlert } from "./alerts.ts";
+import { alertColumns, type AlertState, keptAlert, type KeptAlert } from "./alerts.ts";
 
 /** Many organizations began together, from one cause (CONTRACT 15, Fleet verdict). Lasts as long as its incident is open. */
 export interface FleetVerdict {
@@ -163,41 +163,27 @@ export function createIncidentStore(db: Db) {
       live?: readonly AlertState[],
     ): Promise<ReadonlyMap<number, readonly KeptAlert[]>> => {
       const isWanted = new Set<number | undefined>(numbers);
-      const living =
-        live?.filter(({ incident }) => isWanted.has(incident?.number)) ??
-        (
-          await inChunks(numbers, (some) =>
-            db.selectFrom("alerts").select("body").where("incidentNumber", "in", some).execute(),
-          )
-        ).map(({ body }) => keptAlert({ body, endBody: null }).alert);
-      const ended = await inChunks(numbers, (some) =>
-        db
-          .selectFrom("ended_alerts")
-          .select(["id", "incidentNumber as number", "body", "endBody"])
-          .where("incidentNumber", "in", some)
-          .execute(),
-      );
+      const living = (live ?? []).filter(({ incident }) => isWanted.has(incident?.number));
+      const rows = await inChunks(numbers, (some) => {
+        const all = db.selectFrom("alerts").select(alertColumns).where("incidentNumber", "in", some);
+        return (live === undefined ? all : all.where("endsAtMs", "is not", null)).execute();
+      });
       const isLiving = new Set(living.map(({ id }) => id));
       const found = [
-        ...living.map((alert) => ({ number: alert.incident?.number ?? 0, kept: { alert, end: null } })),
+        ...living.map((alert) => ({ alert, end: null })),
         // One that ended meanwhile is seen as it was.
-        ...ended
-          .filter(({ id }) => !isLiving.has(id))
-          .map((row) => ({ number: row.number ?? 0, kept: keptAlert(row) })),
-      ];
-      const sorted = found.toSorted(
-        ({ kept: { alert: left } }, { kept: { alert: right } }) =>
-          left.startsAtMs - right.startsAtMs || (left.slug < right.slug ? -1 : 1),
+        ...rows.map(keptAlert).filter(({ alert }) => !isLiving.has(alert.id)),
+      ].toSorted(
+        ({ alert: left }, { alert: right }) => left.startsAtMs - right.startsAtMs || (left.slug < right.slug ? -1 : 1),
       );
-      const groups = Map.groupBy(sorted, ({ number }) => number);
-      return new Map([...groups].map(([number, members]) => [number, members.map(({ kept }) => kept)]));
+      return Map.groupBy(found, ({ alert }) => alert.incident?.number ?? 0);
     },
     /** How many alerts of each incident fire; those of which none does are absent. */
     firingCounts: async (): Promise<ReadonlyMap<number, number>> => {
       const counted = await db
         .selectFrom("alerts")
         .select(({ fn }) => ["incidentNumber as number", fn.countAll().as("firing")])
-        .where("state", "=", "firing")
+        .where("endsAtMs", "is", null)
         .where("incidentNumber", "is not", null)
         .groupBy("incidentNumber")
         .execute();
@@ -210,6 +196,7 @@ export function createIncidentStore(db: Db) {
         .select(["slug", "incidentNumber as incident"])
         .where("checkName", "=", "dead-asset-spike")
         .where("kind", "=", "verdict")
+        .where("endsAtMs", "is", null)
         .where("state", "=", "firing")
         .execute();
       return rows.map(({ slug, incident }) => ({ slug, incident: incident ?? 0 }));
@@ -258,21 +245,19 @@ export function createIncidentStore(db: Db) {
      */
     tidy: async ({ beforeDay, nowMs }: { readonly beforeDay: number; readonly nowMs: number }): Promise<void> => {
       await db.deleteFrom("spike_days").where("day", "<", beforeDay).execute();
-      const numbers = (table: "alerts" | "ended_alerts" | "alert_changes") =>
+      const numbers = (table: "alerts" | "alert_changes") =>
         db.selectFrom(table).select("incidentNumber").where("incidentNumber", "is not", null);
-      const fires = db.selectFrom("alerts").select("incidentNumber").where("incidentNumber", "is not", null);
       await db
         .updateTable("incidents")
         .set({ endedAtMs: nowMs })
         .where("endedAtMs", "is", null)
-        .where("number", "not in", fires)
+        .where("number", "not in", numbers("alerts").where("endsAtMs", "is", null))
         .execute();
       const empty = db
         .selectFrom("incidents")
         .select("number")
         .where("endedAtMs", "is not", null)
         .where("number", "not in", numbers("alerts"))
-        .where("number", "not in", numbers("ended_alerts"))
         .where("number", "not in", numbers("alert_changes"));
       await db.deleteFrom("comments").where("incidentNumber", "in", empty).execute();
       await db.deleteFrom("receiver_messages").where("incidentNumber", "in", empty).execute();

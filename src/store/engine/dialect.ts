@@ -1,4 +1,4 @@
-import { PostgresAdapter, sql, type Kysely, type RawBuilder } from "kysely";
+import { PostgresAdapter, sql, type Kysely, type RawBuilder, type SqlBool } from "kysely";
 
 /** Column types that both databases know. */
 export type ValueType = "bigint" | "text" | "double precision" | "bytea";
@@ -91,6 +91,11 @@ export const dialects = {
 /** Returns the dialect of a connection or transaction. */
 export function dialectOf<Schema>(db: Kysely<Schema>): StoreDialect {
   return db.getExecutor().adapter instanceof PostgresAdapter ? dialects.postgres : dialects.sqlite;
+}
+
+/** Returns a condition: that a column is one of these texts. They are one parameter, so that there may be thousands. */
+export function isAmong<Schema>(db: Kysely<Schema>, column: string, texts: readonly string[]): RawBuilder<SqlBool> {
+  return sql<SqlBool>`${sql.ref(column)} in (select value from ${dialectOf(db).texts(texts)} as given)`;
 }
 
 /** Does work after the work before it has ended. */

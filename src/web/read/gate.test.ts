@@ -53,9 +53,10 @@ beforeEach(async () => {
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
-async function fail(slug: string): Promise<void> {
-  await world.store.alerts.save(alert(slug));
-  await world.store.gate.fail(alert(slug), clock.nowMs());
+async function fail(slug: string): Promise<AlertState> {
+  const failed = { ...alert(slug), failure: { atMs: clock.nowMs(), releasedAtMs: null } };
+  await world.store.alerts.save(failed);
+  return failed;
 }
 
 it("is not opened by a release before the failure was recorded, though the run counts from when it was due", async () => {
@@ -73,7 +74,7 @@ it("is opened by a release for what has failed, and held again by what fails lat
 
   // With nothing on hold, nothing is known.
   expect(await gate.release("acme", kim, "ten opened by hand")).toMatchObject({ decision: "allow" });
-  await world.store.gate.fail(alert("acme"), clock.nowMs());
+  await fail("acme");
 
   expect(await gate.look("acme")).toMatchObject({
     decision: "hold",
@@ -82,8 +83,7 @@ it("is opened by a release for what has failed, and held again by what fails lat
 });
 
 it("holds for an organization that is gone from the configuration as long as it has a failure", async () => {
-  await fail("gone");
-  await world.store.alerts.end(alert("gone"), { atMs: startMs, isByRun: false });
+  await world.store.alerts.end(await fail("gone"), { atMs: startMs, isByRun: false });
   expect(await gate.look("gone")).toMatchObject({ decision: "hold", reason: "fail_latched" });
   expect(await gate.look("stranger")).toBeNull();
   expect(await gate.release("stranger", kim, "x")).toBeNull();

@@ -66,7 +66,7 @@ export function createGateReading(
     const decided = decideGate(
       {
         failures: await store.gate.failures(slug),
-        checkers: (await store.judgements.judgedChecker(slug)).filter(({ alert }) => isGateAlert(alert)),
+        checkers: (await store.alerts.judgedChecker(slug)).filter(({ alert }) => isGateAlert(alert)),
         isKnown: isKnown(slug),
         nowMs: clock.nowMs(),
         windowHours: (organization?.thresholds ?? defaultThresholds).windowHours,

@@ -60,12 +60,10 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     hours: organizations * hours,
     check_reports: runs + organizations * hours,
     // Alerts, and what was done with them.
-    alerts: mostLive,
-    ended_alerts: fired,
+    alerts: mostLive + fired,
     alert_changes: 2 * runs + sayings,
     alert_sent: receivers * (mostLive + fired),
     alert_notified: receivers * fired,
-    gate_failures: fired,
     // Each has an alert; those without one go within the hour, as do days of more than four weeks ago.
     receiver_incidents: receivers * fired,
     receiver_messages: receivers * fired,

@@ -102,18 +102,18 @@ const runs: readonly MigrationStatement[] = [
 
 /** Alerts, their notifications, and acts of operators. */
 const alerts: readonly MigrationStatement[] = [
+  // From pending until pruned; ends_at_ms and end_body are null while it lives. What people say of it, and the gate, have columns
+  // of their own, which an act changes for thousands at once. body: store/alerts/alerts.ts.
   `CREATE TABLE alerts (
-     id TEXT NOT NULL UNIQUE, check_name TEXT NOT NULL, slug TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL,
-     incident_number INTEGER, body TEXT NOT NULL,
-     PRIMARY KEY (check_name, slug, kind)) WITHOUT ROWID`,
+     id TEXT PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL,
+     incident_number INTEGER, ends_at_ms INTEGER, end_body TEXT, acknowledgement TEXT, verdict TEXT, judgement TEXT,
+     failed_at_ms INTEGER, released_at_ms INTEGER, body TEXT NOT NULL)`,
+  `CREATE UNIQUE INDEX alerts_live ON alerts (check_name, slug, kind) WHERE ends_at_ms IS NULL`,
   `CREATE INDEX alerts_by_incident ON alerts (incident_number) WHERE incident_number IS NOT NULL`,
-  // Alerts that fired and ended, by id; body is as in alerts, end_body describes the end.
-  `CREATE TABLE ended_alerts (
-     id TEXT PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, kind TEXT NOT NULL, ends_at_ms INTEGER NOT NULL,
-     incident_number INTEGER, body TEXT NOT NULL, end_body TEXT NOT NULL) WITHOUT ROWID`,
-  `CREATE INDEX ended_alerts_by_incident ON ended_alerts (incident_number) WHERE incident_number IS NOT NULL`,
-  `CREATE INDEX ended_alerts_by_check ON ended_alerts (check_name, slug, ends_at_ms)`,
-  `CREATE INDEX ended_alerts_by_time ON ended_alerts (ends_at_ms)`,
+  `CREATE INDEX alerts_by_check ON alerts (check_name, slug, ends_at_ms) WHERE ends_at_ms IS NOT NULL`,
+  `CREATE INDEX alerts_by_end ON alerts (ends_at_ms) WHERE ends_at_ms IS NOT NULL`,
+  `CREATE INDEX alerts_judged ON alerts (slug) WHERE verdict IS NOT NULL`,
+  `CREATE INDEX alerts_failed ON alerts (slug) WHERE failed_at_ms IS NOT NULL`,
   // What began together; its members are the alerts with its number. body is JSON (store/alerts/incidents.ts).
   `CREATE TABLE incidents (
      number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, family TEXT NOT NULL,
@@ -122,13 +122,11 @@ const alerts: readonly MigrationStatement[] = [
   // Organizations of which a spike alert fired on a day, in days since the epoch.
   `CREATE TABLE spike_days (
      day INTEGER NOT NULL, slug TEXT NOT NULL, incident_number INTEGER NOT NULL, PRIMARY KEY (day, slug)) WITHOUT ROWID`,
-  // Judgements of alerts, live and ended; append-only. verdict null: withdrawn. is_standing: the last one of its alert.
+  // Judgements of alerts; append-only. verdict null: withdrawn.
   `CREATE TABLE judgements (
      judgement_id INTEGER PRIMARY KEY AUTOINCREMENT, alert_id TEXT NOT NULL, check_name TEXT NOT NULL, slug TEXT NOT NULL,
-     at_ms INTEGER NOT NULL, verdict TEXT, comment TEXT, author TEXT NOT NULL, note TEXT,
-     is_standing INTEGER NOT NULL)`,
+     at_ms INTEGER NOT NULL, verdict TEXT, comment TEXT, author TEXT NOT NULL, note TEXT)`,
   `CREATE INDEX judgements_by_alert ON judgements (alert_id, judgement_id)`,
-  `CREATE INDEX judgements_of_checker ON judgements (slug) WHERE is_standing = 1 AND verdict = 'checker'`,
   // Comments on alerts, live and ended, or on an incident (then alert_id and slug are null, and alert_ids is a JSON array of
   // those of its alerts that an act with it was done to; null: it is of all); append-only. act: the act that it came with.
   `CREATE TABLE comments (
@@ -219,11 +217,6 @@ const alerts: readonly MigrationStatement[] = [
      id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL, text TEXT NOT NULL, slug TEXT, created_by TEXT, note TEXT,
      created_at_ms INTEGER NOT NULL)`,
   `CREATE INDEX markers_by_time ON markers (at_ms)`,
-  // Alerts that reached fail while they fired, for the gate; released_at_ms: the last manual release since then.
-  `CREATE TABLE gate_failures (
-     alert_id TEXT PRIMARY KEY, check_name TEXT NOT NULL, slug TEXT NOT NULL, failed_at_ms INTEGER NOT NULL,
-     released_at_ms INTEGER) WITHOUT ROWID`,
-  `CREATE INDEX gate_failures_by_slug ON gate_failures (slug)`,
   // What ended a hold of the gate; alert_id null: a manual release of all failures.
   `CREATE TABLE gate_releases (
      release_id INTEGER PRIMARY KEY AUTOINCREMENT, slug TEXT NOT NULL, at_ms INTEGER NOT NULL, how TEXT NOT NULL,
