@@ -12,12 +12,6 @@ export interface BatchOptions<Request, Answer> {
   readonly gather?: () => Promise<void>;
   /** Bounds how often a group is taken [as soon as the one before has ended]. */
   readonly pacing?: Pacing<Request>;
-  /** Most requests in a group; one counts for as many as it has keys [512]. */
-  readonly largestGroup?: number;
-  /** Whether a group runs beside the one before [after it]. */
-  readonly areConcurrent?: true;
-  /** Returns whether an error fails a whole group: no request of it is tried alone then [isOfStore]. */
-  readonly failsAll?: (error: unknown) => boolean;
 }
 
 /** A least time from group to group, where a group costs as much as many requests. */
@@ -38,13 +32,13 @@ interface Waiting<Request, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
-// Hundreds of requests already share the cost of an fsync: more of them save next to nothing.
-const largestCommit = 512;
+// Hundreds of requests already share the cost of an fsync: more of them save next to nothing. One counts for as many as it has keys.
+const largestGroup = 512;
 
 /**
  * Creates a function whose calls share their work: what is asked for while a group runs is the next group. A transaction waits
  * for the disk, and with a hundred requests in it costs hardly more than with one. When a group fails, each request of it is
- * tried on its own, so that none is lost by another's fault, unless `failsAll`.
+ * tried on its own, so that none is lost by another's fault, unless the store failed.
  */
 export function createBatch<Request, Answer>(
   options: BatchOptions<Request, Answer>,
@@ -53,7 +47,7 @@ export function createBatch<Request, Answer>(
   const gather = options.gather ?? eventLoopTurn;
   // A group does not belong to the trace of the caller that came first.
   const inOwnContext = AsyncLocalStorage.snapshot();
-  const { pacing, largestGroup = largestCommit, failsAll = isOfStore } = options;
+  const { pacing } = options;
   let queue: Waiting<Request, Answer>[] = [];
   let isRunning = false;
   let takenAtMs = -Infinity;
@@ -82,7 +76,7 @@ export function createBatch<Request, Answer>(
     try {
       answers = await options.run(group.map(({ request }) => request));
     } catch (error) {
-      if (group.length === 1 || failsAll(error)) {
+      if (group.length === 1 || isOfStore(error)) {
         for (const { reject } of group) reject(error);
         return;
       }
@@ -117,8 +111,7 @@ export function createBatch<Request, Answer>(
     while (queue.length > 0) {
       await gather();
       if (pacing !== undefined) await pause(pacing);
-      const ran = runGroup(takeGroup());
-      if (options.areConcurrent !== true) await ran;
+      await runGroup(takeGroup());
     }
     isRunning = false;
   }

@@ -31,7 +31,7 @@ describe.each(countingEngines)("on $engine,", (engine) => {
     death(atMs, "acme", { assetType: "URL", asset, status });
   const of = (assetType: string, event: LivenessEvent): LivenessEvent => ({ ...event, assetType });
   const run = async (target: CheckTarget, atMs = nowMs): Promise<HealthcheckResult> => {
-    const api = createScriptedSource({}).forOrganization("acme");
+    const api = () => createScriptedSource({}).forOrganization("acme");
     const signal = new AbortController().signal;
     return (await checkKind(target.check).run(target, { nowMs: atMs, signal, api, events: reads, appUrl: null }))
       .result;

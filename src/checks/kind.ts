@@ -1,13 +1,12 @@
+import type { FirstEvents } from "../contract/liveness-counts.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";
 import type { ErrorCode } from "../base/errors.ts";
 import type { CheckErrorReason, ObservedCounts, ResultReport } from "../contract/report.ts";
+import type { SpikeEvaluation } from "../spike/evaluate.ts";
 import type { EventReads } from "./event-reads.ts";
 import type { CheckSettings } from "./settings.ts";
 import type { AnyTarget, Schedule, SpikeThresholds, WhenNoEvents } from "./target.ts";
-
-/** Reads the instant of each organization's first event: null without one that is still there, absent without any ever. */
-export type ReadFirstEvents = (slugs: readonly string[]) => Promise<ReadonlyMap<string, number | null>>;
 
 /** The configuration of an organization that every check needs; a check asks for its own settings beside it. */
 export interface CheckedOrganization {
@@ -21,10 +20,12 @@ export interface CheckedOrganization {
 export interface CheckRun {
   readonly nowMs: number;
   readonly signal: AbortSignal;
-  /** The platform as the organization may ask it. */
-  readonly api: PlatformApi;
+  /** Returns the platform as the organization may ask it. */
+  readonly api: () => PlatformApi;
   /** Local sources only. */
-  readonly firstEvents?: ReadFirstEvents;
+  readonly firstEvents?: (slugs: readonly string[]) => Promise<FirstEvents | null>;
+  /** Of a spike, by a local source; absent: `api` evaluates. */
+  readonly evaluation?: SpikeEvaluation;
   /** Local events only. */
   readonly events?: EventReads;
   /** Local events only: adds what they say to the result of a spike; never rejects but when `signal` aborts. */

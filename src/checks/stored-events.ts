@@ -1,4 +1,5 @@
 import { FlatlineError } from "../base/errors.ts";
+import type { FirstEvents } from "../contract/liveness-counts.ts";
 import type { EventReads } from "./event-reads.ts";
 import type { CheckRun } from "./kind.ts";
 import type { EventTarget } from "./target.ts";
@@ -22,19 +23,22 @@ export interface FirstEvent {
  * Returns what is known of the organization's first event; undefined where nothing is.
  * @throws FlatlineError no_events when none was ever stored and that is not to count as ok
  */
-export async function readFirstEvent(
-  { slug, whenNoEvents }: EventTarget,
-  { firstEvents }: CheckRun,
-): Promise<FirstEvent | undefined> {
-  const known = await firstEvents?.([slug]);
-  if (known === undefined) return undefined;
+export function firstEventOf({ slug, whenNoEvents }: EventTarget, known: FirstEvents | null): FirstEvent | undefined {
+  if (known === null) return undefined;
   const hasBegun = known.has(slug);
   if (whenNoEvents === "unknown" && !hasBegun) throw noEvents(slug);
   return { hasBegun, atMs: known.get(slug) ?? null };
 }
 
-/** Returns why a run of an organization gives no result of which no event was ever stored. */
-export function noEvents(slug: string): FlatlineError {
+/** Reads the same. @throws no_events, and the errors of the read */
+export async function readFirstEvent(
+  target: EventTarget,
+  { firstEvents }: Pick<CheckRun, "firstEvents">,
+): Promise<FirstEvent | undefined> {
+  return firstEventOf(target, (await firstEvents?.([target.slug])) ?? null);
+}
+
+function noEvents(slug: string): FlatlineError {
   const message = `no liveness event of ${JSON.stringify(slug)} was ever stored, so nothing is known of it: see whether its events arrive and name it so; for a stream that carries deaths only, set whenNoEvents: ok`;
   return new FlatlineError("no_events", message);
 }

@@ -7,7 +7,7 @@ import type { Clock } from "../base/time.ts";
 import type { Config } from "../config/config.ts";
 import { suggest } from "../base/suggestions.ts";
 import type { CheckReport } from "../contract/report.ts";
-import { runCheck } from "../monitor/run-check.ts";
+import { runRound } from "../monitor/run-check.ts";
 import { checkKind, isSpike, type CheckTarget } from "../checks/checks.ts";
 import type { BaselineKind } from "../spike/median.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
@@ -60,13 +60,14 @@ export async function checkOnce(given: Config, deps: PartsDeps, options: CheckOn
     const connections = openConnections(deps, releases);
     const sourceDeps = { ...deps, ...connections, store, clock, logger, board: null, onRequest };
     const { checkDeps, runTimeoutMs } = createSource(config, sourceDeps);
+    const ending = (): AbortSignal => clock.timeout(runTimeoutMs, options.signal);
+    const runs = await runRound(targets, checkDeps, ending());
     const reports: CheckReport[] = [];
     let next = 0;
     const work = async (): Promise<void> => {
-      for (let index = next++; index < targets.length; index = next++) {
-        const target = targets[index];
-        if (target !== undefined)
-          reports[index] = await runCheck(target, checkDeps, clock.timeout(runTimeoutMs, options.signal));
+      for (let index = next++; index < runs.length; index = next++) {
+        const run = runs[index];
+        if (run !== undefined) reports[index] = typeof run === "function" ? await run(ending()) : run;
       }
     };
     const places = { length: Math.min(config.source.concurrency, targets.length) };

@@ -1,3 +1,4 @@
+import type { FlatlineError } from "../base/errors.ts";
 import type { CountKind } from "../spike/findings.ts";
 
 /** The instants after `afterMs`, up to and including `untilMs`; epoch ms. */
@@ -21,16 +22,26 @@ export interface AssetTypeDeaths {
   readonly deaths: readonly number[];
 }
 
+/** The first event of each organization: null without one that is still there, absent without any ever. */
+export type FirstEvents = ReadonlyMap<string, number | null>;
+
+interface ReadOptions {
+  readonly signal?: AbortSignal;
+}
+
 /**
- * The counts of a local evaluation (CONTRACT 2), from stored events or from the user's own table. One call covers all
- * organizations that are due together, so that a source over the network needs one query.
+ * The counts of a local evaluation (CONTRACT 2), from stored events or from the user's own table. One call is for all
+ * organizations of a round.
  */
 export interface LivenessCounts {
-  /** Returns for each query, in order, the asset types with a death in one of its intervals; none for an unknown slug. */
+  /**
+   * Returns for each query, in order, the asset types with a death in one of its intervals; none for an unknown slug. An error
+   * is of that query alone.
+   */
   deaths(
     queries: readonly DeathsQuery[],
-    options?: { readonly signal?: AbortSignal },
-  ): Promise<readonly (readonly AssetTypeDeaths[])[]>;
-  /** Returns the instant of the organization's first event of any status; null without one. */
-  firstEventAtMs(slug: string, options?: { readonly signal?: AbortSignal }): Promise<number | null>;
+    options?: ReadOptions,
+  ): Promise<readonly (readonly AssetTypeDeaths[] | FlatlineError)[]>;
+  /** Reads the instants of first events, of any status; null: the source cannot say. */
+  firstEvents(slugs: readonly string[], options?: ReadOptions): Promise<FirstEvents | null>;
 }

@@ -1,5 +1,4 @@
 import type { ErrorCode } from "../base/errors.ts";
-import { readAssetTypeExcess } from "../spike/findings.ts";
 import type { HealthcheckResult } from "./healthcheck.ts";
 import type { Severity } from "./severity.ts";
 
@@ -65,7 +64,7 @@ export interface ResultReport extends ReportBase {
   readonly counts: ObservedCounts;
   /** Local sources: share (0–1) of the baseline after the organization's first stored event; null for remote sources. */
   readonly baselineCoverage: number | null;
-  /** The asset types of the findings with their excess, largest first; absent if unknown. */
+  /** Local sources: the asset types of the findings with their excess, largest first; absent: none. */
   readonly assetTypeExcess?: readonly AssetTypeExcess[];
 }
 
@@ -101,19 +100,4 @@ const reasons: Readonly<Partial<Record<ErrorCode, CheckErrorReason>>> = {
  */
 export function checkErrorReason(code: ErrorCode): CheckErrorReason {
   return reasons[code] ?? "store";
-}
-
-// The limit of flatline's own findings (CONTRACT 2), also for other producers.
-const mostAssetTypes = 5;
-const longestAssetType = 256;
-
-/**
- * Returns the excess of each asset type in a result's findings, for `assetTypeExcess` of a report; largest first. Empty if
- * the findings are not from flatline's evaluation.
- */
-export function assetTypeExcessOf(result: Pick<HealthcheckResult, "findings">): readonly AssetTypeExcess[] {
-  return result.findings
-    .flatMap((finding) => readAssetTypeExcess(finding) ?? [])
-    .filter(({ assetType }) => assetType.length <= longestAssetType)
-    .slice(0, mostAssetTypes);
 }

@@ -1,11 +1,10 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { ByteBudget } from "../base/request-body.ts";
 import type { Logger } from "../base/logger.ts";
-import { eventLoopTurn, type Clock } from "../base/time.ts";
+import type { Clock } from "../base/time.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { apiV2Routes } from "../service/api/routes.ts";
-import { gatherDeaths } from "../service/gathered-deaths.ts";
 import type { KeyIdentity } from "../service/api-keys.ts";
 import { createKeyRing } from "../service/api-keys.ts";
 import { createLocalPlatformApi } from "../service/local-platform-api.ts";
@@ -28,14 +27,12 @@ export interface ApiPluginDeps {
 export function createApiPlugins(deps: ApiPluginDeps): readonly FastifyPluginAsync[] {
   const { store, runtime, bodies, clock, logger, metrics } = deps;
   if (!runtime.current().config.source.holdsEvents) return [];
-  const counts = gatherDeaths(store.events, eventLoopTurn);
   const authenticate = createKeyRing({ store, clock });
   // The API is made for each request: a reload may have changed its configuration.
   const apiFor = (identity: KeyIdentity): PlatformApi => {
     const { config, slugs, ruleOf } = runtime.current();
     return createLocalPlatformApi({
       store,
-      counts,
       clock,
       appUrl: config.appUrl,
       identity,

@@ -97,7 +97,8 @@ async function evaluatePast(
       if (isSilent(lastEventAtMs, atMs, eventFlow.maxSilenceMs)) continue;
     }
     const evaluation = { slug, thresholds, baseline, count, appUrl: null, nowMs: atMs };
-    const { severity, observed } = await evaluateLocally(evaluation, store.events, { signal });
+    const { result } = await evaluateLocally(evaluation, store.events, { signal });
+    const { severity, observed } = result;
     const { currentCount, baselineCount, expectedCount } = observed;
     const baselineFromMs = atMs - thresholds.windowHours * hourMs - baselineMs;
     const coverage = 1 - Math.max(0, firstEventAtMs - baselineFromMs) / baselineMs;

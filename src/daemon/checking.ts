@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import type { AppMetrics } from "../metrics/app-metrics.ts";
 import { evenIntervalMs, nextDueAtMs } from "../monitor/schedule.ts";
 import { createLastStates, type LastStates } from "../monitor/last-states.ts";
-import { createScheduler, type Scheduler, type TogetherOptions } from "../monitor/scheduler.ts";
+import { createScheduler, type Scheduler, type RoundOptions } from "../monitor/scheduler.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { Board } from "../store/runs/board.ts";
 import { createAlertSample } from "./evidence/alert-sample.ts";
@@ -42,6 +42,11 @@ export interface CheckingOptions extends Pick<
   readonly onChangedElsewhere: () => void;
 }
 
+// Some 10 ms, after which the event loop has its turn.
+const mostStored = 500;
+// As many as share a query.
+const mostInTable = 2_000;
+
 /** Creates the parts that run checks, over one board. */
 export function createChecking(options: CheckingOptions): Checking {
   const { store, board, clock, logger, runtime, metrics, config } = options;
@@ -69,7 +74,10 @@ export function createChecking(options: CheckingOptions): Checking {
     onRecorded: (changed) => fleet.note(changed),
     readSample: createAlertSample(() => runtime.current().config),
   });
-  const together: TogetherOptions = { run: (targets) => runtime.runTogether(targets) };
+  const round: RoundOptions = {
+    run: (targets, signal) => runtime.runRound(targets, signal),
+    most: config.source.holdsEvents ? mostStored : mostInTable,
+  };
   const scheduler: Scheduler = createScheduler({
     canBegin: () => lastStates.areKnown(),
     board,
@@ -78,7 +86,7 @@ export function createChecking(options: CheckingOptions): Checking {
     concurrency: config.source.concurrency,
     runTimeoutMs: runtime.current().runTimeoutMs,
     run: (target, signal) => runtime.run(target, signal),
-    ...(config.source.holdsEvents ? { together } : {}),
+    ...(config.source.isLocal ? { round } : {}),
     record: (requests, signal) => recorder.record(requests, signal),
     onUnrecorded: (check, durationSeconds) => fleet.noteUnrecorded(check, durationSeconds),
     metrics,

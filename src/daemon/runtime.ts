@@ -12,17 +12,14 @@ import type { Config, ReceiverConfig } from "../config/config.ts";
 import { checkKey } from "../contract/check-key.ts";
 import { checkNames, type CheckName, type CheckReport } from "../contract/report.ts";
 import { boundReport } from "../contract/result-bounds.ts";
-import { runCheck } from "../monitor/run-check.ts";
-import { runTogether } from "../monitor/run-together.ts";
+import { runCheck, runRound, type OpenRun } from "../monitor/run-check.ts";
 import type { SignLink } from "../receivers/act-links.ts";
 import type { ReceiverDeps } from "../receivers/kind.ts";
 import { createReceiver } from "../receivers/receivers.ts";
 import type { SpikeRule } from "../service/local-evaluation.ts";
-import { evaluateRound } from "../service/local-evaluation.ts";
 import type { Board } from "../store/runs/board.ts";
-import { ruleOf } from "./baselines.ts";
 import type { Parts } from "./parts.ts";
-import { createSource, type Source, type SourceDeps } from "./source.ts";
+import { createSource, ruleOf, type Source, type SourceDeps } from "./source.ts";
 import { alertingSettings, checkTargets } from "./targets.ts";
 import { lookSettingsOf } from "./look-settings.ts";
 
@@ -55,8 +52,8 @@ export interface Runtime {
   run(target: CheckTarget, signal: AbortSignal): Promise<CheckReport>;
   /** As `run`, for a probe. */
   probe(target: CheckTarget, signal: AbortSignal): Promise<CheckReport>;
-  /** Runs these together over the store's own events; see run-together.ts. */
-  runTogether(targets: readonly CheckTarget[]): Promise<readonly (CheckReport | null)[]>;
+  /** Runs these as a round: of each its report, or what is left of its run; never rejects. */
+  runRound(targets: readonly CheckTarget[], signal: AbortSignal): Promise<readonly (CheckReport | OpenRun)[]>;
 }
 
 export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "version" | "onRequest"> {
@@ -68,7 +65,6 @@ export interface RuntimeDeps extends Pick<SourceDeps, "clock" | "random" | "vers
 /** Wires `config` over the parts that outlive a reload. */
 export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): Runtime {
   let applied = wire(config, parts, deps);
-  const { events } = parts.store;
   return {
     current: () => applied,
     replace: (next) => {
@@ -79,18 +75,11 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
     },
     run: async (target, signal) => boundReport(await runCheck(target, applied.checkDeps, signal)),
     probe: async (target, signal) => boundReport(await runCheck(target, applied.probeDeps, signal)),
-    runTogether: (targets) => {
-      const { checkDeps, config, ruleOf, counts } = applied;
-      const { appUrl } = config;
-      return runTogether(targets, {
-        ...checkDeps,
-        firstEvents: (slugs) => events.firstEvents(slugs),
-        evaluate: (some, nowMs) =>
-          evaluateRound(
-            some.map(({ slug, thresholds }) => ({ ...ruleOf(slug), slug, thresholds, appUrl, nowMs })),
-            counts ?? events,
-          ),
-      });
+    runRound: async (targets, signal) => {
+      const runs = await runRound(targets, applied.checkDeps, signal);
+      return runs.map((run) =>
+        typeof run === "function" ? async (ending) => boundReport(await run(ending)) : boundReport(run),
+      );
     },
   };
 }

@@ -10,13 +10,11 @@ import type { Config, RemoteSourceConfig, TableSourceConfig } from "../config/co
 import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
 import { createEventReads } from "../checks/event-reads.ts";
-import type { ReadFirstEvents } from "../checks/kind.ts";
 import type { RunCheckDeps } from "../monitor/run-check.ts";
 import { createLocalPlatformSource } from "../service/local-platform-source.ts";
-import { createTablePlatformSource } from "../service/table-platform-source.ts";
+import { evaluateRound, type SpikeRule } from "../service/local-evaluation.ts";
 import type { Store } from "../store/store.ts";
 import { createSpikeEvidence, type SpikeEvidenceOptions } from "./evidence/spike.ts";
-import { ruleOf } from "./baselines.ts";
 import type { TableCountsBook } from "./table-counts.ts";
 
 // An answer has some kilobytes. Larger ones are read one by one: sixteen of 4 MiB at once are most of a daemon's memory.
@@ -86,7 +84,7 @@ function openStored(
   return {
     checkDeps: {
       ...sharedDeps(config, createEmbeddedSource(config, { store, clock: deps.clock }), deps),
-      firstEvents: (slugs) => events.firstEvents(slugs),
+      ...evaluationDeps({ ...config, ruleOf: ruleOf(config) }, events),
       events: createEventReads({
         liveness,
         firstEventAtMs: (slug) => events.firstEventAtMs(slug),
@@ -101,18 +99,54 @@ function openStored(
 
 function openTable(config: Config, source: TableSourceConfig, deps: SourceDeps): Omit<Source, "probeDeps"> {
   const table = deps.tables.of(source, deps.onRequest);
-  const { clock } = deps;
-  const platform = createTablePlatformSource({ counts: table, clock, appUrl: config.appUrl, ruleOf: ruleOf(config) });
-  const shared = sharedDeps(config, platform, deps);
-  const firstEvent = async (slug: string) => [slug, await table.firstEventAtMs(slug)] as const;
-  const firstEvents: ReadFirstEvents = async (slugs) => new Map(await Promise.all(slugs.map(firstEvent)));
   return {
-    checkDeps: table.knowsFirstEvents ? { ...shared, firstEvents } : shared,
+    checkDeps: {
+      ...sharedDeps(config, noPlatform, deps),
+      ...evaluationDeps({ ...config, ruleOf: ruleOf(config) }, table),
+    },
     counts: table,
     // A check makes two queries, each of which may wait for another one; the first event is not read each time.
     runTimeoutMs: 2 * source.timeoutMs + marginMs,
   };
 }
+
+/** Returns the rule of each organization: its own, or that of `defaults` where the file does not name it. */
+export function ruleOf({
+  organizations,
+  defaults,
+}: Pick<Config, "organizations" | "defaults">): EvaluationRules["ruleOf"] {
+  const configured = new Map(organizations.map(({ slug, baseline, count }) => [slug, { baseline, count }]));
+  return (slug) => configured.get(slug) ?? { baseline: defaults.baseline };
+}
+
+/** What a local evaluation needs beside counts and thresholds. */
+export interface EvaluationRules {
+  readonly appUrl: string | null;
+  readonly ruleOf: (slug: string) => SpikeRule;
+}
+
+/** Returns what a local source evaluates spikes with. */
+export function evaluationDeps(
+  { appUrl, ruleOf }: EvaluationRules,
+  counts: LivenessCounts,
+): Pick<RunCheckDeps, "evaluate" | "firstEvents"> {
+  return {
+    firstEvents: (slugs) => counts.firstEvents(slugs),
+    evaluate: (targets, { nowMs, ...round }) =>
+      evaluateRound(
+        targets.map(({ slug, thresholds }) => ({ ...ruleOf(slug), slug, thresholds, appUrl, nowMs })),
+        counts,
+        round,
+      ),
+  };
+}
+
+/** The configuration refuses the checks that would ask it. */
+const noPlatform: PlatformSource = {
+  forOrganization: (slug) => {
+    throw new FlatlineError("internal", `nothing can be asked of the platform about "${slug}": its source is a table`);
+  },
+};
 
 function sharedDeps(
   { appUrl, source: { observedKeys } }: Config,
@@ -141,7 +175,6 @@ export function createEmbeddedSource(
     clock,
     appUrl: config.appUrl,
     organizations: config.organizations.map(({ slug }) => slug),
-    ruleOf: ruleOf(config),
     ...(author === undefined ? {} : { author }),
   });
 }

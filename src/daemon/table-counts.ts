@@ -1,7 +1,7 @@
 import { Secret } from "../base/secret.ts";
 import type { Clock } from "../base/time.ts";
 import type { TableSourceConfig } from "../config/config.ts";
-import type { TableCounts } from "../sources/batched-counts.ts";
+import type { TableCounts } from "../sources/table-counts.ts";
 import { openCounts, type OpenCountsOptions } from "../sources/open-counts.ts";
 
 /** The connections to the user's tables, which outlive a reload as long as it does not change them. */

@@ -5,9 +5,9 @@ import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import type { PlatformApi, PlatformSource } from "../contract/platform-api.ts";
 import type { ReportsPage } from "../contract/reports.ts";
-import { evaluateSpike } from "../spike/spike.ts";
+import { evaluateWithTypes } from "../spike/evaluate.ts";
 import { coverageOfBaseline } from "../checks/dead-asset-spike/dead-asset-spike.ts";
-import { runCheck, type RunCheckDeps } from "./run-check.ts";
+import { runCheck, runRound, type RunCheckDeps } from "./run-check.ts";
 import type { CheckTarget } from "../checks/checks.ts";
 
 const startMs = Date.parse("2026-05-06T12:00:00Z");
@@ -103,16 +103,6 @@ describe("a run of the spike check", () => {
     }
   });
 
-  it("carries the excess of each asset type that the findings tell", async () => {
-    const assetTypes = [{ assetType: "URL", currentCount: 100, baselineCount: 7 }];
-    const result = evaluateSpike({ slug: "acme", nowMs: startMs, currentCount: 100, baselineCount: 7, assetTypes });
-    const source = createScriptedSource({ spike: async () => result });
-
-    const report = await runCheck(spike, deps(source), never());
-
-    expect(report).toMatchObject({ severity: "fail", assetTypeExcess: [{ assetType: "URL", excess: 99 }] });
-  });
-
   it.each([
     { rule: "no event yet", firstMs: null, is: 0 },
     { rule: "only events in the window", firstMs: startMs - 3_600_000, is: 0 },
@@ -162,6 +152,64 @@ describe("a run of the spike check", () => {
       finishedAtMs: startMs + 30_000,
       error: { reason: "timeout", message: "the check did not end in time" },
     });
+  });
+});
+
+describe("a round", () => {
+  const counted = (currentCount: number) => {
+    const assetTypes = [{ assetType: "URL", currentCount, baselineCount: 7 }];
+    return evaluateWithTypes({ slug: "acme", nowMs: startMs, currentCount, baselineCount: 7, assetTypes });
+  };
+  const silent = createScriptedSource({});
+  const named = (slug: string, over: object = {}): CheckTarget => ({ ...spike, slug, ...over });
+
+  it("has the report of what needs nothing but its counts, which are evaluated together, once", async () => {
+    const rounds: string[][] = [];
+    const evaluate: RunCheckDeps["evaluate"] = async (targets) => {
+      rounds.push(targets.map(({ slug }) => slug));
+      return targets.map(({ slug }) => counted(slug === "spiking" ? 100 : 1));
+    };
+    const targets = [named("calm"), queue, named("spiking"), named("watched", { maxSilenceMs: day })];
+
+    const runs = await runRound(targets, deps(silent, { evaluate }), never());
+    const reports = await Promise.all([runs[2], runs[3]].map(async (run) => typeof run === "function" && run(never())));
+
+    expect(runs.map((run) => typeof run)).toEqual(["object", "function", "function", "function"]);
+    expect(reports).toMatchObject([
+      { severity: "fail", assetTypeExcess: [{ assetType: "URL", excess: 99 }] },
+      { severity: "ok" },
+    ]);
+    expect(rounds).toEqual([["calm", "spiking", "watched"]]);
+  });
+
+  it("has an error for each that cannot be evaluated, and for all when nothing can", async () => {
+    const wrong = new FlatlineError("api_invalid_response", "a wrong row");
+    const some = await runRound(
+      [named("a"), named("b")],
+      deps(silent, { evaluate: async () => [wrong, counted(1)] }),
+      never(),
+    );
+    const none = await runRound(
+      [named("a"), named("b")],
+      deps(silent, { evaluate: () => Promise.reject(new FlatlineError("store_busy", "busy")) }),
+      never(),
+    );
+
+    expect(some).toMatchObject([{ error: { reason: "invalid_response" } }, { severity: "ok" }]);
+    expect(none).toMatchObject([{ error: { reason: "store" } }, { error: { reason: "store" } }]);
+  });
+
+  it("is unknown where no event was ever stored", async () => {
+    const firstEvents = async () => new Map([["seen", null]]);
+    const targets = ["unseen", "seen"].map((slug) => named(slug, { whenNoEvents: "unknown" }));
+
+    const runs = await runRound(
+      targets,
+      deps(silent, { firstEvents, evaluate: async () => [counted(1), counted(1)] }),
+      never(),
+    );
+
+    expect(runs).toMatchObject([{ error: { reason: "no_events" } }, { severity: "ok", baselineCoverage: 0 }]);
   });
 });
 

@@ -1,61 +1,138 @@
 import { asFlatlineError, FlatlineError } from "../base/errors.ts";
 import { isTimedOut, type Clock } from "../base/time.ts";
-import { checkKind, type CheckTarget } from "../checks/checks.ts";
+import { checkKind, isSpike, type CheckTarget } from "../checks/checks.ts";
+import { spikeFound, type SpikeTarget } from "../checks/dead-asset-spike/dead-asset-spike.ts";
 import type { CheckRun, Evaluated } from "../checks/kind.ts";
+import type { FirstEvents } from "../contract/liveness-counts.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
 import { checkErrorReason, type CheckReport, type ObservedCounts } from "../contract/report.ts";
 
-export interface RunCheckDeps extends Pick<CheckRun, "firstEvents" | "events" | "evidence"> {
+type SpikeEvaluation = NonNullable<CheckRun["evaluation"]>;
+
+export interface RunCheckDeps extends Pick<CheckRun, "events" | "evidence"> {
   readonly source: PlatformSource;
   readonly clock: Clock;
+  /** Reads the first events of organizations; local sources only. */
+  readonly firstEvents?: (slugs: readonly string[]) => Promise<FirstEvents | null>;
+  /** Evaluates the spikes of a round at one instant, in order; local sources only: `source` evaluates each of the others. */
+  readonly evaluate?: (
+    targets: readonly SpikeTarget[],
+    round: { readonly nowMs: number; readonly signal: AbortSignal; readonly firstEvents: FirstEvents | null },
+  ) => Promise<readonly (SpikeEvaluation | FlatlineError)[]>;
   /** The keys of the result that have the counts (CONTRACT 4, source.observedKeys). */
   readonly observedKeys: Readonly<Record<keyof ObservedCounts, string>>;
   /** The organization's address in the application, for results that are made here. */
   readonly appUrl?: (slug: string) => string | null;
 }
 
-/**
- * Runs one check of one organization and answers what it gave. Never rejects: whatever fails is an error report under a
- * reason of the closed set (CONTRACT 6). `signal` ends it early, as `timeout`, even when the source does not listen.
- */
+/** A run that its counts alone did not end: it goes on until its report is there, or its signal aborts. */
+export type OpenRun = (signal: AbortSignal) => Promise<CheckReport>;
+
+/** Runs one check of one organization: a round of one. Never rejects. */
 export async function runCheck(target: CheckTarget, deps: RunCheckDeps, signal: AbortSignal): Promise<CheckReport> {
-  const startedAtMs = deps.clock.nowMs();
-  const kind = checkKind(target.check);
-  const base = { check: target.check, slug: target.slug, startedAtMs };
-  try {
-    const evaluated = await orAborted(evaluate(target, deps, startedAtMs, signal), signal);
-    const { severity } = evaluated.result;
-    const counts = kind.countsDeaths === true ? observedCounts(evaluated.result, deps.observedKeys) : noCounts;
-    return { ...base, ...evaluated, kind: "result", finishedAtMs: deps.clock.nowMs(), severity, counts };
-  } catch (thrown) {
-    const error = signal.aborted && !(thrown instanceof FlatlineError) ? endedEarly(signal) : asFlatlineError(thrown);
-    const reason = kind.errorReasons?.[error.code] ?? checkErrorReason(error.code);
-    return {
-      ...base,
-      kind: "error",
-      finishedAtMs: deps.clock.nowMs(),
-      severity: "unknown",
-      error: { reason, message: error.message },
-    };
-  }
+  const [run] = await runRound([target], deps, signal);
+  if (run === undefined) throw new FlatlineError("internal", "a round of one has no run");
+  return typeof run === "function" ? run(signal) : run;
 }
 
-async function evaluate(
-  target: CheckTarget,
+/**
+ * Runs checks at one instant, in order. All spikes of a local source are counted by one query; those that nothing more is to be
+ * read of have their report at once. Never rejects: each failure is an error report under a reason of the closed set (CONTRACT 6).
+ * `signal` ends it early, as `timeout`, even when the source does not listen.
+ */
+export async function runRound(
+  targets: readonly CheckTarget[],
   deps: RunCheckDeps,
-  nowMs: number,
   signal: AbortSignal,
-): Promise<Evaluated> {
-  const { slug } = target;
-  const api = deps.source.forOrganization(slug);
-  return checkKind(target.check).run(target, { ...deps, api, nowMs, signal, appUrl: deps.appUrl?.(slug) ?? null });
+): Promise<(CheckReport | OpenRun)[]> {
+  const startedAtMs = deps.clock.nowMs();
+  const counted = new Map<CheckTarget, SpikeEvaluation | FlatlineError>();
+  let firstEvents: FirstEvents | null = null;
+  const spikes = targets.filter(isSpike);
+  if (deps.evaluate !== undefined && spikes.length > 0)
+    try {
+      const asked = deps.firstEvents?.(spikes.map(({ slug }) => slug));
+      if (asked !== undefined) firstEvents = await orAborted(asked, signal);
+      const round = { nowMs: startedAtMs, signal, firstEvents };
+      const evaluated = await orAborted(deps.evaluate(spikes, round), signal);
+      for (const [index, target] of spikes.entries())
+        counted.set(target, evaluated[index] ?? new FlatlineError("internal", "a round was evaluated in part"));
+    } catch (thrown) {
+      const error = errorOf(thrown, signal);
+      for (const target of spikes) counted.set(target, error);
+    }
+
+  return targets.map((target): CheckReport | OpenRun => {
+    const report = (found: Evaluated | FlatlineError): CheckReport => reportOf(target, { ...deps, startedAtMs }, found);
+    const evaluation = counted.get(target);
+    if (evaluation instanceof FlatlineError) return report(evaluation);
+    const isAll = evaluation?.result.severity === "ok" && isSpike(target) && target.maxSilenceMs === undefined;
+    if (isAll) return report(foundOrError(() => spikeFound(target, evaluation, { nowMs: startedAtMs, firstEvents })));
+    return async (ending) => {
+      try {
+        const run = runAlone(
+          target,
+          { ...deps, startedAtMs, evaluation, known: evaluation === undefined ? undefined : firstEvents },
+          ending,
+        );
+        return report(await orAborted(run, ending));
+      } catch (thrown) {
+        return report(errorOf(thrown, ending));
+      }
+    };
+  });
+}
+
+interface OpenRunFacts extends RunCheckDeps {
+  readonly startedAtMs: number;
+  readonly evaluation: SpikeEvaluation | undefined;
+  /** What the round has read; undefined: nothing. */
+  readonly known: FirstEvents | null | undefined;
+}
+
+async function runAlone(target: CheckTarget, facts: OpenRunFacts, signal: AbortSignal): Promise<Evaluated> {
+  const { source, events, evidence, evaluation, known } = facts;
+  const firstEvents = known === undefined ? facts.firstEvents : async () => known;
+  return checkKind(target.check).run(target, {
+    nowMs: facts.startedAtMs,
+    signal,
+    api: () => source.forOrganization(target.slug),
+    appUrl: facts.appUrl?.(target.slug) ?? null,
+    ...(firstEvents === undefined ? {} : { firstEvents }),
+    ...(evaluation === undefined ? {} : { evaluation }),
+    ...(events === undefined ? {} : { events }),
+    ...(evidence === undefined ? {} : { evidence }),
+  });
+}
+
+function reportOf(
+  { check, slug }: CheckTarget,
+  { clock, observedKeys, startedAtMs }: Pick<RunCheckDeps, "clock" | "observedKeys"> & { readonly startedAtMs: number },
+  found: Evaluated | FlatlineError,
+): CheckReport {
+  const base = { check, slug, startedAtMs, finishedAtMs: clock.nowMs() };
+  const { countsDeaths = false, errorReasons } = checkKind(check);
+  if (found instanceof FlatlineError) {
+    const error = { reason: errorReasons?.[found.code] ?? checkErrorReason(found.code), message: found.message };
+    return { ...base, kind: "error", severity: "unknown", error };
+  }
+  const counts = countsDeaths ? observedCounts(found.result, observedKeys) : noCounts;
+  return { ...base, ...found, kind: "result", severity: found.result.severity, counts };
+}
+
+function foundOrError(find: () => Evaluated): Evaluated | FlatlineError {
+  try {
+    return find();
+  } catch (error) {
+    return asFlatlineError(error);
+  }
 }
 
 const noCounts: ObservedCounts = { currentCount: null, baselineCount: null, expectedCount: null, ratio: null };
 
 /** Returns the counts of a result, where it has them under the configured names. */
-export function observedCounts(result: HealthcheckResult, keys: RunCheckDeps["observedKeys"]): ObservedCounts {
+function observedCounts(result: HealthcheckResult, keys: RunCheckDeps["observedKeys"]): ObservedCounts {
   const count = (key: string): number | null => {
     // Own keys only: a configured key may be called like something that every object has.
     const value = Object.hasOwn(result.observed, key) ? result.observed[key] : null;
@@ -67,6 +144,10 @@ export function observedCounts(result: HealthcheckResult, keys: RunCheckDeps["ob
     expectedCount: count(keys.expectedCount),
     ratio: count(keys.ratio),
   };
+}
+
+function errorOf(thrown: unknown, signal: AbortSignal): FlatlineError {
+  return signal.aborted && !(thrown instanceof FlatlineError) ? endedEarly(signal) : asFlatlineError(thrown);
 }
 
 function endedEarly(signal: AbortSignal): FlatlineError {

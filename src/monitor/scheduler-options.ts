@@ -7,14 +7,14 @@ import type { Metrics } from "../metrics/metrics.ts";
 import type { Board } from "../store/runs/board.ts";
 import type { CheckKey } from "../store/runs/check-state.ts";
 import type { CheckTarget } from "../checks/checks.ts";
+import type { OpenRun } from "./run-check.ts";
 
 /** How checks are run that are due together. */
-export interface TogetherOptions {
-  /**
-   * Runs them at once; null for one that has to be run on its own. Rejects when the source cannot be asked: then each is run on
-   * its own. See run-together.ts.
-   */
-  readonly run: (targets: readonly CheckTarget[]) => Promise<readonly (CheckReport | null)[]>;
+export interface RoundOptions {
+  /** Returns for each its report, or what is left of its run, which takes a place; must not reject. See run-check.ts. */
+  readonly run: (targets: readonly CheckTarget[], signal: AbortSignal) => Promise<readonly (CheckReport | OpenRun)[]>;
+  /** Most checks of a round. */
+  readonly most: number;
 }
 
 export interface SchedulerOptions {
@@ -30,8 +30,8 @@ export interface SchedulerOptions {
   readonly runTimeoutMs: number;
   /** Answers what the check gave; must not reject. See run-check.ts. */
   readonly run: (target: CheckTarget, signal: AbortSignal) => Promise<CheckReport>;
-  /** How due checks are run together, for a source whose checks take microseconds [each is run on its own]. */
-  readonly together?: TogetherOptions;
+  /** How due checks are run together, for a source that counts for all of them at once [each is run on its own]. */
+  readonly round?: RoundOptions;
   /** Makes finished runs durable (alerting/record.ts), and answers what came of each, in order. */
   readonly record: (
     requests: readonly RecordRequest[],

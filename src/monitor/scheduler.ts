@@ -12,11 +12,12 @@ import { planRun, type EndedRun, type PlannedRun } from "./ended-run.ts";
 import { OwnChecks, type OwnCheck } from "./own-checks.ts";
 import { Places } from "./places.ts";
 import { logRun } from "./run-log.ts";
-import type { Scheduler, SchedulerOptions, TogetherOptions } from "./scheduler-options.ts";
+import type { OpenRun } from "./run-check.ts";
+import type { RoundOptions, Scheduler, SchedulerOptions } from "./scheduler-options.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { CheckTarget } from "../checks/checks.ts";
 
-export type { Scheduler, SchedulerOptions, TogetherOptions } from "./scheduler-options.ts";
+export type { RoundOptions, Scheduler, SchedulerOptions } from "./scheduler-options.ts";
 
 // The due times, and everything that changes them, are known: only the wall clock may be set meanwhile, or the machine
 // suspended.
@@ -28,8 +29,6 @@ const stalledMs = 30 * secondMs;
 const unrecordedMs = 10 * secondMs;
 // Runs that jitter spreads are run and stored together: a commit costs as much as fifty runs.
 const gatherMs = 250;
-// Some 10 ms, after which the event loop has its turn.
-const mostTogether = 500;
 
 /** Runs checks when they are due: the schedule is in memory, and follows from the last run of each. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
@@ -52,7 +51,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let unrecorded: unknown = null;
   let lastLookAtMs = clock.monotonicMs();
   let latestNowMs = clock.nowMs();
-  let togetherAtMs = -Infinity;
+  let roundAtMs = -Infinity;
 
   function arrange(): void {
     own.arrange(targets, clock.nowMs());
@@ -74,14 +73,14 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     followClock(nowMs);
     if (!canBegin()) return uncertainLookMs;
     lastLookAtMs = clock.monotonicMs();
-    const { together } = options;
-    if (together === undefined) return beginAlone();
-    if (clock.monotonicMs() - togetherAtMs < gatherMs) return untilNextLook();
+    const { round } = options;
+    if (round === undefined) return beginAlone();
+    if (clock.monotonicMs() - roundAtMs < gatherMs) return untilNextLook();
     if ((own.nextAtMs() ?? Infinity) > nowMs) return untilNextLook();
-    const due = own.takeDue(nowMs, mostTogether);
-    await beginTogether(due, together, nowMs);
+    const due = own.takeDue(nowMs, round.most);
+    await beginRound(due, round, nowMs);
     // The loop takes all due checks before it waits for more to join.
-    if (due.length < mostTogether) togetherAtMs = clock.monotonicMs();
+    if (due.length < round.most) roundAtMs = clock.monotonicMs();
     return untilNextLook();
   }
 
@@ -89,39 +88,42 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   function beginAlone(): number {
     if (loop.signal.aborted || !canBegin()) return pollMs;
     const nowMs = clock.nowMs();
-    for (const one of own.takeDue(nowMs, places.free)) begin(one, scheduledRun(one, nowMs)).catch(ignore);
+    for (const one of own.takeDue(nowMs, places.free)) begin(one, scheduledRun(one, nowMs), aloneOf(one)).catch(ignore);
     return untilNextLook();
   }
 
   function untilNextLook(): number {
     const dueAtMs = own.nextAtMs();
-    const isTogether = options.together !== undefined;
-    if (dueAtMs === null || (!isTogether && places.free <= 0)) return pollMs;
-    const gatheredInMs = isTogether ? togetherAtMs + gatherMs - clock.monotonicMs() : 0;
+    const isRound = options.round !== undefined;
+    if (dueAtMs === null || (!isRound && places.free <= 0)) return pollMs;
+    const gatheredInMs = isRound ? roundAtMs + gatherMs - clock.monotonicMs() : 0;
     return Math.max(0, Math.min(pollMs, Math.max(dueAtMs - clock.nowMs(), gatheredInMs)));
   }
 
-  /** Resolves when the reports of all are there; they are recorded then. */
-  async function beginTogether(due: readonly OwnCheck[], together: TogetherOptions, nowMs: number): Promise<void> {
+  /** Resolves when all are counted, or after a moment: a slow source must not hold up what is due meanwhile. */
+  async function beginRound(due: readonly OwnCheck[], round: RoundOptions, nowMs: number): Promise<void> {
     const runs = due.map((one) => ({ one, run: scheduledRun(one, nowMs) }));
     const startedMs = clock.monotonicMs();
-    const reports = together.run(due.map(({ target }) => target)).catch((error: unknown): (CheckReport | null)[] => {
-      logger.warn({ err: error, runs: due.length }, "checks could not be run together, running each on its own");
-      return [];
-    });
-    const ended = reports.then((given) => {
+    const deadline = clock.deadline(runTimeoutMs, abandoned.signal);
+    const counted = round
+      .run(
+        due.map(({ target }) => target),
+        deadline.signal,
+      )
+      .finally(() => deadline.release());
+    const ended = counted.then((given) => {
       const durationMs = (clock.monotonicMs() - startedMs) / due.length;
-      const known: EndedRun[] = [];
+      const reported: EndedRun[] = [];
       for (const [index, { one, run }] of runs.entries()) {
-        const report = given[index] ?? null;
-        if (report === null) begin(one, run).catch(ignore);
-        else known.push({ one, run, durationMs, report });
+        const report = given[index] ?? aloneOf(one);
+        if (typeof report === "function") begin(one, run, report).catch(ignore);
+        else reported.push({ one, run, durationMs, report });
       }
-      return known.length === 0 ? [] : recordEnded(known);
+      return reported.length === 0 ? [] : recordEnded(reported);
     });
     for (const one of due) one.underWay = ended;
     ended.catch(ignore);
-    await reports.then(eventLoopTurn);
+    await endsWithin(clock, counted.then(eventLoopTurn), gatherMs);
   }
 
   function scheduledRun({ target, dueAtMs }: OwnCheck, nowMs: number): Run {
@@ -129,17 +131,22 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     return { check: target.check, slug: target.slug, dueAtMs, isAsked: false };
   }
 
-  function begin(one: OwnCheck, run: Run, place: PlaceWanted = {}): Promise<CheckReport> {
-    const ended = runToEnd(one, run, place);
+  const aloneOf =
+    ({ target }: OwnCheck): OpenRun =>
+    (signal) =>
+      options.run(target, signal);
+
+  function begin(one: OwnCheck, run: Run, work: OpenRun, place: PlaceWanted = {}): Promise<CheckReport> {
+    const ended = runToEnd(one, run, work, place);
     one.underWay = ended;
     return ended;
   }
 
-  async function runToEnd(one: OwnCheck, run: Run, place: PlaceWanted): Promise<CheckReport> {
+  async function runToEnd(one: OwnCheck, run: Run, work: OpenRun, place: PlaceWanted): Promise<CheckReport> {
     let report: CheckReport;
     let durationMs: number;
     try {
-      ({ report, durationMs } = await runAlone(one, place));
+      ({ report, durationMs } = await inPlace(work, place));
     } catch (error) {
       own.leaveUnrecorded(one, run.dueAtMs, { nowMs: clock.nowMs() });
       loop.wake(untilNextLook());
@@ -196,8 +203,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     logger.error({ err: error, ...facts }, message);
   }
 
-  async function runAlone(
-    one: OwnCheck,
+  async function inPlace(
+    work: OpenRun,
     { isFirst = false, signal }: PlaceWanted,
   ): Promise<{ readonly report: CheckReport; readonly durationMs: number }> {
     await places.take(isFirst, signal).catch(() => {
@@ -207,7 +214,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       if (loop.signal.aborted) throw stopped();
       const startedMs = clock.monotonicMs();
       const deadline = clock.deadline(runTimeoutMs, abandoned.signal);
-      const report = await options.run(one.target, deadline.signal);
+      const report = await work(deadline.signal);
       deadline.release();
       if (abandoned.signal.aborted) throw stopped();
       return { report, durationMs: clock.monotonicMs() - startedMs };
@@ -220,7 +227,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   function leavePlace(): void {
     places.leave();
     // This is done here, not in the loop's next turn: ending its sleep costs as much as a request.
-    if (options.together === undefined) loop.wake(inOwnContext(beginAlone));
+    if (options.round === undefined) loop.wake(inOwnContext(beginAlone));
   }
 
   async function runBeside<Result>(work: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
@@ -256,13 +263,13 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       }
       if (!canBegin()) throw new FlatlineError("unavailable", "the store cannot be reached");
       const run = { check, slug, dueAtMs: one.dueAtMs, isAsked: true };
-      return begin(one, run, { isFirst: true, signal });
+      return begin(one, run, aloneOf(one), { isFirst: true, signal });
     }
   }
 
   async function gatherEnding(): Promise<void> {
     // A remote request takes its time: the runs that end while another one is committed are enough.
-    if (options.together !== undefined) await endsWithin(clock, places.whenIdle(), gatherMs);
+    if (options.round !== undefined) await endsWithin(clock, places.whenIdle(), gatherMs);
     // The last run hands its report over after it has left its place.
     await eventLoopTurn();
   }

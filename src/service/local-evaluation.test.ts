@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import type { DeathsQuery } from "../contract/liveness-counts.ts";
-import { evaluateLocally, type LocalEvaluation } from "./local-evaluation.ts";
-import { evaluateRound } from "./local-evaluation.ts";
+import { FlatlineError } from "../base/errors.ts";
+import { evaluateLocally, evaluateRound, type LocalEvaluation } from "./local-evaluation.ts";
 
 const thresholds = { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 };
 const nowMs = Date.parse("2026-05-06T12:00:00Z");
@@ -16,7 +16,7 @@ function counting() {
       { assetType: "URL", deaths: intervals.map((_, index) => slug.length * 10 + index) },
     ]);
   };
-  return { counts: { deaths, firstEventAtMs: () => Promise.resolve(null) }, questions: () => questions };
+  return { counts: { deaths, firstEvents: () => Promise.resolve(new Map()) }, questions: () => questions };
 }
 
 function evaluation(slug: string, over: Partial<LocalEvaluation> = {}): LocalEvaluation {
@@ -34,12 +34,17 @@ describe("a round of local evaluations", () => {
     expect(results).toEqual(await Promise.all(all.map((one) => evaluateLocally(one, counts))));
   });
 
-  it("has no answer for thresholds that mean nothing, and one for all others", async () => {
+  it("has an error for thresholds that mean nothing, and for counts that are wrong, and a result for all others", async () => {
     const broken = evaluation("a", { thresholds: { ...thresholds, windowHours: -1 } });
 
-    const results = await evaluateRound([broken, evaluation("bb")], counting().counts);
+    const { counts } = counting();
+    const wrong = new FlatlineError("api_invalid_response", "a wrong row");
+    const deaths = async (queries: readonly DeathsQuery[]) =>
+      (await counts.deaths(queries)).map((answer, index) => (queries[index]?.slug === "c" ? wrong : answer));
 
-    expect(results.map((one) => one?.scope.slug)).toEqual([undefined, "bb"]);
+    const results = await evaluateRound([broken, evaluation("bb"), evaluation("c")], { ...counts, deaths });
+
+    expect(results).toMatchObject([{ code: "api_bad_request" }, { result: { scope: { slug: "bb" } } }, wrong]);
   });
 
   it("fails when nothing can be counted", async () => {

@@ -104,16 +104,17 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
     });
 
     it("counts each asset once in the window and once a day where the organization is configured so", async () => {
-      const source = createLocalPlatformSource({
+      const api = createLocalPlatformApi({
         store,
         clock,
         appUrl: null,
-        organizations: ["flaps"],
+        identity: { role: "customer", organizations: ["flaps"], keyId: null },
+        isConfigured: () => true,
         ruleOf: () => ({ baseline: "median", count: "assets" }),
       });
 
       const ask = { slug: "flaps", ...defaultThresholds, baselineDays: 4, minSpikeCount: 6 };
-      const result = await source.forOrganization("flaps").deadAssetSpike(ask);
+      const result = await api.deadAssetSpike(ask);
 
       expect(servedHealthcheckSchema.parse(result)).toEqual(result);
       expect(result.observed).toEqual({

@@ -1,6 +1,5 @@
 import { abortError, FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
-import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { CallOptions, PlatformApi, SpikeRequest } from "../contract/platform-api.ts";
 import type { Store } from "../store/store.ts";
 import type { KeyIdentity } from "./api-keys.ts";
@@ -11,8 +10,6 @@ import { reaches } from "./organization-access.ts";
 
 export interface LocalPlatformApiOptions {
   readonly store: Store;
-  /** Source of the healthcheck's counts [the store]. */
-  readonly counts?: Pick<LivenessCounts, "deaths">;
   /** Its time is the end of the healthcheck's window: a fixed clock evaluates the past (`check --at`). */
   readonly clock: Pick<Clock, "nowMs" | "sleep">;
   /** Template with `{slug}` (CONTRACT 4, appUrl). */
@@ -52,7 +49,7 @@ export function createLocalPlatformApi(options: LocalPlatformApiOptions): Platfo
 
 async function evaluateStored(
   { slug, ...thresholds }: SpikeRequest,
-  { store, counts, clock, appUrl, ruleOf }: LocalPlatformApiOptions,
+  { store, clock, appUrl, ruleOf }: LocalPlatformApiOptions,
   callOptions: CallOptions | undefined,
 ): ReturnType<PlatformApi["deadAssetSpike"]> {
   const evaluation = {
@@ -62,11 +59,7 @@ async function evaluateStored(
     appUrl,
     nowMs: clock.nowMs(),
   };
-  const reads: LivenessCounts = {
-    deaths: (queries, asked) => (counts ?? store.events).deaths(queries, asked),
-    firstEventAtMs: (of, asked) => store.events.firstEventAtMs(of, asked),
-  };
-  const result = await evaluateLocally(evaluation, reads, callOptions);
+  const { result } = await evaluateLocally(evaluation, store.events, callOptions);
   stopIfAborted(callOptions);
   return result;
 }

@@ -2,8 +2,6 @@ import type { Actor } from "../contract/actor.ts";
 import type { Clock } from "../base/time.ts";
 import type { PlatformApi, PlatformSource } from "../contract/platform-api.ts";
 import type { Store } from "../store/store.ts";
-import { gatherDeaths } from "./gathered-deaths.ts";
-import type { SpikeRule } from "./local-evaluation.ts";
 import { createLocalPlatformApi } from "./local-platform-api.ts";
 
 export interface LocalPlatformSourceOptions {
@@ -13,17 +11,14 @@ export interface LocalPlatformSourceOptions {
   readonly appUrl: string | null;
   /** The configured organizations: they exist before their first event or report is stored. */
   readonly organizations: readonly string[];
-  /** Returns the rule for an organization [the mean of deaths]. */
-  readonly ruleOf?: (slug: string) => SpikeRule;
   /** The author of reviews, for the audit [flatline itself]. */
   readonly author?: Actor;
 }
 
 /** Creates API v2 in process, for the daemon and the commands, with a customer's key for each slug. */
 export function createLocalPlatformSource(options: LocalPlatformSourceOptions): PlatformSource {
-  const { store, clock, appUrl, ruleOf, author } = options;
+  const { store, clock, appUrl, author } = options;
   const configured = new Set(options.organizations);
-  const counts = gatherDeaths(store.events);
   const apis = new Map<string, PlatformApi>();
   return {
     forOrganization: (slug) => {
@@ -31,12 +26,10 @@ export function createLocalPlatformSource(options: LocalPlatformSourceOptions): 
       if (known !== undefined) return known;
       const api = createLocalPlatformApi({
         store,
-        counts,
         clock,
         appUrl,
         identity: { role: "customer", organizations: [slug], keyId: null, ...(author === undefined ? {} : { author }) },
         isConfigured: (name) => configured.has(name),
-        ...(ruleOf === undefined ? {} : { ruleOf }),
       });
       apis.set(slug, api);
       return api;

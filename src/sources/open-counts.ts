@@ -1,7 +1,7 @@
 import { asFlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import type { ClickhouseTableSource, PostgresTableSource } from "../contract/table-source.ts";
-import { createBatchedCounts, type TableCounts } from "./batched-counts.ts";
+import { createTableCounts, type TableCounts } from "./table-counts.ts";
 import type { CountReader, RawRow } from "./count-reader.ts";
 
 /** Called for each query with its name and `ok` or the code of the error. */
@@ -12,7 +12,7 @@ export type AnyTableSource =
   ({ readonly type: "postgres" } & PostgresTableSource) | ({ readonly type: "clickhouse" } & ClickhouseTableSource);
 
 export interface OpenCountsOptions {
-  readonly clock: Pick<Clock, "sleep" | "timeout" | "monotonicMs">;
+  readonly clock: Pick<Clock, "timeout" | "monotonicMs">;
   /** Called for each query. */
   readonly onRequest: OnRequest;
 }
@@ -20,7 +20,7 @@ export interface OpenCountsOptions {
 /** Creates counts over the user's table; connects on first use. */
 export function openCounts(source: AnyTableSource, { clock, onRequest }: OpenCountsOptions): TableCounts {
   const reader = countRequests(createReader(source), onRequest);
-  return createBatchedCounts({ reader, clock, timeoutMs: source.timeoutMs });
+  return createTableCounts({ reader, clock, timeoutMs: source.timeoutMs });
 }
 
 /** Loads the driver on first use: most configurations need none, and it slows the start. */

@@ -1,6 +1,6 @@
-import { checkAssetTypes, excessByAssetType, type AssetTypeCounts } from "./asset-types.ts";
+import { checkAssetTypes, excessByAssetType, type AssetTypeCounts, type AssetTypeExcess } from "./asset-types.ts";
 import { expectation } from "./expectation.ts";
-import { spikeFindings, type CountKind, type SpikeFinding } from "./findings.ts";
+import { maxAssetTypes, spikeFindings, type CountKind, type SpikeFinding } from "./findings.ts";
 import { knownDays, type BaselineKind, type DayCounts } from "./median.ts";
 import { SpikeInputError } from "./spike-input-error.ts";
 import { completeThresholds, type PartialThresholds, type SpikeThresholds } from "./thresholds.ts";
@@ -72,11 +72,23 @@ const suggestedAction =
   "Open a sample of the newly dead assets by hand: if they still load, the liveness checker is wrong, so hold every " +
   "takedown that it closed and repair it before its deaths are counted.";
 
+/** A result, and the numbers of its findings, which have text only. */
+export interface SpikeEvaluation {
+  readonly result: SpikeResult;
+  /** The asset types that the findings name, largest excess first. */
+  readonly assetTypes: readonly AssetTypeExcess[];
+}
+
 /**
  * Returns whether an organization's assets die at an unusual rate, and why (CONTRACT 2). Pure and exact: no rounding decides.
  * @throws SpikeInputError for an empty slug, an instant, count or threshold that is out of range
  */
 export function evaluateSpike(input: SpikeInput): SpikeResult {
+  return evaluateWithTypes(input).result;
+}
+
+/** The same with the numbers of the findings. @throws SpikeInputError as {@link evaluateSpike} */
+export function evaluateWithTypes(input: SpikeInput): SpikeEvaluation {
   const { slug, nowMs, currentCount, baselineCount } = input;
   if (slug === "") throw new SpikeInputError("slug", "slug must have at least one character");
   checkInstant("nowMs", nowMs);
@@ -98,11 +110,11 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
   const withKnownDays = (one: AssetTypeCounts): AssetTypeCounts =>
     one.dayCounts === undefined ? one : { ...one, dayCounts: known(one.dayCounts) };
   // Only findings name them; the days of a median are looked at there.
-  const assetTypes =
-    isOk && baseline === "mean" ? [] : excessByAssetType(counts.map(withKnownDays), thresholds, baseline);
+  const types = isOk && baseline === "mean" ? [] : excessByAssetType(counts.map(withKnownDays), thresholds, baseline);
+  const assetTypes = isOk ? [] : types.slice(0, maxAssetTypes);
   const { windowHours } = thresholds;
 
-  return {
+  const result: SpikeResult = {
     id: "dead-asset-spike",
     title: "Spike in recently dead assets",
     category: "assets",
@@ -139,6 +151,7 @@ export function evaluateSpike(input: SpikeInput): SpikeResult {
     suggestedAction: isOk ? null : suggestedAction,
     appUrl: organizationUrl(input.appUrl ?? null, slug),
   };
+  return { result, assetTypes };
 }
 
 /** Returns the link to an organization from a template with `{slug}`; null without a template. */

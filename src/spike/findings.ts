@@ -13,8 +13,8 @@ export type SpikeFinding = {
 
 const spikeKind = "dead-asset-spike";
 const assetTypeKind = "dead-asset-spike.asset-type";
-// CONTRACT 2: up to 5 asset types, so that a result stays small whatever the platform's types are.
-const maxAssetTypes = 5;
+/** CONTRACT 2: up to 5 asset types, so that a result stays small whatever the platform's types are. */
+export const maxAssetTypes = 5;
 // Two weeks of days show the trend; a year of them would fill a message.
 const maxDays = 14;
 
@@ -43,7 +43,7 @@ export interface FindingsInput {
   /** Deaths on each day of a median's baseline, the latest first; none with a mean. */
   readonly dayCounts: DayCounts;
   readonly count: CountKind;
-  /** Largest first, as excessByAssetType answers. */
+  /** At most {@link maxAssetTypes}, largest first, as excessByAssetType answers. */
   readonly assetTypes: readonly AssetTypeExcess[];
 }
 
@@ -54,7 +54,7 @@ export function spikeFindings(input: FindingsInput): SpikeFinding[] {
   const expected = ratio === null ? "none" : formatExpected(expectedCount);
   const notes = [...(ratio === null ? [] : [formatRatio(ratio)]), ...describeDays(dayCounts)].join("; ");
   const message = `${countedWords(currentCount, count)} in ${windowHours} h, ${expected} expected${notes === "" ? "" : ` (${notes})`}`;
-  const carriers = input.assetTypes.slice(0, maxAssetTypes).map((carrier) => ({
+  const carriers = input.assetTypes.map((carrier) => ({
     kind: assetTypeKind,
     ref: carrier.assetType,
     severity,
@@ -64,20 +64,6 @@ export function spikeFindings(input: FindingsInput): SpikeFinding[] {
       `(excess ${formatExpected(carrier.excess)})`,
   }));
   return [{ kind: spikeKind, ref: slug, severity, message }, ...carriers];
-}
-
-/**
- * Reads the asset type and its excess deaths of a finding that spikeFindings worded, rounded as it is there; null for any other.
- * A finding of the API has four fields and no number: what flatline itself said, it can read again, also over the wire.
- */
-export function readAssetTypeExcess(finding: {
-  readonly kind: string;
-  readonly ref: string | null;
-  readonly message: string;
-}): { readonly assetType: string; readonly excess: number } | null {
-  if (finding.kind !== assetTypeKind || finding.ref === null) return null;
-  const excess = / expected \(excess <?(\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?)\)$/.exec(finding.message)?.[1];
-  return excess === undefined ? null : { assetType: finding.ref, excess: Number(excess.replaceAll(",", "")) };
 }
 
 /** "median of the 7 days before: 366, 0, 0, 5, 0, 0, 0", so that a reader sees what the expectation is the middle of. */

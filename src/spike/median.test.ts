@@ -7,13 +7,13 @@ import {
   evaluateSpike,
   excessByAssetType,
   medianDays,
-  readAssetTypeExcess,
   spikeWindow,
   SpikeInputError,
   type CountedEvent,
   type PartialThresholds,
   type SpikeResult,
 } from "./spike.ts";
+import { evaluateWithTypes } from "./evaluate.ts";
 
 const hourMs = 3_600_000;
 const nowMs = Date.UTC(2019, 9, 22, 18);
@@ -165,7 +165,10 @@ describe("evaluateSpike by the median", () => {
     const dayCounts = [1, 2, 90, 6];
     const types = [{ assetType: "URL", currentCount: 100, baselineCount: 99, dayCounts }];
 
-    const { observed, findings } = evaluateSpike({
+    const {
+      result: { observed },
+      assetTypes,
+    } = evaluateWithTypes({
       ...base,
       thresholds: { baselineDays: 4 },
       currentCount: 100,
@@ -176,7 +179,7 @@ describe("evaluateSpike by the median", () => {
 
     expect(observed).toMatchObject({ baselineDaysKnown: known, expectedCount });
     expect(Object.keys(observed).filter((key) => /^day\d/.test(key))).toHaveLength(known);
-    expect(findings[1] && readAssetTypeExcess(findings[1])?.excess).toBe(100 - expectedCount);
+    expect(assetTypes).toMatchObject([{ assetType: "URL", excess: 100 - expectedCount }]);
   });
 
   it("says only the first two weeks of a long baseline", () => {

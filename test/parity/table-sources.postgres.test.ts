@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { hourMs, minuteMs } from "../../src/base/time.ts";
-import type { AssetTypeDeaths, LivenessCounts } from "../../src/contract/liveness-counts.ts";
-import { evaluateLocally, evaluationQuery } from "../../src/service/local-evaluation.ts";
+import type { LivenessCounts } from "../../src/contract/liveness-counts.ts";
+import { evaluateRound } from "../../src/service/local-evaluation.ts";
 import type { Store } from "../../src/store/store.ts";
 import { readGoldens, readRecordEvents, type TableEvent } from "../support/store/record-events.ts";
 import { openTemporaryStore } from "../support/store/temporary.ts";
@@ -28,10 +28,6 @@ async function withStore<Result>(
   } finally {
     await close();
   }
-}
-
-function byAssetType(left: AssetTypeDeaths, right: AssetTypeDeaths): number {
-  return (left.assetType ?? "") < (right.assetType ?? "") ? -1 : 1;
 }
 
 const slugs = ["acme", 'o\'Neil \\ "quoted" `tick`', "Ünï {slugs:String} :from", "tab\tand\nline"];
@@ -104,14 +100,10 @@ for (const { name, note, start, isMissing } of tableEngines) {
                 appUrl: null,
                 nowMs: nowMs + lateMs,
               }));
-              const queries = asked.map(evaluationQuery);
-              const askAll = (from: LivenessCounts) =>
-                Promise.all([
-                  // In which order the types come is nobody's promise.
-                  from.deaths(queries).then((all) => all.map((ofOne) => ofOne.toSorted(byAssetType))),
-                  Promise.all(asked.map((one) => evaluateLocally(one, from))),
-                  Promise.all([...slugs, "nobody"].map((slug) => from.firstEventAtMs(slug))),
-                ]);
+              const askAll = async (from: LivenessCounts) => {
+                const first = await from.firstEvents([...slugs, "nobody"]);
+                return [await evaluateRound(asked, from), slugs.map((slug) => first?.get(slug) ?? null)];
+              };
 
               try {
                 expect(await askAll(counts)).toEqual(await withStore(events, (store) => askAll(store.events)));
@@ -131,19 +123,17 @@ for (const { name, note, start, isMissing } of tableEngines) {
       const counts = engine.counts({}, codes);
       const goldens = readGoldens();
 
-      const results = await Promise.all(
+      const results = await evaluateRound(
         goldens.map(({ slug, at, windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount }) => {
           const thresholds = { windowHours, baselineDays, warnMultiplier, failMultiplier, minSpikeCount };
-          return evaluateLocally({ slug, thresholds, baseline: "mean", appUrl: null, nowMs: Date.parse(at) }, counts);
+          return { slug, thresholds, baseline: "mean" as const, appUrl: null, nowMs: Date.parse(at) };
         }),
+        counts,
       );
 
-      expect(results.map(({ severity, observed }) => ({ severity, ...observed }))).toMatchObject(
+      expect(results).toMatchObject(
         goldens.map(({ severity, currentCount, baselineCount, expectedCount }) => ({
-          severity,
-          currentCount,
-          baselineCount,
-          expectedCount,
+          result: { severity, observed: { currentCount, baselineCount, expectedCount } },
         })),
       );
       expect(codes).toEqual(["count_deaths ok"]);

@@ -5,11 +5,12 @@ import { readEventFiles, readStoredRecord } from "../../src/cli/replay/event-rec
 import { Replay, type ReplayCandidate, type ReplayedVerdict } from "../../src/backtest/replay.ts";
 import type { EventRecord } from "../../src/backtest/event-record.ts";
 import { createEventReads } from "../../src/checks/event-reads.ts";
+import { evaluationDeps } from "../../src/daemon/source.ts";
 import { runCheck } from "../../src/monitor/run-check.ts";
-import { createLocalPlatformSource } from "../../src/service/local-platform-source.ts";
 import type { SpikeRule } from "../../src/service/local-evaluation.ts";
 import { defaultThresholds } from "../../src/spike/spike.ts";
 import type { LivenessEvent } from "../../src/store/events/events.ts";
+import { createScriptedSource } from "../support/far-side/scripted-source.ts";
 import { createAlertingWorld, type AlertingWorld } from "../support/alerting-world.ts";
 
 const hourMs = 3_600_000;
@@ -100,13 +101,8 @@ beforeAll(async () => {
   const rules = new Map(watched.map((one) => [one.slug as string, ruleOf(one)]));
   const firstEventAtMs = (slug: string): Promise<number | null> => store.events.firstEventAtMs(slug);
   const deps = {
-    source: createLocalPlatformSource({
-      store,
-      clock,
-      appUrl: null,
-      organizations: watched.map(({ slug }) => slug),
-      ruleOf: (slug) => rules.get(slug) ?? { baseline: "mean" },
-    }),
+    source: createScriptedSource({}),
+    ...evaluationDeps({ appUrl: null, ruleOf: (slug) => rules.get(slug) ?? { baseline: "mean" } }, store.events),
     clock,
     observedKeys: {
       currentCount: "currentCount",
@@ -114,7 +110,6 @@ beforeAll(async () => {
       expectedCount: "expectedCount",
       ratio: "ratio",
     },
-    firstEvents: (slugs: readonly string[]) => store.events.firstEvents(slugs),
     events: createEventReads({
       liveness: store.liveness,
       firstEventAtMs,

@@ -8,13 +8,14 @@ import { Secret } from "../../src/base/secret.ts";
 import { hourMs, type Clock } from "../../src/base/time.ts";
 import { createPlatformSource } from "../../src/client/platform-source.ts";
 import { createSpikeEvidence } from "../../src/daemon/evidence/spike.ts";
+import { evaluationDeps } from "../../src/daemon/source.ts";
 import { runCheck, type RunCheckDeps } from "../../src/monitor/run-check.ts";
 import type { PagerdutyEvent } from "../../src/receivers/pagerduty/pagerduty.ts";
 import { createReceiver, type ReceiverOptions } from "../../src/receivers/receivers.ts";
-import { createLocalPlatformSource } from "../../src/service/local-platform-source.ts";
 import { evaluateSpike } from "../../src/spike/spike.ts";
 import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "./alerting-world.ts";
 import { startHttpSink, type HttpSink } from "./far-side/http-sink.ts";
+import { createScriptedSource } from "./far-side/scripted-source.ts";
 import { startScriptedUpstream, type ScriptedUpstream } from "./far-side/scripted-upstream.ts";
 import { startSlackDouble, type SlackDouble, type SlackText } from "./far-side/slack-double.ts";
 import { spikeTarget } from "./scheduling.ts";
@@ -166,7 +167,7 @@ export async function createNight(options: NightOptions): Promise<Night> {
     return { kind: "answer", body: evaluateSpike({ slug, nowMs: nowMs(), ...counts }) };
   });
   const remote = remoteDeps(platform, dispatcher, clock);
-  const checkDeps = (): RunCheckDeps => (source === "remote" ? remote : embeddedDeps(world, slugs));
+  const checkDeps = (): RunCheckDeps => (source === "remote" ? remote : embeddedDeps(world));
   return night;
 }
 
@@ -177,12 +178,12 @@ function remoteDeps(platform: ScriptedUpstream, dispatcher: Agent, clock: Clock)
   return { source, clock, observedKeys };
 }
 
-function embeddedDeps({ store, board, clock }: AlertingWorld, organizations: readonly string[]): RunCheckDeps {
+function embeddedDeps({ store, board, clock }: AlertingWorld): RunCheckDeps {
   return {
-    source: createLocalPlatformSource({ store, clock, appUrl: null, organizations }),
+    source: createScriptedSource({}),
+    ...evaluationDeps({ appUrl: null, ruleOf: () => ({ baseline: "mean" }) }, store.events),
     clock,
     observedKeys,
-    firstEvents: (slugs) => store.events.firstEvents(slugs),
     evidence: createSpikeEvidence({
       store,
       clock,

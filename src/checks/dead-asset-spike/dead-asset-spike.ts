@@ -1,11 +1,13 @@
 import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
-import { assetTypeExcessOf } from "../../contract/report.ts";
+import type { HealthcheckResult } from "../../contract/healthcheck.ts";
+import type { FirstEvents } from "../../contract/liveness-counts.ts";
+import type { SpikeEvaluation } from "../../spike/evaluate.ts";
 import type { EventReads } from "../event-reads.ts";
 import { isSilent } from "../event-flow/evaluate.ts";
 import type { EventFlowSettings } from "../event-flow/settings.ts";
 import type { CheckedOrganization, CheckKind, CheckRun, Evaluated } from "../kind.ts";
-import { readFirstEvent } from "../stored-events.ts";
+import { firstEventOf } from "../stored-events.ts";
 import type { EventTarget, SpikeThresholds } from "../target.ts";
 
 export interface SpikeTarget extends EventTarget {
@@ -45,15 +47,29 @@ export const deadAssetSpike = {
 async function run(target: SpikeTarget, asked: CheckRun): Promise<Evaluated> {
   const { slug, thresholds, maxSilenceMs } = target;
   const { nowMs, events, evidence, signal } = asked;
-  const first = await readFirstEvent(target, asked);
-  const isWatched = maxSilenceMs !== undefined && first?.hasBegun !== false;
+  const firstEvents = (await asked.firstEvents?.([slug])) ?? null;
+  const isWatched = maxSilenceMs !== undefined && firstEventOf(target, firstEvents)?.hasBegun !== false;
   if (isWatched && events !== undefined) await refuseSilence({ slug, nowMs, maxSilenceMs }, events);
-  const plain = await asked.api.deadAssetSpike({ slug, ...thresholds }, { signal });
-  const assetTypeExcess = assetTypeExcessOf(plain);
-  const result = plain.severity === "ok" || evidence === undefined ? plain : await evidence(plain, target, signal);
+  const asks = async () => ({ result: await asked.api().deadAssetSpike({ slug, ...thresholds }, { signal }) });
+  const found = spikeFound(target, asked.evaluation ?? (await asks()), { nowMs, firstEvents });
+  const { result } = found;
+  return result.severity === "ok" || evidence === undefined
+    ? found
+    : { ...found, result: await evidence(result, target, signal) };
+}
+
+/** Returns what a run found whose events say nothing more. @throws FlatlineError no_events */
+export function spikeFound(
+  target: SpikeTarget,
+  evaluation: { readonly result: HealthcheckResult; readonly assetTypes?: SpikeEvaluation["assetTypes"] },
+  { nowMs, firstEvents }: { readonly nowMs: number; readonly firstEvents: FirstEvents | null },
+): Evaluated {
+  const first = firstEventOf(target, firstEvents);
+  const { result, assetTypes = [] } = evaluation;
+  const assetTypeExcess = assetTypes.map(({ assetType, excess }) => ({ assetType, excess }));
   return {
     result,
-    baselineCoverage: first === undefined ? null : coverageOfBaseline(thresholds, nowMs, first.atMs),
+    baselineCoverage: first === undefined ? null : coverageOfBaseline(target.thresholds, nowMs, first.atMs),
     ...(assetTypeExcess.length === 0 ? {} : { assetTypeExcess }),
   };
 }

@@ -40,9 +40,13 @@ export const platformHealthcheck = {
       path,
       parameters,
     })),
-  run: async ({ slug, path, parameters }: HealthcheckTarget, { api, signal }): Promise<Evaluated> => {
+  run: async ({ slug, path, parameters }: HealthcheckTarget, run): Promise<Evaluated> => {
+    const api = run.api();
     if (api.healthcheck === undefined)
       throw new FlatlineError("internal", `the healthcheck ${path} needs the platform's API, and this source has none`);
-    return { result: await api.healthcheck({ path, slug, parameters }, { signal }), baselineCoverage: null };
+    return {
+      result: await api.healthcheck({ path, slug, parameters }, { signal: run.signal }),
+      baselineCoverage: null,
+    };
   },
 } as const satisfies CheckKind;

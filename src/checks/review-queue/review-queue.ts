@@ -94,7 +94,7 @@ export const reviewQueue = {
   }: CheckedOrganization & { readonly reviewQueue: ReviewQueueSettings }): ReviewQueueTarget[] =>
     enabled ? [{ check: "review-queue", slug, schedule, thresholds: { warnAfterMs, failAfterMs } }] : [],
   run: async ({ slug, thresholds }: ReviewQueueTarget, { api, nowMs, appUrl, signal }): Promise<Evaluated> => {
-    const reports = await listQueue(api, slug, signal);
+    const reports = await listQueue(api(), slug, signal);
     return { result: evaluateReviewQueue({ slug, nowMs, thresholds, reports, appUrl }), baselineCoverage: null };
   },
 } as const satisfies CheckKind;

@@ -105,8 +105,8 @@ describe("the evidence of a spike", () => {
     await world.store.events.add([...flaps, ...broken]);
     const evaluation = { slug: "acme", thresholds, baseline: "median", appUrl: null, nowMs } as const;
 
-    const ofDeaths = await evaluateLocally(evaluation, world.store.events);
-    const ofAssets = await evaluateLocally({ ...evaluation, count: "assets" }, world.store.events);
+    const { result: ofDeaths } = await evaluateLocally(evaluation, world.store.events);
+    const { result: ofAssets } = await evaluateLocally({ ...evaluation, count: "assets" }, world.store.events);
     const { observed, findings } = await evidenceOf(world)(ofAssets, { slug: "acme", thresholds }, never);
 
     expect(ofDeaths).toMatchObject({ severity: "ok", observed: { currentCount: 780, expectedCount: 720 } });

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { eventLoopTurn, hourMs, minuteMs } from "../../base/time.ts";
-import type { AssetTypeDeaths, DeathsQuery, LivenessCounts } from "../../contract/liveness-counts.ts";
+import type { AssetTypeDeaths, DeathsQuery } from "../../contract/liveness-counts.ts";
 import { rowStatement } from "../engine/row-statement.ts";
 import type { PlainDb } from "../schema.ts";
 import { slugId } from "./asset-events.ts";
@@ -127,7 +127,13 @@ export async function countEvents(
 }
 
 /** Returns how deaths are counted: by `sums` where they know them, else in SQL; assets from single events. */
-export function createDeaths(db: PlainDb, sums: EventSums | null): LivenessCounts["deaths"] {
+export function createDeaths(
+  db: PlainDb,
+  sums: EventSums | null,
+): (
+  queries: readonly DeathsQuery[],
+  options?: { readonly signal?: AbortSignal },
+) => Promise<readonly (readonly AssetTypeDeaths[])[]> {
   const countOf = async (queries: readonly DeathsQuery[]): Promise<readonly (readonly AssetTypeDeaths[])[]> => {
     const known = sums === null ? [] : await sums.deaths(queries);
     const missing = queries.filter((_, index) => (known[index] ?? null) === null);

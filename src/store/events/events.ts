@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { hourMs } from "../../base/time.ts";
-import type { LivenessCounts } from "../../contract/liveness-counts.ts";
+import type { FirstEvents } from "../../contract/liveness-counts.ts";
 import { dialectOf } from "../engine/dialect.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
 import { rowStatement } from "../engine/row-statement.ts";
@@ -60,16 +60,16 @@ export function createEventStore(db: PlainDb, sums: EventSums | null = null, cha
     /** Running sums of the deaths in memory; null if the database answers everything. */
     sums,
     deaths: createDeaths(db, sums),
-    firstEventAtMs: (async (slug) => {
+    firstEventAtMs: async (slug: string): Promise<number | null> => {
       const { rows } = await sql<{ at_ms: number }>`
         SELECT at_ms FROM events WHERE slug_id = ${slugId(slug)} ORDER BY slug_id, at_ms LIMIT 1`.execute(db);
       return rows[0]?.at_ms ?? null;
-    }) as LivenessCounts["firstEventAtMs"],
+    },
     /**
      * Returns the instant of the first stored event of each of these organizations; null where `eventRetention` has deleted
      * all of them since. An organization of which no event was ever stored is absent.
      */
-    firstEvents: async (slugs: readonly string[]): Promise<ReadonlyMap<string, number | null>> => {
+    firstEvents: async (slugs: readonly string[]): Promise<FirstEvents> => {
       const { rows } = await sql<{ slug: string; at_ms: number | null }>`
         SELECT slug, at_ms FROM (
           SELECT slug_id, slug, (

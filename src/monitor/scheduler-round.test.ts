@@ -6,6 +6,7 @@ import { times, useSchedulingWorlds } from "../../test/support/scheduling-worlds
 import type { VirtualClock } from "../../test/support/virtual-clock.ts";
 import type { CheckReport, ResultReport } from "../contract/report.ts";
 import type { CheckTarget } from "../checks/checks.ts";
+import type { OpenRun } from "./run-check.ts";
 
 const minute = 60_000;
 // Two minutes after a tick of every five minutes.
@@ -16,20 +17,23 @@ describe("checks that are run together", () => {
   const ok = (slug: string, atMs: number): ResultReport =>
     resultReport({ slug, severity: "ok", startedAtMs: atMs, finishedAtMs: atMs });
 
-  function togetherOf(clock: VirtualClock) {
+  function roundOf(clock: VirtualClock) {
     const asked: string[][] = [];
-    const run = async (targets: readonly CheckTarget[]): Promise<(CheckReport | null)[]> => {
+    const left: string[] = [];
+    const run = async (targets: readonly CheckTarget[]): Promise<(CheckReport | OpenRun)[]> => {
       asked.push(targets.map(({ slug }) => slug));
-      return targets.map(({ slug }) => (slug === "globex" ? null : ok(slug, clock.nowMs())));
+      const atMs = clock.nowMs();
+      const open = async (): Promise<CheckReport> => (left.push("globex"), ok("globex", atMs));
+      return targets.map(({ slug }) => (slug === "globex" ? open : ok(slug, atMs)));
     };
-    return { asked, together: { run } };
+    return { asked, left, round: { run, most: 500 } };
   }
 
-  it("are what is due at once; what gave no result with the others runs on its own", async () => {
+  it("are what is due at once; what is left of a run goes on in a place of its own", async () => {
     const { clock, world } = await setUp();
-    const { asked, together } = togetherOf(clock);
+    const { asked, left, round } = roundOf(clock);
     const targets = ["acme", "globex", "initech"].map((slug) => spikeTarget(slug));
-    const scheduler = world.process("a", targets, { together });
+    const scheduler = world.process("a", targets, { round });
 
     await scheduler.start();
     await clock.advance(4 * minute);
@@ -39,7 +43,7 @@ describe("checks that are run together", () => {
       ["acme", "globex", "initech"],
       ["acme", "globex", "initech"],
     ]);
-    expect(world.upstream.starts).toBe(2);
+    expect(left).toEqual(["globex", "globex"]);
     expect(times(world).toSorted()).toEqual([
       "acme 12:02:00",
       "acme 12:05:00",
@@ -51,26 +55,33 @@ describe("checks that are run together", () => {
     expect(world.lagSeconds).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
-  it("run each on its own when they cannot be run together", async () => {
+  it("do not hold up what is due later, however long they take", async () => {
     const { clock, world } = await setUp();
-    const together = { run: () => Promise.reject(new Error("one of them is broken")) };
-    const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("initech")], { together });
+    const { asked, round } = roundOf(clock);
+    const slow = Promise.withResolvers<void>();
+    const targets = ["acme", "initech"].map((slug) => spikeTarget(slug));
+    const run = async (some: readonly CheckTarget[]): Promise<(CheckReport | OpenRun)[]> => {
+      const reports = await round.run(some);
+      await slow.promise;
+      return reports;
+    };
+    const scheduler = world.process("a", targets.slice(0, 1), { round: { ...round, run } });
 
     await scheduler.start();
-    await clock.advance(1);
+    await clock.advance(minute);
+    scheduler.setTargets({ targets });
+    await clock.advance(minute);
+    slow.resolve();
     await scheduler.stop(0);
 
-    expect(times(world).toSorted()).toEqual(["acme 12:02:00", "initech 12:02:00"]);
-    expect(world.log).toContainEqual(
-      expect.objectContaining({ level: "warn", fields: expect.objectContaining({ runs: 2 }) as object }),
-    );
+    expect(asked).toEqual([["acme"], ["initech"]]);
   });
 
   it("are at most five hundred, and the rest follows without waiting", async () => {
     const { clock, world } = await setUp();
-    const { asked, together } = togetherOf(clock);
+    const { asked, round } = roundOf(clock);
     const targets = Array.from({ length: 1_200 }, (_, index) => spikeTarget(`organization-${index}`));
-    const scheduler = world.process("a", targets, { together });
+    const scheduler = world.process("a", targets, { round });
 
     await scheduler.start();
     await clock.advance(100);
@@ -82,11 +93,11 @@ describe("checks that are run together", () => {
 
   it("are gathered for a quarter of a second where jitter spreads them", async () => {
     const { clock, world } = await setUp();
-    const { asked, together } = togetherOf(clock);
+    const { asked, round } = roundOf(clock);
     const targets = Array.from({ length: 100 }, (_, index) =>
       spikeTarget(`organization-${index}`, { jitterMs: 10_000 }),
     );
-    const scheduler = world.process("a", targets, { together });
+    const scheduler = world.process("a", targets, { round });
     await scheduler.start();
     await clock.advance(minute);
     asked.length = 0;
