@@ -3,12 +3,11 @@ import { InvalidArgumentError, type Command } from "commander";
 import { FlatlineError } from "../base/errors.ts";
 import { suggest } from "../base/suggestions.ts";
 import type { Config, OrganizationConfig } from "../config/config.ts";
-import { checkWithoutFiles, loadConfig, findConfigPath } from "../config/load.ts";
+import { type CheckedConfig, checkConfig, loadConfig, findConfigPath } from "../config/load.ts";
 import { describeConfig, renderConfig } from "../config/render.ts";
 import { renderJsonSchema } from "../config/schema/json-schema.ts";
 import type { CheckName } from "../contract/report.ts";
 import { checkTargets } from "../daemon/targets.ts";
-import { receiverKind } from "../receivers/receivers.ts";
 import { loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { formatLocalTime } from "./local-time.ts";
@@ -42,24 +41,19 @@ function addCheck(parent: Command, context: CliContext): void {
     .option("-c, --config <file>", "the configuration file")
     .option("--without-files", "take the files that ${file:…} names as right: they are elsewhere")
     .action(async ({ config: flag, withoutFiles }: FileOption & { readonly withoutFiles?: boolean }) => {
-      if (withoutFiles === true) {
-        const { env, cwd } = context;
-        const path = await findConfigPath({ flag, env, cwd });
-        context.stdout.write(`${path}: ok, ${countedParts(await checkWithoutFiles({ path, cwd, env }))}\n`);
-        return;
-      }
-      const { path, config } = await load(context, flag);
-      const { organizations, discover, receivers } = config;
-      const counts = { organizations: organizations.length, discover: discover.length, receivers: receivers.length };
+      const { env, cwd } = context;
+      const path = await findConfigPath({ flag, env, cwd });
+      const { config, counts, warnings } = await checkConfig({ path, cwd, env, isWithoutFiles: withoutFiles === true });
       context.stdout.write(`${path}: ok, ${countedParts(counts)}\n`);
-      const contacts = secondOpinionContacts(config);
+      const contacts = config === null ? null : secondOpinionContacts(config);
       if (contacts !== null) context.stdout.write(`${path}: ${contacts}\n`);
-      for (const note of configNotes(config)) context.stderr.write(`note: ${note}\n`);
+      for (const warning of warnings) context.stderr.write(`${warning}\n`);
     })
     .addHelpText(
       "after",
       `
-Problems go to stderr as FILE:LINE:COLUMN: path: message, all in one go.
+Problems go to stderr as FILE:LINE:COLUMN: path: message, all in one go. What is valid and never takes effect, or contradicts
+itself, is a warning there (FILE:LINE:COLUMN: warning: path: message): exit 0.
 
 Examples:
   flatline config check
@@ -186,7 +180,7 @@ async function load(context: CliContext, flag: string | undefined): Promise<{ pa
   return { path, config: await loadConfig({ path, cwd, env }) };
 }
 
-function countedParts({ organizations, discover, receivers }: Awaited<ReturnType<typeof checkWithoutFiles>>): string {
+function countedParts({ organizations, discover, receivers }: CheckedConfig["counts"]): string {
   const sources = discover === 0 ? [] : [counted(discover, "discovery source")];
   return [counted(organizations, "organization"), ...sources, counted(receivers, "receiver")].join(", ");
 }
@@ -202,17 +196,6 @@ function secondOpinionContacts({ secondOpinion }: Pick<Config, "secondOpinion">)
   return url === null
     ? `a second opinion contacts nobody: ${file} has recorded answers`
     : `a second opinion contacts the verifier ${new URL(url.reveal()).host}`;
-}
-
-/** Returns notes on what is valid and probably not wanted: a sentence each. */
-function configNotes({ alerting, receivers, server }: Config): string[] {
-  const names = receivers.filter(({ type }) => receiverKind(type).hasLinks).map(({ name }) => name);
-  if (alerting.externalUrl !== null) return [];
-  const unused = "server.linkSecret signs no links while alerting.externalUrl is not set.";
-  if (names.length === 0) return server.linkSecret === null ? [] : [unused];
-  return [
-    `alerting.externalUrl is not set: messages to ${names.join(", ")} have no link to the alert. Set it to the address by which people reach flatline.`,
-  ];
 }
 
 /** Returns the next `count` times after `fromMs`, epoch ms; `next` gives the one after another. */

@@ -9,6 +9,7 @@ import { listenProblem, parseListen } from "../base/schema/values.ts";
 import { redact, type Secret } from "../base/secret.ts";
 import { readWith, type SchemaProblem } from "../contract/issues.ts";
 import { checkRelations } from "./check/relations.ts";
+import { findWarnings } from "./check/warnings.ts";
 import type { Config } from "./config.ts";
 import { known, refused, type Accepted } from "./document/accepted.ts";
 import { readDocument, type ConfigDocument } from "./document/document.ts";
@@ -36,17 +37,30 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   return resolveConfig({ data, ...read });
 }
 
+/** A configuration that was found to be right. */
+export interface CheckedConfig {
+  /** null: the files that it names were not read. */
+  readonly config: Config | null;
+  readonly counts: Readonly<Record<"organizations" | "discover" | "receivers", number>>;
+  /** What never takes effect or contradicts itself, each as `FILE:LINE:COL: warning: path: message`. */
+  readonly warnings: readonly string[];
+}
+
 /**
- * Checks the configuration as loadConfig does, without the files of its `${file:…}`: what they hold is taken as right.
- * Returns how many organizations, discovery sources and receivers it names. @throws invalid_config, as loadConfig does
+ * Checks the configuration as loadConfig does; `isWithoutFiles`: what the files of its `${file:…}` hold is taken as right.
+ * @throws invalid_config, as loadConfig does
  */
-export async function checkWithoutFiles(
-  options: LoadOptions,
-): Promise<Readonly<Record<"organizations" | "discover" | "receivers", number>>> {
-  const { accepted } = await readChecked({ ...options, isWithoutFiles: true });
-  const config = known(accepted) ?? {};
-  const count = (key: "organizations" | "discover" | "receivers"): number => known(config[key])?.length ?? 0;
-  return { organizations: count("organizations"), discover: count("discover"), receivers: count("receivers") };
+export async function checkConfig(options: LoadOptions & { readonly isWithoutFiles: boolean }): Promise<CheckedConfig> {
+  const { data, accepted, document, ...read } = await readChecked(options);
+  const written = known(accepted) ?? {};
+  const count = (key: "organizations" | "discover" | "receivers"): number => known(written[key])?.length ?? 0;
+  const warnings = findWarnings(written).map(({ path, message, part }) => document.problemAt(path, message, part));
+  const hidden = hiddenTextsOf(document.fileValues);
+  return {
+    config: data === null || options.isWithoutFiles ? null : resolveConfig({ data, document, ...read }),
+    counts: { organizations: count("organizations"), discover: count("discover"), receivers: count("receivers") },
+    warnings: sortProblems(warnings).map((one) => redact(formatProblem(one, "warning: "), hidden)),
+  };
 }
 
 type Checked = Omit<ResolveInput, "data"> & Pick<Validation, "data" | "accepted">;
@@ -127,7 +141,7 @@ function invalidConfig(problems: readonly Problem[], { fileValues }: ConfigDocum
   const count = sorted.length === 1 ? "a problem" : `${sorted.length} problems`;
   return new FlatlineError(
     "invalid_config",
-    [`the configuration has ${count}`, ...sorted.map(formatProblem)].join("\n"),
+    [`the configuration has ${count}`, ...sorted.map((one) => formatProblem(one))].join("\n"),
   );
 }
 

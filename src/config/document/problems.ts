@@ -28,9 +28,9 @@ export function formatPath(path: YamlPath): string {
   return text;
 }
 
-/** Formats a problem as `FILE:LINE:COL: path: message` (CONTRACT 4). */
-export function formatProblem(problem: Problem): string {
-  return `${problem.file}:${problem.line}:${problem.column}: ${problem.path}: ${problem.message}`;
+/** Formats a problem as `FILE:LINE:COL: path: message`, `kind` before the path (CONTRACT 4). */
+export function formatProblem(problem: Problem, kind: "" | "warning: " = ""): string {
+  return `${problem.file}:${problem.line}:${problem.column}: ${kind}${problem.path}: ${problem.message}`;
 }
 
 /** Sorts the problems by their order in the file and removes duplicates. */

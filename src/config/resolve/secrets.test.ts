@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { organizationOf, useConfigFolder } from "../../../test/support/config-folder.ts";
 import { createLogger } from "../../base/logger.ts";
 import { Secret } from "../../base/secret.ts";
-import { checkWithoutFiles } from "../load.ts";
+import { checkConfig } from "../load.ts";
 import { describeConfig, renderConfig } from "../render.ts";
 
 const { folder, write, load, problemsOf } = useConfigFolder();
@@ -142,10 +142,10 @@ organizations: [acme]
 receivers: [{ name: hook, type: webhook, url: ${file("c")}, secret: ${file("d")}, headers: { X: ${file("e")} } }]
 `;
     await write("flatline.yaml", text);
-    const check = (): ReturnType<typeof checkWithoutFiles> =>
-      checkWithoutFiles({ path: "flatline.yaml", cwd: folder(), env: {} });
+    const check = (): ReturnType<typeof checkConfig> =>
+      checkConfig({ path: "flatline.yaml", cwd: folder(), env: {}, isWithoutFiles: true });
 
-    expect(await check()).toEqual({ organizations: 1, discover: 0, receivers: 1 });
+    expect((await check()).counts).toEqual({ organizations: 1, discover: 0, receivers: 1 });
     await write("flatline.yaml", `${text}log: { level: loud }\n`);
     await expect(check()).rejects.toThrow("log.level");
   });
