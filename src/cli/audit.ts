@@ -1,62 +1,54 @@
 import type { Command } from "commander";
 import { withoutFraction } from "../base/instant.ts";
 import { breakAddresses } from "../base/broken-address.ts";
-import { withStore } from "./with-store.ts";
-import { loadCommandConfig } from "./command-config.ts";
+import { auditSchema, type AuditAnswer } from "../contract/v1/operator.ts";
+import { askingCommand, type AskFlags } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
-import { asJson, parseInstant, parseNumber } from "./values.ts";
+import { parseInstant, parseNumber } from "./values.ts";
 
-interface AuditFlags {
-  readonly config?: string;
+interface AuditFlags extends AskFlags {
   readonly since?: number;
   readonly until?: number;
   readonly actor?: string;
   readonly limit: number;
-  readonly json?: boolean;
 }
 
-const defaultLimit = 100;
+type Entry = AuditAnswer["entries"][number];
 
-/** `flatline audit`, from the store: it works while the daemon runs, and without it. */
+const defaultLimit = 100;
+const mostOnPage = 1_000;
+
+/** `flatline audit` */
 export const registerAudit: RegisterCommand = (program: Command, context: CliContext): void => {
-  program
+  const command = program
     .command("audit")
     .description("list who did what, newest first")
     .option("--since <time>", "from this time on", parseInstant)
     .option("--until <time>", "up to this time", parseInstant)
     .option("--actor <name>", "of one author: a token's name, a user, a key's name")
-    .option("--limit <n>", "at most so many rows", parseNumber("int"), defaultLimit)
-    .option("-c, --config <file>", "configuration file")
-    .option("--json", "print an array of {id, at, actor, via, action, slug, subject, detail}")
-    .addHelpText(
-      "after",
-      "\nExamples:\n  flatline audit --actor night-shift --since 2026-11-01T00:00:00Z\n  flatline audit --json | jq -r '.[] | select(.action == \"release\") | .detail.comment'\n",
-    )
-    .action(async (flags: AuditFlags) => {
-      const config = await loadCommandConfig(flags.config, context);
-      const { since, until, actor, limit } = flags;
-      const query = {
-        ...(since === undefined ? {} : { sinceMs: since }),
-        ...(until === undefined ? {} : { untilMs: until }),
+    .option("--limit <n>", "at most so many rows", parseNumber("int"), defaultLimit);
+  askingCommand(command, context, {
+    json: "print an array of {id, at, actor, via, action, slug, subject, detail}",
+    help: "\nExamples:\n  flatline audit --actor night-shift --since 2026-11-01T00:00:00Z\n  flatline audit --json | jq -r '.[] | select(.action == \"release\") | .detail.comment'\n",
+    ask: async (api, { since, until, actor, limit }: AuditFlags) => {
+      const query = new URLSearchParams({
+        ...(since === undefined ? {} : { since: new Date(since).toISOString() }),
+        ...(until === undefined ? {} : { until: new Date(until).toISOString() }),
         ...(actor === undefined ? {} : { actor }),
-        limit,
-      };
-      const found = await withStore(config, context, ({ store }) => store.audit.list(query));
-      const entries = found.map(({ id, atMs, ...entry }) => ({
-        id: String(id),
-        at: new Date(atMs).toISOString(),
-        ...entry,
-      }));
-      if (flags.json === true) {
-        context.stdout.write(asJson(entries));
-        return;
-      }
-      if (entries.length === 0) {
-        const isNarrowed = since !== undefined || until !== undefined || actor !== undefined;
-        context.stdout.write(isNarrowed ? "no act matches these flags\n" : "no act is recorded yet\n");
-        return;
-      }
+      });
+      const entries: Entry[] = [];
+      do {
+        query.set("limit", String(Math.min(mostOnPage, limit - entries.length)));
+        const page = await api.read(`/api/v1/audit?${query.toString()}`, auditSchema);
+        entries.push(...page.entries);
+        query.set("cursor", page.cursor ?? "");
+      } while (query.get("cursor") !== "" && entries.length < limit);
+      return entries;
+    },
+    say: (entries, { flags: { since, until, actor } }) => {
+      const isNarrowed = since !== undefined || until !== undefined || actor !== undefined;
+      if (entries.length === 0) return isNarrowed ? "no act matches these flags\n" : "no act is recorded yet\n";
       const rows = entries.map(({ at, actor: name, via, action, slug, subject, detail }) => [
         withoutFraction(at),
         name,
@@ -67,8 +59,9 @@ export const registerAudit: RegisterCommand = (program: Command, context: CliCon
         describeDetail(detail),
       ]);
       const head = ["AT", "ACTOR", "VIA", "ACTION", "ORGANIZATION", "SUBJECT", "DETAIL"];
-      context.stdout.write(renderTable(head, rows, { context }));
-    });
+      return renderTable(head, rows, { context });
+    },
+  });
 };
 
 function describeDetail(detail: Readonly<Record<string, unknown>>): string {

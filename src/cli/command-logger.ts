@@ -24,7 +24,11 @@ export function logLook(config: LogConfig, { stderr, env }: Pick<CliContext, "st
 }
 
 /** Creates the logger of a command that does one thing, on stderr. */
-export function createCommandLogger(config: LogConfig, context: Pick<CliContext, "stderr" | "env">): RootLogger {
+export function createCommandLogger(
+  config: LogConfig,
+  context: Pick<CliContext, "stderr" | "env">,
+  level: "info" | "warn",
+): RootLogger {
   const look = logLook(config, context);
-  return createLogger({ ...look, level: "info", write: (line) => context.stderr.write(line) });
+  return createLogger({ ...look, level, write: (line) => context.stderr.write(line) });
 }

@@ -4,32 +4,32 @@ import { gateListSchema, gateSchema, type Gate, type GateList } from "../contrac
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import { formatCount } from "../base/numbers.ts";
 import { confirmOpening } from "./confirmation.ts";
+import type { ApiClient } from "./api-client.ts";
+import { addAskFlags, addBy, askApi, askingCommand, authorOf, forEachNamed, ifMissing, type AskFlags } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { ifMissing, type DaemonClient } from "./daemon-client.ts";
-import { askDaemon, authorOf, daemonCommand, forEachNamed, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
 import { renderTable } from "./table.ts";
 import { asJson } from "./values.ts";
 
-interface ReleaseFlags extends DaemonFlags {
+interface ReleaseFlags extends AskFlags {
   readonly comment: string;
   readonly by?: string;
   readonly yes?: boolean;
 }
 
-/** `flatline gate SLUG` and `flatline gate release`, through the running daemon's HTTP API. */
+/** `flatline gate SLUG` and `flatline gate release`. */
 export const registerGate: RegisterCommand = (program: Command, context: CliContext): void => {
   const gate = program
     .command("gate")
     .description("whether deaths may be acted on, and releasing them")
     .argument("[slug]", "an organization [all, the worst first]");
-  daemonCommand(gate, context, {
+  askingCommand(gate, context, {
+    without: "daemon",
     json: "print {slug, decision, reason, message, opens, check, alertId, since, suspectFrom, releases}; of all {gates, open}",
     help: gateHelp,
-    ask: (daemon, _flags, slug: string | undefined): Promise<Gate | GateList> =>
-      (slug === undefined
-        ? daemon.readPublic("/api/v1/gate", gateListSchema)
-        : daemon.readPublic(pathOf(slug), gateSchema)
-      ).catch(refuseUnanswered),
+    ask: (api, _flags, slug: string | undefined): Promise<Gate | GateList> =>
+      (slug === undefined ? api.read("/api/v1/gate", gateListSchema) : api.read(pathOf(slug), gateSchema)).catch(
+        refuseUnanswered,
+      ),
     say: (answer) => ("gates" in answer ? renderAll(answer, context) : render(answer)),
     exitCode: (answer) => (("gates" in answer ? answer.gates.length === 0 : answer.decision === "allow") ? 0 : 1),
   });
@@ -52,21 +52,25 @@ function addRelease(parent: Command, context: CliContext): void {
     .description("let deaths be acted on again, by hand: covers what has failed until now")
     .argument("<slug...>", "organizations")
     .requiredOption("--comment <text>", "why; shown with the release")
-    .option("--yes", "open gates without asking")
-    .option("--by <name>", "who acts [the operating system's user]");
-  withDaemonFlags(command, "print an array of the gates")
+    .option("--yes", "open gates without asking");
+  addBy(addAskFlags(command, "print an array of the gates"))
     .addHelpText("after", '\nExample:\n  flatline gate release acme globex --comment "ten opened by hand, all gone"\n')
     .action(async (slugs: string[], flags: ReleaseFlags) => {
       const body = { by: authorOf(flags.by, context), comment: flags.comment };
       const released: Gate[] = [];
-      const isWanted = await askDaemon(flags, context, async (daemon) => {
-        const held = flags.yes === true ? [] : await heldOf(slugs, daemon);
-        if (held.length > 0 && !(await confirmOpening(held, context))) return false;
-        await forEachNamed(slugs, context, async (slug) => {
-          released.push(await daemon.send("POST", `${pathOf(slug)}/release`, body, gateSchema));
-        });
-        return true;
-      }).catch(refuseUnanswered);
+      const isWanted = await askApi(
+        flags,
+        context,
+        async (api) => {
+          const held = flags.yes === true ? [] : await heldOf(slugs, api);
+          if (held.length > 0 && !(await confirmOpening(held, context))) return false;
+          await forEachNamed(slugs, context, async (slug) => {
+            released.push(await api.send("POST", `${pathOf(slug)}/release`, body, gateSchema));
+          });
+          return true;
+        },
+        "daemon",
+      ).catch(refuseUnanswered);
       if (!isWanted) {
         context.stderr.write("nothing was done\n");
         context.setExitCode(1);
@@ -77,8 +81,8 @@ function addRelease(parent: Command, context: CliContext): void {
 }
 
 /** Returns those whose gate a release opens: a failure holds it, and not only that nothing is known. */
-async function heldOf(slugs: readonly string[], daemon: DaemonClient): Promise<string[]> {
-  const gates = await Promise.all(slugs.map((slug) => daemon.readPublic(pathOf(slug), gateSchema).catch(ifMissing)));
+async function heldOf(slugs: readonly string[], api: ApiClient): Promise<string[]> {
+  const gates = await Promise.all(slugs.map((slug) => api.read(pathOf(slug), gateSchema).catch(ifMissing)));
   return gates.flatMap((gate) => (gate?.decision === "hold" && gate.alertId !== null ? [gate.slug] : []));
 }
 

@@ -10,10 +10,7 @@ import { secondMs, type Clock } from "../base/time.ts";
 import { withStore, type ActDeps, type OpenedStore } from "./with-store.ts";
 import type { Config } from "../config/config.ts";
 import { readFixtureText } from "../daemon/fixture-text.ts";
-import type { FixtureText } from "../service/fixture/file.ts";
-import { importFixtures } from "../service/fixture/fixture.ts";
-import type { Store } from "../store/store.ts";
-import { withEmbeddedStore } from "./keys.ts";
+import { fixtureCountsSchema } from "../contract/v1/fixtures.ts";
 import { actor } from "../contract/actor.ts";
 import { storeLocation } from "../daemon/parts.ts";
 import {
@@ -25,7 +22,8 @@ import {
 } from "../store/events/import.ts";
 import type { EventLayout } from "../store/events/layout.ts";
 import { countOf } from "../words/numbers.ts";
-import { loadCommandConfig, loadFleetConfig } from "./command-config.ts";
+import { askingCommand, recode } from "./ask.ts";
+import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, Output, RegisterCommand } from "./context.ts";
 import { addEventFlags, layoutOf, type EventFlags } from "./event-flags.ts";
 
@@ -211,27 +209,27 @@ async function importEventFiles(
 }
 
 function addFixture(parent: Command, context: CliContext): void {
-  parent
+  const command = parent
     .command("fixture")
     .description("load organizations, brands, keys, assets, rules and reports; all files or nothing")
-    .argument("<file...>", "fixtures, YAML or JSON")
-    .option("-c, --config <file>", "configuration file")
-    .option("--json", "print the counts as JSON")
-    .addHelpText("after", fixtureHelp)
-    .action(async (files: string[], flags: { readonly config?: string; readonly json?: boolean }) => {
-      const { config } = await loadFleetConfig(flags.config, context);
-      const texts: FixtureText[] = [];
-      for (const file of files)
-        texts.push({ name: file, text: await readFixtureText(resolve(context.cwd, file), file) });
-      const configured = config.organizations.map(({ slug }) => slug);
-      const by = actor(context.userName(), "cli");
-      const work = (store: Store) => importFixtures({ store, clock: context.clock, files: texts, configured, by });
-      const counts = await withEmbeddedStore(config, context, work, { mustExist: false, writes: true });
-      const text = Object.entries(counts)
-        .map(([name, count]) => `${count} ${wordFor(name, count)}`)
-        .join(", ");
-      context.stdout.write(flags.json === true ? `${JSON.stringify(counts)}\n` : `imported ${text}\n`);
-    });
+    .argument("<file...>", "fixtures, YAML or JSON");
+  askingCommand(command, context, {
+    json: "print the counts as JSON",
+    help: fixtureHelp,
+    acts: true,
+    without: "new store",
+    ask: async (api, _flags, names: readonly string[]) => {
+      const read = async (name: string) => ({ name, text: await readFixtureText(resolve(context.cwd, name), name) });
+      const files = await Promise.all(names.map(read));
+      const sent = api.send("POST", "/api/v1/fixtures", { files }, fixtureCountsSchema, { isSlow: true });
+      // What is wrong with what was sent is wrong with the files.
+      return sent.catch(recode({ usage: "invalid_data", conflict: "usage" }));
+    },
+    say: (counts) => {
+      const words = Object.entries(counts).map(([name, count]) => `${count} ${wordFor(name, count)}`);
+      return `imported ${words.join(", ")}\n`;
+    },
+  });
 }
 
 /** What is counted: `legitimacyRules` as "legitimacy rules", or "legitimacy rule" where it is one. */

@@ -1,35 +1,52 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
+import { z } from "zod";
 
-import { FlatlineError } from "../base/errors.ts";
-import { withStore, type WithStoreOptions } from "./with-store.ts";
-import type { Config } from "../config/config.ts";
-import { actor } from "../contract/actor.ts";
-import type { PartsDeps } from "../daemon/parts.ts";
-import { createKeyActs } from "../service/key-acts.ts";
-import type { KeyRole, StoredKey } from "../store/platform/api-keys.ts";
-import type { Store } from "../store/store.ts";
-import { loadCommandConfig, loadFleetConfig } from "./command-config.ts";
+import { listedKeySchema, madeKeySchema } from "../contract/v1/keys.ts";
+import { askingCommand, recode, type AskFlags } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
-import { asJson } from "./values.ts";
 
-interface KeyFlags {
-  readonly config?: string;
-  readonly json?: boolean;
-}
-
-interface CreateFlags extends KeyFlags {
+interface CreateFlags extends AskFlags {
   readonly organization: readonly string[];
-  readonly role: KeyRole;
+  readonly role: string;
   readonly name: string;
 }
 
-/** `flatline keys create|list|revoke`; all work while the daemon runs. */
+const path = "/api/v1/keys";
+// Another source has no keys.
+const orUsage = recode({ conflict: "usage" });
+
+/** `flatline keys create|list|revoke` */
 export const registerKeys: RegisterCommand = (program: Command, context: CliContext): void => {
   const keys = program.command("keys").description("API keys of the embedded service");
   addCreate(keys, context);
-  addList(keys, context);
-  addRevoke(keys, context);
+  askingCommand(keys.command("list").description("list the valid keys, without the keys themselves"), context, {
+    json: "print an array of {id, name, role, organizations, createdAt}",
+    help: "\nExample:\n  flatline keys list --json | jq -r '.[].id'\n",
+    ask: (api) => api.read(path, z.array(listedKeySchema)).catch(orUsage),
+    say: (listed) => {
+      const rows = listed.map(({ id, name, role, organizations, createdAt }) => [
+        id,
+        role,
+        organizations.join(", "),
+        createdAt,
+        name,
+      ]);
+      const head = ["ID", "ROLE", "ORGANIZATIONS", "CREATED", "NAME"];
+      return rows.length === 0 ? "there are no keys\n" : renderTable(head, rows, { context });
+    },
+  });
+  const revoke = keys
+    .command("revoke")
+    .description("end a key at once, for a running daemon too")
+    .argument("<id>", "id that `keys list` shows");
+  askingCommand(revoke, context, {
+    acts: true,
+    help: "\nExample:\n  flatline keys revoke key_0d1c7a52b9e84f36\n",
+    ask: (api, _flags, id: string) =>
+      api.send("DELETE", `${path}/${encodeURIComponent(id)}`, undefined, z.unknown()).catch(orUsage),
+    say: (_answer, { words: [id] }) => `${id}: revoked\n`,
+  });
 };
 
 const createHelp = `
@@ -42,7 +59,7 @@ Examples:
 `;
 
 function addCreate(keys: Command, context: CliContext): void {
-  keys
+  const command = keys
     .command("create")
     .description("make a key and print it, once")
     .requiredOption("--organization <slug...>", "organizations that it reaches", collectSlugs)
@@ -51,93 +68,26 @@ function addCreate(keys: Command, context: CliContext): void {
         .choices(["customer", "staff"])
         .default("customer"),
     )
-    .option("--name <name>", "what it is for, shown by `keys list`", "")
-    .option("-c, --config <file>", "configuration file")
-    .option("--json", "print {id, name, role, organizations, createdAt, key}")
-    .addHelpText("after", createHelp)
-    .action(async (flags: CreateFlags) => {
-      const { config } = await loadFleetConfig(flags.config, context);
-      const { organization, role, name } = flags;
-      const organizations = [...new Set(organization)];
-      const known = new Set(config.organizations.map(({ slug }) => slug));
-      const create = async (store: Store) => {
-        for (const slug of await store.platform.organizations.slugs()) known.add(slug);
-        const by = actor(context.userName(), "cli");
-        return createKeyActs({ store, clock: context.clock }).create({ name, role, organizations }, by);
-      };
-      const { key, stored } = await withEmbeddedStore(config, context, create, { mustExist: false, writes: true });
-      for (const slug of organizations.filter((one) => !known.has(one)))
+    .option("--name <name>", "what it is for, shown by `keys list`", "");
+  askingCommand(command, context, {
+    json: "print {id, name, role, organizations, createdAt, key}",
+    help: createHelp,
+    acts: true,
+    without: "new store",
+    ask: async (api, { organization: organizations, role, name }: CreateFlags) => {
+      const sent = api.send("POST", path, { organizations, role, name }, madeKeySchema);
+      const { unknown = [], ...made } = await sent.catch(orUsage);
+      for (const slug of unknown)
         context.stderr.write(`flatline: there is no organization ${slug} yet; the key reaches it once it is there\n`);
-      context.stderr.write(`key ${stored.id}: keep it now, it is not shown again\n`);
-      context.stdout.write(flags.json === true ? asJson({ ...viewKey(stored), key }) : `${key}\n`);
-    });
+      context.stderr.write(`key ${made.id}: keep it now, it is not shown again\n`);
+      return made;
+    },
+    say: ({ key }) => `${key}\n`,
+  });
 }
 
 /** The organizations so far and one more. An empty one comes of a variable that is not set, and would reach nothing. */
 function collectSlugs(slug: string, before: readonly string[] = []): readonly string[] {
   if (slug === "") throw new InvalidArgumentError("Expected the slug of an organization.");
   return [...before, slug];
-}
-
-function addList(keys: Command, context: CliContext): void {
-  keys
-    .command("list")
-    .description("list the valid keys, without the keys themselves")
-    .option("-c, --config <file>", "configuration file")
-    .option("--json", "print an array of {id, name, role, organizations, createdAt}")
-    .addHelpText("after", "\nExample:\n  flatline keys list --json | jq -r '.[].id'\n")
-    .action(async (flags: KeyFlags) => {
-      const config = await loadCommandConfig(flags.config, context);
-      const list = (store: Store) => createKeyActs({ store, clock: context.clock }).list();
-      const views = (await withEmbeddedStore(config, context, list)).map(viewKey);
-      if (flags.json === true) {
-        context.stdout.write(asJson(views));
-        return;
-      }
-      const rows = views.map(({ id, name, role, organizations, createdAt }) => [
-        id,
-        role,
-        organizations.join(", "),
-        createdAt,
-        name,
-      ]);
-      const head = ["ID", "ROLE", "ORGANIZATIONS", "CREATED", "NAME"];
-      context.stdout.write(rows.length === 0 ? "there are no keys\n" : renderTable(head, rows, { context }));
-    });
-}
-
-function addRevoke(keys: Command, context: CliContext): void {
-  keys
-    .command("revoke")
-    .description("end a key at once, for a running daemon too")
-    .argument("<id>", "id that `keys list` shows")
-    .option("-c, --config <file>", "configuration file")
-    .addHelpText("after", "\nExample:\n  flatline keys revoke key_0d1c7a52b9e84f36\n")
-    .action(async (id: string, flags: KeyFlags) => {
-      const config = await loadCommandConfig(flags.config, context);
-      const by = actor(context.userName(), "cli");
-      const revoke = (store: Store) => createKeyActs({ store, clock: context.clock }).revoke(id, by);
-      if (!(await withEmbeddedStore(config, context, revoke, { writes: true })))
-        throw new FlatlineError("not_found", `there is no valid key ${id}`);
-      context.stdout.write(`${id}: revoked\n`);
-    });
-}
-
-function viewKey({ id, name, role, organizations, createdAtMs }: StoredKey) {
-  return { id, name, role, organizations, createdAt: new Date(createdAtMs).toISOString() };
-}
-
-/** Opens the store of the embedded service, beside a running daemon. @throws usage with a remote source */
-export async function withEmbeddedStore<Result>(
-  config: Config,
-  deps: PartsDeps,
-  work: (store: Store) => Promise<Result>,
-  options: WithStoreOptions = {},
-): Promise<Result> {
-  if (!config.source.holdsEvents)
-    throw new FlatlineError(
-      "usage",
-      `this command needs source.type: embedded; the configuration has source.type ${config.source.type}`,
-    );
-  return withStore(config, deps, ({ store }) => work(store), options);
 }

@@ -4,22 +4,20 @@ import { z } from "zod";
 import { markerSchema, type ListedMarker } from "../contract/v1/markers.ts";
 import { breakAddresses } from "../base/broken-address.ts";
 import { describeAuthor } from "../contract/actor.ts";
+import { askingCommand, authorOf, type AskFlags } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { authorOf, daemonCommand, type DaemonFlags } from "./daemon-flags.ts";
 import { renderTable } from "./table.ts";
 import { parseInstant } from "./values.ts";
 
-interface AddFlags extends DaemonFlags {
+interface AddFlags extends AskFlags {
   readonly at?: number;
   readonly slug?: string;
   readonly by?: string;
 }
 
-/** `flatline marker add|list|remove`, through the running daemon's HTTP API. */
+/** `flatline marker add|list|remove`. */
 export const registerMarker: RegisterCommand = (program: Command, context: CliContext): void => {
-  const marker = program
-    .command("marker")
-    .description("mark rollouts and deployments, which alerts then name, through the running daemon");
+  const marker = program.command("marker").description("mark rollouts and deployments, which alerts then name");
   addAdd(marker, context);
   addList(marker, context);
   addRemove(marker, context);
@@ -31,15 +29,15 @@ function addAdd(parent: Command, context: CliContext): void {
     .description("mark what was done, and when")
     .argument("<text>", "what was done, in a few words")
     .option("--at <time>", "when (ISO 8601 or epoch ms) [now]", parseInstant)
-    .option("--slug <slug>", "the organization that it is about [all]")
-    .option("--by <name>", "who acts [the operating system's user]");
-  daemonCommand(command, context, {
+    .option("--slug <slug>", "the organization that it is about [all]");
+  askingCommand(command, context, {
     json: "print the marker as JSON",
+    acts: true,
     help: addHelp,
-    ask: (daemon, { at, slug, by }: AddFlags, text: string) => {
+    ask: (api, { at, slug, by }: AddFlags, text: string) => {
       const atText = at === undefined ? undefined : new Date(at).toISOString();
       const body = { text, at: atText, slug, createdBy: authorOf(by, context) };
-      return daemon.send("POST", "/api/v1/markers", body, markerSchema);
+      return api.send("POST", "/api/v1/markers", body, markerSchema);
     },
     say: ({ id, text, at }) => `${id}: «${text}» at ${at}\n`,
   });
@@ -58,12 +56,12 @@ function addList(parent: Command, context: CliContext): void {
     .command("list")
     .description("list markers of the last 30 days, oldest first")
     .option("--from <time>", "from when on (ISO 8601 or epoch ms)", parseInstant);
-  daemonCommand(command, context, {
+  askingCommand(command, context, {
     json: "print an array of {id, at, text, slug, createdBy, createdAt}",
     help: "\nExample:\n  flatline marker list --json | jq -r '.[].text'\n",
-    ask: (daemon, { from }: DaemonFlags & { readonly from?: number }) => {
+    ask: (api, { from }: AskFlags & { readonly from?: number }) => {
       const range = from === undefined ? "" : `?from=${encodeURIComponent(new Date(from).toISOString())}`;
-      return daemon.readPublic(`/api/v1/markers${range}`, z.array(markerSchema));
+      return api.read(`/api/v1/markers${range}`, z.array(markerSchema));
     },
     say: (markers) => (markers.length === 0 ? "there are no markers\n" : renderMarkers(markers, context)),
   });
@@ -74,10 +72,11 @@ function addRemove(parent: Command, context: CliContext): void {
     .command("remove")
     .description("delete a marker")
     .argument("<id>", "id that `marker list` shows");
-  daemonCommand(command, context, {
+  askingCommand(command, context, {
+    acts: true,
     help: "\nExample:\n  flatline marker remove 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n",
-    ask: async (daemon, _flags, id: string) => {
-      await daemon.send("DELETE", `/api/v1/markers/${encodeURIComponent(id)}`, undefined, z.unknown());
+    ask: async (api, _flags, id: string) => {
+      await api.send("DELETE", `/api/v1/markers/${encodeURIComponent(id)}`, undefined, z.unknown());
       return id;
     },
     say: (id: string) => `${id}: deleted\n`,

@@ -9,13 +9,13 @@ import { literalOf, matchesText } from "../base/text-pattern.ts";
 import { hourMs } from "../base/time.ts";
 import { suggest } from "../base/suggestions.ts";
 import { describeAuthor } from "../contract/actor.ts";
+import type { ApiClient } from "./api-client.ts";
+import { askingCommand, authorOf, forEachNamed, type AskFlags } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import type { DaemonClient } from "./daemon-client.ts";
-import { askDaemon, authorOf, daemonCommand, forEachNamed, withDaemonFlags, type DaemonFlags } from "./daemon-flags.ts";
 import { renderTable } from "./table.ts";
 import { parseDurationMs, parseInstant } from "./values.ts";
 
-interface AddFlags extends DaemonFlags {
+interface AddFlags extends AskFlags {
   readonly check?: string;
   readonly duration?: number;
   readonly until?: number;
@@ -28,11 +28,9 @@ interface AddFlags extends DaemonFlags {
 // Long enough for most maintenance, short enough that a forgotten one hides little.
 const defaultDurationMs = 2 * hourMs;
 
-/** `flatline silence add|list|expire`, through the running daemon's HTTP API. */
+/** `flatline silence add|list|expire`. */
 export const registerSilence: RegisterCommand = (program: Command, context: CliContext): void => {
-  const silence = program
-    .command("silence")
-    .description("hold notifications back for a while, through the running daemon");
+  const silence = program.command("silence").description("hold notifications back for a while");
   addAdd(silence, context);
   addList(silence, context);
   addExpire(silence, context);
@@ -48,22 +46,19 @@ function addAdd(parent: Command, context: CliContext): void {
     .option("--until <time>", "until when, in place of --duration (ISO 8601 or epoch ms)", parseInstant)
     .option("--starts-at <time>", "from when; a time in the past is now [now]", parseInstant)
     .requiredOption("--comment <text>", "why; shown in every list")
-    .option("--by <name>", "who acts [the operating system's user]")
-    .option(
-      "--allow-unknown",
-      "also where the daemon checks no organization that <slug> matches, for one that is to come",
-    );
-  daemonCommand(command, context, {
+    .option("--allow-unknown", "also where no organization is checked that <slug> matches, for one that is to come");
+  askingCommand(command, context, {
     json: "print the silence as JSON",
+    acts: true,
     help: addHelp,
-    ask: async (daemon, flags: AddFlags, slug: string) => {
+    ask: async (api, flags: AddFlags, slug: string) => {
       const startsAtMs = flags.startsAt ?? context.clock.nowMs();
       const endsAt = new Date(endOf(flags, startsAtMs)).toISOString();
-      if (flags.allowUnknown !== true) await requireKnown(slug, daemon);
+      if (flags.allowUnknown !== true) await requireKnown(slug, api);
       const { check, comment } = flags;
       const startsAt = flags.startsAt === undefined ? undefined : new Date(startsAtMs).toISOString();
       const body = { slug, check, startsAt, endsAt, comment, createdBy: authorOf(flags.by, context) };
-      return daemon.send("POST", "/api/v1/silences", body, silenceSchema);
+      return api.send("POST", "/api/v1/silences", body, silenceSchema);
     },
     say: (silence) => `${silence.id ?? "–"}: ${subject(silence)} is silenced ${span(silence)}\n`,
   });
@@ -79,10 +74,10 @@ function endOf({ duration, until }: Pick<AddFlags, "duration" | "until">, starts
 }
 
 /** A silence without an organization looks effective, and is nearly always a typo. @throws FlatlineError usage */
-async function requireKnown(pattern: string, daemon: DaemonClient): Promise<void> {
+async function requireKnown(pattern: string, api: ApiClient): Promise<void> {
   const slug = literalOf(pattern);
-  if (slug !== null && (await readSlugs(daemon, `?slug=${encodeURIComponent(slug)}`)).length > 0) return;
-  const slugs = await readSlugs(daemon);
+  if (slug !== null && (await readSlugs(api, `?slug=${encodeURIComponent(slug)}`)).length > 0) return;
+  const slugs = await readSlugs(api);
   if (slugs.some((one) => matchesText(pattern, one))) return;
   const what = slug === null ? `no organization matches ${pattern}` : `no organization is called ${slug}`;
   throw new FlatlineError("usage", `${what}${suggest(slug ?? pattern, slugs)}`, {
@@ -90,8 +85,8 @@ async function requireKnown(pattern: string, daemon: DaemonClient): Promise<void
   });
 }
 
-async function readSlugs(daemon: DaemonClient, query = ""): Promise<readonly string[]> {
-  const checks = await daemon.read(`/api/v1/checks${query}`, z.array(z.object({ slug: z.string() })));
+async function readSlugs(api: ApiClient, query = ""): Promise<readonly string[]> {
+  const checks = await api.read(`/api/v1/checks${query}`, z.array(z.object({ slug: z.string() })));
   return checks.map(({ slug }) => slug);
 }
 
@@ -107,30 +102,29 @@ function addList(parent: Command, context: CliContext): void {
   const command = parent
     .command("list")
     .description("list silences of the configuration and those made at run time that have not ended");
-  daemonCommand(command, context, {
+  askingCommand(command, context, {
     json: "print an array of {id, origin, state, slug, check, startsAt, endsAt, comment, …}",
     help: "\nExample:\n  flatline silence list --json | jq '.[] | select(.state == \"active\")'\n",
-    ask: (daemon) => daemon.read("/api/v1/silences", z.array(silenceSchema)),
+    ask: (api) => api.read("/api/v1/silences", z.array(silenceSchema)),
     say: (silences) => (silences.length === 0 ? "there are no silences\n" : renderSilences(silences, context)),
   });
 }
 
 function addExpire(parent: Command, context: CliContext): void {
-  withDaemonFlags(
-    parent
-      .command("expire")
-      .description("end silences that were made at run time, now")
-      .argument("<id...>", "ids that `silence list` shows"),
-  )
-    .addHelpText("after", "\nExample:\n  flatline silence expire 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n")
-    .action(async (ids: string[], flags: DaemonFlags) => {
-      await askDaemon(flags, context, (daemon) =>
-        forEachNamed(ids, context, async (id) => {
-          await daemon.send("DELETE", `/api/v1/silences/${encodeURIComponent(id)}`, undefined, z.unknown());
-          context.stdout.write(`${id}: ended\n`);
-        }),
-      );
-    });
+  const command = parent
+    .command("expire")
+    .description("end silences that were made at run time, now")
+    .argument("<id...>", "ids that `silence list` shows");
+  askingCommand(command, context, {
+    acts: true,
+    help: "\nExample:\n  flatline silence expire 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n",
+    ask: (api, _flags, ids: readonly string[]) =>
+      forEachNamed(ids, context, async (id) => {
+        await api.send("DELETE", `/api/v1/silences/${encodeURIComponent(id)}`, undefined, z.unknown());
+        context.stdout.write(`${id}: ended\n`);
+      }),
+    say: () => "",
+  });
 }
 
 function renderSilences(silences: readonly Silence[], context: CliContext): string {

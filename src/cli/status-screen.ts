@@ -7,8 +7,8 @@ import type { DaemonStatus } from "../contract/v1/status.ts";
 
 export interface ScreenOptions {
   readonly isColoured: boolean;
-  /** Where the daemon answered. */
-  readonly url: string;
+  /** Where the daemon answered; null: none runs. */
+  readonly url: string | null;
 }
 
 const [red, green, yellow, magenta, bold, dim] = [31, 32, 33, 35, 1, 2];
@@ -53,7 +53,14 @@ export function renderStatus(status: DaemonStatus, { isColoured, url }: ScreenOp
     ...(status.unwatched === undefined || status.unwatched.length === 0
       ? []
       : [["not watched", [unwatchedText(status.unwatched)]] as const]),
-    ["daemon", [`${status.daemon.version}, up ${since(status.daemon.startedAt)}, ${url}`]],
+    [
+      "daemon",
+      [
+        url === null
+          ? marked("unknown", "none runs on this store: this is how the last one left it")
+          : `${status.daemon.version}, up ${since(status.daemon.startedAt)}, ${url}`,
+      ],
+    ],
   ];
   const lines = rows.map(([name, parts]) => `${paint(name.padEnd(nameColumns), dim)} ${parts.join("   ")}`);
   return `${sentence}${waiting}\n\n${lines.join("\n")}\n`;

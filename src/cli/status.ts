@@ -2,20 +2,19 @@ import type { Command } from "commander";
 import { statusSchema } from "../contract/v1/status.ts";
 import { renderStatus } from "./status-screen.ts";
 import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
-import { daemonCommand } from "./daemon-flags.ts";
+import { askingCommand } from "./ask.ts";
 import { severityExitCodes } from "./severity-exit-codes.ts";
 
-/** `flatline status`, through the running daemon's HTTP API. */
+/** `flatline status`. */
 export const registerStatus: RegisterCommand = (program: Command, context: CliContext): void => {
   const command = program
     .command("status")
     .description("print the state of the running daemon on one screen: what fires, gate, receivers, runs, store");
-  daemonCommand(command, context, {
+  askingCommand(command, context, {
     json: "print the answer of GET /api/v1/status",
     help,
-    ask: (daemon) => daemon.readPublic("/api/v1/status", statusSchema),
-    say: (status, { found }) =>
-      renderStatus(status, { isColoured: hasColour(context.stdout, context.env), url: found.url }),
+    ask: (api) => api.read("/api/v1/status", statusSchema),
+    say: (status, { url }) => renderStatus(status, { isColoured: hasColour(context.stdout, context.env), url }),
     exitCode: ({ severity }) => severityExitCodes[severity],
   });
 };

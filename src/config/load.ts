@@ -18,7 +18,7 @@ import { type Environment, readCoreScalar } from "./document/interpolation.ts";
 import { formatProblem, sortProblems, type Problem, type YamlPath, valueAt } from "./document/problems.ts";
 import { hiddenTextsOf, listenOf, resolveConfig, type ResolveInput } from "./resolve/resolve.ts";
 import { readSecrets } from "./resolve/secrets.ts";
-import { type RootInput, rootSchema } from "./schema/schema.ts";
+import { defaultStorePath, type RootInput, rootSchema } from "./schema/schema.ts";
 
 export interface LoadOptions {
   /** The path as the user gave it, relative to `cwd`; messages show it like that. */
@@ -91,8 +91,8 @@ export interface ClientConfig {
   readonly listen: string;
   /** `server.token`, else the one of `server.tokens` that may do the most; null: there is none. */
   readonly token: Secret | null;
-  /** `appUrl` and `alerting.externalUrl`, as far as they are set. */
-  readonly ownAddresses: readonly string[];
+  /** Absolute path of the store's file; null: it is in a database. */
+  readonly storePath: string | null;
 }
 
 /**
@@ -108,6 +108,7 @@ export async function loadClientConfig(
   const { accepted, problems: invalid } = validateDocument(document);
   const written = known(accepted) ?? {};
   const server = known(written.server) ?? {};
+  const storage = known(written.storage) ?? {};
   const needsToken = needs.includes("token");
   const secrets = readSecrets(needsToken ? { server } : {}, document, { isExposed: false });
   const environment = readEnvironmentListen(options.env, server.listen, document);
@@ -129,9 +130,7 @@ export async function loadClientConfig(
     file: document.absolutePath,
     listen: listenOf(known(server.listen), environment.listen),
     token: one ?? secrets.of(["server", "tokens", most], "token")[0] ?? null,
-    ownAddresses: [known(written.appUrl), known(known(written.alerting)?.externalUrl)].filter(
-      (one) => one !== undefined,
-    ),
+    storePath: storage.url === undefined ? resolve(options.cwd, known(storage.path) ?? defaultStorePath) : null,
   };
 }
 

@@ -66,7 +66,6 @@ export const actions = [
   "reload",
   "outbox.retry",
   "outbox.discard",
-  "outbox.resume",
   "receiver.test",
   "keys.create",
   "keys.revoke",

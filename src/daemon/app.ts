@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { recordGatesOpenedByReload, type SettingsBefore } from "../alerting/acts/reload.ts";
 import { createNotifierLoop } from "../alerting/notify/notifier-loop.ts";
 import { createNotifier } from "../alerting/notify/notifier.ts";
@@ -8,6 +8,7 @@ import { createHistory } from "../store/runs/history.ts";
 import { createSilenceBook } from "../alerting/silence-book.ts";
 import { asFlatlineError, FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
+import { Secret } from "../base/secret.ts";
 import type { Actor } from "../contract/actor.ts";
 import type { Config } from "../config/config.ts";
 import { createAppMetrics } from "../metrics/app-metrics.ts";
@@ -16,7 +17,7 @@ import { createLooks } from "../look/looks.ts";
 import type { OpenPosts } from "../store/events/ingest-answers.ts";
 import { createFailureNotes } from "../web/access/failures.ts";
 import { createStandby } from "../web/standby.ts";
-import { createWeb, type WebAddress, type WebTransport } from "../web/web.ts";
+import { createWeb, type Web, type WebAddress, type WebTransport } from "../web/web.ts";
 import { createApiPlugins } from "./api-plugin.ts";
 import { startFilling } from "./backfill.ts";
 import { connectionLimits } from "./connection-limits.ts";
@@ -26,10 +27,11 @@ import { createEvidenceParts } from "./evidence/parts.ts";
 import { createControls } from "./evidence/look-assets.ts";
 import { createDiscoveredFleet } from "./applied/discovered-fleet.ts";
 import { createHeartbeat } from "./heartbeat.ts";
+import { offerLocalToken } from "./local-token.ts";
 import { openIngest } from "./ingest.ts";
 import { createMaintenance } from "./maintenance.ts";
 import { createUnwatched } from "../web/read/unwatched.ts";
-import { openParts, type PartsDeps } from "./parts.ts";
+import { openParts, storeLocation, type DoorOptions, type PartsDeps } from "./parts.ts";
 import { createChanges } from "./changes.ts";
 import { createReloading } from "./applied/reloading.ts";
 import { createRuntime } from "./runtime.ts";
@@ -52,16 +54,23 @@ export interface AppDeps extends PartsDeps {
   readonly openPosts?: OpenPosts;
   /** process_* and nodejs_* series too [true]. */
   readonly withProcessMetrics?: boolean;
+  /** Only answers what is injected: nothing runs, is sent or goes, and nobody is listened to [it is a daemon]. */
+  readonly door?: DoorOptions;
+  /** What a command on this machine shows [a random one, in a file beside the store]. */
+  readonly localToken?: Secret;
   /** Called when another process has taken over the store: this one can write nothing any more, and has to end [not called]. */
   readonly onTaken?: (error: FlatlineError) => void;
 }
 
 // Time for requests that are still running when the work has ended.
 const webGraceMs = 1_000;
+const localTokenBytes = 32;
 
 /** A daemon that runs. */
 export interface Running {
-  readonly address: WebAddress;
+  /** null: nobody is listened to. */
+  readonly address: WebAddress | null;
+  readonly inject: Web["inject"];
   /** How many checks are running. */
   running(): number;
   settings(): Config["server"];
@@ -86,6 +95,7 @@ export async function startApp(
   writer.lost.addEventListener("abort", () => given.onTaken?.(asFlatlineError(writer.lost.reason)), { once: true });
   const deps = { ...given, epoch: writer.epoch };
   const { logger, random, readConfig, newId = randomUUID } = deps;
+  const { localToken = new Secret(randomBytes(localTokenBytes).toString("base64url")) } = deps;
   const metrics = createAppMetrics({
     version: deps.version,
     nodeVersion: deps.nodeVersion,
@@ -235,6 +245,7 @@ export async function startApp(
       fleet,
       discovered,
       health: stalled,
+      localToken,
       isStopping: () => signal.aborted,
       reload,
       onAct: wake,
@@ -269,6 +280,20 @@ export async function startApp(
     beforeEventsGo: (beforeMs, signal) => keepCosts({ store, assets: evidence.alertAssets, logger }, beforeMs, signal),
   });
 
+  const running: Running = {
+    address: null,
+    inject: (request) => web.inject(request),
+    running: () => scheduler.running(),
+    settings: () => runtime.current().config.server,
+    reload: (author) => reloading.reload(author),
+  };
+  if (deps.door !== undefined) {
+    stop.doors.add("web", () => web.close(0));
+    await checking.load();
+    isStarted = true;
+    return running;
+  }
+
   // This comes before they start: a loop that is stopped then does not begin.
   stop.work.add("heartbeat", () => heartbeat.stop());
   stop.work.add("checks", (limitMs) => checking.stop(drainOf(limitMs)), { stores: true });
@@ -282,11 +307,15 @@ export async function startApp(
   // This comes before the first check runs: a second process must neither ask an upstream nor notify a receiver.
   await web.endStaleSessions();
   await standby.end();
+  const location = storeLocation(config, deps.cwd);
+  if ("path" in location)
+    stop.doors.add("token of this machine", await offerLocalToken(location.path, localToken, logger));
   const address = await web.listen(config.server.listen);
   stop.doors.add("web", (limitMs) => web.close(Math.min(webGraceMs, limitMs / 2)));
   if (signal.aborted) throw stoppedEarly();
 
-  await checking.start();
+  await checking.load();
+  checking.start();
   await recorder.endUnconfigured();
   metrics.setReceivers(config.receivers.map(({ name }) => name));
   fleet.showAll();
@@ -317,12 +346,7 @@ export async function startApp(
     "flatline started",
   );
 
-  return {
-    address,
-    running: () => scheduler.running(),
-    settings: () => runtime.current().config.server,
-    reload: (author) => reloading.reload(author),
-  };
+  return { ...running, address };
 }
 
 /** Answers requests while another process writes to the store. */

@@ -21,8 +21,10 @@ export interface Checking {
   readonly scheduler: Scheduler;
   readonly states: RunningChecks;
   readonly fleet: FleetView;
+  /** Learns what the store has of the checks. */
+  load(): Promise<void>;
   /** Begins to run what is due. */
-  start(): Promise<void>;
+  start(): void;
   /** Applies the configuration that holds now. */
   apply(): Promise<void>;
   /** Waits for running checks. */
@@ -101,9 +103,12 @@ export function createChecking(options: CheckingOptions): Checking {
     scheduler,
     states,
     fleet,
-    start: async () => {
-      await lastStates.start();
+    load: async () => {
+      board.learn(await store.runs.load());
       await learnChecks(store, board, runtime);
+    },
+    start: () => {
+      lastStates.start();
       scheduler.start();
       fold.start();
     },

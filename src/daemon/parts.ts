@@ -29,6 +29,12 @@ export interface PartsDeps {
   readonly dispatcher?: HttpDispatcher;
 }
 
+/** How a command has the routes of the daemon in its own process. */
+export interface DoorOptions {
+  /** Refuses to make a store. */
+  readonly mustExist: boolean;
+}
+
 /** What sources and receivers are reached by. */
 export interface Connections {
   readonly dispatcher: HttpDispatcher;
@@ -52,10 +58,18 @@ export interface Parts extends Connections {
  */
 export async function openParts(
   config: Config,
-  deps: PartsDeps & { readonly logger: Logger; readonly standBy: (holder: string) => void },
+  deps: PartsDeps & {
+    readonly logger: Logger;
+    readonly standBy: (holder: string) => void;
+    readonly door?: DoorOptions;
+  },
   releases: ReleaseGroup,
 ): Promise<Parts> {
   const { signal, standBy: onWait } = deps;
+  if (deps.door !== undefined) {
+    const store = await openConfiguredStore(config, deps, releases, deps.door);
+    return { store, writer: await store.takeWriter({ withinMs: 0 }), ...openConnections(deps, releases) };
+  }
   const location = storeLocation(config, deps.cwd);
   const store = await openConfiguredStore(config, deps, releases, { check: true });
   const stop = signal === undefined ? {} : { signal };

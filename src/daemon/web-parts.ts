@@ -11,6 +11,7 @@ import type { Scheduler } from "../monitor/scheduler.ts";
 import type { History } from "../store/runs/history.ts";
 import type { Store } from "../store/store.ts";
 import { storedSessions } from "../web/access/sessions.ts";
+import type { AccessSettings } from "../web/access/settings.ts";
 import type { HealthVerdict } from "../web/api/health-routes.ts";
 import type { AlertAssetsPort } from "../web/ports/dead-assets.ts";
 import type { EventsPort } from "../web/ports/events.ts";
@@ -29,10 +30,10 @@ import { createFleetGauges } from "./fleet-gauges.ts";
 import type { FleetView } from "./fleet-view.ts";
 import type { Applied, Runtime } from "./runtime.ts";
 
-export interface WebPartsOptions extends Pick<
-  Running,
-  "look" | "newId" | "onAct" | "onOutboxChanged" | "publish" | "version"
-> {
+export interface WebPartsOptions
+  extends
+    Pick<AccessSettings, "localToken">,
+    Pick<Running, "look" | "newId" | "onAct" | "onOutboxChanged" | "publish" | "version"> {
   readonly store: Store;
   readonly states: RunningChecks;
   readonly runtime: Runtime;
@@ -100,7 +101,7 @@ export function createWebParts(options: WebPartsOptions): WebParts {
   return {
     access: () => {
       const { server, alerting } = current().config;
-      return { ...server, externalUrl: alerting.externalUrl };
+      return { ...server, externalUrl: alerting.externalUrl, localToken: options.localToken };
     },
     externalUrl: () => current().config.alerting.externalUrl,
     renderMetrics: async (format, encoding) => {

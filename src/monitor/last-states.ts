@@ -8,8 +8,7 @@ import type { Writer } from "../store/writer.ts";
 
 /** Whether the board is what the store has: after a commit of unknown end it is read again before anything is begun. */
 export interface LastStates {
-  /** Fills the board. */
-  start(): Promise<void>;
+  start(): void;
   /** Whether a run may begin: the board is right, and no other process writes to the store. */
   areKnown(): boolean;
   /** It is unknown whether the store has taken a commit. */
@@ -30,7 +29,7 @@ export interface LastStatesOptions {
 
 const retryAfterMs = secondMs;
 
-/** Creates them for a board that is empty. */
+/** Creates them for a board that was filled. */
 export function createLastStates({ store, writer, board, clock, ...options }: LastStatesOptions): LastStates {
   const logger = options.logger.child({ room: "monitor" });
   const loop = createLoop({
@@ -59,10 +58,7 @@ export function createLastStates({ store, writer, board, clock, ...options }: La
   }
 
   return {
-    start: async () => {
-      board.learn(await store.runs.load());
-      loop.start();
-    },
+    start: () => loop.start(),
     areKnown: () => doubted === null && writer.isSure(),
     doubt: () => {
       if (doubted === null) logger.warn({}, "it is not known what the store has taken, reading it again");

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { fastify, type FastifyInstance, type FastifyPluginAsync } from "fastify";
+import { fastify, type FastifyInstance, type FastifyPluginAsync, type InjectOptions } from "fastify";
 import { readdir, readFile, readlink } from "node:fs/promises";
 
 import { createByteBudget, type ByteBudget } from "../base/request-body.ts";
@@ -26,6 +26,7 @@ import { addGateRoutes } from "./api/gate-routes.ts";
 import { addHealthRoutes, type HealthRoutesOptions } from "./api/health-routes.ts";
 import { addHookRoutes } from "./api/hook-routes.ts";
 import { addIncidentRoutes } from "./api/incident-routes.ts";
+import { addFixtureRoutes } from "./api/fixture-routes.ts";
 import { addKeyRoutes } from "./api/key-routes.ts";
 import { addMarkerRoutes } from "./api/marker-routes.ts";
 import { addMetricsRoutes, type MetricsRoutesOptions } from "./api/metrics-routes.ts";
@@ -165,8 +166,16 @@ export interface Web {
   listen(listen: string): Promise<WebAddress>;
   /** Ends sessions whose token is gone or has another secret: to be called when a configuration is applied. */
   endStaleSessions(): Promise<void>;
+  /** Answers a request of this process, without a connection. */
+  inject(request: InjectOptions): Promise<Injected>;
   /** Takes no more connections, closes idle ones at once and the others after `graceMs` [1 s]. Does not reject. */
   close(graceMs?: number): Promise<void>;
+}
+
+/** An answer without a connection. */
+export interface Injected {
+  readonly statusCode: number;
+  readonly payload: string;
 }
 
 /** Creates the HTTP server of one app (CONTRACT 6 and 8). It listens after a call of `listen`. */
@@ -187,6 +196,7 @@ export function createWeb(options: WebOptions): Web {
       return address;
     },
     endStaleSessions: () => sessions.endStale(),
+    inject: (request) => server.inject(request),
     close: async (graceMs = defaultGraceMs) => {
       const closed = new AbortController();
       const forced = options.clock.sleep(graceMs, closed.signal).then(() => server.server.closeAllConnections());
@@ -334,6 +344,7 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
   void server.register(async (scope) => addSilenceRoutes(scope, access, withBodies));
   void server.register(async (scope) => addMarkerRoutes(scope, access, withBodies));
   void server.register(async (scope) => addKeyRoutes(scope, access, withBodies));
+  void server.register(async (scope) => addFixtureRoutes(scope, access, withBodies));
   void server.register(async (scope) => addGateRoutes(scope, access, withBodies));
   void server.register(async (scope) =>
     addHookRoutes(scope, access, { ...options, bodies: bodies.part(mostHookBytes) }),

@@ -143,7 +143,8 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
       ...scheduler,
       start: async () => {
         world.startsAtMs.push(clock.nowMs());
-        await lastStates.start();
+        board.learn(await own.runs.load());
+        lastStates.start();
         scheduler.start();
       },
       stop: async (drainMs) => {

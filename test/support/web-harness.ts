@@ -42,6 +42,7 @@ export function oneToken(value: string): TokenAccess {
 /** Nobody has a name. */
 export const nobody: AccessSettings = {
   tokens: [],
+  localToken: new Secret("of a command on this machine"),
   trustedProxy: null,
   externalUrl: null,
   publicRead: true,

@@ -35,19 +35,6 @@ export function discardEntry(store: Pick<Store, "transaction">, act: OutboxAct):
   });
 }
 
-/** Goes on with what waits for a receiver that asked to be left alone. False: it did not ask. */
-export function endPause(
-  store: Pick<Store, "transaction">,
-  { receiver, author, nowMs }: { readonly receiver: string } & Pick<OutboxAct, "author" | "nowMs">,
-): Promise<boolean> {
-  return store.transaction(async ({ outbox, audit }) => {
-    const isEnded = await outbox.endPause(receiver, nowMs);
-    if (isEnded)
-      await audit.append({ atMs: nowMs, actor: author, action: "outbox.resume", slug: null, subject: receiver });
-    return isEnded;
-  });
-}
-
 function change(
   store: Pick<Store, "transaction">,
   { id, author, nowMs }: OutboxAct,

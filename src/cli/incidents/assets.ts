@@ -4,13 +4,13 @@ import { breakAddress } from "../../base/broken-address.ts";
 import { withoutFraction } from "../../base/instant.ts";
 import { formatCount } from "../../base/numbers.ts";
 import { incidentAssetPageSchema, type IncidentAsset, type IncidentAssetPage } from "../../contract/v1/dead-assets.ts";
+import type { ApiClient } from "../api-client.ts";
+import { addAskFlags, askApi, type AskFlags } from "../ask.ts";
 import type { CliContext } from "../context.ts";
-import type { DaemonClient } from "../daemon-client.ts";
-import { askDaemon, withDaemonFlags, type DaemonFlags } from "../daemon-flags.ts";
 import { renderTable } from "../table.ts";
 import { collect } from "../values.ts";
 
-interface AssetsFlags extends DaemonFlags {
+interface AssetsFlags extends AskFlags {
   readonly slug?: readonly string[];
   readonly stillDead?: boolean;
   readonly toRestore?: boolean;
@@ -29,11 +29,11 @@ export function addAssets(parent: Command, context: CliContext): void {
     .option("--still-dead", "without those that were found alive since")
     .addOption(new Option("--csv", "print all as CSV, with the attributes of the events").conflicts("json"))
     .option("--json", "print one JSON object a line: {slug, asset, assetType, deadAt, attributes, revivedAt, answer}");
-  withDaemonFlags(command)
+  addAskFlags(command)
     .addHelpText("after", help)
     .action(async (id: string, flags: AssetsFlags) => {
       const path = `/api/v1/incidents/${encodeURIComponent(id)}/assets`;
-      await askDaemon(flags, context, (daemon) => print(flags, context, daemon, path));
+      await askApi(flags, context, (api) => print(flags, context, api, path));
     });
 }
 
@@ -46,7 +46,7 @@ Examples:
   flatline incidents assets 41 --to-restore --still-dead --csv > restore.csv
 `;
 
-async function print(flags: AssetsFlags, context: CliContext, daemon: DaemonClient, path: string): Promise<void> {
+async function print(flags: AssetsFlags, context: CliContext, api: ApiClient, path: string): Promise<void> {
   const filter: readonly [string, string][] = [
     ...(flags.slug ?? []).map((slug): [string, string] => ["slug", slug]),
     ...(flags.stillDead === true ? [["stillDead", "true"] as [string, string]] : []),
@@ -54,12 +54,12 @@ async function print(flags: AssetsFlags, context: CliContext, daemon: DaemonClie
   ];
   if (flags.csv === true) {
     const query = new URLSearchParams([["format", "csv"], ...filter]);
-    context.stdout.write(await daemon.readText(`${path}?${query.toString()}`));
+    context.stdout.write(await api.readText(`${path}?${query.toString()}`));
     return;
   }
   const assets: IncidentAsset[] = [];
   let summary = "";
-  for await (const page of readPages(daemon, path, filter)) {
+  for await (const page of readPages(api, path, filter)) {
     if (flags.json === true) {
       context.stdout.write(page.assets.map((asset) => `${JSON.stringify(asset)}\n`).join(""));
       continue;
@@ -92,7 +92,7 @@ const pageLimit = "1000";
 
 /** Reads all pages of a list of dead assets. */
 async function* readPages(
-  daemon: Pick<DaemonClient, "read">,
+  api: Pick<ApiClient, "read">,
   path: string,
   filter: readonly [string, string][],
 ): AsyncGenerator<IncidentAssetPage> {
@@ -100,7 +100,7 @@ async function* readPages(
   do {
     const query = new URLSearchParams([["limit", pageLimit], ...filter]);
     if (cursor !== undefined) query.set("cursor", cursor);
-    const page = await daemon.read(`${path}?${query.toString()}`, incidentAssetPageSchema);
+    const page = await api.read(`${path}?${query.toString()}`, incidentAssetPageSchema);
     yield page;
     cursor = page.cursor;
   } while (cursor !== undefined);

@@ -17,23 +17,23 @@ import {
   type IncidentDetailAnswer,
 } from "../../contract/v1/incidents.ts";
 import { addAssets } from "./assets.ts";
+import { addAskFlags, addBy, askApi, askingCommand, authorOf, type AskFlags } from "../ask.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
-import { askDaemon, authorOf, daemonCommand, withDaemonFlags, type DaemonFlags } from "../daemon-flags.ts";
 import { confirmOpening } from "../confirmation.ts";
 import { countOf } from "../../words/numbers.ts";
 import { renderTable } from "../table.ts";
 import { asJson, collect, parseDurationMs } from "../values.ts";
 
-interface ListFlags extends DaemonFlags {
+interface ListFlags extends AskFlags {
   readonly state: string;
   readonly family?: string;
 }
 
-interface ShowFlags extends DaemonFlags {
+interface ShowFlags extends AskFlags {
   readonly markdown?: boolean;
 }
 
-interface ActFlags extends DaemonFlags {
+interface ActFlags extends AskFlags {
   readonly slug?: readonly string[];
   readonly comment?: string;
   readonly by?: string;
@@ -52,11 +52,9 @@ interface Act {
   readonly mayOpen: boolean;
 }
 
-/** `flatline incidents list|show|ack|judge|release|silence|look|assets|comment`, through the running daemon's HTTP API (CONTRACT 15). */
+/** `flatline incidents list|show|ack|judge|release|silence|look|assets|comment` (CONTRACT 15). */
 export const registerIncidents: RegisterCommand = (program: Command, context: CliContext): void => {
-  const incidents = program
-    .command("incidents")
-    .description("what began together, through the running daemon: one act for all its organizations");
+  const incidents = program.command("incidents").description("what began together: one act for all its organizations");
   addList(incidents, context);
   addShow(incidents, context);
   addAct(
@@ -135,12 +133,12 @@ function addList(parent: Command, context: CliContext): void {
     .description("list incidents, newest first")
     .addOption(new Option("--state <state>", "which").choices(["open", "ended", "all"]).default("open"))
     .option("--family <name>", "only this family: deaths, unreachable, no-events, or a check's name");
-  daemonCommand(command, context, {
+  askingCommand(command, context, {
     json: "print an array of incidents",
     help: listHelp,
-    ask: async (daemon, { state, family }: ListFlags) => {
+    ask: async (api, { state, family }: ListFlags) => {
       const query = new URLSearchParams({ state, ...(family === undefined ? {} : { family }), limit: "200" });
-      return (await daemon.readPublic(`/api/v1/incidents?${query.toString()}`, incidentListSchema)).incidents;
+      return (await api.read(`/api/v1/incidents?${query.toString()}`, incidentListSchema)).incidents;
     },
     say: (incidents, { flags }) => renderList(incidents, flags.state, context),
   });
@@ -161,11 +159,11 @@ function addShow(parent: Command, context: CliContext): void {
     .description("show an incident with its organizations and comments")
     .argument("<id>", "its number or id")
     .addOption(new Option("--markdown", "print its report, to be pasted into a channel or ticket").conflicts("json"));
-  daemonCommand(command, context, {
+  askingCommand(command, context, {
     json: "print the incident as JSON",
     help: showHelp,
-    ask: (daemon, { markdown }: ShowFlags, id: string): Promise<IncidentDetailAnswer | string> =>
-      markdown === true ? daemon.readText(`${pathOf(id)}/report`) : daemon.readPublic(pathOf(id), incidentDetailSchema),
+    ask: (api, { markdown }: ShowFlags, id: string): Promise<IncidentDetailAnswer | string> =>
+      markdown === true ? api.readText(`${pathOf(id)}/report`) : api.read(pathOf(id), incidentDetailSchema),
     say: (shown) => (typeof shown === "string" ? shown : renderIncident(shown, context)),
   });
 }
@@ -185,9 +183,8 @@ function addAct(
 ): Command {
   const command = parent.command(name).description(description).argument("<id>", "its number or id");
   for (const argument of more) command.addArgument(argument);
-  return withDaemonFlags(command)
+  return addBy(addAskFlags(command))
     .option("--slug <slug>", "only this of its organizations; repeatable", collect)
-    .option("--by <name>", "who acts [the operating system's user]")
     .option("--dry-run", "say what it would do, and do nothing")
     .option("--yes", "open gates without asking")
     .option("--json", "print {done, skipped, gatesOpened, gatesHeld}")
@@ -198,13 +195,13 @@ function addLook(parent: Command, context: CliContext): void {
   const command = parent
     .command("look")
     .description("look at some of its dead assets now, for a second opinion")
-    .argument("<id>", "its number or id")
-    .option("--by <name>", "who acts [the operating system's user]");
-  daemonCommand(command, context, {
+    .argument("<id>", "its number or id");
+  askingCommand(command, context, {
+    acts: true,
     json: "print {look}",
     help: "\nIt takes a minute or two; `flatline incidents show` then has it.\n\nExample:\n  flatline incidents look 41\n",
-    ask: (daemon, { by }: DaemonFlags & { readonly by?: string }, id: string) =>
-      daemon.send("POST", `${pathOf(id)}/second-opinion`, { by: authorOf(by, context) }, lookSchema),
+    ask: (api, { by }: AskFlags, id: string) =>
+      api.send("POST", `${pathOf(id)}/second-opinion`, { by: authorOf(by, context) }, lookSchema),
     say: ({ look }, { words: [id] }) => `look ${look} has begun; see it with: flatline incidents show ${id}\n`,
   });
 }
@@ -220,9 +217,9 @@ function pathOf(id: string): string {
 /** Asks before it opens gates: what pipelines do then, nothing takes back. */
 async function run(id: string, flags: ActFlags, context: CliContext, act: Act): Promise<void> {
   const body = { ...act.body, by: authorOf(flags.by, context) };
-  await askDaemon(flags, context, async (daemon) => {
+  await askApi(flags, context, async (api) => {
     const send = (isDryRun: boolean): Promise<IncidentActAnswer> =>
-      daemon.send(act.method, `${pathOf(id)}/${act.path}${isDryRun ? "?dryRun=true" : ""}`, body, incidentActSchema);
+      api.send(act.method, `${pathOf(id)}/${act.path}${isDryRun ? "?dryRun=true" : ""}`, body, incidentActSchema);
     if (act.mayOpen && flags.dryRun !== true && flags.yes !== true) {
       const { gatesOpened } = await send(true);
       if (gatesOpened.length > 0 && !(await confirmOpening(gatesOpened, context))) {

@@ -157,10 +157,12 @@ export const serverShape = {
     .describe("How long a stop waits for running checks and deliveries."),
 };
 
+export const defaultStorePath = "./data/flatline.db";
+
 /** Where results are kept. */
 export const storageShape = {
   path: filePath()
-    .default("./data/flatline.db")
+    .default(defaultStorePath)
     .describe("The SQLite database's file; relative to the working directory. Not with `url`."),
   url: secretText("A PostgreSQL in place of the file: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. A secret."),
   poolSize: wholeNumber({ min: 2, max: 500 })

@@ -14,4 +14,9 @@ export const listedKeySchema = z.object({
 export type ListedKey = z.infer<typeof listedKeySchema>;
 
 /** A key that was made now: the only answer that has it. */
-export type MadeKey = ListedKey & { readonly key: string };
+export const madeKeySchema = listedKeySchema.extend({
+  key: z.string(),
+  /** Organizations that are not there yet; absent: none. */
+  unknown: z.array(z.string()).optional(),
+});
+export type MadeKey = z.infer<typeof madeKeySchema>;

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-import type { Right } from "../../contract/rights.ts";
+import { allRights, type Right } from "../../contract/rights.ts";
 import type { AccessSettings, TokenAccess } from "./settings.ts";
 import { sendProblem } from "../problem.ts";
-import { missingRight, type Identity } from "./identity.ts";
+import { commandUser, missingRight, type Identity } from "./identity.ts";
 import { isFromOwnPage } from "./own-page.ts";
 import { identifyByProxy } from "./proxy.ts";
 
@@ -66,7 +66,8 @@ export function refusalOf(request: FastifyRequest, requirement: Requirement, set
   }
   if (!found.rights.has(right)) return forbidden(missingRight(found, right));
   const isHostEnough = found.via === "session";
-  if (isWrite && found.via !== "token" && !isFromOwnPage(request.raw, settings.externalUrl, { isHostEnough }))
+  const isByToken = found.via === "token" || found.via === "cli";
+  if (isWrite && !isByToken && !isFromOwnPage(request.raw, settings.externalUrl, { isHostEnough }))
     return forbidden("a page of another site sent this, or a program that should show a token");
   return null;
 }
@@ -89,12 +90,12 @@ function forbidden(message: string): Refusal {
 }
 
 /** The identity of a request; null: it claims none; "wrong": its claim is not true. */
-function identify(
-  { headers, raw, session }: FastifyRequest,
-  settings: AccessSettings,
-  mayBeBasic: boolean,
-): Identity | null | "wrong" {
-  const { tokens, trustedProxy } = settings;
+function identify(request: FastifyRequest, settings: AccessSettings, mayBeBasic: boolean): Identity | null | "wrong" {
+  const { headers, raw, session } = request;
+  const { tokens, trustedProxy, localToken } = settings;
+  const given = credentialsOf(headers.authorization ?? "", mayBeBasic);
+  if (given !== null && localToken.equals(given))
+    return { name: commandUser(request) ?? "unknown", personName: null, via: "cli", rights: allRights, slugs: null };
   // Without a configured token a header is for another program, such as a proxy before flatline.
   if (!hasIdentities(settings)) return null;
   if (session !== null) {
@@ -102,7 +103,6 @@ function identify(
     return { ...identityOf(token), via: "session", personName: stored.personName };
   }
   if (headers.authorization === undefined) return trustedProxy === null ? null : identifyByProxy(raw, trustedProxy);
-  const given = credentialsOf(headers.authorization, mayBeBasic);
   const token = given === null ? undefined : tokens.find(({ secret }) => secret.equals(given));
   return token === undefined ? "wrong" : identityOf(token);
 }

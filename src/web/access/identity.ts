@@ -10,7 +10,7 @@ export interface Identity {
   readonly name: string;
   /** The name that a person gave at the sign-in with this token; null: not said. */
   readonly personName: string | null;
-  readonly via: Extract<ActVia, "token" | "proxy" | "session">;
+  readonly via: Extract<ActVia, "token" | "proxy" | "session" | "cli">;
   readonly rights: ReadonlySet<Right>;
   /** Patterns of the organizations whose events it may send; null: every organization. */
   readonly slugs: readonly string[] | null;
@@ -50,10 +50,14 @@ export function authorOf(request: FastifyRequest, note: string | null | undefine
   const { identity } = request;
   if (identity === null) throw new FlatlineError("internal", "an act on a route that asks for no right");
   const { name, via, personName } = identity;
-  return { name, via, user: commandUser(request), note: personName ?? blankAsNull(note ?? null) };
+  const said = personName ?? blankAsNull(note ?? null);
+  // A command on this machine acts as its user, whom no token stands for.
+  const isUser = via === "cli";
+  return { name, via, user: isUser ? null : commandUser(request), note: isUser && said === name ? null : said };
 }
 
-function commandUser({ headers }: FastifyRequest): string | null {
+/** Returns who runs the command that asks, by its own word. */
+export function commandUser({ headers }: Pick<FastifyRequest, "headers">): string | null {
   const encoded = headers[userHeader];
   if (typeof encoded !== "string" || encoded.length > 12 * longestUser) return null;
   try {

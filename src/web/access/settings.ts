@@ -4,6 +4,8 @@ import type { Right } from "../../contract/rights.ts";
 /** Who may read and write; asked at each request, so that a reload changes it. */
 export interface AccessSettings {
   readonly tokens: readonly TokenAccess[];
+  /** What a command on this machine shows; it may everything. */
+  readonly localToken: Secret;
   /** With neither a token nor this all writes and protected reads are refused. */
   readonly trustedProxy: ProxyAccess | null;
   /** By which people reach flatline. */

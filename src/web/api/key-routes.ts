@@ -49,7 +49,10 @@ export function addKeyRoutes(
         handle: async (request, reply) => {
           const wanted = readInput(newKeySchema, request.body, "not a key");
           const { key, stored } = await acts().create(wanted, authorOf(request));
-          const made: MadeKey = { ...viewKey(stored), key };
+          const known = new Set(running.config().organizations.map(({ slug }) => slug));
+          for (const slug of await running.store.platform.organizations.slugs()) known.add(slug);
+          const unknown = wanted.organizations.filter((slug) => !known.has(slug));
+          const made: MadeKey = { ...viewKey(stored), key, ...(unknown.length === 0 ? {} : { unknown }) };
           return reply.code(201).send(made);
         },
       },
@@ -60,7 +63,8 @@ export function addKeyRoutes(
       access: "admin",
       handle: async (request, reply) => {
         const { id } = request.params as { readonly id: string };
-        if (!(await acts().revoke(id, authorOf(request)))) throw new FlatlineError("not_found", "no such valid key");
+        if (!(await acts().revoke(id, authorOf(request))))
+          throw new FlatlineError("not_found", `there is no valid key ${id}`);
         return reply.code(204).send();
       },
     },

@@ -3,7 +3,7 @@ import path from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { secondMs } from "../../../src/base/time.ts";
+import { freePort } from "../../support/free-port.ts";
 import { runCli, type CliOutcome } from "../../support/program/cli-run.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import {
@@ -47,7 +47,7 @@ async function statusWith(url: string, key: string): Promise<number> {
 
 describe("beside a running daemon", () => {
   it("a key is made, listed and revoked, and the daemon sees it within 2 s", async () => {
-    await folder.configure(embedded("127.0.0.1:0"));
+    await folder.configure(embedded(`127.0.0.1:${await freePort()}`));
     const app = await folder.start();
     const url = app.address()?.url ?? "";
 
@@ -60,7 +60,7 @@ describe("beside a running daemon", () => {
     const again = await cli(["keys", "revoke", row?.id ?? ""]);
 
     expect(reachable).toBe(200);
-    await eventually(async () => (await statusWith(url, key)) === 401, 2 * secondMs);
+    await eventually(async () => (await statusWith(url, key)) === 401, 2_000);
     expect(row).toEqual({
       id: expect.any(String),
       name: "soc",
@@ -74,7 +74,7 @@ describe("beside a running daemon", () => {
   });
 
   it("a fixture is imported and served, and what it asks for is counted", async () => {
-    await folder.configure(embedded("127.0.0.1:0"));
+    await folder.configure(embedded(`127.0.0.1:${await freePort()}`));
     const app = await folder.start();
     const url = app.address()?.url ?? "";
     const before = await statusWith(url, platformKeys.acme);
@@ -93,7 +93,7 @@ describe("beside a running daemon", () => {
   });
 
   it("there is no API with a remote source, and no keys of it", async () => {
-    const remote = embedded("127.0.0.1:0")
+    const remote = embedded(`127.0.0.1:${await freePort()}`)
       .replace("type: embedded", "type: remote, baseUrl: http://127.0.0.1:1/api/v2, apiKey: k")
       .replace("server: {", "server: { token: root,");
     await folder.configure(remote);

@@ -73,7 +73,9 @@ storage: { path: flatline.db }
         /flatline_check_errors_total\{check="dead-asset-spike",reason="no_events"\} [1-9]/,
       );
 
-      const { stdout } = await runCli(["keys", "create", "--organization", "acme", "--json"], { cwd: folder.path });
+      const { stdout } = await runCli(["keys", "create", "--organization", "acme", "--json", "--url", url], {
+        cwd: folder.path,
+      });
       const { key } = JSON.parse(stdout) as { key: string };
       const answered = await eventually(async () => {
         const response = await fetch(`${url}/api/v2/healthchecks/assets/dead-asset-spike`, {

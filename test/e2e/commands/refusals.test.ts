@@ -131,7 +131,7 @@ const refusals: readonly Refusal[] = [
     exitCode: 1,
     says: ["flatline: no answer from http://127.0.0.1:1/-/healthy: connection refused. Is the daemon running?", "-c"],
   },
-  { command: "incidents list", exitCode: 69, says: ["no flatline answers at http://127.0.0.1:1"] },
+  { command: "gate acme", exitCode: 69, says: ["no flatline answers at http://127.0.0.1:1"] },
   { command: "check -c broken-store.yaml", exitCode: 74, says: ["broken.db", "not an SQLite database"] },
   { command: "run -c broken-store.yaml", exitCode: 74, says: ["broken.db", "not an SQLite database"] },
 ];

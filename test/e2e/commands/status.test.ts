@@ -28,13 +28,11 @@ storage: { path: flatline.db }
 });
 afterAll(() => folder.close());
 
-it("says that no daemon answers before one is started", async () => {
-  const { exitCode, stderr } = await flatline();
+it("says that none runs before one is started", async () => {
+  const { exitCode, stdout } = await flatline();
 
-  expect(exitCode).toBe(69);
-  expect(stderr).toMatch(
-    new RegExp(`^flatline: no flatline answers at http://127\\.0\\.0\\.1:${port}: .*Is it running\\?`),
-  );
+  expect(stdout).toMatch(/^daemon +◌ none runs on this store/m);
+  expect(exitCode).toBe(3);
 });
 
 describe("of a running daemon", () => {

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import type { App } from "../../../src/daemon/create-app.ts";
 import { createLogger } from "../../../src/base/logger.ts";
+import { freePort } from "../../support/free-port.ts";
 import { createSystemClock } from "../../../src/base/time.ts";
 import { sampleHealthcheck } from "../../support/far-side/api-samples.ts";
 import { runCli } from "../../support/program/cli-run.ts";
@@ -46,7 +47,7 @@ defaults: { schedule: "* * * * * *" }
 organizations: [${slugs.join(", ")}]
 alerting: { groupWait: 0s, fleet: false }
 receivers: [{ name: ops, type: webhook, url: "${sink.url}" }]
-server: { listen: "127.0.0.1:0" }
+server: { listen: "127.0.0.1:${await freePort()}", token: token-of-the-tests }
 storage: { url: "\${STORE_URL}", poolSize: 4 }
 `,
   );

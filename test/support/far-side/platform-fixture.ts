@@ -1,6 +1,7 @@
 import type { ProposalDecision } from "../../../src/contract/report-values.ts";
 import type { PlatformApi } from "../../../src/contract/platform-api.ts";
-import { importFixtures, type FixtureCounts } from "../../../src/service/fixture/fixture.ts";
+import type { FixtureCounts } from "../../../src/contract/v1/fixtures.ts";
+import { importFixtures } from "../../../src/service/fixture/fixture.ts";
 import { createLocalPlatformApi } from "../../../src/service/local-platform-api.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { VirtualClock } from "../virtual-clock.ts";

@@ -1,0 +1,127 @@
+import type { z } from "zod";
+import { FlatlineError, type ErrorCode } from "../base/errors.ts";
+import type { HttpResponse } from "../base/http.ts";
+import { Secret } from "../base/secret.ts";
+import { parseJson, quoteIssues, quoteUpstream } from "../client/upstream-text.ts";
+import { userHeader } from "../contract/actor.ts";
+import { readErrorBody } from "../contract/error-body.ts";
+
+/**
+ * The HTTP API. Rejects with unavailable without an answer, unauthorized or forbidden when the token is wrong or missing,
+ * not_found and conflict as the API says, usage for what it finds wrong with a request.
+ */
+export interface ApiClient {
+  /** Of the daemon; null: this process answers. */
+  readonly url: string | null;
+  /** Reads a route as JSON of this schema. */
+  read<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.infer<Schema>>;
+  /** Reads a route as text of any length. */
+  readText(path: string): Promise<string>;
+  /** Sends an act with its body, of which undefined fields are left out, and reads the answer as JSON of this schema. */
+  send<Schema extends z.ZodType>(
+    method: Exchange["method"],
+    path: string,
+    body: object | undefined,
+    schema: Schema,
+    options?: { readonly isSlow?: boolean },
+  ): Promise<z.infer<Schema>>;
+}
+
+/** One request. */
+export interface Exchange {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Others are asked first, or the answer is long. */
+  readonly isSlow: boolean;
+  readonly maxBodyBytes: number;
+}
+
+/** Who answers. */
+export interface ApiAccess {
+  /** null: this process. */
+  readonly url: string | null;
+  /** null: none is known. */
+  readonly token: Secret | null;
+  /** What says the token, for messages; without one, what to do to have one. */
+  readonly tokenFrom: string;
+  readonly exchange: (request: Exchange) => Promise<HttpResponse>;
+}
+
+// A million assets, each of some hundred bytes, that are read from the events first.
+const maxTextBytes = 512 * 1_024 * 1_024;
+// Ten thousand organizations in alert are some 10 MB.
+const maxBodyBytes = 64 * 1_024 * 1_024;
+
+/** Creates the client of a command that `user` runs. */
+export function createApiClient(access: ApiAccess, user: string): ApiClient {
+  const { token } = access;
+  const headers = {
+    [userHeader]: encodeURIComponent(user.toWellFormed()),
+    ...(token === null ? {} : { authorization: `Bearer ${token.reveal()}` }),
+  };
+  const send: ApiClient["send"] = async (method, path, body, schema, { isSlow = false } = {}) => {
+    const sent =
+      body === undefined
+        ? {}
+        : { headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body) };
+    const response = await access.exchange({ method, path, headers, isSlow, maxBodyBytes, ...sent });
+    const parsed = schema.safeParse(readAnswer(response, access));
+    if (parsed.success) return parsed.data;
+    throw unexpected(access.url, "an answer that this version does not know");
+  };
+  return {
+    url: access.url,
+    send,
+    read: (path, schema) => send("GET", path, undefined, schema),
+    readText: async (path) => {
+      const request = { method: "GET", path, headers, isSlow: true, maxBodyBytes: maxTextBytes } as const;
+      const response = await access.exchange(request);
+      if (response.status === 200 && !response.isTruncated) return response.body;
+      readAnswer(response, access);
+      throw unexpected(access.url, "an answer that has no end");
+    },
+  };
+}
+
+const refusals: Readonly<Record<number, ErrorCode>> = {
+  400: "usage",
+  401: "unauthorized",
+  403: "forbidden",
+  404: "not_found",
+  409: "conflict",
+  413: "usage",
+  421: "usage",
+  429: "too_many",
+  503: "unavailable",
+};
+
+/** The body of a 2xx as JSON, undefined when it has none. @throws FlatlineError for every other status */
+function readAnswer({ status, body, isTruncated }: HttpResponse, { url, token, tokenFrom }: ApiAccess): unknown {
+  const secret = token ?? new Secret("");
+  const json = isTruncated || body === "" ? undefined : parseJson(body, secret);
+  if (status >= 200 && status < 300) {
+    if (status === 204 || json !== undefined) return json;
+    throw unexpected(url, "an answer that is no JSON");
+  }
+  const said = readErrorBody(json);
+  const code = refusals[status];
+  if (said === null || code === undefined) throw unexpected(url, `HTTP ${status}`);
+  const hints: Readonly<Record<number, string>> = {
+    401:
+      token === null
+        ? `: the daemon asks for one; ${tokenFrom}`
+        : `: ${tokenFrom} is not the one that the daemon runs with; has it been reloaded?`,
+    403: token === null ? `: ${tokenFrom}` : "",
+  };
+  const message = `${quoteUpstream(said.message, secret)}${hints[status] ?? ""}`;
+  throw new FlatlineError(code, message, { issues: quoteIssues(said.issues, secret) });
+}
+
+function unexpected(url: string | null, what: string): FlatlineError {
+  return new FlatlineError(
+    "api_invalid_response",
+    `${url ?? "this process"} does not answer as flatline does: ${what}`,
+  );
+}

@@ -1,0 +1,23 @@
+import { rm, writeFile } from "node:fs/promises";
+
+import type { Logger } from "../base/logger.ts";
+import type { Secret } from "../base/secret.ts";
+
+/** Returns where a running daemon leaves the token for commands on this machine: who can read the store's folder needs no other. */
+export function localTokenPath(storePath: string): string {
+  return `${storePath}.token`;
+}
+
+/** Writes it there; returns what removes it. */
+export async function offerLocalToken(storePath: string, token: Secret, logger: Logger): Promise<() => Promise<void>> {
+  const path = localTokenPath(storePath);
+  const remove = (): Promise<void> => rm(path, { force: true });
+  try {
+    // A file that is there would keep its mode, and one that is a link would be written elsewhere.
+    await remove();
+    await writeFile(path, token.reveal(), { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    logger.warn({ err: error, file: path }, "commands on this machine need a token of the configuration");
+  }
+  return remove;
+}
