@@ -33,6 +33,8 @@ export function alertingSettings(config: Config): AlertingSettings {
   return {
     ...config.alerting,
     incidentWithinMs: config.alerting.incident.withinMs,
+    organizations: config.organizations.length,
+    source: config.source.isLocal ? config.source.type : new URL(config.source.baseUrl).host,
     hasAssets: config.source.holdsEvents,
     receivers: config.receivers,
     silences: config.silences,

@@ -74,10 +74,7 @@ export function createWebParts(options: WebPartsOptions): WebParts {
     storeProblem: () => fleet.storeProblem(),
     config: () => current().config,
     checkNames: () => current().checkNames,
-    source: () => {
-      const { source } = current().config;
-      return source.isLocal ? source.type : new URL(source.baseUrl).host;
-    },
+    source: () => current().settings.source,
     holdsEvents: () => current().config.source.holdsEvents,
     receivers: () => current().receivers,
     runNow: async (check, slug) => {

@@ -189,6 +189,8 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       incidentWithinMs: 30 * 60_000,
       fleet: null,
       externalUrl: null,
+      organizations: 300,
+      source: "security.example.com",
       silences: [],
       gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),
       isGateConfigured: true,

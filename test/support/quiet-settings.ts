@@ -7,6 +7,8 @@ export const quietSettings: AlertingSettings = {
   incidentWithinMs: 30 * 60_000,
   fleet: null,
   externalUrl: null,
+  organizations: 0,
+  source: "embedded",
   receivers: [],
   silences: [],
   targetOf: () => null,

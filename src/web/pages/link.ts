@@ -88,7 +88,7 @@ function askContent(view: LinkView, nowMs: number): Content {
 }
 
 const acknowledgeLines = [
-  "You take it, and it goes quiet: no more reminders, and nobody else is called. It opens no gate.",
+  "You acknowledge it: no more reminders, and nobody else is called. What is on hold stays on hold.",
   "You are told when it gets worse, and when it ends.",
 ];
 

@@ -12,10 +12,6 @@ import type { Running } from "./running.ts";
 /** An incident with what its headline and its answers are made of, as one reader may see it. */
 export interface IncidentFacts extends ReadIncident {
   readonly nowMs: number;
-  /** `embedded`, or the host that is asked. */
-  readonly source: string;
-  /** Organizations whose spike check is configured. */
-  readonly fleet: number;
   /** Since when gates are shut by alerts of this incident, by organization. */
   readonly heldSince: ReadonlyMap<string, number>;
   /** When each receiver first accepted something of it, the first one first. */
@@ -72,14 +68,13 @@ export function createIncidentPages(
   incidents: Pick<IncidentReading, "find">,
   assets: Pick<AlertAssetsPort, "costOf">,
 ): IncidentPages {
-  const { store, clock, settings, config, source } = running;
+  const { store, clock, settings } = running;
 
   async function factsOf(
     found: readonly ReadIncident[],
     failures: readonly GateFailure[],
   ): Promise<readonly IncidentFacts[]> {
     if (found.length === 0) return [];
-    const fleet = config().organizations.length;
     const nowMs = clock.nowMs();
     const facts: IncidentFacts[] = [];
     for (const one of found) {
@@ -88,8 +83,6 @@ export function createIncidentPages(
       facts.push({
         ...one,
         nowMs,
-        source: source(),
-        fleet,
         heldSince: heldGates(own, (slug) => settings().gateOf(slug)),
         notified: await store.deliveries.firstByReceiver([...ids]),
         canLook: running.canLook(),

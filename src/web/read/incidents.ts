@@ -1,4 +1,6 @@
 import { actOnIncident, type IncidentActRequest, type IncidentActResult } from "../../alerting/acts/incident-acts.ts";
+import { isGateUsed } from "../../alerting/gate-use.ts";
+import { headlineFacts, type HeadlineFacts } from "../../alerting/headline-facts.ts";
 import { memberViewer } from "../../alerting/incident-members.ts";
 import { summarizeIncident, type IncidentMember, type IncidentSummary } from "../../alerting/incident-summary.ts";
 import type { Actor } from "../../contract/actor.ts";
@@ -13,6 +15,7 @@ import type { Running } from "./running.ts";
 export interface ReadIncident {
   readonly incident: Incident;
   readonly summary: IncidentSummary;
+  readonly headline: HeadlineFacts;
   /** In the order in which they began. */
   readonly members: readonly IncidentMember[];
 }
@@ -65,8 +68,10 @@ export function createIncidentReading(running: Running): IncidentReading {
   ): Promise<ReadIncident[]> {
     const numbers = incidents.map(({ number }) => number);
     const kept = await store.incidents.members(numbers, live ?? (await store.alerts.allLive()));
+    const nowMs = clock.nowMs();
     const { externalUrl } = settings();
-    const view = await memberViewer(store, settings(), clock.nowMs());
+    const view = await memberViewer(store, settings(), nowMs);
+    const isUsed = await isGateUsed(store, settings(), nowMs);
     const found: ReadIncident[] = [];
     for (const one of incidents) {
       const members = (kept.get(one.number) ?? [])
@@ -74,7 +79,10 @@ export function createIncidentReading(running: Running): IncidentReading {
         .map(view);
       if (members.length === 0) continue;
       const incident = slug === undefined ? one : await opinionOf(one, slug);
-      found.push({ incident, members, summary: summarizeIncident(incident, members, { externalUrl }) });
+      const summary = summarizeIncident(incident, members, { externalUrl });
+      const read = { incident, members, summary };
+      const headline = headlineFacts(read, { settings: settings(), nowMs, isGateUsed: isUsed });
+      found.push({ ...read, headline });
     }
     return found;
   }

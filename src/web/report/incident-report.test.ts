@@ -2,7 +2,9 @@ import fc from "fast-check";
 import { marked, type Token } from "marked";
 import { describe, expect, it } from "vitest";
 
+import { quietSettings } from "../../../test/support/quiet-settings.ts";
 import { openIncident } from "../../../test/support/firing-alert.ts";
+import { headlineFacts } from "../../alerting/headline-facts.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import { renderIncidentReport, type ReportFacts } from "./incident-report.ts";
 
@@ -56,6 +58,12 @@ const hostile = fc.oneof(
 
 /** An incident in which all text of others is `text`. */
 function factsOf(text: string): ReportFacts {
+  const read = readOf(text);
+  const settings = { ...quietSettings, organizations: 2 };
+  return { ...read, headline: headlineFacts(read, { settings, nowMs: atMs, isGateUsed: true }) };
+}
+
+function readOf(text: string): Omit<ReportFacts, "headline"> {
   const said = { comment: text, by: text, note: text, atMs };
   const secondOpinion = {
     asked: 20,
@@ -183,10 +191,13 @@ describe("the report of an incident", () => {
     });
 
     expect(text).toMatchInlineSnapshot(`
-      "# Incident 41: fail, deaths
+      "# Incident 41: \`acme\`: 5,119 deaths in 24 h.
+
+      The checker was wrong, says \`acme\`: «\`acme\`». Takedowns of 1 organization are on hold until its alerts end.
 
       - Page: https://flatline.example/i/41
       - Began: 2026-01-15T12:00:00Z
+      - Severity: fail
       - Detected: 2026-01-15T12:00:00Z
       - Ended: not yet
       - Firing: 1 of 1
@@ -246,9 +257,10 @@ describe("the report of an incident", () => {
       assets: null,
       cost: null,
       comments: [],
+      headline: { ...facts.headline, endedAtMs: atMs, judgement: null, held: 0 },
     });
 
-    expect(text).toContain("# Incident 41: ended, fail, deaths");
+    expect(text).toContain("# Incident 41: `acme` spiked for");
     expect(text).toContain("## Evidence of `acme`\n\n- server_error: `HTTP 503`\n");
     expect(text).toContain("- Acknowledged: by nobody\n");
     expect(text).not.toMatch(/^## (?:Dead|Comments)/m);

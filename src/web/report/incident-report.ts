@@ -3,6 +3,7 @@ import { withoutFraction } from "../../base/instant.ts";
 import { formatCount, formatPercent } from "../../base/numbers.ts";
 import { escapeControls } from "../../base/unseen-text.ts";
 import { describeAuthor } from "../../contract/actor.ts";
+import type { HeadlineFacts } from "../../alerting/headline-facts.ts";
 import { deathWords } from "../../contract/death-counts.ts";
 import { brokenResult } from "../../contract/healthcheck.ts";
 import { judgementVerdicts } from "../../contract/judgement.ts";
@@ -12,6 +13,7 @@ import type { CostAnswer } from "../../contract/v1/cost.ts";
 import type { IncidentMember } from "../../alerting/incident-summary.ts";
 import type { AssetPage } from "../ports/dead-assets.ts";
 import type { ReadIncidentDetail } from "../read/incidents.ts";
+import { headline } from "../../words/headline.ts";
 
 /** What a run found of one organization. */
 export interface ReportedEvidence {
@@ -40,9 +42,10 @@ const mostMembers = 50;
 
 /** Renders an incident as Markdown. All text of others in it is inert. */
 export function renderIncidentReport(facts: ReportFacts): string {
-  const { number, family, severity, endedAtMs } = facts.summary;
+  const [title, ...sentences] = headline(inertHeadline(facts.headline), { nowMs: facts.nowMs, withPeople: true });
   const parts = [
-    `# Incident ${number}: ${endedAtMs === null ? severity : `ended, ${severity}`}, ${family}`,
+    `# Incident ${facts.summary.number}: ${title}`,
+    sentences.join(" "),
     list(whole(facts)),
     section("Organizations", members(facts)),
     ...facts.evidence.map((one) => section(`Evidence of ${inertText(one.slug)}`, evidence(one))),
@@ -54,13 +57,29 @@ export function renderIncidentReport(facts: ReportFacts): string {
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
 
+/** The headline with every text of others as a code span. */
+function inertHeadline(facts: HeadlineFacts): HeadlineFacts {
+  const { alone, carrier, judgement } = facts;
+  return {
+    ...facts,
+    alone: alone && { ...alone, slug: inertText(alone.slug) },
+    carrier: carrier && { ...carrier, key: inertText(carrier.key), value: inertText(carrier.value) },
+    judgement: judgement && {
+      ...judgement,
+      by: inertText(judgement.by),
+      comment: judgement.comment && inertText(judgement.comment),
+    },
+  };
+}
+
 type Line = readonly [name: string, text: string | null];
 
 function whole({ summary, members, cost }: ReportFacts): string[] {
-  const { deaths, onsetAtMs, excessStoppedAtMs, endedAtMs, acknowledgedBy, held } = summary;
+  const { severity, deaths, onsetAtMs, excessStoppedAtMs, endedAtMs, acknowledgedBy, held } = summary;
   const lines: Line[] = [
     ["Page", summary.url],
     ["Began", onsetAtMs === null ? null : instant(onsetAtMs)],
+    ["Severity", severity],
     ["Detected", instant(summary.startedAtMs)],
     ["Excess stopped", excessStoppedAtMs === null ? null : instant(excessStoppedAtMs)],
     ["Ended", endedAtMs === null ? "not yet" : instant(endedAtMs)],

@@ -93,9 +93,9 @@ describe("checks beside the spike check, on the page of an organization", () => 
   it("are said in the headline, with their incident, and each with what it saw", async () => {
     const text = textOf(await pageOf("/o/acme"));
 
-    expect(text).toMatch(/acme : a sentinel is dead\.|acme: a sentinel is dead\./);
+    expect(text).toMatch(/acme ?: an asset that is known to live was called dead\./);
     expect(text).toMatch(/It began at \d\d:\d\d : incident \d/);
-    expect(text).toMatch(/May the deaths be acted on\? No: its gate is shut/);
+    expect(text).toMatch(/May the deaths be acted on\? No: takedowns of .* are on hold/);
     expect(text).not.toMatch(/\d{4}-\d\d-\d\dT/);
     expect(text).toMatch(/fail .* 1 of 2 called dead/);
     // No address of an asset is one that opens.

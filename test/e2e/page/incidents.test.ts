@@ -99,10 +99,10 @@ describe("the list of incidents", () => {
   it("says what waits, its cause, and the next act", async () => {
     const page = await open("/incidents");
 
-    expect(await textAt(page, "h1")).toBe("1 incident is open, and nobody is on it.");
-    expect(await textAt(page, "tr.todo th a")).toMatch(/^5 of 6 organizations began to spike within \d minutes?$/);
+    expect(await textAt(page, "h1")).toBe("1 incident is open. Nobody has acknowledged it.");
+    expect(await textAt(page, "tr.todo th a")).toMatch(/^5 of 6 organizations spike since \d\d:\d\d\.$/);
     expect(await textAt(page, "tr.todo th .under")).toMatch(
-      /^Likely the liveness checker: 7\d % has reason=captcha_page\.$/,
+      /^The liveness checker is suspected: 7\d % of these deaths share reason=captcha_page, usually/,
     );
     expect(await textAt(page, "tr.todo .act")).toBe("Acknowledge 5…");
   });
@@ -122,12 +122,12 @@ describe("the page of an incident", () => {
   it("answers what flatline knows and what people decide", async () => {
     const page = await open("/incidents/1");
 
-    expect(await textAt(page, "h1")).toMatch(/^5 of 6 organizations .* Suspect the liveness checker\.$/);
+    expect(await textAt(page, "h1")).toMatch(/^5 of 6 organizations .* The liveness checker is suspected: /);
     expect(await answerTo(page, "Likely cause")).toBe("The liveness checker");
     expect(await answerTo(page, "Is it over?")).toBe("No, it is still going on");
-    expect(await answerTo(page, "Who is on it?")).toBe("Nobody");
+    expect(await answerTo(page, "Who has acknowledged it?")).toBe("Nobody");
     expect(await answerTo(page, "What was it?")).toBe("Nobody has judged it");
-    expect(await answerTo(page, "May the deaths be acted on?")).toBe("No: 5 gates are shut");
+    expect(await answerTo(page, "May the deaths be acted on?")).toBe("No: takedowns of 5 organizations are on hold");
     // The outbox sends after the run has said "fail": the page shows it when it has.
     await page.locator('.instants li:not(.open) .name:text-is("Notified")').waitFor();
     expect(await page.locator(".instants li:not(.open) .name").allInnerTexts()).toEqual([
@@ -155,7 +155,7 @@ describe("the page of an incident", () => {
 
     await page.click("text=Report");
 
-    expect(await textAt(page, "body")).toMatch(/^# Incident 1: fail, deaths/);
+    expect(await textAt(page, "body")).toMatch(/^# Incident 1: 5 of 6 organizations spike since/);
   });
 
   it("keeps what is typed and ticked when it is read again", async () => {
@@ -362,7 +362,10 @@ describe("acts on an incident", () => {
 
     expect(new URL(page.url()).pathname).toBe("/incidents/1");
     expect(await textAt(page, "#did")).toBe("3 judged.");
-    expect(await textAt(page, "h1")).toContain("The checker was wrong, says dana: «Captcha page in eu-1»");
+    expect(await answerTo(page, "What was it?")).toBe("Not judged as a whole");
+    expect(await textAt(page, ".acts section:nth-child(2) .why")).toBe(
+      "3 of 5 are judged checker, 1 of 5 is judged real.",
+    );
   });
 
   it("ask to type how many gates they open, and say what is missing", async () => {
@@ -402,10 +405,10 @@ describe("acts on an incident", () => {
     expect(again.headers.get("location")).toBe("/incidents/1?did=5%20were%20acknowledged%20already.");
     const page = await open("/incidents/1?did=5%20were%20acknowledged%20already.");
     expect(await textAt(page, "#did")).toBe("5 were acknowledged already.");
-    expect(await answerTo(page, "May the deaths be acted on?")).toBe("Yes: its gates are open");
+    expect(await answerTo(page, "May the deaths be acted on?")).toBe("Yes: takedowns are allowed again");
     await form("/incidents/1/judge", { verdict: "real", odd: "yes", judged: "yes" });
 
     expect(await ask("judge")).toMatch(/What were these 5 alerts\?[^]*<b>5<\/b> judged before: they are judged again/);
-    expect(await ask("release")).toContain("None of its gates is shut.");
+    expect(await ask("release")).toContain("Nothing of it is on hold.");
   });
 });

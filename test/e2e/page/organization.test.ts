@@ -127,7 +127,7 @@ describe("the page of an organization", () => {
       "Last hour",
       "Last run",
       "Next run",
-      "Gate",
+      "Takedowns",
     ]);
     expect(await page.locator("svg.chart").count()).toBe(1);
     expect(await page.locator(".asked").count()).toBe(0);
@@ -142,11 +142,11 @@ describe("the page of an organization", () => {
     );
     expect(await page.locator("h1 a").getAttribute("href")).toBe("/incidents/1");
     expect(await page.locator(".asked h2").allInnerTexts()).toEqual([
-      "Who is on it?",
+      "Who has acknowledged it?",
       "What was it?",
       "May the deaths be acted on?",
     ]);
-    expect(await textAt(page, ".asked section:last-child .answer")).toBe("No: its gate is shut");
+    expect(await textAt(page, ".asked section:last-child .answer")).toBe("No: takedowns of globex are on hold");
     expect(await page.locator("a:text-is('for all 4')").getAttribute("href")).toBe("/incidents/1");
   });
 

@@ -110,7 +110,7 @@ alerting: { groupWait: 100ms }`,
   },
   states: [
     ["unreachable", "/", /has answered 503 since/],
-    ["an incident of what is unreachable", "/incidents/1", /None of the 4 organizations is watched/],
+    ["an incident of what is unreachable", "/incidents/1", /none of the 4 organizations is checked/],
     ["one that is unreachable", "/o/acme", /acme could not be checked since/],
   ],
 };
@@ -212,15 +212,15 @@ receivers: [{ name: ops, type: log }, { name: lead, type: log }, { name: gone, t
     return { url, close: () => gone.close(), many };
   },
   states: [
-    ["an incident of 60", "/", /organizations began to spike/],
-    ["an incident of 60, all of its rows", "/incidents/MANY?show=all", /organizations began to spike/],
+    ["an incident of 60", "/", /organizations spike since/],
+    ["an incident of 60, all of its rows", "/incidents/MANY?show=all", /organizations spike since/],
     ["an incident that has ended, its gate held", "/incidents/1", /Is it over\? Yes, since/],
     ["judging 60", "/incidents/MANY/judge", /What were these/],
     ["releasing 60", "/incidents/MANY/release", /to release so many/],
     ["one that spikes, with a very long name", `/o/${long}`, /It began with/],
     ["one of which an hour is known", "/o/young", /what is usual cannot be said/],
     ["one that is unknown", "/o/unknown", /It has never had a result/],
-    ["one whose gate is held", "/o/over", /Its gate is shut since/],
+    ["one whose gate is held", "/o/over", /Its takedowns are on hold since/],
     ["silences", "/silences", /hold back/],
     ["silencing 60 by a pattern", "/silences/new?slug=broken-*", /and 55 more/],
     ["a receiver with dead letters, one never tried", "/receivers", /dead letter/],

@@ -6,7 +6,6 @@ import { html, nothing, type Html } from "../../parts/html.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
 import { asksAgainAt, renderDialog, renderThen } from "../dialog.ts";
 import { excessOf, memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
-import { judgementOf } from "./sentences.ts";
 
 /** The acts on an incident that have a dialog. */
 export const dialogActs = ["acknowledge", "unacknowledge", "judge", "release", "silence", "comment"] as const;
@@ -73,7 +72,7 @@ const words: Readonly<Record<DialogAct, Words>> = {
   release: {
     title: (count) =>
       count === 1 ? "Release its deaths?" : `Release the deaths of ${formatCount(count)} organizations?`,
-    none: "None of its gates is shut.",
+    none: "Nothing of it is on hold.",
     verb: (count) => many("Release", count),
     foot: "What pipelines then do, flatline cannot undo.",
     comment: { label: "Why may they be acted on? (kept with your name)", isNeeded: true },
@@ -231,7 +230,7 @@ function renderChoices(dialog: DialogFacts): Html {
   if (act === "release") return renderRelease(dialog, foreseen.act);
   if (act === "silence")
     return html`${renderDurations(filled.duration)}
-    ${renderThen([["Messages", "stop; checks run on, and gates stay as they are"]])}`;
+    ${renderThen([["Messages", "stop; checks run on, and what is on hold stays on hold"]])}`;
   if (act === "acknowledge") return renderThen(acknowledgeLines(facts, meant, foreseen.act));
   return nothing;
 }
@@ -253,7 +252,7 @@ function judgeLines(
   { meant }: DialogFacts,
   foreseen: IncidentActResult | undefined,
 ): Line[] {
-  const gateName = meant.length === 1 ? "Gate" : "Gates";
+  const gateName = "Takedowns";
   const isChecker = verdict === "checker";
   const opened = foreseen?.gatesOpened.length ?? 0;
   const held = foreseen?.gatesHeld.length ?? 0;
@@ -262,17 +261,20 @@ function judgeLines(
   const ends = isChecker ? `${held === 1 ? "its alert ends" : "their alerts end"}, or ` : "";
   const until = `${ends}somebody releases ${held === 1 ? "it" : "them"}`;
   return [
-    ...lineIf(opened > 0, gateName, meant.length === 1 ? "opens at once" : `${formatCount(opened)} open at once`),
+    ...lineIf(
+      opened > 0,
+      gateName,
+      meant.length === 1 ? "allowed at once" : `of ${countOf(opened, "organization")} allowed at once`,
+    ),
     ...lineIf(held > 0, opened > 0 ? "" : gateName, `${stay(held, meant)} until ${until}`),
-    ...lineIf(opened + held === 0, gateName, "none is shut"),
+    ...lineIf(opened + held === 0, gateName, "nothing is on hold"),
     ...lineIf(isChecker, "Reopen", `${formatCount(revived)} found alive, ${formatCount(left)} to look at`),
     ["Messages", "one to each receiver that is told of acts"],
   ];
 }
 
 function stay(held: number, meant: readonly MemberFacts[]): string {
-  if (meant.length === 1) return "stays shut";
-  return `${formatCount(held)} ${held === 1 ? "stays" : "stay"} shut`;
+  return meant.length === 1 ? "stay on hold" : `of ${countOf(held, "organization")} stay on hold`;
 }
 
 function acknowledgeLines(
@@ -299,8 +301,8 @@ function renderRelease({ meant }: DialogFacts, foreseen: IncidentActResult | und
       >${held.length > 1 ? `, of ${namesOf(held)}` : ""}.
     </p>
     ${renderThen([
-      ["Gates", `${formatCount(opened)} open at once`],
-      ...lineIf(kept > 0, "", `${formatCount(kept)} stay shut: another alert holds them`),
+      ["Takedowns", `of ${countOf(opened, "organization")} allowed at once`],
+      ...lineIf(kept > 0, "", `of ${countOf(kept, "organization")} stay on hold: another alert holds them`),
     ])}
     ${
       held.length < 2
@@ -319,7 +321,7 @@ function renderRelease({ meant }: DialogFacts, foreseen: IncidentActResult | und
 
 /** Returns the verdict that is chosen at first: only what the evidence speaks for. */
 export function proposedVerdict(facts: IncidentFacts): JudgementVerdict | null {
-  if (judgementOf(facts) !== null) return null;
+  if (Object.values(facts.headline.judged).some((count) => count > 0)) return null;
   const { likelyCause } = facts.summary;
   return likelyCause === "checker" ? "checker" : likelyCause === "assets" ? "real" : null;
 }
@@ -337,7 +339,7 @@ const reasonWords: Readonly<Record<string, string>> = {
   ended: "have ended",
   already: "were so already",
   not_judged_kind: "are of a kind that nobody judges",
-  not_held: "held no gate",
+  not_held: "held no takedowns",
 };
 
 /** "117 judged, 3 were not." */
@@ -355,7 +357,7 @@ export function renderOutcome(number: number, act: DialogAct, result: IncidentAc
   const byReason = [...Map.groupBy(result.skipped, ({ reason }) => reason)];
   const gates = result.gatesOpened.length;
   const content = html`<p>
-    ${gates === 0 ? nothing : html`${countOf(gates, "gate")} ${gates === 1 ? "is" : "are"} open. `}${byReason.map(
+    ${gates === 0 ? nothing : html`Takedowns of ${countOf(gates, "organization")} are allowed again. `}${byReason.map(
       ([reason, some]) =>
         html`${formatCount(some.length)} ${reasonWords[reason] ?? reason}:
         ${some.slice(0, shownNames).map(({ slug }, index) => html`${index === 0 ? "" : ", "}<a href="/o/${encodeURIComponent(slug)}">${slug}</a>`)}${some.length > shownNames ? ` and ${formatCount(some.length - shownNames)} more` : ""}. `,

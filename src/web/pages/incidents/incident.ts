@@ -1,4 +1,5 @@
 import { formatCount, formatPercent } from "../../../base/numbers.ts";
+import { headline } from "../../../words/headline.ts";
 import { countOf, durationText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import type { IncidentPage } from "../../read/incident-page.ts";
@@ -12,7 +13,6 @@ import { excessOf, memberFactsOf } from "./member-facts.ts";
 import { renderMembers, type MembersOptions } from "./members.ts";
 import { renderOpinion } from "./opinion.ts";
 import { decidedQuestions, knownQuestions, renderQuestions, type Question } from "./questions.ts";
-import { firstSentence, incidentSentences, isAlone } from "./sentences.ts";
 import { renderStory } from "./story.ts";
 
 /** What the page of an incident is made with. */
@@ -28,8 +28,8 @@ export interface IncidentPageOptions extends Pick<MembersOptions, "params" | "ti
 
 /** Returns the title of the document. */
 export function incidentTitle(page: IncidentPage): string {
-  const { incident } = page;
-  return `Incident ${incident.number}: ${firstSentence(page).replace(/\.$/, "")}`;
+  const { incident, nowMs } = page;
+  return `Incident ${incident.number}: ${headline(page.headline, { nowMs, withPeople: false })[0]}`;
 }
 
 /** The mark of an incident: filled while it is open, an outline afterwards. */
@@ -64,10 +64,10 @@ export function renderIncident(
       <span><a href="/incidents">Incidents</a> / ${number}</span
       >${previous === null ? nothing : html`<span><a href="/incidents/${previous}">&lsaquo; ${previous}</a></span>`}
     </p>
-    ${renderHead(incidentSentences(page, withPeople), { shape: incidentMark(page), acts })}
+    ${renderHead(headline(page.headline, { nowMs: page.nowMs, withPeople }), { shape: incidentMark(page), acts })}
     ${renderInstants(page, withPeople)}
     <div class="asked">${renderQuestions(knownQuestions(page, lookButton))}${renderQuestions(decided, true)}</div>
-    ${chart}${isAlone(page) ? nothing : renderMembers(page, { params, ticked, path })}
+    ${chart}${page.headline.alone !== null ? nothing : renderMembers(page, { params, ticked, path })}
     <div class="two">
       <div>${isSpike ? renderCarriers(page) : nothing}${renderCost(page, withPeople)}${organization}</div>
       ${renderSection("What happened", html`${incidentComment(number)}${renderStory(page, withPeople)}`)}

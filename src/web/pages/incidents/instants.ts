@@ -4,7 +4,7 @@ import { renderTime } from "../../parts/time.ts";
 import type { IncidentPage } from "../../read/incident-page.ts";
 import { mark, type MarkShape } from "../marks.ts";
 import { beganMsOf, stoppedMsOf } from "./member-facts.ts";
-import { judgementOf, nameOf } from "./sentences.ts";
+import { describeAuthor } from "../../../contract/actor.ts";
 
 type Instant = ReturnType<typeof instant>;
 
@@ -38,7 +38,7 @@ function instantsOf(page: IncidentPage, withPeople: boolean): readonly Instant[]
   const firstMs = Math.min(...began, incident.startedAtMs);
   const lastMs = Math.max(...began);
   const stoppedMs = stoppedMsOf(page);
-  const judgement = judgementOf(page);
+  const { judgement } = page.headline;
   const [acknowledgement] = members
     .flatMap(({ alert }) => alert.acknowledgement ?? [])
     .toSorted((left, right) => left.atMs - right.atMs);
@@ -58,8 +58,9 @@ function instantsOf(page: IncidentPage, withPeople: boolean): readonly Instant[]
           >`;
   const called =
     escalation === null ? "" : html`${escalation.receiver} is called at ${renderTime(escalation.atMs, nowMs)}`;
-  const taken = acknowledgement === undefined ? called : withPeople ? nameOf(acknowledgement) : "";
-  const judged = judgement === null ? "" : `${judgement.verdict}${withPeople ? `, ${nameOf(judgement)}` : ""}`;
+  const taken =
+    acknowledgement === undefined ? called : withPeople ? describeAuthor(acknowledgement.by, acknowledgement.note) : "";
+  const judged = judgement === null ? "" : `${judgement.verdict}${withPeople ? `, ${judgement.by}` : ""}`;
   const ended =
     incident.endedAtMs !== null
       ? `after ${durationText(incident.endedAtMs - firstMs)}`

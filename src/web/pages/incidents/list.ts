@@ -7,12 +7,12 @@ import { renderTime } from "../../parts/time.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
 import type { AlertState } from "../../../store/alerts/alerts.ts";
 import type { Unfinished } from "../../read/unfinished.ts";
+import { headline as incidentHeadline } from "../../../words/headline.ts";
 import { renderHead } from "../frame.ts";
 import { severityWord } from "../marks.ts";
 import { renderFilter, renderNoMatch, renderSwitch, renderTable, withParams, type Column } from "../table.ts";
 import { actButton } from "./incident.ts";
 import { excessOf, memberFactsOf } from "./member-facts.ts";
-import { causeLine, judgementOf, listSentence, nameOf } from "./sentences.ts";
 
 /** The list of incidents, as one reader may see it. */
 export interface IncidentList {
@@ -92,7 +92,7 @@ const columns: readonly Column[] = [
   { name: "Began", kind: "n" },
   { name: "Organizations", kind: "n orgs-n" },
   { name: "Excess", kind: "n excess" },
-  { name: "Gates shut", kind: "n" },
+  { name: "On hold", kind: "n" },
   { name: "Judged", kind: "judged" },
   { name: "Act", kind: "act", isHidden: true },
 ];
@@ -109,8 +109,8 @@ export function renderIncidents(list: IncidentList, params: URLSearchParams): Ht
   const byGates = left.toSorted((a, b) => b.heldSince.size - a.heldSince.size);
   const groups: readonly IncidentGroup[] = [
     ["Open", open, ""],
-    ["To finish", byGates, ", most gates first"],
-    ["Finished", done, ", newest first"],
+    ["Needs a judgement", byGates, ", most on hold first"],
+    ["Ended", done, ", newest first"],
   ];
   const more =
     next === null
@@ -150,20 +150,20 @@ function headline({ incidents, unfinished }: IncidentList): string[] {
   const left = unfinished.incidents.size;
   const gates = unfinished.gates.size;
   if (incidents.length === 0 && left === 0) return ["No incident."];
-  const shut = gates === 0 ? "" : `: ${countOf(gates, "gate")} ${gates === 1 ? "is" : "are"} still shut`;
+  const held = gates === 0 ? "" : `: takedowns of ${countOf(gates, "organization")} are still on hold`;
   const unfinishedWords =
-    left === 0 ? "" : `${formatCount(left)} that ended ${left === 1 ? "is" : "are"} not finished${shut}.`;
+    left === 0 ? "" : `${formatCount(left)} that ended ${left === 1 ? "needs" : "need"} a judgement${held}.`;
   if (open.length === 0)
     return left === 0
-      ? [`No incident is open, and all ${formatCount(incidents.length)} are finished.`]
+      ? ["No incident is open, and none needs a judgement."]
       : ["No incident is open.", unfinishedWords];
   const isOpen = `${countOf(open.length, "incident")} ${open.length === 1 ? "is" : "are"} open`;
   const who =
     nobody === 0
-      ? `${isOpen}, and somebody is on ${open.length === 1 ? "it" : "each"}.`
+      ? `${isOpen}, and acknowledged.`
       : nobody === open.length
-        ? `${isOpen}, and nobody is on ${open.length === 1 ? "it" : "them"}.`
-        : `${isOpen}. Nobody is on ${formatCount(nobody)} of them.`;
+        ? `${isOpen}. Nobody has acknowledged ${open.length === 1 ? "it" : "them"}.`
+        : `${isOpen}. Nobody has acknowledged ${formatCount(nobody)} of them.`;
   return unfinishedWords === "" ? [who] : [who, unfinishedWords];
 }
 
@@ -195,16 +195,14 @@ function renderRow(facts: IncidentFacts, list: Listing): Html {
   const isTodo = endedAtMs === null || isLeft(list, number);
   const organizations = slugsOf(members).size;
   const lasted = durationText((endedAtMs ?? nowMs) - incident.startedAtMs);
+  const [first, ...more] = incidentHeadline(facts.headline, { nowMs, withPeople: list.withPeople });
   return html`<tr id="incident-${number}" class="${isTodo ? "todo" : "done"}">
     <td class="sev">${severityWord(summary.severity, endedAtMs !== null)}</td>
-    <th scope="row">
-      <a href="/incidents/${number}">${listSentence(facts)}</a
-      ><span class="under">${causeLine(facts, list.withPeople)}</span>
-    </th>
+    <th scope="row"><a href="/incidents/${number}">${first}</a><span class="under">${more.join(" ")}</span></th>
     <td class="n">${renderTime(incident.startedAtMs, nowMs)}<span class="under">for ${lasted}</span></td>
     <td class="n orgs-n" data-name="organizations">${formatCount(organizations)}</td>
     <td class="n excess" data-name="excess">${incident.family === "deaths" ? formatCount(excess) : "–"}</td>
-    <td class="n" data-name="gates shut">
+    <td class="n" data-name="on hold">
       ${heldSince.size === 0 ? html`<span class="quiet">0</span>` : html`<b>${formatCount(heldSince.size)}</b>`}
     </td>
     <td class="judged">${judgedCell(facts, list.withPeople)}</td>
@@ -213,18 +211,14 @@ function renderRow(facts: IncidentFacts, list: Listing): Html {
 }
 
 function judgedCell(facts: IncidentFacts, withPeople: boolean): Html {
-  const judgement = judgementOf(facts);
+  const { judgement } = facts.headline;
   const { incident } = facts;
   if (incident.family === "unreachable")
     return html`&ndash;<span class="under">${incident.endedAtMs === null ? nothing : "ended by itself"}</span>`;
   if (judgement !== null)
-    return html`${judgement.verdict}<span class="under">${withPeople ? nameOf(judgement) : nothing}</span>`;
-  const isOpen = incident.endedAtMs === null;
+    return html`${judgement.verdict}<span class="under">${withPeople ? judgement.by : nothing}</span>`;
   const { acknowledgedBy } = facts.summary;
-  const who =
-    acknowledgedBy === null
-      ? `nobody ${isOpen ? "is" : "was"} on it`
-      : `acknowledged${withPeople ? ` by ${acknowledgedBy}` : ""}`;
+  const who = acknowledgedBy === null ? nothing : `acknowledged${withPeople ? ` by ${acknowledgedBy}` : ""}`;
   return html`not judged<span class="under">${who}</span>`;
 }
 
@@ -248,8 +242,9 @@ function nextAct(facts: IncidentFacts, list: Listing): Html {
 /** Each word must be in a slug or the sentence, or be `judged=…` or `not:judged`. */
 export function matches(facts: IncidentFacts, text: string): boolean {
   if (text === "") return true;
-  const judgement = judgementOf(facts)?.verdict ?? null;
-  const sentence = listSentence(facts).toLowerCase();
+  const judgement = facts.headline.judgement?.verdict ?? null;
+  const [first] = incidentHeadline(facts.headline, { nowMs: facts.nowMs, withPeople: false });
+  const sentence = first.toLowerCase();
   return text
     .toLowerCase()
     .split(/\s+/)

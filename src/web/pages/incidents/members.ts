@@ -18,7 +18,7 @@ const columns: readonly Column[] = [
   { name: "Ratio", kind: "n ratio" },
   { name: "Shares the cause", kind: "n share" },
   { name: "Alive again", kind: "n alive" },
-  { name: "Gate", kind: "gate" },
+  { name: "Takedowns", kind: "gate" },
 ];
 
 const shownAtFirst = 10;
@@ -124,7 +124,7 @@ function renderGroup(some: readonly MemberFacts[], words: Html): Html {
     <td class="n ratio"></td>
     <td class="n share"></td>
     <td class="n alive">${formatCount(sum(({ revived }) => revived))}</td>
-    <td class="gate">${shut === 0 ? "open" : `${formatCount(shut)} shut`}</td>
+    <td class="gate">${shut === 0 ? "allowed" : `${formatCount(shut)} on hold`}</td>
   </tr>`;
 }
 
@@ -145,7 +145,7 @@ function renderMember(one: MemberFacts, nowMs: number): Html {
     <td class="n share">${share === null ? "–" : formatPercent(share)}</td>
     <td class="n alive second">${formatCount(revived)}</td>
     <td class="gate">
-      ${heldSinceMs === null ? html`<span class="second">open</span>` : html`shut since ${renderTime(heldSinceMs, nowMs)}`}
+      ${heldSinceMs === null ? html`<span class="second">allowed</span>` : html`on hold since ${renderTime(heldSinceMs, nowMs)}`}
     </td>
   </tr>`;
 }

@@ -9,7 +9,8 @@ import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
 import { excessOf, memberFactsOf, stoppedMsOf, type MemberFacts } from "./member-facts.ts";
-import { answerOf, judgementOf, nameOf, unwatchedOf, verdictSentences } from "./sentences.ts";
+import { describeAuthor } from "../../../contract/actor.ts";
+import { judgedInPart, judgementSentences } from "../../../words/headline.ts";
 
 /** A question with its answer, the reason after it, and the act that changes it. */
 export interface Question {
@@ -48,12 +49,15 @@ export function renderQuestions(questions: readonly Question[], isActs = false):
 
 /** What flatline knows. `lookButton` asks for another look [none]. */
 export function knownQuestions(facts: IncidentFacts, lookButton: Html = nothing): readonly Question[] {
-  if (facts.incident.family === "unreachable") return platformQuestions(facts);
+  const { incident, headline, summary, canLook } = facts;
+  if (incident.family === "unreachable") return platformQuestions(facts);
+  if (incident.family !== "deaths") return [overQuestion(facts)];
+  const isAsked = canLook || summary.secondOpinion !== null;
+  const isOver = incident.endedAtMs !== null;
   return [
-    ...(facts.incident.family === "deaths"
-      ? [causeQuestion(facts), opinionQuestion(facts, facts.canLook ? lookButton : nothing)]
-      : []),
-    overQuestion(facts),
+    causeQuestion(facts),
+    ...(isAsked || headline.isSeen ? [opinionQuestion(facts, canLook ? lookButton : nothing)] : []),
+    ...(isOver || headline.isSeen ? [overQuestion(facts)] : []),
   ];
 }
 
@@ -71,24 +75,24 @@ const causeAnswers = {
   unclear: "No cause stands out",
 } as const;
 
-function causeQuestion({ summary, members }: IncidentFacts): Question {
+function causeQuestion({ summary, members, headline }: IncidentFacts): Question {
+  const question = "Likely cause";
   const [carrier] = summary.carriers;
+  // A source that only counts shows no single deaths: what is not known is not denied.
+  if (!headline.isSeen && summary.likelyCause === "unclear")
+    return { question, answer: "Not known", why: "The platform counts; single deaths are not known here." };
   const shared =
     carrier === undefined
       ? "Its deaths share no attribute."
-      : html`<b>${shareText(carrier.share)}</b> of the excess has
+      : html`<b>${shareText(carrier.share)}</b> of these deaths share
           <span class="attr">${carrier.key}=${carrier.value}</span>, usually ${shareText(carrier.usualShare)}.`;
   const marked = members.flatMap(({ alert }) => (alert.onset?.marker ? [alert.onset] : []))[0];
   const marker =
     marked === undefined || marked.marker === null
-      ? html`No marker within 24${nbsp}h before.`
-      : html`It began ${durationText(Math.max(minuteMs, marked.atMs - marked.marker.atMs))} after the marker
+      ? html`No deployment within 24${nbsp}h before.`
+      : html`It began ${durationText(Math.max(minuteMs, marked.atMs - marked.marker.atMs))} after the deployment
         «${breakAddresses(marked.marker.text)}».`;
-  return {
-    question: "Likely cause",
-    answer: causeAnswers[summary.likelyCause],
-    why: html`${shared} ${marker}`,
-  };
+  return { question, answer: causeAnswers[summary.likelyCause], why: html`${shared} ${marker}` };
 }
 
 function opinionQuestion({ summary, incident, isLooking, canLook, nowMs }: IncidentFacts, act: Html): Question {
@@ -170,15 +174,20 @@ function overQuestion(facts: IncidentFacts): Question {
 
 function onItQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOptions): Question {
   const { incident, summary, members, escalation, nowMs } = facts;
-  const question = "Who is on it?";
+  const question = "Who has acknowledged it?";
   const firing = members.filter(({ end }) => end === null);
   const taken = members.flatMap(({ alert }) => alert.acknowledgement ?? []);
   const acknowledgement = taken[0] ?? null;
-  const name = acknowledgement === null ? null : withPeople ? nameOf(acknowledgement) : "Somebody";
+  const name =
+    acknowledgement === null
+      ? null
+      : withPeople
+        ? describeAuthor(acknowledgement.by, acknowledgement.note) || "Somebody"
+        : "Somebody";
   if (incident.endedAtMs !== null)
     return {
       question,
-      answer: `${name ?? "Nobody"} was`,
+      answer: name ?? "Nobody",
       why: "It has ended: nobody is reminded of it.",
     };
   if (summary.acknowledgedBy !== null && acknowledgement !== null)
@@ -193,48 +202,43 @@ function onItQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOpti
   const some = firing.length > 0 && open < slugsOf(firing).size;
   const called =
     escalation === null
-      ? "Whoever takes it stops the reminders."
-      : html`${escalation.receiver} is called at ${renderTime(escalation.atMs, nowMs)}. Whoever takes it stops that, and
-        the reminders.`;
+      ? "An acknowledgement stops the reminders."
+      : html`${escalation.receiver} is called at ${renderTime(escalation.atMs, nowMs)}. An acknowledgement stops that,
+        and the reminders.`;
   return {
     question,
-    answer: some ? `${name ?? "Somebody"}, of some` : "Nobody",
-    why: some ? html`${countOf(open, "organization")} of it nobody has taken. ${called}` : called,
+    answer: some ? `${name ?? "Somebody"}, some of it` : "Nobody",
+    why: some ? html`${countOf(open, "organization")} of it nobody has acknowledged. ${called}` : called,
     act: button("acknowledge", open > 1 ? `Acknowledge ${formatCount(open)}…` : "Acknowledge…", true),
   };
 }
 
 function judgedQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOptions): Question {
-  const { members, nowMs } = facts;
+  const { members, headline, nowMs } = facts;
+  const { judgement, judgeable, judged } = headline;
   const question = "What was it?";
-  const judgement = judgementOf(facts);
-  const judgeable = members.filter(({ alert }) => alert.kind === "verdict");
-  const open = judgeable.filter(({ alert }) => alert.judgement === undefined).length;
-  const words = judgeable.length > 1 ? `Judge ${formatCount(open === 0 ? judgeable.length : open)}…` : "Judge…";
-  if (judgement === null) {
-    const supporting = judgeable.filter(({ alert }) => evidenceOf(alert) === "checker").length;
-    const why =
-      supporting > 0
-        ? html`The evidence speaks for the
-          checker${judgeable.length > 1 ? `, in ${formatCount(supporting)} of ${formatCount(judgeable.length)}` : ""}.`
-        : "The evidence decides nothing yet.";
+  const open = judgeable - judged.checker - judged.real - judged.expected;
+  const words = judgeable > 1 ? `Judge ${formatCount(open === 0 ? judgeable : open)}…` : "Judge…";
+  if (judgement !== null)
     return {
       question,
-      answer: "Nobody has judged it",
-      why,
-      act: button("judge", words, facts.incident.endedAtMs !== null),
+      answer: judgementSentences[judgement.verdict],
+      why: withPeople
+        ? html`${judgement.by},
+          ${renderTime(judgement.atMs, nowMs)}${judgement.comment === null ? "" : `: «${breakAddresses(judgement.comment)}»`}.`
+        : html`Judged ${renderTime(judgement.atMs, nowMs)}.`,
+      act: button("judge", "Judge again…", false),
     };
-  }
-  const who = withPeople
-    ? html`${nameOf(judgement)},
-      ${renderTime(judgement.atMs, nowMs)}${judgement.comment === null ? "" : `: «${breakAddresses(judgement.comment)}»`}`
-    : html`Judged ${renderTime(judgement.atMs, nowMs)}`;
-  const rest = open === 0 ? "." : `. ${countOf(open, "alert")} ${open === 1 ? "is" : "are"} not judged.`;
+  const supporting = members.filter(({ alert }) => evidenceOf(alert) === "checker").length;
+  const evidence =
+    supporting > 0
+      ? `The evidence speaks for the checker${judgeable > 1 ? `, in ${formatCount(supporting)} of ${formatCount(judgeable)}` : ""}.`
+      : "The evidence decides nothing yet.";
   return {
     question,
-    answer: verdictSentences[judgement.verdict],
-    why: html`${who}${rest}`,
-    act: button("judge", open === 0 ? "Judge again…" : words, false),
+    answer: open < judgeable ? "Not judged as a whole" : "Nobody has judged it",
+    why: open < judgeable ? judgedInPart(headline) : evidence,
+    act: button("judge", words, facts.incident.endedAtMs !== null),
   };
 }
 
@@ -252,49 +256,39 @@ function evidenceOf({ found }: MemberFacts["member"]["alert"]): string | null {
 }
 
 function gatesQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOptions): Question {
-  const { heldSince, members } = facts;
+  const { heldSince, members, headline } = facts;
   const question = "May the deaths be acted on?";
   if (heldSince.size > 0) {
     const all = memberFactsOf(facts);
     const held = Math.round(excessOf(all.filter(({ heldSinceMs }) => heldSinceMs !== null)));
-    const rest = slugsOf(members).size - heldSince.size;
-    const deaths = held === 0 ? "Its deaths are held." : `${countOf(held, "death")} ${held === 1 ? "is" : "are"} held.`;
-    const others = rest === 0 ? "" : ` The ${formatCount(rest)} that only ${rest === 1 ? "warns is" : "warn are"} not.`;
-    const only = heldSince.size === 1;
+    const [slug] = heldSince.keys();
+    const whose = heldSince.size === 1 && slug !== undefined ? slug : countOf(heldSince.size, "organization");
     return {
       question,
-      answer: html`No: ${only ? "its gate is" : `${formatCount(heldSince.size)} gates are`} shut`,
-      why: html`${deaths}${others}`,
-      act: button("release", only ? "Release…" : `Release ${formatCount(heldSince.size)}…`, false),
+      answer: html`No: takedowns of ${whose} are on hold`,
+      why: held === 0 ? nothing : `${countOf(held, "death")} more than usual wait for a judgement.`,
+      act: button("release", heldSince.size === 1 ? "Release…" : `Release ${formatCount(heldSince.size)}…`, false),
     };
   }
-  const released = facts.members.some(({ alert }) => alert.peak.severity === "fail");
-  const judgement = judgementOf(facts);
-  if (!released) return { question, answer: "Yes: no gate was shut", why: "Nothing of it has failed." };
-  if (judgement?.verdict === "checker")
-    return {
-      question,
-      answer: "Yes: its gates are open",
-      why: "Those of a wrong checker open when its alerts end, or by hand.",
-    };
+  const hasFailed = members.some(({ alert }) => alert.peak.severity === "fail");
+  if (!hasFailed) return { question, answer: "Yes: nothing was on hold", why: "Nothing of it has failed." };
+  const { judgement } = headline;
   return {
     question,
-    answer: judgement === null ? "Yes: its gates are open" : "Yes: opened by the judgement",
-    why: judgement === null || !withPeople ? nothing : html`${nameOf(judgement)} has judged it.`,
+    answer: "Yes: takedowns are allowed again",
+    why: judgement === null || !withPeople ? nothing : html`${judgement.by} has judged it.`,
   };
 }
 
-function platformQuestions(facts: IncidentFacts): readonly Question[] {
-  const { members, nowMs, incident } = facts;
-  const words = answerOf(members)?.perfect ?? "given no result";
+function platformQuestions({ members, nowMs, incident }: IncidentFacts): readonly Question[] {
   const runs = Math.max(0, ...members.map(({ alert }) => alert.unknownRuns));
   const messages = members.flatMap(({ alert }) => alert.found?.error?.message ?? []);
   const [message] = [...Map.groupBy(messages, (one) => one)].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
   return [
     {
       question: "What does it say?",
-      answer: html`${words.charAt(0).toUpperCase()}${words.slice(1)}${runs > 1 ? `, ${formatCount(runs)} times in a row` : ""}`,
-      why: message === undefined ? nothing : html`${breakAddresses(message)}.`,
+      answer: message === undefined ? "Nothing" : html`${breakAddresses(message)}`,
+      why: runs > 1 ? `${formatCount(runs)} times in a row.` : nothing,
     },
     {
       question: "What is still known?",
@@ -318,14 +312,25 @@ const platformJudgement: Question = {
   why: "It questions no deaths.",
 };
 
-function platformGates({ members, incident }: IncidentFacts): Question {
-  const count = unwatchedOf(members).size;
+/** Which takedowns go on while nothing is known, and by which setting. */
+function platformGates({ headline: { platform }, incident }: IncidentFacts): Question {
   const question = "May the deaths be acted on?";
-  if (count === 0) return { question, answer: "As before", why: "The checks that give no result hold no gate." };
-  const why =
-    incident.endedAtMs === null
-      ? html`Where <code>gate.whenUnknown</code> is <code>allow</code>, takedowns of these
-          ${countOf(count, "organization")} go on while nobody watches.`
-      : "All of them are watched again.";
-  return { question, answer: "As the policy says", why };
+  if (platform === null || platform.unwatched === 0)
+    return { question, answer: "As before", why: "The checks that give no result hold nothing." };
+  const { unwatched, onHold } = platform;
+  const setting = html`<code>gate.whenUnknown</code>`;
+  if (incident.endedAtMs !== null)
+    return {
+      question,
+      answer: "As before",
+      why: `${countOf(unwatched, "organization")} ${unwatched === 1 ? "is" : "are"} checked again.`,
+    };
+  if (onHold === 0)
+    return {
+      question,
+      answer: "Yes: takedowns go on",
+      why: html`${setting} is <code>allow</code>: nobody checks these deaths.`,
+    };
+  const of = onHold === unwatched ? "" : ` of ${countOf(onHold, "organization")}`;
+  return { question, answer: `No: takedowns${of} are on hold`, why: html`${setting} is <code>hold</code>.` };
 }

@@ -41,7 +41,6 @@ import { incidentTitle, renderIncident } from "./incident.ts";
 import { matches, rangeOf, ranges, renderIncidents, textOf, waitingNumbers, walkIncidents } from "./list.ts";
 import { memberFactsOf, sharesCause, type MemberFacts } from "./member-facts.ts";
 import { addLookDialog } from "./opinion.ts";
-import { isAlone } from "./sentences.ts";
 
 export interface IncidentPageRoutes extends OrganizationSources {
   readonly site: Site;
@@ -135,7 +134,7 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
 
   async function organizationOf(page: IncidentPage, request: FastifyRequest): Promise<Html> {
     const [member] = page.members;
-    if (member === undefined || !isAlone(page)) return nothing;
+    if (member === undefined || page.headline.alone === null) return nothing;
     const facts = await readOrganization(routes, member.alert.slug, { withDetails: seesDetails(request) });
     return facts === null ? nothing : renderAboutInIncident(facts, page.incident.number);
   }

@@ -7,7 +7,8 @@ import type { IncidentPage } from "../../read/incident-page.ts";
 import type { ChartAct } from "../chart/data.ts";
 import { mark, type MarkShape } from "../marks.ts";
 import { beganMsOf, stoppedMsOf } from "./member-facts.ts";
-import { nameOf, verdictSentences } from "./sentences.ts";
+import { describeAuthor } from "../../../contract/actor.ts";
+import { judgementSentences } from "../../../words/headline.ts";
 import { clockText, countOf, durationText } from "../../../words/numbers.ts";
 
 type Event = ReturnType<typeof eventOf>;
@@ -77,7 +78,7 @@ function eventsOf(page: IncidentPage, withPeople: boolean): Event[] {
       return eventOf(
         atMs,
         "marker",
-        html`<b>Marker</b> «${breakAddresses(text)}»`,
+        html`<b>Deployment</b> «${breakAddresses(text)}»`,
         `${slug ?? "all organizations"}${who}`,
       );
     }),
@@ -106,7 +107,8 @@ function lifeEvents(page: IncidentPage): Event[] {
   const firing = members.filter(({ alert }) => alert.firingAtMs === incident.firstFiredAtMs).length;
   const stoppedMs = stoppedMsOf(page);
   const detected = html`<b>Detected</b>${members.length > 1 ? ` in ${countOf(firing, "organization")}` : ""}`;
-  const shut = heldSince.size === 0 ? "" : `${countOf(heldSince.size, "gate")} shut from here on`;
+  const shut =
+    heldSince.size === 0 ? "" : `takedowns of ${countOf(heldSince.size, "organization")} on hold from here on`;
   const events = [eventOf(incident.firstFiredAtMs, summary.severity, detected, shut)];
   if (last !== undefined && members.length > 1) {
     const all = html`<b>${countOf(slugsOf(members).size, "organization")}</b> have begun`;
@@ -114,7 +116,7 @@ function lifeEvents(page: IncidentPage): Event[] {
   }
   if (stoppedMs !== null) {
     const after = first === undefined ? "" : `after ${durationText(stoppedMs - beganMsOf(first))}`;
-    events.push(eventOf(stoppedMs, "stop", html`<b>The excess stopped</b>`, after));
+    events.push(eventOf(stoppedMs, "stop", html`<b>Nothing unusual</b> from here on`, after));
   }
   if (incident.endedAtMs !== null)
     events.push(eventOf(incident.endedAtMs, "ok", html`<b>Ended</b>`, "Nothing of it fires any more."));
@@ -136,12 +138,12 @@ function peopleEvents({ members, comments }: IncidentPage, withPeople: boolean):
     ...[...taken].flatMap(([one, ...more]) => {
       if (one === undefined) return [];
       const of = members.length > 1 ? countOf(more.length + 1, "alert") : "it";
-      return [eventOf(one.atMs, "dot", html`<b>${who(one)}</b> took ${of}`, detailOf(one))];
+      return [eventOf(one.atMs, "dot", html`<b>${who(one)}</b> acknowledged ${of}`, detailOf(one))];
     }),
     ...[...said].flatMap(([one, ...more]) => {
       if (one === undefined) return [];
       const of = members.length > 1 ? `, of ${countOf(more.length + 1, "alert")}` : "";
-      const what = html`<b>${verdictSentences[one.verdict]}</b>, says ${who(one)}${of}`;
+      const what = html`<b>${judgementSentences[one.verdict]}</b>, says ${who(one)}${of}`;
       return [eventOf(one.atMs, "dot", what, detailOf(one))];
     }),
     ...done.map((one) => {
@@ -149,4 +151,8 @@ function peopleEvents({ members, comments }: IncidentPage, withPeople: boolean):
       return eventOf(one.atMs, "dot", what, `«${breakAddresses(one.text)}»`);
     }),
   ];
+}
+
+function nameOf({ by, note }: { readonly by: string | null; readonly note: string | null }): string {
+  return describeAuthor(by, note) || "Somebody";
 }

@@ -94,7 +94,7 @@ export function renderNewSilence({ form, held, known, checks, problem, author, n
   const { slug, check, hours, comment, isAnyway } = form;
   const action = `${path}/new`;
   const content = html`<p>
-      Messages stop. Checks run on, alerts still fire, the gate stays shut. Its end is notified if its beginning was.
+      Messages stop. Checks run on, alerts still fire, takedowns stay on hold. Its end is notified if its beginning was.
     </p>
     <label class="field"
       >Organization, or a pattern with *<input

@@ -71,7 +71,7 @@ export function renderSilences({ silences, params, retentionMs, nowMs }: Silence
       : html`${renderTable("flow silences", columns, rows, "Silences")}${renderPager(page, (number) => withParams(path, params, { page: String(number) }))}`
   }`;
   return html`${renderHead(silencesSentences(active), { acts })}
-    <p class="lede">A silence stops messages, nothing else: checks run, alerts fire, the gate stays shut.</p>
+    <p class="lede">A silence stops messages, nothing else: checks run, alerts fire, takedowns stay on hold.</p>
     ${silences.length === 0 ? nothing : list}`;
 }
 

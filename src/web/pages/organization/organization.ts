@@ -85,8 +85,8 @@ function renderFigures(facts: OrganizationFacts): Html {
     ],
     ["Next run", nextRun(facts), first?.isLate === true ? lateText(first.nextRunMs, nowMs) : ""],
     [
-      "Gate",
-      html`${gate === null ? "open" : "shut"}`,
+      "Takedowns",
+      html`${gate === null ? "allowed" : "on hold"}`,
       gate === null ? "" : `for ${durationText(Math.max(minuteMs, nowMs - gate.sinceMs))}`,
     ],
   ];

@@ -62,7 +62,18 @@ function openPart({ family = "deaths", organizations = 120 }: PartChanges = {}):
     found: { deaths: { count: 2_875, expected: 125 }, carriers: [], revived: null, cause: null, error: null },
   };
   const incident = { number: 41, family, endedAtMs: null, startedAtMs: at(0.4), verdict: null };
-  const own = { incident, members: [{ alert, end: null }], nowMs, fleet: 300 };
+  const deaths = { currentCount: 2_875, expectedCount: 125 };
+  const headline = {
+    ...incident,
+    platform: null,
+    judgement: null,
+    held: 0,
+    opened: 0,
+    whole: { organizations: 1 },
+    alone: { slug: "acme", check: alert.check, windowHours: 24, deaths },
+    secondOpinion: null,
+  };
+  const own = { incident, headline, members: [{ alert, end: null }], nowMs };
   return { own, organizations } as unknown as OrganizationFacts["open"];
 }
 
@@ -121,7 +132,7 @@ const rows: readonly (readonly [state: string, sentences: readonly string[], cha
     "ok, its gate shut",
     [
       "acme is ok: 61 deaths in 24 h, 58.3 expected.",
-      "Its gate is shut since 21 Nov 04:48: nobody has judged incident 38.",
+      "Its takedowns are on hold since 21 Nov 04:48: nobody has judged incident 38.",
     ],
     { gate: shut },
   ],
@@ -129,7 +140,7 @@ const rows: readonly (readonly [state: string, sentences: readonly string[], cha
     "ok, its gate shut though it was judged",
     [
       "acme is ok: 61 deaths in 24 h, 58.3 expected.",
-      "Its gate is shut since 21 Nov 04:48: incident 38 was judged, and nobody has released it.",
+      "Its takedowns are on hold since 21 Nov 04:48: incident 38 was judged, and nobody has released it.",
     ],
     { gate: { ...shut, judgement } },
   ],

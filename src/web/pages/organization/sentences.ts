@@ -7,7 +7,7 @@ import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { OpenPart, OrganizationCheck, OrganizationFacts } from "../../read/organization.ts";
 import { beganMsOf } from "../incidents/member-facts.ts";
-import { firstSentence } from "../incidents/sentences.ts";
+import { headline } from "../../../words/headline.ts";
 import { countOf, durationText } from "../../../words/numbers.ts";
 
 /** Returns the headline of an organization: how it stands, then why, or since when; whole sentences. */
@@ -74,7 +74,8 @@ function spikingSentences(facts: OrganizationFacts, open: OpenPart): Html[] {
       ? html`It began at ${began}: ${incidentLink(open, null)}.`
       : html`It began with ${incidentLink(open, countOf(others, "other"))} at ${began}.`;
   const deaths = open.own.members.flatMap(({ alert }) => alert.found?.deaths ?? [])[0];
-  if (!isThin || deaths === undefined) return [html`${firstSentence(open.own)}`, since];
+  if (!isThin || deaths === undefined)
+    return [html`${headline(open.own.headline, { nowMs, withPeople: false })[0]}`, since];
   const first = html`${slug}:
   ${deathWords({ ...deaths, currentCount: deaths.count, expectedCount: null }, facts.windowHours) ?? ""}.`;
   return [first, html`${thinSentence(facts)}`, since];
@@ -105,7 +106,7 @@ function gateSentence({ gate, nowMs }: OrganizationFacts): Html | null {
   const which = incident === null ? html`its alert` : html`<a href="/incidents/${incident}">incident ${incident}</a>`;
   const why =
     judgement === null ? html`nobody has judged ${which}` : html`${which} was judged, and nobody has released it`;
-  return html`Its gate is shut since ${renderTime(sinceMs, nowMs)}: ${why}.`;
+  return html`Its takedowns are on hold since ${renderTime(sinceMs, nowMs)}: ${why}.`;
 }
 
 function silencedSentence({ silencedUntilMs, nowMs }: OrganizationFacts): Html[] {

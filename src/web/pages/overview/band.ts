@@ -24,7 +24,7 @@ export function renderBand(facts: IncidentFacts, { sentences, withPeople, isAlon
   const told = first === undefined ? "nobody is notified yet" : `notified ${timeText(first.atMs, nowMs)}`;
   const who =
     summary.acknowledgedBy === null
-      ? `Nobody is on it${escalation === null ? "" : `; ${escalation.receiver} is called at ${timeText(escalation.atMs, nowMs)}`}.`
+      ? `Nobody has acknowledged it${escalation === null ? "" : `; ${escalation.receiver} is called at ${timeText(escalation.atMs, nowMs)}`}.`
       : `Acknowledged${withPeople ? ` by ${summary.acknowledgedBy}` : ""}.`;
   const acts: Html[] = [];
   decidedQuestions(facts, {
@@ -55,12 +55,10 @@ export function renderUnfinished({
 }): Html {
   const { size } = incidents;
   if (size === 0) return nothing;
-  const from = `from ${countOf(size, "ended incident")} that nobody has judged`;
+  const judged = `${countOf(size, "ended incident")} ${size === 1 ? "needs" : "need"} a judgement.`;
   const what =
-    gates.size === 0
-      ? `${countOf(size, "ended incident")} ${size === 1 ? "waits" : "wait"} for a judgement.`
-      : `${formatCount(gates.size)} ${gates.size === 1 ? "gate is" : "gates are"} still shut ${from}.`;
-  return html`<p class="unfinished">${what} <a href="/incidents">Finish ${size === 1 ? "it" : "them"}</a></p>`;
+    gates.size === 0 ? judged : `Takedowns of ${countOf(gates.size, "organization")} are still on hold: ${judged}`;
+  return html`<p class="unfinished">${what} <a href="/incidents">Judge ${size === 1 ? "it" : "them"}</a></p>`;
 }
 
 const namedUnwatched = 3;

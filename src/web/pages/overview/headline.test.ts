@@ -53,17 +53,17 @@ describe("the headline of the overview", () => {
     [
       "ended, not finished",
       overviewOf(calm(300), { unfinished: left(126, 165) }),
-      "All 300 organizations are ok. 126 gates are still shut and 165 alerts not judged.",
+      "All 300 organizations are ok; takedowns of 126 organizations are still on hold: 1 incident needs a judgement.",
     ],
     [
       "ended, gates open",
       overviewOf(calm(300), { unfinished: left(0, 2) }),
-      "All 300 organizations are ok. 2 alerts are not judged.",
+      "All 300 organizations are ok; 1 incident needs a judgement.",
     ],
     [
       "ended, judged",
       overviewOf(calm(300), { unfinished: left(1, 0) }),
-      "All 300 organizations are ok. 1 gate is still shut.",
+      "All 300 organizations are ok; takedowns of 1 organization are still on hold: 1 incident needs a judgement.",
     ],
     [
       "pending and silenced only",

@@ -3,7 +3,7 @@ import type { Severity } from "../../../contract/severity.ts";
 import { countOf, durationText } from "../../../words/numbers.ts";
 import type { Overview, OverviewRow } from "../../read/overview.ts";
 import { shownSeverities } from "../marks.ts";
-import { incidentSentences, isAlone, listSentence } from "../incidents/sentences.ts";
+import { headline } from "../../../words/headline.ts";
 
 /** Returns how many organizations have which severity. */
 export function countSeverities(rows: readonly OverviewRow[]): Readonly<Record<Severity, number>> {
@@ -18,13 +18,11 @@ export function overviewSentences(overview: Overview, withPeople: boolean): read
   if (rows.length === 0) return ["No organization is watched yet."];
   const [first] = open;
   if (first !== undefined) {
-    if (first.incident.family === "unreachable") return incidentSentences(first, withPeople);
-    if (open.length > 1) {
-      const largest = listSentence(first).replace("began to spike ", "");
-      return [`${formatCount(open.length)} incidents are open.`, `The largest: ${largest}.`];
-    }
-    if (!isAlone(first) || first.incident.family !== "deaths") return incidentSentences(first, withPeople);
-    return [...incidentSentences(first, withPeople), ...othersAreOk(rows)];
+    const sentences = headline(first.headline, { nowMs: overview.nowMs, withPeople });
+    const isOfPlatform = first.incident.family === "unreachable";
+    if (open.length > 1 && !isOfPlatform) return [`${formatCount(open.length)} incidents are open.`, sentences[0]];
+    const isAlone = first.headline.alone !== null && first.incident.family === "deaths";
+    return isAlone ? [...sentences, ...othersAreOk(rows)] : sentences;
   }
   const waiting = rows.filter(({ isWaiting }) => isWaiting).length;
   if (waiting === rows.length)
@@ -35,12 +33,9 @@ export function overviewSentences(overview: Overview, withPeople: boolean): read
   if (unknown + waiting > 0) return unknownSentences(unknown, waiting, rows.length);
   const others = othersSentence(rows);
   if (others !== null) return [others];
-  const left = leftSentence(unfinished);
-  return [allOk(rows.length), ...(left === null ? flatSentence(overview) : [left])];
-}
-
-function allOk(count: number): string {
-  return count === 1 ? "The one organization is ok." : `All ${formatCount(count)} organizations are ok.`;
+  const ok = rows.length === 1 ? "The one organization is ok" : `All ${formatCount(rows.length)} organizations are ok`;
+  const left = leftWords(unfinished);
+  return left === null ? [`${ok}.`, ...flatSentence(overview)] : [`${ok}; ${left}.`];
 }
 
 function othersAreOk(rows: readonly OverviewRow[]): string[] {
@@ -89,15 +84,12 @@ function othersSentence(rows: readonly OverviewRow[]): string | null {
   return `No organization spikes. Other checks of ${countOf(count, "organization")} are not ok.`;
 }
 
-/** "126 gates are still shut and 165 alerts not judged."; null: nothing is left. */
-export function leftSentence({ gates, unjudged }: Overview["unfinished"]): string | null {
-  const shut = gates.size === 0 ? "" : `${countOf(gates.size, "gate")} ${gates.size === 1 ? "is" : "are"} still shut`;
-  const open =
-    unjudged === 0
-      ? ""
-      : `${countOf(unjudged, "alert")}${shut === "" ? ` ${unjudged === 1 ? "is" : "are"}` : ""} not judged`;
-  const parts = [shut, open].filter((part) => part !== "");
-  return parts.length === 0 ? null : `${parts.join(" and ")}.`;
+/** "takedowns of 45 organizations are still on hold: 5 incidents need a judgement"; null: nothing is left. */
+function leftWords({ gates, incidents }: Overview["unfinished"]): string | null {
+  const judged = `${countOf(incidents.size, "incident")} ${incidents.size === 1 ? "needs" : "need"} a judgement`;
+  if (gates.size === 0) return incidents.size === 0 ? null : judged;
+  const held = `takedowns of ${countOf(gates.size, "organization")} are still on hold`;
+  return incidents.size === 0 ? held : `${held}: ${judged}`;
 }
 
 function flatSentence({ rows, nowMs }: Overview): string[] {
@@ -107,11 +99,12 @@ function flatSentence({ rows, nowMs }: Overview): string[] {
 }
 
 /** Returns the title of the document. */
-export function overviewTitle({ rows, open }: Overview): string {
+export function overviewTitle({ rows, open, nowMs }: Overview): string {
   const counts = countSeverities(rows);
   const bad = shownSeverities.filter((severity) => severity !== "ok" && counts[severity] > 0);
   const [worst] = bad;
   const first = open[0];
-  if (first !== undefined) return `${first.summary.severity}: ${listSentence(first)}`;
+  if (first !== undefined)
+    return `${first.summary.severity}: ${headline(first.headline, { nowMs, withPeople: false })[0]}`;
   return worst === undefined ? "flatline" : `${worst}: ${formatCount(counts[worst])} of ${formatCount(rows.length)}`;
 }

@@ -9,7 +9,7 @@ import type { UnwatchedReading } from "../../read/unwatched.ts";
 import { readOverview, type Overview, type OverviewSources } from "../../read/overview.ts";
 import { renderHead } from "../frame.ts";
 import { renderIncidentTable } from "../incidents/list.ts";
-import { incidentSentences, listSentence } from "../incidents/sentences.ts";
+import { headline } from "../../../words/headline.ts";
 import type { Site } from "../site.ts";
 import { renderBand, renderUnfinished, renderUnwatched } from "./band.ts";
 import { overviewSentences, overviewTitle } from "./headline.ts";
@@ -59,13 +59,17 @@ function renderTop(overview: Overview, withPeople: boolean): Html {
     const left =
       toFinish.length === 0
         ? nothing
-        : renderIncidentTable([["To finish", toFinish, ", most gates first"]], { unfinished, withPeople, nowMs });
+        : renderIncidentTable([["Needs a judgement", toFinish, ", most on hold first"]], {
+            unfinished,
+            withPeople,
+            nowMs,
+          });
     return html`${renderHead(sentences)}${left}`;
   }
   const others = open.slice(1);
   const bands = open.slice(0, mostBands).map((facts) => {
     const isAlone = open.length === 1;
-    const own = isAlone ? sentences : incidentSentences(facts, withPeople);
+    const own = isAlone ? sentences : headline(facts.headline, { nowMs, withPeople });
     return renderBand(facts, { sentences: own, withPeople, isAlone });
   });
   const lines = others
@@ -73,7 +77,8 @@ function renderTop(overview: Overview, withPeople: boolean): Html {
     .map(
       (facts) =>
         html`<p class="unfinished">
-          <a href="/incidents/${facts.incident.number}">Incident ${facts.incident.number}</a>: ${listSentence(facts)}.
+          <a href="/incidents/${facts.incident.number}">Incident ${facts.incident.number}</a>:
+          ${headline(facts.headline, { nowMs, withPeople })[0]}
         </p>`,
     );
   const head = open.length > 1 ? renderHead(sentences) : nothing;

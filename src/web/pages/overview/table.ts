@@ -82,7 +82,7 @@ const columns: readonly Column[] = [
   { name: "Deaths", kind: "n count" },
   { name: "Expected", kind: "n expected" },
   { name: "Ratio", kind: "n ratio" },
-  { name: "Gate", kind: "gate" },
+  { name: "Takedowns", kind: "gate" },
 ];
 
 /** A part of the table: an incident with its worst, or the others. */
@@ -114,7 +114,7 @@ export function renderOrganizations(
   const sums = shownSeverities.filter((one) => counts[one] > 0).map((one) => `${formatCount(counts[one])} ${one}`);
   const say = isFiltered
     ? `${formatCount(found.length)} of ${formatCount(rows.length)} match${sums.length === 0 ? "" : `: ${sums.join(", ")}`}`
-    : `${countOf(rows.length, "organization")}, ${open.length > 0 ? "most excess first" : "shut gates first"}`;
+    : `${countOf(rows.length, "organization")}, ${open.length > 0 ? "most excess first" : "those on hold first"}`;
   const body = parts.flatMap(({ head, rows: own, more }) => [
     ...(head === null ? [] : [head]),
     ...own.map((row) => renderRow(row, labelsOf(row.slug), nowMs)),
@@ -127,7 +127,7 @@ export function renderOrganizations(
   return html`${renderFilter({
     path: "/",
     params,
-    placeholder: "Filter: bank team=fraud gate=shut",
+    placeholder: "Filter: bank team=fraud gate=hold",
     kept: ["severity"],
     beside: html`<span>${say}</span>`,
   })}
@@ -224,7 +224,7 @@ function subjectOf(
 ): WordSubject {
   return {
     slug,
-    labels: { ...labels, gate: heldSinceMs === null ? "open" : "shut" },
+    labels: { ...labels, gate: heldSinceMs === null ? "allow" : "hold" },
     names: [severity, ...(state === null ? [] : [state]), ...others.map(({ check }) => check)],
   };
 }
@@ -247,7 +247,8 @@ function renderGroup(words: Html, some: readonly OverviewRow[]): Html {
     <td class="n count"><b>${formatCompactCount(count)}</b></td>
     <td class="n expected">${formatExpected(expected)}</td>
     <td class="n ratio">${expected === 0 ? "" : formatRatio(count / expected)}</td>
-    <td class="gate">${shut === 0 ? "" : `${formatCount(shut)} shut`}</td>
+    <td class="past"></td>
+    <td class="gate">${shut === 0 ? "" : `${formatCount(shut)} on hold`}</td>
   </tr>`;
 }
 
@@ -261,7 +262,9 @@ function renderRow(row: OverviewRow, labels: Readonly<Record<string, string>>, n
     ...(isWaiting ? ["waits for its first run"] : []),
   ];
   const gate =
-    heldSinceMs === null ? html`<span class="second">open</span>` : html`shut since ${renderTime(heldSinceMs, nowMs)}`;
+    heldSinceMs === null
+      ? html`<span class="second">allowed</span>`
+      : html`on hold since ${renderTime(heldSinceMs, nowMs)}`;
   const late =
     lateMs === null
       ? nothing

@@ -1,0 +1,184 @@
+import type { HeadlineFacts } from "../alerting/headline-facts.ts";
+import { breakAddresses } from "../base/broken-address.ts";
+import { formatCount } from "../base/numbers.ts";
+import { deathWords } from "../contract/death-counts.ts";
+import { judgementVerdicts, type JudgementVerdict } from "../contract/judgement.ts";
+import { countOf, durationText, shareText, timeText, withinText } from "./numbers.ts";
+
+/** What a judgement says. */
+export const judgementSentences: Readonly<Record<JudgementVerdict, string>> = {
+  checker: "The checker was wrong",
+  real: "They did die",
+  expected: "It was expected",
+};
+
+export interface Reader {
+  readonly nowMs: number;
+  /** Whether names and comments of people are for the reader. */
+  readonly withPeople: boolean;
+}
+
+/**
+ * Returns what an incident is, in whole sentences (CONTRACT 19): the first says who, how many of how many, and since when, and
+ * stands alone where only one line is; then what is known of the cause, what people say that it was, and which takedowns are on hold.
+ */
+export function headline(facts: HeadlineFacts, reader: Reader): readonly [string, ...string[]] {
+  const first = firstSentence(facts, reader.nowMs);
+  const said = facts.judgement === null ? [] : [judgementSentence(facts.judgement, reader)];
+  if (facts.platform !== null) return [first, ...platformSentences(facts, facts.platform)];
+  const gates = gateSentences(facts);
+  if (facts.endedAtMs !== null) return [first, ...endSentences(facts), ...said, ...gates];
+  if (facts.family !== "deaths") return [first, ...said, ...gates];
+  const all =
+    facts.alone !== null && facts.whole.organizations > 1 ? [manySentence({ ...facts, part: null }, reader.nowMs)] : [];
+  return [first, ...all, ...(said.length > 0 ? said : causeSentences(facts)), ...gates];
+}
+
+function firstSentence(facts: HeadlineFacts, nowMs: number): string {
+  const { family, endedAtMs, lastedMs, platform, alone } = facts;
+  if (platform !== null) return platformSentence(facts, nowMs);
+  if (family !== "deaths") return otherSentence(facts, nowMs);
+  if (endedAtMs !== null) {
+    const lasted = durationText(lastedMs);
+    if (alone !== null) return `${alone.slug} spiked for ${lasted}.`;
+    return `${countOf((facts.part ?? facts.whole).organizations, "organization")} spiked together for ${lasted}.`;
+  }
+  return alone === null ? manySentence(facts, nowMs) : aloneSentence(alone);
+}
+
+function aloneSentence({ slug, check, deaths, windowHours }: NonNullable<HeadlineFacts["alone"]>): string {
+  if (check === "sentinel") return `${slug}: an asset that is known to live was called dead.`;
+  return `${slug}: ${deathWords(deaths, windowHours) ?? "it spikes"}.`;
+}
+
+/** "118 of 300 organizations began to spike within 1 minute, from one cause." */
+function manySentence({ whole, part, isOneCause, withinMs, beganAtMs }: HeadlineFacts, nowMs: number): string {
+  const count = ({ organizations, firing }: HeadlineFacts["whole"]): number =>
+    isOneCause || firing === 0 ? organizations : firing;
+  const of = `${formatCount(count(whole))} of ${formatCount(whole.watched)}`;
+  const many =
+    part === null
+      ? `${of} organizations`
+      : `${formatCount(count(part))} of your ${formatCount(part.watched)} organizations`;
+  const all = part === null ? "" : ` (${of} in all)`;
+  const verb = count(part ?? whole) === 1 ? "spikes" : "spike";
+  return isOneCause
+    ? `${many} began to spike within ${withinText(withinMs)}${all}, from one cause.`
+    : `${many} ${verb} since ${timeText(beganAtMs, nowMs)}${all}.`;
+}
+
+function causeSentences({
+  secondOpinion,
+  likelyCause,
+  carrier,
+  foundAlive,
+  isSeen,
+  isOneCause,
+}: HeadlineFacts): string[] {
+  if (secondOpinion !== null && secondOpinion.verdict !== "undecided") {
+    const { verdict, alive, gone, asked } = secondOpinion;
+    const what =
+      verdict === "refuted"
+        ? `${formatCount(alive)} of ${formatCount(asked)} still answer`
+        : `${formatCount(gone)} of ${formatCount(asked)} are gone`;
+    return [`The second opinion: ${what}.`];
+  }
+  if (likelyCause === "assets") return ["These assets may really have died."];
+  if (likelyCause === "checker" && foundAlive > 0)
+    return [
+      `The liveness checker is suspected: ${countOf(foundAlive, "of these deaths was", "of these deaths were")} found alive.`,
+    ];
+  if (likelyCause === "checker" && carrier !== null) {
+    const { key, value, share, usualShare } = carrier;
+    const usually = usualShare === 0 ? "none" : shareText(usualShare);
+    return [
+      `The liveness checker is suspected: ${shareText(share)} of these deaths share ${breakAddresses(`${key}=${value}`)}, usually ${usually}.`,
+    ];
+  }
+  if (likelyCause === "checker") return ["The liveness checker is suspected."];
+  return isSeen && isOneCause ? ["No cause stands out."] : [];
+}
+
+/** "The checker was wrong, says dana: «captcha page»." */
+export function judgementSentence(
+  { verdict, by, comment }: NonNullable<HeadlineFacts["judgement"]>,
+  { withPeople }: Pick<Reader, "withPeople">,
+): string {
+  if (!withPeople) return `${judgementSentences[verdict]}.`;
+  const why = comment === null ? "" : `: «${breakAddresses(comment)}»`;
+  return `${judgementSentences[verdict]}, says ${by || "somebody"}${why}.`;
+}
+
+/** "1 of 9 is judged real.": what people say of some of an incident, which does not speak for all of it; empty: nothing. */
+export function judgedInPart({ judged, judgeable, judgement }: HeadlineFacts): string {
+  if (judgement !== null) return "";
+  const parts = judgementVerdicts.flatMap((verdict) => {
+    const count = judged[verdict];
+    return count === 0
+      ? []
+      : [`${formatCount(count)} of ${formatCount(judgeable)} ${count === 1 ? "is" : "are"} judged ${verdict}`];
+  });
+  return parts.length === 0 ? "" : `${parts.join(", ")}.`;
+}
+
+function gateSentences({ held, opened, judgement, endedAtMs }: HeadlineFacts): string[] {
+  const takedowns = (count: number): string => `Takedowns of ${countOf(count, "organization")} are`;
+  if (held > 0) {
+    const until =
+      judgement === null
+        ? "somebody judges it"
+        : judgement.verdict === "checker" && endedAtMs === null
+          ? "its alerts end"
+          : "they are released";
+    return [`${takedowns(held)} on hold until ${until}.`];
+  }
+  return opened > 0 ? [`${takedowns(opened)} allowed again.`] : [];
+}
+
+function endSentences({ family, isBack, alone }: HeadlineFacts): string[] {
+  if (!isBack) return ["What ended it is a change of the configuration."];
+  if (family !== "deaths") return [];
+  return [alone === null ? "All rates are back under their thresholds." : "Its rate is back under the threshold."];
+}
+
+/** "security.example.com has answered 503 since 02:10: none of the 300 organizations is checked." */
+function platformSentence({ platform, startedAtMs, endedAtMs, whole }: HeadlineFacts, nowMs: number): string {
+  if (platform === null) return "";
+  const { host, status, isSilent, unwatched } = platform;
+  const who = host === "embedded" ? "The store of events" : host;
+  if (endedAtMs !== null) {
+    const past = status !== null ? `answered ${status}` : isSilent ? "did not answer" : "gave no result";
+    return `${who} ${past} for ${durationText(endedAtMs - startedAtMs)}.`;
+  }
+  const perfect = status !== null ? `answered ${status}` : isSilent ? "not answered" : "given no result";
+  const checked =
+    unwatched === 0
+      ? ""
+      : unwatched >= whole.watched
+        ? `: ${whole.watched === 1 ? "the one organization is not" : `none of the ${formatCount(whole.watched)} organizations is`} checked`
+        : `: ${formatCount(unwatched)} of the ${formatCount(whole.watched)} organizations ${unwatched === 1 ? "is" : "are"} not checked`;
+  return `${who} has ${perfect} since ${timeText(startedAtMs, nowMs)}${checked}.`;
+}
+
+function platformSentences(
+  { endedAtMs }: HeadlineFacts,
+  { unwatched, onHold, checks }: NonNullable<HeadlineFacts["platform"]>,
+): string[] {
+  if (endedAtMs !== null) return ["Nothing is known of the time between."];
+  if (unwatched === 0) return [`Only ${checks.join(", ")}: deaths are watched.`];
+  if (onHold === 0) return ["Takedowns go on, as `whenUnknown` says."];
+  const whose = onHold === unwatched ? "Takedowns" : `Takedowns of ${countOf(onHold, "organization")}`;
+  return [`${whose} are on hold, as \`whenUnknown\` says.`];
+}
+
+function otherSentence(
+  { family, hasNoEvents, alone, whole, part, endedAtMs, startedAtMs }: HeadlineFacts,
+  nowMs: number,
+): string {
+  const who = alone?.slug ?? countOf((part ?? whole).organizations, "organization");
+  if (hasNoEvents && endedAtMs === null) return `No event of ${who} has come yet.`;
+  const what = family === "no-events" ? "The flow of events" : `The check ${family}`;
+  return endedAtMs === null
+    ? `${what} of ${who} is not ok since ${timeText(startedAtMs, nowMs)}.`
+    : `${what} of ${who} was not ok for ${durationText(endedAtMs - startedAtMs)}.`;
+}
