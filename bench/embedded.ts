@@ -38,13 +38,9 @@ async function fillStore(path: string, count: number): Promise<void> {
   await store.transaction(({ events }) =>
     events.add(slugs.flatMap((slug) => instants.map((atMs) => ({ ...death, slug, atMs })))),
   );
-  const checkIds = await store.runs.addChecks(slugs.map((slug) => ({ check: "dead-asset-spike", slug })));
   const atMs = nowMs - 8 * dayMs;
-  const ok = { severity: "ok", currentCount: 0, baselineCount: 0, expectedCount: 0, rule: null } as const;
-  const points = [{ ...ok, atMs, evaluatedAtMs: atMs }];
-  await store.runs.mergeHours(
-    [...checkIds.values()].map((checkId) => ({ checkId, hour: Math.floor(atMs / hourMs), points })),
-  );
+  for (const slug of slugs)
+    await store.runs.addPast("dead-asset-spike", slug, [{ atMs, severity: "ok", currentCount: 0, expectedCount: 0 }]);
   await store.close();
 }
 

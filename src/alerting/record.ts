@@ -180,7 +180,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       if (report.severity === "ok" && quiet.has(runs[index]?.checkId ?? 0)) return [];
       return [{ request, index, target: options.settings().targetOf(run.check, run.slug) }];
     });
-    const kept = runs.filter(({ state }) => state.isReportKept);
+    const kept = runs.filter(({ state }) => state.isKept);
     return store.transaction(async (parts) => {
       // All of it was stored by an attempt whose answer was lost.
       if (isRepeated && (await parts.runs.isStored(runs))) return requests.map(() => unseen);

@@ -4,7 +4,6 @@ import { createNotifierLoop } from "../alerting/notify/notifier-loop.ts";
 import { createNotifier } from "../alerting/notify/notifier.ts";
 import { createOutbox } from "../alerting/deliver/outbox.ts";
 import { Board } from "../store/runs/board.ts";
-import { createHistory } from "../store/runs/history.ts";
 import { createSilenceBook } from "../alerting/silence-book.ts";
 import { asFlatlineError, FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
@@ -105,7 +104,6 @@ export async function startApp(
   // Rows that are written to a deleted or replaced file are lost with this process.
   stop.doors.add("file of the store", () => requireStore(store), { stores: true });
   const board = new Board();
-  const history = createHistory(store.runs);
   const discovered = createDiscoveredFleet({
     ...deps,
     config: written,
@@ -230,7 +228,6 @@ export async function startApp(
       store,
       states,
       runtime,
-      history,
       clock,
       logger,
       metrics,
@@ -332,7 +329,6 @@ export async function startApp(
   if (config.source.holdsEvents) {
     const filling = startFilling({
       store,
-      history,
       clock,
       logger,
       organizations: config.organizations,

@@ -4,11 +4,10 @@ import { isSilent, type EventFlowThresholds } from "../checks/event-flow/evaluat
 import { evaluateLocally, type SpikeRule } from "../service/local-evaluation.ts";
 import type { SpikeThresholds } from "../spike/thresholds.ts";
 import type { Store } from "../store/store.ts";
-import type { History, PastVerdict } from "../store/runs/history.ts";
+import type { PastVerdict } from "../store/runs/history.ts";
 
 export interface BackfillOptions {
   readonly store: Store;
-  readonly history: Pick<History, "firstAtMs" | "addPast">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly organizations: readonly PastOrganization[];
@@ -49,7 +48,6 @@ export function startFilling(options: Omit<BackfillOptions, "signal">): { stop()
  */
 export async function fillPast({
   store,
-  history,
   clock,
   logger,
   organizations,
@@ -61,9 +59,9 @@ export async function fillPast({
     const { slug } = organization;
     if (signal.aborted) return;
     try {
-      const past = await evaluatePast({ store, history, clock, signal }, organization);
+      const past = await evaluatePast({ store, clock, signal }, organization);
       if (past.length > 0) {
-        await history.addPast("dead-asset-spike", slug, past);
+        await store.runs.addPast("dead-asset-spike", slug, past);
         onFilled();
         logger.debug({ slug, hours: past.length }, "past evaluated from stored events");
       }
@@ -78,7 +76,7 @@ export async function fillPast({
 }
 
 async function evaluatePast(
-  { store, history, clock, signal }: Pick<BackfillOptions, "store" | "history" | "clock" | "signal">,
+  { store, clock, signal }: Pick<BackfillOptions, "store" | "clock" | "signal">,
   { slug, thresholds, baseline, count = "deaths", eventFlow }: PastOrganization,
 ): Promise<PastVerdict[]> {
   const nowMs = clock.nowMs();
@@ -86,7 +84,7 @@ async function evaluatePast(
   if (firstEventAtMs === null) return [];
   const coveredFromMs =
     firstEventAtMs + thresholds.windowHours * hourMs + thresholds.baselineDays * dayMs * leastCoverage;
-  const firstRunMs = (await history.firstAtMs("dead-asset-spike", slug)) ?? nowMs;
+  const firstRunMs = (await store.runs.firstAtMs("dead-asset-spike", slug)) ?? nowMs;
   const fromMs = Math.max(nowMs - reachMs, coveredFromMs);
   const baselineMs = thresholds.baselineDays * dayMs;
   const past: PastVerdict[] = [];
@@ -99,12 +97,12 @@ async function evaluatePast(
     const evaluation = { slug, thresholds, baseline, count, appUrl: null, nowMs: atMs };
     const { result } = await evaluateLocally(evaluation, store.events, { signal });
     const { severity, observed } = result;
-    const { currentCount, baselineCount, expectedCount } = observed;
+    const { currentCount, expectedCount } = observed;
     const baselineFromMs = atMs - thresholds.windowHours * hourMs - baselineMs;
     const coverage = 1 - Math.max(0, firstEventAtMs - baselineFromMs) / baselineMs;
     const isBeginning = severity !== "ok" && currentCount <= (expectedCount / coverage) * thresholds.warnMultiplier;
     if (isBeginning) continue;
-    past.push({ atMs, severity, currentCount, baselineCount, expectedCount, computedAtMs: clock.nowMs() });
+    past.push({ atMs, severity, currentCount, expectedCount });
   }
   return past;
 }

@@ -10,7 +10,6 @@ import { createAlertSample } from "./evidence/alert-sample.ts";
 import type { RunningChecks } from "../web/read/running.ts";
 import { createCheckStates } from "./check-states.ts";
 import { createFleetView, type FleetView } from "./fleet-view.ts";
-import { createFold } from "./fold.ts";
 import type { Changes } from "./changes.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Writer } from "../store/writer.ts";
@@ -96,7 +95,6 @@ export function createChecking(options: CheckingOptions): Checking {
   });
   const states = createCheckStates({ board, runtime, clock, scheduler });
   const fleet: FleetView = createFleetView({ ...options, states });
-  const fold = createFold({ store, clock, logger });
 
   return {
     recorder,
@@ -110,7 +108,6 @@ export function createChecking(options: CheckingOptions): Checking {
     start: () => {
       lastStates.start();
       scheduler.start();
-      fold.start();
     },
     apply: async () => {
       const { targets, config: applied, runTimeoutMs } = runtime.current();
@@ -124,7 +121,7 @@ export function createChecking(options: CheckingOptions): Checking {
     stop: async (drainMs) => {
       stopping.abort();
       try {
-        await Promise.all([scheduler.stop(drainMs), fold.stop()]);
+        await scheduler.stop(drainMs);
       } finally {
         await lastStates.stop();
       }

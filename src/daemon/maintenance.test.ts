@@ -103,3 +103,37 @@ it("keeps 64 MiB of dead letters, the newest ones, and says how many went", asyn
   await maintenance.stop();
   expect(warned).toEqual([{ count: 1, mostBytes: 64 * 2 ** 20 }]);
 });
+
+it("deletes what one more day makes old however far ahead the clock is, and nothing after a jump", async () => {
+  await using world = await createEventWorld();
+  const { markers } = world.store;
+  const clock = createVirtualClock({ startMs });
+  for (const day of [-40, -29.5, -20, 100])
+    await markers.add({
+      id: `${day}`,
+      atMs: startMs + day * dayMs,
+      text: "deployed",
+      slug: null,
+      createdBy: null,
+      note: null,
+      createdAtMs: startMs,
+    });
+  const kept = async (): Promise<string[]> => {
+    await clock.advance(minuteMs);
+    return (await markers.between({ fromMs: 0, toMs: Number.MAX_SAFE_INTEGER })).map(({ id }) => id);
+  };
+  const first = maintenanceOf(world.store, clock);
+  first.start();
+  await expect.poll(kept).toEqual(["-29.5", "-20", "100"]);
+
+  clock.shiftWall(800 * dayMs);
+  await clock.advance(3 * hourMs);
+  await first.stop();
+  expect(await kept()).toHaveLength(3);
+  const restarted = maintenanceOf(world.store, clock);
+  restarted.start();
+  await clock.advance(3 * hourMs);
+  await restarted.stop();
+
+  expect(await kept()).toEqual(["-20", "100"]);
+});

@@ -4,7 +4,9 @@ import type { Logger } from "../base/logger.ts";
 import { dayMs, hourMs, minuteMs, type Clock } from "../base/time.ts";
 import type { OrganizationConfig, ServerConfig, StorageConfig } from "../config/config.ts";
 import type { PruneLimits, Pruned } from "../store/prune-limits.ts";
+import { singleRunsMs } from "../store/runs/history.ts";
 import type { Store } from "../store/store.ts";
+import { createRetentionClock } from "./retention-clock.ts";
 
 export interface MaintenanceOptions {
   readonly store: Store;
@@ -27,8 +29,6 @@ const firstAfterMs = minuteMs;
 // A slice takes a few milliseconds; between two of them other work gets the store.
 const rowsPerSlice = 1_000;
 const pauseMs = 20;
-// The time for which every report of a change is kept; then one of each severity a day.
-const wholeReportsMs = 7 * dayMs;
 // The usual number of organizations that begin to spike is that of the last 28 days (CONTRACT 15).
 const spikeDays = 29;
 // A link holds for 24 h from the attempt that sends it (CONTRACT 13), and must not be followed twice within them, however short
@@ -42,6 +42,7 @@ const mostDeadLetterBytes = 64 * 1_024 * 1_024;
 export function createMaintenance(options: MaintenanceOptions): Loop {
   const { store, clock, logger, storage, server, organizations, gateOf } = options;
   const loop = createLoop({ clock, everyMs, firstAfterMs, runOnce, onError: note });
+  const readUntilMs = createRetentionClock(store, clock, logger);
 
   async function inSlices(slice: () => Promise<Pruned>): Promise<void> {
     while (!loop.signal.aborted && (await slice()).hasMore) await clock.sleep(pauseMs, loop.signal);
@@ -59,11 +60,16 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
 
   async function runOnce(): Promise<void> {
     const { retentionMs, auditRetentionMs, eventRetentionMs } = storage();
-    const nowMs = clock.nowMs();
+    const untilMs = await readUntilMs();
+    const nowMs = untilMs ?? 0;
     const pastRetention = { beforeMs: nowMs - retentionMs, maxRows: rowsPerSlice };
-    const thinBeforeMs = Math.floor((nowMs - wholeReportsMs) / dayMs) * dayMs;
-    await inSlices(() => store.runs.pruneHours(pastRetention));
-    await inSlices(() => store.runs.pruneReports({ ...pastRetention, thinBeforeMs }));
+    const runLimits = { nowMs: clock.nowMs(), runsBeforeMs: nowMs - singleRunsMs, beforeMs: pastRetention.beforeMs };
+    let lastCheck: number | null = 0;
+    await inSlices(async () => {
+      lastCheck = await store.runs.tidy(lastCheck ?? 0, runLimits);
+      return { hasMore: lastCheck !== null };
+    });
+    if (untilMs === null) return;
     // Judged checkers are kept for as long as their deaths lie in a baseline.
     const checkersBeforeMs = Math.min(pastRetention.beforeMs, nowMs - longestSpanMs(organizations()));
     await inSlices(() => pruneAlerts({ ...pastRetention, checkersBeforeMs }));

@@ -8,7 +8,6 @@ import { checkKey } from "../contract/check-key.ts";
 import type { AppMetrics } from "../metrics/app-metrics.ts";
 import type { Prober } from "../monitor/probe.ts";
 import type { Scheduler } from "../monitor/scheduler.ts";
-import type { History } from "../store/runs/history.ts";
 import type { Store } from "../store/store.ts";
 import { storedSessions } from "../web/access/sessions.ts";
 import type { AccessSettings } from "../web/access/settings.ts";
@@ -37,7 +36,6 @@ export interface WebPartsOptions
   readonly store: Store;
   readonly states: RunningChecks;
   readonly runtime: Runtime;
-  readonly history: History;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: AppMetrics;

@@ -57,13 +57,6 @@ export function createForgettingStore(db: Db) {
 // Rows that refer to these tables are deleted before them.
 const isParent = new Set(["alerts", "alert_changes", "deliveries", "proposals", "reports", "legitimacy_rules"]);
 
-// Rows are deleted by their keys, because the hours of one check lie among those of all.
-const everyHour = sql`
-  WITH RECURSIVE every (hour) AS (
-    SELECT min(hour) FROM hours
-    UNION ALL SELECT hour + 1 FROM every WHERE hour < (SELECT max(hour) FROM hours))
-  SELECT hour FROM every`;
-
 function stepsFor(slug: string): Step[] {
   const ofSlug = sql`slug = ${slug}`;
   const check = sql`check_id IN (SELECT check_id FROM checks WHERE slug = ${slug})`;
@@ -89,7 +82,7 @@ function stepsFor(slug: string): Step[] {
     where,
   });
   return [
-    step("history", "hours", "hour, check_id", sql`${check} AND hour IN (${everyHour})`),
+    step("history", "run_hours", "check_id, hour", check),
     step(null, "check_reports", "check_id, at_ms", check),
     step(null, "runs", "check_id, at_ms", check),
     step(null, "alert_sent", "alert_id, receiver", alert),

@@ -11,6 +11,7 @@ import { createSystemClock } from "../base/time.ts";
 import { currentVersion } from "./engine/migrations/migrations.ts";
 import { openStore } from "./open.ts";
 import { createPostgresPool } from "./engine/postgres-pool.ts";
+import { pointsOf } from "./runs/history.ts";
 import type { Store } from "./store.ts";
 
 const clock = createSystemClock();
@@ -199,12 +200,11 @@ describe("a store in PostgreSQL", () => {
 
     const own = await createRunProcess(store, clock);
     await own.record(report);
-    await own.fold();
     await store.meta.getOrSet("a\0b", "c\0d");
 
     const all = { check, slug: report.slug, fromMs: 0, toMs: Number.MAX_SAFE_INTEGER } as const;
-    expect(await own.history.points(all)).toMatchObject([
-      { atMs: report.finishedAtMs, currentCount: 12_345_678_901, baselineCount: 0.1, expectedCount: 1e-7 },
+    expect(await pointsOf(own.history, all)).toMatchObject([
+      { atMs: report.finishedAtMs, currentCount: 12_345_678_901, expectedCount: 1e-7 },
     ]);
     expect(await own.history.reports({ ...all, limit: 9 })).toEqual([report]);
     expect(await store.meta.get("a\0b")).toBe("c\u{FFFD}d");

@@ -8,13 +8,6 @@ type RowId = ColumnType<number, number | undefined, never>;
 export interface PlainTables {
   readonly checks: { readonly check_id: RowId; readonly check_name: CheckName; readonly slug: string };
   readonly writer: { readonly epoch: number; readonly holder: string; readonly expires_at_ms: number };
-  readonly check_reports: {
-    readonly check_id: number;
-    readonly at_ms: number;
-    readonly severity: number;
-    /** See packReport (runs/reports.ts). */
-    readonly report: Uint8Array;
-  };
 }
 
 /** The database, or a transaction on it, for runs and events; all else has `Db` (tables.ts). */

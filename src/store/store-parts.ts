@@ -19,8 +19,7 @@ import { createNoticeStore } from "./alerts/notices.ts";
 import { createOutboxStore } from "./alerts/outbox.ts";
 import { createPlatformStore } from "./platform/platform.ts";
 import { createCheckTable } from "./runs/checks.ts";
-import { createHourTable } from "./runs/hours.ts";
-import { createReportTable } from "./runs/reports.ts";
+import { createHistory } from "./runs/history.ts";
 import type { PlainDb } from "./schema.ts";
 import { namedAsInCode } from "./tables.ts";
 import { createSilenceStore } from "./alerts/silences.ts";
@@ -47,8 +46,7 @@ export function createParts(plain: PlainDb, { events = plain, createEvents }: Pa
     evidence: createEvidenceStore(events),
     runs: {
       ...createCheckTable(plain),
-      ...createHourTable(plain),
-      ...createReportTable(plain),
+      ...createHistory(plain),
     },
     alerts: createAlertStore(db),
     incidents: createIncidentStore(db),

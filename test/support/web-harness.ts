@@ -136,7 +136,6 @@ function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["r
       return store;
     },
     clock,
-    history: {} as WebOptions["running"]["history"],
     checks: {
       all: () => world.snapshots.map(({ state }) => state),
       of: (check, slug) =>

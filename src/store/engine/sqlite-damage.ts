@@ -14,7 +14,6 @@ export const decidingTables = [
   "meta",
   "checks",
   "runs",
-  "check_reports",
   "alerts",
   "alert_changes",
   "act_notices",

@@ -48,10 +48,14 @@ export class Board {
     return [...this.#states.values()];
   }
 
-  /** Removes the last states of all other checks and returns their numbers. */
+  /** Lets go of all other checks, and returns the numbers of those with a last state. */
   keepOnly(isKept: (key: CheckKey) => boolean): number[] {
-    const gone = [...this.#states].filter(([, state]) => !isKept(state)).map(([checkId]) => checkId);
-    for (const checkId of gone) this.#states.delete(checkId);
-    return gone;
+    const gone = [...this.#states].filter(([, state]) => !isKept(state));
+    for (const [checkId, state] of gone) {
+      this.#states.delete(checkId);
+      // What the store still has of it may go, and its number to another check.
+      this.#ids.delete(checkKey(state));
+    }
+    return gone.map(([checkId]) => checkId);
   }
 }

@@ -1,6 +1,6 @@
+import { hourMs } from "../../base/time.ts";
 import type { CheckName, CheckReport, ShownCounts } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
-import { digestOf, shouldKeepReport, type LastKeptReport } from "./kept-reports.ts";
 
 /** A check of an organization. */
 export interface CheckKey {
@@ -22,8 +22,8 @@ interface Past {
   /** The report of the last run with a result, as JSON; null: none had one. */
   readonly resultText: string | null;
   readonly lastSuccessAtMs: number | null;
-  /** The last report that was stored as a whole. */
-  readonly kept: LastKeptReport | null;
+  /** Whether the last report is kept: it is another severity, reason or threshold, or the first of an hour that is not ok. */
+  readonly isKept: boolean;
 }
 
 /**
@@ -44,7 +44,9 @@ export class CheckState implements CheckKey, RunOrigin, Past {
   /** The last report as JSON. */
   readonly text: string;
   readonly resultText: string | null;
-  readonly kept: LastKeptReport | null;
+  readonly isKept: boolean;
+  /** What an operator takes for a change when it differs. */
+  readonly #kind: string;
 
   /** `text` is the report as JSON. */
   constructor(report: CheckReport, text: string, origin: RunOrigin, past: Past) {
@@ -59,21 +61,23 @@ export class CheckState implements CheckKey, RunOrigin, Past {
     this.lastCounts = shownCounts(report);
     this.text = text;
     this.resultText = past.resultText;
-    this.kept = past.kept;
+    this.isKept = past.isKept;
+    this.#kind = kindOf(report);
   }
 
   /** Returns the state after a run. */
   static after(before: CheckState | null, report: CheckReport, origin: RunOrigin): CheckState {
     const { severity, finishedAtMs: atMs } = report;
     const text = JSON.stringify(report);
-    const digest = digestOf(report);
-    const kept = before?.kept ?? null;
     const isResult = report.kind === "result";
     return new CheckState(report, text, origin, {
       severitySinceMs: before?.severity === severity ? before.severitySinceMs : atMs,
       resultText: isResult ? text : (before?.resultText ?? null),
       lastSuccessAtMs: isResult ? atMs : (before?.lastSuccessAtMs ?? null),
-      kept: shouldKeepReport(kept, digest, atMs) ? { atMs, digest } : kept,
+      isKept:
+        before === null ||
+        before.#kind !== kindOf(report) ||
+        (isResult && severity !== "ok" && isNewHour(before, atMs)),
     });
   }
 
@@ -90,11 +94,10 @@ export class CheckState implements CheckKey, RunOrigin, Past {
   get currentCount(): number | null {
     return this.lastCounts?.currentCount ?? null;
   }
+}
 
-  /** Returns whether the last report was stored as a whole. */
-  get isReportKept(): boolean {
-    return this.kept?.atMs === this.lastRunAtMs;
-  }
+function isNewHour({ lastRunAtMs }: CheckState, atMs: number): boolean {
+  return Math.floor(lastRunAtMs / hourMs) !== Math.floor(atMs / hourMs);
 }
 
 function shownCounts(report: CheckReport): ShownCounts | null {
@@ -102,4 +105,22 @@ function shownCounts(report: CheckReport): ShownCounts | null {
   const { currentCount, expectedCount, ratio } = report.counts;
   const { windowHours } = report.result.threshold;
   return { currentCount, expectedCount, ratio, windowHours: typeof windowHours === "number" ? windowHours : null };
+}
+
+// Others, such as warnAbove, follow from the counts and change with each run.
+const chosenThresholds: readonly string[] = [
+  "windowHours",
+  "baselineDays",
+  "warnMultiplier",
+  "failMultiplier",
+  "minSpikeCount",
+  "warnAfterSeconds",
+  "failAfterSeconds",
+];
+
+function kindOf(report: CheckReport): string {
+  if (report.kind === "error") return report.error.reason;
+  const { threshold, observed } = report.result;
+  const thresholds = chosenThresholds.map((name) => threshold[name]);
+  return JSON.stringify([report.severity, ...thresholds, observed["counting"]]);
 }

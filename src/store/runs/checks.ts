@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { checkKey } from "../../contract/check-key.ts";
 import type { CheckName, CheckReport } from "../../contract/report.ts";
 import { severities } from "../../contract/severity.ts";
 import { chunksOf } from "../engine/chunks.ts";
@@ -6,12 +7,9 @@ import { dialectOf, type CellValue, type ValueType } from "../engine/dialect.ts"
 import { inTransaction } from "../engine/in-transaction.ts";
 import { rowStatement } from "../engine/row-statement.ts";
 import type { PlainDb } from "../schema.ts";
-import { addChecks, findChecks } from "./check-numbers.ts";
-import { isStoredReport } from "./reports.ts";
 import { CheckState, type CheckKey } from "./check-state.ts";
-import { pointOf } from "./run-point.ts";
 
-/** A check with its number in the tables of runs, and its last state; null: it has not run, or that cannot be read. */
+/** A check with its number in the tables of runs, and its last state; null: it has not run. */
 export interface StoredCheck extends CheckKey {
   readonly checkId: number;
   readonly state: CheckState | null;
@@ -36,20 +34,18 @@ const saveStates = upsert("checks", ["check_id"], {
   severity_since_ms: "bigint",
   report: "text",
   last_result: "text",
-  kept_at_ms: "bigint",
-  kept_digest: "text",
 });
 const addRuns = upsert("runs", ["check_id", "at_ms"], {
   check_id: "bigint",
   at_ms: "bigint",
-  evaluated_at_ms: "bigint",
   severity: "bigint",
   current_count: "double precision",
-  baseline_count: "double precision",
   expected_count: "double precision",
-  window_hours: "bigint",
-  baseline_days: "bigint",
 });
+const insertChecks = rowStatement(
+  ["text", "text"],
+  (values) => `insert into checks (check_name, slug) ${values} on conflict (check_name, slug) do nothing`,
+);
 
 /** Creates the access to the checks, their last states and their runs. */
 export function createCheckTable(db: PlainDb) {
@@ -57,8 +53,6 @@ export function createCheckTable(db: PlainDb) {
     /** Returns the numbers of these checks by checkKey, and creates missing ones. */
     addChecks: (keys: readonly CheckKey[]): Promise<ReadonlyMap<string, number>> =>
       inTransaction(db, (db) => addChecks(db, keys)),
-    /** Returns the numbers of these checks by checkKey; none for one that was never configured. */
-    findChecks: (keys: readonly CheckKey[]): Promise<ReadonlyMap<string, number>> => findChecks(db, keys),
     /** Returns all checks. */
     load: (): Promise<readonly StoredCheck[]> => readChecks(db),
     /** Stores runs, at most one of each check, and the states that they leave. */
@@ -88,6 +82,17 @@ export function createCheckTable(db: PlainDb) {
   };
 }
 
+/** Returns the numbers of at least these checks by checkKey, and creates missing ones, within a transaction. */
+export async function addChecks(db: PlainDb, keys: readonly CheckKey[]): Promise<Map<string, number>> {
+  await insertChecks(
+    db,
+    keys.map(({ check, slug }) => [check, slug]),
+  );
+  const { rows } = await sql<Pick<CheckRow, "check_id" | "check_name" | "slug">>`
+    select check_id, check_name, slug from checks`.execute(db);
+  return new Map(rows.map((row) => [checkKey({ check: row.check_name, slug: row.slug }), row.check_id]));
+}
+
 interface CheckRow {
   readonly check_id: number;
   readonly check_name: CheckName;
@@ -97,50 +102,41 @@ interface CheckRow {
   readonly severity_since_ms: number;
   readonly report: string | null;
   readonly last_result: string | null;
-  readonly kept_at_ms: number | null;
-  readonly kept_digest: string | null;
 }
 
 async function readChecks(db: PlainDb): Promise<StoredCheck[]> {
   const { rows } = await sql<CheckRow>`
-    select check_id, check_name, slug, due_at_ms, is_asked, severity_since_ms, report, last_result, kept_at_ms, kept_digest
+    select check_id, check_name, slug, due_at_ms, is_asked, severity_since_ms, report, last_result
     from checks`.execute(db);
   return rows.map((row) => ({ checkId: row.check_id, check: row.check_name, slug: row.slug, state: readState(row) }));
 }
 
 function readState(row: CheckRow): CheckState | null {
-  const report = readReport(row.report);
-  if (row.report === null || report === null) return null;
+  if (row.report === null) return null;
+  const report = JSON.parse(row.report) as CheckReport;
   const isResult = report.kind === "result";
-  const result = isResult ? report : readReport(row.last_result);
+  const result = row.last_result === null ? null : (JSON.parse(row.last_result) as CheckReport);
   const origin = { dueAtMs: row.due_at_ms, isAsked: row.is_asked !== 0 };
   return new CheckState(report, row.report, origin, {
     severitySinceMs: row.severity_since_ms,
-    resultText: result === null ? null : isResult ? row.report : row.last_result,
-    lastSuccessAtMs: result?.finishedAtMs ?? null,
-    kept: row.kept_at_ms === null ? null : { atMs: row.kept_at_ms, digest: row.kept_digest ?? "" },
+    resultText: isResult ? row.report : row.last_result,
+    lastSuccessAtMs: (isResult ? report : result)?.finishedAtMs ?? null,
+    isKept: false,
   });
 }
 
-/** Returns a report as it was stored; null for none, or one of a version that cannot be read. */
-function readReport(text: string | null): CheckReport | null {
-  if (text === null) return null;
-  const value: unknown = JSON.parse(text);
-  return isStoredReport(value) ? value : null;
-}
-
 function stateCells({ checkId, state }: CommittedRun): CellValue[] {
-  const { check, slug, dueAtMs, isAsked, severitySinceMs, text, resultText, kept } = state;
+  const { check, slug, dueAtMs, isAsked, severitySinceMs, text, resultText } = state;
   const cells = [checkId, check, slug, dueAtMs, Number(isAsked), severitySinceMs];
-  return [...cells, text, resultText === text ? null : resultText, kept?.atMs ?? null, kept?.digest ?? null];
+  return [...cells, text, resultText === text ? null : resultText];
 }
 
 function runCells({ checkId, report }: CommittedRun): CellValue[] {
-  const { atMs, evaluatedAtMs, severity, currentCount, baselineCount, expectedCount, rule } = pointOf(report);
-  const cells = [checkId, atMs, evaluatedAtMs, severities.indexOf(severity)];
-  const { windowHours = null, baselineDays = null } = rule ?? {};
-  return [...cells, currentCount, baselineCount, expectedCount, windowHours, baselineDays];
+  const { currentCount, expectedCount } = report.kind === "result" ? report.counts : noCounts;
+  return [checkId, report.finishedAtMs, severities.indexOf(report.severity), currentCount, expectedCount];
 }
+
+const noCounts = { currentCount: null, expectedCount: null };
 
 /** Creates a statement that writes rows over those with the same key. */
 function upsert(table: string, key: readonly string[], columns: Readonly<Record<string, ValueType>>) {

@@ -1,155 +1,246 @@
+import { sql, type RawBuilder } from "kysely";
 import { dayMs, eventLoopTurn, hourMs } from "../../base/time.ts";
 import { checkKey } from "../../contract/check-key.ts";
-import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckName, CheckReport } from "../../contract/report.ts";
-import { worstSeverity, type Severity } from "../../contract/severity.ts";
+import { boundResult, type ResultBounds } from "../../contract/result-bounds.ts";
+import { severities, type Severity } from "../../contract/severity.ts";
 import { chunksOf } from "../engine/chunks.ts";
-import type { StoreParts } from "../store-parts.ts";
+import { dialectOf } from "../engine/dialect.ts";
+import { inTransaction } from "../engine/in-transaction.ts";
+import { rowStatement } from "../engine/row-statement.ts";
+import type { PlainDb } from "../schema.ts";
 import type { CheckKey } from "./check-state.ts";
-import type { ReportsQuery } from "./reports.ts";
-import { mergeRuns, type RunPoint } from "./run-point.ts";
+import { addChecks } from "./checks.ts";
 
-/** One point of a check's history; min and max differ from last only if it represents an hour. */
-export interface VerdictPoint {
+/** A run; or the runs of an hour: when the last one ended, its numbers, and the worst severity. */
+export interface RunPoint {
   readonly atMs: number;
-  /** The worst one of an hour. */
   readonly severity: Severity;
   readonly currentCount: number | null;
-  readonly baselineCount: number | null;
   readonly expectedCount: number | null;
-  readonly minCurrentCount: number | null;
-  readonly maxCurrentCount: number | null;
+  readonly runs: number;
+  /** How many of them have a result. */
+  readonly answered: number;
 }
 
 /** An evaluation of the past, from the events that were stored when it was computed. */
-export type PastVerdict = Pick<RunPoint, "atMs" | "severity" | "currentCount" | "baselineCount" | "expectedCount"> & {
-  readonly computedAtMs: number;
-};
+export type PastVerdict = Omit<RunPoint, "runs" | "answered">;
 
-/** The runs of every check. */
-export interface History {
-  /** Returns every run that ended in (from, to], oldest first. */
-  runs(query: CheckKey & { fromMs: number; toMs: number }): Promise<readonly RunPoint[]>;
-  /** Returns the runs as points of a chart: those older than a week before `toMs` are reduced to one per hour. */
-  points(query: CheckKey & { fromMs: number; toMs: number }): Promise<readonly VerdictPoint[]>;
-  /** Yields the runs of these hours (since the epoch, ascending) by organization; other work gets its turn between hours. */
-  runsOfHours(query: HourRunsQuery): AsyncIterable<ReadonlyMap<string, readonly RunPoint[]>>;
-  /** Returns the instant of the oldest run; null without one. */
-  firstAtMs(check: CheckName, slug: string): Promise<number | null>;
-  /** Adds evaluations of the past; a run at the same instant takes precedence. */
-  addPast(check: CheckName, slug: string, past: readonly PastVerdict[]): Promise<void>;
-  /** Returns the stored reports in (from, to], the last `limit` of them, oldest first; very long ones are shortened. */
-  reports(query: ReportsQuery): Promise<readonly CheckReport[]>;
-}
-
-/** What a run found, from the stored reports. */
-export interface StoredResult {
-  readonly result: HealthcheckResult;
-  readonly atMs: number;
-}
-
-/** Runs of the same check of several organizations, read together: the history lies hour by hour. */
-export interface HourRunsQuery {
+export interface PointsQuery {
   readonly check: CheckName;
   readonly slugs: readonly string[];
-  readonly hours: readonly number[];
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Whether an hour is one point though its runs are there [only where they are not]. */
+  readonly isHourly?: boolean;
 }
 
-const singleRunsMs = 7 * dayMs;
+/** What of the history goes: all before `beforeMs`, and single runs, of which the hours stay, before `runsBeforeMs`. */
+export interface HistoryLimits {
+  /** Hours that have ended by then are made. */
+  readonly nowMs: number;
+  readonly runsBeforeMs: number;
+  readonly beforeMs: number;
+}
 
-// Statements over so many checks hold up the event loop for some milliseconds at most.
+/** How long single runs are kept; of older ones the hours. */
+export const singleRunsMs = 7 * dayMs;
+
+// A statement over so many checks holds up the event loop for some milliseconds.
 const checksAtOnce = 100;
+const reportBounds: ResultBounds = { keys: 64, findings: 20, characters: 300 };
 
-/** Creates the history over the store. */
-export function createHistory(store: StoreParts["runs"]): History {
-  /** Returns the organizations of a check by its numbers. */
-  async function slugsByNumber(check: CheckName, slugs: readonly string[]): Promise<ReadonlyMap<number, string>> {
-    const keys = slugs.map((slug) => ({ check, slug }));
-    const ids = await store.findChecks(keys);
-    return new Map(
-      keys.flatMap((key): [number, string][] => {
-        const id = ids.get(checkKey(key));
-        return id === undefined ? [] : [[id, key.slug]];
+/** Creates the access to the runs of every check: a row each for a week, then one for each hour. */
+export function createHistory(db: PlainDb) {
+  return {
+    /** Yields the points in (fromMs, toMs] by organization, oldest first; other work gets its turn between some of them. */
+    async *points({ slugs, ...query }: PointsQuery): AsyncGenerator<readonly [slug: string, readonly RunPoint[]]> {
+      for (const some of chunksOf(slugs, checksAtOnce)) {
+        yield* Map.groupBy(await readPoints(db, { ...query, slugs: some }), ({ slug }) => slug);
+        // SQLite answers within the call.
+        await eventLoopTurn();
+      }
+    },
+    /** Returns about when the oldest run ended; null without one. */
+    firstAtMs: async (check: CheckName, slug: string): Promise<number | null> => {
+      const { rows } = await sql<{ run_ms: number | null; hour: number | null }>`
+        select (select min(at_ms) from runs where runs.check_id = checks.check_id) as run_ms,
+          (select min(hour) from run_hours where run_hours.check_id = checks.check_id) as hour
+        from checks where check_name = ${check} and slug = ${slug}`.execute(db);
+      const { run_ms: runMs = null, hour = null } = rows[0] ?? {};
+      return hour === null || (runMs !== null && runMs < (hour + 1) * hourMs) ? runMs : hour * hourMs;
+    },
+    /** Adds evaluations of the past; a run at the same instant takes precedence. */
+    addPast: (check: CheckName, slug: string, past: readonly PastVerdict[]): Promise<void> =>
+      inTransaction(db, async (db) => {
+        const checkId = (await addChecks(db, [{ check, slug }])).get(checkKey({ check, slug })) ?? 0;
+        await insertPast(
+          db,
+          past.map(({ atMs, severity, currentCount, expectedCount }) => [
+            checkId,
+            atMs,
+            severities.indexOf(severity),
+            currentCount,
+            expectedCount,
+          ]),
+        );
+        const endMs = Math.max(...past.map(({ atMs }) => atMs));
+        await rollUp(db, sql`checks.check_id = ${checkId}`, sql`0`, endMs);
       }),
-    );
-  }
-
-  /** Returns the runs in [fromMs, toMs) that are in no hour yet, by hour and number. */
-  async function readOpen(checkIds: readonly number[], span: { readonly fromMs: number; readonly toMs: number }) {
-    const open = new Map<number, Map<number, readonly RunPoint[]>>();
-    const sorted = checkIds.toSorted((left, right) => left - right);
-    for (const some of chunksOf(sorted, checksAtOnce)) {
-      for (const { checkId, hour, points } of await store.openHours(some, span))
-        open.set(hour, (open.get(hour) ?? new Map<number, readonly RunPoint[]>()).set(checkId, points));
-      // SQLite answers within the call.
-      await eventLoopTurn();
-    }
-    return open;
-  }
-
-  async function* runsOfHours({
-    check,
-    slugs,
-    hours,
-  }: HourRunsQuery): AsyncGenerator<Map<string, readonly RunPoint[]>> {
-    const slugOf = await slugsByNumber(check, slugs);
-    const checkIds = new Set(slugOf.keys());
-    // The open hours are read first: runs that are folded meanwhile are then in both, not in neither.
-    const open = await readOpen([...checkIds], spanOf(hours));
-    for (const hour of hours) {
-      const found = new Map(open.get(hour));
-      for (const { checkId, points } of await store.foldedHour(hour, checkIds))
-        found.set(checkId, mergeRuns(points, found.get(checkId) ?? []));
-      yield new Map([...found].map(([checkId, points]) => [slugOf.get(checkId) ?? "", points]));
-      await eventLoopTurn();
-    }
-  }
-
-  return {
-    runs: (query) => store.runsOf(query),
-    points: async (query) => {
-      const all = await store.runsOf(query);
-      const singleFromMs = Math.floor((query.toMs - singleRunsMs) / hourMs) * hourMs;
-      const old = all.filter(({ atMs }) => atMs < singleFromMs);
-      return [...byHour(old).map(hourPoint), ...all.slice(old.length).map((run) => hourPoint([run]))];
+    /**
+     * Makes hours of the runs of some checks after the number `afterId`, and deletes what is too old: some milliseconds.
+     * Returns the number up to which it came; null: there are no more checks.
+     */
+    tidy: (afterId: number, { nowMs, runsBeforeMs, beforeMs }: HistoryLimits): Promise<number | null> =>
+      inTransaction(db, async (db) => {
+        const lastId = afterId + checksAtOnce;
+        const some = sql`checks.check_id > ${afterId} and checks.check_id <= ${lastId}`;
+        const since = sql`coalesce((
+          select max(hour) from run_hours
+          where run_hours.check_id = checks.check_id and run_hours.hour < ${Math.floor(nowMs / hourMs)}), 0)`;
+        await rollUp(db, some, since, nowMs);
+        const ofSome = sql`check_id in (select check_id from checks where ${some})`;
+        const [firstRunMs, firstHour] = [startOfHour(Math.max(runsBeforeMs, beforeMs)), Math.floor(beforeMs / hourMs)];
+        await sql`delete from runs where ${ofSome} and at_ms < ${firstRunMs}`.execute(db);
+        await sql`delete from run_hours where ${ofSome} and hour < ${firstHour}`.execute(db);
+        await sql`delete from check_reports where ${ofSome} and at_ms <= ${beforeMs}`.execute(db);
+        // A check that was let go is named as long as something is kept of it.
+        await sql`delete from checks where ${some} and due_at_ms is not null and report is null
+          and not exists (select 1 from runs where runs.check_id = checks.check_id)
+          and not exists (select 1 from run_hours where run_hours.check_id = checks.check_id)
+          and not exists (select 1 from check_reports where check_reports.check_id = checks.check_id)`.execute(db);
+        const { rows } = await sql<{ last: number | null }>`select max(check_id) as last from checks`.execute(db);
+        return (rows[0]?.last ?? 0) > lastId ? lastId : null;
+      }),
+    /** Stores reports, shortened to some kilobytes. */
+    keepReports: async (reports: readonly (CheckReport & { readonly checkId: number })[]): Promise<void> => {
+      await insertReports(
+        db,
+        reports.map(({ checkId, ...report }) => [checkId, report.finishedAtMs, JSON.stringify(forHistory(report))]),
+      );
     },
-    runsOfHours,
-    firstAtMs: (check, slug) => store.firstRunAtMs({ check, slug }),
-    addPast: async (check, slug, past) => {
-      const checkId = (await store.addChecks([{ check, slug }])).get(checkKey({ check, slug }));
-      if (checkId === undefined || past.length === 0) return;
-      const times = past.map(({ atMs }) => atMs);
-      const span = { check, slug, fromMs: Math.min(...times) - 1, toMs: Math.max(...times) };
-      const known = new Set((await store.runsOf(span)).map(({ atMs }) => atMs));
-      const points = past
-        .filter(({ atMs }) => !known.has(atMs))
-        .map((point): RunPoint => ({ ...point, evaluatedAtMs: point.atMs, rule: null }));
-      const hours = Map.groupBy(points, ({ atMs }) => Math.floor(atMs / hourMs));
-      await store.mergeHours([...hours].map(([hour, own]) => ({ checkId, hour, points: own })));
+    /** Returns the last `limit` stored reports of runs in (fromMs, toMs], oldest first. */
+    reports: async ({ check, slug, fromMs, toMs, limit }: ReportsQuery): Promise<readonly CheckReport[]> => {
+      const { rows } = await sql<{ report: string }>`
+        select report from check_reports
+        where check_id = (select check_id from checks where check_name = ${check} and slug = ${slug})
+          and at_ms > ${fromMs} and at_ms <= ${toMs}
+        order by at_ms desc limit ${limit}`.execute(db);
+      return rows.map(({ report }) => JSON.parse(report) as CheckReport).toReversed();
     },
-    reports: (query) => store.reports(query),
   };
 }
 
-function spanOf(hours: readonly number[]): { readonly fromMs: number; readonly toMs: number } {
-  return { fromMs: (hours[0] ?? 0) * hourMs, toMs: ((hours.at(-1) ?? -1) + 1) * hourMs };
+export type History = ReturnType<typeof createHistory>;
+
+export interface ReportsQuery extends CheckKey {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly limit: number;
 }
 
-function byHour(runs: readonly RunPoint[]): RunPoint[][] {
-  return [...Map.groupBy(runs, ({ atMs }) => Math.floor(atMs / hourMs)).values()];
+/** Returns the points of one organization, oldest first. */
+export async function pointsOf(
+  history: Pick<History, "points">,
+  { slug, ...query }: Omit<PointsQuery, "slugs"> & { readonly slug: string },
+): Promise<readonly RunPoint[]> {
+  const found: RunPoint[] = [];
+  for await (const [, points] of history.points({ ...query, slugs: [slug] })) found.push(...points);
+  return found;
 }
 
-/** Reduces the runs of one hour to a point: numbers of the last run, worst severity, extremes of the count. */
-function hourPoint(hour: readonly RunPoint[]): VerdictPoint {
-  const last = hour.at(-1);
-  const counts = hour.flatMap(({ currentCount }) => currentCount ?? []);
-  return {
-    atMs: last?.atMs ?? 0,
-    severity: worstSeverity(hour.map(({ severity }) => severity)),
-    currentCount: last?.currentCount ?? null,
-    baselineCount: last?.baselineCount ?? null,
-    expectedCount: last?.expectedCount ?? null,
-    minCurrentCount: counts.length === 0 ? null : Math.min(...counts),
-    maxCurrentCount: counts.length === 0 ? null : Math.max(...counts),
-  };
+const insertPast = rowStatement(
+  ["bigint", "bigint", "bigint", "double precision", "double precision"],
+  (values) => `
+    insert into runs (check_id, at_ms, severity, current_count, expected_count) ${values}
+    on conflict (check_id, at_ms) do nothing`,
+);
+const insertReports = rowStatement(
+  ["bigint", "bigint", "text"],
+  (values) => `
+    insert into check_reports (check_id, at_ms, report) ${values}
+    on conflict (check_id, at_ms) do update set report = excluded.report`,
+);
+
+const hourLength = sql.lit(hourMs);
+// The order of severities is not that of their numbers: fail is worse than unknown.
+const [failed, unknown] = [sql.lit(severities.indexOf("fail")), sql.lit(severities.indexOf("unknown"))];
+const worst = sql`case when max(case severity when ${failed} then 1 else 0 end) = 1 then ${failed} else max(severity) end`;
+
+/** Makes the hours of these checks from `sinceHour` on that end by `endMs`, whichever of them are there. */
+async function rollUp(
+  db: PlainDb,
+  some: RawBuilder<unknown>,
+  sinceHour: RawBuilder<unknown>,
+  endMs: number,
+): Promise<void> {
+  await sql`
+    insert into run_hours (check_id, hour, at_ms, severity, runs, answered, current_count, expected_count)
+    select made.check_id, made.hour, made.at_ms, made.severity, made.runs, made.answered, last.current_count,
+      last.expected_count
+    from (
+      select runs.check_id, runs.at_ms / ${hourLength} as hour, max(runs.at_ms) as at_ms, ${worst} as severity,
+        count(*) as runs, count(nullif(severity, ${unknown})) as answered
+      from checks
+      join runs on runs.check_id = checks.check_id and runs.at_ms >= ${sinceHour} * ${hourLength}
+        and runs.at_ms < ${startOfHour(endMs)}
+      where ${some}
+      group by runs.check_id, runs.at_ms / ${hourLength}) as made
+    join runs as last on last.check_id = made.check_id and last.at_ms = made.at_ms
+    where true
+    on conflict (check_id, hour) do update set at_ms = excluded.at_ms, severity = excluded.severity, runs = excluded.runs,
+      answered = excluded.answered, current_count = excluded.current_count, expected_count = excluded.expected_count`.execute(
+    db,
+  );
+}
+
+function startOfHour(atMs: number): number {
+  return Math.floor(atMs / hourMs) * hourMs;
+}
+
+const columns = sql`at_ms, severity, current_count, expected_count`;
+
+/** Reads hours up to an instant, which differs from check to check, and from it on single runs. */
+async function readPoints(
+  db: PlainDb,
+  { check, slugs, fromMs, toMs, isHourly = false }: PointsQuery,
+): Promise<(RunPoint & { readonly slug: string })[]> {
+  const split = isHourly
+    ? sql`coalesce((select max(hour) + 1 from run_hours where run_hours.check_id = checks.check_id) * ${hourLength}, 0)`
+    : sql`coalesce((select min(at_ms) from runs where runs.check_id = checks.check_id), ${Number.MAX_SAFE_INTEGER})`;
+  const { rows } = await sql<PointRow>`
+    with asked as (
+      select check_id, slug, ${split} as split_ms from checks
+      where check_name = ${check} and slug in (select value from ${dialectOf(db).texts(slugs)} as listed))
+    select slug, ${columns}, runs, answered from asked join run_hours on run_hours.check_id = asked.check_id
+    where hour >= ${Math.floor(fromMs / hourMs)} and hour <= ${Math.floor(toMs / hourMs)}
+      and at_ms > ${fromMs} and at_ms <= ${toMs} and at_ms < split_ms
+    union all
+    select slug, ${columns}, 1, case severity when ${unknown} then 0 else 1 end
+    from asked join runs on runs.check_id = asked.check_id
+    where at_ms > ${fromMs} and at_ms <= ${toMs} and at_ms >= split_ms
+    order by slug, at_ms`.execute(db);
+  return rows.map((row) => ({
+    slug: row.slug,
+    atMs: row.at_ms,
+    severity: severities[row.severity] ?? "unknown",
+    currentCount: row.current_count,
+    expectedCount: row.expected_count,
+    runs: row.runs,
+    answered: row.answered,
+  }));
+}
+
+interface PointRow {
+  readonly slug: string;
+  readonly at_ms: number;
+  readonly severity: number;
+  readonly current_count: number | null;
+  readonly expected_count: number | null;
+  readonly runs: number;
+  readonly answered: number;
+}
+
+function forHistory(report: CheckReport): CheckReport {
+  return report.kind === "error" ? report : { ...report, result: boundResult(report.result, reportBounds) };
 }

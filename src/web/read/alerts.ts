@@ -10,7 +10,6 @@ import type { ResultReport } from "../../contract/report.ts";
 import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { AlertComment } from "../../store/alerts/comments.ts";
 import type { JudgementEntry } from "../../store/alerts/judgements.ts";
-import type { StoredResult } from "../../store/runs/history.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import { isStale, type Running } from "./running.ts";
 
@@ -36,7 +35,7 @@ export interface AlertDetail extends AlertSnapshot {
   /** Oldest first, those that came with acts included. */
   readonly comments: readonly AlertComment[];
   /** What a run found when it was at its worst, of one that is over; null: it lives, or nothing of it is kept. */
-  readonly worstResult: StoredResult | null;
+  readonly worstResult: (Pick<ResultReport, "result"> & { readonly atMs: number }) | null;
 }
 
 /** Everything that lives, and the fleet verdict while it lasts. */
@@ -157,7 +156,7 @@ function snapshotOf(
   return { state: alert, lastResult, silenced: isSilenced, notifiedAtMs: notified.get(alert.id) ?? null, labels, url };
 }
 
-// Findings that change are stored once an hour: the last eight days of an alert, and of a longer one that is enough.
+// Of what is not ok a report is stored once an hour: the last eight days of an alert, and of a longer one that is enough.
 const mostReports = 200;
 
 /**
@@ -167,7 +166,7 @@ const mostReports = 200;
 async function readStoredResult(
   runs: Pick<StoreParts["runs"], "reports">,
   { alert: { check, slug, kind, startsAtMs, peak }, end }: KeptAlert,
-): Promise<StoredResult | null> {
+): Promise<AlertDetail["worstResult"]> {
   if (end === null || kind !== "verdict") return null;
   // A run counts from when it was due, and its report is stored when it is over.
   const span = { fromMs: startsAtMs - 1, toMs: end.atMs };

@@ -3,10 +3,7 @@ import type { Span } from "../pages/chart/span.ts";
 import type { Running } from "./running.ts";
 
 /** What a chart is read from. */
-export type ChartSource = Pick<
-  Running,
-  "store" | "clock" | "history" | "holdsEvents" | "thresholdsOf" | "countsAssets"
->;
+export type ChartSource = Pick<Running, "store" | "clock" | "holdsEvents" | "thresholdsOf" | "countsAssets">;
 
 /** An organization whose deaths are in a chart. */
 export interface ChartMember {

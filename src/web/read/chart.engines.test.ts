@@ -61,7 +61,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
     running = {
       store: opened.store,
       clock,
-      history: own.history,
       holdsEvents: () => holdsEvents,
       thresholdsOf: () => defaultThresholds,
       countsAssets: (slug) => slug === "flaps",
@@ -173,10 +172,10 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
   });
 
   describe("a chart of a source that answers counts", () => {
-    it("adds the last counts of all, also of runs that are folded", async () => {
+    it("adds the last counts of all, also of runs of which hours are made", async () => {
       holdsEvents = false;
       await own.record(run("acme", nowMs - 100 * minuteMs, 2), run("globex", nowMs - 80 * minuteMs, 3));
-      await own.fold();
+      await own.tidy(nowMs, { runsBeforeMs: nowMs - 60 * minuteMs });
       await own.record(run("acme", nowMs - 20 * minuteMs, 52), run("globex", nowMs - 10 * minuteMs, null));
 
       const chart = await readDeathsChart(running, ask([member("acme"), member("globex")]));

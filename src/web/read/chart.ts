@@ -2,7 +2,7 @@ import { togetherMs } from "../../alerting/decide/verdict.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { SpikeThresholds } from "../../checks/target.ts";
 import type { CheckReport } from "../../contract/report.ts";
-import type { VerdictPoint } from "../../store/runs/history.ts";
+import { pointsOf, type RunPoint } from "../../store/runs/history.ts";
 import type { ChartAct, ChartData, ChartIncident, ChartState } from "../pages/chart/data.ts";
 import { chooseSpan } from "../pages/chart/span.ts";
 import { eventCounts, knownFrom, type DeathSeries } from "./chart-events.ts";
@@ -25,7 +25,7 @@ export interface ChartAsk {
 }
 
 const check = "dead-asset-spike" as const;
-// Whole reports are kept once a day and at each change: enough for the longest chart of a calm organization.
+// Reports are kept at each change: enough for the longest chart of a calm organization.
 const mostReports = 400;
 // A check runs at least once a day; what it found longer ago says nothing of an instant.
 const carryMs = dayMs;
@@ -148,16 +148,16 @@ function usualPerHour(members: readonly ChartMember[], ofAlone: number | null): 
   );
 }
 
-async function firstRunMs({ history }: ChartSource, alone: ChartMember | undefined): Promise<number | null> {
-  return alone === undefined ? null : history.firstAtMs(check, alone.slug);
+async function firstRunMs({ store }: ChartSource, alone: ChartMember | undefined): Promise<number | null> {
+  return alone === undefined ? null : store.runs.firstAtMs(check, alone.slug);
 }
 
 /** What the runs of one organization say: what they expected, what they held the count to, and how it stood. */
-async function readOwn({ history, thresholdsOf }: ChartSource, slug: string, { fromMs, toMs, at }: Grid) {
+async function readOwn({ store, thresholdsOf }: ChartSource, slug: string, { fromMs, toMs, at }: Grid) {
   const query = { check, slug, fromMs: fromMs - carryMs, toMs };
   const [points, reports] = await Promise.all([
-    history.points(query),
-    history.reports({ ...query, limit: mostReports }),
+    pointsOf(store.runs, query),
+    store.runs.reports({ ...query, fromMs: 0, limit: mostReports }),
   ]);
   const kept = reports.flatMap(thresholdsIn);
   const heldTo = (atMs: number): Thresholds | null =>
@@ -190,7 +190,7 @@ function thresholdsIn(report: CheckReport): { readonly atMs: number; readonly th
 }
 
 /** The last point at or before an instant that still says something of it; points are in order. */
-function valueAt(points: readonly VerdictPoint[], atMs: number): VerdictPoint | null {
+function valueAt(points: readonly RunPoint[], atMs: number): RunPoint | null {
   let [low, high] = [0, points.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -204,7 +204,7 @@ function valueAt(points: readonly VerdictPoint[], atMs: number): VerdictPoint | 
 // More changes than a chart can show: those of the beginning are left out.
 const mostStates = 1_000;
 
-function statesOf(points: readonly VerdictPoint[], fromMs: number): ChartState[] {
+function statesOf(points: readonly RunPoint[], fromMs: number): ChartState[] {
   const states: ChartState[] = [];
   for (const { atMs, severity } of points) {
     const startMs = Math.max(atMs, fromMs);
@@ -229,7 +229,7 @@ export async function readAnswersChart(
     kind: "answers",
     ...partsOf(ask, grid, nowMs),
     count: good,
-    expected: asked === null ? [] : grid.at.map(() => asked),
+    expected: grid.at.map(() => asked),
     warn: [],
     fail: [],
     counting: "deaths",

@@ -8,7 +8,6 @@ import type { Clock } from "../../base/time.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { SpikeThresholds } from "../../checks/target.ts";
-import type { History } from "../../store/runs/history.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
 import type { Look } from "../../store/alerts/looks.ts";
 import type { Store } from "../../store/store.ts";
@@ -57,7 +56,6 @@ export interface Running {
   readonly logger: Logger;
   /** What is wrong with the store, in words, beginning in lower case; null when nothing is. */
   readonly storeProblem: () => string | null;
-  readonly history: Pick<History, "points" | "reports" | "firstAtMs" | "runsOfHours">;
   readonly checks: RunningChecks;
   /** The configuration that holds now. */
   readonly config: () => Config;

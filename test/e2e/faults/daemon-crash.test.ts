@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { createSystemClock, secondMs } from "../../../src/base/time.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { Board } from "../../../src/store/runs/board.ts";
-import { createHistory } from "../../../src/store/runs/history.ts";
+import { pointsOf } from "../../../src/store/runs/history.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { parseExposition, seriesValue } from "../../support/exposition-parser.ts";
 import { flipThresholds, startFlipLoad } from "../../support/store/flip-load.ts";
@@ -75,7 +75,7 @@ async function expectWhole(path: string): Promise<void> {
     board.learn(await store.runs.load());
     for (const slug of slugs) {
       const state = board.state(check, slug);
-      const points = await createHistory(store.runs).runs({ ...whole, slug });
+      const points = await pointsOf(store.runs, { ...whole, slug });
       const live = await store.alerts.live(check, slug);
 
       expect(points.at(-1)?.atMs ?? null, `${slug}: last point of the history`).toBe(

@@ -13,8 +13,6 @@ const organizations = slugs.length;
 const receivers = receiverNames.length;
 /** Alerts have at most two kinds. */
 const mostLive = 2 * organizations;
-/** Runs an hour: ten organizations every five minutes, five every quarter of an hour, five every hour. */
-const runsAnHour = 10 * 12 + 5 * 4 + 5;
 /** The past that is filled in at a start from events, with the hours around it. */
 const backfilledHours = 7 * 24 + 2;
 /** Answers to posts are forgotten with a post that comes a day later, by a clock that may have been set back. */
@@ -54,10 +52,9 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     checks: organizations,
     writer: 1,
     receiver_pauses: receivers,
-    // Folded after each hour.
-    runs: 4 * runsAnHour,
-    // The history: a row for each check and hour, a report where something changed.
-    hours: organizations * hours,
+    // The history: each run of the last days, a row for each check and hour, a report where something changed.
+    runs: runs + organizations * backfilledHours,
+    run_hours: organizations * hours,
     check_reports: runs + organizations * hours,
     // Alerts, and what was done with them.
     alerts: mostLive + fired,
@@ -204,7 +201,6 @@ export class BoundOracle {
       // Of a gate that one of these opens, with the notification of its end.
       act_notices: late,
       [waiting]: receivers * (live + late),
-      runs: 2 * runsAnHour,
       receiver_pauses: 0,
     };
     for (const [table, most] of Object.entries(atRest)) {

@@ -2,7 +2,7 @@ import { createRecorder, recordRun, type Recorder, type RecorderOptions } from "
 import { createSilentLogger } from "../../../src/base/logger.ts";
 import type { CheckReport } from "../../../src/contract/report.ts";
 import { Board } from "../../../src/store/runs/board.ts";
-import { createHistory, type History } from "../../../src/store/runs/history.ts";
+import type { History } from "../../../src/store/runs/history.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { VirtualClock } from "../virtual-clock.ts";
 import { quietSettings } from "../quiet-settings.ts";
@@ -14,8 +14,8 @@ export interface RunProcess {
   readonly recorder: Recorder;
   /** Records runs of the test's making, each in a commit of its own, in order. */
   record(...reports: readonly CheckReport[]): Promise<void>;
-  /** Moves all runs into hours. */
-  fold(): Promise<void>;
+  /** Makes the hours that have ended, and deletes what is older than these instants [nothing]. */
+  tidy(nowMs: number, limits?: { readonly runsBeforeMs?: number; readonly beforeMs?: number }): Promise<void>;
 }
 
 /** A process that begins now; it decides no alerts unless `over` has settings. */
@@ -41,7 +41,7 @@ export async function createRunProcess(
   });
   return {
     board,
-    history: createHistory(store.runs),
+    history: store.runs,
     recorder,
     record: async (...reports) => {
       for (const report of reports) {
@@ -50,9 +50,9 @@ export async function createRunProcess(
         await recordRun(recorder, { run, report, nextDueAtMs: startedAtMs + 300_000 });
       }
     },
-    fold: async () => {
-      for (let afterId: number | null = 0; afterId !== null;)
-        afterId = await store.runs.foldRuns(afterId, Number.MAX_SAFE_INTEGER);
+    tidy: async (nowMs, limits = {}) => {
+      const all = { nowMs, runsBeforeMs: 0, beforeMs: 0, ...limits };
+      for (let afterId: number | null = 0; afterId !== null;) afterId = await store.runs.tidy(afterId, all);
     },
   };
 }
