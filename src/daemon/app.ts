@@ -19,7 +19,7 @@ import { createStandby } from "../web/standby.ts";
 import { createWeb, type Web, type WebAddress, type WebTransport } from "../web/web.ts";
 import { createApiPlugins } from "./api-plugin.ts";
 import { startFilling } from "./backfill.ts";
-import { connectionLimits } from "./connection-limits.ts";
+import { connectionLimit } from "./connection-limits.ts";
 import { createChecking } from "./checking.ts";
 import { keepCosts } from "./evidence/alert-assets.ts";
 import { createEvidenceParts } from "./evidence/parts.ts";
@@ -221,7 +221,7 @@ export async function startApp(
     logger,
     isStarted: () => isStarted,
     ...(deps.transport === undefined ? {} : { transport: deps.transport }),
-    limits: await connectionLimits(),
+    mostConnections: await connectionLimit(),
     plugins: (bodies) => createApiPlugins({ ...deps, store, runtime, metrics, noteFailure, bodies }),
     noteFailure,
     ...createWebParts({

@@ -58,7 +58,7 @@ export interface WebPartsOptions
 
 type WebParts = Omit<
   WebOptions,
-  "version" | "clock" | "logger" | "hooks" | "links" | "plugins" | "limits" | "transport"
+  "version" | "clock" | "logger" | "hooks" | "links" | "plugins" | "mostConnections" | "transport"
 >;
 
 /** Returns what the HTTP server reads and acts on: the daemon as it runs, by the configuration that holds at each request. */

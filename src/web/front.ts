@@ -1,10 +1,9 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 
 import { isLoopbackHost } from "../base/loopback-host.ts";
 import { memoized } from "../base/memo.ts";
-import type { Connections } from "./connections.ts";
 import { problemBody, securityHeaders } from "./problem.ts";
-import { inTurn } from "./turns.ts";
 
 /** How long a client may take, milliseconds. */
 export interface WebTimeouts {
@@ -14,25 +13,20 @@ export interface WebTimeouts {
   readonly requestMs: number;
   /** Between two requests on one connection. */
   readonly keepAliveMs: number;
+  /** For any part of an answer to be taken. */
+  readonly answerMs: number;
   /** How often slow ones are looked for. */
   readonly checkMs: number;
 }
 
-/** How many connections may be open at once, and what may wait on them. */
-export interface ConnectionLimits {
-  /** Beyond that the one that has waited the longest without a whole request is ended. */
-  readonly connections: number;
-  /** Bytes of answers that wait to be sent, on all connections together [64 MiB]. */
-  readonly answerBytes?: number;
-}
-
-// What one piece of a connection holds is some thousand requests of some 4 kB of memory.
-const mostWaitingRequests = 8_192;
+// A client that asks for more before it has taken an answer only wants to cost something.
+const mostInTurn = 100;
 
 export interface FrontOptions {
   readonly routes: RequestListener;
   readonly timeouts: WebTimeouts;
-  readonly connections: Connections;
+  /** How many connections may be open at once; the next one is closed. */
+  readonly mostConnections: number;
   /** Looks at each request first: the refusal of one that must not be answered, null for all others. */
   readonly guard: (request: IncomingMessage) => FrontRefusal | null;
   /** Called with what went wrong with an answer. */
@@ -46,25 +40,51 @@ export interface FrontRefusal {
 }
 
 /** Creates the server under Fastify, with its limits; what the guard refuses never reaches a route. */
-export function createHttpFront({ routes, timeouts, connections, guard, onError }: FrontOptions): Server {
+export function createHttpFront({ routes, timeouts, mostConnections, guard, onError }: FrontOptions): Server {
   const headers = Object.entries(securityHeaders).flat();
-  const limits = {
+  const front = createServer({
     requestTimeout: timeouts.requestMs,
     headersTimeout: timeouts.headersMs,
     keepAliveTimeout: timeouts.keepAliveMs,
     connectionsCheckingInterval: timeouts.checkMs,
-  };
+  });
+  front.maxConnections = mostConnections;
+  front.timeout = timeouts.answerMs;
   const answer: RequestListener = (request, response) => {
     // Without a listener, an error of one answer would end the process.
     response.on("error", onError);
+    // What is still being worked on has time; an answer of which nothing is taken has not.
+    response.on("timeout", (socket) => {
+      if (socket.writableLength > 0) socket.destroy();
+    });
     const refusal = guard(request);
     if (refusal !== null) return answerRefusal(response, refusal, headers);
     routes(request, response);
   };
-  const front = createServer(limits);
-  connections.watch(front);
-  front.on("request", inTurn(answer, mostWaitingRequests));
+  front.on("request", inTurn(answer));
   return front;
+}
+
+/** Begins with one request of a connection at a time: Node.js would begin with all that come in one piece, and keep every answer. */
+function inTurn(begin: RequestListener): RequestListener {
+  const lines = new WeakMap<Socket, { waiting: number; last: Promise<unknown> }>();
+  return (request, response) => {
+    const { socket } = request;
+    const line = lines.get(socket) ?? { waiting: 0, last: Promise.resolve() };
+    lines.set(socket, line);
+    if (line.waiting++ >= mostInTurn) socket.destroy();
+    line.last = line.last.then(
+      () =>
+        new Promise<void>((resolve) => {
+          if (socket.destroyed) return;
+          response.once("close", () => {
+            line.waiting--;
+            resolve();
+          });
+          begin(request, response);
+        }),
+    );
+  };
 }
 
 function answerRefusal(response: ServerResponse, { status, message }: FrontRefusal, headers: readonly string[]): void {

@@ -150,7 +150,9 @@ describe("every answer", () => {
     ["POST /api/v1/hooks/pagerduty/pager", 403],
     ["POST /metrics", 405],
   ])("to %s is %i without a byte of the body", async (route, status) => {
-    const web = await start({ timeouts: { headersMs: 1_000, requestMs: 2_000, keepAliveMs: 1_000, checkMs: 50 } });
+    const web = await start({
+      timeouts: { headersMs: 1_000, requestMs: 2_000, keepAliveMs: 1_000, answerMs: 10_000, checkMs: 50 },
+    });
 
     const answer = await sendRaw(
       web.port,
@@ -163,7 +165,9 @@ describe("every answer", () => {
   it.each(["POST /-/reload", "POST /api/v1/checks/dead-asset-spike/acme/run"])(
     "to %s, which takes no argument, does not wait for a body",
     async (route) => {
-      const web = await start({ timeouts: { headersMs: 1_000, requestMs: 2_000, keepAliveMs: 1_000, checkMs: 50 } });
+      const web = await start({
+        timeouts: { headersMs: 1_000, requestMs: 2_000, keepAliveMs: 1_000, answerMs: 10_000, checkMs: 50 },
+      });
 
       const answer = await sendRaw(
         web.port,
@@ -234,9 +238,7 @@ describe("listening", () => {
 
     await expect(startWeb({}, web.port)).rejects.toMatchObject({
       code: "unavailable",
-      message: expect.stringMatching(
-        new RegExp(`^cannot listen on 127\\.0\\.0\\.1:${web.port}: the port is taken by process ${process.pid} \\(\\S`),
-      ),
+      message: expect.stringMatching(`^cannot listen on 127\\.0\\.0\\.1:${web.port}: the port is taken`),
     });
   });
 });

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fastify, type FastifyInstance, type FastifyPluginAsync, type InjectOptions } from "fastify";
-import { readdir, readFile, readlink } from "node:fs/promises";
 
 import { createByteBudget, type ByteBudget } from "../base/request-body.ts";
 import { FlatlineError } from "../base/errors.ts";
@@ -15,13 +14,7 @@ import { addAlertRoutes } from "./api/alert-routes.ts";
 import { addAuditRoutes } from "./api/audit-routes.ts";
 import { addCheckRoutes } from "./api/check-routes.ts";
 import { addEventRoutes } from "./api/event-routes.ts";
-import {
-  createHttpFront,
-  refuseForeignHost,
-  type ConnectionLimits,
-  type FrontRefusal,
-  type WebTimeouts,
-} from "./front.ts";
+import { createHttpFront, refuseForeignHost, type FrontRefusal, type WebTimeouts } from "./front.ts";
 import { addGateRoutes } from "./api/gate-routes.ts";
 import { addHealthRoutes, type HealthRoutesOptions } from "./api/health-routes.ts";
 import { addHookRoutes } from "./api/hook-routes.ts";
@@ -35,7 +28,6 @@ import { addReportRoutes } from "./api/report-routes.ts";
 import { addOperatorRoutes } from "./api/operator-routes.ts";
 import { addPageAssets } from "./assets.ts";
 import { addBasePath, basePathOf, withoutBasePath } from "./base-path.ts";
-import { boundAnswers, createConnections } from "./connections.ts";
 import { addDocsPages } from "./pages/docs.ts";
 import type { PageReading } from "./read/page.ts";
 import type { AuditStore } from "../store/acts/audit.ts";
@@ -110,8 +102,8 @@ export interface WebOptions {
   readonly running: Running;
   /** Registered under /api/v2, with their own authentication and their own 404; they hold bodies of the same budget. */
   readonly plugins?: (bodies: ByteBudget) => readonly FastifyPluginAsync[];
-  /** [4,096 connections] */
-  readonly limits?: ConnectionLimits;
+  /** [4,096] */
+  readonly mostConnections?: number;
   /** [defaultWebTimeouts] */
   readonly timeouts?: WebTimeouts;
   /** [on a socket] */
@@ -136,10 +128,9 @@ export const defaultWebTimeouts: WebTimeouts = {
   headersMs: 10 * secondMs,
   requestMs: 120 * secondMs,
   keepAliveMs: 75 * secondMs,
+  answerMs: 10 * secondMs,
   checkMs: 2 * secondMs,
 };
-
-const defaultLimits: ConnectionLimits = { connections: 4_096 };
 
 const mebibyte = 1_024 * 1_024;
 // All bodies that are being received or dealt with, in a container of 1 GiB: two posts of events of the largest kind.
@@ -148,8 +139,6 @@ const mostBodyBytes = 64 * mebibyte;
 const mostEventBytes = 60 * mebibyte;
 // All who know the name of a receiver can send hooks.
 const mostHookBytes = 2 * mebibyte;
-// All answers that wait to be sent, as much as all bodies.
-const mostWaitingBytes = 64 * mebibyte;
 // Slugs are not ours to choose; Node.js refuses a head of more than this before any route sees it.
 const maxParamLength = 16 * 1_024;
 const defaultGraceMs = secondMs;
@@ -224,7 +213,7 @@ export async function bindServer(
     // A host of IPv6 is written in brackets before its port.
     found = await transport.listen(server, { host: host.replace(/^\[(.*)\]$/, "$1"), port });
   } catch (error) {
-    const message = `cannot listen on ${listen}: ${await describeListenError(error, port)}`;
+    const message = `cannot listen on ${listen}: ${describeListenError(error)}`;
     throw new FlatlineError("unavailable", message, { cause: error });
   }
   const shown = found.family === "IPv6" ? `[${found.address}]` : found.address;
@@ -239,13 +228,10 @@ interface Bound {
   isLoopback: boolean;
 }
 
-async function describeListenError(error: unknown, port: number): Promise<string> {
+function describeListenError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (systemCodeOf(error) === "EADDRINUSE") {
-    const owner = await findPortOwner(port);
-    return owner === null ? "the port is taken: is another flatline running?" : `the port is taken by ${owner}`;
-  }
   const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: "the port is taken: is another flatline running? `ss -ltnp` names it",
     EADDRNOTAVAIL: "this machine has no such address",
     EACCES: "this user may not listen on this port",
   };
@@ -290,10 +276,8 @@ function noSchemas(): never {
 }
 
 function createServer(options: WebOptions, bound: Bound, sessions: Sessions): FastifyInstance {
-  const { access, clock, logger, plugins, timeouts = defaultWebTimeouts, limits = defaultLimits } = options;
+  const { access, logger, plugins, timeouts = defaultWebTimeouts, mostConnections = 4_096 } = options;
   const onError = (error: unknown): void => logger.error({ err: error }, "an answer could not be written");
-  const { connections: most, answerBytes: mostAnswerBytes = mostWaitingBytes } = limits;
-  const connections = createConnections({ most, mostAnswerBytes, clock, onError });
   const bodies = createByteBudget(mostBodyBytes);
   const withBodies = { ...options, bodies };
   const server: FastifyInstance = fastify({
@@ -305,7 +289,7 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     serverFactory: (routes) => {
       const guard = createGuard(options, bound);
-      return createHttpFront({ routes, timeouts, connections, guard, onError });
+      return createHttpFront({ routes, timeouts, mostConnections, guard, onError });
     },
     forceCloseConnections: "idle",
     clientErrorHandler: answerClientError,
@@ -326,7 +310,6 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
     done();
   });
   addBasePath(server, () => access().externalUrl);
-  boundAnswers(server, connections);
   sessions.addTo(server);
   refuseOtherMethods(server, maxParamLength);
   // Fastify would read 1 MiB of JSON for a path that does not exist, whoever asks.
@@ -379,47 +362,3 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
   for (const plugin of plugins?.(bodies) ?? []) void server.register(plugin, { prefix: "/api/v2" });
   return server;
 }
-
-// TCP_LISTEN in a row of /proc/net/tcp (proc(5)).
-const listening = "0A";
-const longestCommand = 80;
-
-/**
- * Returns which process listens on a TCP port of this machine, as `process 4242 (node bin/flatline.js)`; null where that cannot be
- * known: it is another user's, or the system has no /proc.
- */
-async function findPortOwner(port: number): Promise<string | null> {
-  const sockets = await listeningSockets(port);
-  if (sockets.size === 0) return null;
-  for (const pid of await listOf("/proc")) {
-    if (!/^\d+$/.test(pid)) continue;
-    for (const fd of await listOf(`/proc/${pid}/fd`)) {
-      const target = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => "");
-      if (sockets.has(target)) return `process ${pid}${await commandOf(pid)}`;
-    }
-  }
-  return null;
-}
-
-/** The sockets that listen on a port, as the links of /proc/PID/fd name them. */
-async function listeningSockets(port: number): Promise<ReadonlySet<string>> {
-  const hexPort = port.toString(16).toUpperCase().padStart(4, "0");
-  const tables = await Promise.all(["tcp", "tcp6"].map((name) => textOf(`/proc/net/${name}`)));
-  return new Set(
-    tables.flatMap((table) =>
-      table.split("\n").flatMap((row) => {
-        const [, local = "", , state, , , , , , inode] = row.trim().split(/\s+/);
-        return state === listening && local.endsWith(`:${hexPort}`) ? [`socket:[${inode}]`] : [];
-      }),
-    ),
-  );
-}
-
-/** The program and its first argument: the others may hold secrets. */
-async function commandOf(pid: string): Promise<string> {
-  const words = (await textOf(`/proc/${pid}/cmdline`)).split("\0").slice(0, 2).join(" ").trim();
-  return words === "" ? "" : ` (${words.slice(0, longestCommand)})`;
-}
-
-const textOf = (path: string): Promise<string> => readFile(path, "utf8").catch(() => "");
-const listOf = (path: string): Promise<readonly string[]> => readdir(path).catch(() => []);

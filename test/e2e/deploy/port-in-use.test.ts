@@ -26,7 +26,7 @@ storage: { path: flatline.db }
   expect(exitCode).toBe(69);
   expect(stderr).toMatch(
     new RegExp(
-      `^flatline: cannot listen on 127.0.0.1:${port}: the port is taken by process ${process.pid} \\(.*\\)\n$`,
+      `^flatline: cannot listen on 127.0.0.1:${port}: the port is taken: is another flatline running\\? .*\n$`,
     ),
   );
   expect(upstream.requests).toEqual([]);
