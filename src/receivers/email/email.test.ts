@@ -26,10 +26,18 @@ async function deliver(
   notification = firing(),
   signal = new AbortController().signal,
   answerSignal = signal,
+  hello: string | null = null,
 ) {
   const recipients = ["Trust <trust@example.com>", "ops@example.com"];
   const from = "flatline@example.com";
-  const options = { type: "email", name: "mail", from, recipients, url: new Secret(url) } as const;
+  const options = {
+    type: "email",
+    name: "mail",
+    from,
+    recipients,
+    url: new Secret(url),
+    hello,
+  } as const;
   const context = { signal, answerSignal, nowMs: Date.UTC(2026, 0, 15, 12), recipient: "Trust <trust@example.com>" };
   return createEmailReceiver(options).deliver(notification, context);
 }
@@ -39,11 +47,14 @@ describe("createEmailReceiver", () => {
     sink = await startSmtpSink("250 queued as 42");
 
     const outcome = await deliver(sink.url);
-    await deliver(sink.url);
+    const { signal } = new AbortController();
+    await deliver(sink.url, firing(), signal, signal, "flatline.example.net");
 
     expect(outcome).toEqual({ kind: "accepted", detail: "250 queued as 42" });
     expect(sink.mails).toHaveLength(2);
     const [mail] = sink.mails;
+    const [own, given] = sink.commands.filter((command) => command.startsWith("EHLO"));
+    expect([own, given]).toEqual([expect.stringMatching(/^EHLO [\w-]+\./), "EHLO flatline.example.net"]);
     expect(mail).toMatchObject({ from: "flatline@example.com", to: ["trust@example.com"] });
     expect(mail?.data).toContain("To: Trust <trust@example.com>, ops@example.com");
     expect(mail?.data).toContain("Date: Thu, 15 Jan 2026 12:00:00 +0000");

@@ -1,3 +1,4 @@
+import { hostname as machineName } from "node:os";
 import { PassThrough } from "node:stream";
 
 import { z } from "zod";
@@ -38,6 +39,8 @@ export interface EmailOptions {
   readonly recipients: readonly string[];
   /** smtp:// or smtps://, credentials included. */
   readonly url: Secret;
+  /** What it calls itself in EHLO; null: what it finds itself. */
+  readonly hello: string | null;
 }
 
 const mailAddress = z
@@ -62,6 +65,13 @@ const shape = {
     .min(1)
     .max(100)
     .describe("The recipients. Each of them gets a mail of its own, which is retried and dead-lettered alone."),
+  hello: z
+    .string()
+    .regex(/^(?:[\w.-]{1,253}|\[[\w:.]+\])$/, 'must be a host name such as "flatline.example.com"')
+    .optional()
+    .describe(
+      "The name by which it greets the server (EHLO). When absent this machine's where it has a dot, else the domain of `from`: some relays refuse who has none.",
+    ),
 };
 
 export const emailKind = {
@@ -69,14 +79,20 @@ export const emailKind = {
   shape,
   secrets: [{ key: "url", check: checkMailUrl, isRequired: true }],
   hasLinks: true,
-  resolve: ({ name, from, to }: ReceiverInput<typeof shape>, secrets: ReceiverSecrets): EmailOptions => ({
+  resolve: ({ name, from, to, hello }: ReceiverInput<typeof shape>, secrets: ReceiverSecrets): EmailOptions => ({
     type: "email",
     name,
     url: secrets.one("url"),
     from,
     recipients: [...new Set(to)],
+    hello: hello ?? null,
   }),
-  describe: ({ url, from, recipients }: EmailOptions) => ({ url, from, to: recipients }),
+  describe: ({ url, from, recipients, hello }: EmailOptions) => ({
+    url,
+    from,
+    to: recipients,
+    hello,
+  }),
   create: createEmailReceiver,
 } as const satisfies ReceiverKind;
 
@@ -84,10 +100,20 @@ function checkMailUrl(value: string): string | null {
   const problem = checkHttpUrl(value, ["smtp:", "smtps:"]);
   if (problem !== null) return problem;
   const { protocol, searchParams } = new URL(value);
+  // None of them is the mail library's, some of which switch encryption off.
+  const stranger = [...searchParams.keys()].find((key) => key !== "tls");
+  if (stranger !== undefined) return `has ?${stranger}=, and ?tls=no is the only option that it may have`;
   const tls = searchParams.get("tls");
   if (tls === null) return null;
   if (tls !== "no") return 'has ?tls= with a value other than "no"';
   return protocol === "smtps:" ? "is smtps://, which is always encrypted: ?tls=no goes with smtp:// only" : null;
+}
+
+/** A name in a container has no dot, and a relay that wants a domain refuses it (RFC 5321, 4.1.1.1). */
+function ownName(from: string): string {
+  const own = machineName();
+  const domain = URL.parse(`http://${from.replace(/^.*@/, "").replace(/>\s*$/, "")}`)?.hostname ?? "";
+  return own.includes(".") || domain === "" ? own : domain;
 }
 
 /** The parts of a mail that are ours; nodemailer encodes headers, so that no text can add one. */
@@ -104,7 +130,7 @@ export function createEmailReceiver(
   options: EmailOptions,
   deps: { readonly signLink?: SignLink | null } = {},
 ): Receiver {
-  const { name, type, from, recipients, url } = options;
+  const { name, type, from, recipients, url, hello } = options;
   const address = url.reveal();
   const secrets = [...addressSecrets(url), ...passwordsOf(address)];
   return {
@@ -117,8 +143,8 @@ export function createEmailReceiver(
       // Loaded on first use: most configurations send no mail.
       const { createTransport } = await import("nodemailer");
       const transport = createTransport({
-        url: address,
-        ...encryption(new URL(address)),
+        ...serverOf(new URL(address)),
+        name: hello ?? ownName(from),
         connectionTimeout: longestWaitMs,
         greetingTimeout: longestWaitMs,
         socketTimeout: longestWaitMs + answerMs,
@@ -145,6 +171,21 @@ export function createEmailReceiver(
         transport.close();
       }
     },
+  };
+}
+
+/** Where mail goes, and as whom: of a URL the mail library would take options of its own, too. */
+function serverOf(url: URL) {
+  const { hostname, port, username, password } = url;
+  const host = URL.parse(`http://${decodeURIComponent(hostname)}`)?.hostname ?? hostname;
+  return {
+    host: host.replace(/^\[(.*)\]$/, "$1"),
+    ...(port === "" ? {} : { port: Number(port) }),
+    ...(username === "" && password === ""
+      ? {}
+      : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
+    secure: url.protocol === "smtps:",
+    ...encryption(url),
   };
 }
 
