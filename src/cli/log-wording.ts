@@ -5,10 +5,9 @@ import { togetherMs } from "../alerting/decide/verdict.ts";
 import type { LogEntry } from "../base/logger.ts";
 import { secondMs } from "../base/time.ts";
 import { deathWords } from "../contract/death-counts.ts";
-import { verdictWords } from "../contract/fleet/verdict-words.ts";
 import { formatCount } from "../base/numbers.ts";
 import { formatLength, formatWait } from "../web/parts/figures.ts";
-import { countOf } from "../words/numbers.ts";
+import { countOf, withinText } from "../words/numbers.ts";
 
 /** What a line of the log says to people: of whom, how they are, and what happened. */
 export interface LogRow {
@@ -75,11 +74,8 @@ export const wordings: Readonly<Record<string, Wording>> = {
   "fleet verdict holds": (entry) => ({
     word: "FAIL",
     name: "fleet",
-    text: `incident ${numberOf(entry, "incident")}: ${verdictWords({
-      // Those that made it one.
-      spiking: numberOf(entry, "together") ?? 0,
-      withinMs: togetherMs,
-    })}`,
+    // Those that made it one.
+    text: `incident ${numberOf(entry, "incident")}: ${countOf(numberOf(entry, "together") ?? 0, "organization")} began to spike within ${withinText(togetherMs)}, from one cause`,
   }),
   "notification formed": () => null,
   "notification delivered": (entry, { logReceivers }) => {

@@ -5,7 +5,6 @@ import { FlatlineError } from "../../base/errors.ts";
 import { withoutFraction } from "../../base/instant.ts";
 import { formatCount, formatPercent } from "../../base/numbers.ts";
 import { deathWords } from "../../contract/death-counts.ts";
-import { spanMs, verdictWords } from "../../contract/fleet/verdict-words.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
 import {
   incidentActSchema,
@@ -145,8 +144,7 @@ function addList(parent: Command, context: CliContext): void {
 }
 
 const listHelp = `
-FIRING: organizations of which an alert fires, of those that it has. DEATHS: of all of them together. GATES: those that its
-alerts hold. CAUSE: what its deaths most likely come from. A narrow terminal goes without CAUSE, WHO and DEATHS.
+ON HOLD: organizations whose takedowns its alerts hold. A narrow terminal goes without ACKNOWLEDGED and SINCE.
 
 Examples:
   flatline incidents list
@@ -268,20 +266,13 @@ function renderList(incidents: readonly IncidentAnswer[], state: string, context
   const rows = incidents.map((one) => [
     String(one.number),
     one.endedAt === null ? one.severity : `${one.severity}, ended`,
-    one.family,
-    `${formatCount(one.firing)} of ${formatCount(one.organizations)}`,
     withoutFraction(one.startedAt),
-    deathsText(one),
-    one.likelyCause,
     one.held === 0 ? "" : formatCount(one.held),
     one.acknowledgedBy ?? "",
+    breakAddresses(one.headline[0] ?? ""),
   ]);
-  const head = ["INCIDENT", "SEVERITY", "FAMILY", "FIRING", "SINCE", "DEATHS", "CAUSE", "GATES", "WHO"];
-  return renderTable(head, rows, {
-    right: ["INCIDENT", "FIRING", "GATES"],
-    dispensable: ["CAUSE", "WHO", "DEATHS"],
-    context,
-  });
+  const head = ["INCIDENT", "SEVERITY", "SINCE", "ON HOLD", "ACKNOWLEDGED", "WHAT"];
+  return renderTable(head, rows, { right: ["INCIDENT", "ON HOLD"], dispensable: ["ACKNOWLEDGED", "SINCE"], context });
 }
 
 function deathsText({ deaths }: IncidentAnswer): string {
@@ -290,19 +281,17 @@ function deathsText({ deaths }: IncidentAnswer): string {
 }
 
 function renderIncident(incident: IncidentDetailAnswer, context: CliContext): string {
-  const { number, family, severity, endedAt, startedAt, alerts, fleet, carriers, comments = [] } = incident;
+  const { number, severity, endedAt, startedAt, alerts, carriers, comments = [] } = incident;
   const facts = [
-    `incident ${number}: ${endedAt === null ? severity : `ended ${withoutFraction(endedAt)}, ${severity}`}, ${family}`,
+    `incident ${number}: ${endedAt === null ? severity : `ended ${withoutFraction(endedAt)}, ${severity}`}`,
+    ...incident.headline.map((sentence) => breakAddresses(sentence)),
     `since ${withoutFraction(startedAt)}, ${formatCount(incident.firing)} of ${formatCount(incident.organizations)} organizations fire`,
     ...(incident.deaths === null ? [] : [deathsText(incident)]),
-    ...(fleet === null ? [] : [verdictText(fleet, alerts)]),
-    ...(family === "deaths" ? [`likely cause: ${incident.likelyCause}`] : []),
     ...(incident.secondOpinion === null ? [] : [`second opinion: ${incident.secondOpinion.finding}`]),
     ...carriers.map(
       ({ key, value, share, usualShare }) =>
         `${formatPercent(share)} ${breakAddresses(`${key}=${value}`)}, usually ${formatPercent(usualShare)}`,
     ),
-    ...(incident.held === 0 ? [] : [`gates held: ${formatCount(incident.held)}`]),
     ...(incident.acknowledgedBy ? [`acknowledged by ${incident.acknowledgedBy}`] : []),
     ...(incident.url === null ? [] : [incident.url]),
   ];
@@ -317,14 +306,4 @@ function renderIncident(incident: IncidentDetailAnswer, context: CliContext): st
   const head = ["SEVERITY", "ORGANIZATION", "CHECK", "PEAK", "DETECTED", "JUDGED"];
   const said = comments.map(({ at, actor, text }) => `${withoutFraction(at)}  ${actor}: ${breakAddresses(text)}\n`);
   return `${facts.join("\n")}\n\n${renderTable(head, rows, { right: ["PEAK"], context })}${said.length === 0 ? "" : "\n"}${said.join("")}`;
-}
-
-function verdictText(fleet: NonNullable<IncidentAnswer["fleet"]>, alerts: IncidentDetailAnswer["alerts"]): string {
-  const { usual, probability } = fleet;
-  const spikes = alerts.filter(({ check }) => check === "dead-asset-spike");
-  const firing = spikes.filter(({ endsAt }) => endsAt === null);
-  const shown = firing.length === 0 ? spikes : firing;
-  const withinMs = spanMs(shown.map(({ startsAt }) => Date.parse(startsAt)));
-  const many = verdictWords({ spiking: new Set(shown.map(({ slug }) => slug)).size, withinMs });
-  return `fleet verdict: ${many} (usually ${usual.toFixed(2)}, probability ${probability.toExponential(0)})`;
 }

@@ -26,6 +26,8 @@ export const incidentSchema = z.object({
   number: z.number(),
   url: z.string().nullable(),
   family: z.string(),
+  /** What it is, in whole sentences: the first says who, how many and since when; then the cause, judgement and what is on hold. */
+  headline: z.array(z.string()),
   startedAt: instantSchema,
   /** null while any of its alerts fires. */
   endedAt: instantSchema.nullable(),

@@ -25,6 +25,7 @@ import type { CheckReading } from "../read/checks.ts";
 import type { AlertAssetsPort } from "../ports/dead-assets.ts";
 import type { IncidentReading, ReadIncident, ReadIncidentDetail } from "../read/incidents.ts";
 import type { LookedAt } from "../../store/alerts/looks.ts";
+import { headline } from "../../words/headline.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 import { viewAlert, viewComment } from "./alert-routes.ts";
 import { costOf } from "./cost-view.ts";
@@ -160,7 +161,7 @@ export function addIncidentRoutes(
           ...(cursor === undefined ? {} : { before: cursor[0] }),
         });
         return {
-          incidents: page.incidents.map((one) => viewIncident(one, seesDetails(request))),
+          incidents: page.incidents.map((one) => viewIncident(one, seesDetails(request), clock.nowMs())),
           ...(page.next === null ? {} : { cursor: writeCursor([page.next]) }),
         };
       },
@@ -175,7 +176,7 @@ export function addIncidentRoutes(
         const snapshots = await alerts.snapshots(found.members);
         const summaryOpinion = viewOpinion(found.summary);
         return {
-          ...viewIncident(found, withPeople),
+          ...viewIncident(found, withPeople, clock.nowMs()),
           alerts: found.members.flatMap(({ end }, index) => {
             const snapshot = snapshots[index];
             if (snapshot === undefined) return [];
@@ -254,7 +255,8 @@ export function addIncidentRoutes(
   });
 }
 
-function viewIncident({ incident, summary, members }: ReadIncident, withPeople: boolean): IncidentAnswer {
+function viewIncident(read: ReadIncident, withPeople: boolean, nowMs: number): IncidentAnswer {
+  const { incident, summary, members } = read;
   const { startedAtMs, endedAtMs, onsetAtMs, excessStoppedAtMs, acknowledgedBy, ...rest } = summary;
   const { verdict } = incident;
   const spiking = new Set(
@@ -262,6 +264,7 @@ function viewIncident({ incident, summary, members }: ReadIncident, withPeople: 
   ).size;
   return {
     ...rest,
+    headline: [...headline(read.headline, { nowMs, withPeople })],
     startedAt: iso(startedAtMs),
     endedAt: iso(endedAtMs),
     onsetAt: iso(onsetAtMs),
