@@ -1,10 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
+import type { ForgottenKind, ForgottenRows } from "../contract/v1/forget.ts";
 import { literalPattern } from "../base/text-pattern.ts";
 import type { Db } from "./tables.ts";
-
-/** The removed rows of an organization by kind; reports of API v2 are `records`. */
-export type ForgottenRows = Readonly<Record<ForgottenKind, number>>;
-export type ForgottenKind = "events" | "history" | "alerts" | "silences" | "markers" | "keys" | "records";
 
 interface Step {
   readonly kind: ForgottenKind | null;

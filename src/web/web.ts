@@ -15,6 +15,7 @@ import { addAuditRoutes } from "./api/audit-routes.ts";
 import { addCheckRoutes } from "./api/check-routes.ts";
 import { addEventRoutes } from "./api/event-routes.ts";
 import { createHttpFront, refuseForeignHost, type FrontRefusal, type WebTimeouts } from "./front.ts";
+import { addForgetRoutes } from "./api/forget-routes.ts";
 import { addGateRoutes } from "./api/gate-routes.ts";
 import { addHealthRoutes, type HealthRoutesOptions } from "./api/health-routes.ts";
 import { addHookRoutes } from "./api/hook-routes.ts";
@@ -328,6 +329,7 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
   void server.register(async (scope) => addMarkerRoutes(scope, access, withBodies));
   void server.register(async (scope) => addKeyRoutes(scope, access, withBodies));
   void server.register(async (scope) => addFixtureRoutes(scope, access, withBodies));
+  void server.register(async (scope) => addForgetRoutes(scope, access, withBodies));
   void server.register(async (scope) => addGateRoutes(scope, access, withBodies));
   void server.register(async (scope) =>
     addHookRoutes(scope, access, { ...options, bodies: bodies.part(mostHookBytes) }),

@@ -1,0 +1,101 @@
+import type { FastifyInstance } from "fastify";
+import { z } from "zod";
+
+import { FlatlineError } from "../../base/errors.ts";
+import type { ByteBudget } from "../../base/request-body.ts";
+import { suggest } from "../../base/suggestions.ts";
+import type { Actor } from "../../contract/actor.ts";
+import type { ForgottenRows } from "../../contract/v1/forget.ts";
+import type { Store } from "../../store/store.ts";
+import { authorOf } from "../access/identity.ts";
+import type { AccessSettings } from "../access/settings.ts";
+import type { Running } from "../read/running.ts";
+import { addResource, takeJsonBodies } from "../resource.ts";
+import { readInput } from "./read-input.ts";
+
+const bodySchema = z.strictObject({ events: z.boolean().default(false) }).prefault({});
+const querySchema = z.strictObject({ dryRun: z.enum(["true", "false"], "must be true or false").default("false") });
+
+/** `POST /api/v1/organizations/{slug}/forget`: removes what is stored of an organization (CONTRACT 12). */
+export function addForgetRoutes(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  { running, bodies }: { readonly running: Running; readonly bodies: ByteBudget },
+): void {
+  takeJsonBodies(scope, bodies);
+  addResource(scope, "/api/v1/organizations/:slug/forget", settings, {
+    POST: {
+      access: "admin",
+      handle: async (request): Promise<ForgottenRows> => {
+        const { slug } = request.params as { readonly slug: string };
+        const { events: onlyEvents } = readInput(bodySchema, request.body ?? undefined, "not what is to be forgotten");
+        const { dryRun } = readInput(querySchema, request.query, "not what is to be forgotten");
+        if (!onlyEvents) await refuseConfigured(slug, running);
+        const { store } = running;
+        const isKnown =
+          (await store.events.slugs()).includes(slug) || (!onlyEvents && (await store.forgetting.isStored(slug)));
+        if (!isKnown) throw await unknownSlug(store, slug);
+        return dryRun === "true" ? nothing : forget(running, { slug, onlyEvents, author: authorOf(request) });
+      },
+    },
+  });
+}
+
+const nothing: ForgottenRows = { events: 0, history: 0, alerts: 0, silences: 0, markers: 0, keys: 0, records: 0 };
+
+async function refuseConfigured(slug: string, { store, config }: Running): Promise<void> {
+  const { organizations, discover, file } = config();
+  const shown = JSON.stringify(slug);
+  if (organizations.some((organization) => organization.slug === slug))
+    throw new FlatlineError("usage", `${shown} is configured: take it out of ${file} and reload first`);
+  for (const { name } of discover)
+    if ((await store.discovery.list(name, "applied")) === null)
+      throw new FlatlineError(
+        "unavailable",
+        `it is unknown whether ${shown} is configured, because the discovery source ${name} was never read: nothing was removed`,
+      );
+}
+
+async function unknownSlug({ events, platform }: Store, slug: string): Promise<FlatlineError> {
+  const known = [...(await events.slugs()), ...(await platform.organizations.slugs())];
+  return new FlatlineError("usage", `nothing is stored of ${JSON.stringify(slug)}${suggest(slug, known)}`);
+}
+
+// A few milliseconds of work, and as much rest for all others.
+const rowsPerSlice = 1_000;
+const pauseMs = 5;
+
+/** A slice at a time: what is interrupted goes on where it was when it is asked for again. */
+async function forget(
+  { store, clock, onAct }: Running,
+  { slug, onlyEvents, author }: { readonly slug: string; readonly onlyEvents: boolean; readonly author: Actor },
+): Promise<ForgottenRows> {
+  let removed = nothing;
+  for (let hasMore = true; hasMore;) {
+    const slice = await store.events.forget(slug, rowsPerSlice);
+    removed = { ...removed, events: removed.events + slice.removed };
+    hasMore = slice.hasMore;
+    if (hasMore) await clock.sleep(pauseMs);
+  }
+  for (let hasMore = true; hasMore;) {
+    const before = removed;
+    const step = await store.transaction(async ({ forgetting, audit }) => {
+      const slice = onlyEvents ? { removed: nothing, hasMore: false } : await forgetting.forget(slug, rowsPerSlice);
+      const total = addRows(before, slice.removed);
+      const detail = onlyEvents ? { events: total.events } : total;
+      const act = { actor: author, action: "forget", slug, subject: null, detail } as const;
+      if (!slice.hasMore) await audit.append({ atMs: clock.nowMs(), ...act });
+      return { total, hasMore: slice.hasMore };
+    });
+    removed = step.total;
+    hasMore = step.hasMore;
+    if (hasMore) await clock.sleep(pauseMs);
+  }
+  onAct();
+  return removed;
+}
+
+function addRows(left: ForgottenRows, right: ForgottenRows): ForgottenRows {
+  const kinds = Object.keys(nothing) as (keyof ForgottenRows)[];
+  return { ...left, ...Object.fromEntries(kinds.map((kind) => [kind, left[kind] + right[kind]])) };
+}
