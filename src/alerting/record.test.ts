@@ -121,7 +121,7 @@ describe("the recorder", () => {
 
     expect(await recording).toMatchObject([{ status: "fulfilled", value: { state: { severity: "fail" } } }]);
     expect(commits).toBe(1);
-    expect(await store.notices.changes()).toHaveLength(1);
+    expect(await store.alerts.allLive()).toHaveLength(1);
   });
 
   it("asks the store again for alerts after a commit of unknown end", async () => {

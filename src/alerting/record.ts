@@ -6,7 +6,6 @@ import { secondMs, type Clock } from "../base/time.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { Severity } from "../contract/severity.ts";
-import type { CheckReport } from "../contract/report.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
 import type { Board } from "../store/runs/board.ts";
 import { CheckState, type CheckKey } from "../store/runs/check-state.ts";
@@ -17,9 +16,9 @@ import { isAwaited, reportFacts, type EndedRuns, type RecordRequest } from "./fi
 import { runTimeMs } from "./decide/run-time.ts";
 import { openIncidentBook, watchedSinceKey, type IncidentContext, type IncidentEvent } from "./incidents.ts";
 import { removalReason, type AlertingSettings, type AlertTarget } from "./settings.ts";
-import { readSnapshot, reportFor, type SnapshotContext } from "./notify/snapshot.ts";
+import type { AlertContext } from "./notify/alert-facts.ts";
 import { isAfterGap, togetherMs, weeksLookedAt } from "./decide/verdict.ts";
-import { writeStep, type ReadSample } from "./write-step.ts";
+import { writeStep } from "./write-step.ts";
 import { removal, transition, type Transition, type TransitionChange } from "./decide/transition.ts";
 
 export interface Recorded {
@@ -61,8 +60,6 @@ export interface RecorderOptions {
   readonly settings: () => AlertingSettings;
   /** Called after a commit of which a receiver may have to be notified, also by a fleet verdict. */
   readonly onChange: () => void;
-  /** Reads the assets that notifications of this change name, in its transaction [they name none]. */
-  readonly readSample?: ReadSample;
   /** Called for each incident that is opened [not called]. */
   readonly onIncident?: (family: string) => void;
   /** The time between two ticks of a check's schedule, ms. */
@@ -92,14 +89,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
   /** Numbers of the checks of which the last run of this process was ok and left no alert. */
   const quiet = new Set<number>();
 
-  function write(
-    parts: StoreParts,
-    step: Transition,
-    report: CheckReport | null,
-    context: SnapshotContext,
-  ): Promise<void> {
-    const { settings, readSample } = options;
-    return writeStep(parts, { step, report, context, settings: settings(), nowMs: clock.nowMs(), readSample });
+  function write(parts: StoreParts, step: Transition, context: AlertContext): Promise<void> {
+    return writeStep(parts, { step, context, settings: options.settings(), nowMs: clock.nowMs() });
   }
 
   function announce(step: Transition): void {
@@ -200,7 +191,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       const book = await openIncidentBook(parts, decided, incidentContext());
       for (const one of decided) {
         const step = await book.take(one);
-        await write(parts, step, one.report, one.target);
+        await write(parts, step, one.target);
         steps[one.index] = step;
       }
       booked(await book.close());
@@ -281,15 +272,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
       for (const one of removed) {
         const { state } = one;
         const step = await book.take(one);
-        const known = await parts.notices.lastSnapshot(state.id);
-        const last = reportFor(state.kind, board.state(state.check, state.slug));
-        await write(parts, step, last, known === null ? noContext : readSnapshot(known));
+        await write(parts, step, state.changed ?? noContext);
         done.push(step);
       }
       ended.push(...(await book.close()));
       if (settings.fleet === null) await parts.incidents.endVerdicts();
       await parts.meta.getOrSet(watchedSinceKey, String(clock.nowMs()));
-      await parts.notices.forgetReceiversExcept(settings.receivers.map(({ name }) => name));
+      await parts.queued.forgetReceiversExcept(settings.receivers.map(({ name }) => name));
       return done;
     });
     for (const step of steps) announce(step);
@@ -347,7 +336,7 @@ function hasSameThresholds(before: HealthcheckResult, now: HealthcheckResult): b
 
 const thresholdNames = ["windowHours", "baselineDays", "warnMultiplier", "failMultiplier", "minSpikeCount"];
 
-const noContext: SnapshotContext = { labels: {}, url: null };
+const noContext: AlertContext = { labels: {}, url: null };
 /** Nothing changes, and no alert is live. */
 const nothing: Transition = { live: [], gone: [], changes: [], decisions: [] };
 /** Nothing changes; whether an alert is live is not known. */

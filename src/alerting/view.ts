@@ -46,14 +46,14 @@ export interface LiveFleet extends FleetState {
 
 /** Reads what is alive; one look at the store, so that it fits a scrape. */
 export async function readAlertingView(
-  parts: Pick<StoreParts, "alerts" | "silences" | "notices" | "incidents">,
+  parts: Pick<StoreParts, "alerts" | "silences" | "queued" | "incidents">,
   settings: AlertingSettings,
   nowMs: number,
 ): Promise<AlertingView> {
   const view = await alertViewer(parts, settings, nowMs);
   const alerts = (await parts.alerts.allLive()).map(view);
   const [fleet = null] = (await parts.incidents.open()).flatMap((incident) => fleetOf(incident) ?? []);
-  const known = fleet === null ? [] : await parts.notices.receiverIncidents();
+  const known = fleet === null ? [] : (await parts.queued.all()).incidents;
   const isSent = known.some(({ incident, knowsVerdict }) => knowsVerdict && incident === fleet?.number);
   return { alerts: alerts.toSorted(byUrgency), fleet: fleet === null ? null : { ...fleet, isSent } };
 }

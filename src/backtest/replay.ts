@@ -1,4 +1,4 @@
-import { transition, type TransitionReport } from "../alerting/decide/transition.ts";
+import { transition, type ChangeEvent, type TransitionReport } from "../alerting/decide/transition.ts";
 import type { AlertPolicy } from "../alerting/settings.ts";
 import { isSilent } from "../checks/event-flow/evaluate.ts";
 import type { Severity } from "../contract/severity.ts";
@@ -9,7 +9,6 @@ import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { spikeSeverity } from "../spike/verdict.ts";
 import { spikeWindow, windowCoverage } from "../spike/window.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
-import type { ChangeEvent } from "../store/alerts/notices.ts";
 import type { EventRecord } from "./event-record.ts";
 import { SlidingCounts, type SlidingCount } from "./sliding-counts.ts";
 

@@ -22,6 +22,7 @@ import { startFilling } from "./backfill.ts";
 import { connectionLimit } from "./connection-limits.ts";
 import { createChecking } from "./checking.ts";
 import { keepCosts } from "./evidence/alert-assets.ts";
+import { createAlertSample } from "./evidence/alert-sample.ts";
 import { createEvidenceParts } from "./evidence/parts.ts";
 import { createControls } from "./evidence/look-assets.ts";
 import { createDiscoveredFleet } from "./applied/discovered-fleet.ts";
@@ -126,7 +127,8 @@ export async function startApp(
 
   const receiverOf = (name: string) => runtime.current().receiverByName.get(name) ?? null;
   const onEnqueued = (): void => outbox.wake();
-  const notifier = createNotifier({ store, board, clock, logger, newId, settings, receiverOf, onEnqueued });
+  const readSample = createAlertSample(() => runtime.current().config);
+  const notifier = createNotifier({ store, board, clock, logger, newId, settings, receiverOf, readSample, onEnqueued });
   const outbox = createOutbox({
     store,
     clock,

@@ -6,7 +6,6 @@ import { createLastStates, type LastStates } from "../monitor/last-states.ts";
 import { createScheduler, type Scheduler, type RoundOptions } from "../monitor/scheduler.ts";
 import { checkKey } from "../contract/check-key.ts";
 import type { Board } from "../store/runs/board.ts";
-import { createAlertSample } from "./evidence/alert-sample.ts";
 import type { RunningChecks } from "../web/read/running.ts";
 import { createCheckStates } from "./check-states.ts";
 import { createFleetView, type FleetView } from "./fleet-view.ts";
@@ -73,7 +72,6 @@ export function createChecking(options: CheckingOptions): Checking {
     gather: () => scheduler.gatherEnding(),
     stopping: stopping.signal,
     onRecorded: (changed) => fleet.note(changed),
-    readSample: createAlertSample(() => runtime.current().config),
   });
   const round: RoundOptions = {
     run: (targets, signal) => runtime.runRound(targets, signal),

@@ -1,13 +1,12 @@
 import { readActLink, type ActLink } from "../alerting/act-link.ts";
 import { createOutsideActs, type OutsideOutcome } from "../alerting/outside-acts.ts";
-import { readSnapshot } from "../alerting/notify/snapshot.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Secret } from "../base/secret.ts";
 import type { Clock } from "../base/time.ts";
 import type { Config } from "../config/config.ts";
 import { isSigned, readIncidentEvent } from "../receivers/pagerduty/incident.ts";
 import { worstSeverity } from "../contract/severity.ts";
-import { countingOf, deathWords } from "../contract/death-counts.ts";
+import { deathWords } from "../contract/death-counts.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
 import type { Store } from "../store/store.ts";
 import type { Hooks } from "../web/api/hook-routes.ts";
@@ -56,15 +55,16 @@ export function createOutsidePorts(options: OutsidePortsOptions): {
     const alerts = found.filter((alert) => alert !== null);
     const [alert, ...others] = alerts;
     if (alert === undefined) return null;
-    if (others.length === 0) return { name: alert.slug, severity: alert.severity, words: await wordsOf(alert) };
+    if (others.length === 0) return { name: alert.slug, severity: alert.severity, words: wordsOf(alert) };
     const words = `${alerts.length} of its alerts fire`;
     return { name: `incident ${incident}`, severity: worstSeverity(alerts.map(({ severity }) => severity)), words };
   }
 
-  async function wordsOf({ id, check }: AlertState): Promise<string> {
-    const text = await store.notices.lastSnapshot(id);
-    const { counts, result } = text === null ? { counts: null, result: null } : readSnapshot(text);
-    return (counts === null ? null : deathWords({ ...counts, counting: countingOf(result) })) ?? check;
+  function wordsOf({ check, found }: AlertState): string {
+    const deaths = found?.deaths ?? null;
+    if (deaths === null) return check;
+    const { count: currentCount, expected: expectedCount, counting = "deaths" } = deaths;
+    return deathWords({ currentCount, expectedCount, counting }) ?? check;
   }
 
   function webhookSecretOf(name: string): Secret | null {

@@ -68,7 +68,10 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
   return {
     current: () => applied,
     replace: (next) => {
-      applied = wire(withFixedParts(next, applied.config, deps.logger), parts, deps);
+      // Without those before them: settings of all reloads would be kept.
+      const { before: _older, ...settings } = applied.settings;
+      const before = { settings, untilMs: deps.clock.nowMs() };
+      applied = wire(withFixedParts(next, applied.config, deps.logger), parts, deps, before);
     },
     restore: (before) => {
       applied = before;
@@ -84,9 +87,9 @@ export function createRuntime(config: Config, parts: Parts, deps: RuntimeDeps): 
   };
 }
 
-function wire(config: Config, parts: Parts, deps: RuntimeDeps): Applied {
+function wire(config: Config, parts: Parts, deps: RuntimeDeps, before?: AlertingSettings["before"]): Applied {
   const targets = checkTargets(config);
-  const settings = alertingSettings(config);
+  const settings = { ...alertingSettings(config), ...(before === undefined ? {} : { before }) };
   const { store } = parts;
   const source = () => ({ parts: store, board: deps.board, settings, nowMs: deps.clock.nowMs() });
   const messages: IncidentMessages = {

@@ -88,6 +88,8 @@ function alertPayload(notice: AlertNotice) {
     result: notice.result,
     error: notice.error,
     isDrill: notice.isTest === true,
+    /** On an end: the gate of its organization opened with it. */
+    gateOpened: notice.gateOpened === true,
     judgement: judgement === undefined ? null : judgementPayload(judgement),
     assetsUrl: notice.assetsUrl ?? null,
     restoreUrl: notice.restoreUrl ?? null,

@@ -198,6 +198,7 @@ const incident: IncidentNotice = {
   outlived: 0,
   excess: { deathsLastHour: 212, usualPerHour: 5.02, expectedEndAtMs: null },
   lastedMs: 24 * 60_000,
+  opened: 0,
   saysGates: true,
   unjudged: 12,
   own: { organizations: 12, firing: 12, toAcknowledge: 12, errors: [], lastError: null, judgement: null },

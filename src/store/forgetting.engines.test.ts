@@ -30,7 +30,7 @@ const integers: Readonly<Record<string, number>> = { acme: 1, globex: 2 };
 // Of everybody, or said of an organization that is gone: its acts, the names of its checks and of itself, and what changed.
 const kept = `audit checks event_slugs event_changes discovery_lists discovery_sources
   assets event_asset_types event_attribute_sets event_files event_posts incidents looks outside_acts
-  receiver_incidents receiver_messages receiver_pauses sessions`.split(/\s+/);
+  queued_incidents receiver_messages receiver_pauses sessions`.split(/\s+/);
 // They have rows from the beginning.
 const filled = new Set(["event_imports", "event_statuses", "meta", "schema_version", "writer"]);
 

@@ -52,7 +52,7 @@ export function createForgettingStore(db: Db) {
 }
 
 // Rows that refer to these tables are deleted before them.
-const isParent = new Set(["alerts", "alert_changes", "deliveries", "proposals", "reports", "legitimacy_rules"]);
+const isParent = new Set(["alerts", "deliveries", "proposals", "reports", "legitimacy_rules"]);
 
 function stepsFor(slug: string): Step[] {
   const ofSlug = sql`slug = ${slug}`;
@@ -61,8 +61,7 @@ function stepsFor(slug: string): Step[] {
   const report = sql`report_id IN (SELECT report_id FROM reports WHERE ${organization})`;
   const proposal = sql`proposal_id IN (SELECT proposal_id FROM proposals WHERE ${report})`;
   const rule = sql`rule_id IN (SELECT rule_id FROM legitimacy_rules WHERE ${organization})`;
-  const alert = sql`alert_id IN (
-    SELECT id FROM alerts WHERE ${ofSlug} UNION SELECT alert_id FROM alert_changes WHERE ${ofSlug})`;
+  const alert = sql`alert_id IN (SELECT id FROM alerts WHERE ${ofSlug})`;
   // A dead letter to several organizations stays, and so does an entry that is still to be delivered.
   const own = sql.join(
     ["verdict", "unknown"].map(
@@ -82,13 +81,12 @@ function stepsFor(slug: string): Step[] {
     step("history", "run_hours", "check_id, hour", check),
     step(null, "check_reports", "check_id, at_ms", check),
     step(null, "runs", "check_id, at_ms", check),
-    step(null, "alert_sent", "alert_id, receiver", alert),
+    step(null, "queued_alerts", "alert_id, receiver", alert),
     step(null, "alert_notified", "alert_id, receiver", alert),
     step(null, "judgements", "judgement_id", ofSlug),
     step(null, "comments", "comment_id", ofSlug),
     step(null, "gate_releases", "release_id", ofSlug),
     step("alerts", "alerts", "id", ofSlug),
-    step(null, "alert_changes", "seq", ofSlug),
     step(null, "act_notices", "seq", ofSlug),
     step(null, "look_answers", "incident_number, number, ordinal", ofSlug),
     step(null, "spike_days", "day, slug", ofSlug),

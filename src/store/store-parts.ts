@@ -1,6 +1,7 @@
 import { createAuditStore } from "./acts/audit.ts";
 import { createOutsideActStore } from "./acts/outside-acts.ts";
 import { createSessionStore } from "./acts/sessions.ts";
+import { createActNoticeStore } from "./alerts/act-notices.ts";
 import { createAlertStore } from "./alerts/alerts.ts";
 import { createCommentStore } from "./alerts/comments.ts";
 import { createDeliveryStore } from "./alerts/deliveries.ts";
@@ -15,7 +16,7 @@ import { createMarkerStore } from "./alerts/markers.ts";
 import { createDiscoveryStore } from "./discovery/discovered-lists.ts";
 import { createForgettingStore } from "./forgetting.ts";
 import { createMetaStore } from "./engine/meta.ts";
-import { createNoticeStore } from "./alerts/notices.ts";
+import { createQueuedStore } from "./alerts/queued.ts";
 import { createOutboxStore } from "./alerts/outbox.ts";
 import { createPlatformStore } from "./platform/platform.ts";
 import { createCheckTable } from "./runs/checks.ts";
@@ -52,7 +53,8 @@ export function createParts(plain: PlainDb, { events = plain, createEvents }: Pa
     incidents: createIncidentStore(db),
     looks: createLookStore(db),
     outbox: createOutboxStore(db),
-    notices: createNoticeStore(db),
+    queued: createQueuedStore(db),
+    actNotices: createActNoticeStore(db),
     silences: createSilenceStore(db),
     deliveries: createDeliveryStore(db),
     markers: createMarkerStore(db),

@@ -1,4 +1,5 @@
 import { CamelCasePlugin, type ColumnType, type Kysely } from "kysely";
+import type { ActNoticeTables } from "./alerts/act-notices.ts";
 import type { AuditTables } from "./acts/audit.ts";
 import type { OutsideAct } from "./acts/outside-acts.ts";
 import type { SessionTables } from "./acts/sessions.ts";
@@ -10,7 +11,7 @@ import type { IncidentTables } from "./alerts/incidents.ts";
 import type { JudgementTables } from "./alerts/judgements.ts";
 import type { LookTables } from "./alerts/looks.ts";
 import type { Marker } from "./alerts/markers.ts";
-import type { NoticeTables } from "./alerts/notices.ts";
+import type { QueuedTables } from "./alerts/queued.ts";
 import type { OutboxTables } from "./alerts/outbox-entry.ts";
 import type { SilenceTables } from "./alerts/silences.ts";
 import type { DiscoveryTables } from "./discovery/discovered-lists.ts";
@@ -35,7 +36,8 @@ export interface Tables
     IncidentTables,
     JudgementTables,
     LookTables,
-    NoticeTables,
+    QueuedTables,
+    ActNoticeTables,
     OutboxTables,
     SilenceTables,
     DiscoveryTables,

@@ -143,7 +143,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
     it.each([
       ["resolved", null],
       ["judged", "checker"],
-    ] as const)("gets the gate that opens with the end of an alert, after its resolved (%s)", async (way, verdict) => {
+    ] as const)("gets the gate that opens with the end of an alert in its resolved (%s)", async (way, verdict) => {
       await open(releaseOn(way));
       await fire();
       if (verdict !== null) await world.judge("acme", verdict);
@@ -151,10 +151,9 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.run("acme", "ok");
       await world.advance(minuteMs);
 
-      const reason = verdict === null ? "released_by_end" : "released_by_judgement";
-      expect(acts().at(-1)).toEqual([`released ${reason}`]);
-      expect(events().slice(-2)).toEqual(["resolved", "released"]);
-      expect(world.notifications("platform").at(-1)?.alerts[0]).toMatchObject({ status: "resolved", result: null });
+      expect(events()).toEqual(["firing", ...(verdict === null ? [] : ["judged"]), "resolved"]);
+      const [end] = world.notifications("platform").slice(-1);
+      expect(end).toMatchObject({ incident: { opened: 1 }, alerts: [{ status: "resolved", gateOpened: true }] });
     });
 
     it("gets an act on an incident at once, also when members' ends go with the end of its fleet verdict", async () => {
@@ -219,8 +218,8 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.reload({ slugs: [], ...releaseOn("resolved") });
       await world.advance(minuteMs);
 
-      expect(acts()).toEqual([["released released_by_end"]]);
-      expect(events()).toEqual(["firing", "resolved", "released"]);
+      expect(events()).toEqual(["firing", "resolved"]);
+      expect(world.notifications("platform").at(-1)).toMatchObject({ alerts: [{ gateOpened: true }] });
     });
 
     it("hears nothing of a reload that leaves every gate as it was", async () => {
@@ -344,7 +343,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       await world.advance(hourMs);
 
       expect(acts()).toEqual([]);
-      expect(await world.store.notices.acts()).toEqual([]);
+      expect(await world.store.actNotices.all()).toEqual([]);
     });
 
     it("where it escalated before, it goes there, also when the alert is over", async () => {

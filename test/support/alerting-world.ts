@@ -171,16 +171,20 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       ...route,
     }));
 
-  function targetOf(_check: CheckName, slug: string): AlertTarget | null {
-    if (!slugs().includes(slug)) return null;
+  const targetOf = (_check: CheckName, slug: string): AlertTarget | null => targetIn(options, slug);
+
+  function targetIn(given: WorldOptions, slug: string): AlertTarget | null {
+    if (given.slugs?.includes(slug) === false || (given.slugs === undefined && slug !== "acme")) return null;
     return {
-      policy: { ...plain, ...options.policy },
-      receivers: routes().map(({ name }) => ({ name, afterMs: 0 })),
+      policy: { ...plain, ...given.policy },
+      receivers: (given.receivers ?? [{ name: "ops" }]).map(({ name }) => ({ name, afterMs: 0 })),
       labels: {},
       url: null,
-      ...options.targets?.[slug],
+      ...given.targets?.[slug],
     };
   }
+
+  let before: AlertingSettings["before"];
 
   function settings(): AlertingSettings {
     return {
@@ -195,6 +199,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),
       isGateConfigured: true,
       ...options.settings,
+      ...(before === undefined ? {} : { before }),
       receivers: routes(),
       targetOf,
     };
@@ -420,13 +425,16 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       await settleNow();
     },
     reload: async (changes) => {
-      const before = settings();
+      const replaced = settings();
+      const old = options;
+      const held = { receivers: routes(), targetOf: (_check: CheckName, slug: string) => targetIn(old, slug) };
+      before = { settings: held, untilMs: clock.nowMs() };
       options = { ...options, ...changes };
       board.keepOnly(({ slug }) => slugs().includes(slug));
       const nowMs = clock.nowMs();
       await recordGatesOpenedByReload(
         { store, settings: settings(), nowMs },
-        { settings: before, sinceMs: appliedAtMs },
+        { settings: replaced, sinceMs: appliedAtMs },
       );
       appliedAtMs = nowMs;
       await surviving(() => recorder.endUnconfigured());

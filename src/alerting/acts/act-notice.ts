@@ -30,12 +30,12 @@ export function wantsAct({ sendActs, sendComments }: ReceiverRoute, { event }: P
 
 /** Notes an act in its own transaction, for the receivers that want to be notified of it; nothing where none does. */
 export async function noteActNotice(
-  { notices }: Pick<StoreParts, "notices">,
+  { actNotices }: Pick<StoreParts, "actNotices">,
   { settings, slug, nowMs }: { readonly settings: Pick<AlertingSettings, "receivers">; slug: string; nowMs: number },
   entries: readonly ActEntry[],
 ): Promise<void> {
   if (!settings.receivers.some((route) => entries.some((entry) => wantsAct(route, entry)))) return;
-  await notices.appendAct({ slug, atMs: nowMs, body: JSON.stringify(entries) });
+  await actNotices.append({ slug, atMs: nowMs, body: JSON.stringify(entries) });
 }
 
 /** Takes what an act means for receivers: it is noted at once, or collected by an act on many alerts. */

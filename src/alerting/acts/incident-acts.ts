@@ -170,10 +170,11 @@ async function actOnSome(
   if (found === null) throw new FlatlineError("not_found", "no incident has this number or id");
   const members = (await parts.incidents.members([found.number])).get(found.number) ?? [];
   const ids = new Set(some.map(({ alert }) => alert.id));
+  const told = receiver === undefined ? new Map() : await parts.deliveries.notifiedOf([...ids]);
   const own: KeptAlert[] = [];
   for (const member of members) {
     if (!ids.has(member.alert.id)) continue;
-    if (receiver === undefined || (await parts.notices.isSent(receiver, member.alert.id))) own.push(member);
+    if (receiver === undefined || told.get(member.alert.id)?.has(receiver) === true) own.push(member);
   }
   const firing = members.filter(({ end }) => end === null);
   const severity = worstSeverity(firing.map(({ alert }) => alert.severity));

@@ -1,6 +1,6 @@
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
-import type { QueuedAlert, QueuedIncident } from "../../store/alerts/queued.ts";
+import type { Queued, QueuedAlert, QueuedIncident } from "../../store/alerts/queued.ts";
 import { excessStoppedAtMs } from "../incident-summary.ts";
 import type { NoticeEvent } from "../notify/notification.ts";
 import type { ReceiverRoute } from "../settings.ts";
@@ -19,12 +19,6 @@ import type { Reason } from "./reasons.ts";
 export interface HeldIncident {
   readonly incident: Incident;
   readonly alerts: readonly HeldAlert[];
-}
-
-/** What was put into the outbox before. */
-export interface Queued {
-  readonly alerts: readonly QueuedAlert[];
-  readonly incidents: readonly QueuedIncident[];
 }
 
 /** A notification to be formed now: of one incident, to one receiver. */
@@ -163,11 +157,20 @@ function dueOfPart(part: Part) {
     part: { receiver, incident, part: shown },
     known: step.notices.length > 0 ? after : step.known === undefined ? null : { ...before, ...step.known },
     alerts: [
-      ...step.notices.map(({ alertId, severity, event }) => ({ alertId, severity, isEnded: isEndEvent(event) })),
+      // What is said again is known already.
+      ...step.notices
+        .filter(({ event }) => event !== "reminder" && event !== "acknowledged")
+        .map(({ alertId, severity, event }) => ({ alertId, severity, isEnded: isEndEvent(event) })),
       ...items.flatMap(({ held: { alert }, told, is }) =>
         is.kind === "over" ? [{ alertId: alert.id, severity: told, isEnded: true }] : [],
       ),
-    ].map((one): QueuedAlert => ({ ...one, receiver, incident: incident.number, notDeliveredAtMs: null })),
+    ].map((one): QueuedAlert => ({
+      ...one,
+      receiver,
+      incident: incident.number,
+      queuedAtMs: nowMs,
+      notDeliveredAtMs: null,
+    })),
     waiting: step.waiting
       .filter(({ held }) => !going.has(held.alert.id))
       .map(({ held, is }) => ({ receiver, alertId: held.alert.id, sinceMs: is.sinceMs })),

@@ -2,9 +2,11 @@ import type { ErrorReport, ResultReport } from "../../contract/report.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
 import type { AlertFound, AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
-import type { ChangeEvent } from "../../store/alerts/notices.ts";
 import type { Reason } from "./reasons.ts";
 import type { AlertPolicy } from "../settings.ts";
+
+/** What can happen to an alert once it fires. */
+export type ChangeEvent = "firing" | "escalated" | "deescalated" | "resolved" | "unknown" | "recovered";
 
 /** Something that receivers may have to be notified of. */
 export interface TransitionChange {

@@ -1,25 +1,26 @@
-import type { ActNotice } from "../../store/alerts/notices.ts";
+import type { ActNotice } from "../../store/alerts/act-notices.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import { readActEntries, wantsAct, type ActEntry } from "../acts/act-notice.ts";
-import type { Plan } from "../decide/grouping.ts";
-import { isRouted, type TrackedAlert } from "../decide/outstanding.ts";
-import type { AlertingSettings, ReceiverRoute } from "../settings.ts";
+import type { Due } from "../decide/due.ts";
+import { isRouted } from "../decide/routing.ts";
+import type { AlertingSettings } from "../settings.ts";
+import { factsOf, reportFor } from "./alert-facts.ts";
 import { assetsUrlOf, composeActNotice, restoreUrlOf } from "./compose.ts";
+import type { Holds } from "./holds.ts";
 import type { AlertNotice } from "./notification.ts";
-import { reportFor, snapshotOf } from "./snapshot.ts";
 
 export interface ActsContext {
-  readonly parts: Pick<StoreParts, "alerts" | "notices" | "deliveries">;
+  readonly parts: Pick<StoreParts, "alerts" | "actNotices" | "deliveries">;
   readonly board: Pick<Board, "state">;
   readonly settings: AlertingSettings;
-  /** The alerts that the notifier looks at; one that is over and settled is not among them. */
-  readonly alerts: readonly TrackedAlert[];
-  /** What is said now, and what stays unsaid for now. */
-  readonly plan: Pick<Plan, "sent" | "postponed">;
+  /** null: nothing fires, and no end is to be told. */
+  readonly holds: Pick<Holds, "alerts" | "queued"> | null;
+  /** What is told now, and what waits for its time. */
+  readonly due: Pick<Due, "queued" | "waiting">;
 }
 
-/** What one receiver is notified of one act: of alerts of one incident. */
+/** What one receiver is told of one act: of alerts of one incident. */
 export interface ActNews {
   readonly receiver: string;
   /** Its number. */
@@ -35,9 +36,9 @@ interface FreeAct {
 }
 
 /**
- * Takes the acts that no receiver was notified of out of the store, as news for each receiver that they are routed to, in order
- * (CONTRACT 12). An act comes after everything that was to be said of its alerts before: while some of it waits to be sent
- * with others the act stays, and so do later ones of its organization. A silence holds no act back: a person did it on purpose.
+ * Takes the acts that no receiver was told of out of the store, as news for each receiver that they are routed to, in order
+ * (CONTRACT 12). An act comes after everything that was to be told of its alerts before: while some of it waits for others the act
+ * stays, and so do later ones of its organization. A silence holds no act back: a person did it on purpose.
  */
 export async function takeActs(context: ActsContext): Promise<readonly ActNews[]> {
   const free = await freeActs(context);
@@ -46,13 +47,11 @@ export async function takeActs(context: ActsContext): Promise<readonly ActNews[]
     const notices = await composeEntries(context, act, entries);
     for (const { receiver, entries } of routed) {
       const byIncident = Map.groupBy(entries, ({ alert }) => alert.incident?.number ?? 0);
-      for (const [incident, some] of byIncident) {
-        const alerts = some.flatMap((entry) => notices.get(entry) ?? []);
-        if (alerts.length > 0) news.push({ receiver, incident, alerts });
-      }
+      for (const [incident, some] of byIncident)
+        news.push({ receiver, incident, alerts: some.flatMap((entry) => notices.get(entry) ?? []) });
     }
   }
-  await context.parts.notices.forgetActs(free.map(({ act }) => act.seq));
+  await context.parts.actNotices.forget(free.map(({ act }) => act.seq));
   return news;
 }
 
@@ -61,25 +60,26 @@ export async function hasFreeActs(context: ActsContext): Promise<boolean> {
   return (await freeActs(context)).length > 0;
 }
 
-async function freeActs(context: ActsContext): Promise<readonly FreeAct[]> {
-  const { parts, settings, plan } = context;
-  const acts = (await parts.notices.acts()).map((act) => ({ act, entries: readActEntries(act.body) }));
-  const notified = await parts.deliveries.notifiedOf(idsOf(acts.flatMap(({ entries }) => entries)));
+async function freeActs({ parts, settings, holds, due }: ActsContext): Promise<readonly FreeAct[]> {
+  const acts = (await parts.actNotices.all()).map((act) => ({ act, entries: readActEntries(act.body) }));
+  if (acts.length === 0) return [];
+  const told = await parts.deliveries.notifiedOf(idsOf(acts.flatMap(({ entries }) => entries)));
+  const queued = [...(holds?.queued.alerts ?? []), ...due.queued.alerts].filter(({ severity }) => severity !== null);
+  const known = new Set(queued.map(({ alertId, receiver }) => `${alertId} ${receiver}`));
+  const waiting = new Map(due.waiting.map((one) => [`${one.alertId} ${one.receiver}`, one.sinceMs]));
   const held = new Set<string>();
   return acts.flatMap(({ act, entries }) => {
-    const routed = settings.receivers.map((route) => ({
-      receiver: route.name,
-      entries: entries.filter((entry) => wantsAct(route, entry) && isRoutedTo(context, entry, route, notified)),
-    }));
+    const routed = settings.receivers.map((route) => {
+      const isTold = (id: string): boolean =>
+        told.get(id)?.has(route.name) === true || known.has(`${id} ${route.name}`);
+      const isFor = ({ alert }: ActEntry): boolean => isRouted(settings, route, alert, () => isTold(alert.id));
+      return { receiver: route.name, entries: entries.filter((entry) => wantsAct(route, entry) && isFor(entry)) };
+    });
     const isHeld = routed.some(({ receiver, entries }) =>
-      entries.some(({ alert }) =>
-        plan.postponed.some(
-          (news) => news.receiver === receiver && news.alertId === alert.id && news.sinceMs <= act.atMs,
-        ),
-      ),
+      entries.some(({ alert }) => (waiting.get(`${alert.id} ${receiver}`) ?? Infinity) <= act.atMs),
     );
     if (isHeld) held.add(act.slug);
-    return held.has(act.slug) ? [] : [{ act, entries, routed }];
+    return held.has(act.slug) ? [] : [{ act, entries, routed: routed.filter(({ entries }) => entries.length > 0) }];
   });
 }
 
@@ -87,22 +87,8 @@ function idsOf(entries: readonly ActEntry[]): readonly string[] {
   return [...new Set(entries.map(({ alert }) => alert.id))];
 }
 
-function isRoutedTo(
-  { settings, alerts, plan }: ActsContext,
-  { alert }: ActEntry,
-  route: ReceiverRoute,
-  notified: ReadonlyMap<string, ReadonlySet<string>>,
-): boolean {
-  const { id } = alert;
-  const isNotified = (): boolean =>
-    notified.get(id)?.has(route.name) === true ||
-    plan.sent.some(({ alertId, receiver }) => alertId === id && receiver === route.name) ||
-    alerts.some((tracked) => tracked.id === id && tracked.sent.has(route.name));
-  return isRouted(settings, route, alert, isNotified);
-}
-
 async function composeEntries(
-  { parts, board, settings, alerts }: ActsContext,
+  { parts, board, settings, holds }: ActsContext,
   { atMs }: ActNotice,
   entries: readonly ActEntry[],
 ): Promise<ReadonlyMap<ActEntry, AlertNotice>> {
@@ -110,16 +96,16 @@ async function composeEntries(
   const notices = new Map<ActEntry, AlertNotice>();
   for (const entry of entries) {
     const { id, kind, check, slug } = entry.alert;
-    const isLive = alerts.some((tracked) => tracked.id === id && tracked.live !== null);
+    const isLive = holds?.alerts.get(id)?.end === null;
     // It may have ended since; and of one that is over the last result speaks no longer.
     const endsAtMs = isLive ? null : ((await parts.alerts.find(id))?.end?.atMs ?? entry.endsAtMs);
     const report = isLive ? reportFor(kind, board.state(check, slug)) : null;
     const context = settings.targetOf(check, slug) ?? { labels: {}, url: null };
-    const snapshot = snapshotOf(entry.alert, report, context, endsAtMs);
+    const facts = factsOf(entry.alert, report, context, endsAtMs === null ? null : { atMs: endsAtMs });
     const notifiedAtMs = notified.get(id);
-    const urls = { assetsUrl: assetsUrlOf(settings, snapshot), restoreUrl: restoreUrlOf(settings, snapshot) };
-    const facts = notifiedAtMs === undefined ? { ...urls, atMs } : { ...urls, atMs, notifiedAtMs };
-    notices.set(entry, composeActNotice(entry, snapshot, facts));
+    const urls = { assetsUrl: assetsUrlOf(settings, facts), restoreUrl: restoreUrlOf(settings, facts) };
+    const shown = notifiedAtMs === undefined ? { ...urls, atMs } : { ...urls, atMs, notifiedAtMs };
+    notices.set(entry, composeActNotice(entry, facts, shown));
   }
   return notices;
 }

@@ -7,8 +7,8 @@ import type { CheckReport } from "../../contract/report.ts";
 import type { FleetState } from "../view.ts";
 import type { SampledAsset, AlertNotice, FleetNotice, IncidentNotice, Notification } from "./notification.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
-import type { PlannedNotice } from "../decide/outstanding.ts";
-import type { AlertSnapshot } from "./snapshot.ts";
+import type { DueNotice } from "../decide/difference.ts";
+import type { AlertFacts } from "./alert-facts.ts";
 import { summarize } from "./summary.ts";
 import type { AlertingSettings } from "../settings.ts";
 
@@ -23,7 +23,7 @@ export interface ComposeInput {
   readonly nowMs: number;
   readonly externalUrl: string | null;
   readonly fleet: FleetNotice | null;
-  readonly incident: IncidentNotice | null;
+  readonly incident: Omit<IncidentNotice, "opened"> | null;
   /** The receiver's part of the incident as it stands [as its alerts are]. */
   readonly part?: PartState | undefined;
   /** How many assets a fleet verdict names in all [none]. */
@@ -39,7 +39,8 @@ export interface PartState {
 
 /** Returns a notification over its alerts: firing while the part is, or any alert in it, as severe as the worst of these (CONTRACT 7, 15). */
 export function composeNotification(input: ComposeInput): Notification {
-  const { id, receiver, nowMs, externalUrl, fleet, incident, alerts } = input;
+  const { id, receiver, nowMs, externalUrl, fleet, alerts } = input;
+  const incident = input.incident === null ? null : { ...input.incident, opened: openedGates(alerts) };
   const last = new Map(alerts.map((alert) => [alert.id, alert.status]));
   const status = input.part?.status ?? ([...last.values()].includes("firing") ? "firing" : "resolved");
   return {
@@ -57,6 +58,12 @@ export function composeNotification(input: ComposeInput): Notification {
   };
 }
 
+/** How many gates opened with these entries. */
+function openedGates(alerts: readonly AlertNotice[]): number {
+  const opened = alerts.filter(({ event, gateOpened }) => event === "released" || gateOpened === true);
+  return new Set(opened.map(({ slug }) => slug)).size;
+}
+
 /** The newest of the assets of these alerts, each once. */
 function fleetSample(alerts: readonly AlertNotice[], limit: number): SampledAsset[] {
   const assets = new Map<string, SampledAsset>();
@@ -65,7 +72,7 @@ function fleetSample(alerts: readonly AlertNotice[], limit: number): SampledAsse
   return [...assets.values()].toSorted((left, right) => right.deadAtMs - left.deadAtMs).slice(0, limit);
 }
 
-/** What a notice shows that neither its plan nor its snapshot has. */
+/** What a notice shows beside what is due and the alert. */
 export interface NoticeFacts {
   /** Absent until a receiver accepted a message about it. */
   readonly notifiedAtMs?: number;
@@ -75,10 +82,17 @@ export interface NoticeFacts {
   readonly restoreUrl?: string | null;
 }
 
+interface EndFacts {
+  /** Dead assets of what is told [none]. */
+  readonly sample?: readonly SampledAsset[];
+  /** Whether the gate opened with its end [it did not]. */
+  readonly opensGate?: boolean;
+}
+
 /** Returns where the dead assets of an alert can be asked for (CONTRACT 12); null where they cannot. */
 export function assetsUrlOf(
   { externalUrl, hasAssets }: Pick<AlertingSettings, "externalUrl" | "hasAssets">,
-  { id, check, kind }: Pick<AlertSnapshot, "id" | "check" | "kind">,
+  { id, check, kind }: Pick<AlertFacts, "id" | "check" | "kind">,
 ): string | null {
   if (externalUrl === null || hasAssets !== true) return null;
   if (check !== "dead-asset-spike" || kind !== "verdict") return null;
@@ -88,7 +102,7 @@ export function assetsUrlOf(
 /** Returns where what its incident has to bring back can be asked for (CONTRACT 18); null: it is not judged `checker`, or as above. */
 export function restoreUrlOf(
   settings: Pick<AlertingSettings, "externalUrl" | "hasAssets">,
-  snapshot: Pick<AlertSnapshot, "id" | "check" | "kind" | "judgement" | "incident">,
+  snapshot: Pick<AlertFacts, "id" | "check" | "kind" | "judgement" | "incident">,
 ): string | null {
   const { judgement, incident } = snapshot;
   const assetsUrl = judgement?.verdict === "checker" && incident !== undefined ? assetsUrlOf(settings, snapshot) : null;
@@ -98,14 +112,14 @@ export function restoreUrlOf(
 /** One act with what it shows of its alert (CONTRACT 12). */
 export function composeActNotice(
   { event, reason, by, comment }: ActEntry,
-  { sample: _sample, ...snapshot }: AlertSnapshot,
+  alert: AlertFacts,
   { notifiedAtMs, assetsUrl, restoreUrl, atMs }: NoticeFacts & { readonly atMs: number },
 ): AlertNotice {
   return {
-    ...snapshot,
+    ...alert,
     event,
-    status: snapshot.endsAtMs === null ? "firing" : "resolved",
-    previousSeverity: snapshot.severity,
+    status: alert.endsAtMs === null ? "firing" : "resolved",
+    previousSeverity: alert.severity,
     reason,
     ...(notifiedAtMs === undefined ? {} : { notifiedAtMs }),
     ...(assetsUrl === null || assetsUrl === undefined ? {} : { assetsUrl }),
@@ -114,25 +128,25 @@ export function composeActNotice(
   };
 }
 
-/** One planned entry with what it shows of the alert. */
+/** One entry that is due, with what it shows of the alert. */
 export function composeNotice(
-  planned: PlannedNotice,
-  { sample = [], ...snapshot }: AlertSnapshot,
-  { notifiedAtMs, assetsUrl, isSampled = true }: NoticeFacts & { readonly isSampled?: boolean } = {},
+  { event, severity, previousSeverity, reason }: DueNotice,
+  alert: AlertFacts,
+  { notifiedAtMs, assetsUrl, sample = [], opensGate }: NoticeFacts & EndFacts = {},
 ): AlertNotice {
-  const { event, severity, previousSeverity, reason } = planned;
   const status = event === "resolved" || event === "recovered" ? "resolved" : "firing";
   return {
-    ...snapshot,
+    ...alert,
     event,
     status,
     severity,
     previousSeverity,
     reason,
-    endsAtMs: status === "firing" ? null : snapshot.endsAtMs,
+    endsAtMs: status === "firing" ? null : alert.endsAtMs,
+    ...(status === "resolved" && opensGate === true ? { gateOpened: true } : {}),
     ...(notifiedAtMs === undefined ? {} : { notifiedAtMs }),
     ...(assetsUrl === null || assetsUrl === undefined ? {} : { assetsUrl }),
-    ...(isSampled && sample.length > 0 && (event === "firing" || event === "escalated") ? { sample } : {}),
+    ...(sample.length > 0 ? { sample } : {}),
   };
 }
 

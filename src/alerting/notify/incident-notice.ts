@@ -17,7 +17,7 @@ import type { AlertingSettings } from "../settings.ts";
 import type { FleetState } from "../view.ts";
 import { composeFleet, type PartState } from "./compose.ts";
 import type { FleetNotice, IncidentExcess, IncidentNotice, OwnPart } from "./notification.ts";
-import { reportFor } from "./snapshot.ts";
+import { reportFor } from "./alert-facts.ts";
 
 // What a message of several organizations names.
 const shownMembers = 5;
@@ -25,7 +25,7 @@ const shownMembers = 5;
 /** An incident in a notification, and how the receiver's part of it stands. */
 export interface ShownIncident {
   /** null: it is none that is kept. */
-  readonly incident: IncidentNotice | null;
+  readonly incident: Omit<IncidentNotice, "opened"> | null;
   readonly part?: PartState | undefined;
 }
 
@@ -48,36 +48,41 @@ export async function incidentNotices(
   const kept = await parts.incidents.members(numbers);
   const view = await memberViewer(parts, settings, nowMs);
   const saysGates = await isGateUsed(parts, settings, nowMs);
+  const wholes = new Map(
+    [...incidents].map(([number, incident]) => {
+      const members = (kept.get(number) ?? []).map(view);
+      return [number, { incident, members, summary: summarizeIncident(incident, members, settings) }];
+    }),
+  );
   return (number, part) => {
-    const incident = incidents.get(number);
-    if (incident === undefined) return { incident: null };
-    const members = (kept.get(number) ?? []).map(view);
+    const whole = wholes.get(number);
+    if (whole === undefined) return { incident: null };
+    const { incident, members, summary } = whole;
     const ids = new Set(part);
     const own = members.filter(({ alert }) => ids.has(alert.id));
-    const summary = summarizeIncident(incident, members, settings);
+    const shown = own.filter(({ isSilenced }) => !isSilenced);
     // What the receiver is not routed is in the totals only.
     const { carriers } = summarizeIncident(incident, own, settings);
+    // What is silenced keeps the part open, and is not shown.
     const firing = own.filter(({ end }) => end === null);
+    const shownFiring = shown.filter(({ end }) => end === null);
+    const judged = shownFiring.length > 0 ? shownFiring : firing.length > 0 ? firing : own;
     const all = members.filter(({ isSilenced }) => !isSilenced);
     return {
       incident: {
         ...summary,
         carriers,
-        worst: worstMembers(own, shownMembers),
+        worst: worstMembers(shown, shownMembers),
         outlived: incident.outlived,
         excess: excessOf(all, summary),
         lastedMs: lastedMs(all, summary, nowMs),
         saysGates,
         unjudged: all.filter(({ alert }) => isGateAlert(alert) && alert.judgement === undefined).length,
-        own: ownPart(
-          incident,
-          own.filter(({ isSilenced }) => !isSilenced),
-          board,
-        ),
+        own: ownPart(incident, shown, board),
       },
       part: {
         status: firing.length === 0 ? "resolved" : "firing",
-        severity: worstSeverity((firing.length === 0 ? own : firing).map(({ alert }) => alert.severity)),
+        severity: worstSeverity(judged.map(({ alert }) => alert.severity)),
       },
     };
   };

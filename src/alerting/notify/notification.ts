@@ -74,6 +74,8 @@ export interface AlertNotice {
   readonly assetsUrl?: string;
   /** Where what its incident has to bring back can be asked for; absent but in a judgement as `checker`. */
   readonly restoreUrl?: string;
+  /** The gate of its organization opened with the end that this is. */
+  readonly gateOpened?: true;
   /** The author of an act; absent in others. */
   readonly act?: NotifiedAct;
   /** Assets that died, in a `firing` or `escalated` one of a spike over stored events; absent: none. */
@@ -114,6 +116,8 @@ export interface IncidentNotice extends IncidentSummary {
   readonly excess: IncidentExcess | null;
   /** For how long its excess lasted, or its alerts where nobody knows. */
   readonly lastedMs: number;
+  /** Gates that opened with what this notification tells. */
+  readonly opened: number;
   /** Whether somebody goes by gates, so that it is said which are on hold. */
   readonly saysGates: boolean;
   /** Alerts of a kind that is judged, which nobody has. */

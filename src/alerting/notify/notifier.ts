@@ -1,23 +1,24 @@
-import { FlatlineError } from "../../base/errors.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Clock } from "../../base/time.ts";
+import type { CheckReport } from "../../contract/report.ts";
+import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { NewOutboxEntry } from "../../store/alerts/outbox.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import type { Store } from "../../store/store.ts";
-import { hasFreeActs, takeActs, type ActsContext } from "./act-news.ts";
-import { assetsUrlOf, composeNotice, composeNotification } from "./compose.ts";
-import { planNotifications, type Plan } from "../decide/grouping.ts";
-import { recipientsOf, type Receiver } from "../deliver/receiver.ts";
-import { withinBudget } from "./budget.ts";
-import { fleetOf, type FleetState } from "../view.ts";
-import { fleetNotice, incidentNotices, type ShownIncident } from "./incident-notice.ts";
-import type { AlertNotice, FleetNotice, Notification } from "./notification.ts";
-import type { PlannedNotice, TrackedAlert } from "../decide/outstanding.ts";
-import type { AlertingSettings } from "../settings.ts";
+import type { DueNotice, HeldAlert } from "../decide/difference.ts";
+import { due, type Due } from "../decide/due.ts";
 import { nextSilenceChangeAtMs } from "../decide/silences.ts";
-import { readSnapshot, reportFor, snapshotOf, type AlertSnapshot } from "./snapshot.ts";
-import { loadTracked, type Tracked } from "./tracking.ts";
+import { recipientsOf, type Receiver } from "../deliver/receiver.ts";
+import type { AlertingSettings } from "../settings.ts";
+import { fleetOf, type FleetState } from "../view.ts";
+import { hasFreeActs, takeActs, type ActsContext } from "./act-news.ts";
+import { factsOf, reportFor, type AlertFacts } from "./alert-facts.ts";
+import { withinBudget } from "./budget.ts";
+import { assetsUrlOf, composeNotice, composeNotification } from "./compose.ts";
+import { readHolds, type Holds } from "./holds.ts";
+import { fleetNotice, incidentNotices, type ShownIncident } from "./incident-notice.ts";
+import type { AlertNotice, FleetNotice, Notification, SampledAsset } from "./notification.ts";
 
 /** What one look at the alerts did. */
 export interface NotifierRun {
@@ -27,7 +28,7 @@ export interface NotifierRun {
   readonly nextAtMs: number | null;
 }
 
-/** Forms notifications: changes and earlier notifications in, outbox rows out, each time in one transaction (CONTRACT 7). */
+/** Forms notifications: what holds and what was queued in, outbox rows out, each time in one transaction (CONTRACT 7). */
 export interface Notifier {
   /** Forms what is due now. */
   runOnce(): Promise<NotifierRun>;
@@ -39,18 +40,27 @@ export interface Notifier {
   resend(receiver: string): Promise<Notification | null>;
 }
 
+/** Reads the assets that notifications of an alert name, in the transaction that forms them. */
+export type ReadSample = (
+  parts: Pick<StoreParts, "evidence">,
+  alert: AlertState,
+  report: CheckReport | null,
+) => Promise<readonly SampledAsset[]>;
+
 export interface NotifierOptions {
   readonly store: Store;
   /** The last states of checks, for what notifications show. */
   readonly board: Pick<Board, "state">;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Ids of notifications and fleet verdicts, unique over all time. */
+  /** Ids of notifications, unique over all time. */
   readonly newId: () => string;
   /** Returns the settings that hold now. */
   readonly settings: () => AlertingSettings;
   /** Returns what bounds and orders the deliveries to the receiver with this name [nothing does]. */
   readonly receiverOf?: (receiver: string) => Pick<Receiver, "budget" | "isByIncident"> | null;
+  /** [they name none] */
+  readonly readSample?: ReadSample;
   /** Called after a commit, when a row waits in the outbox. */
   readonly onEnqueued: () => void;
 }
@@ -59,23 +69,24 @@ export interface NotifierOptions {
 export function createNotifier(options: NotifierOptions): Notifier {
   const { store, board, clock, newId } = options;
   const logger = options.logger.child({ room: "alerting" });
+  // A wait that would end after it does not outlast a clock that was set back, or a restart.
+  let forwardSinceMs = clock.nowMs();
+  let latestMs = forwardSinceMs;
 
   async function runOnce(): Promise<NotifierRun> {
     const settings = options.settings();
     const glance = await planNow(store, settings);
-    const isIdle = glance === null || !hasWork(glance.plan);
-    if (isIdle && !(await hasFreeActs(actsContext(store, settings, glance))))
+    if (!hasWork(glance) && !(await hasFreeActs(actsContext(store, settings, glance))))
       return { formed: 0, nextAtMs: nextLook(glance) };
-    const done = await form(settings);
-    for (const { recipient, notification } of done.formed) {
+    const { planned, formed } = await form(settings);
+    for (const { recipient, notification } of formed) {
       const { id, receiver, status, alerts } = notification;
       const to = recipient === null ? {} : { recipient };
       logger.info({ notification: id, receiver, ...to, status, alerts: alerts.length }, "notification formed");
     }
-    const { planned, formed } = done;
     if (formed.length === 0) return { formed: 0, nextAtMs: nextLook(planned) };
     options.onEnqueued();
-    // Alerts that were notified now have reminders and pauses that the plan could not know of yet.
+    // Alerts that were told now have reminders and pauses that the plan could not know of yet.
     return { formed: formed.length, nextAtMs: clock.nowMs() };
   }
 
@@ -83,8 +94,10 @@ export function createNotifier(options: NotifierOptions): Notifier {
     try {
       return await store.transaction(async (parts) => {
         const planned = await planNow(parts, settings);
-        const formed = planned === null ? [] : await carryOut(parts, settings, planned);
-        return { planned, formed: [...formed, ...(await formActs(parts, settings, planned))] };
+        const told = planned === null ? [] : await carryOut(parts, settings, planned);
+        const formed = [...told, ...(await formActs(parts, settings, planned))];
+        await parts.outbox.enqueueAll(formed.map(outboxEntry));
+        return { planned, formed };
       });
     } catch (error) {
       // It may have been stored all the same.
@@ -94,50 +107,64 @@ export function createNotifier(options: NotifierOptions): Notifier {
   }
 
   async function planNow(parts: StoreParts, settings: AlertingSettings): Promise<Planned | null> {
-    const tracked = await loadTracked(parts, { settings, nowMs: clock.nowMs() });
-    return tracked === null ? null : { tracked, plan: planNotifications(tracked.input) };
+    const nowMs = clock.nowMs();
+    if (nowMs < latestMs) forwardSinceMs = nowMs;
+    latestMs = nowMs;
+    const holds = await readHolds(parts, settings, nowMs);
+    if (holds === null) return null;
+    return { nowMs, holds, due: due(holds.incidents, holds.queued, settings, { nowMs, forwardSinceMs }) };
   }
 
   async function carryOut(
     parts: StoreParts,
     settings: AlertingSettings,
-    { tracked, plan }: Planned,
+    { nowMs, holds, due }: Planned,
   ): Promise<readonly FormedNotification[]> {
-    const alerts = new Map(tracked.input.alerts.map((alert) => [alert.id, alert]));
-    const seqs = plan.notifications.flatMap(({ notices }) => notices.flatMap(({ seq }) => seq ?? []));
-    const stored = await parts.notices.snapshots([...new Set(seqs)]);
-    const ids = plan.notifications.flatMap(({ notices }) => notices.map(({ alertId }) => alertId));
+    const ids = due.notifications.flatMap(({ notices }) => notices.map(({ alertId }) => alertId));
     const notified = await parts.deliveries.firstAccepted([...new Set(ids)]);
-    const snapshots = new Map<string, AlertSnapshot>();
-    const incidents = await incidentNotices(
+    const shownOf = await incidentNotices(
       parts,
-      { settings, board, nowMs: clock.nowMs() },
-      plan.notifications.map(({ incident }) => incident.number),
+      { settings, board, nowMs },
+      due.notifications.map(({ incident }) => incident.number),
     );
+    const samples = new Map<string, readonly SampledAsset[]>();
     const fleets = new Map<number, FleetNotice>();
     const formed: FormedNotification[] = [];
-    for (const { receiver, incident, isOfVerdict, notices, part } of plan.notifications) {
-      const shown = [];
+
+    async function sampleOf({ alertId, event }: DueNotice, held: HeldAlert): Promise<readonly SampledAsset[]> {
+      if (event !== "firing" && event !== "escalated") return [];
+      const known = samples.get(alertId);
+      if (known !== undefined) return known;
+      const sample = (await options.readSample?.(parts, held.alert, reportOf(held))) ?? [];
+      samples.set(alertId, sample);
+      return sample;
+    }
+
+    for (const { receiver, incident, isOfVerdict, notices, part } of due.notifications) {
       const isSampled = settings.receivers.find(({ name }) => name === receiver)?.sample ?? true;
+      const alerts: AlertNotice[] = [];
       for (const notice of notices) {
-        const snapshot = await snapshotFor({ parts, board }, alerts, stored, snapshots, notice);
+        const held = holds.alerts.get(notice.alertId);
+        if (held === undefined) continue;
+        const facts = currentFacts(held);
         const notifiedAtMs = notified.get(notice.alertId);
-        const facts = { isSampled, assetsUrl: assetsUrlOf(settings, snapshot) };
-        shown.push(composeNotice(notice, snapshot, notifiedAtMs === undefined ? facts : { ...facts, notifiedAtMs }));
+        alerts.push(
+          composeNotice(notice, facts, {
+            assetsUrl: assetsUrlOf(settings, facts),
+            sample: isSampled ? await sampleOf(notice, held) : [],
+            opensGate: held.end?.opensGate === true,
+            ...(notifiedAtMs === undefined ? {} : { notifiedAtMs }),
+          }),
+        );
       }
       const verdict = isOfVerdict ? fleetOf(incident) : null;
-      if (verdict !== null && !fleets.has(incident.number)) fleets.set(incident.number, fleetNow(tracked, verdict));
+      if (verdict !== null && !fleets.has(incident.number)) fleets.set(incident.number, fleetNow(holds, verdict));
       const fleet = verdict === null ? null : (fleets.get(incident.number) ?? null);
-      const sent = { receiver, fleet, ...incidents(incident.number, part), alerts: shown };
-      formed.push(...formFor(settings, sent, tracked.input.nowMs));
+      formed.push(...formFor(settings, { receiver, fleet, ...shownOf(incident.number, part), alerts }, nowMs));
     }
-    await parts.outbox.enqueueAll(formed.map(outboxEntry));
-    await parts.notices.saveSent(plan.sent);
-    for (const known of plan.known) await parts.notices.saveReceiverIncident(known);
-    await parts.notices.settle(plan.settled.flatMap(({ id, live }) => (live === null ? [] : [id])));
-    const over = plan.settled.flatMap(({ id, live }) => (live === null ? [id] : []));
-    await parts.notices.forgetAlerts(over);
-    if (over.length > 0) await parts.notices.forgetEndedIncidents();
+    await parts.queued.save(due.queued);
+    await parts.queued.forget(holds.lost);
+    if (due.queued.alerts.some(({ isEnded }) => isEnded)) await parts.queued.tidy();
     return formed;
   }
 
@@ -157,7 +184,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     );
   }
 
-  /** This comes after the plan was carried out: what it leaves unsaid of an alert holds its acts back. */
+  /** This comes after what is due was formed: what waits of an alert holds its acts back. */
   async function formActs(
     parts: StoreParts,
     settings: AlertingSettings,
@@ -165,32 +192,42 @@ export function createNotifier(options: NotifierOptions): Notifier {
   ): Promise<readonly FormedNotification[]> {
     const nowMs = clock.nowMs();
     const news = await takeActs(actsContext(parts, settings, planned));
-    const acted = await incidentNotices(
+    if (news.length === 0) return [];
+    const shownOf = await incidentNotices(
       parts,
       { settings, board, nowMs },
       news.map(({ incident }) => incident),
     );
-    const whole = planned?.plan.parts ?? [];
-    const formed = news.flatMap(({ receiver, incident, alerts }) => {
-      const own = whole.find((one) => one.receiver === receiver && one.incident.number === incident)?.part ?? [];
+    const parted = planned?.due.parts ?? [];
+    const queued = planned === null ? [] : [...planned.holds.queued.incidents, ...planned.due.queued.incidents];
+    const known = new Map(queued.map((one) => [`${one.incident} ${one.receiver}`, one]));
+    const formed: FormedNotification[] = [];
+    for (const { receiver, incident, alerts } of news) {
+      const own = parted.find((one) => one.receiver === receiver && one.incident.number === incident)?.part ?? [];
       const part = [...own, ...alerts.map(({ id }) => id)];
-      return formFor(settings, { receiver, fleet: null, ...acted(incident, part), alerts }, nowMs);
-    });
-    await parts.outbox.enqueueAll(formed.map(outboxEntry));
+      formed.push(...formFor(settings, { receiver, fleet: null, ...shownOf(incident, part), alerts }, nowMs));
+      // A reminder comes repeatInterval after the last message, of whatever.
+      const before = known.get(`${incident} ${receiver}`);
+      if (before !== undefined) await parts.queued.save({ alerts: [], incidents: [{ ...before, lastAtMs: nowMs }] });
+    }
     return formed;
   }
 
-  function fleetNow({ input: { alerts } }: Tracked, fleet: FleetState): FleetNotice {
-    return fleetNotice(
-      fleet,
-      alerts.flatMap(({ live }) => live ?? []),
-      board,
-    );
+  function fleetNow({ alerts }: Pick<Holds, "alerts">, fleet: FleetState): FleetNotice {
+    const firing = [...alerts.values()].flatMap(({ alert, end }) => (end === null ? [alert] : []));
+    return fleetNotice(fleet, firing, board);
   }
 
-  function actsContext(parts: StoreParts, settings: AlertingSettings, planned: Planned | null): ActsContext {
-    const alerts = planned?.tracked.input.alerts ?? [];
-    return { parts, board, settings, alerts, plan: planned?.plan ?? { sent: [], postponed: [] } };
+  function reportOf({ alert, end }: HeldAlert): CheckReport | null {
+    const report = reportFor(alert.kind, board.state(alert.check, alert.slug));
+    // Of one that is over only a result speaks that has ended it.
+    return end === null || report?.severity === "ok" ? report : null;
+  }
+
+  function currentFacts(held: HeldAlert): AlertFacts {
+    const { alert, end, target } = held;
+    const context = target ?? alert.changed ?? { labels: {}, url: null };
+    return factsOf(alert, reportOf(held), context, end);
   }
 
   async function resend(receiver: string): Promise<Notification | null> {
@@ -209,36 +246,39 @@ export function createNotifier(options: NotifierOptions): Notifier {
 
   async function formResend(parts: StoreParts, receiver: string): Promise<Notification | null> {
     const settings = options.settings();
-    const tracked = await loadTracked(parts, { settings, nowMs: clock.nowMs() });
-    if (tracked === null) return null;
-    const shown = [];
-    for (const alert of tracked.input.alerts) {
-      const sent = alert.sent.get(receiver);
-      if (alert.live === null || sent === undefined || sent.isEnded) continue;
-      const snapshot = await liveSnapshot({ parts, board }, alert);
-      const { severity } = sent;
-      shown.push(
-        composeNotice(
-          { alertId: alert.id, event: "reminder", severity, previousSeverity: severity, reason: "resend", seq: null },
-          snapshot,
-        ),
-      );
+    const nowMs = clock.nowMs();
+    const holds = await readHolds(parts, settings, nowMs);
+    if (holds === null) return null;
+    const alerts: AlertNotice[] = [];
+    for (const { receiver: name, alertId, severity, isEnded } of holds.queued.alerts) {
+      const held = holds.alerts.get(alertId);
+      if (name !== receiver || severity === null || isEnded || held === undefined || held.end !== null) continue;
+      const notice = { alertId, event: "reminder", severity, previousSeverity: severity, reason: "resend" } as const;
+      alerts.push(composeNotice(notice, currentFacts(held)));
     }
-    if (shown.length === 0) return null;
+    if (alerts.length === 0) return null;
     // All incidents at once: it is for a receiver that knows alerts only.
-    const { known, nowMs, alerts } = tracked.input;
-    const told = known.find((one) => one.receiver === receiver && one.knowsVerdict)?.incident;
-    const incident = alerts.find((alert) => alert.live !== null && alert.incident.number === told)?.incident;
-    const verdict = incident === undefined ? null : fleetOf(incident);
+    const told = holds.queued.incidents.filter((one) => one.receiver === receiver && one.knowsVerdict);
+    const verdict = holds.incidents.find(
+      ({ incident, alerts }) =>
+        told.some((one) => one.incident === incident.number) && alerts.some(({ end }) => end === null),
+    );
+    const fleet = verdict === undefined ? null : fleetOf(verdict.incident);
+    const { externalUrl } = settings;
     return composeNotification({
       id: newId(),
       receiver,
       nowMs,
-      externalUrl: settings.externalUrl,
-      fleet: verdict === null ? null : fleetNow(tracked, verdict),
+      externalUrl,
+      fleet: fleet === null ? null : fleetNow(holds, fleet),
       incident: null,
-      alerts: shown,
+      alerts,
     });
+  }
+
+  function actsContext(parts: StoreParts, settings: AlertingSettings, planned: Planned | null): ActsContext {
+    const { holds, due } = planned ?? { holds: null, due: nothingDue };
+    return { parts, board, settings, holds, due };
   }
 
   return { runOnce, resend };
@@ -252,27 +292,32 @@ interface FormedNotification {
   readonly isByIncident: boolean;
 }
 
+interface Planned {
+  readonly nowMs: number;
+  readonly holds: Holds;
+  readonly due: Due;
+}
+
 interface Formed {
-  /** null: no receiver could be notified of anything. */
+  /** null: no receiver could be told of anything. */
   readonly planned: Planned | null;
   readonly formed: readonly FormedNotification[];
 }
 
-interface Planned {
-  readonly tracked: Tracked;
-  readonly plan: Plan;
-}
+const nothingDue = { queued: { alerts: [], incidents: [] }, waiting: [] };
 
-function hasWork({ notifications, sent, known, settled }: Plan): boolean {
-  return notifications.length + sent.length + known.length + settled.length > 0;
+function hasWork(planned: Planned | null): boolean {
+  if (planned === null) return false;
+  const { holds, due } = planned;
+  return due.notifications.length + due.queued.alerts.length + due.queued.incidents.length + holds.lost.length > 0;
 }
 
 function nextLook(planned: Planned | null): number | null {
   if (planned === null) return null;
-  const { tracked, plan } = planned;
-  const silenceMs = plan.hasSilenced ? nextSilenceChangeAtMs(tracked.silences, tracked.input.nowMs) : null;
-  if (silenceMs === null || plan.nextAtMs === null) return silenceMs ?? plan.nextAtMs;
-  return Math.min(silenceMs, plan.nextAtMs);
+  const { nowMs, holds, due } = planned;
+  const silenceMs = due.hasSilenced ? nextSilenceChangeAtMs(holds.silences, nowMs) : null;
+  if (silenceMs === null || due.nextAtMs === null) return silenceMs ?? due.nextAtMs;
+  return Math.min(silenceMs, due.nextAtMs);
 }
 
 function outboxEntry({ recipient, notification, isByIncident }: FormedNotification): NewOutboxEntry {
@@ -292,39 +337,4 @@ function outboxEntry({ recipient, notification, isByIncident }: FormedNotificati
     incident: incident?.number ?? null,
     payload: JSON.stringify(notification),
   };
-}
-
-/** One reading for all receivers that are notified of the same moment. */
-async function snapshotFor(
-  source: SnapshotSource,
-  alerts: ReadonlyMap<string, TrackedAlert>,
-  stored: ReadonlyMap<number, string>,
-  known: Map<string, AlertSnapshot>,
-  { alertId, seq }: PlannedNotice,
-): Promise<AlertSnapshot> {
-  const key = `${seq ?? "live"} ${alertId}`;
-  let snapshot = known.get(key);
-  if (snapshot === undefined) {
-    const text = seq === null ? undefined : stored.get(seq);
-    snapshot = text === undefined ? await liveSnapshot(source, alerts.get(alertId)) : readSnapshot(text);
-    known.set(key, snapshot);
-  }
-  return snapshot;
-}
-
-/** What an alert's present is read from. */
-interface SnapshotSource {
-  readonly parts: StoreParts;
-  readonly board: Pick<Board, "state">;
-}
-
-async function liveSnapshot({ parts, board }: SnapshotSource, alert: TrackedAlert | undefined): Promise<AlertSnapshot> {
-  const state = alert?.live ?? null;
-  if (state === null) throw new FlatlineError("internal", "an alert that has ended has no present");
-  const report = reportFor(state.kind, board.state(state.check, state.slug));
-  const last = await parts.notices.lastSnapshot(state.id);
-  const sent = last === null ? null : readSnapshot(last);
-  const context = alert?.target ?? sent ?? { labels: {}, url: null };
-  // The one that its last change had: it stays the same until the next.
-  return snapshotOf(state, report, { ...context, sample: sent?.sample ?? [] }, null);
 }

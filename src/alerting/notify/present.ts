@@ -1,17 +1,16 @@
-import { worstSeverity } from "../../contract/severity.ts";
 import type { KeptAlert } from "../../store/alerts/alerts.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
-import { isRouted } from "../decide/outstanding.ts";
+import { isRouted } from "../decide/routing.ts";
 import type { AlertingSettings } from "../settings.ts";
 import { fleetOf } from "../view.ts";
 import { fleetNotice, incidentNotices } from "./incident-notice.ts";
 import type { AlertNotice, Notification } from "./notification.ts";
-import { reportFor, snapshotOf, type SnapshotContext } from "./snapshot.ts";
+import { factsOf, reportFor, type AlertContext } from "./alert-facts.ts";
 
 /** What the present is read from. */
 export interface PresentSource {
-  readonly parts: Pick<StoreParts, "alerts" | "incidents" | "notices" | "deliveries" | "silences" | "gate" | "meta">;
+  readonly parts: Pick<StoreParts, "alerts" | "incidents" | "queued" | "deliveries" | "silences" | "gate" | "meta">;
   readonly board: Pick<Board, "state">;
   readonly settings: AlertingSettings;
   readonly nowMs: number;
@@ -39,17 +38,12 @@ export async function presentOf(source: PresentSource, notification: Notificatio
   const ids = part.map(({ alert }) => alert.id);
   const shown = (await incidentNotices(parts, source, [number]))(number, ids);
   if (shown.incident === null || shown.part === undefined) return notification;
-  const firing = part.filter(({ end }) => end === null);
-  // What is silenced is not of the part, and not over either.
-  const severity = worstSeverity(firing.map(({ alert }) => alert.severity));
-  const state =
-    firing.length > 0 && shown.part.status === "resolved" ? ({ status: "firing", severity } as const) : shown.part;
   return {
     ...notification,
-    ...state,
+    ...shown.part,
     generatedAtMs: nowMs,
     fleet: await fleetNow(source, notification, number),
-    incident: shown.incident,
+    incident: { ...shown.incident, opened: incident.opened },
     alerts: presentNotices(source, alerts, part),
   };
 }
@@ -62,8 +56,8 @@ export async function firingOf(source: PresentSource, notification: Notification
     incident === null ? [] : ((await parts.incidents.members([incident.number])).get(incident.number) ?? []);
   // A test is in no store.
   if (members.length === 0) return alerts.filter(({ status }) => status === "firing");
-  const sent = (await parts.notices.sent()).filter((one) => one.receiver === receiver);
-  const known = new Set([...sent.map(({ alertId }) => alertId), ...alerts.map(({ id }) => id)]);
+  const queued = (await parts.queued.all()).alerts.filter((one) => one.receiver === receiver && one.severity !== null);
+  const known = new Set([...queued.map(({ alertId }) => alertId), ...alerts.map(({ id }) => id)]);
   return members.filter(({ alert, end }) => end === null && known.has(alert.id)).map((one) => noticeOf(source, one));
 }
 
@@ -124,7 +118,7 @@ function presentNotice(
 function standingOf(
   { board }: PresentSource,
   { alert, end }: KeptAlert,
-  context: SnapshotContext,
+  context: AlertContext,
 ): Omit<AlertNotice, "previousSeverity"> {
   const { kind, check, slug, reason } = alert;
   const isOver = end !== null;
@@ -132,7 +126,7 @@ function standingOf(
   const begun = kind === "unknown" ? "unknown" : "firing";
   const ended = kind === "unknown" ? "recovered" : "resolved";
   return {
-    ...snapshotOf(alert, report, context, end?.atMs ?? null),
+    ...factsOf(alert, report, context, end),
     event: isOver ? ended : begun,
     status: isOver ? "resolved" : "firing",
     reason,

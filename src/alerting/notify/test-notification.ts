@@ -131,6 +131,7 @@ function incidentOf({ id, startsAtMs, endsAtMs, severity }: AlertNotice): Incide
     outlived: 0,
     excess: null,
     lastedMs: (endsAtMs ?? startsAtMs) - startsAtMs,
+    opened: 0,
     saysGates: true,
     unjudged: 0,
     own: { organizations: 1, firing, toAcknowledge: 0, errors: [], lastError: null, judgement: null },

@@ -1,15 +1,13 @@
-import type { RecorderOptions } from "../../alerting/record.ts";
+import type { ReadSample } from "../../alerting/notify/notifier.ts";
 import { hourMs } from "../../base/time.ts";
 import type { Config } from "../../config/config.ts";
 import { describeDeath } from "./asset-list.ts";
 
 /**
  * Reads the assets that the notifications of an alert's change name: the newest ones of the asset types that carry the excess
- * (CONTRACT 12). Within the transaction of the change, so that each receiver and each retry gets the same ones.
+ * (CONTRACT 12). Within the transaction that forms them, so that each receiver and each retry gets the same ones.
  */
-export function createAlertSample(
-  config: () => Pick<Config, "source" | "alerting" | "organizations">,
-): NonNullable<RecorderOptions["readSample"]> {
+export function createAlertSample(config: () => Pick<Config, "source" | "alerting" | "organizations">): ReadSample {
   return async ({ evidence }, alert, report) => {
     const { source, alerting, organizations } = config();
     const { slug, check, kind, windowHours, startsAtMs } = alert;

@@ -245,20 +245,18 @@ export function createIncidentStore(db: Db) {
      */
     tidy: async ({ beforeDay, nowMs }: { readonly beforeDay: number; readonly nowMs: number }): Promise<void> => {
       await db.deleteFrom("spike_days").where("day", "<", beforeDay).execute();
-      const numbers = (table: "alerts" | "alert_changes") =>
-        db.selectFrom(table).select("incidentNumber").where("incidentNumber", "is not", null);
+      const ofAlerts = db.selectFrom("alerts").select("incidentNumber").where("incidentNumber", "is not", null);
       await db
         .updateTable("incidents")
         .set({ endedAtMs: nowMs })
         .where("endedAtMs", "is", null)
-        .where("number", "not in", numbers("alerts").where("endsAtMs", "is", null))
+        .where("number", "not in", ofAlerts.where("endsAtMs", "is", null))
         .execute();
       const empty = db
         .selectFrom("incidents")
         .select("number")
         .where("endedAtMs", "is not", null)
-        .where("number", "not in", numbers("alerts"))
-        .where("number", "not in", numbers("alert_changes"));
+        .where("number", "not in", ofAlerts);
       await db.deleteFrom("comments").where("incidentNumber", "in", empty).execute();
       await db.deleteFrom("receiver_messages").where("incidentNumber", "in", empty).execute();
       await db.deleteFrom("incidents").where("number", "in", empty).execute();

@@ -1,4 +1,6 @@
 import type { Severity } from "../../contract/severity.ts";
+import { chunksOf } from "../engine/chunks.ts";
+import type { Db } from "../tables.ts";
 
 /** What of an alert was put into the outbox for a receiver; no row: nothing was. */
 export interface QueuedAlert {
@@ -10,6 +12,8 @@ export interface QueuedAlert {
   readonly severity: Severity | null;
   /** The end was queued, too, or the receiver wants none. */
   readonly isEnded: boolean;
+  /** When that was queued, as its notification says. */
+  readonly queuedAtMs: number;
   /** When a message of it was given up, with which it went back to this; null: none was. */
   readonly notDeliveredAtMs: number | null;
 }
@@ -32,4 +36,108 @@ export interface QueuedIncident {
   readonly knownLook: number;
   /** How many acknowledgements of the incident had ended at the one that it knows; null: it knows of none. */
   readonly acknowledgedKey: number | null;
+}
+
+/** What was put into the outbox, of alerts and of incidents. */
+export interface Queued {
+  readonly alerts: readonly QueuedAlert[];
+  readonly incidents: readonly QueuedIncident[];
+}
+
+type Flags = "knowsVerdict" | "isEscalated" | "knowsStop";
+
+export interface QueuedTables {
+  readonly queued_alerts: Omit<QueuedAlert, "incident" | "isEnded"> & {
+    readonly incidentNumber: number;
+    readonly isEnded: number;
+  };
+  readonly queued_incidents: Omit<QueuedIncident, "incident" | Flags> & { readonly incidentNumber: number } & Readonly<
+      Record<Flags, number>
+    >;
+}
+
+/** What receivers know, if all that waits is delivered, over the tables `queued_alerts` and `queued_incidents`. */
+export function createQueuedStore(db: Db) {
+  return {
+    all: async (): Promise<Queued> => {
+      const alerts = await db.selectFrom("queued_alerts").selectAll().execute();
+      const incidents = await db.selectFrom("queued_incidents").selectAll().execute();
+      return {
+        alerts: alerts.map(({ incidentNumber: incident, ...row }) => ({
+          ...row,
+          incident,
+          isEnded: row.isEnded === 1,
+        })),
+        incidents: incidents.map(({ incidentNumber: incident, ...row }) => ({
+          ...row,
+          incident,
+          knowsVerdict: row.knowsVerdict === 1,
+          isEscalated: row.isEscalated === 1,
+          knowsStop: row.knowsStop === 1,
+        })),
+      };
+    },
+    /** Written in the transaction that fills the outbox. */
+    save: async ({ alerts, incidents }: Queued): Promise<void> => {
+      for (const slice of chunksOf(alerts))
+        await db
+          .insertInto("queued_alerts")
+          .values(
+            slice.map(({ incident, isEnded, ...row }) => ({
+              ...row,
+              incidentNumber: incident,
+              isEnded: Number(isEnded),
+            })),
+          )
+          .onConflict((conflict) =>
+            conflict.columns(["alertId", "receiver"]).doUpdateSet((row) => ({
+              severity: row.ref("excluded.severity"),
+              isEnded: row.ref("excluded.isEnded"),
+              queuedAtMs: row.ref("excluded.queuedAtMs"),
+              notDeliveredAtMs: row.ref("excluded.notDeliveredAtMs"),
+            })),
+          )
+          .execute();
+      for (const { incident, knowsVerdict, isEscalated, knowsStop, ...rest } of incidents) {
+        const flags = {
+          knowsVerdict: Number(knowsVerdict),
+          isEscalated: Number(isEscalated),
+          knowsStop: Number(knowsStop),
+        };
+        const row = { ...rest, ...flags, incidentNumber: incident };
+        await db
+          .insertInto("queued_incidents")
+          .values(row)
+          .onConflict((conflict) => conflict.columns(["receiver", "incidentNumber"]).doUpdateSet(row))
+          .execute();
+      }
+    },
+    /** Forgets what was queued of these alerts, which are kept no more. */
+    forget: async (alertIds: readonly string[]): Promise<void> => {
+      for (const slice of chunksOf(alertIds))
+        await db.deleteFrom("queued_alerts").where("alertId", "in", slice).execute();
+    },
+    /** Forgets incidents that have ended, and of which no receiver is still to be told an end. */
+    tidy: async (): Promise<void> => {
+      const open = db
+        .selectFrom("queued_alerts")
+        .select("incidentNumber")
+        .where("isEnded", "=", 0)
+        .where("severity", "is not", null);
+      const lasting = db.selectFrom("incidents").select("number").where("endedAtMs", "is", null);
+      for (const table of ["queued_alerts", "queued_incidents"] as const)
+        await db
+          .deleteFrom(table)
+          .where("incidentNumber", "not in", lasting)
+          .where("incidentNumber", "not in", open)
+          .execute();
+    },
+    /** Receivers that a reload removed: what was queued for them is void. */
+    forgetReceiversExcept: async (receivers: readonly string[]): Promise<void> => {
+      // An empty list would be "not in ()", which not every database takes.
+      const kept = receivers.length === 0 ? [""] : [...receivers];
+      for (const table of ["queued_alerts", "queued_incidents", "receiver_messages"] as const)
+        await db.deleteFrom(table).where("receiver", "not in", kept).execute();
+    },
+  };
 }

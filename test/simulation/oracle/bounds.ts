@@ -58,11 +58,10 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     check_reports: runs + organizations * hours,
     // Alerts, and what was done with them.
     alerts: mostLive + fired,
-    alert_changes: 2 * runs + sayings,
-    alert_sent: receivers * (mostLive + fired),
+    queued_alerts: receivers * (mostLive + fired),
     alert_notified: receivers * fired,
     // Each has an alert; those without one go within the hour, as do days of more than four weeks ago.
-    receiver_incidents: receivers * fired,
+    queued_incidents: receivers * fired,
     receiver_messages: receivers * fired,
     incidents: fired,
     spike_days: 30 * organizations,
@@ -195,9 +194,7 @@ export class BoundOracle {
     const late = this.#episodes.all.filter(({ endsAtMs }) => endsAtMs === null || endsAtMs > nowMs - 2 * hourMs).length;
     const live = this.#counts.get("alerts") ?? 0;
     const atRest = {
-      // The last one, and one that is not notified yet.
-      alert_changes: 2 * (live + late),
-      alert_sent: receivers * (live + late),
+      queued_alerts: receivers * (live + late),
       // Of a gate that one of these opens, with the notification of its end.
       act_notices: late,
       [waiting]: receivers * (live + late),

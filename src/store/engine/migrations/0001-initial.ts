@@ -160,24 +160,19 @@ const alerts: readonly MigrationStatement[] = [
 
   `CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`,
 
-  // Written with the alert's state, deleted when no receiver waits for it; the last one of an alert is kept for its snapshot.
-  `CREATE TABLE alert_changes (
-     seq INTEGER PRIMARY KEY AUTOINCREMENT, alert_id TEXT NOT NULL, check_name TEXT NOT NULL, slug TEXT NOT NULL,
-     kind TEXT NOT NULL, at_ms INTEGER NOT NULL, event TEXT NOT NULL, severity TEXT NOT NULL, reason TEXT NOT NULL,
-     incident_number INTEGER, is_settled INTEGER NOT NULL DEFAULT 0, snapshot TEXT NOT NULL)`,
-  `CREATE INDEX alert_changes_by_alert ON alert_changes (alert_id, seq)`,
-  `CREATE INDEX alert_changes_unsettled ON alert_changes (seq) WHERE is_settled = 0`,
   // Written with the act, deleted when the notifications of it are formed.
   `CREATE TABLE act_notices (
      seq INTEGER PRIMARY KEY AUTOINCREMENT, slug TEXT NOT NULL, at_ms INTEGER NOT NULL, body TEXT NOT NULL)`,
-  `CREATE TABLE alert_sent (
-     alert_id TEXT NOT NULL, receiver TEXT NOT NULL, seq INTEGER NOT NULL, severity TEXT NOT NULL,
-     sent_at_ms INTEGER NOT NULL, is_ended INTEGER NOT NULL,
+  // What was put into the outbox for each receiver, of an alert and of an incident, until the incident is over and all of it told.
+  // severity null: what told of it was not delivered. Written with the outbox.
+  `CREATE TABLE queued_alerts (
+     alert_id TEXT NOT NULL, receiver TEXT NOT NULL, incident_number INTEGER NOT NULL, severity TEXT,
+     is_ended INTEGER NOT NULL, queued_at_ms INTEGER NOT NULL, not_delivered_at_ms INTEGER,
      PRIMARY KEY (alert_id, receiver)) WITHOUT ROWID`,
-  // What each receiver was last notified of an incident, until that has ended and nothing of it waits.
-  `CREATE TABLE receiver_incidents (
-     receiver TEXT NOT NULL, incident_number INTEGER NOT NULL, last_at_ms INTEGER NOT NULL, members INTEGER NOT NULL,
-     knows_verdict INTEGER NOT NULL, knows_stop INTEGER NOT NULL, known_look INTEGER NOT NULL,
+  `CREATE TABLE queued_incidents (
+     receiver TEXT NOT NULL, incident_number INTEGER NOT NULL, last_at_ms INTEGER NOT NULL,
+     last_new_at_ms INTEGER NOT NULL, members INTEGER NOT NULL, knows_verdict INTEGER NOT NULL,
+     is_escalated INTEGER NOT NULL, knows_stop INTEGER NOT NULL, known_look INTEGER NOT NULL,
      acknowledged_key INTEGER, PRIMARY KEY (receiver, incident_number)) WITHOUT ROWID`,
   // The one message of an incident that a receiver edits, for as long as the incident is kept.
   `CREATE TABLE receiver_messages (

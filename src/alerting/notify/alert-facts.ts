@@ -1,14 +1,13 @@
 import { describeAuthor } from "../../contract/actor.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckErrorReason, CheckName, CheckReport, ObservedCounts } from "../../contract/report.ts";
-import type { SampledAsset } from "./notification.ts";
 import type { SpikeOnset } from "../../contract/spike-onset.ts";
 import type { Severity } from "../../contract/severity.ts";
-import type { AlertJudgement, AlertKind, AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
+import type { AlertEnd, AlertJudgement, AlertKind, AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
 import type { CheckState } from "../../store/runs/check-state.ts";
 
-/** An alert as it was at one moment: everything of a notice that is the same for every receiver. */
-export interface AlertSnapshot {
+/** Everything of a notice that is the same for every receiver. */
+export interface AlertFacts {
   readonly id: string;
   readonly check: CheckName;
   readonly slug: string;
@@ -28,25 +27,21 @@ export interface AlertSnapshot {
   readonly judgement?: AlertJudgement;
   /** Who had acknowledged it then, as a person reads it; absent: nobody. */
   readonly acknowledgedBy?: string;
-  /** Dead assets of a spike over stored events, while it lasts; absent: none. */
-  readonly sample?: readonly SampledAsset[];
 }
 
 /** What the configuration says of an alert's organization, as far as a notice shows it. */
-export interface SnapshotContext {
+export interface AlertContext {
   readonly labels: Readonly<Record<string, string>>;
   readonly url: string | null;
-  /** Dead assets of the change that is notified [none]. */
-  readonly sample?: readonly SampledAsset[];
 }
 
 /** Returns the alert with the report that goes with it: null when none is known. */
-export function snapshotOf(
+export function factsOf(
   alert: AlertState,
   report: CheckReport | null,
-  context: SnapshotContext,
-  endsAtMs: number | null,
-): AlertSnapshot {
+  context: AlertContext,
+  end: Pick<AlertEnd, "atMs"> | null,
+): AlertFacts {
   const { id, check, slug, kind, severity, startsAtMs, peak, onset, judgement, incident, acknowledgement } = alert;
   const shown = report?.kind === "result" ? report : null;
   return {
@@ -56,7 +51,7 @@ export function snapshotOf(
     kind,
     severity,
     startsAtMs,
-    endsAtMs,
+    endsAtMs: end === null ? null : end.atMs,
     peak,
     ...(onset === undefined ? {} : { onset }),
     labels: context.labels,
@@ -67,7 +62,6 @@ export function snapshotOf(
     ...(incident === undefined ? {} : { incident }),
     ...(judgement === undefined ? {} : { judgement }),
     ...(acknowledgement === null ? {} : { acknowledgedBy: describeAuthor(acknowledgement.by, acknowledgement.note) }),
-    ...(context.sample === undefined ? {} : { sample: context.sample }),
   };
 }
 
@@ -78,14 +72,4 @@ export function reportFor(
 ): CheckReport | null {
   if (state === null) return null;
   return kind === "verdict" && state.lastReport.kind !== "result" ? state.lastResultReport : state.lastReport;
-}
-
-/** Returns the text that the store keeps of a snapshot. */
-export function writeSnapshot(snapshot: AlertSnapshot): string {
-  return JSON.stringify(snapshot);
-}
-
-/** Returns the snapshot of a text that writeSnapshot wrote in the same schema version of the store. */
-export function readSnapshot(text: string): AlertSnapshot {
-  return JSON.parse(text) as AlertSnapshot;
 }

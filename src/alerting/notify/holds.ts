@@ -1,0 +1,77 @@
+import type { KeptAlert } from "../../store/alerts/alerts.ts";
+import type { Queued } from "../../store/alerts/queued.ts";
+import type { StoreParts } from "../../store/store-parts.ts";
+import type { SilenceRule } from "../../contract/silence.ts";
+import type { HeldAlert } from "../decide/difference.ts";
+import type { HeldIncident } from "../decide/due.ts";
+import { matches } from "../decide/matching.ts";
+import { isSilenced, ruleOf, rulesAt } from "../decide/silences.ts";
+import type { AlertingSettings } from "../settings.ts";
+
+/** Everything that decides what is due. */
+export interface Holds {
+  readonly incidents: readonly HeldIncident[];
+  /** The alerts of all of them by id. */
+  readonly alerts: ReadonlyMap<string, HeldAlert>;
+  readonly queued: Queued;
+  /** The rules of the configuration and those made at run time, with those that have ended and still matter. */
+  readonly silences: readonly SilenceRule[];
+  /** Alerts that were queued, and are kept no more. */
+  readonly lost: readonly string[];
+}
+
+/** Reads the alerts that fire, those whose end a receiver waits for, and what was queued; null: nobody can be told anything. */
+export async function readHolds(
+  parts: Pick<StoreParts, "alerts" | "queued" | "incidents" | "silences">,
+  settings: AlertingSettings,
+  nowMs: number,
+): Promise<Holds | null> {
+  const live = (await parts.alerts.allLive()).filter(({ state }) => state === "firing");
+  const stored = await parts.queued.all();
+  const receivers = new Set(settings.receivers.map(({ name }) => name));
+  const queued: Queued = {
+    alerts: stored.alerts.filter(({ receiver }) => receivers.has(receiver)),
+    incidents: stored.incidents.filter(({ receiver }) => receivers.has(receiver)),
+  };
+  const isLive = new Set(live.map(({ id }) => id));
+  const open = queued.alerts.filter((one) => !one.isEnded && one.severity !== null && !isLive.has(one.alertId));
+  if (live.length === 0 && open.length === 0) return null;
+  const ended = await readEnded(parts, open);
+  const oldestMs = live.reduce((oldest, { changed }) => Math.min(oldest, changed?.firedAtMs ?? oldest), nowMs);
+  const silences = [...settings.silences, ...(await parts.silences.endingAfter(oldestMs)).map(ruleOf)];
+  const holding = rulesAt(silences, nowMs);
+  const held = [...live.map((alert): KeptAlert => ({ alert, end: null })), ...ended].map(
+    ({ alert, end }): HeldAlert => {
+      const { check, slug } = alert;
+      const target = settings.targetOf(check, slug);
+      const subject = { check, slug, labels: target?.labels ?? {} };
+      return {
+        alert,
+        end,
+        target,
+        isSilenced: end === null && holding.some((rule) => matches(rule, subject)),
+        wasSilencedAt: (atMs) => isSilenced(silences, subject, atMs),
+      };
+    },
+  );
+  const byIncident = Map.groupBy(held, ({ alert }) => alert.incident?.number ?? 0);
+  const incidents = await parts.incidents.byNumbers([...byIncident.keys()]);
+  const alerts = new Map(held.map((one) => [one.alert.id, one]));
+  return {
+    incidents: incidents.map((incident) => ({ incident, alerts: byIncident.get(incident.number) ?? [] })),
+    alerts,
+    queued,
+    silences,
+    lost: open.flatMap(({ alertId }) => (alerts.has(alertId) ? [] : [alertId])),
+  };
+}
+
+async function readEnded(
+  { incidents }: Pick<StoreParts, "incidents">,
+  open: Queued["alerts"],
+): Promise<readonly KeptAlert[]> {
+  if (open.length === 0) return [];
+  const ids = new Set(open.map(({ alertId }) => alertId));
+  const members = await incidents.members([...new Set(open.map(({ incident }) => incident))], []);
+  return [...members.values()].flat().filter(({ alert, end }) => end !== null && ids.has(alert.id));
+}
