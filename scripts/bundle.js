@@ -1,5 +1,5 @@
-// Joins src and the libraries that it imports into the files of dist/program: the program that bin/flatline.js starts, its
-// worker threads, and what the package exports. A start then reads some 50 files, not 1,500 (docs/benchmarks.md). The code
+// Joins src and the libraries that it imports into the files of dist/program: the program that bin/flatline.js starts, and
+// what the package exports. A start then reads some 50 files, not 1,500 (docs/benchmarks.md). The code
 // stays as it was written; a source map leads back to src.
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -11,8 +11,7 @@ import { basename, join } from "node:path";
 export async function bundle(root, copied) {
   const { rolldown } = await import("rolldown");
   const folder = join(root, "dist/program");
-  const workers = globSync("src/**/*-worker.ts", { cwd: root });
-  const entries = ["src/cli/main.ts", "src/spike/spike.ts", "src/client/client.ts", ...workers];
+  const entries = ["src/cli/main.ts", "src/spike/spike.ts", "src/client/client.ts"];
   const build = await rolldown({
     input: Object.fromEntries(entries.map((path) => [basename(path, ".ts"), join(root, path)])),
     platform: "node",

@@ -5,6 +5,7 @@ import { join } from "node:path";
 
 import { createSystemClock, dayMs, minuteMs } from "../../src/base/time.ts";
 import { importEvents } from "../../src/store/events/import.ts";
+import { storeTarget } from "../../src/store/events/imports.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Readings, Side } from "../harness/benchmark.ts";
 import { median } from "../harness/measure.ts";
@@ -29,7 +30,7 @@ export const startFlatline: Side["start"] = async (quick, releases) => {
   const { signal } = new AbortController();
   const store = await openStore({ path, clock });
   releases.defer(() => store.close());
-  await importEvents({ location: { path }, files: [csv], rebaseToMs: null, again: false, signal, clock });
+  await importEvents({ target: storeTarget(store, clock), files: [csv], rebaseToMs: null, signal, clock });
   const count: Count = async (nowMs) => {
     const windowStartMs = nowMs - windowMs;
     const intervals = [

@@ -18,7 +18,6 @@ interface ErrorKind {
 export const errorKinds = {
   usage: { fault: "operator", httpStatus: 400, exitCode: 64 },
   invalid_data: { fault: "operator", httpStatus: 400, exitCode: 65 },
-  already_imported: { fault: "operator", httpStatus: 409, exitCode: 65 },
   no_input: { fault: "operator", httpStatus: 400, exitCode: 66 },
   node_too_old: { fault: "operator", httpStatus: 500, exitCode: 69 },
   unavailable: { fault: "operator", httpStatus: 503, exitCode: 69 },

@@ -5,7 +5,7 @@ import { createWorldOn, death, type EventWorld } from "../../test/support/store/
 import { countingEngines } from "../../test/support/store/engines.ts";
 import { dayMs, hourMs, minuteMs } from "../base/time.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import type { LivenessEvent } from "../store/events/events.ts";
+import type { LivenessEvent } from "../store/events/rules.ts";
 import { checkKind, type CheckTarget } from "./checks.ts";
 import { createEventReads, type EventReads } from "./event-reads.ts";
 import { refuseSilence } from "./dead-asset-spike/dead-asset-spike.ts";

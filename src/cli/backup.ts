@@ -6,7 +6,6 @@ import { FlatlineError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { storeLocation } from "../daemon/parts.ts";
 import { backupStore } from "../store/backup.ts";
-import { eventsPathOf } from "../store/engine/location.ts";
 import { loadCommandConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 
@@ -22,23 +21,21 @@ export const registerBackup: RegisterCommand = (program: Command, context: CliCo
     .description("copy the store, consistent, also while the daemon runs")
     .argument("<file>", "where the copy is to be")
     .option("-c, --config <file>", "configuration file")
-    .option("--json", "print {file, eventsFile, bytes, schemaVersion}")
+    .option("--json", "print {file, bytes, schemaVersion}")
     .addHelpText("after", help)
     .action(async (file: string, flags: BackupFlags) => {
       const config = await loadCommandConfig(flags.config, context);
       const target = resolve(context.cwd, file);
       const { bytes, schemaVersion } = await backupStore({ path: storePath(config, context.cwd), target });
-      const eventsFile = eventsPathOf(file);
-      const text = `${file} and ${eventsFile}: ${bytes} bytes, schema version ${schemaVersion}, checked`;
-      const view = { file, eventsFile, bytes, schemaVersion };
+      const text = `${file}: ${bytes} bytes, schema version ${schemaVersion}, checked`;
+      const view = { file, bytes, schemaVersion };
       context.stdout.write(`${flags.json === true ? JSON.stringify(view) : text}\n`);
     });
 };
 
 const help = `
-The copy is two files, as the store is: all state in FILE, and the events beside it, in flatline-DATE-events.db for the example
-below. Each is consistent, checked, readable by its owner only, and has its name only when it is whole. Keep them together.
-No writer waits for it. To restore, copy both back while no flatline runs on the store (docs/operations.md, "Backup").
+The copy is consistent, checked, readable by its owner only, and has its name only when it is whole. No writer waits for it.
+To restore, copy it back while no flatline runs on the store (docs/operations.md, "Backup").
 A store in PostgreSQL (storage.url) is backed up with pg_dump.
 
 Exit code: 0; 64 when the file exists already or the store is a PostgreSQL; 66 without a store; 74 when it cannot be read,

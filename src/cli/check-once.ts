@@ -105,9 +105,8 @@ async function openScratchStore(config: Config, clock: Clock, releases: ReleaseG
     await store?.close();
     await rm(folder, { recursive: true, force: true });
   });
-  const location = { path: join(folder, "flatline.db") };
-  store = await openStore({ ...location, clock });
-  await preload(config, { store, location, epoch: 0, clock, logger: createSilentLogger() });
+  store = await openStore({ path: join(folder, "flatline.db"), clock });
+  await preload(config, { store, clock, logger: createSilentLogger() });
   return store;
 }
 

@@ -82,6 +82,7 @@ export function layoutOf(flags: EventFlags, nowMs: number, isLaterRight = false)
     timezone: flags.timezone ?? null,
     hasSeconds,
     times: flags.anyTime === true ? plainLayout.times : usualTimes(nowMs, isLaterRight),
+    hasNumbers: false,
     hasFlags: true,
   };
 }

@@ -12,14 +12,8 @@ import type { Config } from "../config/config.ts";
 import { readFixtureText } from "../daemon/fixture-text.ts";
 import { fixtureCountsSchema } from "../contract/v1/fixtures.ts";
 import { actor } from "../contract/actor.ts";
-import { storeLocation } from "../daemon/parts.ts";
-import {
-  checkEvents,
-  importEvents,
-  type ImportOptions,
-  type ImportOutcome,
-  type ImportProgress,
-} from "../store/events/import.ts";
+import { importEvents, type ImportOptions, type ImportOutcome, type ImportProgress } from "../store/events/import.ts";
+import { storeTarget } from "../store/events/imports.ts";
 import type { EventLayout } from "../store/events/layout.ts";
 import { countOf } from "../words/numbers.ts";
 import { askingCommand, recode } from "./ask.ts";
@@ -44,7 +38,9 @@ export const registerImport: RegisterCommand = (program: Command, context: CliCo
 function addEvents(parent: Command, context: CliContext): void {
   const command = parent
     .command("events")
-    .description("load liveness events; all files or nothing, also while the daemon runs")
+    .description(
+      "load liveness events; all files are checked first, and what is cut off is completed by the same again",
+    )
     .argument("<file...>", "CSV with a header, NDJSON or a JSON array, plain or gzipped; - is standard input")
     .option("-c, --config <file>", "configuration file");
   addEventFlags(command)
@@ -112,7 +108,7 @@ function otherStatusesText(others: ImportOutcome["otherStatuses"]): string {
 
 const eventsHelp = `
 Columns or keys: at and slug, and when wanted assetType, asset, status [DETECTED_AS_DEAD], id, count [1]. The same id of
-the same slug counts once. at is from 2000 to 10 min ahead of now (--any-time: of the years 1970 to 9999), count a whole number
+the same slug counts once, and so does a row without one that says the same. at is from 2000 to 10 min ahead of now (--any-time: of the years 1970 to 9999), count a whole number
 up to 1000000000. A bad line: its number and reason, nothing imported, exit code 65.
 Files of others: --map COLUMN=FIELD, also COLUMN=attr.NAME, and COLUMN=at.seconds for seconds since 1970.
 A time without an offset needs --timezone; of a time that comes twice when the clocks go back, it is the first one.
@@ -167,8 +163,7 @@ interface ImportFilesOptions extends Pick<ImportOptions, "rebaseToMs" | "onProgr
 }
 
 /**
- * Imports files of liveness events into the embedded source's store, completely or not at all, also while a daemon uses it
- * (CONTRACT 3 and 10).
+ * Imports files of liveness events into the embedded source's store (CONTRACT 3 and 10).
  * @throws usage with any other source, and the errors of importEvents
  */
 async function importEventFiles(
@@ -189,16 +184,10 @@ async function importEventFiles(
   const eventFiles = files.map((file) =>
     file === "-" ? { name: "standard input", stream: stdin } : { name: file, path: resolve(deps.cwd, file) },
   );
-  if (isDryRun) return checkEvents({ ...options, files: eventFiles });
-  const importAll = async ({ store, epoch }: OpenedStore): Promise<ImportOutcome> => {
-    const outcome = await importEvents({
-      ...options,
-      again: false,
-      location: storeLocation(config, deps.cwd),
-      epoch,
-      files: eventFiles,
-      clock: deps.clock,
-    });
+  const { clock } = deps;
+  if (isDryRun) return importEvents({ ...options, files: eventFiles, clock, target: null });
+  const importAll = async ({ store }: OpenedStore): Promise<ImportOutcome> => {
+    const outcome = await importEvents({ ...options, files: eventFiles, clock, target: storeTarget(store, clock) });
     const { files: _files, firstAtMs: _first, lastAtMs: _last, someConflicts: _some, ...detail } = outcome;
     const by = { atMs: deps.clock.nowMs(), actor: actor(deps.userName(), "cli") };
     const act = { action: "import.events", slug: null, subject: files.join(", "), detail } as const;

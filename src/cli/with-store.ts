@@ -25,8 +25,6 @@ export interface WithStoreOptions {
 /** What a command works with. */
 export interface OpenedStore {
   readonly store: Store;
-  /** In which this process writes. */
-  readonly epoch: number;
 }
 
 /** Runs `work` with the store, beside a running daemon, and closes it. @throws no_input if it does not exist, store_* */
@@ -39,8 +37,8 @@ export async function withStore<Result>(
   const releases = new ReleaseGroup();
   try {
     const store = await openConfiguredStore(config, deps, releases, { mustExist });
-    const isHeld = writes && config.storage.url !== null;
-    return await work({ store, epoch: isHeld ? (await store.takeWriter()).epoch : 0 });
+    if (writes && config.storage.url !== null) await store.takeWriter();
+    return await work({ store });
   } finally {
     await releases.releaseAll(deps.clock, closeWithinMs);
   }

@@ -13,7 +13,6 @@ import type { Config } from "../config/config.ts";
 import { createAppMetrics } from "../metrics/app-metrics.ts";
 import { createProber } from "../monitor/probe.ts";
 import { createLooks } from "../look/looks.ts";
-import type { OpenPosts } from "../store/events/ingest-answers.ts";
 import { createFailureNotes } from "../web/access/failures.ts";
 import { createStandby } from "../web/standby.ts";
 import { createWeb, type Web, type WebAddress, type WebTransport } from "../web/web.ts";
@@ -50,8 +49,6 @@ export interface AppDeps extends PartsDeps {
   readonly newId?: () => string;
   /** How the web listens [on a socket]. */
   readonly transport?: WebTransport;
-  /** The store of posted events in this thread [a worker thread has it]. */
-  readonly openPosts?: OpenPosts;
   /** process_* and nodejs_* series too [true]. */
   readonly withProcessMetrics?: boolean;
   /** Only answers what is injected: nothing runs, is sent or goes, and nobody is listened to [it is a daemon]. */
@@ -83,17 +80,16 @@ export interface Running {
  */
 export async function startApp(
   written: Config,
-  given: AppDeps & { readonly signal: AbortSignal },
+  deps: AppDeps & { readonly signal: AbortSignal },
   stop: StopSequence,
   reload: (author: Actor) => Promise<void>,
 ): Promise<Running> {
-  const { signal, clock } = given;
-  const standby = createStandingBy(written, given, stop);
-  const parts = await openParts(written, { ...given, standBy: standby.begin }, stop.store);
+  const { signal, clock } = deps;
+  const standby = createStandingBy(written, deps, stop);
+  const parts = await openParts(written, { ...deps, standBy: standby.begin }, stop.store);
   if (signal.aborted) throw stoppedEarly();
   const { store, writer, dispatcher } = parts;
-  writer.lost.addEventListener("abort", () => given.onTaken?.(asFlatlineError(writer.lost.reason)), { once: true });
-  const deps = { ...given, epoch: writer.epoch };
+  writer.lost.addEventListener("abort", () => deps.onTaken?.(asFlatlineError(writer.lost.reason)), { once: true });
   const { logger, random, readConfig, newId = randomUUID } = deps;
   const { localToken = new Secret(randomBytes(localTokenBytes).toString("base64url")) } = deps;
   const metrics = createAppMetrics({
@@ -164,7 +160,7 @@ export async function startApp(
     changes.acted();
   };
   const silences = createSilenceBook({ store, clock, logger, newId, settings, onChange: wake });
-  const ingest = config.source.holdsEvents ? openIngest(config, deps, metrics) : null;
+  const ingest = config.source.holdsEvents ? await openIngest({ store, clock, logger, metrics }) : null;
   if (ingest !== null) stop.doors.add("event ingest", () => ingest.close());
   const prober = createProber({
     clock,

@@ -1,59 +1,187 @@
-import { minuteMs } from "../base/time.ts";
+import { excerpt } from "../base/cut-text.ts";
+import { FlatlineError } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
-import type { Config } from "../config/config.ts";
+import { collectBytes } from "../base/request-body.ts";
+import { matchesText } from "../base/text-pattern.ts";
+import { eventLoopTurn, minuteMs, secondMs, type Clock } from "../base/time.ts";
 import { refusals } from "../contract/refusals.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import type { OpenPosts } from "../store/events/ingest-answers.ts";
-import { RefusedEvents } from "../store/events/read.ts";
-import { createEventIngest } from "../store/events/thread.ts";
-import type { EventsPort } from "../web/ports/events.ts";
-import { storeLocation, type PartsDeps } from "./parts.ts";
+import type { Added } from "../store/events/add.ts";
+import type { ImportRow } from "../store/events/imports.ts";
+import { plainLayout, type EventLayout } from "../store/events/layout.ts";
+import { inputOfBody, postLayout, readAll, RefusedEvents } from "../store/events/read.ts";
+import { ingestedStatus, type LivenessEvent } from "../store/events/rules.ts";
+import type { Store } from "../store/store.ts";
+import type { EventAuthor, EventsPort } from "../web/ports/events.ts";
 
 export interface Ingest extends EventsPort {
+  /** Whether events of an organization are being imported: what is counted of it is a part. */
+  isImporting(slug: string): boolean;
+  /** Gives up what is under way, which is to be sent again. */
   close(): Promise<void>;
 }
 
-/** Takes posted events, in a worker thread. */
-export function openIngest(
-  config: Config,
-  deps: PartsDeps & { readonly openPosts?: OpenPosts; readonly epoch: number; readonly logger: Logger },
-  metrics: Pick<Metrics, "eventsIngested" | "eventsRefused">,
-): Ingest {
-  const ingest = createEventIngest({
-    location: storeLocation(config, deps.cwd),
-    epoch: deps.epoch,
-    clock: deps.clock,
-    ...(deps.openPosts === undefined ? {} : { openPosts: deps.openPosts }),
-  });
+export interface IngestOptions {
+  readonly store: Pick<Store, "events" | "imports" | "transaction">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "eventsIngested" | "eventsRefused">;
+}
+
+/** The time after which an import that was not gone on with does not run any more (CONTRACT 10). */
+const freshMs = 30 * secondMs;
+// A block of work that is so long is followed by as long a rest (CONTRACT 10: at most 10 ms).
+const blockMs = 5;
+const mostBodyBytes = 16 * 1_024 * 1_024;
+/** Rows of an import have any time: who imports has checked them by what the command was given. */
+const importLayout: EventLayout = { ...plainLayout, hasNumbers: true };
+
+/** Takes events, of posts and imports, by the store's own connection: one body after the other. */
+export async function openIngest({ store, clock, logger, metrics }: IngestOptions): Promise<Ingest> {
+  const active = new Map((await store.imports.list()).map((row) => [row.id, { ...row, ...nothing }]));
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let previous: Promise<unknown> = Promise.resolve();
   let unlogged = 0;
   let loggedAtMs = -Infinity;
+
   /** A shipper sends the same again and again: it has a line a minute. */
   function noteRefused({ refused, issues }: RefusedEvents): void {
     for (const reason of refusals) metrics.eventsRefused(reason, refused[reason] ?? 0);
     unlogged++;
-    const nowMs = deps.clock.monotonicMs();
+    const nowMs = clock.monotonicMs();
     if (nowMs - loggedAtMs < minuteMs) return;
-    deps.logger.warn({ posts: unlogged, refused, example: issues[0] }, "posts of events are refused");
+    logger.warn({ posts: unlogged, refused, example: issues[0] }, "posts of events are refused");
     loggedAtMs = nowMs;
     unlogged = 0;
   }
 
-  return {
-    ingest: async (body, { idempotencyKey, author, organizations }) => {
-      const { storedByStatus, someConflicts, ...answer } = await ingest
-        .ingest(body, { idempotencyKey, author, organizations })
-        .catch((error: unknown) => {
-          if (error instanceof RefusedEvents) noteRefused(error);
-          throw error;
-        });
-      for (const [status, count] of Object.entries(storedByStatus)) metrics.eventsIngested(status, count);
-      if (answer.conflicts > 0)
-        deps.logger.warn(
-          { conflicts: answer.conflicts, some: someConflicts },
-          "posted events have ids that are stored with other content: they were left out",
-        );
+  function inTurn<Result>(work: (rest: () => Promise<void>) => Promise<Result>): Promise<Result> {
+    const turn = previous.then(() => {
+      if (signal.aborted) throw new FlatlineError("unavailable", "flatline is stopping");
+      return work(createRest(clock));
+    });
+    previous = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async function add(events: readonly LivenessEvent[]): Promise<Added> {
+    const added = await inTurn((rest) => store.events.add(events, { signal, rest }));
+    for (const [status, count] of Object.entries(added.storedByStatus)) metrics.eventsIngested(status, count);
+    if (added.conflicts > 0)
+      logger.warn(
+        { conflicts: added.conflicts, some: added.someConflicts },
+        "events have ids that are stored with other content: they were left out",
+      );
+    return added;
+  }
+
+  async function eventsOf(
+    body: AsyncIterable<Uint8Array>,
+    layout: () => EventLayout,
+    { organizations }: EventAuthor,
+  ): Promise<LivenessEvent[]> {
+    const bytes = await collectBytes(body, mostBodyBytes);
+    return inTurn(async (rest) => {
+      const events: LivenessEvent[] = [];
+      const input = inputOfBody(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), layout());
+      await readAll([input], (event) => void events.push(event), signal, rest);
+      refuseForeignSlugs(new Set(events.map(({ slug }) => slug)), organizations);
+      return events;
+    });
+  }
+
+  const importOf = (id: number): ImportRow & Totals => {
+    const found = active.get(id);
+    if (found === undefined) throw new FlatlineError("not_found", `no import ${id} is under way: run the import again`);
+    return found;
+  };
+
+  const port: EventsPort = {
+    ingest: async (body, author) => {
+      try {
+        const events = await eventsOf(body, () => postLayout(clock.nowMs()), author);
+        const { storedByStatus: _stored, someConflicts: _some, ...answer } = await add(events);
+        return { ...answer, otherStatuses: otherStatuses(events) };
+      } catch (error) {
+        if (error instanceof RefusedEvents) noteRefused(error);
+        throw error;
+      }
+    },
+    begin: async ({ name, slugs, rows }, { organizations }) => {
+      refuseForeignSlugs(slugs, organizations);
+      const row = await store.imports.begin({ name, slugs, rows, nowMs: clock.nowMs() });
+      for (const { id, name: other } of active.values()) if (other === name) active.delete(id);
+      active.set(row.id, { ...row, ...nothing });
+      return row.id;
+    },
+    addBody: async (id, body, author) => {
+      importOf(id);
+      const events = await eventsOf(body, () => importLayout, author);
+      const { storedByStatus: _stored, ...answer } = await add(events);
+      const before = importOf(id);
+      const now = { ...before, received: before.received + answer.received, renewedAtMs: clock.nowMs() };
+      for (const key of ["stored", "duplicates", "conflicts"] as const) now[key] += answer[key];
+      active.set(id, now);
+      await store.imports.renew(now);
       return answer;
     },
-    close: () => ingest.close(),
+    end: async (id, { actor }) => {
+      const { name: subject, slugs, received, stored, duplicates, conflicts } = importOf(id);
+      const detail = { received, stored, duplicates, conflicts, slugs: slugs.length };
+      await store.transaction(async ({ imports, audit }) => {
+        await imports.end(id);
+        await audit.append({ atMs: clock.nowMs(), actor, action: "import.events", slug: null, subject, detail });
+      });
+      active.delete(id);
+    },
+    imports: () => [...active.values()].map((row) => ({ ...row, isRunning: isRunning(row) })),
   };
+
+  const isRunning = ({ renewedAtMs }: ImportRow): boolean => Math.abs(clock.nowMs() - renewedAtMs) < freshMs;
+
+  return {
+    ...port,
+    isImporting: (slug) => [...active.values()].some((row) => isRunning(row) && row.slugs.includes(slug)),
+    close: async () => {
+      stopping.abort();
+      await previous;
+    },
+  };
+}
+
+interface Totals {
+  stored: number;
+  duplicates: number;
+  conflicts: number;
+}
+const nothing: Totals = { stored: 0, duplicates: 0, conflicts: 0 };
+
+/** Returns what is awaited between pieces of work: as long as the work took, so that it takes half of the process at most. */
+function createRest(clock: Clock): () => Promise<void> {
+  let sinceMs = clock.monotonicMs();
+  return async () => {
+    const workedMs = clock.monotonicMs() - sinceMs;
+    // What came long after the last piece of work has rested already.
+    if (workedMs >= blockMs) await clock.sleep(Math.min(workedMs, longestRestMs));
+    else await eventLoopTurn();
+    sinceMs = clock.monotonicMs();
+  };
+}
+const longestRestMs = 100;
+
+function otherStatuses(events: readonly LivenessEvent[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status } of events) if (ingestedStatus(status) === "other") counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+/** Refuses events of organizations that none of the patterns matches. @throws forbidden */
+function refuseForeignSlugs(slugs: Iterable<string>, organizations: readonly string[] | null): void {
+  if (organizations === null) return;
+  for (const slug of slugs) {
+    if (organizations.some((pattern) => matchesText(pattern, slug))) continue;
+    const message = `the token is not for the organization ${excerpt(slug)}, of which there are events in the body: nothing was stored`;
+    throw new FlatlineError("forbidden", message);
+  }
 }

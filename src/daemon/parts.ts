@@ -74,7 +74,7 @@ export async function openParts(
   const store = await openConfiguredStore(config, deps, releases, { check: true });
   const stop = signal === undefined ? {} : { signal };
   const writer = await store.takeWriter("url" in location ? { withinMs: Infinity, onWait, ...stop } : stop);
-  await preload(config, { ...deps, store, location, epoch: writer.epoch });
+  await preload(config, { ...deps, store });
   return { store, writer, ...openConnections(deps, releases) };
 }
 

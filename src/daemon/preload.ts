@@ -3,17 +3,13 @@ import type { Clock } from "../base/time.ts";
 import type { Config, PreloadConfig } from "../config/config.ts";
 import { importFixtures } from "../service/fixture/fixture.ts";
 import { importEvents } from "../store/events/import.ts";
+import { storeTarget } from "../store/events/imports.ts";
 import { plainLayout, usualTimes } from "../store/events/layout.ts";
-import type { StoreLocation } from "../store/engine/location.ts";
 import type { Store } from "../store/store.ts";
 import { readFixtureText } from "./fixture-text.ts";
 
 export interface PreloadDeps {
   readonly store: Store;
-  /** Where the store is. */
-  readonly location: StoreLocation;
-  /** The writer's. */
-  readonly epoch: number;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Gives it up [never]. */
@@ -39,7 +35,7 @@ export async function preload(config: Config, deps: PreloadDeps): Promise<void> 
 async function preloadOne(
   entry: PreloadConfig,
   configured: readonly string[],
-  { store, location, epoch, clock, logger, signal = new AbortController().signal }: PreloadDeps,
+  { store, clock, logger, signal = new AbortController().signal }: PreloadDeps,
 ): Promise<void> {
   if ("fixture" in entry) {
     const file = entry.fixture;
@@ -49,12 +45,10 @@ async function preloadOne(
     return;
   }
   const { received, slugs } = await importEvents({
-    location,
-    epoch,
+    target: storeTarget(store, clock),
     files: [entry.events],
     rebaseToMs: entry.rebase === false ? null : clock.nowMs() + (entry.rebase === true ? 0 : entry.rebase),
     layout: { ...plainLayout, times: usualTimes(clock.nowMs(), entry.rebase !== false) },
-    again: true,
     signal,
     clock,
   });

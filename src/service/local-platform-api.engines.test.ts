@@ -5,7 +5,7 @@ import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { servedHealthcheckSchema } from "../contract/healthcheck-schemas.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";
 import { defaultThresholds } from "../spike/spike.ts";
-import type { LivenessEvent } from "../store/events/events.ts";
+import type { LivenessEvent } from "../store/events/rules.ts";
 import type { Store } from "../store/store.ts";
 import { createLocalPlatformApi } from "./local-platform-api.ts";
 import { createLocalPlatformSource } from "./local-platform-source.ts";

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -8,7 +8,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createSystemClock } from "../base/time.ts";
 import { death } from "../../test/support/store/event-store.ts";
 import { backupStore } from "./backup.ts";
-import { eventsPathOf } from "./engine/location.ts";
 import { currentVersion } from "./engine/migrations/migrations.ts";
 import { openStore } from "./open.ts";
 
@@ -25,10 +24,10 @@ afterEach(() => rm(folder, { recursive: true }));
 const open = (file = path) => openStore({ path: file, clock: createSystemClock() });
 const backup = () => backupStore({ path, target });
 /** The files that are not the store's. */
-const others = async () => (await readdir(folder)).filter((name) => !/^flatline(-events)?\.db/.test(name)).toSorted();
+const others = async () => (await readdir(folder)).filter((name) => !name.startsWith("flatline.db")).toSorted();
 
 describe("a backup", () => {
-  it("is the whole store, its two files of its owner's alone", async () => {
+  it("is the whole store, of its owner alone", async () => {
     const store = await open();
     await store.meta.getOrSet("name", "value");
     await store.events.add([death(1, "acme")]);
@@ -36,10 +35,10 @@ describe("a backup", () => {
     const outcome = await backup();
     await store.close();
 
-    const files = [await stat(target), await stat(eventsPathOf(target))];
-    expect(outcome).toEqual({ bytes: files.reduce((sum, { size }) => sum + size, 0), schemaVersion: currentVersion });
-    expect(files.map(({ mode }) => mode & 0o777)).toEqual([0o600, 0o600]);
-    expect(await others()).toEqual(["copy-events.db", "copy.db"]);
+    const { size, mode } = await stat(target);
+    expect(outcome).toEqual({ bytes: size, schemaVersion: currentVersion });
+    expect(mode & 0o777).toBe(0o600);
+    expect(await others()).toEqual(["copy.db"]);
     const copy = await open(target);
     expect(await copy.meta.get("name")).toBe("value");
     expect(await copy.events.slugs()).toEqual(["acme"]);
@@ -83,7 +82,8 @@ describe("a backup", () => {
     expect(Number(row?.["rows"])).toBeLessThanOrEqual(2 * written);
   });
 
-  it.each(["copy.db", "copy-events.db"])("keeps a file that is there: %s", async (name) => {
+  it("keeps a file that is there", async () => {
+    const name = "copy.db";
     await (await open()).close();
     await writeFile(join(folder, name), "precious");
 
@@ -103,23 +103,6 @@ describe("a backup", () => {
         database.exec("create table theirs (x)");
         database.close();
         await chmod(path, 0o600);
-      },
-    },
-    {
-      rule: "a store without its events",
-      code: "store_unusable",
-      prepare: async () => {
-        await (await open()).close();
-        await rm(eventsPathOf(path));
-      },
-    },
-    {
-      rule: "a store with the events of another",
-      code: "store_unusable",
-      prepare: async () => {
-        await (await open()).close();
-        await (await open(join(folder, "flatline.db.other"))).close();
-        await rename(eventsPathOf(join(folder, "flatline.db.other")), eventsPathOf(path));
       },
     },
     { rule: "no database at all", code: "store_unusable", prepare: () => writeFile(path, "x".repeat(8_192)) },

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { FlatlineError } from "../base/errors.ts";
 import { systemCodeOf } from "../base/file-error.ts";
-import { eventsPathOf, noStore } from "./engine/location.ts";
+import { noStore } from "./engine/location.ts";
 import { applicationId, storeError } from "./engine/sqlite-file.ts";
 
 export interface BackupOptions {
@@ -21,41 +21,31 @@ interface BackupOutcome {
 }
 
 /**
- * Copies a store, also while a daemon writes to it: each of its files as it is at one moment, by one read transaction, which
+ * Copies a store, also while a daemon writes to it: as it is at one moment, by one read transaction, which
  * in a write-ahead log holds up no writer. It is whole and checked before it has its name; on failure nothing is left.
  * @throws no_input without a store, usage for a target that exists, store_unusable, store_busy
  */
 export async function backupStore({ path, target }: BackupOptions): Promise<BackupOutcome> {
   const store = await stat(path).catch(() => null);
   if (store === null || !store.isFile()) throw noStore(path);
-  for (const file of [target, eventsPathOf(target)]) if (existsSync(file)) throw alreadyThere(file);
+  if (existsSync(target)) throw alreadyThere(target);
   await using folder = await makeCopyFolder(target);
-  // The state is copied first: newer events are counted again, while a newer state would refer to missing ones.
   const copy = join(folder.path, basename(target));
-  const state = await copyFile(path, copy);
-  const events = await copyFile(eventsPathOf(path), eventsPathOf(copy));
-  if (state.pairId !== events.pairId)
-    throw new FlatlineError("store_unusable", `${eventsPathOf(path)} holds the events of another store than ${path}`);
-  await publish(eventsPathOf(copy), eventsPathOf(target));
-  await publish(copy, target);
-  await syncPath(dirname(target));
-  return { bytes: state.bytes + events.bytes, schemaVersion: state.schemaVersion };
-}
-
-async function copyFile(path: string, copy: string): Promise<CheckedCopy & { readonly bytes: number }> {
   // SQLite gives its file the mode of an existing one, and this one is readable for its owner only.
   await (await open(copy, "wx", 0o600)).close();
   await copyPages(path, copy);
-  const checked = checkCopy(copy, path);
+  const schemaVersion = checkCopy(copy, path);
   await syncPath(copy);
-  return { ...checked, bytes: (await stat(copy)).size };
+  await publish(copy, target);
+  await syncPath(dirname(target));
+  return { schemaVersion, bytes: (await stat(target)).size };
 }
 
 function alreadyThere(target: string): FlatlineError {
   return new FlatlineError("usage", `${target} exists already: choose another name`);
 }
 
-/** Makes a folder for the copies beside the target, so that renaming is one step, readable by the owner only. */
+/** Makes a folder for the copy beside the target, so that renaming is one step, readable by the owner only. */
 async function makeCopyFolder(target: string): Promise<AsyncDisposable & { readonly path: string }> {
   try {
     const path = await mkdtemp(join(dirname(target), ".flatline-backup-"));
@@ -103,15 +93,8 @@ async function copyPages(path: string, copy: string): Promise<void> {
   }
 }
 
-/** What a copy says of itself. */
-interface CheckedCopy {
-  readonly schemaVersion: number;
-  /** The number that both files of a store have. */
-  readonly pairId: number;
-}
-
-/** Reads all of the copy, and makes it one file that needs no log beside it; `place` is what messages call it. */
-function checkCopy(copy: string, place: string): CheckedCopy {
+/** Reads all of the copy, and makes it one file that needs no log beside it; returns its version. `place` is what messages call it. */
+function checkCopy(copy: string, place: string): number {
   const database = new DatabaseSync(copy);
   try {
     database.exec("pragma journal_mode = delete");
@@ -122,8 +105,7 @@ function checkCopy(copy: string, place: string): CheckedCopy {
     const [first] = problems.map((row) => String(row["integrity_check"]));
     if (first !== "ok") throw new FlatlineError("store_unusable", `${place} is damaged: ${first ?? "?"}`);
     const row = database.prepare("select max(version) as version from schema_version").get();
-    const pairId = Number(database.prepare("pragma user_version").get()?.["user_version"]);
-    return { schemaVersion: Number(row?.["version"]), pairId };
+    return Number(row?.["version"]);
   } catch (error) {
     throw storeError(error, place);
   } finally {

@@ -6,7 +6,6 @@ import { createEventWorld, createWorldOn, death } from "../../test/support/store
 import { storeEngines } from "../../test/support/store/engines.ts";
 import { literalPattern } from "../base/text-pattern.ts";
 import { createSystemClock, hourMs, minuteMs } from "../base/time.ts";
-import { eventsPathOf } from "./engine/location.ts";
 import { openStore } from "./open.ts";
 import type { Store } from "./store.ts";
 
@@ -28,56 +27,50 @@ async function forget(store: Store, slug: string, maxRows = 1_000): Promise<{ sl
 
 const integers: Readonly<Record<string, number>> = { acme: 1, globex: 2 };
 // Of everybody, or said of an organization that is gone: its acts, the names of its checks and of itself, and what changed.
-const kept = `audit checks event_slugs event_changes discovery_lists discovery_sources
-  assets event_asset_types event_attribute_sets event_files event_posts incidents looks outside_acts
+const kept = `audit checks event_changes event_counter discovery_lists discovery_sources
+  assets event_asset_types event_imports incidents looks outside_acts
   queued_incidents receiver_messages receiver_pauses sessions`.split(/\s+/);
 // They have rows from the beginning.
-const filled = new Set(["event_imports", "event_statuses", "meta", "schema_version", "writer"]);
+const filled = new Set(["event_statuses", "meta", "schema_version", "writer"]);
 
 /** A row of each organization in each table, which refer to one another: all numbers of one are the same, and its alert's id. */
 function fill(path: string, check: string): Map<string, string[]> {
   const rows = new Map<string, string[]>();
-  for (const file of [path, eventsPathOf(path)]) {
-    const database = new DatabaseSync(file);
-    database.exec("pragma foreign_keys = off");
-    for (const table of tablesOf(database).filter((name) => !filled.has(name))) {
-      const columns = database.prepare("select name, type from pragma_table_info(?)").all(table);
-      for (const [slug, number] of Object.entries(integers)) {
-        const texts: Readonly<Record<string, string>> = {
-          slug,
-          slugs: JSON.stringify([slug]),
-          organizations: JSON.stringify([slug]),
-          check_name: check,
-          kind: "verdict",
-          state: "dead",
-          ...(table.endsWith("alerts") ? { id: `${check}/${slug}/verdict` } : {}),
-          alert_id: `${check}/${slug}/verdict`,
-        };
-        const values = columns.map(({ name, type }) =>
-          type === "TEXT"
-            ? (texts[String(name)] ?? `${String(name)} ${number}`)
-            : type === "BLOB"
-              ? Buffer.of(number)
-              : number,
-        );
-        database.prepare(`insert into "${table}" values (${values.map(() => "?").join()})`).run(...values);
-      }
-      rows.set(table, readRows(database, table));
+  const database = new DatabaseSync(path);
+  database.exec("pragma foreign_keys = off");
+  for (const table of tablesOf(database).filter((name) => !filled.has(name))) {
+    const columns = database.prepare("select name, type from pragma_table_info(?)").all(table);
+    for (const [slug, number] of Object.entries(integers)) {
+      const texts: Readonly<Record<string, string>> = {
+        slug,
+        slugs: JSON.stringify([slug]),
+        organizations: JSON.stringify([slug]),
+        check_name: check,
+        kind: "verdict",
+        state: "dead",
+        ...(table.endsWith("alerts") ? { id: `${check}/${slug}/verdict` } : {}),
+        alert_id: `${check}/${slug}/verdict`,
+      };
+      const values = columns.map(({ name, type }) =>
+        type === "TEXT"
+          ? (texts[String(name)] ?? `${String(name)} ${number}`)
+          : type === "BLOB"
+            ? Buffer.of(number)
+            : number,
+      );
+      database.prepare(`insert into "${table}" values (${values.map(() => "?").join()})`).run(...values);
     }
-    database.close();
+    rows.set(table, readRows(database, table));
   }
+  database.close();
   return rows;
 }
 
 function readTables(path: string): Map<string, string[]> {
-  return new Map(
-    [path, eventsPathOf(path)].flatMap((file) => {
-      const database = new DatabaseSync(file, { readOnly: true });
-      const tables = tablesOf(database).map((table) => [table, readRows(database, table)] as const);
-      database.close();
-      return tables;
-    }),
-  );
+  const database = new DatabaseSync(path, { readOnly: true });
+  const tables = tablesOf(database).map((table) => [table, readRows(database, table)] as const);
+  database.close();
+  return new Map(tables);
 }
 
 function tablesOf(database: DatabaseSync): string[] {

@@ -89,6 +89,7 @@ function stepsFor(slug: string): Step[] {
     step("alerts", "alerts", "id", ofSlug),
     step(null, "act_notices", "seq", ofSlug),
     step(null, "look_answers", "incident_number, number, ordinal", ofSlug),
+    step(null, "event_import_slugs", "import_id, slug", ofSlug),
     step(null, "spike_days", "day, slug", ofSlug),
     step(null, "outbox", "seq", letter),
     step(null, "delivery_slugs", "slug, at_ms, notification_id", ofSlug),

@@ -1,13 +1,11 @@
-import { mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { death } from "../../test/support/store/event-store.ts";
 import { createSystemClock } from "../base/time.ts";
-import { eventsPathOf } from "./engine/location.ts";
 import { currentVersion } from "./engine/migrations/migrations.ts";
 import { openStore } from "./open.ts";
 import type { Store } from "./store.ts";
@@ -50,39 +48,7 @@ describe("opening the store", () => {
     await (await open(path)).silences.prune(0);
 
     expect(await modeOf(join(folder, "a", "b"))).toBe("700");
-    for (const file of [path, eventsPathOf(path)])
-      for (const suffix of ["", "-wal", "-shm"]) expect(await modeOf(`${file}${suffix}`)).toBe("600");
-  });
-
-  it.each([
-    ["that are missing", "its events are missing", (events: string) => rm(events)],
-    [
-      "of another store",
-      "holds the events of another store",
-      async (events: string) => {
-        await (await openStore({ path: join(folder, "other.db"), clock })).close();
-        await rename(join(folder, "other-events.db"), events);
-      },
-    ],
-  ])("is refused with events %s, and says what to do", async (_which, says, lose) => {
-    const path = join(folder, "flatline.db");
-    await (await openStore({ path, clock })).close();
-    await lose(eventsPathOf(path));
-
-    await expect(open()).rejects.toMatchObject({
-      code: "store_unusable",
-      message: expect.stringMatching(new RegExp(`${says}.*; restore both from one backup, or move both away`)),
-    });
-  });
-
-  it("goes on with the events of a start that was cut off", async () => {
-    const path = join(folder, "flatline.db");
-    const first = await openStore({ path, clock });
-    await first.events.add([death(1, "acme")]);
-    await first.close();
-    await rm(path);
-
-    expect(await (await open()).events.slugs()).toEqual(["acme"]);
+    for (const suffix of ["", "-wal", "-shm"]) expect(await modeOf(`${path}${suffix}`)).toBe("600");
   });
 
   it("lets many open a new file at once", async () => {
@@ -144,22 +110,6 @@ describe("opening the store", () => {
     await writeFile(join(folder, "flatline.db"), "");
 
     expect(await (await open()).meta.get("secret")).toBeNull();
-  });
-});
-
-describe("the events", () => {
-  it("are read while a change of them waits for another process, as beside an import", async () => {
-    const store = await open();
-    const other = new DatabaseSync(eventsPathOf(join(folder, "flatline.db")));
-    other.exec("begin immediate");
-    let isDone = false;
-    const pruning = store.events.prune({ beforeMs: 0, maxRows: 1 }).finally(() => (isDone = true));
-
-    expect(await store.events.isEmpty()).toBe(true);
-    expect(isDone).toBe(false);
-    other.exec("rollback");
-    await pruning;
-    other.close();
   });
 });
 

@@ -1,4 +1,3 @@
-import { randomInt } from "node:crypto";
 import { mkdir, open, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
@@ -6,13 +5,13 @@ import { Kysely, sql } from "kysely";
 
 import { FlatlineError, messageOf } from "../base/errors.ts";
 import { createSystemClock, type Clock } from "../base/time.ts";
-import { eventsPathOf, noStore, type StoreLocation } from "./engine/location.ts";
+import { noStore, type StoreLocation } from "./engine/location.ts";
 import { migrate } from "./engine/migrations/migrations.ts";
 import { checkForDamage, decidingTables } from "./engine/sqlite-damage.ts";
 import { createSqliteDialect, type SqliteDialect } from "./engine/sqlite-driver.ts";
 import { openDatabase, type connectSqlite } from "./engine/sqlite-file.ts";
 import { SqliteHealth } from "./engine/sqlite-health.ts";
-import { createEventStore, type EventStore } from "./events/events.ts";
+import { createEventStore } from "./events/events.ts";
 import { EventSums } from "./events/sums/event-sums.ts";
 import { takeOwnerLock, type OwnerLock } from "./runs/owner-lock.ts";
 import type { PlainDb, PlainTables } from "./schema.ts";
@@ -47,63 +46,36 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const path = resolve(options.path);
   if (options.mustExist === true) await requireFile(path);
   else await prepareFile(options.path, path);
-  const state = await openFile(options, path, "state");
-  try {
-    const eventsPath = eventsPathOf(path);
-    if ((await readPairId(state.db)) === 0) await prepareFile(eventsPath, eventsPath);
-    else await requireEvents(path, eventsPath);
-    const events = await openFile(options, eventsPath, "events");
-    try {
-      await pair(state, events);
-    } catch (error) {
-      await events.dialect.close();
-      throw error;
-    }
-    const { clock, backgroundClock = createSystemClock(), sumsBytes: maxBytes = defaultSumsBytes } = options;
-    const sums = maxBytes === 0 ? null : new EventSums({ databasePath: eventsPath, clock: backgroundClock, maxBytes });
-    return createStore(state, events, clock, sums);
-  } catch (error) {
-    await state.dialect.close();
-    throw error;
-  }
+  const file = await openFile(options, path);
+  const { clock, backgroundClock = createSystemClock(), sumsBytes: maxBytes = defaultSumsBytes } = options;
+  const sums = maxBytes === 0 ? null : new EventSums({ databasePath: path, clock: backgroundClock, maxBytes });
+  return createStore(file, clock, sums);
 }
 
 const defaultSumsBytes = 256 * 1_024 ** 2;
 
-/** One of the two files of a store. */
+/** The open file of a store. */
 interface OpenFile {
   readonly path: string;
   readonly db: Kysely<PlainTables>;
   readonly dialect: SqliteDialect;
   readonly health: SqliteHealth;
-  /** Opens another connection to it, when that is first used. */
-  readonly another: () => Pick<OpenFile, "db" | "dialect">;
 }
 
-/** What is checked of a large file. */
-const decidingOf = { state: decidingTables, events: [] } as const;
-
-async function openFile(options: OpenStoreOptions, path: string, part: keyof typeof decidingOf): Promise<OpenFile> {
+async function openFile(options: OpenStoreOptions, path: string): Promise<OpenFile> {
   const health = new SqliteHealth({ path, clock: options.clock });
-  const another = (): Pick<OpenFile, "db" | "dialect"> => {
-    const dialect = createSqliteDialect({
-      ...options,
-      path,
-      onUnusable: (error) => health.note(error),
-      onUsable: () => health.noteCommit(),
-    });
-    return { dialect, db: new Kysely<PlainTables>({ dialect }) };
-  };
-  const { db, dialect } = another();
+  const dialect = createSqliteDialect({
+    ...options,
+    path,
+    onUnusable: (error) => health.note(error),
+    onUsable: () => health.noteCommit(),
+  });
+  const db = new Kysely<PlainTables>({ dialect });
   try {
-    await migrate(db as unknown as Kysely<unknown>, path, part);
-    if (options.check === true) {
-      await checkForDamage(db, path, decidingOf[part]);
-      // A killed import leaves a log of its size, which the next commit would write to the disk.
-      await sql`pragma wal_checkpoint(truncate)`.execute(db);
-    }
+    await migrate(db as unknown as Kysely<unknown>, path);
+    if (options.check === true) await checkForDamage(db, path, decidingTables);
     health.opened();
-    return { path, db, dialect, health, another };
+    return { path, db, dialect, health };
   } catch (error) {
     await dialect.close();
     throw error;
@@ -170,12 +142,9 @@ async function isFile(path: string): Promise<boolean> {
   return status !== null && status.isFile();
 }
 
-function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: EventSums | null): Store {
-  const { db, path } = state;
-  // A change of events waits for an import that is being stored; nothing that is read waits with it.
-  const changing = events.another();
-  const createEvents = (db: PlainDb): EventStore => createEventStore(db, sums, changing.db);
-  const options = { events: events.db, createEvents } as const;
+function createStore(file: OpenFile, clock: Clock, sums: EventSums | null): Store {
+  const { db, path } = file;
+  const options = { createEvents: (events: PlainDb) => createEventStore(events, sums) } as const;
   let writer: Writer | null = null;
   return {
     isRemote: false,
@@ -188,18 +157,14 @@ function createStore(state: OpenFile, events: OpenFile, clock: Clock, sums: Even
       return writer;
     },
     nowMs: async () => clock.nowMs(),
-    bytes: async () => (await bytesOf(state)) + (await bytesOf(events)),
-    problem: async () => state.health.look() ?? events.health.look(),
-    check: async () => {
-      await checkFile(state.path, decidingOf.state, clock);
-      await checkFile(events.path, decidingOf.events, clock);
-    },
-    version: async () => state.dialect.dataVersion(),
-    // The close waits behind a running transaction, which must end as a whole, but for one of events, which are changed in slices.
+    bytes: () => bytesOf(file),
+    problem: async () => file.health.look(),
+    check: () => checkFile(path, clock),
+    version: async () => file.dialect.dataVersion(),
+    // The close waits behind a running transaction, which must end as a whole.
     close: async () => {
       await sums?.close();
-      await changing.dialect.close();
-      for (const file of [state, events]) await file.db.connection().execute(() => file.dialect.close());
+      await db.connection().execute(() => file.dialect.close());
       await writer?.release();
     },
   };
@@ -227,10 +192,10 @@ async function holdFile(db: PlainDb, lock: OwnerLock): Promise<Writer> {
 }
 
 /** Checks by a connection of its own: an open one has most pages in memory. */
-async function checkFile(path: string, tables: readonly string[], clock: Clock): Promise<void> {
+async function checkFile(path: string, clock: Clock): Promise<void> {
   const dialect = createSqliteDialect({ path, clock, connect: async (file) => openDatabase(file, 0) });
   try {
-    await checkForDamage(new Kysely<PlainTables>({ dialect }), path, tables);
+    await checkForDamage(new Kysely<PlainTables>({ dialect }), path, decidingTables);
   } finally {
     await dialect.close();
   }
@@ -242,53 +207,3 @@ async function bytesOf({ db, path }: OpenFile): Promise<number> {
   const wal = await stat(`${path}-wal`).catch(() => null);
   return (pages.rows[0]?.bytes ?? 0) + (wal?.size ?? 0);
 }
-
-/** An open file of a store. */
-interface PairedFile<Tables> {
-  readonly path: string;
-  readonly db: Kysely<Tables>;
-}
-
-// user_version has 31 bits: enough to notice files that were mixed up.
-const mostPairId = 2 ** 31 - 1;
-
-/** Returns the number that both files of a store have; 0: none yet. */
-async function readPairId<Tables>(db: Kysely<Tables>): Promise<number> {
-  const { rows } = await sql<{ user_version: number }>`pragma user_version`.execute(db);
-  return rows[0]?.user_version ?? 0;
-}
-
-/** Requires the events of a store that had some before. @throws store_unusable */
-export async function requireEvents(path: string, eventsPath: string): Promise<void> {
-  const status = await stat(eventsPath).catch(() => null);
-  if (status?.isFile() === true && status.size > 0) return;
-  throw new FlatlineError(
-    "store_unusable",
-    `the store ${path} cannot be used: its events are missing: ${eventsPath}; ${remedy}`,
-  );
-}
-
-/**
- * Makes two files one store, by a number in both. State without a number takes that of the events, so that a start that was
- * cut off goes on. @throws store_unusable for files of different stores
- */
-async function pair<Tables>(state: PairedFile<Tables>, events: PairedFile<Tables>): Promise<void> {
-  const eventsId = await readPairId(events.db);
-  if (eventsId !== 0 && eventsId === (await readPairId(state.db))) return;
-  // It holds the write lock of the state: when two processes make a store, one numbers both files.
-  await state.db.transaction().execute(async (transaction) => {
-    const id = await readPairId(transaction);
-    const known = await readPairId(events.db);
-    if (id !== 0 && id !== known) {
-      throw new FlatlineError(
-        "store_unusable",
-        `the store ${state.path} cannot be used: ${events.path} holds the events of another store; ${remedy}`,
-      );
-    }
-    const paired = known === 0 ? randomInt(1, mostPairId) : known;
-    if (known === 0) await sql.raw(`pragma user_version = ${paired}`).execute(events.db);
-    await sql.raw(`pragma user_version = ${paired}`).execute(transaction);
-  });
-}
-
-const remedy = "restore both from one backup, or move both away to start with an empty store";

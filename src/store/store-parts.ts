@@ -7,6 +7,7 @@ import { createCommentStore } from "./alerts/comments.ts";
 import { createDeliveryStore } from "./alerts/deliveries.ts";
 import { createEvidenceStore } from "./events/evidence.ts";
 import type { EventStore } from "./events/events.ts";
+import { createImportStore } from "./events/imports.ts";
 import { createGateStore } from "./alerts/gate.ts";
 import { createIncidentStore } from "./alerts/incidents.ts";
 import { createJudgementStore } from "./alerts/judgements.ts";
@@ -26,25 +27,21 @@ import { namedAsInCode } from "./tables.ts";
 import { createSilenceStore } from "./alerts/silences.ts";
 
 export interface PartsOptions {
-  /** Where the events are [in the same database]. They take no part in a transaction then. */
-  readonly events?: PlainDb;
   /** Creates the store of events, by what their database can. */
   readonly createEvents: (events: PlainDb) => EventStore;
 }
 
-/**
- * The parts of the store; inside `transaction` all of them act on the same transaction, but on SQLite the events and what is
- * read of them, which have a file of their own: store them outside.
- */
+/** The parts of the store; inside `transaction` all of them act on the same transaction. */
 export type StoreParts = ReturnType<typeof createParts>;
 
 /** Creates all parts over one connection or transaction, of either engine. */
-export function createParts(plain: PlainDb, { events = plain, createEvents }: PartsOptions) {
+export function createParts(plain: PlainDb, { createEvents }: PartsOptions) {
   const db = namedAsInCode(plain);
   return {
-    events: createEvents(events),
-    liveness: createLivenessStore(events),
-    evidence: createEvidenceStore(events),
+    events: createEvents(plain),
+    imports: createImportStore(plain),
+    liveness: createLivenessStore(plain),
+    evidence: createEvidenceStore(plain),
     runs: {
       ...createCheckTable(plain),
       ...createHistory(plain),

@@ -9,7 +9,7 @@ import { evaluationDeps } from "../../src/daemon/source.ts";
 import { runCheck } from "../../src/monitor/run-check.ts";
 import type { SpikeRule } from "../../src/service/local-evaluation.ts";
 import { defaultThresholds } from "../../src/spike/spike.ts";
-import type { LivenessEvent } from "../../src/store/events/events.ts";
+import type { LivenessEvent } from "../../src/store/events/rules.ts";
 import { createScriptedSource } from "../support/far-side/scripted-source.ts";
 import { createAlertingWorld, type AlertingWorld } from "../support/alerting-world.ts";
 

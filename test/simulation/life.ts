@@ -1,6 +1,5 @@
 import type { AddressInfo } from "node:net";
 import { statSync } from "node:fs";
-import { join } from "node:path";
 
 import type { FastifyInstance, LightMyRequestResponse } from "fastify";
 
@@ -8,9 +7,6 @@ import type { Logger } from "../../src/base/logger.ts";
 import type { VirtualClock } from "../support/virtual-clock.ts";
 import type { Config } from "../../src/config/config.ts";
 import { createApp, type App } from "../../src/daemon/create-app.ts";
-import { openDatabase } from "../../src/store/engine/sqlite-file.ts";
-import { openEventDatabase } from "../../src/store/events/database.ts";
-import { createEventPosts } from "../../src/store/events/posts.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Writer } from "../../src/store/writer.ts";
 import { createSimulatedDisk, type OnCommit, type SimulatedDisk } from "./disk.ts";
@@ -117,11 +113,6 @@ export function createLife(options: LifeOptions): Life {
           return writer;
         },
       };
-    },
-    openPosts: async (signal) => {
-      const location = { path: join(options.cwd, options.config.storage.path) };
-      const connect = (path: string) => disk.attach(openDatabase(path, 0));
-      return createEventPosts({ db: await openEventDatabase(location, { clock, connect }), clock, signal });
     },
     readConfig: options.readConfig,
   });

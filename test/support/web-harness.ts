@@ -77,7 +77,7 @@ export interface WebWorld {
   readyReasons: string[];
   reload: () => Promise<void>;
   ingest: EventsPort["ingest"] | null;
-  ingested: { idempotencyKey: string | null; text: string }[];
+  ingested: string[];
   outbox: OutboxEntry[];
   /** How often all of it was read. */
   outboxReads: number;
@@ -167,6 +167,13 @@ function neverAsked(part: string): never {
   throw new Error(`the harness has no ${part}`);
 }
 
+const noImports = {
+  begin: () => Promise.resolve(1),
+  addBody: () => Promise.resolve({ received: 0, stored: 0, duplicates: 0, conflicts: 0, someConflicts: [] }),
+  end: () => Promise.resolve(),
+  imports: () => [],
+};
+
 /** The real server of web/ over doubles, listening on 127.0.0.1 and a free port unless told others. */
 export async function startWeb(
   options: Partial<WebOptions> = {},
@@ -206,11 +213,10 @@ export async function startWeb(
     assets: new Map(),
     logged: [],
   };
-  world.ingest = async (body, { idempotencyKey }) => {
+  world.ingest = async (body) => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of body) chunks.push(chunk);
-    const text = Buffer.concat(chunks).toString();
-    world.ingested.push({ idempotencyKey, text });
+    world.ingested.push(Buffer.concat(chunks).toString());
     return { received: 3, stored: 2, duplicates: 1, conflicts: 0, otherStatuses: {} };
   };
   const system = createSystemClock();
@@ -343,7 +349,7 @@ export async function startWeb(
         return index >= 0 && world.silences.splice(index, 1).length === 1;
       },
     },
-    events: () => (world.ingest === null ? null : { ingest: world.ingest }),
+    events: () => (world.ingest === null ? null : { ...noImports, ingest: world.ingest }),
     outbox: {
       list: async () => {
         world.outboxReads++;

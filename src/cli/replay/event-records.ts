@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
 import { EventRecorder, type EventRecord } from "../../backtest/event-record.ts";
 import { FlatlineError } from "../../base/errors.ts";
+import { EqualEvents, keyOf } from "../../store/events/add.ts";
 import type { EventStore } from "../../store/events/events.ts";
 import type { EventLayout } from "../../store/events/layout.ts";
-import { inputOfFile, mostInputBytes, mostIssues, readInput, type EventFile } from "../../store/events/read.ts";
-import { createEventNames, type EventRow } from "../../store/events/rules.ts";
+import { inputOfFile, readAll, type EventFile, type EventInput } from "../../store/events/read.ts";
+import type { LivenessEvent } from "../../store/events/rules.ts";
 
 export interface ReadRecordsOptions {
   readonly signal: AbortSignal;
@@ -30,55 +31,34 @@ export async function readEventFiles(options: ReadFilesOptions): Promise<Readonl
   const { files, stdin, cwd, layout, signal, onProgress } = options;
   if (files.filter((file) => file === "-").length > 1)
     throw new FlatlineError("usage", "standard input (-) can be read only once");
-  const names = createEventNames();
-  const recorders = new Map<number, EventRecorder>();
-  const ids = new Map<number, Set<string>>();
-  const issues: string[] = [];
+  const recorders = new Map<string, EventRecorder>();
+  const types = new Map<string | null, number>([[null, 0]]);
+  const seen = new Seen();
   let rows = 0;
-  let bytes = 0;
 
-  const row = (event: EventRow): void => {
+  const record = (event: LivenessEvent): void => {
     rows++;
-    if (event.id !== null && !isFirst(event.slug, event.id, ids)) return;
-    let recorder = recorders.get(event.slug);
-    if (recorder === undefined) {
-      recorder = new EventRecorder(names.slugs.names[event.slug] ?? "");
-      recorders.set(event.slug, recorder);
-    }
-    recorder.add({
-      atMs: event.atMs,
-      status: names.statuses.names[event.status] ?? "",
-      count: event.count,
-      typeId: event.assetType + 1,
-      asset: event.asset,
-    });
+    if (!seen.isFirst(event)) return;
+    const { slug, assetType, atMs, status, count, asset } = event;
+    const recorder = recorders.get(slug) ?? new EventRecorder(slug);
+    recorders.set(slug, recorder);
+    const typeId = types.get(assetType) ?? types.size;
+    types.set(assetType, typeId);
+    recorder.add({ atMs, status, count, typeId, asset });
   };
 
-  for (const file of files) {
-    const given: EventFile =
-      file === "-" ? { name: "standard input", stream: stdin } : { name: file, path: resolve(cwd, file) };
-    const input = await inputOfFile(given, signal, layout);
-    try {
-      const problem = (place: string, reason: string): void => {
-        if (issues.length < mostIssues) issues.push(`${place}: ${reason}`);
-      };
-      const reading = readInput(input, { names, sink: { row, problem }, maxBytes: mostInputBytes - bytes });
-      let step = await reading.next();
-      for (; step.done !== true && issues.length < mostIssues; step = await reading.next()) {
-        if (signal.aborted) throw new FlatlineError("unavailable", "stopped while reading events");
-        onProgress(rows);
-      }
-      if (step.done === true) bytes += step.value.bytes;
-      else await reading.return({ sha256: "", bytes: 0 });
-    } finally {
-      input.stream.destroy();
+  const inputs: EventInput[] = [];
+  try {
+    for (const file of files) {
+      const given: EventFile =
+        file === "-" ? { name: "standard input", stream: stdin } : { name: file, path: resolve(cwd, file) };
+      inputs.push(await inputOfFile(given, signal, layout));
     }
+    await readAll(inputs, record, signal, () => onProgress(rows));
+  } finally {
+    for (const input of inputs) await input.close();
   }
-  if (issues.length > 0) {
-    const count = issues.length < mostIssues ? issues.length : `${mostIssues} or more`;
-    throw new FlatlineError("invalid_data", `${count} bad ${issues.length === 1 ? "line" : "lines"}`, { issues });
-  }
-  return new Map([...recorders].map(([slug, recorder]) => [names.slugs.names[slug] ?? "", recorder.finish()]));
+  return new Map([...recorders].map(([slug, recorder]) => [slug, recorder.finish()]));
 }
 
 /** Reads all stored events of one organization. @throws unavailable when stopped, store_* */
@@ -96,10 +76,15 @@ export async function readStoredRecord(
   return recorder.finish();
 }
 
-function isFirst(slug: number, id: string, ids: Map<number, Set<string>>): boolean {
-  const known = ids.get(slug) ?? new Set<string>();
-  ids.set(slug, known);
-  if (known.has(id)) return false;
-  known.add(id);
-  return true;
+/** What events are known by: an event counts once, as in a store. */
+class Seen {
+  readonly #keys = new Map<string, Set<string>>();
+  readonly #equal = new EqualEvents();
+
+  isFirst(event: LivenessEvent): boolean {
+    const keys = this.#keys.get(event.slug) ?? new Set<string>();
+    this.#keys.set(event.slug, keys);
+    const before = keys.size;
+    return keys.add(keyOf({ ...event, number: this.#equal.numberOf(event) })).size > before;
+  }
 }

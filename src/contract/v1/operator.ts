@@ -84,3 +84,19 @@ export const ingestedSchema = z.object({
   otherStatuses: z.record(z.string(), z.number()).optional(),
 });
 export type IngestedAnswer = z.infer<typeof ingestedSchema>;
+
+/** What an import says of itself before it begins. */
+export const importPlanSchema = z.strictObject({
+  name: z.string().min(1).max(4_096),
+  slugs: z.array(z.string()),
+  rows: z.int().nonnegative(),
+});
+export const importBegunSchema = z.object({ id: z.number() });
+/** What became of some rows of an import. */
+export const importAnswerSchema = z.object({
+  received: z.number(),
+  stored: z.number(),
+  duplicates: z.number(),
+  conflicts: z.number(),
+  someConflicts: z.array(z.object({ slug: z.string(), id: z.string() })),
+});

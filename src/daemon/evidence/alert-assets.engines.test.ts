@@ -8,7 +8,7 @@ import { createSilentLogger } from "../../base/logger.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
 import { actor } from "../../contract/actor.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
-import type { LivenessEvent } from "../../store/events/events.ts";
+import type { LivenessEvent } from "../../store/events/rules.ts";
 import { costOf } from "../../web/api/cost-view.ts";
 import type { AssetCursor, AssetFilter, AssetPage, DeadAssets, ListedAsset } from "../../web/ports/dead-assets.ts";
 import { createAlertAssets, keepCosts } from "./alert-assets.ts";

@@ -200,8 +200,8 @@ export function describeDeath(
   };
 }
 
-function placeOf({ atMs, importId, ordinal }: EventPlace): EventPlace {
-  return { atMs, importId, ordinal };
+function placeOf({ atMs, ordinal }: EventPlace): EventPlace {
+  return { atMs, ordinal };
 }
 
 /** The newest first of those of a rank. */
@@ -209,12 +209,7 @@ function inOrder(
   left: { readonly rank: number; readonly death: EventPlace },
   right: { readonly rank: number; readonly death: EventPlace },
 ): number {
-  return (
-    left.rank - right.rank ||
-    right.death.atMs - left.death.atMs ||
-    right.death.importId - left.death.importId ||
-    right.death.ordinal - left.death.ordinal
-  );
+  return left.rank - right.rank || right.death.atMs - left.death.atMs || right.death.ordinal - left.death.ordinal;
 }
 
 function tooMany(): FlatlineError {

@@ -5,7 +5,7 @@ import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { createSilentLogger } from "../../base/logger.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { AlertEnd } from "../../store/alerts/alerts.ts";
-import type { LivenessEvent } from "../../store/events/events.ts";
+import type { LivenessEvent } from "../../store/events/rules.ts";
 import { createEndedAlerts } from "./ended-alerts.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 

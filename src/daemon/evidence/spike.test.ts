@@ -9,7 +9,7 @@ import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
 import { evaluateSpike, spikeWindow } from "../../spike/spike.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
-import type { LivenessEvent } from "../../store/events/events.ts";
+import type { LivenessEvent } from "../../store/events/rules.ts";
 import { Board } from "../../store/runs/board.ts";
 import { createSpikeEvidence } from "./spike.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";

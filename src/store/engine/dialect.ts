@@ -25,10 +25,6 @@ export interface StoreDialect {
   readonly rowsParameters: (types: readonly ValueType[], rows: readonly (readonly CellValue[])[]) => unknown[];
   /** Whether counts come from running sums in memory, which follow a journal of changes (store/events/sums). */
   readonly hasSums: boolean;
-  /** Returns what ends the DDL of a temporary table whose rows last so long; on SQLite they last until they are deleted. */
-  readonly temporaryEnd: (life: "transaction" | "connection") => string;
-  /** Moves the log of a large transaction into the database, so that the next commit of another process does not. */
-  readonly shortenLog: <Schema>(db: Kysely<Schema>) => Promise<void>;
   /** Returns a condition: that the value before it is one of a query's. */
   readonly isOneOf: (query: RawBuilder<unknown>) => RawBuilder<boolean>;
   /** Translates DDL from SQLite's dialect, in which migrations are written. */
@@ -48,11 +44,6 @@ export const dialects = {
     },
     rowsParameters: (_, rows) => rows.flat(),
     hasSums: true,
-    temporaryEnd: () => "",
-    shortenLog: async (db) => {
-      await sql`pragma busy_timeout = 1000`.execute(db);
-      await sql`pragma wal_checkpoint(truncate)`.execute(db);
-    },
     isOneOf: (query) => sql<boolean>`in (${query})`,
     ddl: (statement) => statement,
   },
@@ -70,8 +61,6 @@ export const dialects = {
         return type === "bigint" ? `{${cells.map((cell) => cell ?? "null").join(",")}}` : cells;
       }),
     hasSums: false,
-    temporaryEnd: (life) => ` ON COMMIT ${life === "transaction" ? "DELETE" : "PRESERVE"} ROWS`,
-    shortenLog: () => Promise.resolve(),
     // The index is searched for each of them: as a join, all rows might be read.
     isOneOf: (query) => sql<boolean>`= any(array(${query}))`,
     // Every integer becomes a BIGINT, so that a parameter next to it does too; text is ordered by bytes, as in SQLite; generated

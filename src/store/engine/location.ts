@@ -1,4 +1,3 @@
-import { join, parse } from "node:path";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Secret } from "../../base/secret.ts";
 
@@ -14,12 +13,6 @@ export interface PostgresLocation {
   readonly url: Secret;
   /** Maximum number of connections of this process [10]. */
   readonly poolSize?: number;
-}
-
-/** Returns the path of the events of a store in a file: they have a file of their own, so that an import locks nothing else. */
-export function eventsPathOf(storePath: string): string {
-  const { dir, name, ext } = parse(storePath);
-  return join(dir, `${name}-events${ext}`);
 }
 
 /** The location of a store. */

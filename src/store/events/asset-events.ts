@@ -10,7 +10,6 @@ import { deadStatusId } from "./rules.ts";
 /** Position of an event among those of its organization, by time. */
 export interface EventPlace {
   readonly atMs: number;
-  readonly importId: number;
   readonly ordinal: number;
 }
 
@@ -67,7 +66,6 @@ const organizationsAStatement = 5_000;
 
 interface AssetRow {
   readonly at_ms: number;
-  readonly import_id: number;
   readonly ordinal: number;
   readonly asset: string;
   readonly type_id: number;
@@ -76,19 +74,19 @@ interface AssetRow {
   readonly count: number;
 }
 
-const columns = sql.raw("at_ms, import_id, ordinal, asset, type_id, attribute_set_id, status_id, count");
+const columns = sql.raw("at_ms, ordinal, asset, type_id, attribute_set_id, status_id, count");
 
 /** Reads a page for EvidenceStore.assetEvents. */
 export async function assetEvents(db: PlainDb, query: AssetEventsQuery): Promise<readonly AssetEventRow[]> {
   const { slug, interval, after } = query;
-  const { atMs, importId, ordinal } = after ?? { atMs: interval.afterMs + 1, importId: -1, ordinal: -1 };
+  const { atMs, ordinal } = after ?? { atMs: interval.afterMs + 1, ordinal: -1 };
   const { rows } = await sql<AssetRow>`
     SELECT ${columns} FROM events
     WHERE slug_id = ${slugId(slug)} AND at_ms >= ${atMs} AND at_ms <= ${interval.untilMs}
-      AND (at_ms, import_id, ordinal) > (${atMs}, ${importId}, ${ordinal})
+      AND (at_ms, ordinal) > (${atMs}, ${ordinal})
       AND asset IS NOT NULL
       AND status_id IN (${deadStatusId}, (SELECT status_id FROM event_statuses WHERE status = ${aliveStatus}))
-    ORDER BY at_ms, import_id, ordinal LIMIT ${assetEventsAPage}`.execute(db);
+    ORDER BY at_ms, ordinal LIMIT ${assetEventsAPage}`.execute(db);
   return rows.map(assetEvent);
 }
 
@@ -193,7 +191,7 @@ function areWithin(spans: readonly SlugInterval[] | undefined, from: number, to:
 }
 
 function byNewest(left: DeathOf, right: DeathOf): number {
-  return right.atMs - left.atMs || right.importId - left.importId || right.ordinal - left.ordinal;
+  return right.atMs - left.atMs || right.ordinal - left.ordinal;
 }
 
 /** The latest minute until `to` in which any of these had deaths; -Infinity: there is none. */
@@ -258,14 +256,14 @@ async function* deathsOfMinutes(
   ofThese: RawBuilder<unknown>,
 ): AsyncGenerator<DeathOf> {
   const fromMs = from * minuteMs;
-  let before: EventPlace = { atMs: (to + 1) * minuteMs, importId: -1, ordinal: -1 };
+  let before: EventPlace = { atMs: (to + 1) * minuteMs, ordinal: -1 };
   for (let isMore = true; isMore;) {
     const { rows } = await sql<AssetRow & { readonly slug: string }>`
       SELECT slug, ${columns} FROM events JOIN event_slugs USING (slug_id)
       WHERE slug_id IN (${sql.join([...slugIds])}) AND at_ms >= ${fromMs} AND at_ms <= ${before.atMs}
-        AND (at_ms, import_id, ordinal) < (${before.atMs}, ${before.importId}, ${before.ordinal})
+        AND (at_ms, ordinal) < (${before.atMs}, ${before.ordinal})
         AND status_id = ${deadStatusId} AND count > 0 AND asset IS NOT NULL ${ofThese}
-      ORDER BY at_ms DESC, import_id DESC, ordinal DESC LIMIT ${newestAPage}`.execute(db);
+      ORDER BY at_ms DESC, ordinal DESC LIMIT ${newestAPage}`.execute(db);
     for (const row of rows) {
       const death = { slug: row.slug, ...assetEvent(row) };
       before = death;
@@ -283,7 +281,7 @@ export async function newestAlive(db: PlainDb, query: NewestAliveQuery): Promise
     WHERE slug_id = ${slugId(slug)} AND at_ms > ${interval.afterMs} AND at_ms <= ${interval.untilMs}
       AND status_id = (SELECT status_id FROM event_statuses WHERE status = ${aliveStatus}) AND asset IS NOT NULL
       ${ofTypes(assetTypes)}
-    ORDER BY at_ms DESC, import_id DESC, ordinal DESC LIMIT ${limit}`.execute(db);
+    ORDER BY at_ms DESC, ordinal DESC LIMIT ${limit}`.execute(db);
   return rows.map(assetEvent);
 }
 
@@ -296,7 +294,6 @@ function ofTypes(assetTypes: readonly string[]): RawBuilder<unknown> {
 function assetEvent(row: AssetRow): AssetEventRow {
   return {
     atMs: row.at_ms,
-    importId: row.import_id,
     ordinal: row.ordinal,
     asset: row.asset,
     typeId: row.type_id,

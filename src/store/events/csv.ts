@@ -16,7 +16,7 @@ import {
   attributesKey,
   byName,
   countOfText,
-  eventRow,
+  eventOf,
   longestLineBytes,
   type EventNames,
   type LineParser,
@@ -190,7 +190,7 @@ export class CsvParser implements LineParser {
     const textOf = (field: EventField): string | null => cells[columns[field]] || (layout.set[field] ?? null);
     const at = textOf("at");
     const count = textOf("count");
-    const row = eventRow(
+    const row = eventOf(
       this.#names,
       {
         at: at === null ? new FieldProblem("at is missing") : instantOfText(at, layout),

@@ -1,34 +1,18 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 
-import { hourMs } from "../../base/time.ts";
+import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { FirstEvents } from "../../contract/liveness-counts.ts";
 import { dialectOf } from "../engine/dialect.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
 import { rowStatement } from "../engine/row-statement.ts";
 import type { Pruned, PruneLimits } from "../prune-limits.ts";
 import type { PlainDb } from "../schema.ts";
+import { addEvents, ownKeysFrom, type Added, type AddOptions } from "./add.ts";
 import { slugId } from "./asset-events.ts";
 import { createDeaths } from "./counts.ts";
-import { storeStaging } from "./posts.ts";
-import { attributesKey, byName } from "./rules.ts";
-import { Staging } from "./stage.ts";
+import type { LivenessEvent } from "./rules.ts";
 import { noteChange } from "./sums/changes.ts";
 import type { EventSums } from "./sums/event-sums.ts";
-
-/** One stored liveness event (CONTRACT 10). */
-export interface LivenessEvent {
-  readonly atMs: number;
-  readonly slug: string;
-  readonly assetType: string | null;
-  readonly asset: string | null;
-  /** Any name; only DETECTED_AS_DEAD counts as a death. */
-  readonly status: string;
-  readonly id: string | null;
-  /** Number of events, for data that is already aggregated; 0: an empty bucket. */
-  readonly count: number;
-  /** Lower-case names with texts; absent: none. */
-  readonly attributes?: Readonly<Record<string, string>>;
-}
 
 /** One stored event of a replay. */
 export interface HistoryEvent {
@@ -41,21 +25,13 @@ export interface HistoryEvent {
   readonly asset: string | null;
 }
 
-export interface IngestOutcome {
-  readonly received: number;
-  readonly stored: number;
-  readonly duplicates: number;
-  /** Events whose id is stored with other content. */
-  readonly conflicts: number;
-}
-
 export type EventStore = ReturnType<typeof createEventStore>;
 
 /**
  * Creates the event store over its tables and rollups (CONTRACT 2 and 10). `sums` answer what they have in memory; without them
- * the database answers. `changing` is the connection by which events are added and deleted.
+ * the database answers.
  */
-export function createEventStore(db: PlainDb, sums: EventSums | null = null, changing: PlainDb = db) {
+export function createEventStore(db: PlainDb, sums: EventSums | null = null, onStored?: AddOptions["onStored"]) {
   return {
     /** Running sums of the deaths in memory; null if the database answers everything. */
     sums,
@@ -71,11 +47,9 @@ export function createEventStore(db: PlainDb, sums: EventSums | null = null, cha
      */
     firstEvents: async (slugs: readonly string[]): Promise<FirstEvents> => {
       const { rows } = await sql<{ slug: string; at_ms: number | null }>`
-        SELECT slug, at_ms FROM (
-          SELECT slug_id, slug, (
-            SELECT at_ms FROM events WHERE events.slug_id = event_slugs.slug_id ORDER BY events.slug_id, at_ms LIMIT 1) AS at_ms
-          FROM event_slugs WHERE slug IN (SELECT value FROM ${dialectOf(db).texts(slugs)} AS asked)) AS known
-        WHERE at_ms IS NOT NULL OR slug_id IN (SELECT slug_id FROM event_pruned_slugs)`.execute(db);
+        SELECT slug, (
+          SELECT at_ms FROM events WHERE events.slug_id = event_slugs.slug_id ORDER BY events.slug_id, at_ms LIMIT 1) AS at_ms
+        FROM event_slugs WHERE slug IN (SELECT value FROM ${dialectOf(db).texts(slugs)} AS asked)`.execute(db);
       return new Map(rows.map(({ slug, at_ms }) => [slug, at_ms]));
     },
     /**
@@ -91,37 +65,16 @@ export function createEventStore(db: PlainDb, sums: EventSums | null = null, cha
       return rows.map(({ slug }) => slug);
     },
     isEmpty: async (): Promise<boolean> => (await sql`SELECT 1 FROM events LIMIT 1`.execute(db)).rows.length === 0,
-    /**
-     * Stores a few events as posted ones (files: import.ts, bodies: thread.ts) in the surrounding transaction, idempotent by (slug,
-     * id).
-     */
-    add: (events: readonly LivenessEvent[]): Promise<IngestOutcome> =>
-      inTransaction(changing, (transaction) => addEvents(transaction, events)),
+    /** Stores events in commits of at most 2,000; each counts once, also when it is sent again. @throws as addEvents */
+    add: (events: readonly LivenessEvent[], options: Omit<AddOptions, "onStored"> = {}): Promise<Added> =>
+      addEvents(db, events, { ...options, onStored }),
     /** Deletes events and rollups at or before `beforeMs`, at most `maxRows` of each table at a time. */
     prune: (limits: PruneLimits): Promise<Pruned> =>
-      inTransaction(changing, (transaction) => pruneEvents(transaction, limits)),
+      inTransaction(db, (transaction) => pruneEvents(transaction, limits)),
     /** Deletes an organization's events and rollups, at most `maxRows` of each table at a time; answers the deleted events. */
     forget: (slug: string, maxRows: number): Promise<{ readonly removed: number; readonly hasMore: boolean }> =>
-      inTransaction(changing, (transaction) => forgetEvents(transaction, slug, maxRows)),
+      inTransaction(db, (transaction) => forgetEvents(transaction, slug, maxRows)),
   };
-}
-
-async function addEvents(db: PlainDb, events: readonly LivenessEvent[]): Promise<IngestOutcome> {
-  const staging = new Staging();
-  const { slugs, assetTypes, statuses, attributes: sets } = staging.names;
-  for (const { slug, assetType, status, attributes, ...event } of events) {
-    const key = attributesKey(Object.entries(attributes ?? {}).toSorted(byName));
-    staging.row({
-      ...event,
-      slug: slugs.keep(slug),
-      assetType: assetType === null ? -1 : assetTypes.keep(assetType),
-      status: statuses.keep(status),
-      attributes: typeof key === "string" ? sets.keep(key) : -1,
-    });
-  }
-  await staging.number(db);
-  const { received, stored, duplicates, conflicts } = await storeStaging(db, staging);
-  return { received, stored, duplicates, conflicts };
 }
 
 // Some milliseconds per page, so that other users of the store get a turn.
@@ -129,7 +82,6 @@ const pageRows = 5_000;
 
 interface HistoryRow {
   readonly at_ms: number;
-  readonly import_id: number;
   readonly ordinal: number;
   readonly status: string;
   readonly count: number;
@@ -139,13 +91,13 @@ interface HistoryRow {
 
 /** Iterates over all events of an organization in the order of the table's key, page by page. */
 async function* readHistory(db: PlainDb, slug: string): AsyncGenerator<readonly HistoryEvent[]> {
-  let last: HistoryRow = { at_ms: -1, import_id: -1, ordinal: -1, status: "", count: 0, type_id: 0, asset: null };
+  let last: HistoryRow = { at_ms: -1, ordinal: -1, status: "", count: 0, type_id: 0, asset: null };
   for (;;) {
     const { rows } = await sql<HistoryRow>`
-      SELECT at_ms, import_id, ordinal, event_statuses.status AS status, count, type_id, asset
+      SELECT at_ms, ordinal, event_statuses.status AS status, count, type_id, asset
       FROM events JOIN event_statuses ON event_statuses.status_id = events.status_id
-      WHERE slug_id = ${slugId(slug)} AND (at_ms, import_id, ordinal) > (${last.at_ms}, ${last.import_id}, ${last.ordinal})
-      ORDER BY at_ms, import_id, ordinal LIMIT ${pageRows}`.execute(db);
+      WHERE slug_id = ${slugId(slug)} AND (at_ms, ordinal) > (${last.at_ms}, ${last.ordinal})
+      ORDER BY at_ms, ordinal LIMIT ${pageRows}`.execute(db);
     if (rows.length > 0)
       yield rows.map(({ at_ms: atMs, type_id: typeId, status, count, asset }) => ({
         atMs,
@@ -162,48 +114,56 @@ async function* readHistory(db: PlainDb, slug: string): AsyncGenerator<readonly 
 /** Deletes whole hours that end at or before `beforeMs`: a rollup then never counts a deleted event. */
 async function pruneEvents(db: PlainDb, { beforeMs, maxRows }: PruneLimits): Promise<Pruned> {
   const endHour = Math.floor((beforeMs + 1) / hourMs);
-  const events = await deleteOld(db, "events", "at_ms", "import_id, ordinal", { end: endHour * hourMs, maxRows });
+  const endMs = endHour * hourMs;
+  const slices = { maxRows, where: sql`slug_id ${dialectOf(db).isOneOf(sql`SELECT slug_id FROM event_slugs`)}` };
+  const events = await deleteSome(db, "events", "at_ms, ordinal", sql`at_ms < ${endMs}`, slices);
   const ids = events.flatMap(({ slug_id, id }) => (id === null ? [] : [[slug_id, id]]));
   await deleteIds(db, ids);
-  const slugs = [...new Set(events.map(({ slug_id }) => slug_id))].map((slug) => [slug]);
-  await notePruned(db, slugs);
-  const minutes = await deleteOld(db, "event_minutes", "minute", "type_id, import_id", { end: endHour * 60, maxRows });
-  const hours = await deleteOld(db, "event_hours", "hour", "type_id, import_id", { end: endHour, maxRows });
-  if (events.length > 0 || minutes.length > 0) await noteChange(db, { firstMinute: endHour * 60 });
-  return { hasMore: [events, minutes, hours].some(({ length }) => length === maxRows) };
+  const keys = await deleteSome(
+    db,
+    "event_ids",
+    "id",
+    sql`id >= ${ownKeysFrom(0)} AND id < ${ownKeysFrom(endMs)}`,
+    slices,
+  );
+  const minutes = await deleteSome(
+    db,
+    "event_minutes",
+    "minute, type_id",
+    sql`minute < ${endHour * (hourMs / minuteMs)}`,
+    slices,
+  );
+  const hours = await deleteSome(db, "event_hours", "hour, type_id", sql`hour < ${endHour}`, slices);
+  if (events.length > 0 || minutes.length > 0) await noteChange(db, { firstMinute: endHour * (hourMs / minuteMs) });
+  const hasMore = [events, keys, minutes, hours].some(({ length }) => length === maxRows);
+  if (!hasMore) await sql`DELETE FROM event_attribute_sets WHERE last_day < ${Math.floor(endMs / dayMs)}`.execute(db);
+  return { hasMore };
 }
 
-/** Deletes by organization; skips rows that a post is writing. */
-async function deleteOld(
+/** Deletes by organization, at most `maxRows`. */
+async function deleteSome(
   db: PlainDb,
   table: string,
-  span: string,
   rest: string,
-  { end, maxRows }: { readonly end: number; readonly maxRows: number },
+  isOld: RawBuilder<unknown>,
+  { where, maxRows }: { readonly where: RawBuilder<unknown>; readonly maxRows: number },
 ): Promise<readonly { readonly slug_id: number; readonly id: string | null }[]> {
-  const { isOneOf, lock } = dialectOf(db);
-  const key = sql.raw(`slug_id, ${span}, ${rest}`);
+  const key = sql.raw(`slug_id, ${rest}`);
   const { rows } = await sql<{ slug_id: number; id: string | null }>`
     DELETE FROM ${sql.table(table)} WHERE (${key}) IN (
-      SELECT ${key} FROM ${sql.table(table)}
-      WHERE slug_id ${isOneOf(sql`SELECT slug_id FROM event_slugs`)} AND ${sql.ref(span)} < ${end}
-      LIMIT ${maxRows} ${lock("FOR UPDATE SKIP LOCKED")})
+      SELECT ${key} FROM ${sql.table(table)} WHERE ${where} AND ${isOld} LIMIT ${maxRows})
     RETURNING slug_id, ${table === "events" ? sql.ref("id") : sql`null AS id`}`.execute(db);
   return rows;
 }
 
 const deleteIds = rowStatement(["bigint", "text"], (rows) => `DELETE FROM event_ids WHERE (slug_id, id) IN (${rows})`);
-const notePruned = rowStatement(
-  ["bigint"],
-  (rows) => `INSERT INTO event_pruned_slugs (slug_id) ${rows} ON CONFLICT DO NOTHING`,
-);
 
 const tablesWithKeys = [
-  ["events", "slug_id, at_ms, import_id, ordinal"],
+  ["events", "slug_id, at_ms, ordinal"],
   ["event_ids", "slug_id, id"],
-  ["event_minutes", "slug_id, minute, type_id, import_id"],
-  ["event_hours", "slug_id, hour, type_id, import_id"],
-  ["event_pruned_slugs", "slug_id"],
+  ["event_minutes", "slug_id, minute, type_id"],
+  ["event_hours", "slug_id, hour, type_id"],
+  ["event_attribute_sets", "attribute_set_id"],
 ] as const;
 
 async function forgetEvents(
@@ -226,5 +186,6 @@ async function forgetEvents(
     if (deleted === maxRows) hasMore = true;
   }
   await noteChange(db, { slugId: known.slug_id });
+  if (!hasMore) await sql`DELETE FROM event_slugs WHERE slug_id = ${known.slug_id}`.execute(db);
   return { removed, hasMore };
 }

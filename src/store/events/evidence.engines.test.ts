@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { createWorldOn, death, openPosts, toCsv } from "../../../test/support/store/event-store.ts";
+import { createWorldOn, death, toCsv } from "../../../test/support/store/event-store.ts";
 import { storeEngines } from "../../../test/support/store/engines.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 
@@ -24,13 +24,10 @@ describe.each(storeEngines)("on $engine", (engine) => {
         `${nowMs},globex,URL,tls,,7`,
       ].join("\n");
       await world.import([await world.write("events.csv", csv)]);
-      const posts = await openPosts(world);
-      const events = [
-        { at: nowMs, slug: "acme", attributes: { checker: "a", reason: "tls" } },
-        { at: nowMs, slug: "acme", status: "DETECTED_AS_ALIVE", attributes: { reason: "tls" } },
-      ];
-      await posts.store(Buffer.from(JSON.stringify(events)), null);
-      await posts.close();
+      await world.store.events.add([
+        death(nowMs, "acme", { attributes: { checker: "a", reason: "tls" } }),
+        death(nowMs, "acme", { status: "DETECTED_AS_ALIVE", attributes: { reason: "tls" } }),
+      ]);
 
       const counts = await world.store.evidence.attributeCounts(query, { signal });
 

@@ -18,7 +18,6 @@ import {
   type NewestAliveQuery,
   type NewestDeathsQuery,
 } from "./asset-events.ts";
-import { directImportId } from "./merge.ts";
 import { deadStatusId } from "./rules.ts";
 import type { PlainDb } from "../schema.ts";
 
@@ -112,7 +111,7 @@ export function createEvidenceStore(db: PlainDb) {
           CAST(sum(CASE WHEN asset IS NULL THEN count ELSE 1 END) AS BIGINT) AS deaths
         FROM (
           SELECT at_ms, asset, count,
-            lag(at_ms) OVER (PARTITION BY type_id, asset ORDER BY at_ms, import_id, ordinal) AS before_ms
+            lag(at_ms) OVER (PARTITION BY type_id, asset ORDER BY at_ms, ordinal) AS before_ms
           FROM events
           WHERE slug_id = ${slugId(slug)} AND at_ms > ${afterMs - lengthMs} AND at_ms <= ${untilMs}
             AND status_id = ${deadStatusId} AND count > 0) AS dead
@@ -136,12 +135,8 @@ export function createEvidenceStore(db: PlainDb) {
     newestAlive: (query: NewestAliveQuery): Promise<readonly AssetEventRow[]> => newestAlive(db, query),
     /** Returns a value that changes when events arrive. */
     eventsVersion: async (): Promise<string> => {
-      // On PostgreSQL an earlier import may end later than the last one.
-      const { rows } = await sql<{ imports: number; last: number; ordinal: number }>`
-        SELECT count(*) AS imports, max(import_id) AS last,
-          (SELECT next_ordinal FROM event_imports WHERE import_id = ${directImportId}) AS ordinal
-        FROM event_imports`.execute(db);
-      return `${rows[0]?.imports ?? 0}:${rows[0]?.last ?? 0}:${rows[0]?.ordinal ?? 0}`;
+      const { rows } = await sql<{ ordinal: number }>`SELECT next_ordinal AS ordinal FROM event_counter`.execute(db);
+      return String(rows[0]?.ordinal ?? 0);
     },
   };
 }
@@ -220,7 +215,7 @@ async function setsOfAssets(db: PlainDb, slug: string, afterMs: number, untilMs:
       CAST(sum(CASE WHEN asset IS NULL THEN count ELSE 1 END) AS BIGINT) AS deaths
     FROM (
       SELECT type_id, attribute_set_id, asset, count,
-        row_number() OVER (PARTITION BY type_id, asset ORDER BY at_ms DESC, import_id DESC, ordinal DESC) AS place
+        row_number() OVER (PARTITION BY type_id, asset ORDER BY at_ms DESC, ordinal DESC) AS place
       FROM events
       WHERE slug_id = ${slugId(slug)} AND at_ms > ${afterMs} AND at_ms <= ${untilMs}
         AND status_id = ${deadStatusId} AND count > 0) AS ranked

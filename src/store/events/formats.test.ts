@@ -7,11 +7,11 @@ import { oddJson } from "../../../test/support/odd-input.ts";
 import { death, toCsv, toNdjson } from "../../../test/support/store/event-store.ts";
 import type { Refusal } from "../../contract/refusals.ts";
 import { CsvParser } from "./csv.ts";
-import type { LivenessEvent } from "./events.ts";
+import type { LivenessEvent } from "./rules.ts";
 import { JsonArrayParser, NdjsonParser } from "./json.ts";
 import { LineReader } from "./read.ts";
 import { plainLayout, usualTimes, type EventLayout } from "./layout.ts";
-import { attributesJson, createEventNames, type EventNames, type RowSink } from "./rules.ts";
+import { createEventNames, type EventNames, type RowSink } from "./rules.ts";
 
 interface Reading {
   readonly events: LivenessEvent[];
@@ -22,19 +22,7 @@ function createSink(): { readonly names: EventNames; readonly sink: RowSink; rea
   const names = createEventNames();
   const reading: Reading = { events: [], problems: [] };
   const sink: RowSink = {
-    row: (row) =>
-      reading.events.push({
-        atMs: row.atMs,
-        slug: names.slugs.names[row.slug] ?? "?",
-        assetType: row.assetType < 0 ? null : (names.assetTypes.names[row.assetType] ?? "?"),
-        asset: row.asset,
-        status: names.statuses.names[row.status] ?? "?",
-        id: row.id,
-        count: row.count,
-        ...(row.attributes < 0
-          ? {}
-          : { attributes: JSON.parse(attributesJson(names.attributes.names[row.attributes] ?? "")) }),
-      }),
+    row: (event) => void reading.events.push(event),
     problem: (line, reason) => reading.problems.push(`${line}: ${reason}`),
   };
   return { names, sink, reading };

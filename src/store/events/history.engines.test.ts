@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { createWorldOn } from "../../../test/support/store/event-store.ts";
 import { storeEngines } from "../../../test/support/store/engines.ts";
 import { noType } from "../../contract/assets.ts";
-import type { HistoryEvent, LivenessEvent } from "./events.ts";
+import type { HistoryEvent } from "./events.ts";
+import type { LivenessEvent } from "./rules.ts";
 import type { Store } from "../store.ts";
 
 async function historyOf(store: Store, slug: string): Promise<{ pages: number; events: HistoryEvent[] }> {

@@ -1,30 +1,38 @@
-import { sql } from "kysely";
-
 import { FlatlineError } from "../../base/errors.ts";
 import { holdHeap, releaseHeap } from "../../base/heap-growth.ts";
 import { latestInstantMs } from "../../base/instant.ts";
 import type { Clock } from "../../base/time.ts";
-import { dialectOf } from "../engine/dialect.ts";
-import type { StoreLocation } from "../engine/location.ts";
-import type { PlainDb } from "../schema.ts";
-import { openEventDatabase, untilWritten, writeEvents } from "./database.ts";
-import { mergeStaged, type Conflicts, type Merged } from "./merge.ts";
-import { inputOfFile, readAll, type EventFile, type EventInput, type ReadInput } from "./read.ts";
+import { EqualEvents, mostConflictsNamed, type Added } from "./add.ts";
 import type { EventLayout } from "./layout.ts";
-import { openStage, Staging, Totals } from "./stage.ts";
+import { inputOfFile, readAll, type EventFile, type EventInput } from "./read.ts";
+import { ingestedStatus, type LivenessEvent } from "./rules.ts";
+
+/** What was found out of an import before it begins. */
+export interface ImportPlan {
+  readonly name: string;
+  readonly slugs: readonly string[];
+  readonly rows: number;
+}
+
+/** What became of some events of an import. */
+export type ImportAnswer = Omit<Added, "storedByStatus">;
+
+/** Where the events of an import go. */
+export interface ImportTarget {
+  /** Begins an import; returns its number. */
+  begin(plan: ImportPlan): Promise<number>;
+  add(id: number, events: readonly LivenessEvent[]): Promise<ImportAnswer>;
+  end(id: number): Promise<void>;
+}
 
 export interface ImportOptions {
-  /** Location of an open store that this process writes to. */
-  readonly location: StoreLocation;
-  /** The writer's [0, of a file]. */
-  readonly epoch?: number;
   readonly files: readonly EventFile[];
   /** How the files are written [as documented, with offsets]. */
   readonly layout?: EventLayout;
   /** Shifts all events by the same time, so that the newest is at this instant. */
   readonly rebaseToMs: number | null;
-  /** Imports content again that has events without an id, as a preload into an empty store does. */
-  readonly again: boolean;
+  /** null: nothing is stored. */
+  readonly target: ImportTarget | null;
   readonly onProgress?: (progress: ImportProgress) => void;
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -38,14 +46,8 @@ export interface ImportProgress {
   readonly totalRows: number | null;
 }
 
-export interface ImportOutcome {
+export interface ImportOutcome extends ImportAnswer {
   readonly files: number;
-  readonly received: number;
-  readonly stored: number;
-  readonly duplicates: number;
-  /** Rows whose id is stored, or is in an earlier row, with other content; they are left out, too. */
-  readonly conflicts: number;
-  readonly someConflicts: Conflicts["some"];
   /** Time of the first received event, after the shift; null without events. */
   readonly firstAtMs: number | null;
   readonly lastAtMs: number | null;
@@ -55,135 +57,148 @@ export interface ImportOutcome {
   readonly otherStatuses: Readonly<Record<string, number>>;
 }
 
-/**
- * Reads files of events as an import does, and stores nothing: `stored` is 0, and nothing is known of duplicates.
- * @throws invalid_data with one issue per line, no_input, too_large, usage, unavailable (signal)
- */
-export async function checkEvents({
-  files,
-  layout,
-  rebaseToMs,
-  signal,
-}: Pick<ImportOptions, "files" | "layout" | "rebaseToMs" | "signal">): Promise<ImportOutcome> {
-  const inputs: EventInput[] = [];
-  const totals = new Totals();
-  try {
-    for (const file of files) inputs.push(await inputOfFile(file, signal, layout));
-    await readAll(inputs, totals, signal);
-    const shiftMs = shiftOf(totals, rebaseToMs);
-    return {
-      files: files.length,
-      stored: 0,
-      duplicates: 0,
-      conflicts: 0,
-      someConflicts: [],
-      ...totals.summary(shiftMs),
-    };
-  } finally {
-    for (const { stream } of inputs) stream.destroy();
-  }
-}
+// What is given at a time: enough for the store to sort them by organization, and some megabytes.
+const rowsABatch = 50_000;
+const lettersABatch = 8 * 1_024 * 1_024;
+const lettersARow = 128;
 
 /**
- * Imports files of events as one: readers see all of them or none (CONTRACT 10). Each line is read once, checked and staged;
- * the first row is stored when all are.
- * @throws invalid_data with one issue per line, already_imported, no_input, too_large, usage, unavailable (signal), store_*
+ * Imports files of events as one: they are read and checked to their end, and then read again and stored, in order. What is cut off
+ * is completed by the same again (CONTRACT 10).
+ * @throws invalid_data with one issue per line, no_input, too_large, usage, unavailable (signal), and what the target does
  */
 export async function importEvents(options: ImportOptions): Promise<ImportOutcome> {
-  const { location, epoch = 0, signal, clock } = options;
+  const { files, layout, rebaseToMs, target, signal, clock } = options;
+  const progress = throttle(options.onProgress, clock);
   const inputs: EventInput[] = [];
   holdHeap();
   try {
-    for (const file of options.files) inputs.push(await inputOfFile(file, signal, options.layout));
-    const db = await openEventDatabase(location, { clock, epoch, staging: "disk" });
-    try {
-      return await db.connection().execute((connection) => importInputs(connection, inputs, options));
-    } finally {
-      await db.destroy();
-    }
+    for (const file of files) inputs.push(await inputOfFile(file, signal, layout, true));
+    const totals = new Totals();
+    await readAll(
+      inputs,
+      (event) => totals.add(event),
+      signal,
+      () => progress({ phase: "checking", rows: totals.rows, totalRows: null }),
+    );
+    progress({ phase: "checking", rows: totals.rows, totalRows: totals.rows });
+    const shiftMs = shiftOf(totals, rebaseToMs);
+    const summary = { files: files.length, ...totals.summary(shiftMs) };
+    const nothing = { received: totals.rows, stored: 0, duplicates: 0, conflicts: 0, someConflicts: [] };
+    if (target === null || totals.rows === 0) return { ...summary, ...nothing };
+    const name = inputs.map((input) => input.name).join(", ");
+    const id = await target.begin({ name, rows: totals.rows, slugs: totals.slugs });
+    const sender = new Sender(id, target, (rows) => progress({ phase: "writing", rows, totalRows: totals.rows }));
+    const equal = new EqualEvents((slug) => totals.isInOrder(slug));
+    await readAll(
+      inputs,
+      (event) => {
+        const moved = shiftMs === 0 ? event : { ...event, atMs: event.atMs + shiftMs };
+        const number = equal.numberOf(moved);
+        sender.take(number === 0 ? moved : { ...moved, number });
+      },
+      signal,
+      () => sender.send(),
+    );
+    const answer = await sender.finish();
+    await target.end(id);
+    return { ...summary, ...answer };
   } finally {
     releaseHeap();
-    for (const { stream } of inputs) stream.destroy();
+    for (const input of inputs) await input.close();
   }
 }
 
-async function importInputs(
-  connection: PlainDb,
-  inputs: readonly EventInput[],
-  { rebaseToMs, again, signal, clock, onProgress }: ImportOptions,
-): Promise<ImportOutcome> {
-  const progress = throttle(onProgress, clock);
-  const staging = new Staging();
-  await openStage(connection, "connection");
-  const writing = { clock, signal, waitMs: Infinity };
-  const stage = async (): Promise<void> => {
-    await untilWritten(() => staging.number(connection), writing);
-    await staging.write(connection, "connection");
-  };
-  const files = await readAll(inputs, staging, signal, async () => {
-    if (staging.isFull) await stage();
-    progress({ phase: "checking", rows: staging.rows, totalRows: null });
-  });
-  await stage();
-  const { rows: received } = staging;
-  progress({ phase: "checking", rows: received, totalRows: received });
-  const shiftMs = shiftOf(staging, rebaseToMs);
-  if (!again) await refuseKnownFiles(connection, files);
+/** Sends events to where they go, while the next ones are read. */
+class Sender {
+  readonly #id: number;
+  readonly #target: ImportTarget;
+  readonly #onSent: (rows: number) => void;
+  readonly #total = { received: 0, stored: 0, duplicates: 0, conflicts: 0 };
+  #someConflicts: ImportAnswer["someConflicts"] = [];
+  #waiting: LivenessEvent[] = [];
+  #letters = 0;
+  #sending: Promise<ImportAnswer | null> = Promise.resolve(null);
 
-  const store = async (transaction: PlainDb): Promise<Pick<Merged, "duplicates" | "conflicts">> => {
-    progress({ phase: "writing", rows: 0, totalRows: received });
-    const { importId, duplicates, conflicts } = await mergeStaged(transaction, {
-      staging,
-      arePosted: false,
-      shiftMs,
-      signal,
-      onRows: (rows) => progress({ phase: "writing", rows, totalRows: received }),
-    });
-    if (!again) await refuseKnownFiles(transaction, files);
-    await registerFiles(transaction, files, importId, clock.nowMs());
-    return { duplicates, conflicts };
-  };
-  const { duplicates, conflicts } = await writeEvents(connection, staging, store, writing);
-  await dialectOf(connection).shortenLog(connection);
-  return {
-    files: inputs.length,
-    stored: received - duplicates - conflicts.rows,
-    duplicates,
-    conflicts: conflicts.rows,
-    someConflicts: conflicts.some,
-    ...staging.summary(shiftMs),
-  };
-}
+  constructor(id: number, target: ImportTarget, onSent: (rows: number) => void) {
+    this.#id = id;
+    this.#target = target;
+    this.#onSent = onSent;
+  }
 
-/** Rejects content that was imported before, or is there twice, and would count twice. @throws already_imported */
-async function refuseKnownFiles(db: PlainDb, files: readonly ReadInput[]): Promise<void> {
-  const own = new Map<string, string>();
-  for (const { sha256, name, rowsWithoutId } of files) {
-    const same = own.get(sha256);
-    own.set(sha256, name);
-    if (rowsWithoutId === 0) continue;
-    const { rows } = await sql<{ name: string; imported_at_ms: number }>`
-      SELECT name, imported_at_ms FROM event_files WHERE sha256 = ${sha256} ORDER BY imported_at_ms DESC LIMIT 1`.execute(
-      db,
-    );
-    const [before] = rows;
-    if (before === undefined && same === undefined) continue;
-    const when =
-      before === undefined
-        ? `is the same as ${same ?? ""}`
-        : `was imported as ${before.name} at ${new Date(before.imported_at_ms).toISOString()}`;
-    throw new FlatlineError(
-      "already_imported",
-      `${name}: ${when}, and its ${rowsWithoutId} rows without an id would count twice; nothing was imported: leave it out, or give its rows ids`,
-    );
+  take(event: LivenessEvent): void {
+    this.#waiting.push(event);
+    this.#letters += lettersARow + (event.asset?.length ?? 0) + (event.id?.length ?? 0);
+  }
+
+  /** Sends what waits, if it is enough. */
+  async send(): Promise<void> {
+    if (this.#waiting.length >= rowsABatch || this.#letters >= lettersABatch) await this.#flush();
+  }
+
+  async finish(): Promise<ImportAnswer> {
+    if (this.#waiting.length > 0) await this.#flush();
+    await this.#flush();
+    return { ...this.#total, someConflicts: this.#someConflicts };
+  }
+
+  /** Awaits the answer to what was sent before. */
+  async #flush(): Promise<void> {
+    const answer = await this.#sending;
+    if (answer !== null) {
+      for (const key of ["received", "stored", "duplicates", "conflicts"] as const) this.#total[key] += answer[key];
+      this.#someConflicts = [...this.#someConflicts, ...answer.someConflicts].slice(0, mostConflictsNamed);
+      this.#onSent(this.#total.received);
+    }
+    const events = this.#waiting;
+    this.#waiting = [];
+    this.#letters = 0;
+    this.#sending = events.length === 0 ? Promise.resolve(null) : this.#target.add(this.#id, events);
+    // It is thrown by the next call.
+    this.#sending.catch(() => undefined);
   }
 }
 
-async function registerFiles(db: PlainDb, files: readonly ReadInput[], importId: number, nowMs: number): Promise<void> {
-  for (const { sha256, name, rowsWithoutId } of files) {
-    await sql`
-      INSERT INTO event_files (sha256, import_id, name, rows_without_id, imported_at_ms)
-      VALUES (${sha256}, ${importId}, ${name}, ${rowsWithoutId}, ${nowMs}) ON CONFLICT DO NOTHING`.execute(db);
+/** What is known of all events of an import. */
+class Totals {
+  rows = 0;
+  /** Over all events; Infinity and -Infinity without any. */
+  firstAtMs = Infinity;
+  lastAtMs = -Infinity;
+  readonly #byStatus = new Map<string, number>();
+  /** The last instant of each organization, and whether none was before one before. */
+  readonly #bySlug = new Map<string, { atMs: number; isInOrder: boolean }>();
+
+  add({ atMs, slug, status }: LivenessEvent): void {
+    this.rows++;
+    if (atMs < this.firstAtMs) this.firstAtMs = atMs;
+    if (atMs > this.lastAtMs) this.lastAtMs = atMs;
+    this.#byStatus.set(status, (this.#byStatus.get(status) ?? 0) + 1);
+    const own = this.#bySlug.get(slug);
+    if (own === undefined) this.#bySlug.set(slug, { atMs, isInOrder: true });
+    else {
+      own.isInOrder &&= atMs >= own.atMs;
+      own.atMs = atMs;
+    }
+  }
+
+  get slugs(): readonly string[] {
+    return [...this.#bySlug.keys()];
+  }
+
+  isInOrder(slug: string): boolean {
+    return this.#bySlug.get(slug)?.isInOrder === true;
+  }
+
+  /** What is said of the events when all are received, at times that are shifted. */
+  summary(shiftMs: number) {
+    const { rows, firstAtMs, lastAtMs } = this;
+    return {
+      firstAtMs: rows === 0 ? null : firstAtMs + shiftMs,
+      lastAtMs: rows === 0 ? null : lastAtMs + shiftMs,
+      slugs: this.#bySlug.size,
+      otherStatuses: Object.fromEntries([...this.#byStatus].filter(([name]) => ingestedStatus(name) === "other")),
+    };
   }
 }
 

@@ -15,11 +15,11 @@ import {
   attributesKey,
   byName,
   countOfText,
-  eventRow,
+  eventOf,
   largestCount,
   longestLineBytes,
   type EventNames,
-  type EventRow,
+  type LivenessEvent,
   type InputParser,
   type LineParser,
   type RowSink,
@@ -68,7 +68,7 @@ export class NdjsonParser implements LineParser {
   }
 
   /** Returns the event of a line, its problem, or null for a blank one. */
-  #row(line: string): EventRow | FieldProblem | null {
+  #row(line: string): LivenessEvent | FieldProblem | null {
     if (line.length * 3 > longestLineBytes && Buffer.byteLength(line) > longestLineBytes)
       return new FieldProblem(tooLong);
     const text = line.trim();
@@ -181,12 +181,17 @@ export function isSpace(byte: number | undefined): boolean {
 }
 
 /** Returns the event of a JSON value, or its problem. null is an absent field. */
-function readEvent(names: EventNames, value: unknown, layout: EventLayout): EventRow | FieldProblem {
+function readEvent(names: EventNames, value: unknown, layout: EventLayout): LivenessEvent | FieldProblem {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return new FieldProblem("is not a JSON object");
   const given: Record<string, unknown> = { ...layout.set };
   const attributes: [name: string, value: unknown][] = [...layout.setAttributes] as [string, unknown][];
+  let number: unknown;
   for (const [key, its] of Object.entries(value)) {
+    if (key === "number" && layout.hasNumbers) {
+      number = its;
+      continue;
+    }
     const target = key === "attributes" && !layout.ignored.has(key) ? key : targetOf(key, layout);
     if (target === null || isAbsent(its)) continue;
     if (target === undefined)
@@ -200,8 +205,9 @@ function readEvent(names: EventNames, value: unknown, layout: EventLayout): Even
       if (text !== "") attributes.push([target.slice(attributePrefix.length), text]);
     } else given[target] = its;
   }
+  if (number !== undefined && !Number.isSafeInteger(number)) return new FieldProblem("number is not a whole number");
   const { at, count } = given;
-  return eventRow(
+  return eventOf(
     names,
     {
       at: instantOf(at, layout),
@@ -212,6 +218,7 @@ function readEvent(names: EventNames, value: unknown, layout: EventLayout): Even
       asset: textOf("asset", given["asset"]),
       id: textOf("id", given["id"]),
       count: countOf(count),
+      number: number as number | undefined,
     },
     layout,
   );

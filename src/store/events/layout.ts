@@ -28,6 +28,8 @@ export interface EventLayout {
   readonly hasSeconds: boolean;
   /** The first and the last time that can be right. */
   readonly times: { readonly firstMs: number; readonly lastMs: number };
+  /** Whether events have a number among equal ones, as rows of an import have. */
+  readonly hasNumbers: boolean;
   /** Whether a person gave the input to a command, who can say with its flags how it is written. */
   readonly hasFlags: boolean;
 }
@@ -42,6 +44,7 @@ export const plainLayout: EventLayout = {
   timezone: null,
   hasSeconds: false,
   times: { firstMs: 0, lastMs: latestInstantMs },
+  hasNumbers: false,
   hasFlags: false,
 };
 

@@ -113,7 +113,7 @@ export function createLivenessStore(db: PlainDb) {
         const { rows } = await sql<{ type_id: number; asset: string; status: string; at_ms: number }>`
           select type_id, asset, status, at_ms from (
             select type_id, asset, status_id, at_ms,
-              row_number() over (partition by type_id, asset order by at_ms desc, import_id desc, ordinal desc) as place
+              row_number() over (partition by type_id, asset order by at_ms desc, ordinal desc) as place
             from events
             where slug_id = ${slugId(slug)} and at_ms > ${interval.afterMs} and at_ms <= ${interval.untilMs}
               and asset in (${sql.join(some)})) as ranked
@@ -132,19 +132,18 @@ const rowsAStep = 16_000;
 
 interface Place {
   readonly at_ms: number;
-  readonly import_id: number;
   readonly ordinal: number;
 }
 
 async function countEvents(db: PlainDb, slug: string): Promise<number> {
-  let after: Place = { at_ms: -1, import_id: -1, ordinal: -1 };
+  let after: Place = { at_ms: -1, ordinal: -1 };
   for (let counted = 0; ; counted += rowsAStep) {
     const rest = sql`
       from events where slug_id = ${slugId(slug)} and at_ms >= ${after.at_ms}
-        and (at_ms, import_id, ordinal) > (${after.at_ms}, ${after.import_id}, ${after.ordinal})`;
+        and (at_ms, ordinal) > (${after.at_ms}, ${after.ordinal})`;
     const step = await sql<Place>`
-      select at_ms, import_id, ordinal ${rest}
-      order by at_ms, import_id, ordinal limit 1 offset ${rowsAStep - 1}`.execute(db);
+      select at_ms, ordinal ${rest}
+      order by at_ms, ordinal limit 1 offset ${rowsAStep - 1}`.execute(db);
     const [last] = step.rows;
     if (last === undefined) {
       const { rows } = await sql<{ events: number }>`select count(*) as events ${rest}`.execute(db);

@@ -1,8 +1,10 @@
 import { isUtf8 } from "node:buffer";
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { open, stat } from "node:fs/promises";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdtemp, open, rm, stat, type FileHandle } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { addAbortSignal, Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 
 import { FlatlineError } from "../../base/errors.ts";
@@ -11,7 +13,15 @@ import type { Refusal } from "../../contract/refusals.ts";
 import { CsvParser } from "./csv.ts";
 import { isSpace, JsonArrayParser, NdjsonParser } from "./json.ts";
 import { plainLayout, usualTimes, type EventLayout } from "./layout.ts";
-import { longestLineBytes, type EventNames, type InputParser, type LineParser, type RowSink } from "./rules.ts";
+import {
+  createEventNames,
+  longestLineBytes,
+  type EventNames,
+  type InputParser,
+  type LineParser,
+  type LivenessEvent,
+  type RowSink,
+} from "./rules.ts";
 
 /** A file of events, or a stream that can be read once; `name` is used in messages instead of the path. */
 export type EventFile =
@@ -26,13 +36,15 @@ export interface EventInput {
   /** Whether it is a body, which is NDJSON or a JSON array; a file may be CSV, too. */
   readonly isBody: boolean;
   readonly layout: EventLayout;
-  readonly stream: Readable;
+  /** Begins to read it. */
+  readonly open: () => Readable;
+  readonly close: () => Promise<void>;
 }
 
 /** Maximum size of an import after decompression: tens of millions of events; stops gzip bombs. */
-export const mostInputBytes = 4 * 1_024 ** 3;
+const mostInputBytes = 4 * 1_024 ** 3;
 /** Enough to recognize the problem of a file. */
-export const mostIssues = 20;
+const mostIssues = 20;
 /** CONTRACT 8. */
 const mostBodyIssues = 10;
 
@@ -46,59 +58,87 @@ const [hash, openingBracket, openingBrace] = [0x23, 0x5b, 0x7b];
 // With a carriage return and a line feed.
 const lineEndBytes = 2;
 
-/** Creates an input from a request body in memory that arrived at `nowMs`. */
-export function inputOfBody(body: Buffer, nowMs: number): EventInput {
+/** Creates an input from a request body in memory. */
+export function inputOfBody(body: Buffer, layout: EventLayout): EventInput {
   const chunks = function* (): Generator<Buffer> {
     for (let at = 0; at < body.length; at += chunkBytes) yield body.subarray(at, at + chunkBytes);
   };
-  return {
-    name: "body",
-    isBody: true,
-    layout: { ...plainLayout, times: usualTimes(nowMs) },
-    stream: Readable.from(chunks(), { objectMode: false }),
-  };
+  const opened = (): Readable => Readable.from(chunks(), { objectMode: false });
+  return { name: "body", isBody: true, layout, open: opened, close: () => Promise.resolve() };
 }
 
-/** Opens a file, or takes a stream; the signal ends it, and the caller destroys it. @throws no_input if it cannot be opened */
+/** The layout of a post that arrived at `nowMs`. */
+export function postLayout(nowMs: number): EventLayout {
+  return { ...plainLayout, times: usualTimes(nowMs) };
+}
+
+/**
+ * Opens a file, or takes a stream; the signal ends it. What is to be read twice and cannot be, as a pipe, is copied to a temporary
+ * file.
+ * @throws no_input if it cannot be opened, unavailable when the signal aborts
+ */
 export async function inputOfFile(
   file: EventFile,
   signal: AbortSignal,
   layout: EventLayout = plainLayout,
+  isReadTwice = false,
 ): Promise<EventInput> {
   const name = typeof file === "string" ? file : file.name;
-  const stream = typeof file !== "string" && "stream" in file ? readableOf(file.stream) : await openFile(name, file);
-  // An error before the first read is thrown by that read.
-  stream.on("error", () => undefined);
-  return {
-    name,
-    isBody: false,
-    layout,
-    // Without the signal, a pipe whose writer is silent would block forever.
-    stream: addAbortSignal(signal, stream),
+  const input = { name, isBody: false, layout };
+  // Without the signal, a pipe whose writer is silent would block forever.
+  const begun = (stream: Readable): Readable => {
+    // An error before the first read is thrown by that read.
+    stream.on("error", () => undefined);
+    return addAbortSignal(signal, stream);
   };
-}
-
-function readableOf(stream: NodeJS.ReadableStream): Readable {
-  return stream instanceof Readable ? stream : new Readable().wrap(stream);
-}
-
-async function openFile(name: string, file: string | { readonly path: string }): Promise<Readable> {
-  const path = typeof file === "string" ? file : file.path;
   try {
-    const isFile = (await stat(path)).isFile();
-    return isFile ? (await open(path)).createReadStream(reading) : createReadStream(path, reading);
+    if (typeof file !== "string" && "stream" in file) {
+      const stream = file.stream instanceof Readable ? file.stream : new Readable().wrap(file.stream);
+      return await once(input, begun(stream), isReadTwice);
+    }
+    const path = typeof file === "string" ? file : file.path;
+    if (!(await stat(path)).isFile()) return await once(input, begun(createReadStream(path, reading)), isReadTwice);
+    const handle = await open(path);
+    return {
+      ...input,
+      open: () => begun(Readable.from(chunksOf(handle), { objectMode: false })),
+      close: () => handle.close(),
+    };
   } catch (error) {
     throw unreadable(name, error);
   }
 }
 
-export interface InputTotals {
-  /** SHA-256 of the decompressed content. */
-  readonly sha256: string;
-  readonly bytes: number;
+/** Reads an open file from its beginning: a stream of Node's would close it at its end. */
+async function* chunksOf(handle: FileHandle): AsyncGenerator<Buffer> {
+  for (let at = 0; ;) {
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, at);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
+  }
 }
 
-export interface ReadOptions {
+async function once(
+  input: Omit<EventInput, "open" | "close">,
+  stream: Readable,
+  isReadTwice: boolean,
+): Promise<EventInput> {
+  if (!isReadTwice) return { ...input, open: () => stream, close: async () => void stream.destroy() };
+  const folder = await mkdtemp(join(tmpdir(), "flatline-import-"));
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  try {
+    const path = join(folder, "input");
+    await pipeline(stream, createWriteStream(path, { mode: 0o600 }));
+    const copied = await inputOfFile({ name: input.name, path }, new AbortController().signal, input.layout);
+    return { ...copied, close: () => copied.close().then(remove) };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+interface ReadOptions {
   readonly names: EventNames;
   readonly sink: {
     readonly row: RowSink["row"];
@@ -111,20 +151,18 @@ export interface ReadOptions {
 
 /**
  * Reads an input: gzip is detected by its magic bytes, JSON by its first character. Yields after each chunk, when its rows
- * have been passed to the sink; returns the content's hash.
+ * have been passed to the sink; returns the bytes after decompression.
  * @throws no_input, too_large, invalid_data for a broken gzip file, unavailable when the signal of a file aborts
  */
-export async function* readInput(input: EventInput, options: ReadOptions): AsyncGenerator<void, InputTotals> {
-  const content = createHash("sha256");
+async function* readInput(input: EventInput, options: ReadOptions): AsyncGenerator<void, number> {
   let bytes = 0;
   let parser: InputParser | null = null;
   // The first bytes determine the format; they are kept until there are enough of them.
   let head: Buffer = Buffer.alloc(0);
   try {
-    for await (const chunk of decompressed(input.stream)) {
+    for await (const chunk of decompressed(input.open())) {
       bytes += chunk.length;
       if (bytes > options.maxBytes) throw tooLarge(input.name);
-      content.update(chunk);
       if (parser === null) {
         head = Buffer.concat([head, chunk]);
         parser = head.length < headBytes ? null : chooseParser(input, head, options);
@@ -143,19 +181,7 @@ export async function* readInput(input: EventInput, options: ReadOptions): Async
   } catch (error) {
     throw unreadable(input.name, error);
   }
-  return { sha256: content.digest("hex"), bytes };
-}
-
-/** An input that was read to its end without a problem. */
-export interface ReadInput {
-  readonly name: string;
-  readonly sha256: string;
-  readonly rowsWithoutId: number;
-}
-
-/** Takes the rows of several inputs. */
-export interface Rows extends Pick<RowSink, "row"> {
-  readonly names: EventNames;
+  return bytes;
 }
 
 /** Rows that are refused: nothing of their input is stored. */
@@ -170,56 +196,47 @@ export class RefusedEvents extends FlatlineError {
 }
 
 /**
- * Reads inputs one after the other, and calls `onChunk` after each chunk of them.
+ * Reads inputs one after the other, calls `row` for each event, and awaits `onChunk` after each chunk.
  * @throws invalid_data with up to 20 bad lines, no_input, too_large, unavailable when the signal aborts
  */
 export async function readAll(
   inputs: readonly EventInput[],
-  rows: Rows,
+  row: (event: LivenessEvent) => void,
   signal: AbortSignal,
-  onChunk: () => Promise<void> = () => Promise.resolve(),
-): Promise<readonly ReadInput[]> {
-  const read: ReadInput[] = [];
+  onChunk: () => Promise<void> | void = () => undefined,
+): Promise<void> {
+  const names = createEventNames();
   const issues: string[] = [];
   const refused: Partial<Record<Refusal, number>> = {};
   const isBody = inputs.some((input) => input.isBody);
   const most = isBody ? mostBodyIssues : mostIssues;
+  const problem: ReadOptions["sink"]["problem"] = (place, reason, refusal = "invalid") => {
+    refused[refusal] = (refused[refusal] ?? 0) + 1;
+    if (issues.length < most) issues.push(`${place}: ${reason}`);
+    else if (issues.length === most) issues.push("and maybe more");
+  };
   let bytes = 0;
   for (const input of inputs) {
-    let rowsWithoutId = 0;
-    const sink: ReadOptions["sink"] = {
-      row: (row) => {
-        if (row.id === null) rowsWithoutId++;
-        rows.row(row);
-      },
-      problem: (place, reason, refusal = "invalid") => {
-        refused[refusal] = (refused[refusal] ?? 0) + 1;
-        if (issues.length < most) issues.push(`${place}: ${reason}`);
-        else if (issues.length === most) issues.push("and maybe more");
-      },
-    };
-    const reading = readInput(input, { names: rows.names, sink, maxBytes: mostInputBytes - bytes });
+    const reading = readInput(input, { names, sink: { row, problem }, maxBytes: mostInputBytes - bytes });
     let step = await reading.next();
     for (; step.done !== true && issues.length <= most; step = await reading.next()) {
       if (signal.aborted) throw stopped();
       await onChunk();
     }
     if (step.done !== true) {
-      await reading.return({ sha256: "", bytes: 0 });
+      await reading.return(0);
       break;
     }
-    bytes += step.value.bytes;
-    read.push({ name: input.name, sha256: step.value.sha256, rowsWithoutId });
+    bytes += step.value;
   }
-  if (issues.length === 0) return read;
+  if (issues.length === 0) return;
   const count = issues.length > most ? `more than ${most}` : String(issues.length);
   const noun = `${isBody ? "event" : "line"}${issues.length === 1 ? "" : "s"}`;
   throw new RefusedEvents(`nothing was stored: ${count} bad ${noun}`, isBody ? issues.slice(0, most) : issues, refused);
 }
 
-/** Returns the error of a write whose signal has aborted. */
-export function stopped(): FlatlineError {
-  return new FlatlineError("unavailable", "stopped; nothing was stored");
+function stopped(): FlatlineError {
+  return new FlatlineError("unavailable", "stopped");
 }
 
 /** Yields the content of a stream, decompressed if its first two bytes are gzip's. */
@@ -385,7 +402,7 @@ function tooLarge(name: string): FlatlineError {
 function unreadable(name: string, error: unknown): unknown {
   if (error instanceof FlatlineError || !(error instanceof Error)) return error;
   if (error.name === "AbortError")
-    return new FlatlineError("unavailable", `stopped while ${name} was read; nothing was stored`, { cause: error });
+    return new FlatlineError("unavailable", `stopped while ${name} was read`, { cause: error });
   const code = systemCodeOf(error);
   if (code.startsWith("Z_"))
     return new FlatlineError("invalid_data", `${name}: broken gzip file: ${error.message}`, { cause: error });

@@ -25,26 +25,27 @@ export const longestLineBytes = 64 * 1_024;
 export const deadStatus = "DETECTED_AS_DEAD";
 /** Its number in event_statuses, as in the migration. */
 export const deadStatusId = 1;
-/** Its index in EventNames.statuses; also that of an absent status. */
-export const deadStatusIndex = 0;
 
-/** A checked event. Names are indexes in EventNames. */
-export interface EventRow {
+/** One liveness event (CONTRACT 10). */
+export interface LivenessEvent {
   readonly atMs: number;
-  readonly slug: number;
-  /** -1: none. */
-  readonly assetType: number;
-  readonly status: number;
-  /** -1: none. */
-  readonly attributes: number;
+  readonly slug: string;
+  readonly assetType: string | null;
   readonly asset: string | null;
+  /** Any name; only DETECTED_AS_DEAD counts as a death. */
+  readonly status: string;
   readonly id: string | null;
+  /** Number of events, for data that is already aggregated; 0: an empty bucket. */
   readonly count: number;
+  /** Lower-case names with texts, in the order of the names [none]; events of one input with the same ones share an object. */
+  readonly attributes?: Readonly<Record<string, string>> | undefined;
+  /** Its place among equal events without id and asset, where the events come in several parts [counted in the part]. */
+  readonly number?: number | undefined;
 }
 
 /** Receives the rows and problems that a parser finds. */
 export interface RowSink {
-  row(row: EventRow): void;
+  row(row: LivenessEvent): void;
   /** `line` counts from 1; in a JSON array it is the element's number. */
   problem(line: number, reason: string, refusal?: Refusal): void;
 }
@@ -75,73 +76,70 @@ export interface GivenFields {
   readonly asset: string | null | FieldProblem;
   readonly id: string | null | FieldProblem;
   readonly count: number | FieldProblem;
+  readonly number?: number | undefined;
 }
 
-/** Different names of one kind, each checked once. */
-export class NameTable {
-  readonly names: string[] = [];
-  readonly #indexes = new Map<string, number>();
+/** Different texts of one kind: each is checked once, and kept once. */
+class NameTable<Value extends object | string> {
+  readonly #known = new Map<string, Value>();
   readonly #label: string;
-  readonly #problemOf: (name: string) => string | null;
+  readonly #valueOf: (text: string) => Value | FieldProblem;
 
-  constructor(label: string, problemOf: (name: string) => string | null) {
+  constructor(label: string, valueOf: (text: string) => Value | FieldProblem) {
     this.#label = label;
-    this.#problemOf = problemOf;
+    this.#valueOf = valueOf;
   }
 
-  /** Returns the index of a name, which is kept if it is new, or its problem. */
-  indexOf(name: string): number | FieldProblem {
-    const known = this.#indexes.get(name);
+  /** Returns the value of a text, or its problem. */
+  of(text: string): Value | FieldProblem {
+    const known = this.#known.get(text);
     if (known !== undefined) return known;
-    const reason = name.isWellFormed() ? this.#problemOf(name) : `${this.#label} is not valid Unicode`;
-    if (reason !== null) return new FieldProblem(reason);
-    if (this.names.length >= mostNames)
-      return new FieldProblem(`more than ${mostNames} different values of ${this.#label}`);
-    return this.keep(name);
-  }
-
-  /** Returns the index of a name that needs no check. */
-  keep(name: string): number {
-    const known = this.#indexes.get(name);
-    if (known !== undefined) return known;
+    if (!text.isWellFormed()) return new FieldProblem(`${this.#label} is not valid Unicode`);
     // A copy is made, because a part of a text keeps the whole text in memory.
-    const kept = Buffer.from(name).toString();
-    this.#indexes.set(kept, this.names.length);
-    return this.names.push(kept) - 1;
+    const copy = Buffer.from(text).toString();
+    const value = this.#valueOf(copy);
+    if (value instanceof FieldProblem) return value;
+    if (this.#known.size >= mostNames)
+      return new FieldProblem(`more than ${mostNames} different values of ${this.#label}`);
+    this.#known.set(copy, value);
+    return value;
   }
 }
 
-/** The names of an import, shared by its files. */
+/** The names of an input. */
 export type EventNames = ReturnType<typeof createEventNames>;
 
 export function createEventNames() {
-  const statuses = new NameTable("status", statusProblem);
-  statuses.indexOf(deadStatus);
+  const checked = (label: string, problemOf: (text: string) => string | null): NameTable<string> =>
+    new NameTable(label, (text) => {
+      const problem = problemOf(text);
+      return problem === null ? text : new FieldProblem(problem);
+    });
   return {
-    slugs: new NameTable("slug", slugProblem),
-    assetTypes: new NameTable("assetType", assetTypeProblem),
-    statuses,
+    slugs: checked("slug", slugProblem),
+    assetTypes: checked("assetType", assetTypeProblem),
+    statuses: checked("status", statusProblem),
     /** Sets of attributes by their keys. */
-    attributes: new NameTable("attributes", attributesProblem),
+    attributes: new NameTable("attributes", attributesOfKey),
   };
 }
 
 /** Returns the event with these fields, or the problem of the first field that has one. */
-export function eventRow(
+export function eventOf(
   names: EventNames,
   given: GivenFields,
   { statuses }: Pick<EventLayout, "statuses">,
-): EventRow | FieldProblem {
-  const { at, asset, id, count } = given;
+): LivenessEvent | FieldProblem {
+  const { at, asset, id, count, number } = given;
   if (at instanceof FieldProblem) return at;
-  const slug = indexIn(names.slugs, given.slug ?? "");
+  const slug = nameIn(names.slugs, given.slug ?? "");
   if (slug instanceof FieldProblem) return slug;
-  const assetType = indexIn(names.assetTypes, given.assetType);
+  const assetType = nameIn(names.assetTypes, given.assetType);
   if (assetType instanceof FieldProblem) return assetType;
   const named = typeof given.status === "string" ? (statuses.get(given.status) ?? given.status) : given.status;
-  const status = named === null ? deadStatusIndex : indexIn(names.statuses, named);
+  const status = nameIn(names.statuses, named);
   if (status instanceof FieldProblem) return status;
-  const attributes = indexIn(names.attributes, given.attributes);
+  const attributes = nameIn(names.attributes, given.attributes);
   if (attributes instanceof FieldProblem) return attributes;
   if (asset instanceof FieldProblem) return asset;
   const assetProblem = asset === null ? null : textProblem("asset", asset, controlInAsset, longestAssetBytes);
@@ -152,11 +150,24 @@ export function eventRow(
   if (id !== null && isNullMarker(id))
     return new FieldProblem(`id is ${id}, which stands for no id; leave it out instead`, "null_id");
   if (count instanceof FieldProblem) return count;
-  return { atMs: at, slug, assetType, status, attributes, asset, id, count };
+  return {
+    atMs: at,
+    slug: slug ?? "",
+    assetType,
+    asset,
+    status: status ?? deadStatus,
+    id,
+    count,
+    attributes: attributes ?? undefined,
+    number,
+  };
 }
 
-function indexIn(table: NameTable, given: string | null | FieldProblem): number | FieldProblem {
-  return given === null ? -1 : given instanceof FieldProblem ? given : table.indexOf(given);
+function nameIn<Value extends object | string>(
+  table: NameTable<Value>,
+  given: string | null | FieldProblem,
+): Value | null | FieldProblem {
+  return given === null ? null : given instanceof FieldProblem ? given : table.of(given);
 }
 
 // eslint-disable-next-line no-control-regex -- that is what is looked for
@@ -225,19 +236,14 @@ export function attributesKey(entries: readonly (readonly [string, string])[]): 
 }
 
 /** Names are checked by the parsers. */
-function attributesProblem(key: string): string | null {
+function attributesOfKey(key: string): Readonly<Record<string, string>> | FieldProblem {
   const entries = entriesOf(key);
-  if (entries.length > mostAttributes) return `has more than ${mostAttributes} attributes`;
+  if (entries.length > mostAttributes) return new FieldProblem(`has more than ${mostAttributes} attributes`);
   for (const [name, value] of entries) {
-    if (!isShort.test(value)) return `attribute ${name} is longer than ${longestValue} characters`;
-    if (controlCharacter.test(value)) return `attribute ${name} has a control character`;
+    if (!isShort.test(value)) return new FieldProblem(`attribute ${name} is longer than ${longestValue} characters`);
+    if (controlCharacter.test(value)) return new FieldProblem(`attribute ${name} has a control character`);
   }
-  return null;
-}
-
-/** Returns the JSON object that the store keeps for a key, names in order. */
-export function attributesJson(key: string): string {
-  return JSON.stringify(Object.fromEntries(entriesOf(key)));
+  return Object.fromEntries(entries);
 }
 
 /** Compares by code units, independent of the locale. */

@@ -52,7 +52,7 @@ describe("the assets of an alert", () => {
   });
 
   it("are a page of a hundred with the counts of all, and where the next one begins", async () => {
-    const next = { toMs: harnessNowMs, rank: 0, after: { atMs: harnessNowMs - 3, importId: 2, ordinal: 9 } };
+    const next = { toMs: harnessNowMs, rank: 0, after: { atMs: harnessNowMs - 3, ordinal: 9 } };
     web.world.assets.set("one", assetsOf([listed("a", { revivedAtMs: harnessNowMs + 5 })], next));
 
     const answer = (await (await get("")).json()) as { cursor: string };

@@ -3,14 +3,16 @@ import { createGunzip } from "node:zlib";
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import { type ByteBudget, type HeldBytes, piecesOf } from "../../base/request-body.ts";
+import { type ByteBudget, collectBytes, type HeldBytes, piecesOf } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import type { IngestedAnswer } from "../../contract/v1/operator.ts";
+import { parseJson } from "../../base/json.ts";
+import { importPlanSchema, type IngestedAnswer } from "../../contract/v1/operator.ts";
 import { authorOf } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
-import type { EventsPort } from "../ports/events.ts";
+import type { EventAuthor, EventsPort } from "../ports/events.ts";
 import { sendProblem } from "../problem.ts";
 import { addResource } from "../resource.ts";
+import { readInput } from "./read-input.ts";
 
 /** CONTRACT 8. */
 export const maxEventsBytes = 16 * 1_024 * 1_024;
@@ -28,38 +30,78 @@ const mediaTypes: ReadonlySet<string> = new Set([
   "application/x-www-form-urlencoded",
 ]);
 
-/** `POST /api/v1/events` (CONTRACT 8); `events` is null while the source is not a local one. */
+interface EventRoutesOptions {
+  /** null while the source is not a local one. */
+  readonly events: () => EventsPort | null;
+  readonly bodies: ByteBudget;
+}
+
+/** `POST /api/v1/events`, and the routes of imports (CONTRACT 8). */
 export function addEventRoutes(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { events, bodies }: { readonly events: () => EventsPort | null; readonly bodies: ByteBudget },
+  { events, bodies }: EventRoutesOptions,
 ): void {
-  addResource(scope, "/api/v1/events", settings, {
+  const port = (): EventsPort => {
+    const found = events();
+    if (found !== null) return found;
+    throw new FlatlineError("conflict", "events are taken with a local source only (source.type: embedded)");
+  };
+  type Work = (body: AsyncIterable<Uint8Array>, author: EventAuthor) => Promise<unknown>;
+  const addBodyResource = (path: string, workOf: (request: FastifyRequest) => Work): void =>
+    addResource(scope, path, settings, {
+      POST: {
+        access: "ingest",
+        handle: async (request, reply) => {
+          const held = bodies.open();
+          try {
+            return await withBody(request, reply, held, workOf(request));
+          } finally {
+            held.release();
+            // Unread bytes are dropped, so that the client can end its request and read the answer.
+            request.raw.resume();
+          }
+        },
+      },
+    });
+  addBodyResource("/api/v1/events", () => async (body, author) => {
+    const { otherStatuses, ...answer } = await port().ingest(body, author);
+    const hasOther = Object.keys(otherStatuses).length > 0;
+    return { ...answer, ...(hasOther ? { otherStatuses } : {}) } satisfies IngestedAnswer;
+  });
+  addBodyResource("/api/v1/imports", () => async (body, author) => {
+    const text = Buffer.from(await collectBytes(body, maxEventsBytes)).toString();
+    return { id: await port().begin(readInput(importPlanSchema, parseJson(text), "not an import"), author) };
+  });
+  addBodyResource(
+    "/api/v1/imports/:id/rows",
+    (request) => (body, author) => port().addBody(idOf(request), body, author),
+  );
+  addResource(scope, "/api/v1/imports/:id/end", settings, {
     POST: {
       access: "ingest",
       handle: async (request, reply) => {
-        const held = bodies.open();
-        try {
-          return await ingest(events(), request, reply, held);
-        } finally {
-          held.release();
-          // Unread bytes are dropped, so that the client can end its request and read the answer.
-          request.raw.resume();
-        }
+        await port().end(idOf(request), authorOfEvents(request));
+        return reply.code(204).send();
       },
     },
   });
 }
 
-async function ingest(
-  events: EventsPort | null,
+function idOf({ params }: FastifyRequest): number {
+  return Number((params as { id: string }).id);
+}
+
+function authorOfEvents(request: FastifyRequest): EventAuthor {
+  return { actor: authorOf(request), organizations: request.identity?.slugs ?? null };
+}
+
+async function withBody(
   request: FastifyRequest,
   reply: FastifyReply,
   held: HeldBytes,
+  work: (body: AsyncIterable<Uint8Array>, author: EventAuthor) => Promise<unknown>,
 ): Promise<unknown> {
-  if (events === null) {
-    throw new FlatlineError("conflict", "events are taken with a local source only (source.type: embedded)");
-  }
   const mediaType = (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   const encoding = (request.headers["content-encoding"] ?? "identity").toLowerCase();
   if (!mediaTypes.has(mediaType)) {
@@ -70,30 +112,10 @@ async function ingest(
     return sendProblem(reply, 415, "events are sent with content-encoding gzip, or without one");
   }
   if (Number(request.headers["content-length"] ?? 0) > maxEventsBytes) throw tooLarge();
-  const idempotencyKey = readIdempotencyKey(request.headers["idempotency-key"]);
-
   const raw = piecesOf(request.raw);
   // A compressed body is passed on as it comes: its limit is for both forms, and what is kept is the other one.
   const body = bounded(isCompressed ? decompress(bounded(raw)) : raw, held);
-  const { otherStatuses, ...answer } = await events.ingest(body, {
-    idempotencyKey,
-    author: authorKey(request),
-    organizations: request.identity?.slugs ?? null,
-  });
-  const hasOther = Object.keys(otherStatuses).length > 0;
-  return { ...answer, ...(hasOther ? { otherStatuses } : {}) } satisfies IngestedAnswer;
-}
-
-/** Who posts, apart from all others. */
-function authorKey(request: FastifyRequest): string {
-  const { name, via } = authorOf(request);
-  return `${via} ${name}`;
-}
-
-function readIdempotencyKey(header: string | string[] | undefined): string | null {
-  if (header === undefined) return null;
-  if (typeof header === "string" && /^[\x21-\x7e]{1,255}$/.test(header)) return header;
-  throw new FlatlineError("invalid_data", "Idempotency-Key is not 1 to 255 visible characters of ASCII");
+  return work(body, authorOfEvents(request));
 }
 
 /** The same bytes, held before they are passed on; throws too_large past the limit. */

@@ -31,11 +31,11 @@ export function cursorSchema<Place>(placeSchema: z.ZodType<Place>): z.ZodType<Pl
 }
 
 /** A cursor of a list of dead assets. */
-export const assetCursorSchema = cursorSchema(z.tuple([z.int(), z.int(), z.int(), z.int(), z.int()])).transform(
-  ([toMs, rank, atMs, importId, ordinal]): AssetCursor => ({ toMs, rank, after: { atMs, importId, ordinal } }),
+export const assetCursorSchema = cursorSchema(z.tuple([z.int(), z.int(), z.int(), z.int()])).transform(
+  ([toMs, rank, atMs, ordinal]): AssetCursor => ({ toMs, rank, after: { atMs, ordinal } }),
 );
 
 /** Writes a cursor of a list of dead assets. */
 export function writeAssetCursor({ toMs, rank, after }: AssetCursor): string {
-  return writeCursor([toMs, rank, after.atMs, after.importId, after.ordinal]);
+  return writeCursor([toMs, rank, after.atMs, after.ordinal]);
 }

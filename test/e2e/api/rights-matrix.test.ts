@@ -178,21 +178,4 @@ describe("a token with slugs", () => {
     expect(await own.json()).toEqual({ received: 1, stored: 1, duplicates: 0, conflicts: 0 });
     expect(await taken.json()).toEqual({ received: 2, stored: 1, duplicates: 1, conflicts: 0 });
   });
-
-  it("has its Idempotency-Keys for itself, and its slugs come first", async () => {
-    const post = (token: string, slug: string): Promise<Response> =>
-      fetch(`${url}/api/v1/events`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${token}`, "idempotency-key": "k" },
-        body: JSON.stringify({ slug, at: 1_700_000_000_001, id: `key of ${token}` }),
-      });
-    const statuses = [
-      await post("own-secret", "zeta"),
-      await post(tokenOf("ingest"), "globex"),
-      await post("own-secret", "globex"),
-      await post("own-secret", "zeta"),
-    ].map(({ status }) => status);
-
-    expect(statuses).toEqual([200, 200, 403, 200]);
-  });
 });

@@ -15,8 +15,6 @@ const receivers = receiverNames.length;
 const mostLive = 2 * organizations;
 /** The past that is filled in at a start from events, with the hours around it. */
 const backfilledHours = 7 * 24 + 2;
-/** Answers to posts are forgotten with a post that comes a day later, by a clock that may have been set back. */
-const rememberedPostsMs = dayMs + 6 * hourMs;
 
 // What it begins with, sums and boards, is loaded by then.
 const firstWeighedAfterMs = 6 * hourMs;
@@ -38,13 +36,12 @@ interface Causes {
   readonly attempts: number;
   readonly refused: number;
   readonly batches: number;
-  readonly postsOfADay: number;
   readonly events: number;
 }
 
 /** The most rows of each table at any time. */
 function boundsOf(causes: Causes): Readonly<Record<string, number>> {
-  const { runs, wallHours, fired, sayings, incidents, attempts, refused, batches, postsOfADay, events } = causes;
+  const { runs, wallHours, fired, sayings, incidents, attempts, refused, batches, events } = causes;
   const hours = wallHours + backfilledHours;
   return {
     // Numbers of what is configured.
@@ -87,13 +84,13 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     delivery_slugs: attempts * organizations,
     // Events.
     event_slugs: organizations,
-    event_pruned_slugs: organizations,
     event_asset_types: 4,
     event_statuses: 4,
     event_attribute_sets: 0,
-    event_imports: 1 + batches,
-    event_files: batches,
-    event_posts: postsOfADay,
+    event_counter: 1,
+    // The one that is under way.
+    event_imports: 1,
+    event_import_slugs: organizations,
     events,
     event_ids: events,
     event_minutes: events,
@@ -125,12 +122,9 @@ export class BoundOracle {
   readonly #facts: Facts;
   readonly #episodes: Episodes;
   readonly #path: string;
-  /** When each was sent last, by the monotonic clock. */
-  readonly #batches: { readonly hasKey: boolean; sentAtMs: number }[] = [];
+  #batches = 0;
   /** The last one, which is sent again until it was taken. */
   #batch: Batch | null = null;
-  /** The last one with a key, by the monotonic clock. */
-  #postTakenAtMs = 0;
   #events = 0;
   #sayings = 0;
   #firstWallMs = Infinity;
@@ -153,18 +147,10 @@ export class BoundOracle {
   }
 
   streamed(batch: Batch, state: "sent" | "taken"): void {
-    const { monotonicMs } = this.#facts;
-    const hasKey = batch.idempotencyKey !== null;
-    if (state === "taken") {
-      this.#batch = null;
-      if (hasKey) this.#postTakenAtMs = monotonicMs;
-      return;
-    }
-    const last = this.#batches.at(-1);
-    if (batch === this.#batch && last !== undefined) last.sentAtMs = monotonicMs;
-    else {
+    if (state === "taken") this.#batch = null;
+    else if (batch !== this.#batch) {
       this.#batch = batch;
-      this.#batches.push({ hasKey, sentAtMs: monotonicMs });
+      this.#batches++;
       this.#events += batch.body.split("\n").length - 1;
     }
   }
@@ -236,10 +222,7 @@ export class BoundOracle {
       incidents: Object.values(world.counts).reduce((sum, count) => sum + count, 0),
       attempts: all.reduce((sum, { attempts }) => sum + attempts, 0),
       refused: all.reduce((sum, { refused }) => sum + refused, 0),
-      batches: this.#batches.length,
-      postsOfADay: this.#batches.filter(
-        ({ hasKey, sentAtMs }) => hasKey && sentAtMs > this.#postTakenAtMs - rememberedPostsMs,
-      ).length,
+      batches: this.#batches,
       events: this.#events,
     };
   }

@@ -45,11 +45,17 @@ export class EvaluationOracle {
     if (known !== undefined) return;
     const delivery = { sentAtMs: monotonicMs, takenAtMs: Infinity };
     this.#deliveries.set(batch, delivery);
-    for (const { slug, id, at, status, count } of batch.events) {
+    const equal = new Map<string, number>();
+    for (const { slug, id: given, at, status, assetType, asset, count } of batch.events) {
+      // Without an id it is known by what it says, and without a name by its number among equal ones, too.
+      const content = JSON.stringify([slug, at, status, assetType, asset ?? count, asset === undefined]);
+      const number = equal.get(content) ?? 0;
+      if (asset === undefined) equal.set(content, number + 1);
+      const id = given ?? `${number} ${content}`;
       const stored = this.#stored.get(slug) ?? { ids: new Set(), deaths: [], deliveries: [] };
       this.#stored.set(slug, stored);
-      if (id !== null && stored.ids.has(id)) continue;
-      if (id !== null) stored.ids.add(id);
+      if (stored.ids.has(id)) continue;
+      stored.ids.add(id);
       stored.deliveries.push(delivery);
       if (status === "DETECTED_AS_DEAD") stored.deaths.push({ atMs: Date.parse(at), count, delivery });
     }

@@ -4,19 +4,23 @@ import { asFlatlineError } from "../../../src/base/errors.ts";
 import { Secret } from "../../../src/base/secret.ts";
 import { createSystemClock } from "../../../src/base/time.ts";
 import { importEvents } from "../../../src/store/events/import.ts";
+import { storeTarget } from "../../../src/store/events/imports.ts";
+import { openStore } from "../../../src/store/open.ts";
 
 const [, , database = "", file = ""] = process.argv;
 const location = database.startsWith("postgres://") ? { url: new Secret(database) } : { path: database };
 try {
+  const clock = createSystemClock();
+  const store = await openStore({ ...location, clock });
   const outcome = await importEvents({
-    location,
+    target: storeTarget(store, clock),
     files: [file],
     rebaseToMs: null,
-    again: true,
     signal: new AbortController().signal,
-    clock: createSystemClock(),
+    clock,
     onProgress: ({ phase, rows }) => process.stdout.write(`${phase} ${rows}\n`),
   });
+  await store.close();
   process.stdout.write(`done ${outcome.stored}\n`);
 } catch (error) {
   process.stderr.write(`${asFlatlineError(error).message}\n`);

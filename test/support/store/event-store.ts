@@ -2,15 +2,14 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { createSystemClock, type Clock } from "../../../src/base/time.ts";
+import { createSystemClock } from "../../../src/base/time.ts";
 import { importEvents, type ImportOptions, type ImportOutcome } from "../../../src/store/events/import.ts";
-import { openEventDatabase } from "../../../src/store/events/database.ts";
-import { createEventPosts, type EventPosts } from "../../../src/store/events/posts.ts";
+import { storeTarget } from "../../../src/store/events/imports.ts";
 import type { EventFile } from "../../../src/store/events/read.ts";
 import type { AssetTypeCounts } from "../../../src/spike/asset-types.ts";
-import type { LivenessEvent } from "../../../src/store/events/events.ts";
+import type { LivenessEvent } from "../../../src/store/events/rules.ts";
 import { openStore } from "../../../src/store/open.ts";
-import { eventsPathOf, type StoreLocation } from "../../../src/store/engine/location.ts";
+import type { StoreLocation } from "../../../src/store/engine/location.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { StoreEngineCase } from "./engines.ts";
 
@@ -18,7 +17,6 @@ import type { StoreEngineCase } from "./engines.ts";
 export interface EventWorld {
   readonly folder: string;
   readonly location: StoreLocation;
-  readonly epoch: number;
   readonly store: Store;
   /** Writes a file into the folder and answers its path. */
   write(name: string, content: string | Uint8Array): Promise<string>;
@@ -26,19 +24,19 @@ export interface EventWorld {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** One whose events are in a file. */
+/** One in a file. */
 export interface FileEventWorld extends EventWorld {
   readonly location: { readonly path: string };
   readonly databasePath: string;
 }
 
-/** On SQLite, with the path of the events. */
+/** On SQLite, with the path of the store. */
 export async function createEventWorld(): Promise<FileEventWorld> {
   const folder = await makeFolder();
   const location = { path: join(folder, "flatline.db") };
   const store = await openStore({ ...location, clock: createSystemClock() });
-  const world = eventWorld({ location, epoch: 0, folder, store }, () => store.close());
-  return { ...world, location, databasePath: eventsPathOf(location.path) };
+  const world = eventWorld({ location, folder, store }, () => store.close());
+  return { ...world, location, databasePath: location.path };
 }
 
 /** On the engine of a `describe.each(storeEngines)`. */
@@ -46,16 +44,7 @@ export async function createWorldOn({ makePlace }: Pick<StoreEngineCase<string>,
   const place = await makePlace();
   const store = await place.open(createSystemClock());
   const { location } = place;
-  return eventWorld({ location, epoch: place.epoch(), folder: await makeFolder(), store }, () => place.remove());
-}
-
-/** The store of posted events, in this thread. */
-export async function openPosts(
-  { location, epoch }: Pick<EventWorld, "location" | "epoch">,
-  clock: Clock = createSystemClock(),
-): Promise<EventPosts> {
-  const { signal } = new AbortController();
-  return createEventPosts({ db: await openEventDatabase(location, { clock, epoch }), clock, signal });
+  return eventWorld({ location, folder: await makeFolder(), store }, () => place.remove());
 }
 
 function makeFolder(): Promise<string> {
@@ -63,14 +52,13 @@ function makeFolder(): Promise<string> {
 }
 
 function eventWorld(
-  { location, epoch, folder, store }: Pick<EventWorld, "location" | "epoch" | "folder" | "store">,
+  { location, folder, store }: Pick<EventWorld, "location" | "folder" | "store">,
   close: () => Promise<void>,
 ): EventWorld {
   const clock = createSystemClock();
   return {
     folder,
     location,
-    epoch,
     store,
     write: async (name, content) => {
       await writeFile(join(folder, name), content);
@@ -78,11 +66,9 @@ function eventWorld(
     },
     import: (files, options = {}) =>
       importEvents({
-        location,
-        epoch,
         files,
         rebaseToMs: null,
-        again: false,
+        target: storeTarget(store, clock),
         signal: new AbortController().signal,
         clock,
         ...options,
@@ -119,14 +105,26 @@ export function toNdjson(events: readonly LivenessEvent[]): string {
     .join("");
 }
 
-/** What the store has to count, one event after the other; the first one with an id is the one that counts. */
-export function countOneByOne(events: readonly LivenessEvent[], query: CountQuery): AssetTypeCounts[] {
+/** The events of batches that a store keeps: each is known by its id, or by what it says. */
+export function keptOf(batches: readonly (readonly LivenessEvent[])[]): LivenessEvent[] {
   const seen = new Set<string>();
+  return batches.flatMap((batch) => {
+    const equal = new Map<string, number>();
+    return batch.filter(({ slug, id, atMs, assetType, asset, status, count }) => {
+      const content = JSON.stringify([slug, atMs, assetType, asset, status, asset === null ? count : null]);
+      const number = asset === null ? (equal.get(content) ?? 0) : 0;
+      equal.set(content, number + 1);
+      const key = id === null ? `${number} ${content}` : JSON.stringify([slug, id]);
+      if (seen.has(key)) return false;
+      return seen.add(key);
+    });
+  });
+}
+
+/** What the store has to count of events that it keeps, one after the other. */
+export function countOneByOne(events: readonly LivenessEvent[], query: CountQuery): AssetTypeCounts[] {
   const counts = new Map<string | null, { currentCount: number; baselineCount: number }>();
-  for (const { slug, id, status, atMs, assetType, count } of events) {
-    const key = JSON.stringify([slug, id]);
-    if (id !== null && seen.has(key)) continue;
-    seen.add(key);
+  for (const { slug, status, atMs, assetType, count } of events) {
     if (slug !== query.slug || status !== "DETECTED_AS_DEAD") continue;
     const isCurrent = atMs > query.windowStartMs && atMs <= query.endMs;
     const isBaseline = atMs > query.baselineStartMs && atMs <= query.windowStartMs;

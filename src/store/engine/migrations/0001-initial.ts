@@ -1,9 +1,10 @@
 import type { Kysely } from "kysely";
-import { runStatements, type MigrationStatement, type SchemaPart } from "./statements.ts";
+import { runStatements, type MigrationStatement } from "./statements.ts";
 
-/** Liveness events with their rollups, and the state of imports (CONTRACT 10). */
+/** Liveness events with their rollups (CONTRACT 10). */
 const events: readonly MigrationStatement[] = [
-  // Dictionaries: an event refers to its organization, type and status by a small integer.
+  // Dictionaries: an event refers to its organization, type and status by a small integer. An organization is here for as long
+  // as an event of it was ever stored, also if eventRetention has deleted all of them.
   `CREATE TABLE event_slugs (slug_id INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE)`,
   `CREATE TABLE event_asset_types (type_id INTEGER PRIMARY KEY, asset_type TEXT NOT NULL UNIQUE)`,
   `CREATE TABLE event_statuses (status_id INTEGER PRIMARY KEY, status TEXT NOT NULL UNIQUE)`,
@@ -11,45 +12,37 @@ const events: readonly MigrationStatement[] = [
   `INSERT INTO event_statuses VALUES (1, 'DETECTED_AS_DEAD')`,
   { postgres: `ALTER TABLE event_statuses ALTER COLUMN status_id SET START WITH 2 RESTART` },
 
-  // Import 0 holds posted events.
-  `CREATE TABLE event_imports (
-     import_id INTEGER PRIMARY KEY AUTOINCREMENT, next_ordinal INTEGER NOT NULL DEFAULT 0)`,
-  `INSERT INTO event_imports (import_id) VALUES (0)`,
-
-  // Every event; ordinal distinguishes events of one import at one instant. type_id 0: none.
+  // Every event. ordinal: the order of arrival, of all. type_id 0: none.
   `CREATE TABLE events (
-     slug_id INTEGER NOT NULL, at_ms INTEGER NOT NULL, import_id INTEGER NOT NULL, ordinal INTEGER NOT NULL,
-     type_id INTEGER NOT NULL, status_id INTEGER NOT NULL, count INTEGER NOT NULL, asset TEXT, id TEXT,
-     attribute_set_id INTEGER, PRIMARY KEY (slug_id, at_ms, import_id, ordinal)) WITHOUT ROWID`,
-  // Who has an id: the first event with it, in one file, in the store and in a race.
+     slug_id INTEGER NOT NULL, at_ms INTEGER NOT NULL, ordinal INTEGER NOT NULL, type_id INTEGER NOT NULL,
+     status_id INTEGER NOT NULL, count INTEGER NOT NULL, asset TEXT, id TEXT, attribute_set_id INTEGER,
+     PRIMARY KEY (slug_id, at_ms, ordinal)) WITHOUT ROWID`,
+  `CREATE TABLE event_counter (next_ordinal INTEGER NOT NULL)`,
+  `INSERT INTO event_counter VALUES (0)`,
+  // What each event is known by: its id, or its instant and a digest of what it says (store/events/add.ts).
   `CREATE TABLE event_ids (
-     slug_id INTEGER NOT NULL, id TEXT NOT NULL, import_id INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+     slug_id INTEGER NOT NULL, id TEXT NOT NULL, at_ms INTEGER NOT NULL, ordinal INTEGER NOT NULL,
      PRIMARY KEY (slug_id, id)) WITHOUT ROWID`,
 
   // Deaths only. minute and hour are at_ms divided by their length, rounded down.
   `CREATE TABLE event_minutes (
-     slug_id INTEGER NOT NULL, minute INTEGER NOT NULL, type_id INTEGER NOT NULL, import_id INTEGER NOT NULL,
-     deaths INTEGER NOT NULL,
-     PRIMARY KEY (slug_id, minute, type_id, import_id)) WITHOUT ROWID`,
+     slug_id INTEGER NOT NULL, minute INTEGER NOT NULL, type_id INTEGER NOT NULL, deaths INTEGER NOT NULL,
+     PRIMARY KEY (slug_id, minute, type_id)) WITHOUT ROWID`,
   `CREATE TABLE event_hours (
-     slug_id INTEGER NOT NULL, hour INTEGER NOT NULL, type_id INTEGER NOT NULL, import_id INTEGER NOT NULL,
-     deaths INTEGER NOT NULL,
-     PRIMARY KEY (slug_id, hour, type_id, import_id)) WITHOUT ROWID`,
-  // Organizations with events that eventRetention has deleted, also if none is left.
-  `CREATE TABLE event_pruned_slugs (slug_id INTEGER PRIMARY KEY)`,
+     slug_id INTEGER NOT NULL, hour INTEGER NOT NULL, type_id INTEGER NOT NULL, deaths INTEGER NOT NULL,
+     PRIMARY KEY (slug_id, hour, type_id)) WITHOUT ROWID`,
 
-  // Imported content, by SHA-256 after decompression.
-  `CREATE TABLE event_files (
-     sha256 TEXT NOT NULL, import_id INTEGER NOT NULL, name TEXT NOT NULL, rows_without_id INTEGER NOT NULL,
-     imported_at_ms INTEGER NOT NULL,
-     PRIMARY KEY (sha256, import_id)) WITHOUT ROWID`,
-  // Answers to posts with an Idempotency-Key, for 24 h.
-  `CREATE TABLE event_posts (
-     idempotency_key TEXT PRIMARY KEY, body_sha256 TEXT NOT NULL, received INTEGER NOT NULL, stored INTEGER NOT NULL,
-     duplicates INTEGER NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID`,
-  `CREATE INDEX event_posts_by_time ON event_posts (at_ms)`,
-  // A set of attributes as a JSON object, names in order; an event refers to it by a small integer.
-  `CREATE TABLE event_attribute_sets (attribute_set_id INTEGER PRIMARY KEY, attributes TEXT NOT NULL UNIQUE)`,
+  // A set of attributes of an organization as a JSON object, names in order; an event refers to it by a small integer. last_day:
+  // that of its latest event, in days since the epoch.
+  `CREATE TABLE event_attribute_sets (
+     attribute_set_id INTEGER PRIMARY KEY, slug_id INTEGER NOT NULL, attributes TEXT NOT NULL, last_day INTEGER NOT NULL,
+     UNIQUE (slug_id, attributes))`,
+  // Imports that have begun and not ended, and their organizations.
+  `CREATE TABLE event_imports (
+     import_id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, row_count INTEGER NOT NULL,
+     received INTEGER NOT NULL, started_at_ms INTEGER NOT NULL, renewed_at_ms INTEGER NOT NULL)`,
+  `CREATE TABLE event_import_slugs (
+     import_id INTEGER NOT NULL, slug TEXT NOT NULL, PRIMARY KEY (import_id, slug)) WITHOUT ROWID`,
   // Changes of event_minutes, in the order of commits, for running sums in memory (store/events/sums/changes.ts): a row with
   // deaths adds them to its minute, one without says that the organization changed, and one without an organization that
   // everything before its minute was deleted. The newest row is always kept: positions are never used again.
@@ -297,10 +290,9 @@ const discovery: readonly MigrationStatement[] = [
   `CREATE TABLE discovery_lists (name TEXT NOT NULL, kind TEXT NOT NULL, list TEXT NOT NULL, PRIMARY KEY (name, kind))`,
 ];
 
-const state = [...runs, ...alerts, ...acts, ...discovery, ...platform];
-const statements = { all: [...events, ...state], state, events };
+const statements = [...events, ...runs, ...alerts, ...acts, ...discovery, ...platform];
 
 /** Creates the schema of the first release. */
-export async function up(db: Kysely<unknown>, part: SchemaPart): Promise<void> {
-  await runStatements(db, statements[part]);
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await runStatements(db, statements);
 }

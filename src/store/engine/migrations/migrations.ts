@@ -2,13 +2,12 @@ import { sql, type Kysely } from "kysely";
 import { z } from "zod";
 import { FlatlineError } from "../../../base/errors.ts";
 import { dialectOf, type StoreDialect } from "../dialect.ts";
-import type { SchemaPart } from "./statements.ts";
 import * as initial from "./0001-initial.ts";
 
 /** One step of the schema. */
 export interface Migration {
   readonly name: string;
-  readonly up: (db: Kysely<unknown>, part: SchemaPart) => Promise<void>;
+  readonly up: (db: Kysely<unknown>) => Promise<void>;
 }
 
 /** Forward only; version n is the n-th entry. A released migration is never changed. */
@@ -27,7 +26,7 @@ const longestTableLockMs = 10_000;
  * open the store at once: the second one finds the work done. `place` is the store's name in messages.
  * @throws FlatlineError store_newer, store_unusable, store_busy
  */
-export async function migrate(db: Kysely<unknown>, place: string, part: SchemaPart = "all"): Promise<void> {
+export async function migrate(db: Kysely<unknown>, place: string): Promise<void> {
   if ((await readVersion(db, place)) >= currentVersion) return;
   await db.transaction().execute(async (transaction) => {
     if (dialectOf(transaction).engine === "postgres") await takeMigrationLock(transaction);
@@ -35,7 +34,7 @@ export async function migrate(db: Kysely<unknown>, place: string, part: SchemaPa
     if (version === 0) await createVersionTable.execute(transaction);
     for (const [index, migration] of migrations.entries()) {
       if (index < version) continue;
-      await migration.up(transaction, part);
+      await migration.up(transaction);
       await sql`insert into schema_version (version, name) values (${index + 1}, ${migration.name})`.execute(
         transaction,
       );

@@ -7,9 +7,6 @@ import { dialectOf } from "../dialect.ts";
  */
 export type MigrationStatement = string | { readonly sqlite?: string; readonly postgres?: string };
 
-/** The tables of a database: a store in a file has two databases, one with the events and one with all other state. */
-export type SchemaPart = "all" | "state" | "events";
-
 /** Runs the statements in order, in the dialect of the database. */
 export async function runStatements(db: Kysely<unknown>, statements: readonly MigrationStatement[]): Promise<void> {
   const { engine, ddl } = dialectOf(db);

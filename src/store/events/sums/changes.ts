@@ -1,7 +1,8 @@
-import { sql, type RawBuilder } from "kysely";
+import { sql } from "kysely";
 import type { DatabaseSync } from "node:sqlite";
 
 import { dialectOf } from "../../engine/dialect.ts";
+import { rowStatement } from "../../engine/row-statement.ts";
 import type { PlainDb } from "../../schema.ts";
 
 /** A change of event_minutes, as the migration documents it. */
@@ -14,17 +15,19 @@ export interface EventChange {
 
 // About 2 MB: readers that fall further behind load the sums anew.
 const keptChanges = 65_536;
-// When there are more events, only their organizations are noted.
-const mostNotedRows = 16_384;
 
-/** Notes the deaths that a query counts by slug_id, span (a minute) and type_id, of so many events, in their transaction. */
-export async function noteAdded(db: PlainDb, deaths: RawBuilder<unknown>, rows: number): Promise<void> {
-  if (!dialectOf(db).hasSums) return;
-  await (
-    rows <= mostNotedRows
-      ? sql`INSERT INTO event_changes (slug_id, minute, type_id, deaths) ${deaths}`
-      : sql`INSERT INTO event_changes (slug_id) SELECT DISTINCT slug_id FROM (${deaths}) AS died`
-  ).execute(db);
+const insertChanges = rowStatement(
+  ["bigint", "bigint", "bigint", "bigint"],
+  (rows) => `INSERT INTO event_changes (slug_id, minute, type_id, deaths) ${rows}`,
+);
+
+/** Notes deaths by slug_id, minute and type_id, in their transaction. */
+export async function noteAdded(
+  db: PlainDb,
+  cells: readonly (readonly [slugId: number, minute: number, typeId: number, deaths: number])[],
+): Promise<void> {
+  if (!dialectOf(db).hasSums || cells.length === 0) return;
+  await insertChanges(db, cells);
   await trim(db);
 }
 

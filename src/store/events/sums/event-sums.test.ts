@@ -6,16 +6,15 @@ import {
   countOneByOne,
   createEventWorld,
   death,
-  openPosts,
+  keptOf,
   toCsv,
   type EventWorld,
 } from "../../../../test/support/store/event-store.ts";
 import { isLong } from "../../../../test/support/tier.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../../../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery, Interval } from "../../../contract/liveness-counts.ts";
-import { createEventIngest } from "../thread.ts";
 import { EventSums } from "./event-sums.ts";
-import type { LivenessEvent } from "../events.ts";
+import type { LivenessEvent } from "../rules.ts";
 import { openStore } from "../../open.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 9);
@@ -43,9 +42,7 @@ const query: fc.Arbitrary<DeathsQuery> = fc.record({ slug, intervals: fc.array(i
 
 const step = fc.oneof(
   { weight: 3, arbitrary: events.map((batch) => ({ kind: "add" as const, batch })) },
-  { weight: 3, arbitrary: events.map((batch) => ({ kind: "post" as const, batch })) },
   { weight: 2, arbitrary: events.map((batch) => ({ kind: "import" as const, batch })) },
-  { weight: 1, arbitrary: events.map((batch) => ({ kind: "broken" as const, batch })) },
   { weight: 1, arbitrary: instant.map((beforeMs) => ({ kind: "prune" as const, beforeMs })) },
   { weight: 2, arbitrary: fc.constant({ kind: "load" as const }) },
 );
@@ -77,7 +74,7 @@ async function warmUp(store: EventWorld["store"], slugs: readonly string[], afte
 
 // Leaves no gaps for other writers: there are none.
 const hurried = { ...createSystemClock(), sleep: () => Promise.resolve() };
-const importing = { again: true, clock: hurried };
+const importing = { clock: hurried };
 const slugs = ["acme", "globex", "initech"];
 
 describe("running sums", () => {
@@ -86,138 +83,42 @@ describe("running sums", () => {
       fc.asyncProperty(fc.array(fc.tuple(step, query), { minLength: 1, maxLength: 10 }), async (steps) => {
         await using world = await createEventWorld();
         const { store } = world;
-        const posts = await openPosts(world, hurried);
         // Ids outlive nothing: what is pruned may come again.
         let stored: LivenessEvent[] = [];
         const keep = (batch: readonly LivenessEvent[]): void => {
-          for (const one of batch) {
-            if (one.id === null || !stored.some(({ slug: other, id }) => other === one.slug && id === one.id))
-              stored.push(one);
-          }
+          stored = keptOf([...stored.map((one) => [one]), batch]);
         };
-        try {
-          for (const [index, [one, asked]] of steps.entries()) {
-            switch (one.kind) {
-              case "add":
-                await store.events.add(one.batch);
-                keep(one.batch);
-                break;
-              case "post": {
-                const body = JSON.stringify(one.batch.map(({ atMs, ...rest }) => ({ at: atMs, ...rest })));
-                await posts.store(Buffer.from(body), null);
-                keep(one.batch);
-                break;
-              }
-              case "import":
-                await world.import([await world.write(`${index}`, toCsv(one.batch))], importing);
-                keep(one.batch);
-                break;
-              case "broken": {
-                const file = await world.write(`${index}`, toCsv(one.batch));
-                const stopping = new AbortController();
-                const onProgress = ({ phase }: { phase: string }): void => {
-                  if (phase === "writing") stopping.abort();
-                };
-                await world
-                  .import([file], { ...importing, signal: stopping.signal, onProgress })
-                  .then(() => keep(one.batch))
-                  .catch(() => undefined);
-                break;
-              }
-              case "prune": {
-                const endMs = Math.floor((one.beforeMs + 1) / hourMs) * hourMs;
-                while ((await store.events.prune({ beforeMs: one.beforeMs, maxRows: 3 })).hasMore);
-                stored = stored.filter(({ atMs }) => atMs >= endMs);
-                break;
-              }
-              case "load":
-                await warmUp(store, slugs);
-                // Those whose events are pruned have sums too.
-                expect(store.events.sums?.size().organizations).toBeGreaterThanOrEqual(
-                  new Set(stored.map((kept) => kept.slug)).size,
-                );
-                break;
+        for (const [index, [one, asked]] of steps.entries()) {
+          switch (one.kind) {
+            case "add":
+              await store.events.add(one.batch);
+              keep(one.batch);
+              break;
+            case "import":
+              await world.import([await world.write(`${index}`, toCsv(one.batch))], importing);
+              keep(one.batch);
+              break;
+            case "prune": {
+              const endMs = Math.floor((one.beforeMs + 1) / hourMs) * hourMs;
+              while ((await store.events.prune({ beforeMs: one.beforeMs, maxRows: 3 })).hasMore);
+              stored = stored.filter(({ atMs }) => atMs >= endMs);
+              break;
             }
-
-            const [deaths = []] = await store.events.deaths([asked]);
-            expect(sorted(deaths)).toEqual(deathsOneByOne(stored, asked));
+            case "load":
+              await warmUp(store, slugs);
+              // Those whose events are pruned have sums too.
+              expect(store.events.sums?.size().organizations).toBeGreaterThanOrEqual(
+                new Set(stored.map((kept) => kept.slug)).size,
+              );
+              break;
           }
-        } finally {
-          await posts.close();
+
+          const [deaths = []] = await store.events.deaths([asked]);
+          expect(sorted(deaths)).toEqual(deathsOneByOne(stored, asked));
         }
       }),
       { numRuns: isLong ? 100 : 12 },
     );
-  });
-
-  it("count what a post has stored as soon as it is answered, through the thread of the daemon", async () => {
-    await using world = await createEventWorld();
-    const { store } = world;
-    await store.events.add([death(startMs, "acme")]);
-    await warmUp(store, ["acme"]);
-    const ingest = createEventIngest({ location: world.location, clock: createSystemClock() });
-    const intervals = [{ afterMs: startMs - hourMs, untilMs: startMs + hourMs }];
-
-    for (let posted = 1; posted <= 3; posted++) {
-      await ingest.ingest(Buffer.from(JSON.stringify([{ at: startMs + posted, slug: "acme" }])), {
-        idempotencyKey: null,
-      });
-      const counted = [[{ assetType: null, deaths: [1 + posted] }]];
-      // The sums alone: they follow, and are not read anew.
-      expect(await store.events.sums?.deaths([{ slug: "acme", intervals }])).toEqual(counted);
-      expect(await store.events.deaths([{ slug: "acme", intervals }])).toEqual(counted);
-    }
-
-    await ingest.close();
-    expect(store.events.sums?.size()).toMatchObject({ organizations: 1, cells: 1 });
-  });
-
-  it.each([
-    ["follow an import that the journal tells in full", 5_000, true],
-    ["begin anew with an import of more rows", 17_000, false],
-  ])("%s", async (_, rows, isFollowed) => {
-    await using world = await createEventWorld();
-    const { store } = world;
-    await store.events.add([death(startMs, "acme")]);
-    await warmUp(store, ["acme"]);
-    const imported = Array.from({ length: rows }, (_unused, index) => death(startMs - (index % 100) * 1_000, "acme"));
-
-    await world.import([await world.write("more", toCsv(imported))], importing);
-
-    const asked = [{ slug: "acme", intervals: [{ afterMs: startMs - hourMs, untilMs: startMs }] }];
-    const counted = [{ assetType: null, deaths: [1 + rows] }];
-    // The sums alone: once they were asked, they load what they lack.
-    expect(await store.events.sums?.deaths(asked)).toEqual([isFollowed ? counted : null]);
-    expect(await store.events.deaths(asked)).toEqual([counted]);
-  });
-
-  it("begin anew when more has changed than the journal keeps", async () => {
-    await using world = await createEventWorld();
-    const { store, databasePath } = world;
-    await store.events.add([death(startMs, "acme")]);
-    await warmUp(store, ["acme"]);
-    const posts = await openPosts(world, hurried);
-    // Noted first, so that the journal has lost it by the time it is read.
-    await store.events.add([death(startMs, "acme")]);
-
-    for (let post = 0; post < 34; post++) {
-      const lines = Array.from(
-        { length: 2_000 },
-        (_, index) => `{"at":${startMs - (post * 2_000 + index) * minuteMs},"slug":"globex"}`,
-      );
-      await posts.store(Buffer.from(lines.join("\n")), null);
-    }
-
-    const db = new DatabaseSync(databasePath, { readOnly: true });
-    expect(db.prepare("SELECT count(*) AS changes FROM event_changes").get()).toEqual({ changes: 65_536 });
-    db.close();
-    await posts.close();
-    const intervals = [{ afterMs: startMs - hourMs, untilMs: startMs }];
-    const queries = ["acme", "globex"].map((name) => ({ slug: name, intervals }));
-    const expected = [[{ assetType: null, deaths: [2] }], [{ assetType: null, deaths: [60] }]];
-    expect(await store.events.deaths(queries)).toEqual(expected);
-    await warmUp(store, ["acme", "globex"], startMs - hourMs);
-    expect(await store.events.deaths(queries)).toEqual(expected);
   });
 
   it("forget what moves out of the windows as time goes on", async () => {

@@ -166,8 +166,11 @@ export class EventSums {
       }
       // In the order of their commits.
       addAll();
-      if (slugId !== null) this.#forget(slugId);
-      else for (const known of this.#sums.keys()) this.#change(known, (sums) => sums.dropBefore(minute ?? 0));
+      if (slugId !== null) {
+        this.#forget(slugId);
+        // What comes again has another number.
+        for (const [slug, id] of this.#ids) if (id === slugId) this.#ids.delete(slug);
+      } else for (const known of this.#sums.keys()) this.#change(known, (sums) => sums.dropBefore(minute ?? 0));
       // There may be room again.
       this.#refused.clear();
     }

@@ -1,0 +1,111 @@
+import { sql } from "kysely";
+
+import type { Clock } from "../../base/time.ts";
+import { inTransaction } from "../engine/in-transaction.ts";
+import { rowStatement } from "../engine/row-statement.ts";
+import type { PlainDb } from "../schema.ts";
+import type { EventStore } from "./events.ts";
+import type { ImportTarget } from "./import.ts";
+
+/** An import that has begun, and has not ended: it is running, or was killed. */
+export interface ImportRow {
+  readonly id: number;
+  /** What was imported, as its author calls it. */
+  readonly name: string;
+  readonly slugs: readonly string[];
+  readonly rows: number;
+  /** Rows that were given so far. */
+  readonly received: number;
+  readonly startedAtMs: number;
+  readonly renewedAtMs: number;
+}
+
+export type ImportStore = ReturnType<typeof createImportStore>;
+
+const addSlugs = rowStatement(["bigint", "text"], (rows) => `INSERT INTO event_import_slugs (import_id, slug) ${rows}`);
+
+/** Returns what stores the events of an import by this process itself. */
+export function storeTarget(
+  { events, imports }: { readonly events: EventStore; readonly imports: ImportStore },
+  clock: Clock,
+): ImportTarget {
+  const received = new Map<number, number>();
+  return {
+    begin: async (plan) => (await imports.begin({ ...plan, nowMs: clock.nowMs() })).id,
+    add: async (id, some) => {
+      const added = await events.add(some);
+      received.set(id, (received.get(id) ?? 0) + added.received);
+      await imports.renew({ id, received: received.get(id) ?? 0, renewedAtMs: clock.nowMs() });
+      return added;
+    },
+    end: (id) => imports.end(id),
+  };
+}
+
+/** Creates the store of imports that have not ended. */
+export function createImportStore(db: PlainDb) {
+  const remove = async (transaction: PlainDb, id: number): Promise<void> => {
+    await sql`DELETE FROM event_import_slugs WHERE import_id = ${id}`.execute(transaction);
+    await sql`DELETE FROM event_imports WHERE import_id = ${id}`.execute(transaction);
+  };
+  return {
+    /** Begins one; it takes the place of one with its name, which was killed: it is completed by running it again. */
+    begin: ({
+      name,
+      slugs,
+      rows: given,
+      nowMs,
+    }: Pick<ImportRow, "name" | "slugs" | "rows"> & { readonly nowMs: number }): Promise<ImportRow> =>
+      inTransaction(db, async (transaction) => {
+        const killed = await sql<{ import_id: number }>`
+          SELECT import_id FROM event_imports WHERE name = ${name}`.execute(transaction);
+        for (const { import_id } of killed.rows) await remove(transaction, import_id);
+        const { rows } = await sql<{ import_id: number }>`
+          INSERT INTO event_imports (name, row_count, received, started_at_ms, renewed_at_ms)
+          VALUES (${name}, ${given}, 0, ${nowMs}, ${nowMs}) RETURNING import_id`.execute(transaction);
+        const id = rows[0]?.import_id ?? 0;
+        await addSlugs(
+          transaction,
+          slugs.map((slug) => [id, slug]),
+        );
+        return { id, name, slugs, rows: given, received: 0, startedAtMs: nowMs, renewedAtMs: nowMs };
+      }),
+    /** Notes that it is running. */
+    renew: async ({ id, received, renewedAtMs }: Pick<ImportRow, "id" | "received" | "renewedAtMs">): Promise<void> => {
+      await sql`
+        UPDATE event_imports SET received = ${received}, renewed_at_ms = ${renewedAtMs}
+        WHERE import_id = ${id}`.execute(db);
+    },
+    end: (id: number): Promise<void> => inTransaction(db, (transaction) => remove(transaction, id)),
+    /** Those that have not ended, the oldest first. */
+    list: async (): Promise<readonly ImportRow[]> => {
+      const { rows } = await sql<{
+        import_id: number;
+        name: string;
+        row_count: number;
+        received: number;
+        started_at_ms: number;
+        renewed_at_ms: number;
+      }>`SELECT * FROM event_imports ORDER BY import_id`.execute(db);
+      const slugs = await sql<{ import_id: number; slug: string }>`
+        SELECT import_id, slug FROM event_import_slugs ORDER BY import_id, slug`.execute(db);
+      const bySlug = Map.groupBy(slugs.rows, ({ import_id }) => import_id);
+      return rows.map((row) => ({
+        id: row.import_id,
+        name: row.name,
+        slugs: (bySlug.get(row.import_id) ?? []).map(({ slug }) => slug),
+        rows: row.row_count,
+        received: row.received,
+        startedAtMs: row.started_at_ms,
+        renewedAtMs: row.renewed_at_ms,
+      }));
+    },
+    /** Deletes those that nobody has gone on with since `beforeMs`. */
+    prune: (beforeMs: number): Promise<void> =>
+      inTransaction(db, async (transaction) => {
+        const { rows } = await sql<{ import_id: number }>`
+          SELECT import_id FROM event_imports WHERE renewed_at_ms <= ${beforeMs}`.execute(transaction);
+        for (const { import_id } of rows) await remove(transaction, import_id);
+      }),
+  };
+}
