@@ -1,7 +1,6 @@
-import { readCarrier } from "../contract/carrier-finding.ts";
+import { countingOf } from "../contract/death-counts.ts";
 import type { CheckReport } from "../contract/report.ts";
-import type { HealthcheckMap } from "../contract/healthcheck.ts";
-import { spikeOnsetOf, type SpikeOnset } from "../contract/spike-onset.ts";
+import { noEvidence, type SpikeOnset } from "../contract/spike-evidence.ts";
 import type { AlertFound } from "../store/alerts/alerts.ts";
 import type { Board } from "../store/runs/board.ts";
 import type { CheckKey } from "../store/runs/check-state.ts";
@@ -44,7 +43,7 @@ export interface ReportFacts {
 export function reportFacts(report: CheckReport): ReportFacts {
   const found = foundIn(report);
   if (report.kind !== "result" || report.check !== "dead-asset-spike") return { found };
-  const onset = spikeOnsetOf(report.result);
+  const onset = report.evidence?.onset ?? null;
   const { windowHours } = report.result.threshold;
   const { baselineDaysKnown } = report.result.observed;
   return {
@@ -60,34 +59,22 @@ function foundIn(report: CheckReport): AlertFound {
     const { reason, message } = report.error;
     return { deaths: null, carriers: [], revived: null, cause: null, error: { reason, message } };
   }
-  const { counts, result } = report;
+  const { counts, result, evidence = noEvidence } = report;
   const { currentCount, expectedCount } = counts;
-  const { likelyCause, counting } = result.observed;
+  const { carriers, revived, cause, excess } = evidence;
   const isCounted = currentCount !== null && expectedCount !== null;
   return {
     deaths: isCounted
-      ? { count: currentCount, expected: expectedCount, ...(counting === "assets" ? { counting } : {}) }
+      ? {
+          count: currentCount,
+          expected: expectedCount,
+          ...(countingOf(result) === "assets" ? { counting: "assets" } : {}),
+        }
       : null,
-    carriers: result.findings.flatMap((finding) => readCarrier(finding) ?? []),
-    revived: revivedIn(result.observed, currentCount),
-    cause: typeof likelyCause === "string" ? likelyCause : null,
-    ...excessIn(result.observed),
+    carriers,
+    revived,
+    cause,
+    ...(excess === null ? {} : { excess }),
     error: null,
   };
-}
-
-function excessIn(observed: HealthcheckMap): Pick<AlertFound, "excess"> {
-  const { excess: state, deathsLastHour, usualPerHour, excessStoppedAt, expectedEndAt } = observed;
-  if (state !== "ongoing" && state !== "stopped" && state !== "unclear") return {};
-  if (typeof deathsLastHour !== "number" || typeof usualPerHour !== "number") return {};
-  const instant = (value: unknown): number | null => (typeof value === "string" ? Date.parse(value) : null);
-  const times = { stoppedAtMs: instant(excessStoppedAt), expectedEndAtMs: instant(expectedEndAt) };
-  return { excess: { state, deathsLastHour, usualPerHour, ...times } };
-}
-
-function revivedIn({ revivedCount, revivedShare }: HealthcheckMap, deaths: number | null): AlertFound["revived"] {
-  if (typeof revivedCount !== "number" || typeof revivedShare !== "number") return null;
-  // Where none was revived, the share does not tell of how many deaths.
-  if (revivedCount === 0 || revivedShare === 0) return { judged: deaths ?? 0, count: 0 };
-  return { judged: Math.round(revivedCount / revivedShare), count: revivedCount };
 }

@@ -6,7 +6,7 @@ import { speaksForChecker } from "../contract/judgement.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 import { isGateAlert } from "./decide/gate.ts";
-import { slugsOf, type IncidentMember, type IncidentSummary } from "./incident-summary.ts";
+import { slugsOf, stoppedAtMsOfEach, type IncidentMember, type IncidentSummary } from "./incident-summary.ts";
 import type { AlertingSettings } from "./settings.ts";
 
 /** What the headline of an incident is made of (words/headline.ts), as one reader is told of it. */
@@ -113,7 +113,7 @@ export function headlineFacts(
   const isPart = part !== undefined && part.watched < settings.organizations;
   const began = spikesOf(shown).map(({ alert }) => alert.onset?.atMs ?? alert.startsAtMs);
   const beganAtMs = Math.min(startedAtMs, ...began);
-  const stopped = shown.flatMap(({ alert }) => alert.found?.excess?.stoppedAtMs ?? []);
+  const stopped = stoppedAtMsOfEach(shown);
   const untilMs = stopped.length === 0 ? (endedAtMs ?? nowMs) : Math.max(...stopped);
   const revived = shown.flatMap(({ alert }) => alert.found?.revived ?? []);
   const found = revived.reduce((sum, { count }) => sum + count, 0);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { firingAlert, openIncident } from "../../test/support/firing-alert.ts";
 import type { AlertFound, AlertState } from "../store/alerts/alerts.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
-import { summarizeIncident, type IncidentMember } from "./incident-summary.ts";
+import { excessStoppedAtMs, incidentExcess, summarizeIncident, type IncidentMember } from "./incident-summary.ts";
 
 const incident: Incident = openIncident(1_000, { id: "i1" });
 const nothingFound: AlertFound = { deaths: null, carriers: [], revived: null, cause: null, error: null };
@@ -59,6 +59,35 @@ describe("an incident", () => {
     ];
 
     expect(summarize(members).deaths).toEqual(deaths);
+  });
+
+  it.each<[string, ("ongoing" | "stopped" | "unclear" | null)[], unknown]>([
+    ["is absent where no events say", [null, null], null],
+    ["has stopped when all that know it have, at the last", ["stopped", "unclear", "stopped"], ["stopped", 3]],
+    ["goes on while one does", ["stopped", "ongoing", "unclear"], ["ongoing", null]],
+    ["is unclear when none knows it, and quiet since the last", ["unclear", null, "unclear"], ["unclear", 3]],
+  ])("its excess %s", (_rule, states, expected) => {
+    const firing = states.map((state, index) => ({
+      found: {
+        ...nothingFound,
+        ...(state === null
+          ? {}
+          : {
+              excess: {
+                state,
+                deathsLastHour: 0,
+                usualPerHour: 1,
+                quietSinceMs: state === "ongoing" ? null : index + 1,
+                expectedEndAtMs: null,
+              },
+            }),
+      },
+    }));
+
+    const excess = incidentExcess(firing);
+
+    expect(excess && [excess.state, excess.quietSinceMs]).toEqual(expected);
+    expect(excessStoppedAtMs(firing)).toBe(excess?.state === "stopped" ? 3 : null);
   });
 
   it("began at the earlier of the middle two onsets", () => {

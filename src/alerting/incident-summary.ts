@@ -1,9 +1,10 @@
 import { pageUrl } from "../base/uri-text.ts";
 import { describeAuthor } from "../contract/actor.ts";
 import { speaksForChecker } from "../contract/judgement.ts";
+import { stoppedAtMsOf, type SpikeCarrier, type SpikeExcess } from "../contract/spike-evidence.ts";
 import { worstSeverity, type Severity } from "../contract/severity.ts";
 import type { WorstMember } from "./notify/notification.ts";
-import type { AlertCarrier, AlertState, KeptAlert } from "../store/alerts/alerts.ts";
+import type { AlertState, KeptAlert } from "../store/alerts/alerts.ts";
 import type { Incident, SecondOpinion } from "../store/alerts/incidents.ts";
 
 /** An alert of an incident, as it stands now. */
@@ -38,7 +39,7 @@ export interface IncidentSummary {
   readonly excessStoppedAtMs: number | null;
   readonly likelyCause: IncidentCause;
   /** Over all its excess deaths; at most 3, the largest share first. */
-  readonly carriers: readonly AlertCarrier[];
+  readonly carriers: readonly SpikeCarrier[];
   /** What the verifier says; null: it has not been asked. */
   readonly secondOpinion: SecondOpinion | null;
   /** The name of who acknowledged all that fires, or how many people did, as it is shown; null: some of it is left. */
@@ -115,11 +116,31 @@ function sumDeaths(members: readonly IncidentMember[]): IncidentSummary["deaths"
   return counted === 0 ? null : { count, expected };
 }
 
-/** Returns when the excess of these alerts had stopped (CONTRACT 15, Is it over?): of each that says so; null: it has not, or nobody knows. */
+/**
+ * Returns whether the excess of these alerts goes on (CONTRACT 15, Is it over?), and since when nothing is unusual: all of those
+ * that know it have stopped, or none knows it. null: no events say.
+ */
+export function incidentExcess(
+  firing: readonly Pick<AlertState, "found">[],
+): Pick<SpikeExcess, "state" | "quietSinceMs"> | null {
+  const all = firing.flatMap(({ found }) => found?.excess ?? []);
+  const known = all.filter(({ state }) => state !== "unclear");
+  if (all.length === 0) return null;
+  if (known.some(({ state }) => state === "ongoing")) return { state: "ongoing", quietSinceMs: null };
+  const quiet = (known.length > 0 ? known : all).map(({ quietSinceMs }) => quietSinceMs);
+  const quietSinceMs = quiet.includes(null) ? null : Math.max(...quiet.map((atMs) => atMs ?? 0));
+  return { state: known.length > 0 ? "stopped" : "unclear", quietSinceMs };
+}
+
+/** Returns when the excess of these alerts had stopped; null: it has not, or nobody knows. */
 export function excessStoppedAtMs(firing: readonly Pick<AlertState, "found">[]): number | null {
-  const known = firing.flatMap(({ found }) => (found?.excess?.state === "unclear" ? [] : (found?.excess ?? [])));
-  const stopped = known.flatMap(({ stoppedAtMs }) => stoppedAtMs ?? []);
-  return known.length > 0 && stopped.length === known.length ? Math.max(...stopped) : null;
+  const excess = incidentExcess(firing);
+  return excess === null ? null : stoppedAtMsOf(excess);
+}
+
+/** Returns when the excess of each of these had stopped, where it has. */
+export function stoppedAtMsOfEach(members: readonly Pick<IncidentMember, "alert">[]): number[] {
+  return members.flatMap(({ alert: { found } }) => (found?.excess ? (stoppedAtMsOf(found.excess) ?? []) : []));
 }
 
 /** The earlier of the middle two, so that it is an onset that some alert has. */
@@ -129,7 +150,7 @@ function middleOf(instants: readonly number[]): number | null {
 }
 
 /** The values that the excess deaths share: each member's shares count as much as it has excess. */
-function sharedCarriers(members: readonly IncidentMember[]): AlertCarrier[] {
+function sharedCarriers(members: readonly IncidentMember[]): SpikeCarrier[] {
   const weighted = members.flatMap(({ alert: { found } }) => {
     const excess = found?.deaths ? Math.max(0, found.deaths.count - found.deaths.expected) : 0;
     return found === undefined || excess === 0 ? [] : [{ carriers: found.carriers, excess }];
@@ -158,7 +179,7 @@ function sharedCarriers(members: readonly IncidentMember[]): AlertCarrier[] {
 function causeOf(
   { family, secondOpinion }: Incident,
   members: readonly IncidentMember[],
-  carriers: readonly AlertCarrier[],
+  carriers: readonly SpikeCarrier[],
 ): IncidentCause {
   if (family !== "deaths") return "unclear";
   if (secondOpinion?.verdict === "refuted") return "checker";

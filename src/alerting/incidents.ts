@@ -308,6 +308,5 @@ function family({ check, kind }: AlertState, report: CheckReport | null): string
 }
 
 function carrierOf(report: CheckReport | null): string | null {
-  const carrier = report?.kind === "result" ? report.result.observed["carrier"] : undefined;
-  return typeof carrier === "string" ? carrier : null;
+  return report?.kind === "result" ? (report.evidence?.sharedValue ?? null) : null;
 }

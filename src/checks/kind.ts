@@ -28,18 +28,18 @@ export interface CheckRun {
   readonly evaluation?: SpikeEvaluation;
   /** Local events only. */
   readonly events?: EventReads;
-  /** Local events only: adds what they say to the result of a spike; never rejects but when `signal` aborts. */
+  /** Local events only: returns the result of a spike with what they say; never rejects but when `signal` aborts. */
   readonly evidence?: (
-    result: HealthcheckResult,
+    found: Pick<Evaluated, "result" | "evidence">,
     target: { readonly slug: string; readonly thresholds: SpikeThresholds },
     signal: AbortSignal,
-  ) => Promise<HealthcheckResult>;
+  ) => Promise<Pick<Evaluated, "result" | "evidence">>;
   /** The organization's address in the application, for results that are made here. */
   readonly appUrl: string | null;
 }
 
 /** What a run of a check found. */
-export type Evaluated = Pick<ResultReport, "result" | "baselineCoverage" | "assetTypeExcess">;
+export type Evaluated = Pick<ResultReport, "result" | "baselineCoverage" | "evidence">;
 
 /** The numbers that a message may say. */
 export interface SaidNumbers {

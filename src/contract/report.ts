@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../base/errors.ts";
 import type { HealthcheckResult } from "./healthcheck.ts";
+import type { SpikeEvidence } from "./spike-evidence.ts";
 import type { Severity } from "./severity.ts";
 
 /** The names of flatline's own checks (CONTRACT 1). All else that depends on the kind is in its folder of checks/. */
@@ -43,12 +44,6 @@ export interface ShownCounts extends Omit<ObservedCounts, "baselineCount"> {
   readonly windowHours: number | null;
 }
 
-/** The excess of one asset type: its deaths above the expected number. */
-export interface AssetTypeExcess {
-  readonly assetType: string;
-  readonly excess: number;
-}
-
 interface ReportBase {
   readonly check: CheckName;
   readonly slug: string;
@@ -64,8 +59,8 @@ export interface ResultReport extends ReportBase {
   readonly counts: ObservedCounts;
   /** Local sources: share (0–1) of the baseline after the organization's first stored event; null for remote sources. */
   readonly baselineCoverage: number | null;
-  /** Local sources: the asset types of the findings with their excess, largest first; absent: none. */
-  readonly assetTypeExcess?: readonly AssetTypeExcess[];
+  /** What the events say of a spike; absent for what is ok, other checks and remote sources. */
+  readonly evidence?: SpikeEvidence;
 }
 
 /** The report of a run without a verdict: `unknown`, never folded into ok, warn or fail. */

@@ -1,5 +1,5 @@
-import { attributeKind } from "../contract/carrier-finding.ts";
 import { opinionWords, type OpinionCounts } from "../contract/second-opinion.ts";
+import { noEvidence, stoppedAtMsOf, type SpikeEvidence } from "../contract/spike-evidence.ts";
 import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
 import {
   assetTypeAttribute,
@@ -9,19 +9,19 @@ import {
   type Carrier,
   type ValueCounts,
 } from "./attribution.ts";
-import type { Excess } from "./excess.ts";
 import { concentratedCarrier, likelyCause } from "./likely-cause.ts";
 import { markerText, type OnsetMarker } from "./marker.ts";
 import { onsetText } from "./onset.ts";
 import type { Regret } from "./regret.ts";
 
-/** The kind of the finding that says the second opinion. */
+/** The kinds of the findings that name a value, and say the second opinion. */
+const attributeKind = "dead-asset-spike.attribute";
 const opinionKind = "second-opinion";
 // As many as there are asset types in a result: it stays small whatever the attributes are.
 const mostFindings = 5;
 
 /** The facts of a spike's single events; null or absent where they could not be read. */
-export interface SpikeEvidence {
+export interface SpikeFacts {
   readonly counts: {
     readonly currentCount: number;
     /** Deaths of the quiet days before (evidence/quiet-days.ts). */
@@ -37,16 +37,23 @@ export interface SpikeEvidence {
   readonly marker: OnsetMarker | null;
   /** The verifier's second opinion on the incident's dead assets; null: there is none. */
   readonly opinion: OpinionCounts | null;
-  /** Whether the excess goes on, and when by its end at the latest the window is without it. */
-  readonly excess: (Excess & { readonly expectedEndAtMs: number | null }) | null;
+  readonly excess: SpikeEvidence["excess"];
+}
+
+/** A result of a spike, with what stands beside it. */
+export interface EvidentResult {
+  readonly result: HealthcheckResult;
+  readonly evidence: SpikeEvidence;
 }
 
 /**
- * Returns the result with its evidence: which attribute carries it, since when, how many deaths are undone, and what it most likely comes
- * from. Verdict, counts and thresholds stay as they are.
+ * Returns the result with its evidence: which attribute carries it, since when, how many deaths are undone, and what it most likely
+ * comes from; for people in `observed` and findings, for all else beside it. Verdict, counts and thresholds stay as they are.
  */
-export function withEvidence(result: HealthcheckResult, evidence: SpikeEvidence): HealthcheckResult {
-  const { counts, regret, onsetAtMs, marker, excess, opinion } = evidence;
+export function withEvidence(
+  { result, evidence: known = noEvidence }: { readonly result: HealthcheckResult; readonly evidence?: SpikeEvidence },
+  { counts, regret, onsetAtMs, marker, excess, opinion }: SpikeFacts,
+): EvidentResult {
   const carriers = counts === null ? [] : rankCarriers(counts.values, counts);
   const { cause, reason } = likelyCause({
     carriers,
@@ -57,38 +64,64 @@ export function withEvidence(result: HealthcheckResult, evidence: SpikeEvidence)
     judgedCount: regret?.judgedCount ?? 0,
     revivedCount: regret?.revivedCount ?? 0,
   });
-  const observed: Record<string, number | string | null> = { likelyCause: cause, likelyCauseReason: reason };
-  // Alerts of one carrier belong to one incident (CONTRACT 15).
-  const carrier = concentratedCarrier(carriers);
-  if (carrier !== null) observed["carrier"] = `${carrier.attribute}=${carrier.value}`;
-  // Without a known asset the number of assets found alive is absent, not 0.
-  if (regret !== null && regret.judgedCount > 0) {
-    observed["revivedCount"] = regret.revivedCount;
-    observed["revivedShare"] = regret.revivedCount / regret.judgedCount;
-  }
-  if (onsetAtMs !== null) observed["onsetAt"] = new Date(onsetAtMs).toISOString();
-  if (excess !== null) {
-    observed["excess"] = excess.state;
-    observed["deathsLastHour"] = excess.deathsLastHour;
-    observed["usualPerHour"] = excess.usualPerHour;
-    if (excess.stoppedAtMs !== null) observed["excessStoppedAt"] = new Date(excess.stoppedAtMs).toISOString();
-    if (excess.expectedEndAtMs !== null) observed["expectedEndAt"] = new Date(excess.expectedEndAtMs).toISOString();
-  }
-  if (marker !== null) {
-    observed["marker"] = marker.text;
-    observed["markerAt"] = new Date(marker.atMs).toISOString();
-  }
-  return {
-    ...result,
-    observed: { ...result.observed, ...observed },
-    findings: [
-      ...withOnset(result, onsetAtMs, marker),
-      ...carrierFindings(carriers, result.severity),
-      ...(opinion === null
-        ? []
-        : [{ kind: opinionKind, ref: null, severity: result.severity, message: opinionWords(opinion) }]),
-    ],
+  const shared = concentratedCarrier(carriers);
+  const named = carriers.filter(({ attribute }) => attribute !== assetTypeAttribute).slice(0, mostFindings);
+  const evidence: SpikeEvidence = {
+    ...known,
+    carriers: named.flatMap(({ attribute: key, value, share, baselineShare: usualShare }) =>
+      usualShare === null ? [] : [{ key, value, share, usualShare }],
+    ),
+    sharedValue: shared === null ? null : valueText(shared),
+    onset: onsetAtMs === null ? null : { atMs: onsetAtMs, marker },
+    excess,
+    // Without a known asset the number of assets found alive is absent, not 0.
+    revived:
+      regret === null || regret.judgedCount === 0 ? null : { judged: regret.judgedCount, count: regret.revivedCount },
+    cause,
   };
+  return {
+    result: {
+      ...result,
+      observed: { ...result.observed, likelyCause: cause, likelyCauseReason: reason, ...observedOf(evidence) },
+      findings: [
+        ...withOnset(result, onsetAtMs, marker),
+        ...named.map((carrier) => ({
+          kind: attributeKind,
+          ref: valueText(carrier),
+          severity: result.severity,
+          message: carrierText(carrier),
+        })),
+        ...(opinion === null
+          ? []
+          : [{ kind: opinionKind, ref: null, severity: result.severity, message: opinionWords(opinion) }]),
+      ],
+    },
+    evidence,
+  };
+}
+
+/** Returns the evidence as values of `observed`, as far as it is known. */
+function observedOf({ sharedValue, onset, excess, revived }: SpikeEvidence): HealthcheckResult["observed"] {
+  const iso = (atMs: number | null | undefined) =>
+    atMs === null || atMs === undefined ? null : new Date(atMs).toISOString();
+  const values = {
+    carrier: sharedValue,
+    revivedCount: revived?.count ?? null,
+    revivedShare: revived === null ? null : revived.count / revived.judged,
+    onsetAt: iso(onset?.atMs),
+    excess: excess?.state ?? null,
+    deathsLastHour: excess?.deathsLastHour ?? null,
+    usualPerHour: excess?.usualPerHour ?? null,
+    excessStoppedAt: excess === null ? null : iso(stoppedAtMsOf(excess)),
+    expectedEndAt: iso(excess?.expectedEndAtMs),
+    marker: onset?.marker?.text ?? null,
+    markerAt: iso(onset?.marker?.atMs),
+  };
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+}
+
+function valueText({ attribute, value }: Carrier): string {
+  return `${attribute}=${value}`;
 }
 
 function withOnset(
@@ -102,17 +135,4 @@ function withOnset(
   return findings.map((finding) =>
     finding.kind === id ? { ...finding, message: `${finding.message}, ${began}` } : finding,
   );
-}
-
-/** Asset types have findings of their own. */
-function carrierFindings(carriers: readonly Carrier[], severity: HealthcheckResult["severity"]): Finding[] {
-  return carriers
-    .filter(({ attribute }) => attribute !== assetTypeAttribute)
-    .slice(0, mostFindings)
-    .map((carrier) => ({
-      kind: attributeKind,
-      ref: `${carrier.attribute}=${carrier.value}`,
-      severity,
-      message: carrierText(carrier),
-    }));
 }

@@ -1,9 +1,10 @@
 import fc from "fast-check";
+import { noEvidence } from "../contract/spike-evidence.ts";
 import { describe, expect, it } from "vitest";
 
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import { carrierText, rankCarriers, type Carrier, type ValueCounts } from "./attribution.ts";
-import { withEvidence, type SpikeEvidence } from "./enrichment.ts";
+import { withEvidence, type SpikeFacts } from "./enrichment.ts";
 import { likelyCause, type CauseEvidence } from "./likely-cause.ts";
 import { attributionSlices, quietSlices, unjudgedSlices, type QuietAsk } from "./quiet-days.ts";
 import { onsetAtMs, type DeathBucket } from "./onset.ts";
@@ -344,7 +345,7 @@ describe("a result with evidence", () => {
     suggestedAction: null,
     appUrl: null,
   };
-  const none: SpikeEvidence = {
+  const none: SpikeFacts = {
     counts: null,
     regret: null,
     onsetAtMs: null,
@@ -354,9 +355,9 @@ describe("a result with evidence", () => {
   };
 
   it("has no key for what is not known", () => {
-    expect(withEvidence(result, none)).toEqual({
-      ...result,
-      observed: { currentCount: 100, likelyCause: "unclear", likelyCauseReason: null },
+    expect(withEvidence({ result }, none)).toEqual({
+      result: { ...result, observed: { currentCount: 100, likelyCause: "unclear", likelyCauseReason: null } },
+      evidence: { ...noEvidence, cause: "unclear" },
     });
   });
 
@@ -364,9 +365,13 @@ describe("a result with evidence", () => {
     const values = Array.from({ length: 8 }, (_, index) => ({ ...value("x", 100, 0), attribute: `a${index}` }));
     const counts = { currentCount: 100, baselineCount: 700, attributedCount: 100, values };
 
-    const { findings } = withEvidence(result, { ...none, counts });
+    const found = withEvidence({ result }, { ...none, counts });
 
-    expect(findings.slice(1)).toEqual(
+    expect(found.evidence).toMatchObject({
+      carriers: [0, 1, 2, 3, 4].map((index) => ({ key: `a${index}`, value: "x", share: 1, usualShare: 0 })),
+      sharedValue: "a0=x",
+    });
+    expect(found.result.findings.slice(1)).toEqual(
       values.slice(0, 5).map(({ attribute }) => ({
         kind: "dead-asset-spike.attribute",
         ref: `${attribute}=x`,

@@ -18,35 +18,82 @@ const input = (buckets: ExcessInput["buckets"], given: Partial<ExcessInput> = {}
 const hourOf = (deaths: number, endedAgoMs: number): { atMs: number; deaths: number }[] =>
   Array.from({ length: 60 }, (_, index) => ({ atMs: nowMs - endedAgoMs - (59 - index) * minuteMs, deaths }));
 
+/** One death so long ago. */
+const one = (agoMs: number): { atMs: number; deaths: number } => ({ atMs: nowMs - agoMs, deaths: 1 });
+
 describe("an excess", () => {
-  it("goes on while the last hour is busy", () => {
+  it("is ongoing while the last busy hour ended at most 1 h ago", () => {
     expect(excessOf(input(hourOf(5, minuteMs)))).toEqual({
       state: "ongoing",
       deathsLastHour: 295,
       usualPerHour: 1,
-      stoppedAtMs: null,
+      quietSinceMs: null,
+      expectedEndAtMs: null,
     });
+    expect(excessOf(input(hourOf(5, hourMs))).state).toBe("ongoing");
+    expect(excessOf(input(hourOf(5, hourMs + minuteMs))).state).toBe("stopped");
   });
 
-  it("has stopped an hour after the last busy one, at its last death", () => {
+  it("has stopped when that is longer ago than the longest usual pause, and leaves the window a window later", () => {
     const buckets = hourOf(5, 2 * hourMs);
 
-    expect(excessOf(input(buckets))).toMatchObject({
+    expect(excessOf(input(buckets, { longestPauseMs: 2 * hourMs - minuteMs }))).toMatchObject({
       state: "stopped",
-      stoppedAtMs: nowMs - 2 * hourMs,
+      quietSinceMs: nowMs - 2 * hourMs,
       deathsLastHour: 0,
+      expectedEndAtMs: nowMs + 22 * hourMs,
     });
-    expect(excessOf(input(buckets, { longestPauseMs: 3 * hourMs })).state).toBe("ongoing");
-    expect(excessOf(input(hourOf(5, hourMs))).state).toBe("ongoing");
   });
 
-  it("that came too thinly says nothing", () => {
+  it("may be over, which is unclear, within a usual pause, and has no end to expect", () => {
+    expect(excessOf(input(hourOf(5, 2 * hourMs), { longestPauseMs: 2 * hourMs }))).toMatchObject({
+      state: "unclear",
+      quietSinceMs: nowMs - 2 * hourMs,
+      expectedEndAtMs: null,
+    });
+  });
+
+  it("has stopped within a usual pause when three deaths have come since: the checker works, and finds the usual", () => {
+    const buckets = hourOf(5, 4 * hourMs);
+    const since = [one(3 * hourMs), one(2 * hourMs), one(hourMs)];
+    const ask = { longestPauseMs: 6 * hourMs };
+
+    expect(excessOf(input([...buckets, ...since.slice(1)], ask)).state).toBe("unclear");
+    expect(excessOf(input([...buckets, ...since], ask))).toMatchObject({
+      state: "stopped",
+      quietSinceMs: nowMs - 4 * hourMs,
+    });
+  });
+
+  it("is busy in hours with more than three deaths, and more than warnMultiplier times the usual number", () => {
+    // The fourth death is the fourth within an hour, the last one alone again.
+    const four = [
+      one(180 * minuteMs),
+      one(160 * minuteMs),
+      one(140 * minuteMs),
+      one(121 * minuteMs),
+      one(60 * minuteMs),
+    ];
+    const ask = { expectedCount: 1 };
+
+    expect(excessOf(input(four, ask))).toMatchObject({ state: "stopped", quietSinceMs: nowMs - 121 * minuteMs });
+    expect(excessOf(input(four.slice(1), ask)).state).toBe("unclear");
+    // 36 a day are 1.5 an hour: four are more than 2 × 1.5, five not more than 4 × 1.5.
+    const usual = { expectedCount: 36 };
+    expect(excessOf(input(four, usual))).toMatchObject({ state: "stopped", usualPerHour: 1.5 });
+    expect(excessOf(input(four, { ...usual, warnMultiplier: 4 })).state).toBe("unclear");
+  });
+
+  it("is unclear when the busy hours hold less than half of it", () => {
     const thin = Array.from({ length: 24 }, (_, hour) => ({ atMs: nowMs - (23 - hour) * hourMs, deaths: 3 }));
 
     expect(excessOf(input(thin)).state).toBe("unclear");
     expect(excessOf(input([])).state).toBe("unclear");
-    // A busy hour that holds less than half of it.
-    expect(excessOf(input([...thin, { atMs: nowMs, deaths: 4 }])).state).toBe("unclear");
+    // 76 deaths of which 24 are usual: 26 are half of it.
+    const burst = (deaths: number) => [...thin, { atMs: nowMs, deaths }];
+    expect(excessOf(input(burst(4)))).toMatchObject({ state: "unclear", quietSinceMs: null });
+    expect(excessOf(input([...thin.slice(0, 15), { atMs: nowMs, deaths: 20 }]))).toMatchObject({ state: "unclear" });
+    expect(excessOf(input([...thin.slice(0, 15), { atMs: nowMs, deaths: 21 }]))).toMatchObject({ state: "ongoing" });
   });
 
   it("is what counting each death's hour says", () => {
@@ -67,7 +114,7 @@ describe("an excess", () => {
         const last = busy.at(-1)?.atMs ?? null;
 
         if (last === null || held < (sum(buckets) - 12) / 2) expect(found.state).toBe("unclear");
-        else expect(found.stoppedAtMs).toBe(nowMs - last > hourMs ? last : null);
+        else expect(found.quietSinceMs).toBe(nowMs - last > hourMs ? last : null);
       }),
     );
   });

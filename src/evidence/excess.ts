@@ -1,14 +1,6 @@
 import { hourMs } from "../base/time.ts";
+import type { SpikeExcess } from "../contract/spike-evidence.ts";
 import type { DeathBucket } from "./onset.ts";
-
-/** Whether a spike's excess goes on (CONTRACT 15, Is it over). */
-export interface Excess {
-  readonly state: "ongoing" | "stopped" | "unclear";
-  readonly deathsLastHour: number;
-  readonly usualPerHour: number;
-  /** The last death of a busy hour, to the minute; null unless it has stopped. */
-  readonly stoppedAtMs: number | null;
-}
 
 /** The deaths of a spike's window, and what is usual. */
 export interface ExcessInput {
@@ -24,30 +16,32 @@ export interface ExcessInput {
 
 // Fewer deaths in an hour are no burst, however few are usual.
 const leastBusy = 3;
+// As many deaths since show that the checker works, and finds the usual.
+const leastSince = 3;
 
 /**
- * Returns whether the excess goes on. An hour that ends with a death is busy when it has more than the larger of three deaths and the
- * usual number times `warnMultiplier`. Where the busy hours hold less than half of the excess, it came too thinly to say. It has
- * stopped when the last busy hour ended longer ago than an hour and than the longest pause that was usual.
+ * Returns whether the excess goes on (CONTRACT 15, Is it over?). An hour that ends with a death is busy when it has more than the
+ * larger of three deaths and the usual number times `warnMultiplier`. Where the busy hours hold less than half of the excess, it
+ * came too thinly to say. It goes on until an hour after the last busy one, and has stopped when nothing came for longer than the
+ * longest pause that was usual, or when some deaths have come since: a checker that still finds deaths finds as many as usual.
  */
-export function excessOf({
-  buckets,
-  windowMs,
-  expectedCount,
-  warnMultiplier,
-  longestPauseMs,
-  nowMs,
-}: ExcessInput): Excess {
+export function excessOf(input: ExcessInput): SpikeExcess {
+  const { buckets, windowMs, expectedCount, warnMultiplier, longestPauseMs, nowMs } = input;
   const usualPerHour = (expectedCount * hourMs) / windowMs;
-  const limit = Math.max(leastBusy, warnMultiplier * usualPerHour);
-  const count = sumOf(buckets);
   const deathsLastHour = sumOf(buckets.filter(({ atMs }) => atMs > nowMs - hourMs));
-  const facts = { deathsLastHour, usualPerHour };
-  const { busyDeaths, lastAtMs } = busyHours(buckets, limit);
-  if (lastAtMs === null || busyDeaths < (count - expectedCount) / 2)
-    return { ...facts, state: "unclear", stoppedAtMs: null };
-  const isStopped = nowMs - lastAtMs > Math.max(hourMs, longestPauseMs);
-  return { ...facts, state: isStopped ? "stopped" : "ongoing", stoppedAtMs: isStopped ? lastAtMs : null };
+  const { busyDeaths, lastAtMs } = busyHours(buckets, Math.max(leastBusy, warnMultiplier * usualPerHour));
+  const excessIs = (state: SpikeExcess["state"], quietSinceMs: number | null): SpikeExcess => ({
+    state,
+    deathsLastHour,
+    usualPerHour,
+    quietSinceMs,
+    expectedEndAtMs: state === "stopped" && quietSinceMs !== null ? quietSinceMs + windowMs : null,
+  });
+  if (lastAtMs === null || busyDeaths < (sumOf(buckets) - expectedCount) / 2) return excessIs("unclear", null);
+  const quietMs = nowMs - lastAtMs;
+  if (quietMs <= hourMs) return excessIs("ongoing", null);
+  const since = sumOf(buckets.filter(({ atMs }) => atMs > lastAtMs));
+  return excessIs(quietMs > longestPauseMs || since >= leastSince ? "stopped" : "unclear", lastAtMs);
 }
 
 /** Returns the longest time between two deaths; 0 where there are fewer. */

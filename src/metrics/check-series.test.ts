@@ -7,6 +7,7 @@ import type { CheckReport } from "../contract/report.ts";
 import { createCheckSeries, renderReport, type CheckSeries } from "./check-series.ts";
 import type { ExpositionFormat } from "./exposition.ts";
 import type { CheckSeriesInput } from "./metrics.ts";
+import { noEvidence } from "../contract/spike-evidence.ts";
 
 const nowMs = 1_767_225_600_000;
 
@@ -70,7 +71,12 @@ describe("the series of a check", () => {
     const series = createCheckSeries();
 
     series.set(
-      input(resultReport({ finishedAtMs: nowMs - 1_500, assetTypeExcess: [{ assetType: "URL", excess: 30.5 }] })),
+      input(
+        resultReport({
+          finishedAtMs: nowMs - 1_500,
+          evidence: { ...noEvidence, assetTypes: [{ assetType: "URL", excess: 30.5 }] },
+        }),
+      ),
     );
 
     const families = read(series);
@@ -141,7 +147,7 @@ describe("the series of a check", () => {
     const types = ["A", "B", "A", "C", "D", "E", "F"].map((assetType, index) => ({ assetType, excess: 10 - index }));
     const series = createCheckSeries();
 
-    series.set(input(resultReport({ assetTypeExcess: types })));
+    series.set(input(resultReport({ evidence: { ...noEvidence, assetTypes: types } })));
 
     const samples = read(series).get("flatline_check_asset_type_excess")?.samples ?? [];
     expect(samples.map(({ labels }) => labels["asset_type"])).toEqual(["A", "B", "C", "D", "E"]);

@@ -91,7 +91,7 @@ function formatCount(family: "deaths" | "expectedDeaths", count: number | null, 
 
 function formatExcess(report: ResultReport, target: string): string {
   const byType = new Map<string, number>();
-  for (const { assetType, excess } of report.assetTypeExcess ?? []) {
+  for (const { assetType, excess } of report.evidence?.assetTypes ?? []) {
     const name = assetType.toWellFormed();
     if (Number.isFinite(excess) && !byType.has(name)) byType.set(name, excess);
   }

@@ -176,7 +176,7 @@ describe("a round", () => {
 
     expect(runs.map((run) => typeof run)).toEqual(["object", "function", "function", "function"]);
     expect(reports).toMatchObject([
-      { severity: "fail", assetTypeExcess: [{ assetType: "URL", excess: 99 }] },
+      { severity: "fail", evidence: { assetTypes: [{ assetType: "URL", excess: 99 }] } },
       { severity: "ok" },
     ]);
     expect(rounds).toEqual([["calm", "spiking", "watched"]]);

@@ -7,7 +7,6 @@ import type {
 } from "../alerting/notify/notification.ts";
 import { secondMs } from "../base/time.ts";
 import { iso } from "../contract/v1/instant.ts";
-import { onsetOf } from "./wording/evidence.ts";
 
 /** The webhook payload, version 1 (CONTRACT 7); templates see it with broken addresses. */
 export type NotificationPayload = ReturnType<typeof notificationPayload>;
@@ -61,7 +60,7 @@ function opinionPayload({ asked, alive, gone, verdict }: NonNullable<IncidentNot
 }
 
 function alertPayload(notice: AlertNotice) {
-  const onset = onsetOf(notice);
+  const { onset = null } = notice;
   const { check, slug, kind, event, status, severity, previousSeverity, id, reason, peak, judgement, act } = notice;
   return {
     check,

@@ -1,7 +1,7 @@
 import { actsOn, alertsWithAddresses, fleetEvidence, sampledAssets } from "./sampled-assets.ts";
 import type { AlertNotice, FleetNotice, IncidentNotice, Notification } from "../alerting/notify/notification.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
-import type { SpikeOnset } from "../contract/spike-onset.ts";
+import type { SpikeOnset } from "../contract/spike-evidence.ts";
 
 const startsAtMs = Date.UTC(2026, 0, 15, 0, 20);
 const nowMs = Date.UTC(2026, 0, 15, 12);

@@ -409,7 +409,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
           ...(excess === undefined ? {} : { excess }),
           baselineCoverage: coverage ?? null,
           ...(count === undefined ? {} : { currentCount: count }),
-          assetTypeExcess:
+          assetTypes:
             given === "ok"
               ? []
               : [

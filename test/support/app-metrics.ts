@@ -4,6 +4,7 @@ import type { FleetGauges } from "../../src/metrics/metrics.ts";
 import { checkNames, type CheckReport } from "../../src/contract/report.ts";
 import { errorReport, resultReport } from "./check-reports.ts";
 import { parseExposition, type ParsedFamily } from "./exposition-parser.ts";
+import { noEvidence } from "../../src/contract/spike-evidence.ts";
 
 export const nowMs = 1_767_225_600_000;
 
@@ -52,7 +53,10 @@ export function show(metrics: AppMetrics, report: CheckReport | null, slug = "ac
 export function busyMetrics(): { metrics: AppMetrics; gauges: Partial<FleetGauges> } {
   const metrics = newMetrics(true);
   const odd = 'a"b\\c\nd é 日本';
-  show(metrics, resultReport({ finishedAtMs: nowMs, assetTypeExcess: [{ assetType: "URL", excess: 36 }] }));
+  show(
+    metrics,
+    resultReport({ finishedAtMs: nowMs, evidence: { ...noEvidence, assetTypes: [{ assetType: "URL", excess: 36 }] } }),
+  );
   show(metrics, errorReport({ finishedAtMs: nowMs, slug: odd }), odd);
   show(metrics, null, "never-run");
   metrics.checkRan(resultReport(), 0.02);

@@ -1,5 +1,6 @@
 import { minuteMs } from "../../src/base/time.ts";
-import type { AssetTypeExcess, CheckName, ErrorReport, ResultReport } from "../../src/contract/report.ts";
+import type { CheckName, ErrorReport, ResultReport } from "../../src/contract/report.ts";
+import { noEvidence, type SpikeEvidence } from "../../src/contract/spike-evidence.ts";
 import type { ResultSeverity } from "../../src/contract/severity.ts";
 
 /** A report of a run that gave a verdict; everything that a test does not name is unremarkable. */
@@ -10,7 +11,7 @@ export function resultReport(given: {
   readonly slug?: string;
   readonly currentCount?: number;
   readonly baselineCoverage?: number | null;
-  readonly assetTypeExcess?: readonly AssetTypeExcess[];
+  readonly assetTypes?: SpikeEvidence["assetTypes"];
   /** `key=value` that 85 % of its deaths share, usually 5 %. */
   readonly carrier?: string;
   /** Whether its excess has stopped, half an hour before [nothing is known]. */
@@ -19,11 +20,6 @@ export function resultReport(given: {
   const { startedAtMs, severity, slug = "acme", check = "dead-asset-spike", currentCount = 10 } = given;
   const counts = { currentCount, baselineCount: 70, expectedCount: 10, ratio: currentCount / 10 };
   const findings = severity === "ok" ? [] : [{ kind: check, ref: slug, severity, message: `${currentCount} deaths` }];
-  const { carrier } = given;
-  const carriers =
-    carrier === undefined
-      ? []
-      : [{ kind: "dead-asset-spike.attribute", ref: carrier, severity, message: `85 % ${carrier}, usually 5 %` }];
   return {
     kind: "result",
     check,
@@ -33,7 +29,7 @@ export function resultReport(given: {
     severity,
     counts,
     baselineCoverage: given.baselineCoverage ?? null,
-    assetTypeExcess: given.assetTypeExcess ?? [],
+    ...(severity === "ok" ? {} : { evidence: evidenceOf(given) }),
     result: {
       id: check,
       title: "Spike in recently dead assets",
@@ -42,19 +38,33 @@ export function resultReport(given: {
       scope: { slug },
       ok: severity === "ok",
       severity,
-      observed: { ...counts, ...(carrier === undefined ? {} : { carrier }), ...excessOf(given) },
+      observed: { ...counts },
       threshold: { windowHours: 24, baselineDays: 7, warnMultiplier: 2, failMultiplier: 4, minSpikeCount: 10 },
-      findings: [...findings, ...carriers],
+      findings,
       suggestedAction: severity === "ok" ? null : "Look at the liveness checker.",
       appUrl: null,
     },
   };
 }
 
-function excessOf({ excess, startedAtMs }: Pick<Parameters<typeof resultReport>[0], "excess" | "startedAtMs">) {
-  if (excess === undefined) return {};
-  const stoppedAt = excess === "stopped" ? new Date(startedAtMs - 30 * minuteMs).toISOString() : null;
-  return { excess, deathsLastHour: 0, usualPerHour: 1, excessStoppedAt: stoppedAt, expectedEndAt: null };
+function evidenceOf({
+  assetTypes = [],
+  carrier,
+  excess,
+  startedAtMs,
+}: Parameters<typeof resultReport>[0]): SpikeEvidence {
+  const [key = "", value = ""] = carrier?.split("=") ?? [];
+  const quietSinceMs = excess === "stopped" ? startedAtMs - 30 * minuteMs : null;
+  return {
+    ...noEvidence,
+    assetTypes,
+    carriers: carrier === undefined ? [] : [{ key, value, share: 0.85, usualShare: 0.05 }],
+    sharedValue: carrier ?? null,
+    excess:
+      excess === undefined
+        ? null
+        : { state: excess, deathsLastHour: 0, usualPerHour: 1, quietSinceMs, expectedEndAtMs: null },
+  };
 }
 
 /** A report of a run that gave none. */

@@ -1,5 +1,5 @@
 import type { ErrorReport, ResultReport } from "../../contract/report.ts";
-import type { SpikeOnset } from "../../contract/spike-onset.ts";
+import type { SpikeOnset } from "../../contract/spike-evidence.ts";
 import { compareSeverity, type Severity } from "../../contract/severity.ts";
 import type { AlertFound, AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
 import type { Reason } from "./reasons.ts";

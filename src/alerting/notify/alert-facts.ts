@@ -1,7 +1,7 @@
 import { describeAuthor } from "../../contract/actor.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckErrorReason, CheckName, CheckReport, ObservedCounts } from "../../contract/report.ts";
-import type { SpikeOnset } from "../../contract/spike-onset.ts";
+import type { SpikeOnset } from "../../contract/spike-evidence.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertEnd, AlertJudgement, AlertKind, AlertPeak, AlertState } from "../../store/alerts/alerts.ts";
 import type { CheckState } from "../../store/runs/check-state.ts";

@@ -162,7 +162,7 @@ export function composeFleet(
   const spiking = totals.spiking.length;
   const excess = new Map<string, number>();
   for (const { report } of totals.spiking) {
-    for (const one of report?.kind === "result" ? (report.assetTypeExcess ?? []) : []) {
+    for (const one of report?.kind === "result" ? (report.evidence?.assetTypes ?? []) : []) {
       excess.set(one.assetType, (excess.get(one.assetType) ?? 0) + one.excess);
     }
   }

@@ -8,6 +8,7 @@ import { isGateUsed } from "../gate-use.ts";
 import { memberViewer } from "../incident-members.ts";
 import {
   slugsOf,
+  stoppedAtMsOfEach,
   summarizeIncident,
   worstMembers,
   type IncidentMember,
@@ -135,7 +136,7 @@ function lastedMs(
   { onsetAtMs, startedAtMs, endedAtMs }: IncidentSummary,
   nowMs: number,
 ): number {
-  const stopped = members.flatMap(({ alert }) => alert.found?.excess?.stoppedAtMs ?? []);
+  const stopped = stoppedAtMsOfEach(members);
   const untilMs = stopped.length === 0 ? (endedAtMs ?? nowMs) : Math.max(...stopped);
   return Math.max(0, untilMs - (onsetAtMs ?? startedAtMs));
 }

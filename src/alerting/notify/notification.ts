@@ -1,7 +1,7 @@
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckErrorReason, CheckName, ObservedCounts } from "../../contract/report.ts";
 import type { FleetEvidence } from "../../contract/fleet/evidence.ts";
-import type { SpikeOnset } from "../../contract/spike-onset.ts";
+import type { SpikeOnset } from "../../contract/spike-evidence.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { IncidentSummary } from "../incident-summary.ts";
 import type { FleetVerdict } from "../../store/alerts/incidents.ts";

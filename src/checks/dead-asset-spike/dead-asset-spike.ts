@@ -2,6 +2,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import { dayMs, hourMs } from "../../base/time.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { FirstEvents } from "../../contract/liveness-counts.ts";
+import { noEvidence } from "../../contract/spike-evidence.ts";
 import type { SpikeEvaluation } from "../../spike/evaluate.ts";
 import type { EventReads } from "../event-reads.ts";
 import { isSilent } from "../event-flow/evaluate.ts";
@@ -52,10 +53,8 @@ async function run(target: SpikeTarget, asked: CheckRun): Promise<Evaluated> {
   if (isWatched && events !== undefined) await refuseSilence({ slug, nowMs, maxSilenceMs }, events);
   const asks = async () => ({ result: await asked.api().deadAssetSpike({ slug, ...thresholds }, { signal }) });
   const found = spikeFound(target, asked.evaluation ?? (await asks()), { nowMs, firstEvents });
-  const { result } = found;
-  return result.severity === "ok" || evidence === undefined
-    ? found
-    : { ...found, result: await evidence(result, target, signal) };
+  if (found.result.severity === "ok" || evidence === undefined) return found;
+  return { ...found, ...(await evidence(found, target, signal)) };
 }
 
 /** Returns what a run found whose events say nothing more. @throws FlatlineError no_events */
@@ -65,12 +64,14 @@ export function spikeFound(
   { nowMs, firstEvents }: { readonly nowMs: number; readonly firstEvents: FirstEvents | null },
 ): Evaluated {
   const first = firstEventOf(target, firstEvents);
-  const { result, assetTypes = [] } = evaluation;
-  const assetTypeExcess = assetTypes.map(({ assetType, excess }) => ({ assetType, excess }));
+  const { result, assetTypes } = evaluation;
+  const isEvident = assetTypes !== undefined && result.severity !== "ok";
   return {
     result,
     baselineCoverage: first === undefined ? null : coverageOfBaseline(target.thresholds, nowMs, first.atMs),
-    ...(assetTypeExcess.length === 0 ? {} : { assetTypeExcess }),
+    ...(isEvident
+      ? { evidence: { ...noEvidence, assetTypes: assetTypes.map(({ assetType, excess }) => ({ assetType, excess })) } }
+      : {}),
   };
 }
 

@@ -1,6 +1,6 @@
 import { medianOf } from "../../base/numbers.ts";
 import type { CheckReport } from "../report.ts";
-import { spikeOnsetOf, type SpikeOnset } from "../spike-onset.ts";
+import type { SpikeOnset } from "../spike-evidence.ts";
 
 /** An organization whose spike alert fires, with what its last result says of its deaths. */
 export interface FleetMember {
@@ -39,13 +39,14 @@ export function fleetMember(
   report: CheckReport | null,
 ): FleetMember {
   if (report?.kind !== "result") return { slug, onset: onset ?? null, deaths: null };
-  const { revivedCount } = report.result.observed;
-  const count = report.counts.currentCount;
-  const isKnown = typeof revivedCount === "number" && count !== null && count > 0;
+  const { counts, evidence } = report;
+  const revived = evidence?.revived ?? null;
+  const count = counts.currentCount;
+  const isKnown = revived !== null && count !== null && count > 0;
   return {
     slug,
-    onset: onset ?? spikeOnsetOf(report.result),
-    deaths: isKnown ? { count, revivedCount: Math.min(revivedCount, count) } : null,
+    onset: onset ?? evidence?.onset ?? null,
+    deaths: isKnown ? { count, revivedCount: Math.min(revived.count, count) } : null,
   };
 }
 

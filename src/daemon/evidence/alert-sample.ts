@@ -17,7 +17,7 @@ export function createAlertSample(config: () => Pick<Config, "source" | "alertin
     const interval = { afterMs: startsAtMs - windowHours * hourMs, untilMs: Date.parse(report.result.generatedAt) };
     const deaths = await evidence.newestDeaths({
       spans: [{ slug, interval }],
-      assetTypes: (report.assetTypeExcess ?? []).map(({ assetType }) => assetType),
+      assetTypes: (report.evidence?.assetTypes ?? []).map(({ assetType }) => assetType),
       limit: alerting.sample,
     });
     if (deaths.length === 0) return [];

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createRunProcess } from "../../../test/support/program/run-process.ts";
 import { countsOf, createEventWorld, death, type EventWorld } from "../../../test/support/store/event-store.ts";
 import { createSilentLogger } from "../../base/logger.ts";
+import { noEvidence } from "../../contract/spike-evidence.ts";
 import { evaluateLocally } from "../../service/local-evaluation.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
@@ -67,7 +68,7 @@ describe("the evidence of a spike", () => {
     await world.store.events.add(regression());
     const result = await evaluate(world);
 
-    const enriched = await evidenceOf(world)(result, { slug: "acme", thresholds }, never);
+    const { result: enriched, evidence } = await evidenceOf(world)({ result }, { slug: "acme", thresholds }, never);
 
     expect(enriched.observed).toEqual({
       ...result.observed,
@@ -78,8 +79,23 @@ describe("the evidence of a spike", () => {
       likelyCauseReason: "The deaths are concentrated in one value: 88 % reason=tls_handshake, usually 21 %.",
       carrier: "reason=tls_handshake",
       deathsLastHour: 0,
-      excess: "ongoing",
+      excess: "unclear",
       usualPerHour: 2 / 24,
+    });
+    expect(evidence).toEqual({
+      assetTypes: [],
+      carriers: [{ key: "reason", value: "tls_handshake", share: 37 / 42, usualShare: 3 / 14 }],
+      sharedValue: "reason=tls_handshake",
+      onset: { atMs: Date.parse("2026-01-15T09:40:00.000Z"), marker: null },
+      excess: {
+        state: "unclear",
+        deathsLastHour: 0,
+        usualPerHour: 2 / 24,
+        quietSinceMs: Date.parse("2026-01-15T10:19:00.000Z"),
+        expectedEndAtMs: null,
+      },
+      revived: { judged: 42, count: 0 },
+      cause: "checker",
     });
     expect(enriched.findings.map(({ kind, ref, severity }) => [kind, ref, severity])).toEqual([
       ["dead-asset-spike", "acme", "fail"],
@@ -107,7 +123,8 @@ describe("the evidence of a spike", () => {
 
     const { result: ofDeaths } = await evaluateLocally(evaluation, world.store.events);
     const { result: ofAssets } = await evaluateLocally({ ...evaluation, count: "assets" }, world.store.events);
-    const { observed, findings } = await evidenceOf(world)(ofAssets, { slug: "acme", thresholds }, never);
+    const found = await evidenceOf(world)({ result: ofAssets }, { slug: "acme", thresholds }, never);
+    const { observed, findings } = found.result;
 
     expect(ofDeaths).toMatchObject({ severity: "ok", observed: { currentCount: 780, expectedCount: 720 } });
     expect(observed).toMatchObject({
@@ -134,7 +151,8 @@ describe("the evidence of a spike", () => {
     await world.store.markers.add({ ...common, id: "3", text: "another's", atMs: at(2.5), slug: "globex" });
     await world.store.markers.add({ ...common, id: "4", text: "after it", atMs: at(2), slug: null });
 
-    const enriched = await evidenceOf(world)(await evaluate(world), { slug: "acme", thresholds }, never);
+    const found = await evidenceOf(world)({ result: await evaluate(world) }, { slug: "acme", thresholds }, never);
+    const enriched = found.result;
 
     expect(enriched.observed).toMatchObject({ marker: "captcha rollout", markerAt: "2026-01-15T09:00:00.000Z" });
     expect(enriched.findings[0]?.message).toMatch(/, began about 09:40 UTC, 40 min after «captcha rollout»$/);
@@ -157,16 +175,16 @@ describe("the evidence of a spike", () => {
     await store.events.add([...usual, ...broken, ...deathsAt(0, 60, () => "tls_handshake")]);
     const ask = { slug: "acme", thresholds: { ...thresholds, windowHours: 12 } } as const;
     const result = { ...(await evaluate(world)), severity: "fail" } as const;
-    const before = await evidenceOf(world)(result, ask, never);
+    const before = await evidenceOf(world)({ result }, ask, never);
     const startsAtMs = nowMs - 5.5 * dayMs;
     const incident = { ...spikeAlert("acme"), startsAtMs, state: "firing", windowHours: 12 } as const;
     const judgement = { verdict: "checker", comment: null, by: "kim", note: null, atMs: nowMs - dayMs } as const;
     await store.alerts.end({ ...incident, judgement }, { atMs: nowMs - 2 * dayMs, isByRun: true });
 
-    const after = await evidenceOf(world)(result, ask, never);
+    const after = await evidenceOf(world)({ result }, ask, never);
 
-    expect(before.observed).toMatchObject({ likelyCause: "assets" });
-    expect(after.observed).toMatchObject({
+    expect(before.result.observed).toMatchObject({ likelyCause: "assets" });
+    expect(after.result.observed).toMatchObject({
       likelyCause: "checker",
       likelyCauseReason: "The deaths are concentrated in one value: 100 % reason=tls_handshake, usually 25 %.",
     });
@@ -176,7 +194,7 @@ describe("the evidence of a spike", () => {
     await using world = await createEventWorld();
     await world.store.events.add(regression());
     const result = await evaluate(world);
-    const last = { ...result, observed: { ...result.observed, onsetAt: "2026-01-14T08:00:00.000Z" } };
+    const onset = { atMs: Date.parse("2026-01-14T08:00:00.000Z"), marker: null };
     const counts = { currentCount: 1, baselineCount: 1, expectedCount: 1, ratio: 1 };
     const times = { startedAtMs: nowMs - hourMs, finishedAtMs: nowMs - hourMs };
     const own = await createRunProcess(world.store, createSystemClock());
@@ -185,13 +203,14 @@ describe("the evidence of a spike", () => {
       check: "dead-asset-spike",
       slug: "acme",
       severity: "fail",
-      result: last,
+      result,
+      evidence: { ...noEvidence, onset },
       counts,
       baselineCoverage: 1,
       ...times,
     });
 
-    const enriched = await evidenceOf(world, own.board)(result, { slug: "acme", thresholds }, never);
+    const { result: enriched } = await evidenceOf(world, own.board)({ result }, { slug: "acme", thresholds }, never);
 
     expect(enriched.observed["onsetAt"]).toBe("2026-01-14T08:00:00.000Z");
     expect(enriched.findings[0]?.message).toMatch(/, began about 2026-01-14 08:00 UTC$/);
@@ -206,9 +225,10 @@ describe("the evidence of a spike", () => {
       evidence: { ...world.store.evidence, assetEvents: () => Promise.reject(new Error("disk")) },
     };
 
-    const told = await evidenceOf({ store })(result, { slug: "acme", thresholds }, never);
+    const found = { result };
+    const told = await evidenceOf({ store })(found, { slug: "acme", thresholds }, never);
 
-    expect(told).toBe(result);
+    expect(told).toBe(found);
   });
 
   it("is given up with its run", async () => {
@@ -216,6 +236,8 @@ describe("the evidence of a spike", () => {
     await world.store.events.add(regression());
     const aborted = AbortSignal.abort(new Error("stopped"));
 
-    await expect(evidenceOf(world)(await evaluate(world), { slug: "acme", thresholds }, aborted)).rejects.toThrow();
+    const result = await evaluate(world);
+
+    await expect(evidenceOf(world)({ result }, { slug: "acme", thresholds }, aborted)).rejects.toThrow();
   });
 });

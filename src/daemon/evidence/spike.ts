@@ -4,7 +4,7 @@ import { deathsBeginAtMs } from "../../alerting/decide/gate.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
 import { assetTypeAttribute, type ValueCounts } from "../../evidence/attribution.ts";
-import { withEvidence, type SpikeEvidence } from "../../evidence/enrichment.ts";
+import { withEvidence, type SpikeFacts } from "../../evidence/enrichment.ts";
 import { markerBefore, markerReachMs, onsetMinuteMs } from "../../evidence/marker.ts";
 import { excessOf, longestPauseOf, sumOf } from "../../evidence/excess.ts";
 import { onsetAtMs } from "../../evidence/onset.ts";
@@ -42,7 +42,8 @@ type Evidence = NonNullable<RunCheckDeps["evidence"]>;
 /** Adds what the stored events say to a spike's result; on failure or out of time the result stays as it is. */
 export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
   const { store, board, clock, logger } = options;
-  return async (result, { slug, thresholds }, signal) => {
+  return async (found, { slug, thresholds }, signal) => {
+    const { result } = found;
     const bounded = clock.timeout(withinMs, signal);
     try {
       const nowMs = Date.parse(result.generatedAt);
@@ -53,22 +54,21 @@ export function createSpikeEvidence(options: SpikeEvidenceOptions): Evidence {
       const counts = await readCounts(store, ask, bounded);
       const regret = await readRegret(store.evidence, { slug, deaths: interval, untilMs: nowMs }, bounded);
       const minutes = await readMinutes(store, { slug, interval, count });
-      const found = await findOnset(store, result, { slug, interval, count, minutes });
-      const onset = board === null ? found : keptOnset(board, slug, windowStartMs, found);
+      const inWindow = await findOnset(store, result, { slug, interval, count, minutes });
+      const onset = board === null ? inWindow : keptOnset(board, slug, windowStartMs, inWindow);
       const excess = await findExcess(store, result, { slug, interval, minutes, thresholds, onsetAtMs: onset, nowMs });
-      const evidence: SpikeEvidence = {
+      return withEvidence(found, {
         counts,
         regret,
         onsetAtMs: onset,
         marker: onset === null ? null : await findMarker(store, slug, onset),
         excess,
         opinion: await findOpinion(store, slug),
-      };
-      return withEvidence(result, evidence);
+      });
     } catch (error) {
       if (signal.aborted) throw error;
       logger.warn({ err: error, slug }, "evidence of a spike could not be read, its result is sent without");
-      return result;
+      return found;
     }
   };
 }
@@ -87,7 +87,7 @@ async function readCounts(
   { events, evidence, alerts }: Pick<StoreParts, "events" | "evidence" | "alerts">,
   { slug, window, thresholds, nowMs, count }: CountsAsk,
   signal: AbortSignal,
-): Promise<SpikeEvidence["counts"]> {
+): Promise<SpikeFacts["counts"]> {
   // The deaths of a broken checker are never usual.
   const judged = (await alerts.judgedChecker(slug)).flatMap(({ alert, end }) =>
     alert.check === "dead-asset-spike" && (alert.judgement?.atMs ?? nowMs) <= nowMs
@@ -158,12 +158,12 @@ async function findExcess(
   store: Pick<StoreParts, "evidence">,
   { observed }: HealthcheckResult,
   ask: ExcessAsk,
-): Promise<SpikeEvidence["excess"]> {
+): Promise<SpikeFacts["excess"]> {
   const { slug, interval, minutes, thresholds, onsetAtMs: onset, nowMs } = ask;
   const windowMs = interval.untilMs - interval.afterMs;
   const { expectedCount } = observed;
   const before = { afterMs: (onset ?? interval.afterMs) - pausesMs, untilMs: onset ?? interval.afterMs };
-  const excess = excessOf({
+  return excessOf({
     buckets: minutes,
     windowMs,
     expectedCount: typeof expectedCount === "number" ? expectedCount : 0,
@@ -171,14 +171,13 @@ async function findExcess(
     longestPauseMs: longestPauseOf(await store.evidence.deathMinutes({ slug, interval: before })),
     nowMs,
   });
-  return { ...excess, expectedEndAtMs: excess.stoppedAtMs === null ? null : excess.stoppedAtMs + windowMs };
 }
 
 /** Returns the opinion of the open incident that the organization's spike belongs to. */
 async function findOpinion(
   { alerts, incidents }: Pick<StoreParts, "alerts" | "incidents">,
   slug: string,
-): Promise<SpikeEvidence["opinion"]> {
+): Promise<SpikeFacts["opinion"]> {
   const live = await alerts.live("dead-asset-spike", slug);
   const number = live.find(({ kind, state }) => kind === "verdict" && state === "firing")?.incident?.number;
   if (number === undefined) return null;
@@ -189,7 +188,7 @@ async function findMarker(
   { markers }: Pick<StoreParts, "markers">,
   slug: string,
   onset: number,
-): Promise<SpikeEvidence["marker"]> {
+): Promise<SpikeFacts["marker"]> {
   const near = await markers.between({ slug, fromMs: onset - markerReachMs, toMs: onset + onsetMinuteMs });
   return markerBefore(near, onset);
 }
@@ -203,8 +202,7 @@ function keptOnset(
 ): number | null {
   const last = board.state("dead-asset-spike", slug)?.lastResultReport;
   if (last?.kind !== "result" || last.severity === "ok") return foundAtMs;
-  const text = last.result.observed["onsetAt"];
-  const knownAtMs = typeof text === "string" ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(knownAtMs) || last.finishedAtMs < windowStartMs) return foundAtMs;
+  const knownAtMs = last.evidence?.onset?.atMs ?? null;
+  if (knownAtMs === null || last.finishedAtMs < windowStartMs) return foundAtMs;
   return foundAtMs === null ? knownAtMs : Math.min(knownAtMs, foundAtMs);
 }

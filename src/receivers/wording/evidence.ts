@@ -1,5 +1,5 @@
 import type { AlertNotice } from "../../alerting/notify/notification.ts";
-import { spikeOnsetOf, type SpikeOnset } from "../../contract/spike-onset.ts";
+import type { SpikeOnset } from "../../contract/spike-evidence.ts";
 import { proposeJudgement } from "../../contract/judgement.ts";
 import { minuteMs } from "../../base/time.ts";
 import { formatCount } from "../../base/numbers.ts";
@@ -11,12 +11,6 @@ const causes: Readonly<Record<string, string>> = {
   assets: "the assets",
   unclear: "unclear",
 };
-
-/** Returns when the excess of an alert's spike began: what its episode knows, else what its result says. */
-export function onsetOf({ check, kind, onset, result }: AlertNotice): SpikeOnset | null {
-  if (check !== "dead-asset-spike" || kind !== "verdict") return null;
-  return onset ?? (result === null ? null : spikeOnsetOf(result));
-}
 
 /** "14 Jan 21:40 UTC, 40 min after «captcha rollout»": when the excess began. */
 export function beganText({ atMs, marker }: SpikeOnset, nowMs: number): string {

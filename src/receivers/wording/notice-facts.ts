@@ -2,7 +2,7 @@ import { checkKind } from "../../checks/checks.ts";
 import type { AlertNotice } from "../../alerting/notify/notification.ts";
 import { formatCount, formatExpected, formatNumber } from "../../base/numbers.ts";
 import { ratioWords } from "../../contract/death-counts.ts";
-import { beganText, onsetOf } from "./evidence.ts";
+import { beganText } from "./evidence.ts";
 import { instantText } from "../../words/numbers.ts";
 import { ownOrigins } from "../../base/broken-address.ts";
 import { brokenFinding } from "../../contract/healthcheck.ts";
@@ -18,7 +18,7 @@ const maxLabels = 12;
 export function noticeFacts(notice: AlertNotice, nowMs: number): Fact[] {
   if (notice.event === "test") return labelFacts(notice);
   const { previousSeverity, severity, peak, counts } = notice;
-  const onset = onsetOf(notice);
+  const { onset = null } = notice;
   const isChange = notice.event === "escalated" || notice.event === "deescalated";
   const isPast = peak !== null && peak.currentCount !== null && peak.currentCount !== counts?.currentCount;
   return [

@@ -3,6 +3,7 @@ import { z } from "zod";
 
 import { judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
 import { checkErrorReasons, type CheckName } from "../../contract/report.ts";
+import { carrierSchema, excessSchema, onsetSchema, revivedSchema } from "../../contract/spike-evidence.ts";
 import { severities } from "../../contract/severity.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { isAmong } from "../engine/dialect.ts";
@@ -43,18 +44,6 @@ const judgementSchema = z.object({
   atMs: z.number(),
 });
 
-/** A value of an attribute that deaths share. */
-const carrierSchema = z.object({ key: z.string(), value: z.string(), share: z.number(), usualShare: z.number() });
-
-/** Whether the excess of a spike goes on (CONTRACT 15). */
-const excessSchema = z.object({
-  state: z.enum(["ongoing", "stopped", "unclear"]),
-  deathsLastHour: z.number(),
-  usualPerHour: z.number(),
-  stoppedAtMs: nullableNumber,
-  expectedEndAtMs: nullableNumber,
-});
-
 /** The findings of a run about an alert, as far as an incident sums them up. */
 const foundSchema = z.object({
   /** null: the result does not say. `counting`: they are of assets, each once. */
@@ -64,7 +53,7 @@ const foundSchema = z.object({
   /** Values that its deaths share, with their shares (0–1) in the window and usually; the surest first. */
   carriers: z.array(carrierSchema).readonly(),
   /** Deaths whose asset is known, and those of them that were found alive again; null: no events say. */
-  revived: z.object({ judged: z.number(), count: z.number() }).nullable(),
+  revived: revivedSchema.nullable(),
   /** The likely cause that the result names; null: none. */
   cause: z.string().nullable(),
   /** Absent where no events say. */
@@ -113,9 +102,7 @@ const bodySchema = z.object({
   unknownRuns: z.number(),
   peak: peakSchema,
   /** When the episode's excess began, the earliest that its runs found; absent if none found one. */
-  onset: z
-    .object({ atMs: z.number(), marker: z.object({ text: z.string(), atMs: z.number() }).nullable() })
-    .exactOptional(),
+  onset: onsetSchema.exactOptional(),
   /** The window of the spike check at the episode's first run; absent for other checks, and where a service does not say. */
   windowHours: z.number().exactOptional(),
   /** The one that it belongs to, from the commit in which it fires; absent while pending. */
@@ -148,7 +135,6 @@ export type AlertKind = z.infer<typeof alertKind>;
 export type AlertPeak = z.infer<typeof peakSchema>;
 export type AlertAcknowledgement = Readonly<z.infer<typeof acknowledgementSchema>>;
 export type AlertJudgement = Readonly<z.infer<typeof judgementSchema>>;
-export type AlertCarrier = Readonly<z.infer<typeof carrierSchema>>;
 export type AlertFound = Readonly<z.infer<typeof foundSchema>>;
 export type AlertCost = Readonly<z.infer<typeof costSchema>>;
 export type AlertEnd = Readonly<z.infer<typeof endSchema>>;

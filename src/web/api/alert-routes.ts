@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { ByteBudget } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Actor } from "../../contract/actor.ts";
+import { stoppedAtMsOf } from "../../contract/spike-evidence.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
 import type {
   AlertCommentAnswer,
@@ -208,8 +209,8 @@ export function viewAlert(snapshot: AlertSnapshot, withPeople: boolean): LiveAle
 function viewExcess({ found }: AlertSnapshot["state"]): Partial<LiveAlert> {
   const excess = found?.excess;
   if (excess === undefined) return {};
-  const { state, deathsLastHour, usualPerHour, stoppedAtMs, expectedEndAtMs } = excess;
-  const times = { excessStoppedAt: iso(stoppedAtMs), expectedEndAt: iso(expectedEndAtMs) };
+  const { state, deathsLastHour, usualPerHour, expectedEndAtMs } = excess;
+  const times = { excessStoppedAt: iso(stoppedAtMsOf(excess)), expectedEndAt: iso(expectedEndAtMs) };
   return { excess: state, deathsLastHour, usualPerHour, ...times };
 }
 

@@ -4,7 +4,7 @@ import { checkKind } from "../../checks/checks.ts";
 import type { CheckName, CheckReport } from "../../contract/report.ts";
 import { compareSeverity } from "../../contract/severity.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
-import type { SpikeOnset } from "../../contract/spike-onset.ts";
+import type { SpikeOnset } from "../../contract/spike-evidence.ts";
 import type { AlertJudgement } from "../../store/alerts/alerts.ts";
 import type { AlertJudgementAnswer, EndedAlertAnswer, LiveAlert } from "../../contract/v1/alerts.ts";
 import type { CheckAlertAnswer, CheckAnswer, RunReportAnswer } from "../../contract/v1/checks.ts";

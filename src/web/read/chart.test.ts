@@ -17,7 +17,7 @@ const found: AlertFound = {
     state: "stopped",
     deathsLastHour: 0,
     usualPerHour: 0.2,
-    stoppedAtMs: startedAtMs + hourMs,
+    quietSinceMs: startedAtMs + hourMs,
     expectedEndAtMs: null,
   },
   cause: null,

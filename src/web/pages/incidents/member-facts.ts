@@ -1,4 +1,4 @@
-import type { IncidentMember } from "../../../alerting/incident-summary.ts";
+import { stoppedAtMsOfEach, type IncidentMember } from "../../../alerting/incident-summary.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
 
 /** What the pages say of a member, in numbers. */
@@ -68,6 +68,6 @@ export function stoppedMsOf({
   members,
 }: Pick<IncidentFacts, "summary" | "incident" | "members">): number | null {
   if (incident.endedAtMs === null) return summary.excessStoppedAtMs;
-  const stopped = members.flatMap(({ alert }) => alert.found?.excess?.stoppedAtMs ?? []);
+  const stopped = stoppedAtMsOfEach(members);
   return stopped.length === 0 ? null : Math.max(...stopped);
 }

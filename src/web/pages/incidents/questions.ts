@@ -1,3 +1,4 @@
+import { incidentExcess } from "../../../alerting/incident-summary.ts";
 import { slugsOf } from "../../../alerting/incident-summary.ts";
 import { formatCount, formatExpected } from "../../../base/numbers.ts";
 import { minuteMs } from "../../../base/time.ts";
@@ -158,18 +159,21 @@ function overQuestion(facts: IncidentFacts): Question {
           ${renderTime(lastMs, nowMs)}${isSameDay(lastMs, nowMs) ? "" : " at the latest"}. Until then the alerts go on.`;
     return { question, answer: html`The excess stopped at ${renderTime(stoppedMs, nowMs)}`, why };
   }
-  const ongoing = excess.filter(({ state }) => state === "ongoing");
-  if (ongoing.length === 0)
+  const over = incidentExcess(firing.map(({ alert }) => alert));
+  if (over === null)
+    return { question, answer: "Not known", why: "The platform counts; single deaths are not known here." };
+  if (over.state === "unclear" && over.quietSinceMs !== null)
     return {
       question,
-      answer: "Not known",
-      why: "Too few deaths stand out from the usual to say it.",
+      answer: "It may be over",
+      why: html`Nothing unusual since ${renderTime(over.quietSinceMs, nowMs)}.`,
     };
+  if (over.state === "unclear")
+    return { question, answer: "Not known", why: "Too few deaths stand out from the usual to say it." };
   const lastHour = excess.reduce((sum, { deathsLastHour }) => sum + deathsLastHour, 0);
   const usual = excess.reduce((sum, { usualPerHour }) => sum + usualPerHour, 0);
   const why = html`${countOf(lastHour, "death")} in the last hour, usually ${formatExpected(usual)}.`;
-  // The pause since the last death is not yet longer than pauses that are usual.
-  return { question, answer: lastHour <= usual ? "It may have stopped" : "No, it is still going on", why };
+  return { question, answer: "No, it is still going on", why };
 }
 
 function onItQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOptions): Question {
