@@ -27,6 +27,43 @@ describe("compileTemplate", () => {
     expect(render(text, contentType, 'a","b\\\n<&>')).toBe(body);
   });
 
+  it.each([
+    ["a form, by url_encode", "application/x-www-form-urlencoded", "t={{ s | url_encode }}", "t=R%26D%20%22%3Cb%3E"],
+    ["a form, as JSON", "application/x-www-form-urlencoded", "t={{ s | json }}", "t=%22R%26D%20%5C%22%3Cb%3E%22"],
+    [
+      "a form, for HTML",
+      "application/x-www-form-urlencoded",
+      "t={{ s | escape }}",
+      "t=R%26amp%3BD%20%26%2334%3B%26lt%3Bb%26gt%3B",
+    ],
+    ["HTML, by escape", "text/html", "{{ s | escape | strip }}", "R&#38;D &#34;&#60;b&#62;"],
+    ["HTML, by raw", "text/html", "{{ s | raw }}", "R&#38;D &#34;&#60;b&#62;"],
+    ["HTML, as JSON", "text/html", "{{ s | json }}", "&#34;R&#38;D \\&#34;&#60;b&#62;&#34;"],
+    ["HTML, echoed", "text/html", "{% echo s %}", "R&#38;D &#34;&#60;b&#62;"],
+    [
+      "HTML, captured",
+      "text/html",
+      "{% capture c %}{{ s }}{% endcapture %}{{ c | upcase }}",
+      "R&#38;D &#34;&#60;B&#62;",
+    ],
+    [
+      "JSON, captured",
+      json,
+      '{% capture c %}{% capture d %}"{{ s }}"{% endcapture %}{{ d }}{% endcapture %}"{{ c }}"',
+      '"\\"R&D \\"<b>\\""',
+    ],
+    [
+      "JSON, whole",
+      json,
+      '{"a":{{ s | json | raw }},"b":{{ s | jsonify | default: "" }}}',
+      '{"a":"R&D \\"<b>","b":"R&D \\"<b>"}',
+    ],
+    ["text, as JSON", "text/plain", "{{ s | json }}", '"R&D \\"<b>"'],
+    ["text, captured", "text/plain", "{% capture c %}{{ s }}{% endcapture %}{{ c }}", 'R&D "<b>'],
+  ])("escapes each value once for %s", (_what, contentType, text, body) => {
+    expect(render(`{% assign s = alerts[0].slug %}${text}`, contentType, 'R&D "<b>')).toBe(body);
+  });
+
   it("writes numbers, booleans, nulls and the whole payload", () => {
     const body = render(
       '{"n": {{ alerts[0].peak.currentCount }}, "d": {{ alerts[0].isDrill }}, "e": "{{ alerts[0].endsAt }}", "p": {{ payload | json }}}',

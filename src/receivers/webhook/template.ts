@@ -1,4 +1,4 @@
-import { Liquid, type FS, type Template } from "liquidjs";
+import { CaptureTag, Liquid, type Context, type FS, type Template } from "liquidjs";
 
 import { asFlatlineError, FlatlineError } from "../../base/errors.ts";
 import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
@@ -22,8 +22,8 @@ const maxMemory = 50_000_000;
 
 /**
  * Compiles a Liquid template of a webhook's body: no file system (`include`, `render`, `layout` and `block` don't exist),
- * strict variables and filters, bounds on size, time and memory. Output is escaped for the content type: as the inside of a
- * JSON string, as HTML or XML, or as a form value; `| json` writes a whole JSON value, `| raw` turns escaping off.
+ * strict variables and filters, bounds on size, time and memory. What is put out is escaped once for the content type, whichever
+ * filters it passed: as the inside of a JSON string, as HTML or XML, or as a form value. In JSON `| json` writes a whole value.
  * @throws FlatlineError invalid_config with Liquid's own line and column
  */
 export function compileTemplate(text: string, contentType: string): CompiledTemplate {
@@ -66,7 +66,9 @@ function renderBody(
 }
 
 function createEngine(contentType: string): Liquid {
-  const outputEscape = escapeFor(contentType);
+  const { escape, filters: own } = encodingOf(contentType);
+  // Text that is captured is a value, and escaped where it is put out.
+  let captures = 0;
   const engine = new Liquid({
     fs: noFiles,
     relativeReference: false,
@@ -79,28 +81,61 @@ function createEngine(contentType: string): Liquid {
     parseLimit: maxTemplateCharacters,
     renderLimit: maxRenderMs,
     memoryLimit: maxMemory,
-    ...(outputEscape === null ? {} : { outputEscape }),
+    outputEscape: (value) => (captures > 0 || value instanceof JsonText ? value : escape(textOf(value))),
   });
   for (const tag of ["include", "render", "layout", "block"]) delete engine.tags[tag];
-  // A whole JSON value needs no further escaping: `{{ alerts | json }}`.
-  engine.registerFilter("json", { raw: true, handler: (value: unknown) => JSON.stringify(value ?? null) });
+  engine.tags["capture"] = class extends CaptureTag {
+    override *render(context: Context): Generator<unknown, void, string> {
+      captures++;
+      try {
+        yield* super.render(context);
+      } finally {
+        captures--;
+      }
+    }
+  };
+  const toJson = (value: unknown) => {
+    const text = JSON.stringify(value instanceof JsonText ? value.toString() : (value ?? null));
+    return isJson(contentType) ? new JsonText(text) : text;
+  };
+  for (const name of ["json", "jsonify"]) engine.registerFilter(name, toJson);
+  for (const name of [...own, "raw"]) engine.registerFilter(name, (value: unknown) => value);
   return engine;
+}
+
+/** A whole JSON value in a body of JSON, where it needs no further escaping: `{{ alerts | json }}`. */
+class JsonText {
+  readonly #text: string;
+  constructor(text: string) {
+    this.#text = text;
+  }
+  toString(): string {
+    return this.#text;
+  }
 }
 
 function isJson(contentType: string): boolean {
   return /^application\/(?:[\w.-]+\+)?json\b/i.test(contentType.trim());
 }
 
-/** Returns the function that keeps a value inside its place in the template; null where text is just text. */
-function escapeFor(contentType: string): ((value: unknown) => string) | null {
-  if (isJson(contentType)) return (value) => JSON.stringify(textOf(value)).slice(1, -1);
-  if (/^(?:text\/html|application\/xhtml|(?:text|application)\/(?:[\w.-]+\+)?xml)\b/i.test(contentType.trim())) {
-    return (value) => textOf(value).replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+/** What keeps a value inside its place in a body, and the filters that do the same, so that they have nothing left to do. */
+interface Encoding {
+  readonly escape: (text: string) => string;
+  readonly filters: readonly string[];
+}
+
+function encodingOf(contentType: string): Encoding {
+  const type = contentType.trim();
+  if (isJson(type)) return { escape: (text) => JSON.stringify(text).slice(1, -1), filters: [] };
+  if (/^(?:text\/html|application\/xhtml|(?:text|application)\/(?:[\w.-]+\+)?xml)\b/i.test(type)) {
+    const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
+    return { escape, filters: ["escape", "escape_once", "xml_escape"] };
   }
-  if (/^application\/x-www-form-urlencoded\b/i.test(contentType.trim())) {
-    return (value) => encodeURIComponent(textOf(value).toWellFormed());
+  if (/^application\/x-www-form-urlencoded\b/i.test(type)) {
+    const escape = (text: string): string => encodeURIComponent(text.toWellFormed());
+    return { escape, filters: ["url_encode", "cgi_escape", "uri_escape"] };
   }
-  return null;
+  return { escape: (text) => text, filters: [] };
 }
 
 function textOf(value: unknown): string {
