@@ -5,7 +5,6 @@ import type { HttpDispatcher } from "../base/http-dispatcher.ts";
 import type { Clock } from "../base/time.ts";
 import { createPlatformSource, type PlatformSourceOptions } from "../client/platform-source.ts";
 import type { PauseRegistry } from "../client/pauses.ts";
-import type { Actor } from "../contract/actor.ts";
 import type { Config, RemoteSourceConfig, TableSourceConfig } from "../config/config.ts";
 import type { LivenessCounts } from "../contract/liveness-counts.ts";
 import type { PlatformSource } from "../contract/platform-api.ts";
@@ -168,14 +167,13 @@ const marginMs = 5_000;
 /** flatline's own service over its store. */
 export function createEmbeddedSource(
   config: Config,
-  { store, clock, author }: { readonly store: Store; readonly clock: Clock; readonly author?: Actor },
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
 ): PlatformSource {
   return createLocalPlatformSource({
     store,
     clock,
     appUrl: config.appUrl,
     organizations: config.organizations.map(({ slug }) => slug),
-    ...(author === undefined ? {} : { author }),
   });
 }
 

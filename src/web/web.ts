@@ -24,6 +24,7 @@ import { addFixtureRoutes } from "./api/fixture-routes.ts";
 import { addKeyRoutes } from "./api/key-routes.ts";
 import { addMarkerRoutes } from "./api/marker-routes.ts";
 import { addMetricsRoutes, type MetricsRoutesOptions } from "./api/metrics-routes.ts";
+import { addPlatformRoutes } from "./api/platform-routes.ts";
 import { addStatusRoute } from "./api/status-routes.ts";
 import { addReportRoutes } from "./api/report-routes.ts";
 import { addOperatorRoutes } from "./api/operator-routes.ts";
@@ -330,6 +331,7 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
   void server.register(async (scope) => addKeyRoutes(scope, access, withBodies));
   void server.register(async (scope) => addFixtureRoutes(scope, access, withBodies));
   void server.register(async (scope) => addForgetRoutes(scope, access, withBodies));
+  void server.register(async (scope) => addPlatformRoutes(scope, access, withBodies));
   void server.register(async (scope) => addGateRoutes(scope, access, withBodies));
   void server.register(async (scope) =>
     addHookRoutes(scope, access, { ...options, bodies: bodies.part(mostHookBytes) }),

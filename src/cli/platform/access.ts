@@ -1,76 +1,89 @@
-import { actor } from "../../contract/actor.ts";
+import { z } from "zod";
+
 import { createHttpDispatcher } from "../../base/http-dispatcher.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import { ReleaseGroup } from "../../base/lifecycle.ts";
-import type { Config, RemoteSourceConfig } from "../../config/config.ts";
+import { HttpFailure } from "../../base/http.ts";
+import type { Config } from "../../config/config.ts";
 import type { PlatformApi } from "../../contract/platform-api.ts";
-import { closeWithinMs, type ActDeps } from "../with-store.ts";
-import { openConfiguredStore } from "../../daemon/parts.ts";
-import { createEmbeddedSource, createRemoteSource, type RemoteSourceDeps } from "../../daemon/source.ts";
+import { reportSchema } from "../../contract/reports-query.ts";
+import type { Report } from "../../contract/reports.ts";
+import { createRemoteSource, type RemoteSourceDeps } from "../../daemon/source.ts";
+import type { ApiClient } from "../api-client.ts";
+import { askApi, recode, type AskFlags } from "../ask.ts";
+import type { CliContext } from "../context.ts";
 
-/** API v2 for a command, as the holder of one key. */
-export interface PlatformAccess {
-  readonly api: PlatformApi;
-  close(): Promise<void>;
-}
+/** What commands ask of the platform. */
+export type AskedPlatform = Pick<PlatformApi, "listReports" | "reviewProposal">;
 
-export interface PlatformAccessDeps extends ActDeps {
+export interface PlatformOptions {
+  readonly slug: string | undefined;
   readonly onIgnoredFilter?: NonNullable<RemoteSourceDeps["onIgnoredFilter"]>;
 }
 
 /**
- * Opens the configured source: the service over HTTP with the key of `slug`, or the embedded store with a customer's key of
- * `slug` (CONTRACT 9).
- * @throws usage if `slug` is required, store_* if the store cannot be opened
+ * Lets `work` ask the configured source: the service over HTTP with the key of `slug`, or the embedded one as a customer's key
+ * of `slug` (CONTRACT 9). @throws usage if `slug` is required, and as askApi
  */
-export async function openPlatformAccess(
+export async function askPlatform<Answer>(
   config: Config,
-  deps: PlatformAccessDeps,
-  slug: string | undefined,
-  { writes }: { readonly writes: boolean },
-): Promise<PlatformAccess> {
-  const { source } = config;
-  if (!source.isLocal) return openRemote(config, source, deps, slug);
-  if (!source.hasReports) {
+  flags: AskFlags,
+  context: CliContext,
+  { slug, onIgnoredFilter }: PlatformOptions,
+  work: (api: AskedPlatform) => Promise<Answer>,
+): Promise<Answer> {
+  const { source, organizations } = config;
+  const [first, second] = organizations;
+  const chosen = slug ?? (second === undefined ? first?.slug : undefined);
+  if (!source.isLocal) {
+    if (chosen === undefined && source.apiKey === null)
+      throw new FlatlineError("usage", "--slug is needed: each organization has an API key of its own");
+    const dispatcher = createHttpDispatcher({ env: context.env });
+    const deps = { ...context, dispatcher, onRequest: () => undefined, ...(onIgnoredFilter && { onIgnoredFilter }) };
+    try {
+      // Without an organization, the source's key is used.
+      return await work(createRemoteSource(config, source, deps).forOrganization(chosen ?? ""));
+    } finally {
+      await dispatcher.destroy();
+    }
+  }
+  if (!source.hasReports)
     throw new FlatlineError(
       "usage",
       `reports and proposals need source.type remote or embedded: a ${source.type} source holds liveness events only`,
     );
-  }
-  const chosen = slug ?? onlyOrganization(config);
-  if (chosen === null)
+  if (chosen === undefined)
     throw new FlatlineError("usage", "--slug is needed: the configuration has several organizations, or none");
-  const releases = new ReleaseGroup();
-  const close = async (): Promise<void> => {
-    await releases.releaseAll(deps.clock, closeWithinMs);
+  return askApi(flags, context, (api) => work(embeddedService(api, chosen)));
+}
+
+// As it came, with its fields in their order.
+const asSent = z.custom<Report>((value) => reportSchema.safeParse(value).success);
+const pageSchema = z.object({ reports: z.array(asSent), cursor: z.string().optional() });
+const outcomeSchema = z.object({ proposal: z.unknown(), review: z.unknown(), watchlisted: z.boolean() });
+
+function embeddedService(api: ApiClient, slug: string): AskedPlatform {
+  const path = "/api/v1/platform";
+  // A refusal of the service is no wrong usage of the command.
+  const refuse = recode({
+    usage: "api_bad_request",
+    forbidden: "api_forbidden",
+    not_found: "api_not_found",
+    conflict: "api_conflict",
+    too_many: "api_rate_limited",
+  });
+  return {
+    listReports: async (query) => {
+      const { cursor, ...page } = await api
+        .send("POST", `${path}/list_reports`, { slug, ...query }, pageSchema, { isSlow: true })
+        .catch(refuse);
+      return { ...page, ...(cursor === undefined ? {} : { cursor }) };
+    },
+    reviewProposal: (request) =>
+      api.send("POST", `${path}/review_proposal`, { slug, ...request }, outcomeSchema).catch((error: unknown) => {
+        const cause = error instanceof FlatlineError ? error.cause : null;
+        if (!(cause instanceof HttpFailure) || !cause.mayHaveBeenSent) return refuse(error);
+        const message = "it is unknown whether the review was made: read the proposal again before you decide again";
+        throw new FlatlineError("api_outcome_unknown", message, { cause });
+      }),
   };
-  try {
-    const author = actor(deps.userName(), "cli");
-    const store = await openConfiguredStore(config, deps, releases, { mustExist: true });
-    if (writes && config.storage.url !== null) await store.takeWriter();
-    return { api: createEmbeddedSource(config, { store, clock: deps.clock, author }).forOrganization(chosen), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
-
-function openRemote(
-  config: Config,
-  source: RemoteSourceConfig,
-  deps: PlatformAccessDeps,
-  slug: string | undefined,
-): PlatformAccess {
-  const chosen = slug ?? onlyOrganization(config);
-  if (chosen === null && source.apiKey === null)
-    throw new FlatlineError("usage", "--slug is needed: each organization has an API key of its own");
-  const dispatcher = createHttpDispatcher({ env: deps.env });
-  const remote = createRemoteSource(config, source, { ...deps, dispatcher, onRequest: () => undefined });
-  // Without an organization, the source's key is used.
-  return { api: remote.forOrganization(chosen ?? ""), close: () => dispatcher.destroy() };
-}
-
-function onlyOrganization({ organizations }: Config): string | null {
-  const [first, second] = organizations;
-  return first === undefined || second !== undefined ? null : first.slug;
 }

@@ -1,8 +1,7 @@
 import { InvalidArgumentError, type Command } from "commander";
 
-import { openPlatformAccess } from "./access.ts";
+import { askPlatform, type AskedPlatform } from "./access.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import type { PlatformApi } from "../../contract/platform-api.ts";
 import { choicesText } from "../../contract/issues.ts";
 import {
   approveLabels,
@@ -35,6 +34,7 @@ export const registerProposals: RegisterCommand = (program: Command, context: Cl
     .option("--watchlist-reason <reason>", `with WATCHLIST: ${watchlistReasons.join(", ")}`, oneOf(watchlistReasons))
     .option("--note <text>", "the reason, at most 1000 characters; required with --watchlist-reason OTHER")
     .option("--slug <slug>", "organization; required if the key or the configuration has several")
+    .option("--by <name>", "who decides, where the service is the embedded one [the operating system's user]")
     .option("--yes", "send it without asking")
     .option("--dry-run", "print the body of the request, and send nothing")
     .option(
@@ -69,25 +69,23 @@ async function review(id: string, flags: ReviewFlags, context: CliContext): Prom
     return;
   }
   const { config } = await loadFleetConfig(flags.config, context);
-  const access = await openPlatformAccess(config, context, flags.slug, { writes: true });
-  try {
-    const found = await findProposal(access.api, wanted, context);
-    const request = requestOf(wanted, found);
-    context.stderr.write(describeReview(request, found, config.source.isLocal));
-    const isWanted = !isInteractive || (await askYesNo("Send it? [y/N] ", context));
-    if (!isWanted || context.signal.aborted) {
-      context.stderr.write("nothing was sent\n");
-      context.setExitCode(1);
-      return;
-    }
-    await send(access.api, request, flags, context, found);
-  } finally {
-    await access.close();
+  // Twice: nobody is kept from the store while a person thinks.
+  const ask = <Answer>(work: (api: AskedPlatform) => Promise<Answer>): Promise<Answer> =>
+    askPlatform(config, flags, context, { slug: flags.slug }, work);
+  const found = await ask((api) => findProposal(api, wanted, context));
+  const request = requestOf(wanted, found);
+  context.stderr.write(describeReview(request, found, config.source.isLocal));
+  const isWanted = !isInteractive || (await askYesNo("Send it? [y/N] ", context));
+  if (!isWanted || context.signal.aborted) {
+    context.stderr.write("nothing was sent\n");
+    context.setExitCode(1);
+    return;
   }
+  await ask((api) => send(api, request, flags, context, found));
 }
 
 async function send(
-  api: PlatformApi,
+  api: AskedPlatform,
   request: ReviewRequest,
   flags: ReviewFlags,
   context: CliContext,

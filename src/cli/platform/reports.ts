@@ -1,13 +1,13 @@
 import { formatCount } from "../../base/numbers.ts";
 import { Option, type Command } from "commander";
-import { openPlatformAccess } from "./access.ts";
+import { askPlatform, type AskedPlatform } from "./access.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { assetTypes } from "../../contract/asset-types.ts";
-import type { PlatformApi } from "../../contract/platform-api.ts";
 import { walkReportPages } from "../../contract/report-pages.ts";
 import { proposalDecisions, reportSources, reportStatuses } from "../../contract/report-values.ts";
 import type { Report, ReportsPage, ReportsQuery } from "../../contract/reports.ts";
 import { parseReportsQuery } from "../../contract/reports-query.ts";
+import type { AskFlags } from "../ask.ts";
 import { loadFleetConfig } from "../command-config.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
 import { flagNames } from "../flag-names.ts";
@@ -16,9 +16,7 @@ import { renderTable } from "../table.ts";
 
 type QueryFlags = Partial<Record<keyof ReportsQuery, string>>;
 
-interface ListFlags extends QueryFlags {
-  readonly config?: string;
-  readonly json?: boolean;
+interface ListFlags extends QueryFlags, Pick<AskFlags, "config" | "json"> {
   readonly all?: boolean;
 }
 
@@ -54,12 +52,8 @@ export const registerReports: RegisterCommand = (program: Command, context: CliC
         context.stderr.write(
           `flatline: the service seems to ignore the filter ${name}, an extension of flatline; it is applied here\n`,
         );
-      const access = await openPlatformAccess(config, { ...context, onIgnoredFilter }, query.slug, { writes: false });
-      try {
-        await list(access.api, query, flags, context);
-      } finally {
-        await access.close();
-      }
+      const options = { slug: query.slug, onIgnoredFilter };
+      await askPlatform(config, flags, context, options, (api) => list(api, query, flags, context));
     });
 };
 
@@ -74,7 +68,7 @@ Examples:
   flatline reports list --all --json --limit 100 | jq -r '.proposals[].asset.content'
 `;
 
-async function list(api: PlatformApi, query: ReportsQuery, flags: ListFlags, context: CliContext): Promise<void> {
+async function list(api: AskedPlatform, query: ReportsQuery, flags: ListFlags, context: CliContext): Promise<void> {
   const progress = createProgress(context, flags.all === true);
   const rows: string[][] = [];
   let cursor: string | undefined;
@@ -98,7 +92,7 @@ async function list(api: PlatformApi, query: ReportsQuery, flags: ListFlags, con
 }
 
 async function* pagesOf(
-  api: PlatformApi,
+  api: AskedPlatform,
   query: ReportsQuery,
   isAll: boolean,
   signal: AbortSignal,

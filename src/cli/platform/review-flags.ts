@@ -1,11 +1,12 @@
 import { FlatlineError } from "../../base/errors.ts";
 import type { ReviewDecision, ReviewRequest } from "../../contract/review.ts";
 import { parseReviewRequest } from "../../contract/review-body.ts";
+import type { AskFlags } from "../ask.ts";
 import { flagNames } from "../flag-names.ts";
 import type { FoundProposal } from "./proposal-lookup.ts";
 
 /** The flags of `proposals review`, with commander's names. */
-export interface ReviewFlags {
+export interface ReviewFlags extends Pick<AskFlags, "config" | "by" | "json"> {
   readonly decision: ReviewDecision;
   readonly assetId?: string;
   readonly label?: string;
@@ -17,8 +18,6 @@ export interface ReviewFlags {
   readonly yes?: boolean;
   readonly dryRun?: boolean;
   readonly yesBlockFalsePositive?: boolean;
-  readonly config?: string;
-  readonly json?: boolean;
 }
 
 /** A valid review whose asset may be missing; at a terminal it is looked up. */
