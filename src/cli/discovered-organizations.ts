@@ -4,7 +4,7 @@ import type { Config, DiscoverConfig } from "../config/config.ts";
 import type { ListedOrganization } from "../contract/listed-organization.ts";
 import { openConnections, type PartsDeps } from "../daemon/parts.ts";
 import { withDiscovered } from "../discovery/fleet.ts";
-import { readOffer } from "../discovery/offer.ts";
+import { readSource } from "../discovery/source.ts";
 import { closeWithinMs, withStore } from "./with-store.ts";
 
 /** A configuration with the organizations of its sources, as far as they are known. */
@@ -31,9 +31,9 @@ export async function joinDiscovered(config: Config, deps: Deps): Promise<Joined
     await Promise.all(
       missing.map(async (source) => {
         const { eventRetentionMs } = config.storage;
-        const offer = await readOffer(source, null, { ...deps, dispatcher, eventRetentionMs });
-        if (offer.kind === "list") lists.set(source.name, offer.organizations);
-        else unlisted.push({ name: source.name, reason: offer.kind === "failed" ? offer.reason : "it answered 304" });
+        const answer = await readSource(source, null, { ...deps, dispatcher, eventRetentionMs });
+        if (answer.kind === "list") lists.set(source.name, answer.organizations);
+        else unlisted.push({ name: source.name, reason: answer.kind === "failed" ? answer.reason : "it answered 304" });
       }),
     );
   } finally {
@@ -48,7 +48,7 @@ async function readStored(config: Config, deps: Deps): Promise<NamedList[]> {
   try {
     return await withStore(config, deps, async ({ store }) => {
       const read = async ({ name }: DiscoverConfig): Promise<NamedList[]> => {
-        const list = await store.discovery.list(name, "applied");
+        const list = await store.discovery.list(name);
         return list === null ? [] : [[name, list]];
       };
       return (await Promise.all(config.discover.map(read))).flat();

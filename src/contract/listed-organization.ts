@@ -31,3 +31,17 @@ export function compareLists(before: readonly ListedOrganization[], after: reado
     organizations: present.size,
   };
 }
+
+/** How a source of organizations stands (CONTRACT 14). */
+export interface DiscoverySource {
+  readonly name: string;
+  /** Whether its last refresh gave a list. */
+  readonly up: boolean;
+  /** In the list that holds. */
+  readonly organizations: number;
+  /** null: it was not asked yet. */
+  readonly refreshedAtMs: number | null;
+  readonly problem: string | null;
+  /** What the list that is held back would change; null: none is. */
+  readonly held: { readonly reason: "empty" | "shrunk"; readonly added: number; readonly removed: number } | null;
+}

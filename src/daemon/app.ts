@@ -24,7 +24,7 @@ import { keepCosts } from "./evidence/alert-assets.ts";
 import { createAlertSample } from "./evidence/alert-sample.ts";
 import { createEvidenceParts } from "./evidence/parts.ts";
 import { createControls } from "./evidence/look-assets.ts";
-import { createDiscoveredFleet } from "./applied/discovered-fleet.ts";
+import { createDiscovery } from "../discovery/discovery.ts";
 import { createHeartbeat } from "./heartbeat.ts";
 import { offerLocalToken } from "./local-token.ts";
 import { openIngest } from "./ingest.ts";
@@ -101,15 +101,15 @@ export async function startApp(
   // Rows that are written to a deleted or replaced file are lost with this process.
   stop.doors.add("file of the store", () => requireStore(store), { stores: true });
   const board = new Board();
-  const discovered = createDiscoveredFleet({
+  const discovery = createDiscovery({
     ...deps,
     config: written,
     store,
     dispatcher,
     apply: (read) => reloading.applyDiscovered(read),
   });
-  stop.work.add("discovery", () => discovered.stop());
-  const config = await discovered.join(written);
+  stop.work.add("discovery", () => discovery.stop());
+  const config = await discovery.join(written);
   if (signal.aborted) throw stoppedEarly();
   const runtime = createRuntime(config, parts, {
     ...deps,
@@ -184,7 +184,7 @@ export async function startApp(
 
   const reloading = createReloading({
     runtime,
-    fleet: discovered,
+    discovery,
     clock,
     logger,
     metrics,
@@ -238,7 +238,7 @@ export async function startApp(
       look: (incident) => looks.ask(incident),
       endedAlerts: evidence.endedAlerts,
       fleet,
-      discovered,
+      discovery,
       health: stalled,
       localToken,
       isStopping: () => signal.aborted,
@@ -322,7 +322,7 @@ export async function startApp(
   looks.start();
   unwatched.start();
   heartbeat.start();
-  discovered.start();
+  discovery.start();
   if (signal.aborted) throw stoppedEarly();
   if (config.source.holdsEvents) {
     const filling = startFilling({

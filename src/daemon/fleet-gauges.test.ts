@@ -49,7 +49,7 @@ it("tells of every gate whether a failure holds it and since when, with one ques
     runtime,
     clock,
     unwatched: { count: async () => 0 },
-    discovered: { gauges: () => [] },
+    discovery: { sources: () => [] },
     isStoreAway: () => false,
   });
 

@@ -8,7 +8,7 @@ import type { FleetGauges } from "../metrics/metrics.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 import type { Store } from "../store/store.ts";
 import type { UnwatchedReading } from "../web/read/unwatched.ts";
-import type { DiscoveredFleet } from "./applied/discovered-fleet.ts";
+import type { Discovery } from "../discovery/discovery.ts";
 import type { Runtime } from "./runtime.ts";
 
 export interface FleetGaugesOptions {
@@ -16,7 +16,7 @@ export interface FleetGaugesOptions {
   readonly runtime: Runtime;
   readonly clock: Clock;
   readonly unwatched: Pick<UnwatchedReading, "count">;
-  readonly discovered: Pick<DiscoveredFleet, "gauges">;
+  readonly discovery: Pick<Discovery, "sources">;
   readonly isStoreAway: () => boolean;
 }
 
@@ -54,7 +54,12 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
         config.organizations,
         heldGates(await store.gate.unreleased(alerts.map(({ alert }) => alert)), (slug) => settings.gateOf(slug)),
       ),
-      discovery: options.discovered.gauges(config),
+      discovery: options.discovery.sources().map(({ name, up, held }) => ({
+        source: name,
+        isUp: up,
+        isHeld: held !== null,
+        organizations: config.organizations.filter(({ discoveredBy }) => discoveredBy === name).length,
+      })),
       nowMs,
     };
   }

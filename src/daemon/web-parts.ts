@@ -24,7 +24,7 @@ import { createPageReading, type PageParts } from "../web/read/page.ts";
 import type { Running, RunningChecks } from "../web/read/running.ts";
 import type { Unwatched } from "../web/read/unwatched.ts";
 import type { WebOptions } from "../web/web.ts";
-import type { DiscoveredFleet } from "./applied/discovered-fleet.ts";
+import type { Discovery } from "../discovery/discovery.ts";
 import { createFleetGauges } from "./fleet-gauges.ts";
 import type { FleetView } from "./fleet-view.ts";
 import type { Applied, Runtime } from "./runtime.ts";
@@ -39,7 +39,7 @@ export interface WebPartsOptions
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: AppMetrics;
-  readonly discovered: Pick<DiscoveredFleet, "gauges">;
+  readonly discovery: Pick<Discovery, "sources">;
   readonly fleet: Pick<FleetView, "showNoted" | "isStoreAway" | "storeProblem">;
   readonly prober: Prober;
   readonly scheduler: Scheduler;
@@ -75,6 +75,7 @@ export function createWebParts(options: WebPartsOptions): WebParts {
     source: () => current().settings.source,
     holdsEvents: () => current().config.source.holdsEvents,
     receivers: () => current().receivers,
+    discovery: () => options.discovery.sources(),
     runNow: async (check, slug) => {
       // A person wants an answer now, and may know that the service answers again.
       current().checkDeps.source.endPause?.(slug);

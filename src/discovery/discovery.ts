@@ -1,135 +1,212 @@
 import { createLoop } from "../base/loop.ts";
+import type { Logger } from "../base/logger.ts";
 import { minuteMs, secondMs } from "../base/time.ts";
-import type { ListedOrganization } from "../contract/listed-organization.ts";
-import type { DiscoverConfig } from "../config/config.ts";
-import type { DiscoveryState } from "../store/discovery/discovered-lists.ts";
-import type { AppliedLists } from "./fleet.ts";
-import { fingerprintOf, refreshSource, type RefreshDeps } from "./refresh.ts";
+import type { Config, DiscoverConfig } from "../config/config.ts";
+import { actor } from "../contract/actor.ts";
+import { compareLists, type DiscoverySource, type ListedOrganization } from "../contract/listed-organization.ts";
+import type { Store } from "../store/store.ts";
+import { withDiscovered } from "./fleet.ts";
+import { placeOf, readSource, type SourceAnswer, type SourceDeps } from "./source.ts";
 
-/** Keeps the fleet as its sources list it (CONTRACT 14). */
+/** The configuration as its file says it, joined with what its sources list (CONTRACT 14). */
 export interface Discovery {
-  /** Reads the lists of these sources from the store; of a source that has none yet it waits for the first one. */
-  prepare(sources: readonly DiscoverConfig[]): Promise<void>;
-  /** The lists that hold, as far as they are known here. */
-  lists(): AppliedLists;
-  /** How a source stands; null: not read yet. */
-  state(name: string): DiscoveryState | null;
-  /** Reads the sources of the configuration again. */
-  wake(): void;
+  /** The whole configuration of this file; waits for the first list of a source that has none yet. */
+  join(written: Config): Promise<Config>;
+  /** This file is applied. */
+  settle(written: Config): void;
+  /** How each source stands, in the order of the file. */
+  sources(): readonly DiscoverySource[];
   start(): void;
   stop(): Promise<void>;
 }
 
-export interface DiscoveryOptions extends Omit<RefreshDeps, "signal" | "eventRetentionMs"> {
-  /** Returns the sources of the current configuration, at each look. */
-  readonly sources: () => readonly DiscoverConfig[];
-  readonly eventRetentionMs: () => number;
-  /** Applies the lists, which are others than before. When it rejects it is called again. */
-  readonly onChange: () => Promise<void>;
+export interface DiscoveryOptions extends Omit<SourceDeps, "signal" | "eventRetentionMs"> {
+  readonly store: Pick<Store, "discovery" | "transaction">;
+  readonly logger: Logger;
+  /** Configuration at the start. */
+  readonly config: Config;
+  /** Applies the configuration that is read when its turn has come: not while another one is applied. */
+  readonly apply: (read: () => Config) => Promise<void>;
 }
 
+interface State {
+  /** Where the source was read from when it was last asked; another place is asked at once. */
+  place: string;
+  dueMs: number;
+  refreshedAtMs: number | null;
+  problem: string | null;
+  /** The list that holds; null: none was ever applied. */
+  list: readonly ListedOrganization[] | null;
+  /** The last list that it gave, and its ETag. */
+  last: { readonly organizations: readonly ListedOrganization[]; readonly etag: string | null } | null;
+  held: HeldList | null;
+}
+
+/** A list that is not applied by itself. */
+interface HeldList {
+  readonly reason: "empty" | "shrunk";
+  readonly list: readonly ListedOrganization[];
+  /** How many refreshes in a row gave these organizations. */
+  readonly repeats: number;
+}
+
+// In a smaller source, half of the organizations is no sign of a fault.
+const fewestRemoved = 5;
+const neededRepeats = 3;
 // Less than the shortest interval of a refresh.
-const lookEveryMs = secondMs;
-// Without a source there is nothing to look at; a reload with one wakes the loop.
-const idleMs = minuteMs;
+const tickMs = secondMs;
+// A row of the audit is read as a whole.
+const slugsPerRow = 1_000;
+// Enough names to see the change; the audit has all of them.
+const namedInLog = 20;
 
-/** When the next refresh of a source is due. */
-interface Turn {
-  /** Hash of where the source was read from when it was last asked. */
-  readonly fingerprint: string;
-  readonly dueAtMs: number;
-}
-
-/** Discovery that is at rest. */
-export function createDiscovery(options: DiscoveryOptions): Discovery {
-  const { store, clock, sources } = options;
+/** Creates the discovery of `config`, at rest. */
+export function createDiscovery({ config, apply, ...options }: DiscoveryOptions): Discovery {
+  const { store, clock } = options;
   const logger = options.logger.child({ room: "discovery" });
-  const loop = createLoop({ clock, everyMs: lookEveryMs, runOnce: look, onError: note });
-  const states = new Map<string, DiscoveryState>();
-  const lists = new Map<string, readonly ListedOrganization[]>();
-  /** Digests of those in `lists`. */
-  const known = new Map<string, string | null>();
-  const turns = new Map<string, Turn>();
+  const onError = (error: unknown): void =>
+    logger.debug({ err: error }, "lists could not be stored or applied, trying again");
+  const loop = createLoop({ clock, everyMs: tickMs, runOnce: tick, onError });
+  const states = new Map<string, State>();
   const underWay = new Map<string, Promise<void>>();
-  /** Names of the sources whose lists the store keeps, as one text. */
-  let keptNames: string | null = null;
+  let written = config;
   let isApplied = true;
+  /** Names of the sources whose lists the store keeps, as one text. */
+  let kept: string | null = null;
 
-  /** Learns what the store has of these sources; answers whether a list is another than before. */
-  async function follow(wanted: readonly DiscoverConfig[]): Promise<boolean> {
-    let hasChanged = false;
-    const stored = new Map((await store.discovery.states()).map((state) => [state.name, state]));
-    for (const { name } of wanted) {
-      const state = stored.get(name);
-      if (state === undefined) continue;
-      states.set(name, state);
-      if (state.appliedDigest === (known.get(name) ?? null)) continue;
-      lists.set(name, (await store.discovery.list(name, "applied")) ?? []);
-      known.set(name, state.appliedDigest);
-      hasChanged = true;
-    }
-    return hasChanged;
+  async function stateOf({ name }: DiscoverConfig): Promise<State> {
+    const known = states.get(name);
+    if (known !== undefined) return known;
+    const list = await store.discovery.list(name);
+    const state = { place: "", dueMs: 0, refreshedAtMs: null, problem: null, list, last: null, held: null };
+    states.set(name, state);
+    return state;
   }
 
-  /** Asks the source when that is due. A source that is new here, or another than before, is asked at once. */
-  async function takeTurn(source: DiscoverConfig): Promise<void> {
-    const { name, refreshIntervalMs } = source;
-    const fingerprint = fingerprintOf(source);
-    const turn = turns.get(name);
-    const isNew = turn?.fingerprint !== fingerprint;
-    const nowMs = clock.nowMs();
-    const nextAtMs = nowMs + refreshIntervalMs;
-    // The turn is due much later than the interval allows: the clock was set back, or the interval is shorter now.
-    if (!isNew && nowMs < turn.dueAtMs && turn.dueAtMs <= nextAtMs) return;
-    turns.set(name, { fingerprint, dueAtMs: nextAtMs });
-    const eventRetentionMs = options.eventRetentionMs();
-    await refreshSource(source, { ...options, logger, signal: loop.signal, eventRetentionMs });
-    loop.wake();
+  /** Asks a source when that is due, and stores what changes. */
+  async function refresh(source: DiscoverConfig): Promise<void> {
+    const state = await stateOf(source);
+    const place = placeOf(source);
+    if (state.place !== place) Object.assign(state, { place, dueMs: 0, last: null });
+    // Much later than the interval allows: that is shorter now.
+    const nextMs = clock.monotonicMs() + source.refreshIntervalMs;
+    if (clock.monotonicMs() < state.dueMs && state.dueMs <= nextMs) return;
+    const { eventRetentionMs } = written.storage;
+    const asked = { ...options, signal: loop.signal, eventRetentionMs };
+    const answer = await readSource(source, state.last?.etag ?? null, asked);
+    // A question that the end of the process cut off proves nothing against the source.
+    if (answer.kind === "failed" && loop.signal.aborted) return;
+    await take(source.name, state, answer);
+    state.dueMs = nextMs;
+    state.refreshedAtMs = clock.nowMs();
+  }
+
+  async function take(name: string, state: State, answer: SourceAnswer): Promise<void> {
+    if (answer.kind === "failed") {
+      const { reason } = answer;
+      if (reason !== state.problem)
+        logger.warn({ source: name, reason }, "organizations were not discovered, the last good list holds");
+      state.problem = reason;
+      // The list still waits, but not for refreshes in a row.
+      if (state.held !== null) state.held = { ...state.held, repeats: 0 };
+      return;
+    }
+    const last = answer.kind === "list" ? answer : state.last;
+    const offered = last?.organizations ?? [];
+    const held = judge(state.list, offered, state.held);
+    if (held !== null && held.repeats <= 1)
+      logger.warn(
+        { source: name, reason: held.reason, organizations: offered.length },
+        "list is held back: it would remove too many organizations",
+      );
+    if (held === null && JSON.stringify(offered) !== JSON.stringify(state.list)) {
+      await save(name, state.list ?? [], offered);
+      state.list = offered;
+      isApplied = false;
+    }
+    Object.assign(state, { last, held, problem: null });
+  }
+
+  /** Makes a list the one that holds, and writes down what that changes. */
+  async function save(
+    name: string,
+    before: readonly ListedOrganization[],
+    after: readonly ListedOrganization[],
+  ): Promise<void> {
+    const { added, removed, organizations } = compareLists(before, after);
+    const act = { atMs: clock.nowMs(), actor: actor(name, "discovery"), action: "discovery.change" } as const;
+    await store.transaction(async (parts) => {
+      await parts.discovery.save(name, after);
+      for (let from = 0; from < Math.max(added.length, removed.length); from += slugsPerRow) {
+        const some = (slugs: readonly string[]) => slugs.slice(from, from + slugsPerRow);
+        const detail = { organizations, added: some(added), removed: some(removed) };
+        await parts.audit.append({ ...act, slug: null, subject: name, detail });
+      }
+    });
+    const named = { addedSlugs: added.slice(0, namedInLog), removedSlugs: removed.slice(0, namedInLog) };
+    const counts = { organizations, added: added.length, removed: removed.length };
+    logger.info({ source: name, ...counts, ...named }, "discovered organizations changed");
   }
 
   function begin(source: DiscoverConfig): void {
     const { name } = source;
     if (underWay.has(name)) return;
-    const ended = takeTurn(source)
-      .catch((error: unknown) =>
-        logger.debug({ source: name, err: error }, "source could not be refreshed, trying again"),
-      )
+    const ended = refresh(source)
+      .catch(onError)
       .finally(() => underWay.delete(name));
     underWay.set(name, ended);
+    // What it found is applied at once.
+    void ended.then(() => !isApplied && loop.wake());
   }
 
-  async function look(): Promise<number> {
-    const wanted = sources();
-    const names = wanted.map(({ name }) => name);
-    if (keptNames !== names.join("\n")) {
+  async function tick(): Promise<number> {
+    const names = written.discover.map(({ name }) => name);
+    if (kept !== names.join("\n")) {
       await store.discovery.keepOnly(names);
-      for (const memory of [states, lists, known, turns])
-        for (const name of memory.keys()) if (!names.includes(name)) memory.delete(name);
-      keptNames = names.join("\n");
+      for (const name of states.keys()) if (!names.includes(name)) states.delete(name);
+      kept = names.join("\n");
     }
-    if (wanted.length === 0) return idleMs;
-    for (const source of wanted) begin(source);
-    if (await follow(wanted)) isApplied = false;
-    if (!isApplied) await options.onChange();
-    isApplied = true;
-    return lookEveryMs;
+    for (const source of written.discover) begin(source);
+    if (!isApplied) {
+      isApplied = true;
+      await apply(() => joined(written)).catch((error: unknown) => {
+        isApplied = false;
+        throw error;
+      });
+    }
+    // A reload with a source wakes the loop.
+    return names.length === 0 ? minuteMs : tickMs;
   }
 
-  function note(error: unknown): void {
-    logger.debug({ err: error }, "lists could not be looked at, trying again");
+  function joined(config: Config): Config {
+    return withDiscovered(config, new Map([...states].map(([name, { list }]) => [name, list ?? []])));
   }
 
   return {
-    prepare: async (wanted) => {
-      isApplied = !(await follow(wanted)) && isApplied;
-      const first = wanted.filter(({ name }) => !lists.has(name));
-      await Promise.all(first.map(takeTurn));
-      if (first.length > 0) isApplied = !(await follow(wanted)) && isApplied;
+    join: async (next) => {
+      for (const source of next.discover) await stateOf(source);
+      await Promise.all(next.discover.filter(({ name }) => states.get(name)?.list === null).map(refresh));
+      return joined(next);
     },
-    lists: () => lists,
-    state: (name) => states.get(name) ?? null,
-    wake: () => loop.wake(),
+    settle: (applied) => {
+      written = applied;
+      loop.wake();
+    },
+    sources: () =>
+      written.discover.map(({ name }) => {
+        const { list = null, refreshedAtMs = null, problem = null, held = null } = states.get(name) ?? {};
+        const { added, removed } = compareLists(list ?? [], held?.list ?? []);
+        return {
+          name,
+          up: refreshedAtMs !== null && problem === null,
+          organizations: list?.length ?? 0,
+          refreshedAtMs,
+          problem,
+          held: held === null ? null : { reason: held.reason, added: added.length, removed: removed.length },
+        };
+      }),
     start: () => {
+      // What was found before was joined.
       isApplied = true;
       loop.start();
     },
@@ -138,4 +215,27 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
       await Promise.all(underWay.values());
     },
   };
+}
+
+/**
+ * Decides whether a list is held back; null: it is applied. A source that forgets its customers must not end their checks: an
+ * empty list after one that was not is never applied, and one that would remove more than half not until three refreshes in a
+ * row gave the same organizations.
+ */
+function judge(
+  list: readonly ListedOrganization[] | null,
+  offered: readonly ListedOrganization[],
+  held: HeldList | null,
+): HeldList | null {
+  if (list === null || list.length === 0) return null;
+  const removed = compareLists(list, offered).removed.length;
+  const isEmpty = offered.length === 0;
+  if (!isEmpty && (removed < fewestRemoved || 2 * removed <= list.length)) return null;
+  const repeats = held !== null && hasSameSlugs(held.list, offered) ? held.repeats + 1 : 1;
+  return !isEmpty && repeats >= neededRepeats ? null : { reason: isEmpty ? "empty" : "shrunk", list: offered, repeats };
+}
+
+function hasSameSlugs(left: readonly ListedOrganization[], right: readonly ListedOrganization[]): boolean {
+  const { added, removed } = compareLists(left, right);
+  return added.length + removed.length === 0;
 }

@@ -83,32 +83,24 @@ function refuse(reason: string): ListReading {
 
 /** The organizations of an entry, or what is wrong with it. */
 function readEntry(entry: unknown): readonly ListedOrganization[] | string {
-  if (typeof entry === "string") {
-    const problem = problemOf(slugSchema, entry);
-    return problem ?? [{ slug: entry }];
-  }
+  if (typeof entry === "string") return readAs(slugSchema, entry, (slug) => [{ slug }]);
   if (typeof entry !== "object" || entry === null || Array.isArray(entry))
     return "must be a slug, an object with a slug, or one with targets";
-  if (!Object.hasOwn(entry, "targets")) {
-    const read = readWith(organizationSchema, entry);
-    // JSON has no undefined: what is absent is absent.
-    return read.kind === "data" ? [read.data as ListedOrganization] : firstOf(read.problems);
-  }
-  const read = readWith(groupSchema, entry);
-  if (read.kind === "problems") return firstOf(read.problems);
-  const { targets, labels } = read.data;
-  return targets.map((slug) => (labels === undefined ? { slug } : { slug, labels }));
+  // JSON has no undefined: what is absent is absent.
+  if (!Object.hasOwn(entry, "targets"))
+    return readAs(organizationSchema, entry, (organization) => [organization as ListedOrganization]);
+  return readAs(groupSchema, entry, ({ targets, labels }) =>
+    targets.map((slug) => (labels === undefined ? { slug } : { slug, labels })),
+  );
 }
 
-function problemOf(schema: z.ZodType, value: unknown): string | null {
+function readAs<Data>(
+  schema: z.ZodType<Data>,
+  value: unknown,
+  organizationsOf: (data: Data) => readonly ListedOrganization[],
+): readonly ListedOrganization[] | string {
   const read = readWith(schema, value);
-  return read.kind === "data" ? null : firstOf(read.problems);
-}
-
-function firstOf(
-  problems: readonly { readonly path: readonly (string | number)[]; readonly message: string }[],
-): string {
-  const [first] = problems;
-  if (first === undefined) return "is not understood";
-  return first.path.length === 0 ? first.message : `${formatPath(first.path)}: ${first.message}`;
+  if (read.kind === "data") return organizationsOf(read.data);
+  const [{ path, message } = { path: [], message: "is not understood" }] = read.problems;
+  return path.length === 0 ? message : `${formatPath(path)}: ${message}`;
 }

@@ -146,6 +146,7 @@ function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["r
     config: () => ({ organizations: [], discover: [] }) as unknown as Config,
     checkNames: () => checkNames,
     receivers: () => [],
+    discovery: () => [],
     runNow: () => neverAsked("scheduler"),
     publish: () => undefined,
     version: () => String(world.version),
@@ -398,7 +399,7 @@ export async function startWeb(
     showConfiguration: () => ({ server: { token: new Secret(token) } }),
     page: {
       organizations: () => [],
-      discovery: async () => [],
+      discovery: () => [],
       storeProblem: () => null,
       storeBytes: async () => 4_096,
       deliveries: async () => [],

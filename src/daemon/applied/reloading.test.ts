@@ -32,7 +32,7 @@ beforeEach(() => {
       replace: (config: Config) => (current = appliedOf(config)),
       restore: (applied: Applied) => (current = applied),
     } as unknown as Runtime,
-    fleet: { join: async (written) => written, settle: () => undefined },
+    discovery: { join: async (written) => written, settle: () => undefined },
     clock,
     logger: createSilentLogger(),
     metrics: { configReloaded: () => undefined },

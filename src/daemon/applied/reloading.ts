@@ -8,7 +8,7 @@ import type { Actor } from "../../contract/actor.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import type { AuditStore } from "../../store/acts/audit.ts";
 import type { Runtime } from "../runtime.ts";
-import type { DiscoveredFleet } from "./discovered-fleet.ts";
+import type { Discovery } from "../../discovery/discovery.ts";
 
 /** The instant of the last applied configuration, and the result of the last reload. */
 export interface Reloads {
@@ -28,7 +28,7 @@ export interface Reloading {
 
 export interface ReloadingOptions {
   readonly runtime: Runtime;
-  readonly fleet: Pick<DiscoveredFleet, "join" | "settle">;
+  readonly discovery: Pick<Discovery, "join" | "settle">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "configReloaded">;
@@ -51,7 +51,7 @@ const patience = {
  * one behind.
  */
 export function createReloading(options: ReloadingOptions): Reloading {
-  const { runtime, fleet, clock, logger, metrics, audit } = options;
+  const { runtime, discovery, clock, logger, metrics, audit } = options;
   let reloads: Reloads = { appliedAtMs: clock.nowMs(), lastReload: null };
   let replacedAtMs = clock.nowMs();
   let last: Promise<unknown> = Promise.resolve();
@@ -97,9 +97,9 @@ export function createReloading(options: ReloadingOptions): Reloading {
   async function readFiles(): Promise<void> {
     try {
       const written = await options.readConfig();
-      const next = await fleet.join(written);
+      const next = await discovery.join(written);
       await replace(next);
-      fleet.settle(written);
+      discovery.settle(written);
       metrics.configReloaded(true, clock.nowMs());
       reloads = { appliedAtMs: clock.nowMs(), lastReload: { atMs: clock.nowMs(), problem: null } };
       logger.info({ organizations: next.organizations.length }, "configuration reloaded");

@@ -49,7 +49,7 @@ async function refuseConfigured(slug: string, { store, config }: Running): Promi
   if (organizations.some((organization) => organization.slug === slug))
     throw new FlatlineError("usage", `${shown} is configured: take it out of ${file} and reload first`);
   for (const { name } of discover)
-    if ((await store.discovery.list(name, "applied")) === null)
+    if ((await store.discovery.list(name)) === null)
       throw new FlatlineError(
         "unavailable",
         `it is unknown whether ${shown} is configured, because the discovery source ${name} was never read: nothing was removed`,

@@ -9,7 +9,6 @@ import type { PageReading } from "../read/page.ts";
 import { countSeverities, overviewSentences } from "../pages/overview/headline.ts";
 import type { UnwatchedReading } from "../read/unwatched.ts";
 import type { OutboxReading } from "../read/outbox.ts";
-import { readDiscovery } from "../read/discovery.ts";
 import { isLate } from "../read/frame.ts";
 import { readOverview, type OverviewSources } from "../read/overview.ts";
 import { readReceiverRows, receiverState } from "../read/receivers.ts";
@@ -44,7 +43,7 @@ export function addStatusRoute(
         pausedUntil: iso(row.pausedUntilMs),
         lastError: row.lastError === null ? null : { at: iso(row.lastError.atMs), text: row.lastError.text },
       })),
-      discovery: (await readDiscovery(sources.running)).map(({ refreshedAtMs, ...source }) => ({
+      discovery: sources.running.discovery().map(({ refreshedAtMs, ...source }) => ({
         ...source,
         refreshedAt: iso(refreshedAtMs),
       })),

@@ -11,7 +11,6 @@ import { describeOrganization, renderConfig, shownLabels } from "../../config/re
 import type { ListedSilence, SilenceRule } from "../../contract/silence.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
-import { readDiscovery } from "./discovery.ts";
 import type { Running } from "./running.ts";
 import type { StoredSilence } from "../../store/alerts/silences.ts";
 
@@ -108,7 +107,7 @@ export function createPageReading(running: Running, { reloads }: PageParts) {
     lastDelivery: (receiver: string, isAccepted: boolean): Promise<DeliveryAttempt | null> =>
       store.deliveries.last(receiver, isAccepted),
     /** The sources of organizations. */
-    discovery: () => readDiscovery(running),
+    discovery: () => running.discovery(),
     configuration: (): PageConfiguration => {
       const config = running.config();
       const written = config.organizations.filter(({ discoveredBy }) => discoveredBy === null);

@@ -4,6 +4,7 @@ import type { Config } from "../../config/config.ts";
 import type { CheckReport, ShownCounts } from "../../contract/report.ts";
 import type { Severity } from "../../contract/severity.ts";
 import type { AlertingSettings } from "../../alerting/settings.ts";
+import type { DiscoverySource } from "../../contract/listed-organization.ts";
 import type { Clock } from "../../base/time.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { CheckName } from "../../contract/report.ts";
@@ -67,6 +68,8 @@ export interface Running {
   readonly holdsEvents: () => boolean;
   /** Those that are configured now, connected. */
   readonly receivers: () => readonly OutboxReceiver[];
+  /** How the sources of organizations stand, in the configuration's order. */
+  readonly discovery: () => readonly DiscoverySource[];
   /** Runs a check like a scheduled run. @throws FlatlineError not_found, conflict (runs elsewhere), unavailable (stopping) */
   readonly runNow: (check: CheckName, slug: string) => Promise<CheckReport>;
   /** What the spike check of an organization is held to now; null: it is not, or no longer, checked. */

@@ -101,7 +101,6 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     assets: 0,
     brands: 0,
     discovery_lists: 0,
-    discovery_sources: 0,
     legitimacy_domains: 0,
     legitimacy_rules: 0,
     // Since when the fleet is watched, and when a gate was asked for.

@@ -280,14 +280,9 @@ const platform: readonly MigrationStatement[] = [
   `CREATE INDEX reviews_by_api ON reviews (organization_id, created_at_ms) WHERE origin = 'api'`,
 ];
 
-/** Sources of organizations, and what they listed last (CONTRACT 14). */
+/** The list that holds of each source of organizations, a JSON array of ListedOrganization (CONTRACT 14). */
 const discovery: readonly MigrationStatement[] = [
-  // held: a HeldListState (store/discovery/discovered-lists.ts) as JSON.
-  `CREATE TABLE discovery_sources (
-     name TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, etag TEXT, problem TEXT, refreshed_at_ms INTEGER NOT NULL,
-     applied_digest TEXT, applied_at_ms INTEGER, held TEXT) WITHOUT ROWID`,
-  // kind: applied or held. Apart from the sources, because a row with a long text is rewritten as a whole.
-  `CREATE TABLE discovery_lists (name TEXT NOT NULL, kind TEXT NOT NULL, list TEXT NOT NULL, PRIMARY KEY (name, kind))`,
+  `CREATE TABLE discovery_lists (name TEXT PRIMARY KEY, list TEXT NOT NULL) WITHOUT ROWID`,
 ];
 
 const statements = [...events, ...runs, ...alerts, ...acts, ...discovery, ...platform];

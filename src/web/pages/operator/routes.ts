@@ -136,7 +136,7 @@ export function addOperatorPages(scope: FastifyInstance, routes: OperatorPageRou
   });
 
   addPage("/config", "read", async (request, reply) => {
-    const problems = (await page.discovery()).flatMap((source) => discoveryProblem(source) ?? []);
+    const problems = page.discovery().flatMap((source) => discoveryProblem(source) ?? []);
     const main = renderConfiguration(page.configuration(), problems, clock.nowMs());
     return site.send(request, reply, { ...configAround, main });
   });
