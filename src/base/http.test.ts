@@ -49,6 +49,16 @@ async function failureOf(promise: Promise<unknown>): Promise<HttpFailure> {
 }
 
 describe("sendRequest", () => {
+  it("sends headers as they are written, in UTF-8", async () => {
+    const url = await listen(({ rawHeaders }, outgoing) =>
+      outgoing.end(Buffer.from(rawHeaders[rawHeaders.indexOf("title") + 1] ?? "", "latin1")),
+    );
+
+    expect(await sendRequest(dispatcher, request(url, { headers: { title: "Störung 障害 €" } }))).toMatchObject({
+      body: "Störung 障害 €",
+    });
+  });
+
   it("answers with status, lower-case headers and the body", async () => {
     const url = await listen((incoming, outgoing) => {
       outgoing.setHeader("X-Two", ["a", "b"]);

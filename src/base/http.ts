@@ -33,6 +33,7 @@ export interface HttpRequest {
   readonly method: string;
   /** http or https; a user and password in the URL become Basic authorization. */
   readonly url: string | URL;
+  /** Sent as UTF-8. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   /** Deadline (Clock.timeout) and cancellation; applies until the last byte of the body. */
@@ -175,7 +176,7 @@ export function sendRequest(dispatcher: HttpDispatcher, request: HttpRequest): P
           path: `${url.pathname}${url.search}`,
           method: request.method,
           // What is read for a check is small, and one that unpacks needs a second limit.
-          headers: { "accept-encoding": "identity", ...credentialsOf(url), ...request.headers },
+          headers: { "accept-encoding": "identity", ...credentialsOf(url), ...inUtf8(request.headers) },
           body: request.body ?? null,
         },
         handler,
@@ -215,6 +216,13 @@ function credentialsOf(url: URL): Record<string, string> {
   if (url.username === "" && url.password === "") return {};
   const plain = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
   return { authorization: `Basic ${Buffer.from(plain).toString("base64")}` };
+}
+
+/** The library writes a byte for each character, which curl and browsers do not: what reads UTF-8 shows a letter as "?". */
+function inUtf8(headers: HttpRequest["headers"]): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Buffer.from(value).toString("latin1")]),
+  );
 }
 
 function flattenHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
