@@ -7,8 +7,14 @@ import { storeEngines, type OpenedStore } from "../../../test/support/store/engi
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
-import { readAnswersChart, readDeathsChart, type ChartAsk } from "./chart.ts";
-import type { ChartMember, ChartSource } from "./chart-grid.ts";
+import {
+  readAnswersChart,
+  readDeathsChart,
+  type ChartAsk,
+  type ChartData,
+  type ChartMember,
+  type ChartSource,
+} from "./chart.ts";
 
 const nowMs = Date.UTC(2026, 10, 23, 22, 7);
 const beganMs = nowMs - 30 * minuteMs;
@@ -26,7 +32,11 @@ const member = (slug: string, more: Partial<ChartMember> = {}): ChartMember => (
   ...more,
 });
 
-const incident = { beganMs, stoppedMs: null, endedMs: null, together: null };
+const incident = { beganMs, stoppedMs: null, endedMs: null };
+
+/** When each step ends. */
+const endsOf = ({ fromMs, toMs, stepMs, count }: ChartData): number[] =>
+  count.map((_, index) => Math.min(fromMs + (index + 1) * stepMs, toMs));
 
 const ask = (members: readonly ChartMember[], query = "", more: Partial<ChartAsk> = {}): ChartAsk => ({
   subject: "acme",
@@ -95,16 +105,13 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
             .filter((one) => one.slug !== "initech" && one.atMs > fromMs && one.atMs <= toMs)
             .map(({ count }) => count),
         );
-      for (const [index, atMs] of chart.at.entries())
-        expect(chart.count[index]).toBe(within(atMs - dayMs - 1, atMs - 1));
+      for (const [index, endMs] of endsOf(chart).slice(0, -1).entries())
+        expect(chart.count[index]).toBe(within(endMs - dayMs - 1, endMs - 1));
       expect(chart.count.at(-1)).toBe(within(nowMs - dayMs, nowMs));
-      expect(sum(chart.bars?.deaths ?? [])).toBe(80);
-      expect(chart.bars?.deaths[chart.bars.from.findIndex((from) => from === Date.UTC(2026, 10, 23, 21, 35))]).toBe(2);
-      expect(chart.lately).toEqual({ sinceMs: nowMs - hourMs, deaths: 80 });
+      expect(sum(chart.deaths ?? [])).toBe(80);
+      expect(chart.deaths?.[endsOf(chart).indexOf(Date.UTC(2026, 10, 23, 21, 40))]).toBe(2);
+      expect(chart).toMatchObject({ stepMs: 5 * minuteMs, usual: 0.25 / 12, began: [beganMs, beganMs] });
       expect(chart.expected.at(-1)).toBe(6);
-      expect(chart.usualPerHour).toBe(0.25);
-      expect(chart.began).toEqual([beganMs, beganMs]);
-      expect(chart.states).toBeNull();
     });
 
     it.each(["24h", "3d", "7d", "90d"])("has the same deaths in bars however long they are: %s", async (range) => {
@@ -116,11 +123,10 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
         ask([member("acme"), member("globex")], `range=${range}`, { incident: null }),
       );
 
-      expect(sum(chart.bars?.deaths ?? [])).toBe(
+      expect(sum(chart.deaths ?? [])).toBe(
         sum(events.filter(({ atMs }) => atMs >= chart.fromMs).map(({ count }) => count)),
       );
-      expect(chart.at.length).toBeLessThanOrEqual(302);
-      expect(chart.bars?.from.length).toBeLessThanOrEqual(302);
+      expect(chart.count.length).toBeLessThanOrEqual(171);
     });
 
     it("holds what the runs counted against what they expected where assets are counted", async () => {
@@ -129,9 +135,9 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
 
       const chart = await readDeathsChart(running, ask([member("flaps")], "range=24h", { incident: null }));
 
-      expect(chart).toMatchObject({ counting: "assets", usualPerHour: null, lately: null });
+      expect(chart).toMatchObject({ counting: "assets", usual: null });
       expect([chart.count.at(-1), chart.expected.at(-1)]).toEqual([12, 3]);
-      expect(sum(chart.bars?.deaths ?? [])).toBeGreaterThanOrEqual(50);
+      expect(sum(chart.deaths ?? [])).toBeGreaterThanOrEqual(50);
     });
 
     it("adds windows of different lengths", async () => {
@@ -147,19 +153,19 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(chart.windowHours).toBeNull();
       // The last two of the routine are 20 h old.
       expect(chart.count.at(-1)).toBe(50 + 2);
-      expect(chart.usualPerHour).toBe(3 / 24 + 3 / 6);
+      expect(chart.usual).toBe((3 / 24 + 3 / 6) / 12);
     });
 
     it("says of a thin past where it begins, and nothing that would be usual", async () => {
       await opened.store.events.add([death(nowMs - 20 * hourMs, "acme"), ...spike("acme", 50)]);
       await own.record(run("acme", nowMs - minuteMs, 51));
 
-      const chart = await readDeathsChart(running, ask([member("acme")]));
+      const chart = await readDeathsChart(running, ask([member("acme")], "range=24h"));
 
-      expect(chart).toMatchObject({ isThin: true, knownFromMs: nowMs - 20 * hourMs, usualPerHour: null });
+      expect(chart).toMatchObject({ isThin: true, knownFromMs: nowMs - 20 * hourMs, usual: null });
       expect([chart.expected, chart.warn, chart.fail]).toEqual([[], [], []]);
-      for (const [index, atMs] of chart.at.entries())
-        expect(chart.count[index] === null).toBe(atMs < nowMs - 20 * hourMs);
+      for (const [index, endMs] of endsOf(chart).entries())
+        expect(chart.count[index] === null).toBe(endMs < nowMs - 20 * hourMs);
     });
 
     it("is not thin where a day before the window is known", async () => {
@@ -167,7 +173,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
 
       const chart = await readDeathsChart(running, ask([member("acme")]));
 
-      expect(chart).toMatchObject({ isThin: false, knownFromMs: null, usualPerHour: 3 / 24 });
+      expect(chart).toMatchObject({ isThin: false, knownFromMs: null, usual: 3 / 24 / 12 });
     });
   });
 
@@ -180,10 +186,10 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
 
       const chart = await readDeathsChart(running, ask([member("acme"), member("globex")]));
 
-      const countAt = (beforeMs: number) => chart.count[chart.at.indexOf(nowMs - beforeMs)];
-      expect([90, 81, 80, 21, 20, 10].map((minutes) => countAt(minutes * minuteMs))).toEqual([2, 2, 5, 5, 55, 55]);
+      const countAt = (beforeMs: number) => chart.count[endsOf(chart).findIndex((endMs) => endMs >= nowMs - beforeMs)];
+      expect([90, 85, 80, 25, 20, 10].map((minutes) => countAt(minutes * minuteMs))).toEqual([2, 2, 5, 5, 55, 55]);
       expect(chart.count.at(-1)).toBe(55);
-      expect([chart.bars, chart.lately, chart.knownFromMs]).toEqual([null, null, null]);
+      expect([chart.deaths, chart.knownFromMs]).toEqual([null, null]);
     });
 
     it("has no count where the runs of one organization had none", async () => {
@@ -209,19 +215,19 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
 
     const chart = await readAnswersChart(running, ask([], "", { incident: platform }), ["acme", "globex"]);
 
-    const rates = chart.at.map((atMs, index) => [new Date(atMs).toISOString().slice(11, 16), chart.count[index]]);
+    const rates = endsOf(chart).map((endMs, index) => [
+      new Date(endMs).toISOString().slice(11, 16),
+      chart.count[index],
+    ]);
     // Two of the five minutes from 21:45 had answers; the two from 22:05 are not over yet.
-    expect(rates.slice(-7)).toEqual([
-      ["21:40", 2],
-      ["21:45", 0.8],
-      ["21:50", 0],
+    expect(rates.slice(-6)).toEqual([
+      ["21:45", 2],
+      ["21:50", 0.8],
       ["21:55", 0],
       ["22:00", 0],
       ["22:05", 0],
-      ["22:07", 0],
+      ["22:07", null],
     ]);
-    expect(chart.expected.at(-1)).toBe(1);
-    expect(chart.states?.map(({ severity }) => severity)).toEqual(["ok", "unknown"]);
-    expect(chart.bars).toBeNull();
+    expect([chart.expected.at(-1), chart.deaths]).toEqual([1, null]);
   });
 });

@@ -57,7 +57,6 @@ it("takes from an incident each organization once, since the earliest onset, and
       beganMs: startedAtMs - 4 * minuteMs,
       stoppedMs: startedAtMs + hourMs,
       endedMs: null,
-      together: { count: 2, withinMs: 30 * minuteMs, usual: 0.4 },
     },
   });
 });

@@ -14,7 +14,7 @@ import { receiveForm } from "../../form.ts";
 import { countOf } from "../../../words/numbers.ts";
 import { nothing, type Html } from "../../parts/html.ts";
 import { chartOfIncident, readAnswersChart, readDeathsChart } from "../../read/chart.ts";
-import { renderChart } from "../chart/chart.ts";
+import { renderChart } from "../chart.ts";
 import { renderDeadAssets } from "../dead-assets.ts";
 import { renderAboutInIncident } from "../organization/about.ts";
 import { chartActsOf } from "./story.ts";

@@ -4,7 +4,7 @@ import { formatLongDay } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { IncidentPage } from "../../read/incident-page.ts";
-import type { ChartAct } from "../chart/data.ts";
+import type { ChartAct } from "../../read/chart.ts";
 import { mark, type MarkShape } from "../marks.ts";
 import { beganMsOf, stoppedMsOf } from "./member-facts.ts";
 import { describeAuthor } from "../../../contract/actor.ts";

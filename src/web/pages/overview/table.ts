@@ -247,7 +247,6 @@ function renderGroup(words: Html, some: readonly OverviewRow[]): Html {
     <td class="n count"><b>${formatCompactCount(count)}</b></td>
     <td class="n expected">${formatExpected(expected)}</td>
     <td class="n ratio">${expected === 0 ? "" : formatRatio(count / expected)}</td>
-    <td class="past"></td>
     <td class="gate">${shut === 0 ? "" : `${formatCount(shut)} on hold`}</td>
   </tr>`;
 }
