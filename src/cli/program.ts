@@ -14,13 +14,14 @@ const usageExitCode = 64;
 export async function runProgram(argv: readonly string[], context: CliContext): Promise<void> {
   const program = createProgram(context, await loadCommands(argv));
   try {
+    refuseStranded(program, argv);
     await program.parseAsync(withoutHelpCommand(program, argv), { from: "user" });
   } catch (error) {
     context.setExitCode(reportError(error, context));
   }
 }
 
-function createProgram(context: CliContext, commands: readonly RegisterCommand[]): Command {
+function createProgram(context: CliContext, loaded: readonly Group[]): Command {
   const program = new Command("flatline")
     .description("Alerts when a liveness checker breaks and live phishing is silently marked as dead.")
     .version(context.version, "-V, --version", "print the version")
@@ -41,12 +42,28 @@ function createProgram(context: CliContext, commands: readonly RegisterCommand[]
     // Options belong to the command before them: a value like -V… (a cursor, a comment) is no question for the version.
     .enablePositionalOptions()
     .addHelpText("after", rootHelp);
-  for (const register of commands) register(program, context);
+  for (const [heading, commands] of loaded) {
+    program.commandsGroup(heading);
+    for (const register of commands) register(program, context);
+  }
   applyToAll(program, (command) => {
     command.exitOverride().enablePositionalOptions().version(context.version, "-V, --version", "print the version");
     nameChoices(command);
   });
   return program;
+}
+
+const shortestBegin = 3;
+
+/** Names the command that is meant by a word that begins as one does that stands below another: `ack` is `incidents ack`. */
+function refuseStranded(program: Command, [word = ""]: readonly string[]): void {
+  if (program.commands.some((command) => command.name() === word)) return;
+  const isMeant = (name: string): boolean => name === word || (name.length >= shortestBegin && word.startsWith(name));
+  const meant = program.commands.flatMap((command) =>
+    command.commands.filter((child) => isMeant(child.name())).map((child) => `"${command.name()} ${child.name()}"`),
+  );
+  if (meant.length > 0)
+    throw new FlatlineError("usage", `unknown command '${word}'; did you mean ${meant.join(" or ")}?`);
 }
 
 /**
@@ -88,7 +105,8 @@ function nameChoices({ options, registeredArguments }: Command): void {
 
 const rootHelp = `
 The configuration file is -c FILE, else $FLATLINE_CONFIG, else ./flatline.yaml, else /etc/flatline/flatline.yaml.
-Commands that ask the daemon need no file with --url or $FLATLINE_URL, and --token-file or $FLATLINE_TOKEN.
+Where a daemon has the configured store, it is asked; with --url or $FLATLINE_URL, and --token-file or $FLATLINE_TOKEN,
+that one, and no file is needed.
 
 Examples:
   flatline init                        write a first configuration
@@ -125,42 +143,59 @@ export function reportError(error: unknown, context: CliContext): number {
   return known.exitCode;
 }
 
-type LoadCommands = () => Promise<readonly RegisterCommand[]>;
+type Load = () => Promise<RegisterCommand>;
 
 /**
- * Every command, in the order of `--help`. Each is loaded when it is asked for: a `check` need not read the server that
- * `run` needs.
+ * Every command, in the groups and the order of `--help`. Each is loaded when it is asked for: a `check` need not read the server
+ * that `run` needs.
  */
-const loaders: Readonly<Record<string, LoadCommands>> = {
-  run: async () => [(await import("./run.ts")).registerRun],
-  init: async () => [(await import("./init.ts")).registerInit],
-  check: async () => [(await import("./check.ts")).registerCheck],
-  status: async () => [(await import("./status.ts")).registerStatus],
-  config: async () => [(await import("./config.ts")).registerConfig],
-  incidents: async () => [(await import("./incidents/incidents.ts")).registerIncidents],
-  gate: async () => [(await import("./gate.ts")).registerGate],
-  marker: async () => [(await import("./marker.ts")).registerMarker],
-  silence: async () => [(await import("./silence.ts")).registerSilence],
-  notify: async () => [(await import("./notify.ts")).registerNotify],
-  outbox: async () => [(await import("./outbox.ts")).registerOutbox],
-  audit: async () => [(await import("./audit.ts")).registerAudit],
-  import: async () => [(await import("./import.ts")).registerImport],
-  backtest: async () => [(await import("./replay/backtest.ts")).registerBacktest],
-  tune: async () => [(await import("./replay/tune.ts")).registerTune],
-  keys: async () => [(await import("./keys.ts")).registerKeys],
-  reports: async () => [(await import("./platform/reports.ts")).registerReports],
-  proposals: async () => [(await import("./platform/proposals.ts")).registerProposals],
-  forget: async () => [(await import("./forget.ts")).registerForget],
-  backup: async () => [(await import("./backup.ts")).registerBackup],
-  healthcheck: async () => [(await import("./healthcheck.ts")).registerHealthcheck],
+const groups: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
+  "Start:": {
+    init: async () => (await import("./init.ts")).registerInit,
+    run: async () => (await import("./run.ts")).registerRun,
+    check: async () => (await import("./check.ts")).registerCheck,
+    config: async () => (await import("./config.ts")).registerConfig,
+  },
+  "At night:": {
+    status: async () => (await import("./status.ts")).registerStatus,
+    incidents: async () => (await import("./incidents/incidents.ts")).registerIncidents,
+    gate: async () => (await import("./gate.ts")).registerGate,
+    silence: async () => (await import("./silence.ts")).registerSilence,
+  },
+  "Look back:": {
+    backtest: async () => (await import("./replay/backtest.ts")).registerBacktest,
+    tune: async () => (await import("./replay/tune.ts")).registerTune,
+    audit: async () => (await import("./audit.ts")).registerAudit,
+  },
+  "Run it:": {
+    import: async () => (await import("./import.ts")).registerImport,
+    notify: async () => (await import("./notify.ts")).registerNotify,
+    outbox: async () => (await import("./outbox.ts")).registerOutbox,
+    marker: async () => (await import("./marker.ts")).registerMarker,
+    backup: async () => (await import("./backup.ts")).registerBackup,
+    forget: async () => (await import("./forget.ts")).registerForget,
+    healthcheck: async () => (await import("./healthcheck.ts")).registerHealthcheck,
+  },
+  "Platform:": {
+    reports: async () => (await import("./platform/reports.ts")).registerReports,
+    proposals: async () => (await import("./platform/proposals.ts")).registerProposals,
+    keys: async () => (await import("./keys.ts")).registerKeys,
+  },
 };
 
+/** What has to be registered under a heading of the help. */
+type Group = readonly [heading: string, commands: readonly RegisterCommand[]];
+
 /** Returns what has to be registered for this command line: its command, or all where help or a suggestion needs them. */
-async function loadCommands(argv: readonly string[]): Promise<readonly RegisterCommand[]> {
+async function loadCommands(argv: readonly string[]): Promise<readonly Group[]> {
   const [name = ""] = argv;
-  const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined;
-  if (load !== undefined) return load();
   // The version needs no command.
   if (name === "-V" || name === "--version") return [];
-  return (await Promise.all(Object.values(loaders).map((loadAll) => loadAll()))).flat();
+  const isKnown = Object.values(groups).some((commands) => Object.hasOwn(commands, name));
+  return Promise.all(
+    Object.entries(groups).map(async ([heading, commands]): Promise<Group> => {
+      const wanted = Object.keys(commands).filter((one) => !isKnown || one === name);
+      return [heading, await Promise.all(wanted.flatMap((one) => commands[one]?.() ?? []))];
+    }),
+  );
 }

@@ -68,6 +68,8 @@ describe("the built program", () => {
     ["help nonsense", "flatline: unknown command 'nonsense'\n"],
     ["help incidents lst", "flatline: unknown command 'incidents lst'; did you mean \"list\"?\n"],
     ["config help nonsense", "flatline: unknown command 'config nonsense'\n"],
+    ["acknowledge 41", "flatline: unknown command 'acknowledge'; did you mean \"incidents ack\"?\n"],
+    ["release", 'flatline: unknown command \'release\'; did you mean "incidents release" or "gate release"?\n'],
   ])("refuses `%s`", async (line, message) => {
     expect(await runCli(line.split(" "), { cwd })).toEqual({ exitCode: 64, stdout: "", stderr: message });
   });

@@ -8,9 +8,11 @@ export async function commandPaths(
   return [[...path], ...below.flat()];
 }
 
+const groups = /^(?:Start|At night|Look back|Run it|Platform|Commands):\n((?: {2}.*\n)+)/gm;
+
 /** The commands that a help text lists, without `help` itself. */
 function subcommandsOf(help: string): string[] {
-  const [, list = ""] = /^Commands:\n((?: {2}.*\n)+)/m.exec(help) ?? [];
-  const names = [...list.matchAll(/^ {2}(\S+)/gm)].map(([, name = ""]) => name);
+  const lists = [...help.matchAll(groups)].map(([, list = ""]) => list).join("");
+  const names = [...lists.matchAll(/^ {2}(\S+)/gm)].map(([, name = ""]) => name);
   return names.filter((name) => name !== "help");
 }
