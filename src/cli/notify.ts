@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
 import { receiverTestSchema } from "../contract/v1/operator.ts";
-import { deliveryName } from "../store/alerts/outbox-entry.ts";
+import { deliveryName } from "../store/alerts/outbox.ts";
 import { askingCommand, type AskFlags } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { z } from "zod";
 
 import { outboxEntrySchema, type OutboxEntryAnswer } from "../contract/v1/operator.ts";
-import { deliveryName } from "../store/alerts/outbox-entry.ts";
+import { deliveryName } from "../store/alerts/outbox.ts";
 import { askingCommand, forEachNamed } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
 import { renderTable } from "./table.ts";
@@ -13,7 +13,7 @@ export const registerOutbox: RegisterCommand = (program: Command, context: CliCo
     .command("outbox")
     .description("notifications that wait for their receiver, or are dead-lettered");
   askingCommand(outbox.command("list").description("list what is queued or dead-lettered, oldest first"), context, {
-    json: "print an array of {id, receiver, recipient, state, attempts, createdAt, nextAttemptAt, lastError, subjects}",
+    json: "print an array of {id, receiver, recipient, state, attempts, createdAt, nextAttemptAt, lastError, incident}",
     help: "\nExample:\n  flatline outbox list --json | jq '.[] | select(.state == \"dead\") | .id'\n",
     ask: (api) => api.read("/api/v1/outbox", z.array(outboxEntrySchema)),
     say: (entries) => (entries.length === 0 ? "the outbox is empty\n" : renderEntries(entries, context)),

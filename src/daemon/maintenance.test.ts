@@ -91,8 +91,8 @@ it("keeps 64 MiB of dead letters, the newest ones, and says how many went", asyn
   const warned: object[] = [];
   const logger = { ...createSilentLogger(), warn: (fields: object) => void warned.push(fields) };
   const maintenance = maintenanceOf(world.store, clock, { logger });
-  const entry = { receiver: "ops", createdAtMs: startMs, notBeforeMs: startMs, subjects: [] };
-  for (const id of ["first", "second"]) await outbox.enqueue({ ...entry, id, payload: " ".repeat(33 * 2 ** 20) });
+  const entry = { receiver: "ops", createdAtMs: startMs };
+  for (const id of ["first", "second"]) await outbox.enqueue([{ ...entry, id, payload: " ".repeat(33 * 2 ** 20) }]);
   await outbox.deadLetterUnknownReceivers([], "gone");
 
   maintenance.start();

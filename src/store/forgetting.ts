@@ -16,7 +16,7 @@ export function createForgettingStore(db: Db) {
   return {
     /**
      * Removes rows of an organization, at most `maxRows` of each table, in the surrounding transaction; its audit rows stay, and
-     * so do assets, which belong to no organization, and events (EventStore.forget). The names of its checks stay, because letters of alerts that ended may still come back by them.
+     * so do assets, which belong to no organization, and events (EventStore.forget).
      */
     forget: async (
       slug: string,
@@ -62,15 +62,11 @@ function stepsFor(slug: string): Step[] {
   const proposal = sql`proposal_id IN (SELECT proposal_id FROM proposals WHERE ${report})`;
   const rule = sql`rule_id IN (SELECT rule_id FROM legitimacy_rules WHERE ${organization})`;
   const alert = sql`alert_id IN (SELECT id FROM alerts WHERE ${ofSlug})`;
-  // A dead letter to several organizations stays, and so does an entry that is still to be delivered.
-  const own = sql.join(
-    ["verdict", "unknown"].map(
-      (kind) => sql`SELECT check_name || ${`/${slug}/${kind}`} FROM checks WHERE slug = ${slug}`,
-    ),
-    sql` UNION ALL `,
-  );
-  const letter = sql`state = 'dead' AND seq IN (SELECT seq FROM outbox_alerts WHERE alert_id IN (${own}))
-    AND seq NOT IN (SELECT seq FROM outbox_alerts WHERE alert_id NOT IN (${own}))`;
+  // A dead letter of an incident of several organizations stays, and so does an entry that is still to be delivered.
+  const incidents = (which: RawBuilder<unknown>): RawBuilder<unknown> =>
+    sql`SELECT incident_number FROM alerts WHERE incident_number IS NOT NULL AND ${which}`;
+  const letter = sql`state = 'dead' AND incident_number IN (${incidents(ofSlug)})
+    AND incident_number NOT IN (${incidents(sql`slug <> ${slug}`)})`;
   const step = (kind: Step["kind"], table: string, key: string, where: RawBuilder<unknown>): Step => ({
     kind,
     table,
@@ -81,6 +77,7 @@ function stepsFor(slug: string): Step[] {
     step("history", "run_hours", "check_id, hour", check),
     step(null, "check_reports", "check_id, at_ms", check),
     step(null, "runs", "check_id, at_ms", check),
+    step(null, "outbox", "seq", letter),
     step(null, "queued_alerts", "alert_id, receiver", alert),
     step(null, "alert_notified", "alert_id, receiver", alert),
     step(null, "judgements", "judgement_id", ofSlug),
@@ -91,7 +88,6 @@ function stepsFor(slug: string): Step[] {
     step(null, "look_answers", "incident_number, number, ordinal", ofSlug),
     step(null, "event_import_slugs", "import_id, slug", ofSlug),
     step(null, "spike_days", "day, slug", ofSlug),
-    step(null, "outbox", "seq", letter),
     step(null, "delivery_slugs", "slug, at_ms, notification_id", ofSlug),
     step(null, "deliveries", "notification_id, at_ms", sql`slugs = ${JSON.stringify([slug])}`),
     step("silences", "silences", "id", sql`slug = ${literalPattern(slug)}`),

@@ -12,7 +12,7 @@ import type { JudgementTables } from "./alerts/judgements.ts";
 import type { LookTables } from "./alerts/looks.ts";
 import type { Marker } from "./alerts/markers.ts";
 import type { QueuedTables } from "./alerts/queued.ts";
-import type { OutboxTables } from "./alerts/outbox-entry.ts";
+import type { OutboxTables } from "./alerts/outbox.ts";
 import type { SilenceTables } from "./alerts/silences.ts";
 import type { DiscoveryTables } from "./discovery/discovered-lists.ts";
 import type { PlatformTables } from "./platform/platform.ts";

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import { retryEntry } from "../../src/alerting/deliver/outbox-acts.ts";
 import type { DeliveryBudget, DeliveryOutcome } from "../../src/alerting/deliver/receiver.ts";
+import { actor } from "../../src/contract/actor.ts";
 import { hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
 import { storeEngines, type StoreEngineCase } from "../support/store/engines.ts";
 import { createAlertingWorld, type AlertingWorld, type WorldOptions } from "../support/alerting-world.ts";
@@ -181,23 +183,108 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
   });
 
   describe("order", () => {
-    it("is kept over episodes: the resolved of the last one is not overtaken by the next one's firing", async () => {
+    it("is that of what happened to an incident, while its receiver is down", async () => {
       await open();
       const ops = world.receivers.get("ops");
       if (ops !== undefined) ops.answer = (): DeliveryOutcome => ({ kind: "retry", error: "503", retryAfterMs: null });
-      for (const severity of ["warn", "fail", "ok", "fail"] as const) {
+      for (const severity of ["warn", "fail", "ok"] as const) {
         await world.run("acme", severity);
         await world.advance(2 * minuteMs);
       }
       if (ops !== undefined) ops.answer = (): DeliveryOutcome => ({ kind: "accepted", detail: "" });
       await world.advance(20 * minuteMs);
 
-      expect(world.sent().flat()).toEqual([
-        "firing acme warn",
-        "escalated acme fail",
-        "resolved acme fail",
-        "firing acme fail",
-      ]);
+      expect(world.sent().flat()).toEqual(["firing acme warn", "escalated acme fail", "resolved acme fail"]);
+    });
+
+    it("has one reminder of those that wait for a receiver that is down", async () => {
+      await open({ policy: { repeatIntervalMs: hourMs } });
+      await world.run("acme", "warn");
+      await world.advance(minuteMs);
+      const ops = world.receivers.get("ops");
+      if (ops !== undefined) ops.answer = (): DeliveryOutcome => ({ kind: "retry", error: "503", retryAfterMs: null });
+      await world.advance(5 * hourMs);
+      if (ops !== undefined) ops.answer = (): DeliveryOutcome => ({ kind: "accepted", detail: "" });
+      await world.advance(30 * minuteMs);
+
+      expect(world.sent()).toEqual([["firing acme warn"], ["reminder acme warn"]]);
+    });
+  });
+
+  describe("what a receiver refuses for good", () => {
+    const refuse = (receiver = "ops"): void => {
+      const fake = world.receivers.get(receiver);
+      if (fake !== undefined) fake.answer = (): DeliveryOutcome => ({ kind: "rejected", error: "HTTP 410" });
+    };
+    const accept = (receiver = "ops"): void => {
+      const fake = world.receivers.get(receiver);
+      if (fake !== undefined) fake.answer = (): DeliveryOutcome => ({ kind: "accepted", detail: "" });
+    };
+    const reasons = (): string[] =>
+      world
+        .notifications()
+        .flatMap(({ alerts }) => alerts.map(({ event, slug, reason }) => `${event} ${slug} ${reason}`));
+
+    it("is due again after repeatInterval as not_delivered, over a restart, and its end goes then", async () => {
+      await open({ policy: { repeatIntervalMs: hourMs } });
+      refuse();
+      await world.run("acme", "warn");
+      await world.advance(minuteMs);
+      accept();
+      await world.restart();
+      await world.advance(30 * minuteMs);
+      expect(world.sent()).toEqual([]);
+      await world.advance(30 * minuteMs);
+      await world.run("acme", "ok");
+      await world.advance(minuteMs);
+
+      expect(reasons()).toEqual(["firing acme not_delivered", "resolved acme back_to_ok"]);
+    });
+
+    it("is told by nothing else where it ends before, whatever of it waits", async () => {
+      await open();
+      refuse();
+      await world.run("acme", "warn");
+      await world.advance(minuteMs);
+      await world.run("acme", "ok");
+      accept();
+      await world.advance(hourMs);
+
+      expect(world.sent()).toEqual([]);
+      expect(await world.store.outbox.list()).toMatchObject([{ state: "dead" }]);
+    });
+
+    it("leaves out the end that was queued behind it", async () => {
+      await open();
+      const ops = world.receivers.get("ops");
+      if (ops !== undefined) ops.answer = (): DeliveryOutcome => ({ kind: "retry", error: "503", retryAfterMs: null });
+      await world.run("acme", "warn");
+      await world.advance(minuteMs);
+      await world.run("acme", "ok");
+      await world.advance(minuteMs);
+      refuse();
+      await world.advance(10 * minuteMs);
+      accept();
+      await world.advance(hourMs);
+
+      expect(world.sent()).toEqual([]);
+      expect(await world.store.outbox.list()).toMatchObject([{ state: "dead" }]);
+    });
+
+    it("is told once where somebody retries it", async () => {
+      await open({ policy: { repeatIntervalMs: hourMs } });
+      refuse();
+      await world.run("acme", "warn");
+      await world.advance(minuteMs);
+      accept();
+      const [dead] = await world.store.outbox.list();
+      const author = actor("kim", "token");
+      await retryEntry(world.store, { id: dead?.id ?? "", author, nowMs: world.clock.nowMs() });
+      await world.advance(50 * minuteMs);
+      expect(reasons()).toEqual(["firing acme not_ok"]);
+      await world.advance(20 * minuteMs);
+
+      expect(reasons()).toEqual(["firing acme not_ok", "reminder acme repeat_interval"]);
     });
   });
 

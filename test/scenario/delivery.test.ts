@@ -119,16 +119,15 @@ function noteLogger(): Logger {
 async function enqueue(
   id: string,
   name: string,
-  subjects: readonly string[] = [`alert-of-${id}`],
+  incident: number | null = null,
   recipient: string | null = null,
 ): Promise<void> {
   const nowMs = clock.nowMs();
   const payload = JSON.stringify(testNotification({ id, receiver: name, nowMs, externalUrl: null }));
-  const times = { createdAtMs: nowMs, notBeforeMs: nowMs };
-  await store.outbox.enqueue({ id, receiver: name, recipient, ...times, subjects, payload });
+  await store.outbox.enqueue([{ id, receiver: name, recipient, createdAtMs: nowMs, incident, payload }]);
 }
 
-const none = Promise.resolve([]);
+const none = Promise.resolve(new Set<string>());
 
 /** The store, whose outbox does otherwise within a transaction. */
 function withOutbox(changes: Partial<OutboxStore>): OutboxOptions["store"] {
@@ -353,7 +352,7 @@ describe("retries", () => {
   });
 
   it.each<[string, () => Promise<boolean>]>([
-    ["a retry of one of them", async () => (await store.outbox.retry("n1", clock.nowMs())) === "queued"],
+    ["a retry of one of them", async () => (await store.outbox.retry("n1", clock.nowMs())).kind === "queued"],
     ["its end in the store", () => store.outbox.endPause("ops", clock.nowMs())],
   ])("begin again when a pause is ended by %s", async (_rule, end) => {
     open([receiver("ops", once(tenYears))]);
@@ -380,8 +379,8 @@ describe("retries", () => {
   });
 
   it.each([
-    ["retry", async () => (await store.outbox.retry("n1", clock.nowMs())) === "queued", "ops delivered"],
-    ["discard", () => store.outbox.discard("n1"), null],
+    ["retry", async () => (await store.outbox.retry("n1", clock.nowMs())).kind === "queued", "ops delivered"],
+    ["discard", async () => (await store.outbox.discard("n1")) !== null, null],
   ])("a %s is followed at once", async (_command, change, label) => {
     let isDown = true;
     open([receiver("ops", () => (isDown ? { kind: "rejected", error: "HTTP 400" } : accepted))]);
@@ -431,13 +430,13 @@ describe("a queue of which nothing is due", () => {
 });
 
 describe("order and isolation", () => {
-  it("keeps the order of one alert's notifications through an outage, while others go on", async () => {
+  it("keeps the order of one incident's notifications through an outage, while others go on", async () => {
     let isDown = true;
     open([receiver("ops", () => (isDown ? down : accepted))]);
-    await enqueue("firing", "ops", ["a"]);
+    await enqueue("firing", "ops", 1);
     await runFor(10 * secondMs);
-    await enqueue("resolved", "ops", ["a"]);
-    await enqueue("other", "ops", ["b"]);
+    await enqueue("resolved", "ops", 1);
+    await enqueue("other", "ops", 2);
     await clock.advance(minuteMs);
     isDown = false;
     await clock.advance(10 * minuteMs);
@@ -571,7 +570,7 @@ describe("recipients of one receiver", () => {
       }),
     ]);
     for (const recipient of ["kim", "lee"])
-      for (const event of ["firing", "resolved"]) await enqueue(`${event} ${recipient}`, "mail", ["x"], recipient);
+      for (const event of ["firing", "resolved"]) await enqueue(`${event} ${recipient}`, "mail", 1, recipient);
     await runFor(4 * secondMs);
 
     expect(attempts.map(({ id }) => id)).toEqual([
@@ -598,7 +597,7 @@ describe("recipients of one receiver", () => {
     const withRecipients = (recipients: readonly string[] | undefined): OutboxReceiver =>
       receiver("mail", () => down, recipients === undefined ? {} : { recipients });
     open([withRecipients(before)]);
-    await enqueue("n1", "mail", ["x"], recipient);
+    await enqueue("n1", "mail", 1, recipient);
     await outbox.runOnce();
     await outbox.setReceivers([withRecipients(after)]);
     await runFor(2 * secondMs);
@@ -650,7 +649,7 @@ describe("an outbox that is woken by whoever changes the queue", () => {
     open([receiver("ops", once(outcome)), receiver("pager", once({ ...outcome, retryAfterMs: null }))], {
       store: { ...withOutbox({}), outbox: { ...store.outbox, waitingFor } },
     });
-    for (const name of ["ops", "pager"]) for (const id of ["1", "2"]) await enqueue(`${name}-${id}`, name, ["same"]);
+    for (const name of ["ops", "pager"]) for (const id of ["1", "2"]) await enqueue(`${name}-${id}`, name, 1);
     await runFor(hourMs);
 
     expect(shownAttempts()).toEqual(["ops-1 0", "pager-1 0", "pager-1 1", "pager-2 1", "ops-1 1200", "ops-2 1200"]);

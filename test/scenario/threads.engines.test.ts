@@ -7,7 +7,7 @@ import { storeEngines, type StoreEngineCase } from "../support/store/engines.ts"
 let world: AlertingWorld;
 let engine: StoreEngineCase["engine"];
 
-const chat = { name: "chat", hasThreads: true, isByIncident: true, sendActs: true } as const;
+const chat = { name: "chat", hasThreads: true, sendActs: true } as const;
 
 async function open(options: WorldOptions = {}): Promise<void> {
   world = await createAlertingWorld({ engine, slugs: ["a", "b"], receivers: [{ name: "ops" }, chat], ...options });

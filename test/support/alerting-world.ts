@@ -48,7 +48,6 @@ export interface WorldOptions {
     readonly name: string;
     readonly resendIntervalMs?: number;
     readonly budget?: DeliveryBudget;
-    readonly isByIncident?: true;
   })[];
   readonly policy?: Partial<AlertPolicy>;
   /** Of single organizations, over the common ones. */

@@ -68,9 +68,9 @@ export async function createNight(options: NightOptions): Promise<Night> {
     startMs: startsAtMs,
     slugs,
     receivers: [
-      { name: "bot", isByIncident: true, hasThreads: true, sendActs: true },
+      { name: "bot", hasThreads: true, sendActs: true },
       { name: "chat" },
-      { name: "pager", isByIncident: true, takesAcknowledgements: true },
+      { name: "pager", takesAcknowledgements: true },
     ],
     policy: { repeatIntervalMs: 4 * hourMs },
     settings: { fleet, externalUrl: "https://flatline.example.com" },

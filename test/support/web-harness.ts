@@ -12,7 +12,7 @@ import { createSystemClock, type Clock } from "../../src/base/time.ts";
 import { allRights } from "../../src/contract/rights.ts";
 import { checkNames, type CheckReport } from "../../src/contract/report.ts";
 import { encodeParts, textPart } from "../../src/metrics/exposition-body.ts";
-import type { OutboxEntry } from "../../src/store/alerts/outbox-entry.ts";
+import type { OutboxEntry } from "../../src/store/alerts/outbox.ts";
 import { listedSilence } from "../../src/alerting/silence-book.ts";
 import { ruleOf } from "../../src/alerting/decide/silences.ts";
 import type { ListedSilence } from "../../src/contract/silence.ts";
@@ -356,10 +356,6 @@ export async function startWeb(
         world.outboxReads++;
         return world.outbox;
       },
-      waitingWith: async ({ subject, fromMs, limit }) =>
-        world.outbox
-          .filter(({ subjects, createdAtMs }) => subjects.includes(subject) && createdAtMs >= fromMs)
-          .slice(-limit),
       eventsOf: async (ids) => new Map(ids.map((id) => [id, "firing"])),
       retry: async (id) => {
         const entry = world.outbox.find((one) => one.id === id);

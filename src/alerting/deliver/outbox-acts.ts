@@ -2,8 +2,9 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Action, Actor } from "../../contract/actor.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { OutboxEntryAnswer } from "../../contract/v1/operator.ts";
-import type { OutboxEntry } from "../../store/alerts/outbox-entry.ts";
-import type { OutboxStore } from "../../store/alerts/outbox.ts";
+import type { OutboxEntry } from "../../store/alerts/outbox.ts";
+import type { StoreParts } from "../../store/store-parts.ts";
+import type { NotificationFacts } from "../notify/notification.ts";
 import type { Store } from "../../store/store.ts";
 
 /** What a person can do with an entry of the outbox. */
@@ -15,11 +16,11 @@ export interface OutboxAct {
 
 /** Queues it again, due now. @throws FlatlineError not_found; conflict while it is being delivered, or when a later one was accepted */
 export function retryEntry(store: Pick<Store, "transaction">, act: OutboxAct): Promise<void> {
-  return change(store, act, "outbox.retry", async (outbox) => {
+  return change(store, act, "outbox.retry", async ({ outbox, queued }) => {
     const outcome = await outbox.retry(act.id, act.nowMs);
-    if (outcome === "queued") return;
-    if (outcome === "unknown") throw new FlatlineError("not_found", noEntry);
-    throw new FlatlineError("conflict", refusals[outcome]);
+    if (outcome.kind === "queued") return queued.goForward(readFacts(outcome.payload));
+    if (outcome.kind === "unknown") throw new FlatlineError("not_found", noEntry);
+    throw new FlatlineError("conflict", refusals[outcome.kind]);
   });
 }
 
@@ -28,10 +29,12 @@ const refusals = {
   followed: "the receiver has accepted a later notification of this incident, which this one would contradict",
 } as const;
 
-/** Deletes it for good; one that is being delivered may still arrive. @throws FlatlineError not_found */
+/** Deletes it for good: what it told is as not told. One that is being delivered may still arrive. @throws FlatlineError not_found */
 export function discardEntry(store: Pick<Store, "transaction">, act: OutboxAct): Promise<void> {
-  return change(store, act, "outbox.discard", async (outbox) => {
-    if (!(await outbox.discard(act.id))) throw new FlatlineError("not_found", noEntry);
+  return change(store, act, "outbox.discard", async ({ outbox, queued }) => {
+    const payload = await outbox.discard(act.id);
+    if (payload === null) throw new FlatlineError("not_found", noEntry);
+    await queued.goBack(readFacts(payload), act.nowMs);
   });
 }
 
@@ -39,17 +42,23 @@ function change(
   store: Pick<Store, "transaction">,
   { id, author, nowMs }: OutboxAct,
   action: Action,
-  work: (outbox: OutboxStore) => Promise<void>,
+  work: (parts: Pick<StoreParts, "outbox" | "queued">) => Promise<void>,
 ): Promise<void> {
-  return store.transaction(async ({ outbox, audit }) => {
+  return store.transaction(async (parts) => {
+    const { outbox, audit } = parts;
     const receiver = await outbox.addresseeOf(id);
     if (receiver === null) throw new FlatlineError("not_found", noEntry);
-    await work(outbox);
+    await work(parts);
     await audit.append({ atMs: nowMs, actor: author, action, slug: null, subject: id, detail: { receiver } });
   });
 }
 
 const noEntry = "no notification that waits, and no dead letter, has this id";
+
+/** Reads what the notifier put into the outbox of the same schema version. */
+export function readFacts(payload: string): NotificationFacts {
+  return JSON.parse(payload) as NotificationFacts;
+}
 
 /** Puts a notification of the outbox as the API answers it. */
 export function viewOutboxEntry({ createdAtMs, nextAttemptAtMs, ...entry }: OutboxEntry): OutboxEntryAnswer {

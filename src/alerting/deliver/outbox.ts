@@ -3,13 +3,15 @@ import type { Logger } from "../../base/logger.ts";
 import { createLoop } from "../../base/loop.ts";
 import { eventLoopTurn, type Clock, hourMs } from "../../base/time.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
-import type { LeasedEntry } from "../../store/alerts/outbox-entry.ts";
 import type { NewDeliveryAttempt } from "../../store/alerts/deliveries.ts";
-import type { EndedDelivery, OutboxClaim, Waiting } from "../../store/alerts/outbox.ts";
+import type { EndedDelivery, LeasedEntry, OutboxClaim, Waiting } from "../../store/alerts/outbox.ts";
+import type { StoreParts } from "../../store/store-parts.ts";
 import type { Store } from "../../store/store.ts";
-import type { Notification } from "../notify/notification.ts";
+import { worded } from "../notify/compose.ts";
+import type { Notification, NotificationFacts } from "../notify/notification.ts";
 import { answeredAttempt, attemptDelivery, type OutboxReceiver } from "./attempt.ts";
 import { createLane, type Lane } from "./lane.ts";
+import { readFacts } from "./outbox-acts.ts";
 import type { DeliveryOutcome } from "./receiver.ts";
 
 // Where others wake it, and entries that wait say when they are due, a look without a cause is rare.
@@ -50,7 +52,7 @@ export interface OutboxOptions {
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "notificationAttempt" | "attemptBegan">;
   readonly receivers: readonly OutboxReceiver[];
-  /** Forms what a receiver that forgets is sent again, under way in the outbox; null: nothing (alerting/notify/notifier.ts). */
+  /** Forms what a receiver that forgets is sent again; null: nothing (alerting/notify/notifier.ts). */
   readonly resend: (receiver: string) => Promise<Notification | null>;
   /** Called when answers are stored [not called]. */
   readonly onAnswered?: () => void;
@@ -59,11 +61,13 @@ export interface OutboxOptions {
 /** An answer of a receiver, to be stored. */
 interface Answer {
   readonly end: EndedDelivery;
+  /** What it was about. */
+  readonly facts: NotificationFacts;
   /** The receiver asked to be left alone until then; null: it did not. */
   readonly pausedUntilMs: number | null;
   readonly receiver: string;
-  /** Kept for people who look back, and for whoever asks later what the receiver was notified of. */
-  readonly attempt: NewDeliveryAttempt;
+  /** Kept for people who look back, and for whoever asks later what the receiver was told. null: none was made. */
+  readonly attempt: NewDeliveryAttempt | null;
   /** Called when it is stored; false: it was discarded meanwhile. */
   readonly onStored: (isOurs: boolean) => void;
 }
@@ -127,9 +131,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
       hasStrays = true;
       return { begun: [], waitMs: retryAfterMs };
     }
-    const begun = leased.flatMap((entry) => {
-      const lane = lanes.get(entry.receiver);
-      return lane === undefined ? [] : [track(deliver(entry, lane))];
+    const begun = leased.flatMap((claimed) => {
+      const lane = lanes.get(claimed.entry.receiver);
+      return lane === undefined ? [] : [track(deliver(claimed, lane))];
     });
     // An answer that was stored has changed what waits.
     return { begun, waitMs: hasAnswers ? 0 : waitFor(waiting) };
@@ -151,18 +155,19 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   /** Stores the received answers and claims entries. Answers that could not be stored are stored the next time. */
-  async function exchange(claims: readonly OutboxClaim[]): Promise<readonly LeasedEntry[]> {
+  async function exchange(claims: readonly OutboxClaim[]): Promise<readonly Claimed[]> {
     const stored = answers;
     if (stored.length === 0 && claims.length === 0) return [];
     answers = [];
     try {
-      const { ours, leased } = await store.transaction(async ({ outbox, deliveries }) => {
-        const ends = stored.map(({ end }) => end);
-        const ids = ends.length === 0 ? [] : await outbox.settle(ends);
-        await deliveries.add(stored.map((answer) => answer.attempt));
-        for (const { receiver, pausedUntilMs } of stored)
+      const { ours, leased } = await store.transaction(async ({ outbox, deliveries, queued }) => {
+        const ours = await outbox.settle(stored.map(({ end }) => end));
+        await deliveries.add(stored.flatMap((answer) => answer.attempt ?? []));
+        for (const { end, facts, receiver, pausedUntilMs } of stored) {
+          if (end.kind === "dead" && ours.has(end.id)) await queued.goBack(facts, clock.nowMs());
           if (pausedUntilMs !== null) await outbox.pause({ receiver, untilMs: pausedUntilMs });
-        return { ours: new Set(ids), leased: claims.length === 0 ? [] : await outbox.claim(claims) };
+        }
+        return { ours, leased: claims.length === 0 ? [] : await withoutUntold(deliveries, await outbox.claim(claims)) };
       });
       for (const { end, onStored } of stored) onStored(ours.has(end.id));
       if (stored.length > 0) options.onAnswered?.();
@@ -179,13 +184,17 @@ export function createOutbox(options: OutboxOptions): Outbox {
     return work.finally(() => underWay.delete(work));
   }
 
-  async function deliver(entry: LeasedEntry, lane: Lane): Promise<void> {
+  async function deliver({ entry, facts }: Claimed, lane: Lane): Promise<void> {
     const startedMs = clock.monotonicMs();
     const { settings } = lane;
     const { recipient } = entry;
-    const notification = JSON.parse(entry.payload) as Notification;
-    lane.begin();
     delivering.add(entry.id);
+    if (facts.alerts.length === 0) {
+      logger.info({ notification: entry.id, receiver: entry.receiver }, "end of what was never told is not sent");
+      return note({ end: { kind: "dropped", id: entry.id }, facts, attempt: null }, null, () => undefined);
+    }
+    lane.begin();
+    const notification = worded(facts);
     const outcome = await attemptDelivery(settings, { notification, recipient }, attempt);
     const tookMs = clock.monotonicMs() - startedMs;
     lane.end();
@@ -193,7 +202,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     if (outcome.kind === "retry" && aborting.signal.aborted) return;
     const end = endOf(entry, settings.maxAgeMs, outcome, { nowMs: clock.nowMs(), random: options.random });
     const answered = answeredAttempt(notification, recipient, outcome, { atMs: clock.nowMs(), tookMs });
-    await note(answered, outcome, end, (isOurs) => {
+    await note({ end, facts, attempt: answered }, outcome, (isOurs) => {
       logEnd(entry, end, isOurs, pauseOf(outcome));
       if (isOurs) metrics.notificationAttempt(entry.receiver, labels[end.kind], tookMs / 1_000);
     });
@@ -209,19 +218,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
       const isPaused = (await store.outbox.pauses(clock.nowMs())).has(name);
       const notification = isPaused ? null : await options.resend(name);
       if (notification === null) return;
-      if (clock.monotonicMs() - askedMs >= beginWithinMs) {
-        hasStrays = true;
-        return;
-      }
-      delivering.add(notification.id);
-      const startedMs = clock.monotonicMs();
+      if (clock.monotonicMs() - askedMs >= beginWithinMs) return;
       const outcome = await attemptDelivery(lane.settings, { notification, recipient: null }, attempt);
-      const times = { atMs: clock.nowMs(), tookMs: clock.monotonicMs() - startedMs };
+      const pausedMs = pauseOf(outcome);
+      if (pausedMs > 0) await store.outbox.pause({ receiver: name, untilMs: clock.nowMs() + pausedMs });
       if (outcome.kind === "accepted") logger.debug({ receiver: name }, "alerts sent again");
       else if (!aborting.signal.aborted)
         logger.warn({ receiver: name, error: outcome.error }, "alerts could not be sent again");
-      const answered = answeredAttempt(notification, null, outcome, times);
-      await note(answered, outcome, { kind: "delivered", id: notification.id }, () => undefined);
     } catch (error) {
       logger.error({ err: error, receiver: name }, "alerts could not be sent again");
     } finally {
@@ -232,18 +235,17 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   /** Keeps an answer for the next turn of the loop; stores it at once when there is none any more. */
   async function note(
-    answered: NewDeliveryAttempt,
-    outcome: DeliveryOutcome,
-    end: EndedDelivery,
+    answer: Pick<Answer, "end" | "facts" | "attempt">,
+    outcome: DeliveryOutcome | null,
     onStored: Answer["onStored"],
   ): Promise<void> {
-    const { receiver } = answered;
-    const pausedMs = pauseOf(outcome);
-    if (outcome.kind === "retry" && pausedMs > 0)
+    const { receiver } = answer.facts;
+    const pausedMs = outcome === null ? 0 : pauseOf(outcome);
+    if (outcome?.kind === "retry" && pausedMs > 0)
       logger.warn({ receiver, askedMs: outcome.retryAfterMs, pausedMs }, "receiver asked for a pause");
     const pausedUntilMs = pausedMs > 0 ? clock.nowMs() + pausedMs : null;
-    delivering.delete(end.id);
-    answers = [...answers, { end, receiver, attempt: answered, pausedUntilMs, onStored }];
+    delivering.delete(answer.end.id);
+    answers = [...answers, { ...answer, receiver, pausedUntilMs, onStored }];
     if (loop.signal.aborted) await storeAnswers();
     else loop.wake();
   }
@@ -263,7 +265,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     if (!isOurs) logger.warn(facts, "notification was discarded while it was delivered");
     else if (end.kind === "delivered") logger.info(facts, "notification delivered");
     else if (end.kind === "dead") logger.error({ ...facts, error: end.lastError }, "notification dead-lettered");
-    else {
+    else if (end.kind === "retry") {
       const retryInMs = Math.max(end.nextAttemptAtMs - clock.nowMs(), pausedMs);
       logger.warn({ ...facts, error: end.lastError, retryInMs }, "notification not accepted yet");
     }
@@ -275,11 +277,14 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   async function deadLetterGone(): Promise<void> {
-    const gone = await store.outbox.deadLetterUnknownReceivers(
-      [...lanes.keys()],
-      "the receiver is no longer configured",
-    );
     sweptAtMs = clock.monotonicMs();
+    if (!(await store.outbox.totals()).some(({ receiver, pending }) => pending > 0 && !lanes.has(receiver))) return;
+    const reason = "the receiver is no longer configured";
+    const gone = await store.transaction(async ({ outbox, queued }) => {
+      const payloads = await outbox.deadLetterUnknownReceivers([...lanes.keys()], reason);
+      for (const payload of payloads) await queued.goBack(readFacts(payload), clock.nowMs());
+      return payloads.length;
+    });
     if (gone > 0) logger.error({ notifications: gone }, "notifications of removed receivers dead-lettered");
   }
 
@@ -315,11 +320,33 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
 const nothing: ReadonlyMap<string, Waiting> = new Map();
 
+/** An entry that is to be delivered, and what it says. */
+interface Claimed {
+  readonly entry: LeasedEntry;
+  readonly facts: NotificationFacts;
+}
+
+/** Leaves out the ends of alerts that their receiver was told nothing of: what told of them was given up. */
+async function withoutUntold(
+  deliveries: Pick<StoreParts["deliveries"], "notifiedOf">,
+  entries: readonly LeasedEntry[],
+): Promise<readonly Claimed[]> {
+  const claimed = entries.map((entry) => ({ entry, facts: readFacts(entry.payload) }));
+  const isEnd = ({ event }: { readonly event: string }): boolean => event === "resolved" || event === "recovered";
+  const ended = claimed.flatMap(({ facts }) => facts.alerts.filter(isEnd).map(({ id }) => id));
+  if (ended.length === 0) return claimed;
+  const told = await deliveries.notifiedOf(ended);
+  return claimed.map(({ entry, facts }) => {
+    const alerts = facts.alerts.filter((one) => !isEnd(one) || told.get(one.id)?.has(facts.receiver) === true);
+    return { entry, facts: { ...facts, alerts } };
+  });
+}
+
 function nameOf({ settings }: Lane): string {
   return settings.receiver.name;
 }
 
-const labels = { delivered: "delivered", retry: "retried", dead: "dead_lettered" } as const;
+const labels = { delivered: "delivered", dropped: "delivered", retry: "retried", dead: "dead_lettered" } as const;
 
 /** A Retry-After of years is a mistake, and an hour without a message is long enough for a limit that is meant (CONTRACT 7). */
 const longestPauseMs = hourMs;

@@ -35,8 +35,6 @@ export interface Receiver {
   readonly resendIntervalMs?: number;
   /** A notification beyond it is split, or shortened; absent: it shows what has room, and counts the others. */
   readonly budget?: DeliveryBudget;
-  /** It keeps one thing an incident: nothing of it is sent before what was formed earlier has been. Absent: the order is by alert. */
-  readonly isByIncident?: true;
   /** Each of them is a delivery of its own, with its own retries, end and order. Absent: the receiver is one. */
   readonly recipients?: readonly string[];
   /** How much longer than its timeout the answer to what was sent whole may take, before which nothing is sent again [no longer]. */

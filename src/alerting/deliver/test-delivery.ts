@@ -2,7 +2,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import { suggest } from "../../base/suggestions.ts";
 import type { Clock } from "../../base/time.ts";
 import type { NewDeliveryAttempt } from "../../store/alerts/deliveries.ts";
-import { deliveryName } from "../../store/alerts/outbox-entry.ts";
+import { deliveryName } from "../../store/alerts/outbox.ts";
 import { testIncident, testNotification } from "../notify/test-notification.ts";
 import { answeredAttempt } from "./attempt.ts";
 import { recipientsOf, type DeliveryOutcome, type Receiver } from "./receiver.ts";

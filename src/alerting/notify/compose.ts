@@ -5,7 +5,14 @@ import type { ActEntry } from "../acts/act-notice.ts";
 import { worstSeverity, type Severity } from "../../contract/severity.ts";
 import type { CheckReport } from "../../contract/report.ts";
 import type { FleetState } from "../view.ts";
-import type { SampledAsset, AlertNotice, FleetNotice, IncidentNotice, Notification } from "./notification.ts";
+import type {
+  SampledAsset,
+  AlertNotice,
+  FleetNotice,
+  IncidentNotice,
+  Notification,
+  NotificationFacts,
+} from "./notification.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { DueNotice } from "../decide/difference.ts";
 import type { AlertFacts } from "./alert-facts.ts";
@@ -43,19 +50,23 @@ export function composeNotification(input: ComposeInput): Notification {
   const incident = input.incident === null ? null : { ...input.incident, opened: openedGates(alerts) };
   const last = new Map(alerts.map((alert) => [alert.id, alert.status]));
   const status = input.part?.status ?? ([...last.values()].includes("firing") ? "firing" : "resolved");
-  return {
+  return worded({
     id,
     receiver,
     status,
     severity: input.part?.severity ?? worstSeverity(alerts.map(({ severity }) => severity)),
-    summary: summarize(status, alerts, { fleet, incident }),
     generatedAtMs: nowMs,
     externalUrl,
     fleet: fleet === null ? null : { ...fleet, sample: fleetSample(alerts, input.sample ?? 0) },
     incident,
     // A fleet verdict names them once, for all.
     alerts: fleet === null ? alerts : alerts.map(({ sample: _sample, ...alert }) => alert),
-  };
+  });
+}
+
+/** Returns the notification of these facts. */
+export function worded(facts: NotificationFacts): Notification {
+  return { ...facts, summary: summarize(facts.status, facts.alerts, facts) };
 }
 
 /** How many gates opened with these entries. */

@@ -154,7 +154,10 @@ export interface WorstMember {
   readonly expected: number;
 }
 
-/** What one receiver is sent at once; the outbox stores it as JSON, `receivers/` words it. */
+/** What the outbox stores of a notification, as JSON: words are made at the attempt. */
+export type NotificationFacts = Omit<Notification, "summary">;
+
+/** What one receiver is sent at once; `receivers/` words it. */
 export interface Notification {
   /** Stable over retries: also the `webhook-id`. */
   readonly id: string;

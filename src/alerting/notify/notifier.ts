@@ -34,8 +34,7 @@ export interface Notifier {
   runOnce(): Promise<NotifierRun>;
   /**
    * Forms a repetition of all alerts that fire and that this receiver was notified of; null when there are none. For a
-   * receiver that forgets alerts that are not repeated. It is stored in the outbox as under way, so that what follows
-   * it is not delivered before its delivery has ended.
+   * receiver that forgets alerts that are not repeated: no notification, so that it is in no outbox.
    */
   resend(receiver: string): Promise<Notification | null>;
 }
@@ -57,8 +56,8 @@ export interface NotifierOptions {
   readonly newId: () => string;
   /** Returns the settings that hold now. */
   readonly settings: () => AlertingSettings;
-  /** Returns what bounds and orders the deliveries to the receiver with this name [nothing does]. */
-  readonly receiverOf?: (receiver: string) => Pick<Receiver, "budget" | "isByIncident"> | null;
+  /** Returns what bounds the deliveries to the receiver with this name [nothing does]. */
+  readonly receiverOf?: (receiver: string) => Pick<Receiver, "budget"> | null;
   /** [they name none] */
   readonly readSample?: ReadSample;
   /** Called after a commit, when a row waits in the outbox. */
@@ -96,7 +95,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
         const planned = await planNow(parts, settings);
         const told = planned === null ? [] : await carryOut(parts, settings, planned);
         const formed = [...told, ...(await formActs(parts, settings, planned))];
-        await parts.outbox.enqueueAll(formed.map(outboxEntry));
+        await parts.outbox.enqueue(formed.map(outboxEntry));
         return { planned, formed };
       });
     } catch (error) {
@@ -178,9 +177,9 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const compose = (some: readonly AlertNotice[]): Notification =>
       composeNotification({ id: newId(), receiver, nowMs, externalUrl, fleet, incident, part, sample, alerts: some });
     const route = settings.receivers.find(({ name }) => name === receiver) ?? { name: receiver };
-    const { budget = null, isByIncident = false } = options.receiverOf?.(receiver) ?? {};
+    const { budget = null } = options.receiverOf?.(receiver) ?? {};
     return recipientsOf(route).flatMap((recipient) =>
-      withinBudget(alerts, compose, budget).map((notification) => ({ recipient, notification, isByIncident })),
+      withinBudget(alerts, compose, budget).map((notification) => ({ recipient, notification })),
     );
   }
 
@@ -231,28 +230,17 @@ export function createNotifier(options: NotifierOptions): Notifier {
   }
 
   async function resend(receiver: string): Promise<Notification | null> {
-    // Most of the time nothing fires.
-    if ((await store.alerts.allLive()).length === 0) return null;
-    return store.transaction(async (parts) => {
-      const notification = await formResend(parts, receiver);
-      if (notification !== null)
-        await parts.outbox.enqueue({
-          ...outboxEntry({ recipient: null, notification, isByIncident: false }),
-          isUnderWay: true,
-        });
-      return notification;
-    });
-  }
-
-  async function formResend(parts: StoreParts, receiver: string): Promise<Notification | null> {
     const settings = options.settings();
     const nowMs = clock.nowMs();
-    const holds = await readHolds(parts, settings, nowMs);
+    const holds = await readHolds(store, settings, nowMs);
     if (holds === null) return null;
+    const own = holds.queued.alerts.filter((one) => one.receiver === receiver && !one.isEnded);
+    const accepted = await store.deliveries.notifiedOf(own.map(({ alertId }) => alertId));
     const alerts: AlertNotice[] = [];
-    for (const { receiver: name, alertId, severity, isEnded } of holds.queued.alerts) {
+    for (const { alertId, severity } of own) {
       const held = holds.alerts.get(alertId);
-      if (name !== receiver || severity === null || isEnded || held === undefined || held.end !== null) continue;
+      if (severity === null || held === undefined || held.end !== null) continue;
+      if (accepted.get(alertId)?.has(receiver) !== true) continue;
       const notice = { alertId, event: "reminder", severity, previousSeverity: severity, reason: "resend" } as const;
       alerts.push(composeNotice(notice, currentFacts(held)));
     }
@@ -288,8 +276,6 @@ interface FormedNotification {
   /** null: the receiver is one. */
   readonly recipient: string | null;
   readonly notification: Notification;
-  /** Order is kept by incident, too. */
-  readonly isByIncident: boolean;
 }
 
 interface Planned {
@@ -320,21 +306,16 @@ function nextLook(planned: Planned | null): number | null {
   return Math.min(silenceMs, due.nextAtMs);
 }
 
-function outboxEntry({ recipient, notification, isByIncident }: FormedNotification): NewOutboxEntry {
-  const { id, receiver, generatedAtMs, fleet, incident, alerts } = notification;
-  // By (check, slug, kind), not by episode: a late `resolved` of the last one would end the next one at its receiver. An
-  // incident counts as one of them where it is one thing at the receiver, or has a verdict, so that its end never overtakes its begin.
-  const whole = fleet?.id ?? (isByIncident ? incident?.id : undefined);
-  const own = alerts.map(({ check, slug, kind }) => `${check}/${slug}/${kind}`);
-  const subjects = [...new Set([...(whole === undefined ? [] : [whole]), ...own])];
+function outboxEntry({ recipient, notification }: FormedNotification): NewOutboxEntry {
+  const { summary: _words, ...facts } = notification;
+  const { id, receiver, generatedAtMs, incident, alerts } = facts;
   return {
     id,
     receiver,
     recipient,
     createdAtMs: generatedAtMs,
-    notBeforeMs: generatedAtMs,
-    subjects,
     incident: incident?.number ?? null,
-    payload: JSON.stringify(notification),
+    isReminder: alerts.every(({ reason }) => reason === "repeat_interval"),
+    payload: JSON.stringify(facts),
   };
 }

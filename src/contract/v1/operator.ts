@@ -10,7 +10,8 @@ export const outboxEntrySchema = z.object({
   state: z.string(),
   attempts: z.number(),
   lastError: z.string().nullable(),
-  subjects: z.array(z.string()).readonly(),
+  /** The number of the incident that it is about; null: of none. */
+  incident: z.number().nullable(),
   createdAt: instantSchema,
   /** null: it is dead-lettered. */
   nextAttemptAt: instantSchema.nullable(),

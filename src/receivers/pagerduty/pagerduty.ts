@@ -96,7 +96,6 @@ export function createPagerdutyReceiver(
   return {
     name,
     type,
-    isByIncident: true,
     deliver: async (notification, context) => {
       let outcome: DeliveryOutcome = { kind: "accepted", detail: "nothing to send" };
       // In order, and all of them again when one was not accepted: an event may be repeated.

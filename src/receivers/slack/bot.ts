@@ -70,7 +70,6 @@ export function createSlackBot(options: SlackBotOptions, deps: ReceiverDeps): Re
   return {
     name,
     type,
-    isByIncident: true,
     deliver: async (notification, context) => {
       const present = (await messages?.presentOf(notification)) ?? notification;
       const acts = actLinks(present, deps.signLink, context.nowMs);

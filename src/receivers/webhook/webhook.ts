@@ -119,7 +119,6 @@ export function createWebhookReceiver(
     name,
     type,
     budget: { maxBytes: maxBodyBytes, bytesOf: (notification) => bytesOf(notificationPayload(notification)) },
-    ...(options.template !== null && showsFiring(options.template) ? { isByIncident: true } : {}),
     deliver: async (notification, context) => {
       let text: string;
       try {
@@ -145,7 +144,7 @@ function bytesOf({ alerts, ...rest }: NotificationPayload): number {
   return listBytes(alerts) + Buffer.byteLength(JSON.stringify({ ...rest, alerts: "" })) - '""'.length;
 }
 
-/** Whether a template writes all that fires of an incident; then the next one must not come before this one. */
+/** Whether a template writes all that fires of an incident. */
 function showsFiring(template: string): boolean {
   return /\bstillFiring\b/.test(template);
 }

@@ -2,24 +2,23 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { storeEngines, type OpenedStore } from "../../../test/support/store/engines.ts";
 import { createVirtualClock } from "../../../test/support/virtual-clock.ts";
-import type { LeasedEntry, OutboxEntry } from "./outbox-entry.ts";
-import type { EndedDelivery, OutboxClaim, OutboxStore } from "./outbox.ts";
+import type {
+  EndedDelivery,
+  LeasedEntry,
+  NewOutboxEntry,
+  OutboxClaim,
+  OutboxEntry,
+  OutboxRetry,
+  OutboxStore,
+} from "./outbox.ts";
 
 const nowMs = Date.UTC(2026, 5, 1);
 
 let opened: OpenedStore;
 let outbox: OutboxStore;
 
-function enqueue(id: string, over: Partial<Parameters<OutboxStore["enqueue"]>[0]> = {}): Promise<void> {
-  const entry = {
-    id,
-    receiver: "ops",
-    createdAtMs: nowMs,
-    notBeforeMs: nowMs,
-    subjects: [`alert of ${id}`],
-    payload: "{}",
-  };
-  return outbox.enqueue({ ...entry, ...over });
+function enqueue(id: string, over: Partial<NewOutboxEntry> = {}): Promise<void> {
+  return outbox.enqueue([{ id, receiver: "ops", createdAtMs: nowMs, payload: "{}", ...over }]);
 }
 
 function claim(over: Partial<OutboxClaim> = {}): Promise<readonly LeasedEntry[]> {
@@ -28,9 +27,10 @@ function claim(over: Partial<OutboxClaim> = {}): Promise<readonly LeasedEntry[]>
 
 /** Ends one delivery; false: it was not under way. */
 async function settle(end: EndedDelivery): Promise<boolean> {
-  return (await outbox.settle([end])).length > 0;
+  return (await outbox.settle([end])).size > 0;
 }
 
+const retry = async (id: string, atMs = nowMs): Promise<OutboxRetry["kind"]> => (await outbox.retry(id, atMs)).kind;
 const delivered = (id: string): Promise<boolean> => settle({ kind: "delivered", id });
 const dead = (id: string, lastError: string): Promise<boolean> => settle({ kind: "dead", id, lastError });
 
@@ -47,20 +47,20 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
 
   describe("the outbox", () => {
     it("leases what is due, the oldest first, with all that a delivery needs", async () => {
-      await enqueue("one", { subjects: ["x", "y", "x"], payload: '{"a":1}' });
+      await enqueue("one", { incident: 41, payload: '{"a":1}' });
       await enqueue("two");
       await enqueue("later", { notBeforeMs: nowMs + 1 });
       await enqueue("other", { receiver: "pager" });
 
       const entries = await claim();
 
-      expect((await stateOf("one"))?.subjects).toEqual(["x", "y"]);
       expect(idsOf(entries)).toEqual(["one", "two"]);
       expect(entries[0]).toEqual({
         seq: 1,
         id: "one",
         receiver: "ops",
         recipient: null,
+        incident: 41,
         state: "leased",
         attempts: 1,
         createdAtMs: nowMs,
@@ -94,10 +94,10 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       );
     });
 
-    it("keeps the order of an alert for each recipient of a receiver, and holds no other back", async () => {
+    it("keeps the order of an incident for each recipient of a receiver, and holds no other back", async () => {
       for (const recipient of ["kim@example.com", "lee@example.com"]) {
-        await enqueue(`firing ${recipient}`, { recipient, subjects: ["x"] });
-        await enqueue(`resolved ${recipient}`, { recipient, subjects: ["x"] });
+        await enqueue(`firing ${recipient}`, { recipient, incident: 41 });
+        await enqueue(`resolved ${recipient}`, { recipient, incident: 41 });
       }
       await claim();
       await delivered("firing kim@example.com");
@@ -107,24 +107,20 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(entries).toMatchObject([{ id: "resolved kim@example.com", recipient: "kim@example.com" }]);
     });
 
-    it("puts a list into the queue in its order, each with its own alerts, under way where it is asked for", async () => {
-      const entries = Array.from({ length: 90 }, (_, index) => ({
-        id: `n-${index}`,
-        receiver: "ops",
-        createdAtMs: nowMs,
-        notBeforeMs: nowMs,
-        subjects: [`own-${index}`, `shared-${index % 2}`, `own-${index}`],
-        payload: String(index),
-        isUnderWay: index === 89,
-      }));
+    it("puts a list into the queue in its order, and a reminder in the place of one of its incident that waits", async () => {
+      const entry = { receiver: "ops", createdAtMs: nowMs, payload: "{}" };
+      const some = Array.from({ length: 90 }, (_, index) => ({ ...entry, id: `n-${index}`, incident: index % 2 }));
+      await outbox.enqueue(some);
+      expect(idsOf(await outbox.list())).toEqual(idsOf(some));
 
-      await outbox.enqueueAll(entries);
+      const reminder = { ...entry, incident: 7, isReminder: true };
+      await outbox.enqueue([{ ...reminder, id: "under way" }]);
+      await claim({ limit: 99 });
+      await outbox.enqueue([{ ...entry, id: "change", incident: 7 }]);
+      for (const id of ["waits", "replaces"]) await outbox.enqueue([{ ...reminder, id }]);
+      await outbox.enqueue([{ ...reminder, id: "of another", incident: 8 }]);
 
-      const listed = await outbox.list();
-      expect(idsOf(listed)).toEqual(idsOf(entries));
-      expect(listed[7]?.subjects).toEqual(["own-7", "shared-1"]);
-      expect(listed[89]).toMatchObject({ state: "leased", attempts: 1 });
-      expect(idsOf(await claim())).toEqual(["n-0", "n-1"]);
+      expect(idsOf(await outbox.list()).slice(90)).toEqual(["under way", "change", "replaces", "of another"]);
     });
 
     it("makes a dead letter due again with new attempts and a new age", async () => {
@@ -133,7 +129,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await dead("one", "gone");
       expect(await stateOf("one")).toMatchObject({ state: "dead", lastError: "gone" });
 
-      expect(await outbox.retry("one", nowMs + 7)).toBe("queued");
+      expect(await retry("one", nowMs + 7)).toBe("queued");
 
       expect(await stateOf("one")).toMatchObject({
         state: "queued",
@@ -147,32 +143,35 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await enqueue("one");
       await claim();
 
-      expect(await outbox.retry("one", nowMs + 1)).toBe("under_way");
+      expect(await retry("one", nowMs + 1)).toBe("under_way");
 
       expect(await stateOf("one")).toMatchObject({ state: "leased", attempts: 1 });
       expect(await delivered("one")).toBe(true);
     });
 
     it("does not retry what its receiver has accepted a later one of the same incident after", async () => {
-      for (const id of ["older", "accepted", "later"]) await enqueue(id, { incident: 41 });
-      await enqueue("of another", { incident: 42 });
-      await enqueue("of nobody");
-      await enqueue("to another", { incident: 41, receiver: "pager" });
-      await enqueue("to a recipient", { incident: 41, recipient: "a@example.com" });
+      const others = {
+        "of another": { incident: 42 },
+        "of nobody": {},
+        "to another": { incident: 41, receiver: "pager" },
+        "to a recipient": { incident: 41, recipient: "a@example.com" },
+      };
+      for (const [id, over] of Object.entries({ older: { incident: 41 }, ...others })) await enqueue(id, over);
       await claim();
       await claim({ receiver: "pager" });
-      const others = ["later", "of another", "of nobody", "to another", "to a recipient"];
-      for (const id of ["older", ...others]) await dead(id, "HTTP 400");
+      for (const id of ["older", ...Object.keys(others)]) await dead(id, "HTTP 400");
+      await enqueue("accepted", { incident: 41 });
+      await claim();
       await delivered("accepted");
 
-      expect(await outbox.retry("older", nowMs)).toBe("followed");
+      expect(await retry("older")).toBe("followed");
       expect(await stateOf("older")).toMatchObject({ state: "dead", lastError: "HTTP 400" });
-      for (const id of others) expect(await outbox.retry(id, nowMs)).toBe("queued");
+      for (const id of Object.keys(others)) expect(await retry(id)).toBe("queued");
     });
 
     it("knows neither retry nor discard of what is not there", async () => {
-      expect(await outbox.retry("one", nowMs)).toBe("unknown");
-      expect(await outbox.discard("one")).toBe(false);
+      expect(await retry("one")).toBe("unknown");
+      expect(await outbox.discard("one")).toBeNull();
     });
 
     it("gives up what waits for receivers that are gone, under way or not", async () => {
@@ -181,12 +180,12 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await enqueue("leased", { receiver: "slack" });
       await claim({ receiver: "slack" });
 
-      expect(await outbox.deadLetterUnknownReceivers(["ops", "new"], "receiver removed")).toBe(2);
+      expect(await outbox.deadLetterUnknownReceivers(["ops", "new"], "receiver removed")).toHaveLength(2);
 
       expect(await stateOf("queued")).toMatchObject({ state: "dead", lastError: "receiver removed" });
       expect(await delivered("leased")).toBe(false);
-      expect(await outbox.deadLetterUnknownReceivers(["ops"], "again")).toBe(0);
-      expect(await outbox.deadLetterUnknownReceivers([], "all")).toBe(1);
+      expect(await outbox.deadLetterUnknownReceivers(["ops"], "again")).toEqual([]);
+      expect(await outbox.deadLetterUnknownReceivers([], "all")).toHaveLength(1);
     });
 
     it("gives nothing of a paused receiver away before the pause is over, and all of another", async () => {
@@ -212,7 +211,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(await outbox.endPause("pager", nowMs)).toBe(true);
       expect(await outbox.endPause("pager", nowMs)).toBe(false);
       expect(await outbox.endPause("slack", nowMs + 60_000)).toBe(false);
-      expect(await outbox.retry("one", nowMs)).toBe("queued");
+      expect(await retry("one")).toBe("queued");
       expect(await outbox.pauses(nowMs)).toEqual(new Map());
 
       await outbox.pause({ receiver: "ops", ...pause });
@@ -281,24 +280,19 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(await outbox.eventsOf([])).toEqual(new Map());
     });
 
-    it("tells what waits for one subject since an instant: the newest, in their order, with the pause of the receiver", async () => {
-      const subjects = ["spike/acme/verdict", "a-fleet"];
-      await enqueue("earlier", { subjects, createdAtMs: nowMs - 1 });
-      for (const receiver of ["one", "two", "three"]) await enqueue(receiver, { subjects, receiver });
-      await enqueue("other", { subjects: ["spike/globex/verdict"] });
+    it("tells what waits of an incident: the newest, in their order, with the pause of the receiver", async () => {
+      for (const receiver of ["zero", "one", "two", "three"]) await enqueue(receiver, { incident: 41, receiver });
+      await enqueue("other", { incident: 42 });
       await outbox.pause({ receiver: "two", untilMs: nowMs + 60_000 });
 
-      const query = { subject: "spike/acme/verdict", fromMs: nowMs };
-      const all = await outbox.waitingWith({ ...query, limit: 10 });
-      const last = await outbox.waitingWith({ ...query, limit: 2 });
+      const last = await outbox.ofIncident(41, 3);
 
-      expect(all.map(({ receiver, nextAttemptAtMs }) => [receiver, nextAttemptAtMs - nowMs])).toEqual([
+      expect(last.map(({ receiver, nextAttemptAtMs }) => [receiver, nextAttemptAtMs - nowMs])).toEqual([
         ["one", 0],
         ["two", 60_000],
         ["three", 0],
       ]);
-      expect(last).toEqual(all.slice(1));
-      expect(all[0]).not.toHaveProperty("payload");
+      expect(last[0]).not.toHaveProperty("payload");
     });
   });
 });

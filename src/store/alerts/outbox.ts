@@ -1,58 +1,59 @@
-import { sql, type RawBuilder } from "kysely";
+import { sql, type Generated, type RawBuilder } from "kysely";
 
-import { inChunks } from "../engine/chunks.ts";
 import { dialectOf } from "../engine/dialect.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
-import {
-  deliveryName,
-  entryColumns,
-  waitingColumns,
-  type LeasedEntry,
-  type OutboxEntry,
-  type WaitingEntry,
-} from "./outbox-entry.ts";
-import { createReceiverPauses, forgetPausesBut } from "./receiver-pauses.ts";
 import { rowStatement } from "../engine/row-statement.ts";
-import type { Db } from "../tables.ts";
+import type { Db, RowId } from "../tables.ts";
 
-/** A question for entries: the newest `limit` with this subject that were enqueued (or retried) at or after `fromMs`. */
-export interface WaitingQuery {
-  readonly subject: string;
-  readonly fromMs: number;
-  readonly limit: number;
+/** A notification that its receiver has not accepted yet (CONTRACT 7, Delivery). */
+export interface OutboxEntry {
+  /** The notification's `id`, also the `webhook-id`: stable over every retry. */
+  readonly id: string;
+  readonly receiver: string;
+  /** The recipient; null: the receiver has none. */
+  readonly recipient: string | null;
+  /** The number of the incident that it is about: order is kept by receiver, recipient and incident. null: of none. */
+  readonly incident: number | null;
+  /** queued: waits for its next attempt; leased: being delivered; dead: dead-lettered. */
+  readonly state: "queued" | "leased" | "dead";
+  /** Begun so far: a claim counts as one. */
+  readonly attempts: number;
+  readonly createdAtMs: number;
+  /** Never before the end of the receiver's pause where it is listed. */
+  readonly nextAttemptAtMs: number;
+  readonly lastError: string | null;
 }
 
-/** The dead letters that are deleted: old ones, and the oldest while all of them take more bytes than this. */
-export interface DeadLetterLimits {
-  readonly beforeMs: number;
-  readonly mostBytes: number;
-  readonly maxRows: number;
+/** What a delivery needs of an entry. */
+export interface LeasedEntry extends OutboxEntry {
+  /** Grows with every entry. */
+  readonly seq: number;
+  /** The facts of the notification (alerting/notify/notification.ts) as JSON. */
+  readonly payload: string;
 }
 
 /** What is put into the queue. */
-export interface NewOutboxEntry {
-  readonly id: string;
-  readonly receiver: string;
+export interface NewOutboxEntry extends Pick<OutboxEntry, "id" | "receiver" | "createdAtMs"> {
   /** [none] */
   readonly recipient?: string | null;
-  readonly createdAtMs: number;
-  readonly notBeforeMs: number;
-  readonly subjects: readonly string[];
-  /** The number of the incident that it is about [none]. */
+  /** [none] */
   readonly incident?: number | null;
+  /** [createdAtMs] */
+  readonly notBeforeMs?: number;
+  /** It only says again what is known: it takes the place of one of its incident that waits [it does not]. */
+  readonly isReminder?: boolean;
   readonly payload: string;
-  /** It is under way from the beginning: its writer sends it at once [it waits to be claimed]. */
-  readonly isUnderWay?: boolean;
 }
 
-/** What became of a retry; `followed`: a later notification of its incident was accepted, which it would contradict. */
-export type OutboxRetry = "queued" | "under_way" | "followed" | "unknown";
-
-/** The result of a delivery: accepted (the row is deleted), to be tried again, or dead-lettered. */
+/** The result of a delivery: accepted (the row is deleted), not worth one (deleted, too), to be tried again, or dead-lettered. */
 export type EndedDelivery =
-  | { readonly kind: "delivered"; readonly id: string }
+  | { readonly kind: "delivered" | "dropped"; readonly id: string }
   | { readonly kind: "retry"; readonly id: string; readonly nextAttemptAtMs: number; readonly lastError: string }
   | { readonly kind: "dead"; readonly id: string; readonly lastError: string };
+
+/** What became of a retry; `followed`: a later notification of its incident was accepted, which it would contradict. */
+export type OutboxRetry =
+  { readonly kind: "queued"; readonly payload: string } | { readonly kind: "under_way" | "followed" | "unknown" };
 
 export interface OutboxTotals {
   readonly receiver: string;
@@ -68,115 +69,89 @@ export interface OutboxClaim {
   readonly limit: number;
 }
 
-/** What is queued for a receiver. */
+/** What is queued for a receiver: whether some of it may be claimed now, and the time until the next may (Infinity: none). */
 export interface Waiting {
-  /** Whether some of it may be claimed now, unless an older entry with the same subject still waits. */
   readonly isDue: boolean;
-  /** The time until the next retry, or the end of the pause; Infinity: neither. */
   readonly nextInMs: number;
 }
 
-/** The queue. */
+/** The dead letters that are deleted: old ones, and the oldest while all of them take more bytes than this. */
+export interface DeadLetterLimits {
+  readonly beforeMs: number;
+  readonly mostBytes: number;
+  readonly maxRows: number;
+}
+
+export interface OutboxTables {
+  readonly outbox: Omit<LeasedEntry, "seq" | "recipient" | "incident" | "attempts"> & {
+    readonly seq: RowId;
+    /** Empty: none. */
+    readonly recipient: string;
+    /** 0: it is about none. */
+    readonly incidentNumber: number;
+    readonly attempts: Generated<number>;
+    readonly isReminder: number;
+    /** Whether its receiver has accepted a later one of its incident. */
+    readonly isFollowed: Generated<number>;
+  };
+  readonly receiver_pauses: { readonly receiver: string; readonly untilMs: number };
+}
+
 export type OutboxStore = ReturnType<typeof createOutboxStore>;
 
-/** Creates the queue of notifications over the tables `outbox` and `outbox_alerts`. */
+/** The queue of notifications over the table `outbox`, and the pauses that receivers asked for over `receiver_pauses`. */
 export function createOutboxStore(db: Db) {
-  /** Inserts in the order of the list, in which one statement numbers its rows. */
-  async function insertAll(db: Db, entries: readonly NewOutboxEntry[]): Promise<void> {
-    const rows = await insertEntries(
-      db,
-      entries.map(({ id, receiver, recipient, createdAtMs, notBeforeMs, incident, payload, isUnderWay = false }) => [
-        id,
-        receiver,
-        recipient ?? "",
-        isUnderWay ? "leased" : "queued",
-        Number(isUnderWay),
-        createdAtMs,
-        notBeforeMs,
-        incident ?? null,
-        payload,
-      ]),
-    );
-    const seqs = new Map(rows.map(({ id, seq }) => [id, seq]));
-    await insertAlerts(
-      db,
-      entries.flatMap(({ id, subjects }) => [...new Set(subjects)].map((subject) => [subject, seqs.get(id) ?? null])),
-    );
-  }
-
-  // Text, not Kysely's builder: each turn of the outbox claims for each receiver, and the builder takes longer than SQLite.
-  async function claimRows(db: Db, { receiver, nowMs, limit }: OutboxClaim): Promise<LeasedEntry[]> {
-    const { rows } = await sql<ClaimedRow>`
-      with due as (
-        select candidate.seq from outbox as candidate
-        where candidate.receiver = ${receiver} and candidate.state = 'queued'
-        and candidate.next_attempt_at_ms <= ${nowMs}
-        -- No older row of the same receiver and recipient that shares an alert still waits; dead ones hold nothing up.
-        -- cross join: SQLite keeps this order, by the rows of the alert; else it would read all older rows of the receiver.
-        and not exists (
-          select 1 from outbox_alerts as mine
-          cross join outbox_alerts as theirs
-          cross join outbox as older
-          where mine.seq = candidate.seq and theirs.alert_id = mine.alert_id and theirs.seq < mine.seq
-            and older.seq = theirs.seq and older.state <> 'dead'
-            and older.receiver = candidate.receiver and older.recipient = candidate.recipient)
-        and not exists (select 1 from receiver_pauses where receiver = candidate.receiver and until_ms > ${nowMs})
-        order by candidate.seq limit ${limit})
-      update outbox set state = 'leased', attempts = attempts + 1
-      where seq in (select seq from due)
-      returning ${claimedColumns}`.execute(db);
-    return rows.toSorted((left, right) => left.seq - right.seq).map(addressed);
-  }
-
-  async function withAlerts(db: Db): Promise<OutboxEntry[]> {
-    const rows = await db
+  const listed = () =>
+    db
       .selectFrom("outbox")
-      .select(["seq", ...entryColumns])
-      .orderBy("seq")
-      .execute();
-    const seqs = rows.map(({ seq }) => seq);
-    const alerts = await inChunks(seqs, (some) =>
-      db.selectFrom("outbox_alerts").selectAll().where("seq", "in", some).orderBy("alertId").execute(),
-    );
-    const bySeq = Map.groupBy(alerts, ({ seq }) => seq);
-    return rows.map(({ seq, ...row }) => ({
-      ...addressed(row),
-      subjects: (bySeq.get(seq) ?? []).map(({ alertId }) => alertId),
-    }));
-  }
-
-  async function retryNow(db: Db, id: string, nowMs: number): Promise<OutboxRetry> {
-    const queued = await db
-      .updateTable("outbox")
-      // created_at_ms is set too, so that maxAge begins again: otherwise the next failure would be the last.
-      .set({ state: "queued", attempts: 0, nextAttemptAtMs: nowMs, createdAtMs: nowMs })
-      .where("id", "=", id)
-      .where("state", "<>", "leased")
-      .where("isFollowed", "=", 0)
-      .returning("receiver")
-      .executeTakeFirst();
-    if (queued !== undefined) {
-      await db.deleteFrom("receiver_pauses").where("receiver", "=", queued.receiver).execute();
-      return "queued";
-    }
-    const left = await db.selectFrom("outbox").select("state").where("id", "=", id).executeTakeFirst();
-    if (left === undefined) return "unknown";
-    return left.state === "leased" ? "under_way" : "followed";
-  }
-
+      .leftJoin("receiver_pauses", "receiver_pauses.receiver", "outbox.receiver")
+      .select(entryColumns.map((column) => `outbox.${column}` as const))
+      .select("receiver_pauses.untilMs");
   return {
-    ...createReceiverPauses(db),
-    enqueue: (entry: NewOutboxEntry): Promise<void> => inTransaction(db, (db) => insertAll(db, [entry])),
-    /** The same for many in one transaction; their order is that of the list. */
-    enqueueAll: (entries: readonly NewOutboxEntry[]): Promise<void> =>
-      inTransaction(db, (db) => insertAll(db, entries)),
+    /** Puts them into the queue in the order of the list. Reminders take the place of those of their incident that wait. */
+    enqueue: (entries: readonly NewOutboxEntry[]): Promise<void> =>
+      inTransaction(db, async (db) => {
+        for (const { receiver, incident } of entries.filter(({ isReminder }) => isReminder === true))
+          await db
+            .deleteFrom("outbox")
+            .where("receiver", "=", receiver)
+            .where("incidentNumber", "=", incident ?? 0)
+            .where("state", "=", "queued")
+            .where("isReminder", "=", 1)
+            .execute();
+        await insertEntries(
+          db,
+          entries.map(({ id, receiver, recipient, incident, createdAtMs, notBeforeMs, isReminder, payload }) => [
+            id,
+            receiver,
+            recipient ?? "",
+            incident ?? 0,
+            createdAtMs,
+            notBeforeMs ?? createdAtMs,
+            Number(isReminder === true),
+            payload,
+          ]),
+        );
+      }),
     /** Returns those of the receivers for which anything is queued: what is not due needs no transaction. */
-    waitingFor: (receivers: readonly string[], nowMs: number): Promise<ReadonlyMap<string, Waiting>> =>
-      receiversWithSome(db, receivers, nowMs),
-    /**
-     * Leases up to `limit` due entries of each receiver, oldest first, leaving out those with a subject of which an older entry
-     * of the same receiver and recipient is still queued or leased.
-     */
+    waitingFor: async (receivers: readonly string[], nowMs: number): Promise<ReadonlyMap<string, Waiting>> => {
+      const { rows } = await sql<{ receiver: string; isDue: unknown; nextInMs: number | null }>`
+        select asked.value as receiver,
+        not exists (select 1 from receiver_pauses where receiver = asked.value and until_ms > ${nowMs}) and (
+          exists (select 1 from outbox
+            where receiver = asked.value and state = 'queued' and next_attempt_at_ms <= ${nowMs})) as is_due,
+        (select min(at_ms) from (
+          select min(next_attempt_at_ms) as at_ms from outbox
+            where receiver = asked.value and state = 'queued' and next_attempt_at_ms > ${nowMs}
+          union all select until_ms from receiver_pauses
+            where receiver = asked.value and until_ms > ${nowMs}) as later) - ${nowMs} as next_in_ms
+        from ${dialectOf(db).texts(receivers)} as asked where exists (
+          select 1 from outbox where receiver = asked.value and state = 'queued')`.execute(db);
+      return new Map(
+        rows.map((row) => [row.receiver, { isDue: Boolean(row.isDue), nextInMs: row.nextInMs ?? Infinity }]),
+      );
+    },
+    /** Leases up to `limit` due entries of each receiver, oldest first, and none behind an older one that waits (as `order`). */
     claim: (claims: readonly OutboxClaim[]): Promise<readonly LeasedEntry[]> =>
       inTransaction(db, async (db) => {
         const leased: LeasedEntry[] = [];
@@ -184,45 +159,42 @@ export function createOutboxStore(db: Db) {
         return leased;
       }),
     /** Ends these deliveries. Returns the ids of those that were still under way; what was discarded meanwhile is not. */
-    settle: (ended: readonly EndedDelivery[]): Promise<readonly string[]> =>
+    settle: (ended: readonly EndedDelivery[]): Promise<ReadonlySet<string>> =>
       inTransaction(db, async (db) => {
-        const delivered = ended.flatMap(({ kind, id }) => (kind === "delivered" ? [id] : []));
-        const ours = delivered.length === 0 ? [] : await remove(db, delivered);
-        for (const end of ended) if (end.kind !== "delivered" && (await release(db, end))) ours.push(end.id);
-        return ours;
+        const ours: string[] = [];
+        const ids = (kind: "delivered" | "dropped"): string[] =>
+          ended.flatMap((end) => (end.kind === kind ? [end.id] : []));
+        if (ids("delivered").length > 0) await noteFollowed(db, ids("delivered"));
+        const gone = [...ids("delivered"), ...ids("dropped")];
+        if (gone.length > 0) {
+          const { rows } = await sql<{ readonly id: string }>`
+            delete from outbox where ${isAmong(db, gone)} and state = 'leased' returning id`.execute(db);
+          ours.push(...rows.map(({ id }) => id));
+        }
+        for (const end of ended)
+          if ((end.kind === "retry" || end.kind === "dead") && (await release(db, end))) ours.push(end.id);
+        return new Set(ours);
       }),
-    /** Dead-letters everything that waits for receivers that are not in `receivers` (a reload removed them); their pauses go. */
-    deadLetterUnknownReceivers: async (receivers: readonly string[], reason: string): Promise<number> => {
+    /** Dead-letters all that waits for receivers that are not among these, whose pauses go; returns what it said. */
+    deadLetterUnknownReceivers: async (receivers: readonly string[], reason: string): Promise<readonly string[]> => {
+      // An empty list would be "not in ()", which not every database takes.
+      const kept = receivers.length === 0 ? [""] : [...receivers];
+      await db.deleteFrom("receiver_pauses").where("receiver", "not in", kept).execute();
       const waiting = db.updateTable("outbox").set({ state: "dead", lastError: reason }).where("state", "<>", "dead");
-      const gone = receivers.length === 0 ? waiting : waiting.where("receiver", "not in", receivers);
-      const { numUpdatedRows } = await gone.executeTakeFirst();
-      await forgetPausesBut(db, receivers);
-      return Number(numUpdatedRows);
+      const rows = await waiting.where("receiver", "not in", kept).returning("payload").execute();
+      return rows.map(({ payload }) => payload);
     },
     /** Queues what is under way, but for these: nobody delivers it. */
     requeueBut: async (ids: readonly string[]): Promise<void> => {
       await sql`update outbox set state = 'queued' where state = 'leased' and not (${isAmong(db, ids)})`.execute(db);
     },
-    /** Oldest first, without what they say. */
-    waitingWith: async ({ subject, fromMs, limit }: WaitingQuery): Promise<readonly WaitingEntry[]> => {
-      const rows = await db
-        .selectFrom("outbox_alerts")
-        .innerJoin("outbox", "outbox.seq", "outbox_alerts.seq")
-        .leftJoin("receiver_pauses", "receiver_pauses.receiver", "outbox.receiver")
-        .select([...waitingColumns, "receiver_pauses.untilMs"])
-        .where("outbox_alerts.alertId", "=", subject)
-        .where("outbox.createdAtMs", ">=", fromMs)
-        .orderBy("outbox_alerts.seq", "desc")
-        .limit(limit)
-        .execute();
-      return rows.toReversed().map(({ untilMs, ...row }) => notBefore(addressed(row), untilMs));
-    },
     /** Returns all entries, oldest first, without their payloads, which may be gigabytes. */
-    list: async (): Promise<readonly OutboxEntry[]> => {
-      const entries = await withAlerts(db);
-      const pauses = await db.selectFrom("receiver_pauses").selectAll().execute();
-      const ends = new Map(pauses.map(({ receiver, untilMs }) => [receiver, untilMs]));
-      return entries.map((entry) => notBefore(entry, ends.get(entry.receiver) ?? null));
+    list: async (): Promise<readonly OutboxEntry[]> =>
+      (await listed().orderBy("outbox.seq").execute()).map(({ untilMs, ...row }) => notBefore(entryOf(row), untilMs)),
+    /** Returns the newest entries of an incident, in their order. */
+    ofIncident: async (incident: number, limit: number): Promise<readonly OutboxEntry[]> => {
+      const rows = listed().where("outbox.incidentNumber", "=", incident).orderBy("outbox.seq", "desc").limit(limit);
+      return (await rows.execute()).map(({ untilMs, ...row }) => notBefore(entryOf(row), untilMs)).toReversed();
     },
     /** The event of the first alert in each of these notifications. */
     eventsOf: async (ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
@@ -250,25 +222,33 @@ export function createOutboxStore(db: Db) {
       const [row] = await db.selectFrom("outbox").select(["receiver", "recipient"]).where("id", "=", id).execute();
       return row === undefined ? null : deliveryName(row.receiver, row.recipient === "" ? null : row.recipient);
     },
-    /**
-     * Queued or dead → queued and due now, attempts and maxAge from 0, and the pause of its receiver ends; else it is left as it
-     * is.
-     */
-    retry: (id: string, nowMs: number): Promise<OutboxRetry> => inTransaction(db, (db) => retryNow(db, id, nowMs)),
-    /** Deletes it; one in flight may still arrive. False: no such entry. */
-    discard: async (id: string): Promise<boolean> => {
-      const { numDeletedRows } = await db.deleteFrom("outbox").where("id", "=", id).executeTakeFirst();
-      return numDeletedRows > 0n;
-    },
+    /** Queued or dead → queued and due now, attempts and maxAge from 0, and the pause of its receiver ends; else it is left alone. */
+    retry: (id: string, nowMs: number): Promise<OutboxRetry> =>
+      inTransaction(db, async (db) => {
+        const queued = await db
+          .updateTable("outbox")
+          // created_at_ms is set too, so that maxAge begins again: otherwise the next failure would be the last.
+          .set({ state: "queued", attempts: 0, nextAttemptAtMs: nowMs, createdAtMs: nowMs })
+          .where("id", "=", id)
+          .where("state", "<>", "leased")
+          .where("isFollowed", "=", 0)
+          .returning(["receiver", "payload"])
+          .executeTakeFirst();
+        if (queued !== undefined) {
+          await db.deleteFrom("receiver_pauses").where("receiver", "=", queued.receiver).execute();
+          return { kind: "queued", payload: queued.payload };
+        }
+        const left = await db.selectFrom("outbox").select("state").where("id", "=", id).executeTakeFirst();
+        return { kind: left === undefined ? "unknown" : left.state === "leased" ? "under_way" : "followed" };
+      }),
+    /** Deletes it and returns what it said; one in flight may still arrive. null: no such entry. */
+    discard: async (id: string): Promise<string | null> =>
+      (await db.deleteFrom("outbox").where("id", "=", id).returning("payload").executeTakeFirst())?.payload ?? null,
     /**
      * Deletes dead letters that were enqueued (or retried) at or before `beforeMs`, or that are beyond `mostBytes` in all; at
      * most `maxRows` at a time of each. `crowdedOut` is how many of the latter.
      */
-    pruneDeadLetters: async ({
-      beforeMs,
-      mostBytes,
-      maxRows,
-    }: DeadLetterLimits): Promise<{ readonly hasMore: boolean; readonly crowdedOut: number }> => {
+    pruneDeadLetters: async ({ beforeMs, mostBytes, maxRows }: DeadLetterLimits) => {
       const isDead = sql`state = 'dead'`;
       // The size of a text is known without reading it.
       const crowded = sql`
@@ -284,49 +264,88 @@ export function createOutboxStore(db: Db) {
       const crowdedOut = await deleteThose(crowded);
       return { hasMore: Math.max(forgotten, crowdedOut) >= maxRows, crowdedOut };
     },
+    /** Pauses a receiver as it asked: none of its entries is claimed until then; a pause that lasts longer stays. */
+    pause: async (pause: { readonly receiver: string; readonly untilMs: number }): Promise<void> => {
+      await db
+        .insertInto("receiver_pauses")
+        .values(pause)
+        .onConflict((conflict) =>
+          conflict
+            .column("receiver")
+            .doUpdateSet({ untilMs: (row) => row.ref("excluded.untilMs") })
+            .whereRef("excluded.untilMs", ">", "receiver_pauses.untilMs"),
+        )
+        .execute();
+    },
+    /** Ends the pause of a receiver: its entries are due as without it. False: it was not paused. */
+    endPause: async (receiver: string, nowMs: number): Promise<boolean> => {
+      const ended = db.deleteFrom("receiver_pauses").where("receiver", "=", receiver).returning("untilMs");
+      return ((await ended.executeTakeFirst())?.untilMs ?? 0) > nowMs;
+    },
+    /** Returns the ends of the pauses; a receiver without one is absent. */
+    pauses: async (nowMs: number): Promise<ReadonlyMap<string, number>> => {
+      const rows = await db.selectFrom("receiver_pauses").selectAll().where("untilMs", ">", nowMs).execute();
+      return new Map(rows.map(({ receiver, untilMs }) => [receiver, untilMs]));
+    },
   };
 }
 
-const insertEntries = rowStatement<{ readonly seq: number; readonly id: string }>(
-  ["text", "text", "text", "text", "bigint", "bigint", "bigint", "bigint", "text"],
-  (
-    values,
-  ) => `insert into outbox (id, receiver, recipient, state, attempts, created_at_ms, next_attempt_at_ms, incident_number, payload) ${values}
-    returning seq, id`,
-);
-const insertAlerts = rowStatement(
-  ["text", "bigint"],
-  (values) => `insert into outbox_alerts (alert_id, seq) ${values}`,
-);
-
-async function receiversWithSome(
-  db: Db,
-  receivers: readonly string[],
-  now: number,
-): Promise<ReadonlyMap<string, Waiting>> {
-  const { rows } = await sql<{ receiver: string; isDue: unknown; nextInMs: number | null }>`
-    select asked.value as receiver,
-    not exists (select 1 from receiver_pauses where receiver = asked.value and until_ms > ${now}) and (
-      exists (select 1 from outbox
-        where receiver = asked.value and state = 'queued' and next_attempt_at_ms <= ${now})) as is_due,
-    (select min(at_ms) from (
-      select min(next_attempt_at_ms) as at_ms from outbox
-        where receiver = asked.value and state = 'queued' and next_attempt_at_ms > ${now}
-      union all select until_ms from receiver_pauses
-        where receiver = asked.value and until_ms > ${now}) as later) - ${now} as next_in_ms
-    from ${dialectOf(db).texts(receivers)} as asked where exists (
-      select 1 from outbox where receiver = asked.value and state = 'queued')`.execute(db);
-  return new Map(
-    rows.map(({ receiver, isDue, nextInMs }) => [receiver, { isDue: Boolean(isDue), nextInMs: nextInMs ?? Infinity }]),
-  );
+/** Returns how a delivery is called where people read: `ops`, `mail to ops@example.com`. */
+export function deliveryName(receiver: string, recipient: string | null): string {
+  return recipient === null ? receiver : `${receiver} to ${recipient}`;
 }
 
-function isAmong(db: Db, ids: readonly string[]): RawBuilder<boolean> {
-  return sql<boolean>`id in (select value from ${dialectOf(db).texts(ids)} as asked)`;
+const entryColumns = [
+  "id",
+  "receiver",
+  "recipient",
+  "incidentNumber",
+  "state",
+  "attempts",
+  "createdAtMs",
+  "nextAttemptAtMs",
+  "lastError",
+] as const;
+const claimedColumns = sql.join(["seq", ...entryColumns, "payload"].map((column) => sql.ref(column)));
+
+const insertEntries = rowStatement(
+  ["text", "text", "text", "bigint", "bigint", "bigint", "bigint", "text"],
+  (values) => `insert into outbox
+    (id, receiver, recipient, incident_number, created_at_ms, next_attempt_at_ms, is_reminder, payload) ${values}`,
+);
+
+// Text, not Kysely's builder: each turn of the outbox claims for each receiver, and the builder takes longer than SQLite.
+async function claimRows(db: Db, { receiver, nowMs, limit }: OutboxClaim): Promise<LeasedEntry[]> {
+  const { rows } = await sql<ClaimedRow>`
+    with due as (
+      select candidate.seq from outbox as candidate
+      where candidate.receiver = ${receiver} and candidate.state = 'queued'
+      and candidate.next_attempt_at_ms <= ${nowMs}
+      -- Dead ones hold nothing up, and what is about no incident holds up nothing either.
+      and not exists (
+        select 1 from outbox as older
+        where older.receiver = candidate.receiver and older.recipient = candidate.recipient
+          and older.incident_number = candidate.incident_number and older.incident_number <> 0
+          and older.seq < candidate.seq and older.state <> 'dead')
+      and not exists (select 1 from receiver_pauses where receiver = candidate.receiver and until_ms > ${nowMs})
+      order by candidate.seq limit ${limit})
+    update outbox set state = 'leased', attempts = attempts + 1
+    where seq in (select seq from due)
+    returning ${claimedColumns}`.execute(db);
+  return rows.toSorted((left, right) => left.seq - right.seq).map(entryOf);
+}
+
+/** What these are followed by is accepted: they cannot be retried any more. */
+async function noteFollowed(db: Db, ids: readonly string[]): Promise<void> {
+  await sql`
+    update outbox set is_followed = 1 where seq in (
+      select older.seq from outbox as accepted join outbox as older on older.incident_number = accepted.incident_number
+        and older.receiver = accepted.receiver and older.recipient = accepted.recipient and older.seq < accepted.seq
+      where accepted.${isAmong(db, ids)} and accepted.state = 'leased' and accepted.incident_number <> 0)`.execute(db);
 }
 
 /** Queues or gives up what is under way; returns false if it no longer is. */
-async function release(db: Db, end: Exclude<EndedDelivery, { readonly kind: "delivered" }>): Promise<boolean> {
+async function release(db: Db, end: Extract<EndedDelivery, { readonly lastError: string }>): Promise<boolean> {
   const change =
     end.kind === "dead"
       ? ({ state: "dead" } as const)
@@ -340,30 +359,25 @@ async function release(db: Db, end: Exclude<EndedDelivery, { readonly kind: "del
   return numUpdatedRows > 0n;
 }
 
-/** Deletes what is under way, and answers which that was. */
-async function remove(db: Db, ids: readonly string[]): Promise<string[]> {
-  await sql`
-    update outbox set is_followed = 1 where seq in (
-      select older.seq from outbox as accepted join outbox as older on older.incident_number = accepted.incident_number
-        and older.receiver = accepted.receiver and older.recipient = accepted.recipient and older.seq < accepted.seq
-      where accepted.${isAmong(db, ids)} and accepted.state = 'leased')`.execute(db);
-  const { rows } = await sql<{ readonly id: string }>`
-    delete from outbox where ${isAmong(db, ids)} and state = 'leased' returning id`.execute(db);
-  return rows.map(({ id }) => id);
+function isAmong(db: Db, ids: readonly string[]): RawBuilder<boolean> {
+  return sql<boolean>`id in (select value from ${dialectOf(db).texts(ids)} as asked)`;
 }
 
-const claimedColumns = sql.join(["seq", ...entryColumns, "payload"].map((column) => sql.ref(column)));
+type ClaimedRow = Omit<LeasedEntry, "recipient" | "incident"> & {
+  readonly recipient: string;
+  readonly incidentNumber: number;
+};
 
-type ClaimedRow = Omit<LeasedEntry, "recipient"> & { readonly recipient: string };
-
-function addressed<Row extends { readonly recipient: string }>(row: Row) {
-  return { ...row, recipient: row.recipient === "" ? null : row.recipient };
+function entryOf<Row extends { readonly recipient: string; readonly incidentNumber: number }>(row: Row) {
+  const { recipient, incidentNumber, ...rest } = row;
+  return {
+    ...rest,
+    recipient: recipient === "" ? null : recipient,
+    incident: incidentNumber === 0 ? null : incidentNumber,
+  };
 }
 
 /** Returns the entry with the end of its receiver's pause, if it waits for that. */
-function notBefore<Entry extends { readonly nextAttemptAtMs: number }>(
-  entry: Entry,
-  pauseEndsMs: number | null,
-): Entry {
-  return { ...entry, nextAttemptAtMs: Math.max(entry.nextAttemptAtMs, pauseEndsMs ?? 0) };
+function notBefore<Entry extends { readonly nextAttemptAtMs: number }>(entry: Entry, untilMs: number | null): Entry {
+  return { ...entry, nextAttemptAtMs: Math.max(entry.nextAttemptAtMs, untilMs ?? 0) };
 }

@@ -44,6 +44,18 @@ export interface Queued {
   readonly incidents: readonly QueuedIncident[];
 }
 
+/** A notification, as far as it changed what is queued. */
+export interface QueuedMessage {
+  readonly receiver: string;
+  readonly generatedAtMs: number;
+  readonly alerts: readonly {
+    readonly id: string;
+    readonly event: string;
+    readonly severity: Severity;
+    readonly previousSeverity: Severity;
+  }[];
+}
+
 type Flags = "knowsVerdict" | "isEscalated" | "knowsStop";
 
 export interface QueuedTables {
@@ -112,6 +124,10 @@ export function createQueuedStore(db: Db) {
           .execute();
       }
     },
+    /** What was put into the outbox is given up: these alerts go back to what was queued before, unless more was queued since. */
+    goBack: (told: QueuedMessage, nowMs: number): Promise<void> => move(db, told, "before", nowMs),
+    /** It is put into the outbox again. */
+    goForward: (told: QueuedMessage): Promise<void> => move(db, told, "after", null),
     /** Forgets what was queued of these alerts, which are kept no more. */
     forget: async (alertIds: readonly string[]): Promise<void> => {
       for (const slice of chunksOf(alertIds))
@@ -140,4 +156,31 @@ export function createQueuedStore(db: Db) {
         await db.deleteFrom(table).where("receiver", "not in", kept).execute();
     },
   };
+}
+
+const changing = new Set(["firing", "unknown", "escalated", "deescalated"]);
+
+/** Sets the alerts of a message to what was queued before it, or with it; what ended stays so. */
+async function move(
+  db: Db,
+  { receiver, generatedAtMs, alerts }: QueuedMessage,
+  to: "before" | "after",
+  notDeliveredAtMs: number | null,
+): Promise<void> {
+  const bySeverity = Map.groupBy(
+    alerts.filter(({ event }) => changing.has(event)),
+    ({ severity, previousSeverity }) =>
+      to === "after" ? severity : previousSeverity === "ok" ? null : previousSeverity,
+  );
+  for (const [severity, some] of bySeverity)
+    for (const ids of chunksOf(some.map(({ id }) => id)))
+      await db
+        .updateTable("queued_alerts")
+        .set({ severity, notDeliveredAtMs })
+        .where("receiver", "=", receiver)
+        .where("alertId", "in", ids)
+        .where("queuedAtMs", "=", generatedAtMs)
+        .where("isEnded", "=", 0)
+        .where("notDeliveredAtMs", to === "after" ? "is not" : "is", null)
+        .execute();
 }

@@ -22,7 +22,6 @@ export const decidingTables = [
   "receiver_messages",
   "receiver_pauses",
   "outbox",
-  "outbox_alerts",
   "gate_releases",
   "api_keys",
   "markers",

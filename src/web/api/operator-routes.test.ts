@@ -19,8 +19,8 @@ describe("/api/v1/outbox/{id}", () => {
       nextAttemptAtMs: 0,
     } as const;
     web.world.outbox = [
-      { ...entry, id: "n1", lastError: "HTTP 410", subjects: [] },
-      { ...entry, id: "n3", state: "leased", lastError: null, subjects: [] },
+      { ...entry, id: "n1", lastError: "HTTP 410", incident: null },
+      { ...entry, id: "n3", state: "leased", lastError: null, incident: null },
     ];
     const send = (id: string, headers: Record<string, string>) =>
       fetch(`${web.url}/api/v1/outbox/${id}${path}`, { method, headers });

@@ -252,7 +252,7 @@ describe("what only an operator sees", () => {
       createdAtMs: 0,
       nextAttemptAtMs: 60_000,
       lastError: "503",
-      subjects: ["a1"],
+      incident: 41,
     } as const;
     world.outbox = [entry, { ...entry, id: "n2", state: "dead" }];
 
@@ -267,7 +267,7 @@ describe("what only an operator sees", () => {
       createdAt: "1970-01-01T00:00:00.000Z",
       nextAttemptAt: "1970-01-01T00:01:00.000Z",
       lastError: "503",
-      subjects: ["a1"],
+      incident: 41,
     };
     expect(await answer.json()).toEqual([shown, { ...shown, id: "n2", state: "dead", nextAttemptAt: null }]);
   });

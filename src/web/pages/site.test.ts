@@ -86,12 +86,11 @@ describe("the operator's pages", () => {
       createdAtMs: 0,
       nextAttemptAtMs: 0,
     } as const;
-    const subjects = ["a-fleet", "dead-asset-spike/<b>acme/verdict", "sentinel/<b>acme/verdict"];
-    web.world.outbox = [{ ...entry, id: "n1", lastError: "HTTP 410 <i>", subjects }];
+    web.world.outbox = [{ ...entry, id: "n1", lastError: "HTTP 410 <i>", incident: 41 }];
 
     const html = await (await fetch(`${web.url}/receivers`, { headers: bearer })).text();
 
-    expect(html).toContain("&#60;b&#62;acme");
+    expect(html).toContain("incident 41");
     expect(html).toContain("HTTP 410 &#60;i&#62;");
     expect(html).toContain('value="n1"');
   });

@@ -3,7 +3,7 @@ import { dayMs } from "../../base/time.ts";
 import type { CostAnswer } from "../../contract/v1/cost.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
 import type { Marker } from "../../store/alerts/markers.ts";
-import type { WaitingEntry } from "../../store/alerts/outbox-entry.ts";
+import type { OutboxEntry } from "../../store/alerts/outbox.ts";
 import { costOf } from "../api/cost-view.ts";
 import type { AlertAssetsPort } from "../ports/dead-assets.ts";
 import type { IncidentReading, ReadIncident, ReadIncidentDetail, ReadLook } from "./incidents.ts";
@@ -30,7 +30,7 @@ export interface IncidentPage extends IncidentFacts {
   /** What the verifier said of each asset. */
   readonly answers: ReadLook["answers"];
   /** Notifications of it that wait for their receiver. */
-  readonly waiting: readonly WaitingEntry[];
+  readonly waiting: readonly OutboxEntry[];
   /** Oldest first, from a day before it began. */
   readonly markers: readonly Marker[];
   readonly cost: CostAnswer | null;
@@ -105,10 +105,7 @@ export function createIncidentPages(
       const fromMs = incident.startedAtMs - dayMs;
       const toMs = incident.endedAtMs ?? clock.nowMs();
       const [first] = members;
-      const subjects = [incident.id, ...(first === undefined ? [] : [first.alert.id])];
-      const waiting: WaitingEntry[] = [];
-      for (const subject of subjects)
-        waiting.push(...(await store.outbox.waitingWith({ subject, fromMs: 0, limit: mostWaiting })));
+      const waiting = await store.outbox.ofIncident(incident.number, mostWaiting);
       const only = members.length === 1 ? first?.alert.slug : undefined;
       const markers = await store.markers.between({ fromMs, toMs, ...(only === undefined ? {} : { slug: only }) });
       const [before] = await store.incidents.list({ state: "all", before: incident.number, limit: 1 });

@@ -34,7 +34,6 @@ export function createOutboxReading(running: Running) {
   const { store, clock, newId, onOutboxChanged: onChanged } = running;
   return {
     list: () => store.outbox.list(),
-    waitingWith: (query: Parameters<OutboxStore["waitingWith"]>[0]) => store.outbox.waitingWith(query),
     eventsOf: (ids: Parameters<OutboxStore["eventsOf"]>[0]) => store.outbox.eventsOf(ids),
     /** @throws as retryEntry */
     retry: async (id: string, author: Actor): Promise<void> => {

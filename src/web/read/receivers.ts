@@ -1,5 +1,5 @@
 import type { DeliveryAttempt } from "../../store/alerts/deliveries.ts";
-import { deliveryName, slugOfSubject, type OutboxEntry } from "../../store/alerts/outbox-entry.ts";
+import { deliveryName, type OutboxEntry } from "../../store/alerts/outbox.ts";
 import type { PageReading } from "./page.ts";
 import type { OutboxReading } from "./outbox.ts";
 
@@ -80,8 +80,7 @@ function lastErrorText({ recipient, detail }: DeliveryAttempt): string {
 
 /** Returns an entry of the outbox in words; `event` is what happened. */
 export function outboxRow(entry: OutboxEntry, event: string): OutboxRow {
-  const { id, receiver, recipient, state, attempts, createdAtMs, nextAttemptAtMs, lastError, subjects } = entry;
-  const [first, ...others] = new Set(subjects.flatMap(slugOfSubject));
+  const { id, receiver, recipient, state, attempts, createdAtMs, nextAttemptAtMs, lastError, incident } = entry;
   return {
     id,
     receiver: deliveryName(receiver, recipient),
@@ -90,8 +89,7 @@ export function outboxRow(entry: OutboxEntry, event: string): OutboxRow {
     nextAttemptAtMs,
     attempts,
     lastError,
-    about:
-      first === undefined ? "a notification" : `${first}${others.length === 0 ? "" : ` and ${others.length} more`}`,
+    about: incident === null ? "a notification" : `incident ${incident}`,
     event,
   };
 }

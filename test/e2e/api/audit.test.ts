@@ -53,10 +53,9 @@ async function enqueue(id: string): Promise<void> {
     receiver: "console",
     createdAtMs: 1,
     notBeforeMs: 4_000_000_000_000,
-    subjects: [],
     payload: '{"alerts":[]}',
   };
-  await folder.withStore((store) => store.transaction(({ outbox }) => outbox.enqueue(entry)));
+  await folder.withStore((store) => store.transaction(({ outbox }) => outbox.enqueue([entry])));
 }
 
 /** The rows that `work` leaves, oldest first. */

@@ -79,7 +79,6 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     // Notifications.
     [waiting]: runs + sayings,
     [deadLetters]: refused,
-    outbox_alerts: organizations * (runs + sayings),
     deliveries: attempts,
     delivery_slugs: attempts * organizations,
     // Events.
@@ -103,8 +102,8 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     discovery_lists: 0,
     legitimacy_domains: 0,
     legitimacy_rules: 0,
-    // Since when the fleet is watched, and when a gate was asked for.
-    meta: 2,
+    // Since when the fleet is watched, when a gate was asked for, and until when retention has deleted.
+    meta: 3,
     organizations: 0,
     proposals: 0,
     reports: 0,

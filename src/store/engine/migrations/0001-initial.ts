@@ -126,21 +126,17 @@ const alerts: readonly MigrationStatement[] = [
   `CREATE INDEX comments_by_alert ON comments (alert_id, comment_id)`,
   `CREATE INDEX comments_by_incident ON comments (incident_number) WHERE incident_number IS NOT NULL`,
 
-  // seq is the order of notifications, which is kept per receiver and alert. recipient: one of the receiver's recipients, or
-  // empty. The payload is last: SQLite reads through it to get at a column behind it.
+  // seq is the order of notifications, which is kept by receiver, recipient (empty: none) and incident (0: none). The payload is
+  // last: SQLite reads through it to get at a column behind it.
   `CREATE TABLE outbox (
-     seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, receiver TEXT NOT NULL, state TEXT NOT NULL,
-     attempts INTEGER NOT NULL DEFAULT 0, created_at_ms INTEGER NOT NULL, next_attempt_at_ms INTEGER NOT NULL,
-     last_error TEXT, recipient TEXT NOT NULL DEFAULT '', incident_number INTEGER, is_followed INTEGER NOT NULL DEFAULT 0,
-     payload TEXT NOT NULL)`,
+     seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, receiver TEXT NOT NULL, recipient TEXT NOT NULL,
+     incident_number INTEGER NOT NULL, state TEXT NOT NULL DEFAULT 'queued', attempts INTEGER NOT NULL DEFAULT 0,
+     created_at_ms INTEGER NOT NULL, next_attempt_at_ms INTEGER NOT NULL, last_error TEXT,
+     is_reminder INTEGER NOT NULL, is_followed INTEGER NOT NULL DEFAULT 0, payload TEXT NOT NULL)`,
   `CREATE INDEX outbox_by_receiver ON outbox (receiver, state, next_attempt_at_ms)`,
   // A claim takes a receiver's oldest entries: without the index it would sort all waiting ones.
-  `CREATE INDEX outbox_in_order ON outbox (receiver, seq)`,
-  `CREATE INDEX outbox_by_incident ON outbox (incident_number, receiver, seq) WHERE incident_number IS NOT NULL`,
-  `CREATE TABLE outbox_alerts (
-     alert_id TEXT NOT NULL, seq INTEGER NOT NULL REFERENCES outbox (seq) ON DELETE CASCADE,
-     PRIMARY KEY (alert_id, seq)) WITHOUT ROWID`,
-  `CREATE INDEX outbox_alerts_by_seq ON outbox_alerts (seq)`,
+  `CREATE INDEX outbox_by_age ON outbox (receiver, seq)`,
+  `CREATE INDEX outbox_in_order ON outbox (incident_number, receiver, recipient, seq)`,
 
   // A Retry-After of the receiver: nothing is claimed for it until then.
   `CREATE TABLE receiver_pauses (receiver TEXT PRIMARY KEY, until_ms INTEGER NOT NULL) WITHOUT ROWID`,

@@ -1,6 +1,6 @@
 import { formatCount, none } from "../../../base/numbers.ts";
 import type { DeliveryAttempt } from "../../../store/alerts/deliveries.ts";
-import { deliveryName } from "../../../store/alerts/outbox-entry.ts";
+import { deliveryName } from "../../../store/alerts/outbox.ts";
 import { formatLength } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
