@@ -25,6 +25,8 @@ export interface ApiClient {
     schema: Schema,
     options?: { readonly isSlow?: boolean },
   ): Promise<z.infer<Schema>>;
+  /** Sends lines of JSON, and reads the answer as JSON of this schema. */
+  sendLines<Schema extends z.ZodType>(path: string, lines: string, schema: Schema): Promise<z.infer<Schema>>;
 }
 
 /** One request. */
@@ -61,19 +63,29 @@ export function createApiClient(access: ApiAccess, user: string): ApiClient {
     [userHeader]: encodeURIComponent(user.toWellFormed()),
     ...(token === null ? {} : { authorization: `Bearer ${token.reveal()}` }),
   };
-  const send: ApiClient["send"] = async (method, path, body, schema, { isSlow = false } = {}) => {
-    const sent =
-      body === undefined
-        ? {}
-        : { headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body) };
-    const response = await access.exchange({ method, path, headers, isSlow, maxBodyBytes, ...sent });
+  const ask = async <Schema extends z.ZodType>(
+    request: Omit<Exchange, "maxBodyBytes">,
+    schema: Schema,
+  ): Promise<z.infer<Schema>> => {
+    const response = await access.exchange({ ...request, maxBodyBytes });
     const parsed = schema.safeParse(readAnswer(response, access));
     if (parsed.success) return parsed.data;
     throw unexpected(access.url, "an answer that this version does not know");
   };
+  const send: ApiClient["send"] = (method, path, body, schema, { isSlow = false } = {}) => {
+    const sent =
+      body === undefined
+        ? {}
+        : { headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body) };
+    return ask({ method, path, headers, isSlow, ...sent }, schema);
+  };
   return {
     url: access.url,
     send,
+    sendLines: (path, body, schema) => {
+      const lines = { headers: { ...headers, "content-type": "application/x-ndjson" }, body };
+      return ask({ method: "POST", path, isSlow: true, ...lines }, schema);
+    },
     read: (path, schema) => send("GET", path, undefined, schema),
     readText: async (path) => {
       const request = { method: "GET", path, headers, isSlow: true, maxBodyBytes: maxTextBytes } as const;

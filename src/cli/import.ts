@@ -1,29 +1,32 @@
 import { resolve } from "node:path";
 
 import { InvalidArgumentError, type Command } from "commander";
+import { z } from "zod";
 
 import { excerpt } from "../base/cut-text.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { readInstant } from "../base/instant.ts";
 import { formatCount } from "../base/numbers.ts";
 import { secondMs, type Clock } from "../base/time.ts";
-import { withStore, type ActDeps, type OpenedStore } from "./with-store.ts";
-import type { Config } from "../config/config.ts";
 import { readFixtureText } from "../daemon/fixture-text.ts";
 import { fixtureCountsSchema } from "../contract/v1/fixtures.ts";
-import { actor } from "../contract/actor.ts";
-import { importEvents, type ImportOptions, type ImportOutcome, type ImportProgress } from "../store/events/import.ts";
-import { storeTarget } from "../store/events/imports.ts";
-import type { EventLayout } from "../store/events/layout.ts";
+import { importAnswerSchema, importBegunSchema } from "../contract/v1/operator.ts";
+import {
+  addAnswers,
+  importEvents,
+  noAnswer,
+  type ImportOutcome,
+  type ImportProgress,
+  type ImportTarget,
+} from "../store/events/import.ts";
+import type { LivenessEvent } from "../store/events/rules.ts";
 import { countOf } from "../words/numbers.ts";
-import { askingCommand, recode } from "./ask.ts";
-import { loadCommandConfig } from "./command-config.ts";
+import type { ApiClient } from "./api-client.ts";
+import { addAskFlags, addBy, askApi, askingCommand, recode, type AskFlags } from "./ask.ts";
 import type { CliContext, Output, RegisterCommand } from "./context.ts";
 import { addEventFlags, layoutOf, type EventFlags } from "./event-flags.ts";
 
-interface ImportFlags extends EventFlags {
-  readonly config?: string;
-  readonly json?: boolean;
+interface ImportFlags extends EventFlags, AskFlags {
   readonly rebase?: number;
   readonly dryRun?: boolean;
 }
@@ -41,9 +44,8 @@ function addEvents(parent: Command, context: CliContext): void {
     .description(
       "load liveness events; all files are checked first, and what is cut off is completed by the same again",
     )
-    .argument("<file...>", "CSV with a header, NDJSON or a JSON array, plain or gzipped; - is standard input")
-    .option("-c, --config <file>", "configuration file");
-  addEventFlags(command)
+    .argument("<file...>", "CSV with a header, NDJSON or a JSON array, plain or gzipped; - is standard input");
+  addAskFlags(addBy(addEventFlags(command)))
     .option(
       "--rebase <time>",
       "shift all events so that the newest is at this time (ISO 8601, epoch ms or now)",
@@ -53,19 +55,28 @@ function addEvents(parent: Command, context: CliContext): void {
     .option("--json", "print {files, received, stored, duplicates, conflicts, firstAt, lastAt, slugs, otherStatuses}")
     .addHelpText("after", eventsHelp)
     .action(async (files: string[], flags: ImportFlags) => {
-      const config = await loadCommandConfig(flags.config, context);
-      const progress = createProgressLine(context.stderr, context.clock);
-      const startedAtMs = context.clock.monotonicMs();
-      try {
-        const outcome = await importEventFiles(config, context, {
-          files,
-          stdin: context.stdin,
-          layout: layoutOf(flags, context.clock.nowMs(), flags.rebase !== undefined),
+      if (files.filter((file) => file === "-").length > 1)
+        throw new FlatlineError("usage", "standard input (-) can be read only once");
+      const { clock, stdin, cwd, signal } = context;
+      const progress = createProgressLine(context.stderr, clock);
+      const startedAtMs = clock.monotonicMs();
+      const importTo = (target: ImportTarget | null): Promise<ImportOutcome> =>
+        importEvents({
+          files: files.map((file) =>
+            file === "-" ? { name: "standard input", stream: stdin } : { name: file, path: resolve(cwd, file) },
+          ),
+          layout: layoutOf(flags, clock.nowMs(), flags.rebase !== undefined),
           rebaseToMs: flags.rebase ?? null,
-          isDryRun: flags.dryRun ?? false,
+          target,
           onProgress: progress.show,
-          signal: context.signal,
+          signal,
+          clock,
         });
+      try {
+        const outcome =
+          flags.dryRun === true
+            ? await importTo(null)
+            : await askApi(flags, context, (api) => importTo(apiTarget(api)), "new store");
         progress.clear();
         const { firstAtMs, lastAtMs, someConflicts, ...counts } = outcome;
         const [firstAt, lastAt] = [firstAtMs, lastAtMs].map((atMs) =>
@@ -75,7 +86,7 @@ function addEvents(parent: Command, context: CliContext): void {
           context.stdout.write(`${JSON.stringify({ ...counts, firstAt, lastAt })}\n`);
           return;
         }
-        const seconds = (context.clock.monotonicMs() - startedAtMs) / secondMs;
+        const seconds = (clock.monotonicMs() - startedAtMs) / secondMs;
         const span = firstAtMs === null ? "" : `, ${firstAt ?? ""} to ${lastAt ?? ""}`;
         context.stdout.write(
           `${flags.dryRun === true ? "nothing was stored; the import would take" : "imported"} ${countOf(flags.dryRun === true ? outcome.received : outcome.stored, "event")} of ${countOf(outcome.slugs, "organization")}` +
@@ -154,47 +165,33 @@ function createProgressLine(output: Output, clock: Clock) {
   };
 }
 
-interface ImportFilesOptions extends Pick<ImportOptions, "rebaseToMs" | "onProgress" | "signal"> {
-  /** `-` is standard input. */
-  readonly files: readonly string[];
-  readonly stdin: NodeJS.ReadableStream;
-  readonly layout: EventLayout;
-  readonly isDryRun: boolean;
+// A body may have 16 MiB.
+const lettersABody = 4 * 1_024 * 1_024;
+
+/** Returns what sends the events of an import to the HTTP API. */
+function apiTarget(api: ApiClient): ImportTarget {
+  const send = async (path: string, events: readonly LivenessEvent[]) => {
+    let total = noAnswer;
+    for (let start = 0; start < events.length;) {
+      let body = "";
+      for (let event = events[start]; event !== undefined && body.length < lettersABody; event = events[++start])
+        body += `${lineOf(event)}\n`;
+      total = addAnswers(total, await api.sendLines(path, body, importAnswerSchema));
+    }
+    return total;
+  };
+  return {
+    begin: async (plan) => {
+      const begun = api.send("POST", "/api/v1/imports", plan, importBegunSchema, { isSlow: true });
+      return (await begun.catch(recode({ conflict: "usage" }))).id;
+    },
+    add: (id, events) => send(`/api/v1/imports/${id}/rows`, events),
+    end: (id) => api.send("POST", `/api/v1/imports/${id}/end`, undefined, z.undefined()),
+  };
 }
 
-/**
- * Imports files of liveness events into the embedded source's store (CONTRACT 3 and 10).
- * @throws usage with any other source, and the errors of importEvents
- */
-async function importEventFiles(
-  config: Config,
-  deps: ActDeps,
-  { files, stdin, isDryRun, ...options }: ImportFilesOptions,
-): Promise<ImportOutcome> {
-  const { type, isLocal, holdsEvents } = config.source;
-  if (!holdsEvents) {
-    const reason = isLocal
-      ? `a ${type} source reads the events from their table`
-      : "a remote service counts its own events";
-    throw new FlatlineError("usage", `import events needs source.type: embedded: ${reason}`);
-  }
-  if (files.filter((file) => file === "-").length > 1) {
-    throw new FlatlineError("usage", "standard input (-) can be read only once");
-  }
-  const eventFiles = files.map((file) =>
-    file === "-" ? { name: "standard input", stream: stdin } : { name: file, path: resolve(deps.cwd, file) },
-  );
-  const { clock } = deps;
-  if (isDryRun) return importEvents({ ...options, files: eventFiles, clock, target: null });
-  const importAll = async ({ store }: OpenedStore): Promise<ImportOutcome> => {
-    const outcome = await importEvents({ ...options, files: eventFiles, clock, target: storeTarget(store, clock) });
-    const { files: _files, firstAtMs: _first, lastAtMs: _last, someConflicts: _some, ...detail } = outcome;
-    const by = { atMs: deps.clock.nowMs(), actor: actor(deps.userName(), "cli") };
-    const act = { action: "import.events", slug: null, subject: files.join(", "), detail } as const;
-    await store.audit.append({ ...by, ...act });
-    return outcome;
-  };
-  return withStore(config, deps, importAll, { mustExist: false, writes: true });
+function lineOf({ atMs, ...fields }: LivenessEvent): string {
+  return JSON.stringify({ at: atMs, ...fields });
 }
 
 function addFixture(parent: Command, context: CliContext): void {

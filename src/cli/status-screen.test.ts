@@ -62,6 +62,55 @@ daemon       0.2.0, up 12 h 4 min, http://127.0.0.1:9640
       "■ 2 fail   ◌ 1 unknown   ▲ 1 warn   ○ 210 ok",
     ],
     [
+      "an import that runs",
+      "import",
+      {
+        imports: [
+          {
+            name: "events.csv",
+            rows: 1_200_000,
+            received: 50_000,
+            organizations: 2,
+            startedAt: calm.at,
+            renewedAt: calm.at,
+            isRunning: true,
+          },
+        ],
+      },
+      "events.csv is being imported, 50,000 of 1,200,000 rows: 2 organizations are not checked for spikes meanwhile.",
+    ],
+    [
+      "an import that was killed",
+      "import",
+      {
+        imports: [
+          {
+            name: "events.csv",
+            rows: 1_200_000,
+            received: 50_000,
+            organizations: 2,
+            startedAt: "2026-01-15T08:00:00.000Z",
+            renewedAt: "2026-01-15T09:00:00.000Z",
+            isRunning: false,
+          },
+        ],
+      },
+      "▲ The import of events.csv stopped 3 h ago at 50,000 of 1,200,000 rows: run it again to complete it.",
+    ],
+    [
+      "posts that are refused",
+      "events",
+      {
+        refused: {
+          posts: 40,
+          since: "2026-01-15T11:50:00.000Z",
+          lastAt: "2026-01-15T11:59:50.000Z",
+          example: "line 1: at 1 is 1970",
+        },
+      },
+      "▲ 40 posts of events were refused within 10 min, the last 10 s ago: line 1: at 1 is 1970.",
+    ],
+    [
       "each alert is counted once",
       "alerts",
       { alerts: { firing: 3, acknowledged: 1, pending: 1, silenced: 1 } },

@@ -1,6 +1,7 @@
 import { formatCount } from "../base/numbers.ts";
 import { escapeControls } from "../base/unseen-text.ts";
 import type { Severity } from "../contract/severity.ts";
+import { importText, refusedText } from "../words/events-in.ts";
 import { countOf, durationText } from "../words/numbers.ts";
 import { discoveryProblem } from "../web/read/discovery.ts";
 import type { DaemonStatus } from "../contract/v1/status.ts";
@@ -50,6 +51,7 @@ export function renderStatus(status: DaemonStatus, { isColoured, url }: ScreenOp
     ...(status.discovery === undefined || status.discovery.length === 0
       ? []
       : [["discovery", discoveryParts(status.discovery, marked)] as const]),
+    ...eventRows(status, marked),
     ...(status.unwatched === undefined || status.unwatched.length === 0
       ? []
       : [["not watched", [unwatchedText(status.unwatched)]] as const]),
@@ -125,6 +127,22 @@ function discoveryParts(sources: NonNullable<DaemonStatus["discovery"]>, marked:
     if (problem !== null) return marked("warn", escapeControls(problem));
     return `${escapeControls(source.name)} ${countOf(source.organizations, "organization")}`;
   });
+}
+
+function eventRows(
+  { at, imports = [], refused = null }: DaemonStatus,
+  marked: Marked,
+): readonly (readonly [name: string, parts: readonly string[]])[] {
+  const nowMs = Date.parse(at);
+  const shown = (text: string): string => escapeControls(text.replaceAll("\u00a0", " "));
+  const texts = imports.map((one) => {
+    const text = shown(importText({ ...one, renewedAtMs: Date.parse(one.renewedAt) }, nowMs));
+    return ["import", [one.isRunning ? text : marked("warn", text)]] as const;
+  });
+  if (refused === null) return texts;
+  const { since, lastAt, ...its } = refused;
+  const text = refusedText({ ...its, sinceMs: Date.parse(since), lastAtMs: Date.parse(lastAt) }, nowMs);
+  return [...texts, ["events", [marked("warn", shown(text))]]];
 }
 
 function unwatchedText(slugs: readonly string[]): string {

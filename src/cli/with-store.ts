@@ -6,20 +6,12 @@ import type { Store } from "../store/store.ts";
 /** Time limit for closing the store and idle connections. */
 export const closeWithinMs = 5_000;
 
-/** What a command needs that changes the store: the audit names who ran it. */
-export interface ActDeps extends PartsDeps {
-  /** The operating system's user, else `uid:N`. */
-  readonly userName: () => string;
-}
-
 export interface WithStoreOptions {
   /**
    * [true] Commands that only read or change data never create a store: an empty one would hide that the real one is
    * missing.
    */
   readonly mustExist?: boolean;
-  /** [false] A PostgreSQL has one writer: what changes it waits until that is this process, at most 10 s. */
-  readonly writes?: boolean;
 }
 
 /** What a command works with. */
@@ -32,12 +24,11 @@ export async function withStore<Result>(
   config: Config,
   deps: Pick<PartsDeps, "cwd" | "clock">,
   work: (opened: OpenedStore) => Promise<Result>,
-  { mustExist = true, writes = false }: WithStoreOptions = {},
+  { mustExist = true }: WithStoreOptions = {},
 ): Promise<Result> {
   const releases = new ReleaseGroup();
   try {
     const store = await openConfiguredStore(config, deps, releases, { mustExist });
-    if (writes && config.storage.url !== null) await store.takeWriter();
     return await work({ store });
   } finally {
     await releases.releaseAll(deps.clock, closeWithinMs);

@@ -153,6 +153,7 @@ export async function startApp(
     },
     onChangedElsewhere: () => [notices, outbox].forEach((loop) => loop.wake()),
     writer,
+    isImporting: (slug) => ingest?.isImporting(slug) === true,
   });
   const { recorder, scheduler, states, fleet } = checking;
   const wake = (): void => {
@@ -160,7 +161,16 @@ export async function startApp(
     changes.acted();
   };
   const silences = createSilenceBook({ store, clock, logger, newId, settings, onChange: wake });
-  const ingest = config.source.holdsEvents ? await openIngest({ store, clock, logger, metrics }) : null;
+  const ingest = config.source.holdsEvents
+    ? await openIngest({
+        store,
+        clock,
+        logger,
+        metrics,
+        isAlone: deps.door !== undefined,
+        onChange: () => changes.changed(),
+      })
+    : null;
   if (ingest !== null) stop.doors.add("event ingest", () => ingest.close());
   const prober = createProber({
     clock,

@@ -32,16 +32,27 @@ async function* bodyOf(value: unknown): AsyncGenerator<Uint8Array> {
 
 interface Noted {
   readonly ingested: Record<string, number>;
-  readonly refused: Record<string, number>;
+  readonly refusals: Record<string, number>;
 }
 
 async function open({ store }: EventWorld, options: Partial<IngestOptions> = {}): Promise<Ingest & Noted> {
-  const noted: Noted = { ingested: {}, refused: {} };
+  const noted: Noted = { ingested: {}, refusals: {} };
   const add = (counts: Record<string, number>) => (name: string, count: number) =>
     void (counts[name] = (counts[name] ?? 0) + count);
-  const metrics = { eventsIngested: add(noted.ingested), eventsRefused: add(noted.refused) };
+  const metrics = { eventsIngested: add(noted.ingested), eventsRefused: add(noted.refusals) };
   const clock = createSystemClock();
-  return { ...(await openIngest({ store, clock, logger: createSilentLogger(), metrics, ...options })), ...noted };
+  return {
+    ...(await openIngest({
+      store,
+      clock,
+      logger: createSilentLogger(),
+      metrics,
+      isAlone: false,
+      onChange: () => undefined,
+      ...options,
+    })),
+    ...noted,
+  };
 }
 
 describe("what never reaches the store", () => {
@@ -170,12 +181,13 @@ describe.each(storeEngines)("on $engine,", (place) => {
         httpStatus: 400,
         issues: ["event 2: slug is missing", "event 4: is not a JSON object"],
       });
-      expect(ingest.refused).toMatchObject({ invalid: 2 });
+      expect(ingest.refusals).toMatchObject({ invalid: 2 });
+      expect(ingest.refused()).toMatchObject({ posts: 1, example: "event 2: slug is missing" });
       const inSeconds = Array.from({ length: 12 }, () => ({ ...good, at: startMs / 1_000 }));
       await expect(ingest.ingest(bodyOf(inSeconds), author)).rejects.toMatchObject({
         issues: { length: 10, 0: expect.stringMatching(/^event 1: at 1768467600 is 1970-.*: seconds in place of/) },
       });
-      expect(ingest.refused["seconds"]).toBeGreaterThan(0);
+      expect(ingest.refusals["seconds"]).toBeGreaterThan(0);
       await expect(
         ingest.ingest(bodyOf([good, { at, slug: "other" }]), { ...author, organizations: ["ac*"] }),
       ).rejects.toMatchObject({ code: "forbidden" });

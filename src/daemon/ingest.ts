@@ -13,6 +13,7 @@ import { inputOfBody, postLayout, readAll, RefusedEvents } from "../store/events
 import { ingestedStatus, type LivenessEvent } from "../store/events/rules.ts";
 import type { Store } from "../store/store.ts";
 import type { EventAuthor, EventsPort } from "../web/ports/events.ts";
+import type { RefusedPosts } from "../words/events-in.ts";
 
 export interface Ingest extends EventsPort {
   /** Whether events of an organization are being imported: what is counted of it is a part. */
@@ -26,10 +27,16 @@ export interface IngestOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "eventsIngested" | "eventsRefused">;
+  /** Whether nothing else is done by this process, so that it does not have to rest. */
+  readonly isAlone: boolean;
+  /** Called when an import begins or ends, and when a post is refused. */
+  readonly onChange: () => void;
 }
 
 /** The time after which an import that was not gone on with does not run any more (CONTRACT 10). */
 const freshMs = 30 * secondMs;
+/** The time after which posts count as taken again. */
+const refusedForMs = 5 * minuteMs;
 // A block of work that is so long is followed by as long a rest (CONTRACT 10: at most 10 ms).
 const blockMs = 5;
 const mostBodyBytes = 16 * 1_024 * 1_024;
@@ -37,21 +44,30 @@ const mostBodyBytes = 16 * 1_024 * 1_024;
 const importLayout: EventLayout = { ...plainLayout, hasNumbers: true };
 
 /** Takes events, of posts and imports, by the store's own connection: one body after the other. */
-export async function openIngest({ store, clock, logger, metrics }: IngestOptions): Promise<Ingest> {
-  const active = new Map((await store.imports.list()).map((row) => [row.id, { ...row, ...nothing }]));
+export async function openIngest({ store, clock, logger, metrics, isAlone, onChange }: IngestOptions): Promise<Ingest> {
+  const active = new Map((await store.imports.list()).map((row) => [row.id, activeOf(row)]));
   const stopping = new AbortController();
   const { signal } = stopping;
   let previous: Promise<unknown> = Promise.resolve();
+  let refusing: RefusedPosts | null = null;
   let unlogged = 0;
   let loggedAtMs = -Infinity;
 
+  const areRefused = (): RefusedPosts | null =>
+    refusing !== null && clock.nowMs() - refusing.lastAtMs < refusedForMs ? refusing : null;
+
   /** A shipper sends the same again and again: it has a line a minute. */
-  function noteRefused({ refused, issues }: RefusedEvents): void {
+  function noteRefused({ refused, issues, message }: RefusedEvents): void {
     for (const reason of refusals) metrics.eventsRefused(reason, refused[reason] ?? 0);
+    const example = issues[0] ?? message;
+    const before = areRefused();
+    const lastAtMs = clock.nowMs();
+    refusing = { posts: (before?.posts ?? 0) + 1, sinceMs: before?.sinceMs ?? lastAtMs, lastAtMs, example };
+    onChange();
     unlogged++;
     const nowMs = clock.monotonicMs();
     if (nowMs - loggedAtMs < minuteMs) return;
-    logger.warn({ posts: unlogged, refused, example: issues[0] }, "posts of events are refused");
+    logger.warn({ posts: unlogged, refused, example }, "posts of events are refused");
     loggedAtMs = nowMs;
     unlogged = 0;
   }
@@ -59,7 +75,7 @@ export async function openIngest({ store, clock, logger, metrics }: IngestOption
   function inTurn<Result>(work: (rest: () => Promise<void>) => Promise<Result>): Promise<Result> {
     const turn = previous.then(() => {
       if (signal.aborted) throw new FlatlineError("unavailable", "flatline is stopping");
-      return work(createRest(clock));
+      return work(isAlone ? eventLoopTurn : createRest(clock));
     });
     previous = turn.catch(() => undefined);
     return turn;
@@ -91,7 +107,7 @@ export async function openIngest({ store, clock, logger, metrics }: IngestOption
     });
   }
 
-  const importOf = (id: number): ImportRow & Totals => {
+  const importOf = (id: number): ActiveImport => {
     const found = active.get(id);
     if (found === undefined) throw new FlatlineError("not_found", `no import ${id} is under way: run the import again`);
     return found;
@@ -112,7 +128,8 @@ export async function openIngest({ store, clock, logger, metrics }: IngestOption
       refuseForeignSlugs(slugs, organizations);
       const row = await store.imports.begin({ name, slugs, rows, nowMs: clock.nowMs() });
       for (const { id, name: other } of active.values()) if (other === name) active.delete(id);
-      active.set(row.id, { ...row, ...nothing });
+      active.set(row.id, activeOf(row));
+      onChange();
       return row.id;
     },
     addBody: async (id, body, author) => {
@@ -134,7 +151,9 @@ export async function openIngest({ store, clock, logger, metrics }: IngestOption
         await audit.append({ atMs: clock.nowMs(), actor, action: "import.events", slug: null, subject, detail });
       });
       active.delete(id);
+      onChange();
     },
+    refused: areRefused,
     imports: () => [...active.values()].map((row) => ({ ...row, isRunning: isRunning(row) })),
   };
 
@@ -142,7 +161,7 @@ export async function openIngest({ store, clock, logger, metrics }: IngestOption
 
   return {
     ...port,
-    isImporting: (slug) => [...active.values()].some((row) => isRunning(row) && row.slugs.includes(slug)),
+    isImporting: (slug) => [...active.values()].some((row) => isRunning(row) && row.slugSet.has(slug)),
     close: async () => {
       stopping.abort();
       await previous;
@@ -150,12 +169,16 @@ export async function openIngest({ store, clock, logger, metrics }: IngestOption
   };
 }
 
-interface Totals {
+interface ActiveImport extends ImportRow {
+  readonly slugSet: ReadonlySet<string>;
   stored: number;
   duplicates: number;
   conflicts: number;
 }
-const nothing: Totals = { stored: 0, duplicates: 0, conflicts: 0 };
+
+function activeOf(row: ImportRow): ActiveImport {
+  return { ...row, slugSet: new Set(row.slugs), stored: 0, duplicates: 0, conflicts: 0 };
+}
 
 /** Returns what is awaited between pieces of work: as long as the work took, so that it takes half of the process at most. */
 function createRest(clock: Clock): () => Promise<void> {

@@ -21,7 +21,8 @@ describe("the counters", () => {
     for (const check of checkNames) {
       for (const reason of checkErrorReasons)
         expect(zero("flatline_check_errors_total", { check, reason })).toBe(reason === "not_found" ? null : 0);
-      for (const reason of ["overlap", "late"]) expect(zero("flatline_check_skipped_total", { check, reason })).toBe(0);
+      for (const reason of ["overlap", "late", "import"])
+        expect(zero("flatline_check_skipped_total", { check, reason })).toBe(0);
       expect(zero("flatline_check_duration_seconds_count", { check })).toBe(0);
     }
     for (const outcome of ["delivered", "retried", "dead_lettered"]) {

@@ -80,7 +80,7 @@ export interface Instrument {
 export const resultSeverities = ["ok", "warn", "fail"] as const;
 export const runOutcomes = ["ok", "warn", "fail", "error"] as const;
 export type RunOutcome = (typeof runOutcomes)[number];
-export const skipReasons = ["overlap", "late"] as const;
+export const skipReasons = ["overlap", "late", "import"] as const;
 /** How an open incident stands, exclusive. */
 export const incidentStates = ["active", "acknowledged", "silenced"] as const;
 export const alertLabelStates = ["pending", "firing", "silenced"] as const;
@@ -221,7 +221,7 @@ export const countedInstruments = {
     name: "flatline_check_skipped_total",
     type: "counter",
     labels: ["check", "reason"],
-    help: "Ticks without a run: the last one was still running (overlap), or the process could not run (late).",
+    help: "Ticks without a run: the last one was still running (overlap), the process could not run (late), or events of the organization were being imported (import).",
     values: { reason: skipReasons },
   },
   duration: {

@@ -4,6 +4,7 @@ import type { JudgementVerdict } from "../contract/judgement.ts";
 import type { CheckErrorReason, CheckName, CheckReport } from "../contract/report.ts";
 import type { LookAnswer, OpinionVerdict } from "../contract/second-opinion.ts";
 import type { Severity } from "../contract/severity.ts";
+import type { skipReasons } from "./catalogue.ts";
 
 export type DeliveryOutcomeLabel = "delivered" | "retried" | "dead_lettered";
 
@@ -16,7 +17,7 @@ export type RanCheck = Pick<CheckReport, "check" | "slug" | "severity"> & {
 export interface Metrics {
   /** A scheduled run ended (not a probe's): runs, errors, duration. */
   checkRan(report: RanCheck, durationSeconds: number): void;
-  runSkipped(check: CheckName, reason: "overlap" | "late", count: number): void;
+  runSkipped(check: CheckName, reason: (typeof skipReasons)[number], count: number): void;
   /** A run began so late. */
   schedulerLag(seconds: number): void;
   /** A request to a receiver begins; what is answered is called when it is over, with whether its timeout ended it. */

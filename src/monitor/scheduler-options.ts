@@ -20,6 +20,8 @@ export interface RoundOptions {
 export interface SchedulerOptions {
   /** Whether a run may begin now (last-states.ts). */
   readonly canBegin: () => boolean;
+  /** Whether a check is skipped, because events that it counts are being imported [never]. */
+  readonly isImporting?: (target: CheckTarget) => boolean;
   /** The last run of each check: what is due when follows from it. */
   readonly board: Pick<Board, "state">;
   readonly clock: Clock;

@@ -113,6 +113,26 @@ describe("the scheduler", () => {
     expect(world.upstream.starts).toBe(2);
   });
 
+  it("skips what counts events that are being imported, and runs it again with the next tick after that", async () => {
+    const { clock, world } = await setUp();
+    let isImporting = true;
+    const scheduler = world.process("a", [spikeTarget("acme"), spikeTarget("globex")], {
+      isImporting: ({ slug }) => isImporting && slug === "acme",
+    });
+
+    await scheduler.start();
+    await clock.advance(4 * minute);
+    await expect(scheduler.runNow("dead-asset-spike", "acme", clock.timeout(minute))).rejects.toMatchObject({
+      code: "conflict",
+    });
+    isImporting = false;
+    await clock.advance(5 * minute);
+    await scheduler.stop(0);
+
+    expect(times(world)).toEqual(["globex 12:02:00", "globex 12:05:00", "acme 12:10:00", "globex 12:10:00"]);
+    expect(world.skipped).toEqual({ late: 0, overlap: 0, import: 2 });
+  });
+
   it("runs once after a suspension and counts the ticks that it missed", async () => {
     const { clock, world } = await setUp();
     const scheduler = world.process("a", [spikeTarget("acme")]);

@@ -8,6 +8,7 @@ import { createLoop } from "../base/loop.ts";
 import { eventLoopTurn, minuteMs, secondMs } from "../base/time.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import { firstDueAtMs } from "./due-times.ts";
+import { nextDueAtMs } from "./schedule.ts";
 import { planRun, type EndedRun, type PlannedRun } from "./ended-run.ts";
 import { OwnChecks, type OwnCheck } from "./own-checks.ts";
 import { Places } from "./places.ts";
@@ -77,10 +78,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     if (round === undefined) return beginAlone();
     if (clock.monotonicMs() - roundAtMs < gatherMs) return untilNextLook();
     if ((own.nextAtMs() ?? Infinity) > nowMs) return untilNextLook();
-    const due = own.takeDue(nowMs, round.most);
-    await beginRound(due, round, nowMs);
+    const taken = own.takeDue(nowMs, round.most);
+    const due = withoutImporting(taken, nowMs);
+    if (due.length > 0) await beginRound(due, round, nowMs);
     // The loop takes all due checks before it waits for more to join.
-    if (due.length < round.most) roundAtMs = clock.monotonicMs();
+    if (taken.length < round.most) roundAtMs = clock.monotonicMs();
     return untilNextLook();
   }
 
@@ -88,8 +90,22 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   function beginAlone(): number {
     if (loop.signal.aborted || !canBegin()) return pollMs;
     const nowMs = clock.nowMs();
-    for (const one of own.takeDue(nowMs, places.free)) begin(one, scheduledRun(one, nowMs), aloneOf(one)).catch(ignore);
+    for (const one of withoutImporting(own.takeDue(nowMs, places.free), nowMs))
+      begin(one, scheduledRun(one, nowMs), aloneOf(one)).catch(ignore);
     return untilNextLook();
+  }
+
+  /** Leaves out what counts a part of its events for now: it is due again with its next tick. */
+  function withoutImporting(due: readonly OwnCheck[], nowMs: number): readonly OwnCheck[] {
+    const { isImporting } = options;
+    if (isImporting === undefined) return due;
+    return due.filter((one) => {
+      if (!isImporting(one.target)) return true;
+      const { check, slug, schedule } = one.target;
+      metrics.runSkipped(check, "import", 1);
+      own.leave(one, nextDueAtMs(schedule, slug, nowMs));
+      return false;
+    });
   }
 
   function untilNextLook(): number {
@@ -257,6 +273,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       if (signal.aborted) throw startTimeout();
       const one = own.get(key);
       if (one === undefined) throw new FlatlineError("internal", `the check ${key} has no place in the schedule`);
+      if (options.isImporting?.(target) === true)
+        throw new FlatlineError("conflict", `events of ${slug} are being imported: what is counted of them is a part`);
       if (one.underWay !== null) {
         await endsWithin(clock, one.underWay.then(ignore, ignore), runTimeoutMs, signal);
         continue;

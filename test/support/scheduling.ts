@@ -35,7 +35,7 @@ export interface SchedulingWorld {
   /** When processes began, or read the last states again. */
   readonly startsAtMs: number[];
   readonly states: CheckState[];
-  readonly skipped: { late: number; overlap: number };
+  readonly skipped: Record<string, number>;
   readonly lagSeconds: number[];
   readonly log: LogLine[];
   /** Checks under way now, and the most there ever were. */
@@ -121,7 +121,7 @@ export function createSchedulingWorld(store: Store, clock: VirtualClock): Schedu
       record: (requests, signal) => Promise.allSettled(requests.map((request) => recordOne(request, signal))),
       metrics: {
         checkRan: () => {},
-        runSkipped: (_check, reason, count) => (world.skipped[reason] += count),
+        runSkipped: (_check, reason, count) => (world.skipped[reason] = (world.skipped[reason] ?? 0) + count),
         schedulerLag: (seconds) => world.lagSeconds.push(seconds),
       },
       logger,

@@ -173,6 +173,7 @@ const noImports = {
   addBody: () => Promise.resolve({ received: 0, stored: 0, duplicates: 0, conflicts: 0, someConflicts: [] }),
   end: () => Promise.resolve(),
   imports: () => [],
+  refused: () => null,
 };
 
 /** The real server of web/ over doubles, listening on 127.0.0.1 and a free port unless told others. */

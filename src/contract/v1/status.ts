@@ -51,5 +51,24 @@ export const statusSchema = z.object({
   receivers: z.array(receiverSchema).optional(),
   unwatched: z.array(z.string()).optional(),
   discovery: z.array(discoverySchema).optional(),
+  /** Imports of events that have begun and not ended: they run, or were killed. */
+  imports: z
+    .array(
+      z.object({
+        name: z.string(),
+        rows: z.number(),
+        received: z.number(),
+        organizations: z.number(),
+        startedAt: instantSchema,
+        renewedAt: instantSchema,
+        isRunning: z.boolean(),
+      }),
+    )
+    .optional(),
+  /** Posts of events that are refused; null: that does not go on. */
+  refused: z
+    .object({ posts: z.number(), since: instantSchema, lastAt: instantSchema, example: z.string() })
+    .nullable()
+    .optional(),
 });
 export type DaemonStatus = z.infer<typeof statusSchema>;

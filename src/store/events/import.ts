@@ -17,6 +17,18 @@ export interface ImportPlan {
 /** What became of some events of an import. */
 export type ImportAnswer = Omit<Added, "storedByStatus">;
 
+export const noAnswer: ImportAnswer = { received: 0, stored: 0, duplicates: 0, conflicts: 0, someConflicts: [] };
+
+export function addAnswers(left: ImportAnswer, right: ImportAnswer): ImportAnswer {
+  return {
+    received: left.received + right.received,
+    stored: left.stored + right.stored,
+    duplicates: left.duplicates + right.duplicates,
+    conflicts: left.conflicts + right.conflicts,
+    someConflicts: [...left.someConflicts, ...right.someConflicts].slice(0, mostConflictsNamed),
+  };
+}
+
 /** Where the events of an import go. */
 export interface ImportTarget {
   /** Begins an import; returns its number. */
@@ -84,8 +96,7 @@ export async function importEvents(options: ImportOptions): Promise<ImportOutcom
     progress({ phase: "checking", rows: totals.rows, totalRows: totals.rows });
     const shiftMs = shiftOf(totals, rebaseToMs);
     const summary = { files: files.length, ...totals.summary(shiftMs) };
-    const nothing = { received: totals.rows, stored: 0, duplicates: 0, conflicts: 0, someConflicts: [] };
-    if (target === null || totals.rows === 0) return { ...summary, ...nothing };
+    if (target === null || totals.rows === 0) return { ...summary, ...noAnswer, received: totals.rows };
     const name = inputs.map((input) => input.name).join(", ");
     const id = await target.begin({ name, rows: totals.rows, slugs: totals.slugs });
     const sender = new Sender(id, target, (rows) => progress({ phase: "writing", rows, totalRows: totals.rows }));
@@ -114,8 +125,7 @@ class Sender {
   readonly #id: number;
   readonly #target: ImportTarget;
   readonly #onSent: (rows: number) => void;
-  readonly #total = { received: 0, stored: 0, duplicates: 0, conflicts: 0 };
-  #someConflicts: ImportAnswer["someConflicts"] = [];
+  #total = noAnswer;
   #waiting: LivenessEvent[] = [];
   #letters = 0;
   #sending: Promise<ImportAnswer | null> = Promise.resolve(null);
@@ -139,15 +149,14 @@ class Sender {
   async finish(): Promise<ImportAnswer> {
     if (this.#waiting.length > 0) await this.#flush();
     await this.#flush();
-    return { ...this.#total, someConflicts: this.#someConflicts };
+    return this.#total;
   }
 
   /** Awaits the answer to what was sent before. */
   async #flush(): Promise<void> {
     const answer = await this.#sending;
     if (answer !== null) {
-      for (const key of ["received", "stored", "duplicates", "conflicts"] as const) this.#total[key] += answer[key];
-      this.#someConflicts = [...this.#someConflicts, ...answer.someConflicts].slice(0, mostConflictsNamed);
+      this.#total = addAnswers(this.#total, answer);
       this.#onSent(this.#total.received);
     }
     const events = this.#waiting;

@@ -5,6 +5,7 @@ import type { AccessSettings } from "../access/settings.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { DaemonStatus } from "../../contract/v1/status.ts";
 import { worstSeverity } from "../../contract/severity.ts";
+import type { EventsPort } from "../ports/events.ts";
 import type { PageReading } from "../read/page.ts";
 import { countSeverities, overviewSentences } from "../pages/overview/headline.ts";
 import type { UnwatchedReading } from "../read/unwatched.ts";
@@ -18,6 +19,7 @@ export interface StatusOptions extends OverviewSources {
   readonly version: string;
   readonly outbox: OutboxReading;
   readonly unwatched: Pick<UnwatchedReading, "slugs">;
+  readonly events: () => EventsPort | null;
   readonly page: Pick<PageReading, "lastDelivery" | "storeBytes" | "storeProblem">;
 }
 
@@ -25,13 +27,16 @@ export interface StatusOptions extends OverviewSources {
 export function addStatusRoute(
   scope: FastifyInstance,
   settings: () => AccessSettings,
-  { version, outbox, unwatched, page, ...sources }: StatusOptions,
+  { version, outbox, unwatched, events, page, ...sources }: StatusOptions,
 ): void {
   const startedAt = iso(sources.running.clock.nowMs());
 
   /** What is closed without `read`. */
-  async function closedParts(): Promise<Pick<DaemonStatus, "receivers" | "unwatched" | "discovery">> {
+  async function closedParts(): Promise<
+    Pick<DaemonStatus, "receivers" | "unwatched" | "discovery" | "imports" | "refused">
+  > {
     const names = await unwatched.slugs();
+    const refused = events()?.refused() ?? null;
     const rows = await readReceiverRows({ outbox, page, entries: await outbox.list() });
     return {
       receivers: rows.map((row) => ({
@@ -48,6 +53,24 @@ export function addStatusRoute(
         refreshedAt: iso(refreshedAtMs),
       })),
       unwatched: [...names.items, ...(names.more > 0 ? [`+${names.more}`] : [])],
+      imports: (events()?.imports() ?? []).map(({ name, rows: planned, received, slugs, isRunning, ...its }) => ({
+        name,
+        rows: planned,
+        received,
+        organizations: slugs.length,
+        startedAt: iso(its.startedAtMs),
+        renewedAt: iso(its.renewedAtMs),
+        isRunning,
+      })),
+      refused:
+        refused === null
+          ? null
+          : {
+              posts: refused.posts,
+              since: iso(refused.sinceMs),
+              lastAt: iso(refused.lastAtMs),
+              example: refused.example,
+            },
     };
   }
 

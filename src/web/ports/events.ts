@@ -1,6 +1,7 @@
 import type { Actor } from "../../contract/actor.ts";
 import type { ImportAnswer, ImportPlan } from "../../store/events/import.ts";
 import type { ImportRow } from "../../store/events/imports.ts";
+import type { RefusedPosts } from "../../words/events-in.ts";
 
 /** Who sends events. */
 export interface EventAuthor {
@@ -30,4 +31,6 @@ export interface EventsPort {
   end(id: number, author: EventAuthor): Promise<void>;
   /** Imports that have begun and not ended, and whether each is running. */
   imports(): readonly (ImportRow & { readonly isRunning: boolean })[];
+  /** Posts that are refused, while that goes on. */
+  refused(): RefusedPosts | null;
 }

@@ -9,7 +9,9 @@ import type { UnwatchedReading } from "../../read/unwatched.ts";
 import { readOverview, type Overview, type OverviewSources } from "../../read/overview.ts";
 import { renderHead } from "../frame.ts";
 import { renderIncidentTable } from "../incidents/list.ts";
+import { importText, refusedText } from "../../../words/events-in.ts";
 import { headline } from "../../../words/headline.ts";
+import type { EventsPort } from "../../ports/events.ts";
 import type { Site } from "../site.ts";
 import { renderBand, renderUnfinished, renderUnwatched } from "./band.ts";
 import { overviewSentences, overviewTitle } from "./headline.ts";
@@ -18,6 +20,7 @@ import { layOut, renderCounters, renderOrganizations } from "./table.ts";
 export interface OverviewRoutes extends OverviewSources {
   readonly site: Site;
   readonly unwatched: Pick<UnwatchedReading, "list">;
+  readonly events: () => EventsPort | null;
 }
 
 // Each further one has a line.
@@ -25,7 +28,7 @@ const mostBands = 2;
 
 /** `/`: what is wrong, and what to do. */
 export function addOverviewPage(scope: FastifyInstance, routes: OverviewRoutes): void {
-  const { site, unwatched } = routes;
+  const { site, unwatched, events } = routes;
   const addPage = site.pagesOf(scope);
 
   addPage("/", "public", async (request, reply) => {
@@ -35,7 +38,7 @@ export function addOverviewPage(scope: FastifyInstance, routes: OverviewRoutes):
     const overview = withPeople ? read : { ...read, open: read.open.map(withoutReceiverNames) };
     const layout = layOut(overview, params);
     const main = html`${renderTop(overview, withPeople)}
-    ${overview.rows.length === 0 ? renderEmpty() : html`${renderCounters(overview.rows, params)}${await unwatchedLine(request)}${renderOrganizations(overview, params, layout)}`}`;
+    ${overview.rows.length === 0 ? renderEmpty() : html`${renderCounters(overview.rows, params)}${await eventLines(request)}${renderOrganizations(overview, params, layout)}`}`;
     return site.send(request, reply, {
       title: overviewTitle(overview),
       current: "organizations",
@@ -45,10 +48,16 @@ export function addOverviewPage(scope: FastifyInstance, routes: OverviewRoutes):
     });
   });
 
-  /** What sends events and is not checked, for who may read that. */
-  async function unwatchedLine(request: FastifyRequest): Promise<Html> {
+  /** Imports, refused posts, and what sends events and is not checked, for who may read that. */
+  async function eventLines(request: FastifyRequest): Promise<Html> {
     if (!seesDetails(request)) return nothing;
-    return renderUnwatched(await unwatched.list());
+    const nowMs = routes.running.clock.nowMs();
+    const refused = events()?.refused() ?? null;
+    const sentences = [
+      ...(events()?.imports() ?? []).map((one) => importText({ ...one, organizations: one.slugs.length }, nowMs)),
+      ...(refused === null ? [] : [refusedText(refused, nowMs)]),
+    ];
+    return html`${sentences.map((text) => html`<p class="unfinished">${text}</p>`)}${renderUnwatched(await unwatched.list())}`;
   }
 }
 
