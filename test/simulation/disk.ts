@@ -66,7 +66,7 @@ const errors = {
   io: [10, "disk I/O error"],
 } as const;
 
-const stateCells = 12;
+const stateCells = 8;
 // The longest pause of `untilFree`, and some more.
 const longestRetryMs = 60;
 
