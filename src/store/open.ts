@@ -1,10 +1,11 @@
-import { mkdir, open, stat } from "node:fs/promises";
+import { mkdir, open, realpath, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
 import { Kysely, sql } from "kysely";
 
 import { FlatlineError, messageOf } from "../base/errors.ts";
 import { createSystemClock, type Clock } from "../base/time.ts";
+import { requireOneName, takeFileLock, type FileLock } from "./engine/file-lock.ts";
 import { noStore, type StoreLocation } from "./engine/location.ts";
 import { migrate } from "./engine/migrations/migrations.ts";
 import { checkForDamage, decidingTables } from "./engine/sqlite-damage.ts";
@@ -13,7 +14,6 @@ import { openDatabase, type connectSqlite } from "./engine/sqlite-file.ts";
 import { SqliteHealth } from "./engine/sqlite-health.ts";
 import { createEventStore } from "./events/events.ts";
 import { EventSums } from "./events/sums/event-sums.ts";
-import { takeOwnerLock, type OwnerLock } from "./runs/owner-lock.ts";
 import type { PlainDb, PlainTables } from "./schema.ts";
 import { createParts } from "./store-parts.ts";
 import type { Store } from "./store.ts";
@@ -43,9 +43,12 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
     const { openPostgresStore } = await import("./open-postgres.ts");
     return openPostgresStore(options);
   }
-  const path = resolve(options.path);
-  if (options.mustExist === true) await requireFile(path);
-  else await prepareFile(options.path, path);
+  const given = resolve(options.path);
+  if (options.mustExist === true) await requireFile(given);
+  else await prepareFile(options.path, given);
+  // SQLite's log lies beside the file, not beside a link to it.
+  const path = await realpath(given);
+  await requireOneName(path, options.clock);
   const file = await openFile(options, path);
   const { clock, backgroundClock = createSystemClock(), sumsBytes: maxBytes = defaultSumsBytes } = options;
   const sums = maxBytes === 0 ? null : new EventSums({ databasePath: path, clock: backgroundClock, maxBytes });
@@ -152,7 +155,7 @@ function createStore(file: OpenFile, clock: Clock, sums: EventSums | null): Stor
     ...createParts(db, options),
     transaction: (work) => db.transaction().execute((transaction) => work(createParts(transaction, options))),
     takeWriter: async (given = {}) => {
-      const lock = await takeOwnerLock(path, { ...given, clock, holder: () => holderOf(db) });
+      const lock = await takeFileLock(path, { ...given, clock });
       writer = await holdFile(db, lock);
       return writer;
     },
@@ -170,19 +173,16 @@ function createStore(file: OpenFile, clock: Clock, sums: EventSums | null): Stor
   };
 }
 
-async function holderOf(db: PlainDb): Promise<string> {
-  const { holder = "" } = (await db.selectFrom("writer").select("holder").executeTakeFirst()) ?? {};
-  return holder === "" ? "another process" : holder;
-}
-
 /** A file is held by the lock; its row says by whom. */
-async function holdFile(db: PlainDb, lock: OwnerLock): Promise<Writer> {
+async function holdFile(db: PlainDb, lock: FileLock): Promise<Writer> {
   const renew = async (): Promise<void> => {
     // A row that stays the same is not written.
     await sql`update writer set holder = ${holderName()}, expires_at_ms = expires_at_ms + 1`.execute(db);
   };
   try {
     await renew();
+    // Who waits reads the file alone.
+    await sql`pragma wal_checkpoint(passive)`.execute(db);
   } catch (error) {
     lock.release();
     throw error;
