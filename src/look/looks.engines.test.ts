@@ -260,6 +260,36 @@ describe.each(storeEngines)("on $engine,", (engine) => {
     expect(await opened.store.looks.of(incident.number)).toHaveLength(3);
   });
 
+  it("each question is about all members of its instant, by their excess, with controls of theirs", async () => {
+    await startVerifier();
+    const incident = await anIncident({ dead: { nodead: 30 } });
+    looksWith().start();
+    expect(await opinionOf(incident)).toMatchObject({ asked: 20, gone: 20, verdict: "confirmed" });
+    const { store } = opened;
+    const joined = firingAlert("b", nowMs, {
+      slug: "globex",
+      windowHours: 24,
+      incident: { id: incident.id, number: incident.number },
+      found: { deaths: { count: 60, expected: 1 }, carriers: [], revived: null, cause: null, error: null },
+    });
+    await store.alerts.save(joined);
+    const ofGlobex = (asset: string, ago: number) => ({ ...eventOf(asset, nowMs - ago), slug: "globex" });
+    await store.events.add([
+      ...urlsOf({ upother: 60 }).map((asset) => ofGlobex(asset, minuteMs)),
+      ...urlsOf({ noold: 30 }).map((asset) => ofGlobex(asset, 40 * dayMs)),
+    ]);
+
+    offsetMs += hourMs;
+    const opinion = await opinionOf(incident, 2);
+    const answers = await answersOf(incident, 2);
+
+    expect(opinion).toMatchObject({ asked: 20, verdict: "refuted", controls: { dead: { asked: 20, alive: 0 } } });
+    const slugsOf = (role: string) => new Set(answers.flatMap((one) => (one.role === role ? [one.slug] : [])));
+    expect(slugsOf("sample")).toContain("globex");
+    expect(slugsOf("alive")).toStrictEqual(new Set(["acme"]));
+    expect(slugsOf("dead")).toStrictEqual(new Set(["globex"]));
+  });
+
   it("a person may ask for a look, once a minute, also when it has ended", async () => {
     await startVerifier();
     const incident = await anIncident({ dead: { updead: 30 }, alive: {}, longDead: {} });
@@ -279,26 +309,15 @@ describe.each(storeEngines)("on $engine,", (engine) => {
     await expect(own.ask({ ...incident, family: "regret" })).rejects.toMatchObject({ code: "usage" });
   });
 
-  it("a look whose process has died is begun again by another, one that goes on is not", async () => {
+  it("a look whose process is over is made by the next one, under its number", async () => {
     await startVerifier();
     const incident = await anIncident({ dead: { updead: 30 }, alive: {}, longDead: {} });
     const { store } = opened;
-    const look = {
-      incidentNumber: incident.number,
-      number: 1,
-      startedAtMs: nowMs,
-      leaseUntilMs: nowMs + minuteMs,
-      isByHand: false,
-    };
-    await store.looks.claim(look);
+    await store.looks.begin({ incidentNumber: incident.number, number: 1, startedAtMs: nowMs, isByHand: false });
     looksWith().start();
-    await system.sleep(50);
 
-    expect(await store.looks.claim(look)).toBeNull();
-    expect(verifier?.requests).toHaveLength(0);
-    offsetMs += 2 * minuteMs;
     expect(await opinionOf(incident)).toMatchObject({ asked: 20, look: 1 });
-    expect(await store.looks.of(incident.number)).toHaveLength(1);
+    expect(await store.looks.of(incident.number)).toMatchObject([{ number: 1, endedAtMs: nowMs }]);
   });
 
   it.each<[string, string, Parameters<typeof startHttpSink>[0]]>([

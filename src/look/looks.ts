@@ -42,10 +42,8 @@ export interface Looks extends Pick<Loop, "start" | "stop"> {
 // CONTRACT 16.
 const mostByItself = 3;
 const leastPauseMs = minuteMs;
-// Longer than the reading of its assets and the longest answer take.
-const leaseMs = 15 * minuteMs;
 
-/** Creates the looks; one that a process has begun and not ended is begun again by another. */
+/** Creates the looks; one that a process has begun and not ended is made by the next. */
 export function createLooks(options: LooksOptions): Looks {
   const { store, clock, logger, metrics, settings, onChange } = options;
   const onError = (err: unknown): void => logger.error({ err }, "second opinion failed, trying again");
@@ -53,32 +51,30 @@ export function createLooks(options: LooksOptions): Looks {
 
   async function runOnce(): Promise<void> {
     if (settings() === null) return;
-    // What a person asked for, or a process that has died began.
-    for (const waiting of await store.looks.waiting(clock.nowMs())) await run(waiting);
+    // What a person asked for, or a process that is over began.
+    for (const waiting of await store.looks.waiting()) await run(waiting);
     for (const { number: incidentNumber, family } of await store.incidents.open()) {
       if (family !== "deaths") continue;
       const looks = await store.looks.of(incidentNumber);
       const own = looks.filter(({ isByHand }) => !isByHand);
+      const startedAtMs = clock.nowMs();
       const notBeforeMs = (own.at(-1)?.startedAtMs ?? -Infinity) + (settings()?.againMs ?? Infinity);
-      const isFree = own.length < mostByItself && looks.every(({ endedAtMs }) => endedAtMs !== null);
-      if (isFree && clock.nowMs() >= notBeforeMs)
-        await run({ incidentNumber, number: looks.length + 1, isByHand: false });
+      if (own.length >= mostByItself || startedAtMs < notBeforeMs) continue;
+      const look = { incidentNumber, number: looks.length + 1, startedAtMs, isByHand: false };
+      if (await store.looks.begin(look)) await run({ ...look, endedAtMs: null });
     }
   }
 
-  async function run({ incidentNumber, number, isByHand }: Omit<Look, `${string}Ms`>): Promise<void> {
+  async function run(look: Look): Promise<void> {
     const set = settings();
     if (loop.signal.aborted || set === null) return;
-    const startedAtMs = clock.nowMs();
-    const begun = { incidentNumber, number, isByHand, startedAtMs, leaseUntilMs: startedAtMs + leaseMs };
-    const look = await store.transaction(({ looks }) => looks.claim(begun));
-    if (look === null) return;
     onChange();
     try {
       await lookAt(look, set);
     } catch (error) {
-      logger.warn({ err: error, incident: incidentNumber, look: number }, "second opinion could not be given");
-      await store.looks.save({ ...look, endedAtMs: clock.nowMs() });
+      const { incidentNumber: incident, number } = look;
+      logger.warn({ err: error, incident, look: number }, "second opinion could not be given");
+      await store.looks.end(look, clock.nowMs());
     }
     onChange();
   }
@@ -89,7 +85,7 @@ export function createLooks(options: LooksOptions): Looks {
     if (incident === null) throw new FlatlineError("not_found", "the incident is gone");
     const members = (await store.incidents.members([incidentNumber])).get(incidentNumber) ?? [];
     const plan = await planLook(members, set, { ...set, ...options.sources }, seededRandom(`${incident.id}/${number}`));
-    if (plan.length === 0) return store.looks.save({ ...look, endedAtMs: clock.nowMs() });
+    if (plan.length === 0) return store.looks.end(look, clock.nowMs());
     const assets = plan.map(({ asset, assetType }) => ({ asset, assetType }));
     const by = { ...options, id: options.newId(), signal: loop.signal };
     let said: VerifierAnswers | null = null;
@@ -99,8 +95,8 @@ export function createLooks(options: LooksOptions): Looks {
       // Its address may be a secret, which no error of ours has.
       logger.warn({ err: error, incident: incidentNumber, assets: assets.length }, "verifier gave no answer");
     }
-    // The next process begins it again.
-    if (loop.signal.aborted) return store.looks.save({ ...look, leaseUntilMs: 0 });
+    // The next process makes it again.
+    if (loop.signal.aborted) return;
     const answers = plan.map((planned) => {
       const { answer = "undecided", detail = null } = said?.get(planned.asset) ?? {};
       return { ...planned, answer, detail } as const;
@@ -115,7 +111,7 @@ export function createLooks(options: LooksOptions): Looks {
     };
     await store.transaction(async ({ incidents, looks }) => {
       await looks.addAnswers(look, answers);
-      await looks.save({ ...look, endedAtMs: atMs });
+      await looks.end(look, atMs);
       const current = await incidents.find(incidentNumber);
       if (current !== null) await incidents.save({ ...current, secondOpinion: opinion });
     });
@@ -130,12 +126,11 @@ export function createLooks(options: LooksOptions): Looks {
     const looks = await store.looks.of(incidentNumber);
     const [last, startedAtMs] = [looks.at(-1), clock.nowMs()];
     const isFree = last === undefined || (last.endedAtMs !== null && startedAtMs - last.startedAtMs >= leastPauseMs);
-    const next = { incidentNumber, number: looks.length + 1, startedAtMs, isByHand: true, leaseUntilMs: 0 };
-    const look = isFree ? await store.transaction((parts) => parts.looks.claim(next)) : null;
+    const look = { incidentNumber, number: looks.length + 1, startedAtMs, isByHand: true };
     const why = "this incident is being looked at, or was within the last minute: ask again in a minute";
-    if (look === null) throw new FlatlineError("too_many", why);
+    if (!isFree || !(await store.looks.begin(look))) throw new FlatlineError("too_many", why);
     loop.wake();
-    return look;
+    return { ...look, endedAtMs: null };
   }
 
   return { start: loop.start, stop: loop.stop, ask };

@@ -25,7 +25,7 @@ export interface LookSources {
   /** Those of an organization that its operator knows to be alive. */
   readonly sentinelsOf: (slug: string) => readonly string[];
   /** Those of an organization that died long ago. */
-  readonly longDead: (slug: string) => Promise<readonly Died[]>;
+  readonly longDead: (slug: string) => AsyncIterable<Died>;
 }
 
 // So many dead assets of an organization take part in the draw, evenly drawn themselves: the names of a million are 100 MB.
@@ -80,9 +80,7 @@ export async function planLook(
     for (const slug of slugs) yield* await sources.alive({ slug, assetTypes });
   }
   async function* longDead(): AsyncGenerator<NamedAsset> {
-    for (const slug of slugs)
-      for (const one of await sources.longDead(slug))
-        if (!one.isUndone && (types.has(null) || types.has(one.assetType))) yield { ...one, slug };
+    for (const slug of slugs) for await (const one of sources.longDead(slug)) if (!one.isUndone) yield { ...one, slug };
   }
   const named = slugs.flatMap((slug) => sources.sentinelsOf(slug).map((asset) => ({ slug, asset, assetType: null })));
   const alive = await choose("alive", living(), counts.control);

@@ -188,8 +188,8 @@ describe.each(storeEngines)("on $engine, the assets of an alert", (engine) => {
     for (const alert of [again, other]) await store.alerts.end(alert, { atMs: nowMs + 4 * hourMs, isByRun: true });
     const looks = ["undecided", "answers", "undecided"] as const;
     for (const [index, answer] of looks.entries()) {
-      const look = { incidentNumber: 1, number: index + 1, startedAtMs: nowMs, leaseUntilMs: 0 };
-      await store.looks.claim({ ...look, isByHand: false });
+      const look = { incidentNumber: 1, number: index + 1, startedAtMs: nowMs };
+      await store.looks.begin({ ...look, isByHand: false });
       const asked = { assetType: "URL", slug: "acme", asset: "d", role: "sample", detail: null } as const;
       await store.looks.addAnswers(look, [{ ...asked, answer }]);
     }

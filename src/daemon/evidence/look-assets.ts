@@ -16,17 +16,21 @@ const aliveWithinMs = 7 * dayMs;
 const mostAliveEvents = 5_000;
 // CONTRACT 16.
 const longDeadMs = 14 * dayMs;
-// There are enough older ones, and their organization's events since then have to be read.
-const deathsOfMs = 7 * dayMs;
+// All events of the organization since then have to be read: further back only where there are too few.
+const deathsOfMs = [7 * dayMs, 70 * dayMs, Infinity];
 
 /** Creates the reading of the controls of second opinions. */
 export function createControls(options: LookAssetsOptions): Pick<LookSources, "alive" | "longDead"> {
   const { clock } = options;
   return {
     alive: (query) => readAlive(options, query),
-    longDead: (slug) => {
-      const untilMs = clock.nowMs() - longDeadMs;
-      return readDied(options, slug, { afterMs: untilMs - deathsOfMs, untilMs });
+    longDead: async function* (slug) {
+      let untilMs = clock.nowMs() - longDeadMs;
+      for (const spanMs of deathsOfMs) {
+        const afterMs = Math.max(0, untilMs - spanMs);
+        yield* await readDied(options, slug, { afterMs, untilMs });
+        untilMs = afterMs;
+      }
     },
   };
 }

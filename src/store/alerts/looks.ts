@@ -7,10 +7,8 @@ export interface Look {
   /** Counts from 1 in its incident. */
   readonly number: number;
   readonly startedAtMs: number;
-  /** null: it is under way, or its process has died. */
+  /** null: it is under way, or waits for that. */
   readonly endedAtMs: number | null;
-  /** Instant until which the process that looks counts as alive. */
-  readonly leaseUntilMs: number;
   /** Whether a person asked for it. */
   readonly isByHand: boolean;
 }
@@ -42,31 +40,22 @@ export function createLookStore(db: Db) {
     /** The looks of an incident, oldest first. */
     of: async (incidentNumber: number): Promise<readonly Look[]> =>
       (await rows().where("incidentNumber", "=", incidentNumber).orderBy("number").execute()).map(lookOf),
-    /** Looks of all incidents that no process is at: a person asked for them, or their process has died. */
-    waiting: async (nowMs: number): Promise<readonly Look[]> =>
-      (await rows().where("endedAtMs", "is", null).where("leaseUntilMs", "<", nowMs).execute()).map(lookOf),
-    /** Stores a look that begins, or takes over one whose process has died; null: it is under way. */
-    claim: async (look: Omit<Look, "endedAtMs">): Promise<Look | null> => {
-      const { startedAtMs } = look;
-      const row = { ...look, endedAtMs: null, isByHand: look.isByHand ? 1 : 0 };
+    /** Looks of all incidents that have not ended. */
+    waiting: async (): Promise<readonly Look[]> => (await rows().where("endedAtMs", "is", null).execute()).map(lookOf),
+    /** Stores a look that begins; false: another one has its number. */
+    begin: async (look: Omit<Look, "endedAtMs">): Promise<boolean> => {
       const { numInsertedOrUpdatedRows = 0n } = await db
         .insertInto("looks")
-        .values(row)
-        .onConflict((conflict) =>
-          conflict
-            .columns(["incidentNumber", "number"])
-            .doUpdateSet(row)
-            .where("looks.endedAtMs", "is", null)
-            .where("looks.leaseUntilMs", "<", startedAtMs),
-        )
+        .values({ ...look, endedAtMs: null, isByHand: look.isByHand ? 1 : 0 })
+        .onConflict((conflict) => conflict.doNothing())
         .executeTakeFirst();
-      return numInsertedOrUpdatedRows === 0n ? null : { ...look, endedAtMs: null };
+      return numInsertedOrUpdatedRows > 0n;
     },
-    /** Stores what changed of a look that is under way. */
-    save: async ({ incidentNumber, number, endedAtMs, leaseUntilMs }: Look): Promise<void> => {
+    /** Notes that a look has ended. */
+    end: async ({ incidentNumber, number }: Pick<Look, "incidentNumber" | "number">, atMs: number): Promise<void> => {
       await db
         .updateTable("looks")
-        .set({ endedAtMs, leaseUntilMs })
+        .set({ endedAtMs: atMs })
         .where("incidentNumber", "=", incidentNumber)
         .where("number", "=", number)
         .execute();

@@ -170,8 +170,7 @@ const alerts: readonly MigrationStatement[] = [
   // Questions to the verifier about dead assets of an incident; number counts within it. answers: one row per asset.
   `CREATE TABLE looks (
      incident_number INTEGER NOT NULL, number INTEGER NOT NULL, started_at_ms INTEGER NOT NULL, ended_at_ms INTEGER,
-     lease_until_ms INTEGER NOT NULL, is_by_hand INTEGER NOT NULL,
-     PRIMARY KEY (incident_number, number)) WITHOUT ROWID`,
+     is_by_hand INTEGER NOT NULL, PRIMARY KEY (incident_number, number)) WITHOUT ROWID`,
   `CREATE INDEX looks_open ON looks (incident_number) WHERE ended_at_ms IS NULL`,
   `CREATE TABLE look_answers (
      incident_number INTEGER NOT NULL, number INTEGER NOT NULL, ordinal INTEGER NOT NULL, slug TEXT NOT NULL,
