@@ -155,4 +155,43 @@ describe.each(storeEngines)("on $engine, forgetting an organization", (engine) =
     expect(await store.events.add([death(nowMs, "acme", { id: "0" })])).toMatchObject({ stored: 1 });
     expect((await store.events.deaths(asked))[0]?.[0]?.deaths).toEqual([1]);
   });
+
+  it("takes those of a span out of every count, in slices, and none beside it", async () => {
+    await using world = await createWorldOn(engine);
+    const { events } = world.store;
+    // Half of them have an id, and some are no deaths.
+    const given = Array.from({ length: 40 }, (_, index) =>
+      death(nowMs - index * 20_000, "acme", {
+        id: index % 2 === 0 ? `${index}` : null,
+        asset: `a${index}`,
+        status: index % 5 === 0 ? "DETECTED_AS_ALIVE" : "DETECTED_AS_DEAD",
+      }),
+    );
+    const [fromMs, toMs] = [nowMs - 30 * 20_000, nowMs - 10 * 20_000];
+    const isIn = ({ atMs }: { readonly atMs: number }): boolean => atMs >= fromMs && atMs < toMs;
+    await events.add(given);
+    const asked = [
+      {
+        slug: "acme",
+        intervals: Array.from({ length: 30 }, (_, minute) => ({
+          afterMs: nowMs - (minute + 1) * minuteMs,
+          untilMs: nowMs - minute * minuteMs,
+        })),
+      },
+    ];
+
+    let removed = 0;
+    for (let hasMore = true; hasMore;) {
+      const slice = await events.forgetSpan("acme", { fromMs, toMs }, 7);
+      removed += slice.removed;
+      ({ hasMore } = slice);
+    }
+
+    expect(removed).toBe(given.filter(isIn).length);
+    const rest = given.filter((event) => !isIn(event));
+    await using other = await createWorldOn(engine);
+    await other.store.events.add(rest);
+    expect(await events.deaths(asked)).toEqual(await other.store.events.deaths(asked));
+    expect(await events.add(given)).toMatchObject({ stored: removed, duplicates: rest.length });
+  });
 });

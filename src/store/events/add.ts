@@ -390,6 +390,25 @@ async function addDeaths(db: PlainDb, rows: readonly Row[]): Promise<ReadonlyMap
   return firstMinutes;
 }
 
+/** Takes deaths of one organization out of the rollups again. */
+export async function removeDeaths(
+  db: PlainDb,
+  slugId: number,
+  deaths: readonly { readonly atMs: number; readonly typeId: number; readonly count: number }[],
+): Promise<void> {
+  for (const [table, column, lengthMs, change] of [
+    ["event_minutes", "minute", minuteMs, addMinutes],
+    ["event_hours", "hour", hourMs, addHours],
+  ] as const) {
+    const cells = new Cells(lengthMs);
+    const spans = deaths.map(({ atMs, typeId, count }) => cells.add(slugId, atMs, typeId, -count));
+    await change(db, cells.rows());
+    const span = sql.ref(column);
+    await sql`DELETE FROM ${sql.table(table)} WHERE slug_id = ${slugId}
+      AND ${span} >= ${Math.min(...spans)} AND ${span} <= ${Math.max(...spans)} AND deaths <= 0`.execute(db);
+  }
+}
+
 /** Deaths by organization, span of time and type. */
 class Cells {
   readonly #cells = new Map<string, [slugId: number, span: number, typeId: number, deaths: number]>();

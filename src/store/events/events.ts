@@ -7,10 +7,10 @@ import { inTransaction } from "../engine/in-transaction.ts";
 import { rowStatement } from "../engine/row-statement.ts";
 import type { Pruned, PruneLimits } from "../prune-limits.ts";
 import type { PlainDb } from "../schema.ts";
-import { addEvents, ownKeysFrom, type Added, type AddOptions } from "./add.ts";
+import { addEvents, ownKeysFrom, removeDeaths, type Added, type AddOptions } from "./add.ts";
 import { slugId } from "./asset-events.ts";
 import { createDeaths } from "./counts.ts";
-import type { LivenessEvent } from "./rules.ts";
+import { deadStatusId, type LivenessEvent } from "./rules.ts";
 import { noteChange } from "./sums/changes.ts";
 import type { EventSums } from "./sums/event-sums.ts";
 
@@ -23,6 +23,11 @@ export interface HistoryEvent {
   /** Number of the asset's type, or of none; the same for each event of a type. */
   readonly typeId: number;
   readonly asset: string | null;
+}
+
+export interface TimeSpan {
+  readonly fromMs: number;
+  readonly toMs: number;
 }
 
 export type EventStore = ReturnType<typeof createEventStore>;
@@ -74,6 +79,9 @@ export function createEventStore(db: PlainDb, sums: EventSums | null = null, onS
     /** Deletes an organization's events and rollups, at most `maxRows` of each table at a time; answers the deleted events. */
     forget: (slug: string, maxRows: number): Promise<{ readonly removed: number; readonly hasMore: boolean }> =>
       inTransaction(db, (transaction) => forgetEvents(transaction, slug, maxRows)),
+    /** Deletes the same of a span of time, whose end is not in it. */
+    forgetSpan: (slug: string, span: TimeSpan, maxRows: number) =>
+      inTransaction(db, (transaction) => forgetSpan(transaction, slug, span, maxRows)),
   };
 }
 
@@ -188,4 +196,41 @@ async function forgetEvents(
   await noteChange(db, { slugId: known.slug_id });
   if (!hasMore) await sql`DELETE FROM event_slugs WHERE slug_id = ${known.slug_id}`.execute(db);
   return { removed, hasMore };
+}
+
+async function forgetSpan(
+  db: PlainDb,
+  slug: string,
+  { fromMs, toMs }: TimeSpan,
+  maxRows: number,
+): Promise<{ readonly removed: number; readonly hasMore: boolean }> {
+  const { rows: known } = await sql<{ slug_id: number }>`SELECT slug_id FROM event_slugs WHERE slug = ${slug}`.execute(
+    db,
+  );
+  const id = known[0]?.slug_id;
+  if (id === undefined) return { removed: 0, hasMore: false };
+  const { rows } = await sql<{ at_ms: number; type_id: number; status_id: number; count: number; id: string | null }>`
+    DELETE FROM events WHERE (slug_id, at_ms, ordinal) IN (
+      SELECT slug_id, at_ms, ordinal FROM events
+      WHERE slug_id = ${id} AND at_ms >= ${fromMs} AND at_ms < ${toMs} ORDER BY at_ms, ordinal LIMIT ${maxRows})
+    RETURNING at_ms, type_id, status_id, count, id`.execute(db);
+  if (rows.length === 0) return { removed: 0, hasMore: false };
+  const times = rows.map(({ at_ms: atMs }) => atMs);
+  await deleteIds(
+    db,
+    rows.flatMap((event) => (event.id === null ? [] : [[id, event.id]])),
+  );
+  // Of those without an id: they are known by their instant.
+  await sql`DELETE FROM event_ids WHERE slug_id = ${id}
+    AND id >= ${ownKeysFrom(Math.min(...times))} AND id < ${ownKeysFrom(Math.max(...times) + 1)}
+    AND NOT EXISTS (SELECT 1 FROM events WHERE events.slug_id = event_ids.slug_id
+      AND events.at_ms = event_ids.at_ms AND events.ordinal = event_ids.ordinal)`.execute(db);
+  const deaths = rows.filter(({ status_id: status }) => status === deadStatusId);
+  await removeDeaths(
+    db,
+    id,
+    deaths.map(({ at_ms: atMs, type_id: typeId, count }) => ({ atMs, typeId, count })),
+  );
+  await noteChange(db, { slugId: id });
+  return { removed: rows.length, hasMore: rows.length === maxRows };
 }

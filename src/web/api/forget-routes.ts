@@ -2,10 +2,12 @@ import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
+import { latestInstantMs } from "../../base/instant.ts";
 import type { ByteBudget } from "../../base/request-body.ts";
 import { suggest } from "../../base/suggestions.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { ForgottenRows } from "../../contract/v1/forget.ts";
+import { iso } from "../../contract/v1/instant.ts";
 import type { Store } from "../../store/store.ts";
 import { authorOf } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
@@ -13,7 +15,11 @@ import type { Running } from "../read/running.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 import { readInput } from "./read-input.ts";
 
-const bodySchema = z.strictObject({ events: z.boolean().default(false) }).prefault({});
+const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+const bodySchema = z
+  .strictObject({ events: z.boolean().default(false), from: instant.optional(), to: instant.optional() })
+  .prefault({})
+  .refine(({ events, from, to }) => events || (from === undefined && to === undefined), "from and to go with events");
 const querySchema = z.strictObject({ dryRun: z.enum(["true", "false"], "must be true or false").default("false") });
 
 /** `POST /api/v1/organizations/{slug}/forget`: removes what is stored of an organization (CONTRACT 12). */
@@ -28,14 +34,15 @@ export function addForgetRoutes(
       access: "admin",
       handle: async (request): Promise<ForgottenRows> => {
         const { slug } = request.params as { readonly slug: string };
-        const { events: onlyEvents } = readInput(bodySchema, request.body ?? undefined, "not what is to be forgotten");
+        const asked = readInput(bodySchema, request.body ?? undefined, "not what is to be forgotten");
+        const { events: onlyEvents } = asked;
         const { dryRun } = readInput(querySchema, request.query, "not what is to be forgotten");
         if (!onlyEvents) await refuseConfigured(slug, running);
         const { store } = running;
         const isKnown =
           (await store.events.slugs()).includes(slug) || (!onlyEvents && (await store.forgetting.isStored(slug)));
         if (!isKnown) throw await unknownSlug(store, slug);
-        return dryRun === "true" ? nothing : forget(running, { slug, onlyEvents, author: authorOf(request) });
+        return dryRun === "true" ? nothing : forget(running, { ...asked, slug, author: authorOf(request) });
       },
     },
   });
@@ -65,14 +72,22 @@ async function unknownSlug({ events, platform }: Store, slug: string): Promise<F
 const rowsPerSlice = 1_000;
 const pauseMs = 5;
 
+interface Asked extends z.infer<typeof bodySchema> {
+  readonly slug: string;
+  readonly author: Actor;
+}
+
 /** A slice at a time: what is interrupted goes on where it was when it is asked for again. */
 async function forget(
   { store, clock, onAct }: Running,
-  { slug, onlyEvents, author }: { readonly slug: string; readonly onlyEvents: boolean; readonly author: Actor },
+  { slug, events: onlyEvents, from, to, author }: Asked,
 ): Promise<ForgottenRows> {
   let removed = nothing;
+  const span = from === undefined && to === undefined ? null : { fromMs: from ?? 0, toMs: to ?? latestInstantMs };
   for (let hasMore = true; hasMore;) {
-    const slice = await store.events.forget(slug, rowsPerSlice);
+    const slice = await (span === null
+      ? store.events.forget(slug, rowsPerSlice)
+      : store.events.forgetSpan(slug, span, rowsPerSlice));
     removed = { ...removed, events: removed.events + slice.removed };
     hasMore = slice.hasMore;
     if (hasMore) await clock.sleep(pauseMs);
@@ -82,7 +97,9 @@ async function forget(
     const step = await store.transaction(async ({ forgetting, audit }) => {
       const slice = onlyEvents ? { removed: nothing, hasMore: false } : await forgetting.forget(slug, rowsPerSlice);
       const total = addRows(before, slice.removed);
-      const detail = onlyEvents ? { events: total.events } : total;
+      const detail = onlyEvents
+        ? { events: total.events, ...(span === null ? {} : { from: iso(span.fromMs), to: iso(span.toMs) }) }
+        : total;
       const act = { actor: author, action: "forget", slug, subject: null, detail } as const;
       if (!slice.hasMore) await audit.append({ atMs: clock.nowMs(), ...act });
       return { total, hasMore: slice.hasMore };

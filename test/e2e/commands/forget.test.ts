@@ -44,6 +44,17 @@ describe("flatline forget", () => {
     expect(await forget("acme", "--yes")).toMatchObject({ exitCode: 64 });
   });
 
+  it("removes events of a time, of what is configured, too", async () => {
+    const from = new Date(Date.now() - 3_600_000).toISOString();
+
+    const { stdout } = await forget("globex", "--events", "--from", from, "--yes", "--json");
+
+    expect(JSON.parse(stdout)).toMatchObject({ events: 1, history: 0 });
+    const [act] = await folder.withStore(({ audit }) => audit.list({ limit: 1 }));
+    expect(act).toMatchObject({ action: "forget", slug: "globex", detail: { events: 1, from } });
+    expect((await forget("globex", "--from", from, "--yes")).exitCode).toBe(64);
+  });
+
   it.each([
     { rule: "without --yes", args: ["acme"], says: "nothing was removed; --yes removes them" },
     { rule: "what is configured, before it asks", args: ["globex"], says: '"globex" is configured: take it out of' },
