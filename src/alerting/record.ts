@@ -40,7 +40,7 @@ export interface Recorder {
    */
   record(requests: readonly RecordRequest[], signal?: AbortSignal): Promise<readonly PromiseSettledResult<Recorded>[]>;
   /**
-   * Ends the alerts of checks that the settings no longer name, and deletes the notices of removed receivers; call it at the
+   * Ends the alerts of checks that the settings no longer name, and notes which receivers are gone; call it at the
    * start and after each reload. Answers how many alerts fired.
    */
   endUnconfigured(): Promise<number>;
@@ -278,7 +278,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
       ended.push(...(await book.close()));
       if (settings.fleet === null) await parts.incidents.endVerdicts();
       await parts.meta.getOrSet(watchedSinceKey, String(clock.nowMs()));
-      await parts.queued.forgetReceiversExcept(settings.receivers.map(({ name }) => name));
+      // First those that have been gone for too long: one of them may be named again.
+      await parts.queued.tidy(clock.nowMs());
+      await parts.queued.keepReceivers(
+        settings.receivers.map(({ name }) => name),
+        clock.nowMs(),
+      );
       return done;
     });
     for (const step of steps) announce(step);

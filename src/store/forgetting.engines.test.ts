@@ -27,7 +27,7 @@ async function forget(store: Store, slug: string, maxRows = 1_000): Promise<{ sl
 
 const integers: Readonly<Record<string, number>> = { acme: 1, globex: 2 };
 // Of everybody, or said of an organization that is gone: its acts, the names of its checks and of itself, and what changed.
-const kept = `audit checks event_changes event_counter discovery_lists
+const kept = `audit checks deliveries event_changes event_counter discovery_lists
   assets event_asset_types event_imports incidents looks outside_acts
   queued_incidents receiver_messages receiver_pauses sessions`.split(/\s+/);
 // They have rows from the beginning.

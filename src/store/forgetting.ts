@@ -52,7 +52,7 @@ export function createForgettingStore(db: Db) {
 }
 
 // Rows that refer to these tables are deleted before them.
-const isParent = new Set(["alerts", "deliveries", "proposals", "reports", "legitimacy_rules"]);
+const isParent = new Set(["alerts", "proposals", "reports", "legitimacy_rules"]);
 
 function stepsFor(slug: string): Step[] {
   const ofSlug = sql`slug = ${slug}`;
@@ -88,8 +88,6 @@ function stepsFor(slug: string): Step[] {
     step(null, "look_answers", "incident_number, number, ordinal", ofSlug),
     step(null, "event_import_slugs", "import_id, slug", ofSlug),
     step(null, "spike_days", "day, slug", ofSlug),
-    step(null, "delivery_slugs", "slug, at_ms, notification_id", ofSlug),
-    step(null, "deliveries", "notification_id, at_ms", sql`slugs = ${JSON.stringify([slug])}`),
     step("silences", "silences", "id", sql`slug = ${literalPattern(slug)}`),
     step("markers", "markers", "id", ofSlug),
     step("keys", "api_keys", "key_id", sql`organizations = ${JSON.stringify([slug])}`),

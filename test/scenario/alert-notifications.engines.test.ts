@@ -614,6 +614,23 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       expect(world.sent("ops")).toHaveLength(1);
     });
 
+    it.each([
+      ["an hour: it is told what ended meanwhile", hourMs, ["firing acme fail", "resolved acme fail"]],
+      ["two days: it knows nothing", 48 * hourMs, ["firing acme fail"]],
+    ])("takes a receiver out and puts it back after %s", async (_rule, ms, expected) => {
+      await open({ receivers: [{ name: "ops" }, { name: "other" }] });
+      await world.run("acme", "fail");
+      await world.advance(minuteMs);
+      await world.reload({ receivers: [{ name: "other" }] });
+      await world.run("acme", "ok");
+      await world.advance(ms);
+      await world.reload({ receivers: [{ name: "ops" }, { name: "other" }] });
+      await world.advance(minuteMs);
+
+      expect(world.sent().flat()).toEqual(expected);
+      expect(await world.store.queued.all()).toEqual({ alerts: [], incidents: [] });
+    });
+
     it("dead-letters what waits for a receiver that is gone", async () => {
       await open({ receivers: [{ name: "ops" }, { name: "old" }] });
       const old = world.receivers.get("old");

@@ -76,7 +76,7 @@ const isOver = "the attempt is over";
 
 /** Returns an attempt and its answer as they are kept. */
 export function answeredAttempt(
-  { id: notificationId, receiver, fleet, alerts }: Notification,
+  { id: notificationId, receiver, incident, alerts }: Notification,
   recipient: string | null,
   outcome: DeliveryOutcome,
   { atMs, tookMs }: Pick<NewDeliveryAttempt, "atMs" | "tookMs">,
@@ -89,9 +89,9 @@ export function answeredAttempt(
     tookMs: Math.round(tookMs),
     outcome: outcome.kind === "rejected" ? "refused" : outcome.kind,
     detail: outcome.kind === "accepted" ? outcome.detail : outcome.error,
-    // A test notification is about no organization, whatever slug it has.
-    slugs: [...new Set(alerts.flatMap(({ slug, event }) => (event === "test" ? [] : [slug])))],
-    fleetId: fleet?.id ?? null,
+    // The sample incident of a test has number 0.
+    incident: incident === null || incident.number === 0 ? null : incident.number,
+    organizations: new Set(alerts.map(({ slug }) => slug)).size,
     alertIds: [...new Set(alerts.map(({ id }) => id))],
   };
 }

@@ -163,7 +163,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     }
     await parts.queued.save(due.queued);
     await parts.queued.forget(holds.lost);
-    if (due.queued.alerts.some(({ isEnded }) => isEnded)) await parts.queued.tidy();
+    if (due.queued.alerts.some(({ isEnded }) => isEnded)) await parts.queued.tidy(nowMs);
     return formed;
   }
 

@@ -1,11 +1,9 @@
-import { z } from "zod";
-
 import { chunksOf, inChunks } from "../engine/chunks.ts";
 import { inTransaction } from "../engine/in-transaction.ts";
-import type { Db } from "../tables.ts";
 import type { PruneLimits, Pruned } from "../prune-limits.ts";
+import type { Db } from "../tables.ts";
 
-/** One attempt to notify a receiver, and its answer. */
+/** One attempt to notify a receiver, and its answer. It names no organization: those are with the incident. */
 export interface DeliveryAttempt {
   readonly notificationId: string;
   readonly receiver: string;
@@ -16,10 +14,10 @@ export interface DeliveryAttempt {
   readonly outcome: "accepted" | "retry" | "refused";
   /** What the receiver answered, in words without its address. */
   readonly detail: string;
-  /** The organizations in the notification. */
-  readonly slugs: readonly string[];
-  /** The fleet verdict in the notification; null: none. */
-  readonly fleetId: string | null;
+  /** The number of the incident that it was about; null: a test. */
+  readonly incident: number | null;
+  /** How many organizations the notification named. */
+  readonly organizations: number;
 }
 
 /** An attempt to be stored. */
@@ -28,156 +26,86 @@ export interface NewDeliveryAttempt extends DeliveryAttempt {
   readonly alertIds?: readonly string[];
 }
 
-/** The first acceptance by a receiver or one of its recipients. */
-export interface FirstAcceptance {
-  readonly receiver: string;
-  readonly recipient: string | null;
-  readonly atMs: number;
-}
-
 export interface DeliveryTables {
-  readonly deliveries: Omit<DeliveryAttempt, "recipient" | "slugs"> & {
-    /** Empty: none. */
-    readonly recipient: string;
-    /** A JSON array. */
-    readonly slugs: string;
-  };
+  readonly deliveries: Omit<DeliveryAttempt, "incident"> & { readonly incidentNumber: number | null };
   readonly alert_notified: { readonly alertId: string; readonly receiver: string; readonly atMs: number };
-  readonly delivery_slugs: { readonly slug: string; readonly atMs: number; readonly notificationId: string };
 }
 
-const storedAttempt = z.object({
-  notificationId: z.string(),
-  receiver: z.string(),
-  recipient: z.string().transform((recipient) => (recipient === "" ? null : recipient)),
-  atMs: z.number(),
-  tookMs: z.number(),
-  outcome: z.enum(["accepted", "retry", "refused"]),
-  detail: z.string(),
-  slugs: z.string().transform((text) => z.array(z.string()).parse(JSON.parse(text))),
-  fleetId: z.string().nullable(),
-});
-
-/** Returns what receivers answered, over the tables `deliveries` and `delivery_slugs`. */
+/** What receivers answered, and which alerts each was told of, over the tables `deliveries` and `alert_notified`. */
 export function createDeliveryStore(db: Db) {
-  const attempts = () => db.selectFrom("deliveries").selectAll("deliveries");
-  const notified = (alertIds: readonly string[]) =>
+  const newest = () => db.selectFrom("deliveries").selectAll().orderBy("atMs", "desc").orderBy("notificationId");
+  const told = (alertIds: readonly string[]) =>
     inChunks(alertIds, (ids) => db.selectFrom("alert_notified").selectAll().where("alertId", "in", ids).execute());
   return {
+    /** Written in the transaction that settles the deliveries. */
     add: (attempts: readonly NewDeliveryAttempt[]): Promise<void> =>
       inTransaction(db, async (db) => {
-        for (const { recipient, slugs, alertIds = [], ...attempt } of attempts) {
-          const { notificationId, receiver, atMs, outcome } = attempt;
-          const row = { ...attempt, recipient: recipient ?? "", slugs: JSON.stringify(slugs) };
+        for (const { alertIds = [], incident, ...attempt } of attempts) {
+          const { receiver, atMs, outcome } = attempt;
           // When the same notification is there twice in a millisecond, the first row says it all.
-          const { numInsertedOrUpdatedRows } = await db
+          await db
             .insertInto("deliveries")
-            .values(row)
+            .values({ ...attempt, incidentNumber: incident })
             .onConflict((conflict) => conflict.columns(["notificationId", "atMs"]).doNothing())
-            .executeTakeFirst();
-          if (numInsertedOrUpdatedRows === 0n) continue;
-          for (const chunk of chunksOf(slugs)) {
-            const values = chunk.map((slug) => ({ notificationId, atMs, slug }));
-            await db.insertInto("delivery_slugs").values(values).execute();
-          }
-          if (outcome === "accepted") await noteNotified(db, alertIds, receiver, atMs);
+            .execute();
+          if (outcome === "accepted") await noteTold(db, alertIds, receiver, atMs);
         }
       }),
-    /** The latest attempts of one organization since `fromMs`, oldest first. */
-    ofOrganization: async (query: {
-      readonly slug: string;
-      readonly fromMs: number;
-      readonly limit: number;
-    }): Promise<readonly DeliveryAttempt[]> => {
-      const { slug, fromMs, limit } = query;
-      const rows = await attempts()
-        .innerJoin("delivery_slugs", (join) =>
-          join
-            .onRef("delivery_slugs.notificationId", "=", "deliveries.notificationId")
-            .onRef("delivery_slugs.atMs", "=", "deliveries.atMs"),
-        )
-        .where("delivery_slugs.slug", "=", slug)
-        .where("delivery_slugs.atMs", ">=", fromMs)
-        .orderBy("delivery_slugs.atMs", "desc")
-        .limit(limit)
-        .execute();
-      return rows.map((row) => storedAttempt.parse(row)).toReversed();
-    },
     /** The last attempt of a receiver that was accepted, or the last that was not; null without one. */
     last: async (receiver: string, isAccepted: boolean): Promise<DeliveryAttempt | null> => {
-      const row = await attempts()
+      const rows = newest()
         .where("receiver", "=", receiver)
-        .where("outcome", isAccepted ? "=" : "<>", "accepted")
-        .orderBy("atMs", "desc")
-        .orderBy("notificationId")
-        .limit(1)
-        .executeTakeFirst();
-      return row === undefined ? null : storedAttempt.parse(row);
+        .where("outcome", isAccepted ? "=" : "<>", "accepted");
+      const row = await rows.limit(1).executeTakeFirst();
+      return row === undefined ? null : attemptOf(row);
     },
     /** The latest attempts of one receiver, or of all (null), newest first. */
-    latest: async ({
-      receiver,
-      limit,
-    }: {
-      readonly receiver: string | null;
-      readonly limit: number;
-    }): Promise<readonly DeliveryAttempt[]> => {
-      const all = attempts().orderBy("atMs", "desc").orderBy("notificationId").limit(limit);
-      const rows = await (receiver === null ? all : all.where("receiver", "=", receiver)).execute();
-      return rows.map((row) => storedAttempt.parse(row));
+    latest: async (query: { readonly receiver: string | null; readonly limit: number }) => {
+      const { receiver, limit } = query;
+      const rows = receiver === null ? newest() : newest().where("receiver", "=", receiver);
+      return (await rows.limit(limit).execute()).map(attemptOf);
     },
     /** Returns when each receiver first accepted a message about any of these alerts, the earliest first. */
-    firstByReceiver: async (
-      alertIds: readonly string[],
-    ): Promise<readonly { readonly receiver: string; readonly atMs: number }[]> => {
-      const found = new Map<string, number>();
-      for (const { receiver, atMs } of await notified(alertIds))
-        found.set(receiver, Math.min(atMs, found.get(receiver) ?? atMs));
-      const all = [...found].map(([receiver, atMs]) => ({ receiver, atMs }));
+    firstByReceiver: async (alertIds: readonly string[]) => {
+      const all = [...earliest(await told(alertIds), "receiver")].map(([receiver, atMs]) => ({ receiver, atMs }));
       return all.toSorted((left, right) => left.atMs - right.atMs || (left.receiver < right.receiver ? -1 : 1));
     },
     /** Returns when any receiver first accepted a message about each of these alerts; an alert without one is absent. */
-    firstAccepted: async (alertIds: readonly string[]): Promise<ReadonlyMap<string, number>> => {
-      const found = new Map<string, number>();
-      for (const { alertId, atMs } of await notified(alertIds))
-        found.set(alertId, Math.min(atMs, found.get(alertId) ?? atMs));
-      return found;
-    },
+    firstAccepted: async (alertIds: readonly string[]): Promise<ReadonlyMap<string, number>> =>
+      earliest(await told(alertIds), "alertId"),
     /** The receivers that accepted a message about each of these alerts. */
     notifiedOf: async (alertIds: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
       const found = new Map<string, Set<string>>(alertIds.map((alertId) => [alertId, new Set()]));
-      for (const { alertId, receiver } of await notified(alertIds)) found.get(alertId)?.add(receiver);
+      for (const { alertId, receiver } of await told(alertIds)) found.get(alertId)?.add(receiver);
       return found;
     },
-    /** Returns who accepted a notification of this fleet verdict, and when each first did, in this order. */
-    acceptedOfFleet: async (fleetId: string): Promise<readonly FirstAcceptance[]> => {
-      const rows = await db
-        .selectFrom("deliveries")
-        .select(["receiver", "recipient", ({ fn }) => fn.min("atMs").as("atMs")])
-        .where("fleetId", "=", fleetId)
-        .where("outcome", "=", "accepted")
-        .groupBy(["receiver", "recipient"])
-        .orderBy("atMs")
-        .orderBy("receiver")
-        .execute();
-      return rows.map((row) => ({ ...row, recipient: row.recipient === "" ? null : row.recipient }));
-    },
-    /** Deletes those at or before `beforeMs`, at most `maxRows` at a time. */
+    /** Deletes those at or before `beforeMs`, at most `maxRows` at a time, and what was told of alerts that are kept no more. */
     prune: async ({ beforeMs, maxRows }: PruneLimits): Promise<Pruned> => {
       const old = db.selectFrom("deliveries").select("atMs").where("atMs", "<=", beforeMs).orderBy("atMs");
       const last = await old.offset(maxRows).limit(1).executeTakeFirst();
       const untilMs = last === undefined ? beforeMs : last.atMs;
-      await db.deleteFrom("delivery_slugs").where("atMs", "<=", untilMs).execute();
       await db.deleteFrom("deliveries").where("atMs", "<=", untilMs).execute();
-      const live = db.selectFrom("alerts").select("id");
-      await db.deleteFrom("alert_notified").where("atMs", "<=", untilMs).where("alertId", "not in", live).execute();
+      const kept = db.selectFrom("alerts").select("id");
+      await db.deleteFrom("alert_notified").where("atMs", "<=", untilMs).where("alertId", "not in", kept).execute();
       return { hasMore: last !== undefined && last.atMs < beforeMs };
     },
   };
 }
 
+type Told = DeliveryTables["alert_notified"];
+
+function attemptOf({ incidentNumber, ...row }: DeliveryTables["deliveries"]): DeliveryAttempt {
+  return { ...row, incident: incidentNumber };
+}
+
+function earliest(rows: readonly Told[], key: "alertId" | "receiver"): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const row of rows) found.set(row[key], Math.min(row.atMs, found.get(row[key]) ?? row.atMs));
+  return found;
+}
+
 /** The earliest one stays. */
-async function noteNotified(db: Db, alertIds: readonly string[], receiver: string, atMs: number): Promise<void> {
+async function noteTold(db: Db, alertIds: readonly string[], receiver: string, atMs: number): Promise<void> {
   for (const ids of chunksOf(alertIds))
     await db
       .insertInto("alert_notified")

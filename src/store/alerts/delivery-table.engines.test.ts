@@ -17,8 +17,8 @@ function attempt(atMs: number, given: Partial<DeliveryAttempt> = {}): DeliveryAt
     tookMs: 7,
     outcome: "accepted",
     detail: "204",
-    slugs: ["acme"],
-    fleetId: null,
+    incident: 41,
+    organizations: 1,
     ...given,
   };
 }
@@ -32,15 +32,6 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
   afterEach(() => close());
 
   describe("deliveries", () => {
-    it("are found by organization, the latest ones, oldest first", async () => {
-      const both = attempt(2, { slugs: ["globex", "acme"], outcome: "retry", detail: "503" });
-      await store.deliveries.add([attempt(1), both, attempt(3, { slugs: ["globex"] }), attempt(4)]);
-
-      expect(await store.deliveries.ofOrganization({ slug: "acme", fromMs: 2, limit: 9 })).toEqual([both, attempt(4)]);
-      expect(times(await store.deliveries.ofOrganization({ slug: "globex", fromMs: 0, limit: 1 }))).toEqual([3]);
-      expect(await store.deliveries.ofOrganization({ slug: "nobody", fromMs: 0, limit: 9 })).toEqual([]);
-    });
-
     it("say what a receiver accepted last, and what not", async () => {
       await store.deliveries.add([
         attempt(1),
@@ -58,46 +49,23 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await store.deliveries.add([
         attempt(1),
         attempt(2, { outcome: "retry", detail: "503" }),
-        attempt(3, { receiver: "pager", slugs: [] }),
+        attempt(3, { receiver: "pager", incident: null }),
         attempt(4),
       ]);
 
       expect(times(await store.deliveries.latest({ receiver: null, limit: 3 }))).toEqual([4, 3, 2]);
       expect(times(await store.deliveries.latest({ receiver: "ops", limit: 9 }))).toEqual([4, 2, 1]);
       expect(await store.deliveries.latest({ receiver: "pager", limit: 1 })).toEqual([
-        attempt(3, { receiver: "pager", slugs: [] }),
+        attempt(3, { receiver: "pager", incident: null }),
       ]);
       expect(await store.deliveries.latest({ receiver: "nobody", limit: 9 })).toEqual([]);
-    });
-
-    it("say who accepted a fleet verdict, and when each first did", async () => {
-      const ofFleet = { fleetId: "f" };
-      await store.deliveries.add([
-        attempt(1, { ...ofFleet, outcome: "retry" }),
-        attempt(2, { ...ofFleet, receiver: "pager" }),
-        attempt(3, { ...ofFleet, receiver: "lead", outcome: "refused" }),
-        attempt(4, ofFleet),
-        attempt(5, ofFleet),
-        attempt(6, { fleetId: "another", receiver: "lead" }),
-        attempt(7, { receiver: "lead" }),
-        attempt(8, { ...ofFleet, receiver: "mail", recipient: "a@example.com" }),
-        attempt(9, { ...ofFleet, receiver: "mail", recipient: "b@example.com" }),
-      ]);
-
-      expect(await store.deliveries.acceptedOfFleet("f")).toEqual([
-        { receiver: "pager", recipient: null, atMs: 2 },
-        { receiver: "ops", recipient: null, atMs: 4 },
-        { receiver: "mail", recipient: "a@example.com", atMs: 8 },
-        { receiver: "mail", recipient: "b@example.com", atMs: 9 },
-      ]);
-      expect(await store.deliveries.acceptedOfFleet("unknown")).toEqual([]);
     });
 
     it("of one notification in one millisecond are one", async () => {
       await store.deliveries.add([attempt(1)]);
       await store.deliveries.add([attempt(1, { detail: "again" }), attempt(2)]);
 
-      expect(times(await store.deliveries.ofOrganization({ slug: "acme", fromMs: 0, limit: 9 }))).toEqual([1, 2]);
+      expect(times(await store.deliveries.latest({ receiver: null, limit: 9 }))).toEqual([2, 1]);
       expect((await store.deliveries.last("ops", true))?.detail).toBe("204");
     });
 
@@ -125,7 +93,7 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       expect(await store.deliveries.prune({ beforeMs: 5, maxRows: 2 })).toEqual({ hasMore: true });
       expect(await store.deliveries.prune({ beforeMs: 5, maxRows: 2 })).toEqual({ hasMore: false });
 
-      expect(times(await store.deliveries.ofOrganization({ slug: "acme", fromMs: 0, limit: 9 }))).toEqual([6]);
+      expect(times(await store.deliveries.latest({ receiver: null, limit: 9 }))).toEqual([6]);
     });
   });
 });

@@ -1,3 +1,6 @@
+import { sql } from "kysely";
+
+import { dayMs } from "../../base/time.ts";
 import type { Severity } from "../../contract/severity.ts";
 import { chunksOf } from "../engine/chunks.ts";
 import type { Db } from "../tables.ts";
@@ -56,6 +59,9 @@ export interface QueuedMessage {
   }[];
 }
 
+/** How long the state of a receiver outlives the receiver. */
+const keptMs = dayMs;
+
 type Flags = "knowsVerdict" | "isEscalated" | "knowsStop";
 
 export interface QueuedTables {
@@ -63,9 +69,10 @@ export interface QueuedTables {
     readonly incidentNumber: number;
     readonly isEnded: number;
   };
-  readonly queued_incidents: Omit<QueuedIncident, "incident" | Flags> & { readonly incidentNumber: number } & Readonly<
-      Record<Flags, number>
-    >;
+  readonly queued_incidents: Omit<QueuedIncident, "incident" | Flags> & {
+    readonly incidentNumber: number;
+    readonly goneAtMs: number | null;
+  } & Readonly<Record<Flags, number>>;
 }
 
 /** What receivers know, if all that waits is delivered, over the tables `queued_alerts` and `queued_incidents`. */
@@ -80,7 +87,7 @@ export function createQueuedStore(db: Db) {
           incident,
           isEnded: row.isEnded === 1,
         })),
-        incidents: incidents.map(({ incidentNumber: incident, ...row }) => ({
+        incidents: incidents.map(({ incidentNumber: incident, goneAtMs: _gone, ...row }) => ({
           ...row,
           incident,
           knowsVerdict: row.knowsVerdict === 1,
@@ -116,7 +123,7 @@ export function createQueuedStore(db: Db) {
           isEscalated: Number(isEscalated),
           knowsStop: Number(knowsStop),
         };
-        const row = { ...rest, ...flags, incidentNumber: incident };
+        const row = { ...rest, ...flags, incidentNumber: incident, goneAtMs: null };
         await db
           .insertInto("queued_incidents")
           .values(row)
@@ -133,27 +140,32 @@ export function createQueuedStore(db: Db) {
       for (const slice of chunksOf(alertIds))
         await db.deleteFrom("queued_alerts").where("alertId", "in", slice).execute();
     },
-    /** Forgets incidents that have ended, and of which no receiver is still to be told an end. */
-    tidy: async (): Promise<void> => {
+    /** Forgets incidents that have ended, and of which no receiver is still to be told an end, and receivers that are gone for good. */
+    tidy: async (nowMs: number): Promise<void> => {
       const open = db
         .selectFrom("queued_alerts")
         .select("incidentNumber")
         .where("isEnded", "=", 0)
         .where("severity", "is not", null);
       const lasting = db.selectFrom("incidents").select("number").where("endedAtMs", "is", null);
-      for (const table of ["queued_alerts", "queued_incidents"] as const)
+      const gone = sql`select receiver, incident_number from queued_incidents where gone_at_ms <= ${nowMs - keptMs}`;
+      for (const table of ["queued_alerts", "queued_incidents"] as const) {
+        await sql`delete from ${sql.table(table)} where (receiver, incident_number) in (${gone})`.execute(db);
         await db
           .deleteFrom(table)
           .where("incidentNumber", "not in", lasting)
           .where("incidentNumber", "not in", open)
           .execute();
+      }
     },
-    /** Receivers that a reload removed: what was queued for them is void. */
-    forgetReceiversExcept: async (receivers: readonly string[]): Promise<void> => {
-      // An empty list would be "not in ()", which not every database takes.
-      const kept = receivers.length === 0 ? [""] : [...receivers];
-      for (const table of ["queued_alerts", "queued_incidents", "receiver_messages"] as const)
-        await db.deleteFrom(table).where("receiver", "not in", kept).execute();
+    /** What was queued for a receiver that the configuration does not name is kept for a day: its name is its identity. */
+    keepReceivers: async (receivers: readonly string[], nowMs: number): Promise<void> => {
+      // An empty list would be "in ()", which not every database takes.
+      const named = receivers.length === 0 ? [""] : [...receivers];
+      const rows = () => db.updateTable("queued_incidents");
+      await rows().set({ goneAtMs: null }).where("receiver", "in", named).execute();
+      const others = rows().set({ goneAtMs: nowMs }).where("receiver", "not in", named);
+      await others.where("goneAtMs", "is", null).execute();
     },
   };
 }

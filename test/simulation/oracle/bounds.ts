@@ -80,7 +80,6 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     [waiting]: runs + sayings,
     [deadLetters]: refused,
     deliveries: attempts,
-    delivery_slugs: attempts * organizations,
     // Events.
     event_slugs: organizations,
     event_asset_types: 4,

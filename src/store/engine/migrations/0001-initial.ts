@@ -153,7 +153,7 @@ const alerts: readonly MigrationStatement[] = [
   `CREATE TABLE act_notices (
      seq INTEGER PRIMARY KEY AUTOINCREMENT, slug TEXT NOT NULL, at_ms INTEGER NOT NULL, body TEXT NOT NULL)`,
   // What was put into the outbox for each receiver, of an alert and of an incident, until the incident is over and all of it told.
-  // severity null: what told of it was not delivered. Written with the outbox.
+  // severity null: what told of it was not delivered. gone_at_ms: since when the receiver is not configured. Written with the outbox.
   `CREATE TABLE queued_alerts (
      alert_id TEXT NOT NULL, receiver TEXT NOT NULL, incident_number INTEGER NOT NULL, severity TEXT,
      is_ended INTEGER NOT NULL, queued_at_ms INTEGER NOT NULL, not_delivered_at_ms INTEGER,
@@ -162,7 +162,7 @@ const alerts: readonly MigrationStatement[] = [
      receiver TEXT NOT NULL, incident_number INTEGER NOT NULL, last_at_ms INTEGER NOT NULL,
      last_new_at_ms INTEGER NOT NULL, members INTEGER NOT NULL, knows_verdict INTEGER NOT NULL,
      is_escalated INTEGER NOT NULL, knows_stop INTEGER NOT NULL, known_look INTEGER NOT NULL,
-     acknowledged_key INTEGER, PRIMARY KEY (receiver, incident_number)) WITHOUT ROWID`,
+     acknowledged_key INTEGER, gone_at_ms INTEGER, PRIMARY KEY (receiver, incident_number)) WITHOUT ROWID`,
   // The one message of an incident that a receiver edits, for as long as the incident is kept.
   `CREATE TABLE receiver_messages (
      receiver TEXT NOT NULL, incident_number INTEGER NOT NULL, channel TEXT NOT NULL, message TEXT NOT NULL,
@@ -178,18 +178,11 @@ const alerts: readonly MigrationStatement[] = [
      PRIMARY KEY (incident_number, number, ordinal)) WITHOUT ROWID`,
 
   `CREATE TABLE deliveries (
-     notification_id TEXT NOT NULL, at_ms INTEGER NOT NULL, receiver TEXT NOT NULL, took_ms INTEGER NOT NULL,
-     outcome TEXT NOT NULL, detail TEXT NOT NULL, slugs TEXT NOT NULL, recipient TEXT NOT NULL DEFAULT '',
-     fleet_id TEXT, PRIMARY KEY (notification_id, at_ms))`,
-  // The fleet verdict of the notification, if any.
-  `CREATE INDEX deliveries_by_fleet ON deliveries (fleet_id) WHERE fleet_id IS NOT NULL`,
+     notification_id TEXT NOT NULL, at_ms INTEGER NOT NULL, receiver TEXT NOT NULL, recipient TEXT,
+     took_ms INTEGER NOT NULL, outcome TEXT NOT NULL, detail TEXT NOT NULL, incident_number INTEGER,
+     organizations INTEGER NOT NULL, PRIMARY KEY (notification_id, at_ms))`,
   `CREATE INDEX deliveries_by_receiver ON deliveries (receiver, at_ms)`,
   `CREATE INDEX deliveries_by_time ON deliveries (at_ms)`,
-  // The organizations of a delivery.
-  `CREATE TABLE delivery_slugs (
-     slug TEXT NOT NULL, at_ms INTEGER NOT NULL, notification_id TEXT NOT NULL,
-     PRIMARY KEY (slug, at_ms, notification_id))`,
-  `CREATE INDEX delivery_slugs_by_time ON delivery_slugs (at_ms)`,
   // When a receiver first accepted a message about the alert.
   `CREATE TABLE alert_notified (
      alert_id TEXT NOT NULL, receiver TEXT NOT NULL, at_ms INTEGER NOT NULL, PRIMARY KEY (alert_id, receiver)) WITHOUT ROWID`,

@@ -274,9 +274,8 @@ function renderAttempts({ attempts, chosen, nowMs }: ReceiversView): Html {
   return renderSection(title, content, { beside, id: "deliveries" });
 }
 
-function aboutOf({ slugs, fleetId }: DeliveryAttempt): string {
-  const [first, ...more] = slugs;
-  if (fleetId !== null) return `fleet verdict, ${formatCount(slugs.length)} organizations`;
-  if (first === undefined) return "a test";
-  return more.length === 0 ? first : `${first} and ${formatCount(more.length)} more`;
+function aboutOf({ incident, organizations }: DeliveryAttempt): string {
+  if (incident === null) return "a test";
+  const many = `${formatCount(organizations)} ${organizations === 1 ? "organization" : "organizations"}`;
+  return `incident ${incident}, ${many}`;
 }
