@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
 
 import { createEventWorld } from "../../test/support/store/event-store.ts";
+import { quietSettings } from "../../test/support/quiet-settings.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
+import { createFleetSnapshots } from "../web/read/fleet.ts";
 import { createFleetGauges } from "./fleet-gauges.ts";
 import type { Runtime } from "./runtime.ts";
 import { firingAlert } from "../../test/support/firing-alert.ts";
@@ -37,15 +39,15 @@ it("tells of every gate whether a failure holds it and since when, with one ques
   };
   const organizations = Array.from({ length: configured }, (_, index) => ({ slug: `slug-${index}` }));
   const settings = {
-    silences: [],
-    targetOf: () => null,
-    gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "hold" }),
+    ...quietSettings,
+    gateOf: () => ({ releaseOn: ["judged"] as const, whenUnknown: "hold" as const }),
   };
   const runtime = {
     current: () => ({ settings, targets: [], config: { organizations, receivers: [] } }),
   } as unknown as Runtime;
   const gauges = createFleetGauges({
     store: counting,
+    fleet: createFleetSnapshots({ store: counting, clock, settings: () => settings, version: () => "1" }),
     runtime,
     clock,
     unwatched: { count: async () => 0 },

@@ -1,5 +1,4 @@
-import { readAlertingView, type AlertView } from "../alerting/view.ts";
-import { heldGates } from "../alerting/decide/gate.ts";
+import type { AlertView } from "../alerting/view.ts";
 import { FlatlineError } from "../base/errors.ts";
 import { dayMs, secondMs, type Clock } from "../base/time.ts";
 import { familiesOf } from "../contract/incident.ts";
@@ -7,6 +6,7 @@ import { worstSeverity } from "../contract/severity.ts";
 import type { FleetGauges } from "../metrics/metrics.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 import type { Store } from "../store/store.ts";
+import type { FleetSnapshot } from "../web/read/fleet.ts";
 import type { UnwatchedReading } from "../web/read/unwatched.ts";
 import type { Discovery } from "../discovery/discovery.ts";
 import type { Runtime } from "./runtime.ts";
@@ -15,6 +15,7 @@ export interface FleetGaugesOptions {
   readonly store: Store;
   readonly runtime: Runtime;
   readonly clock: Clock;
+  readonly fleet: () => Promise<FleetSnapshot>;
   readonly unwatched: Pick<UnwatchedReading, "count">;
   readonly discovery: Pick<Discovery, "sources">;
   readonly isStoreAway: () => boolean;
@@ -35,25 +36,21 @@ export function createFleetGauges(options: FleetGaugesOptions): () => Promise<Fl
   let known: FleetGauges | null = null;
 
   async function read(nowMs: number): Promise<FleetGauges> {
-    const { settings, config, targets, checkNames } = runtime.current();
-    const { alerts } = await readAlertingView(store, settings, nowMs);
-    const open = await store.incidents.open();
+    const { config, targets, checkNames } = runtime.current();
+    const { alerts, open, outbox, held } = await options.fleet();
     return {
       incidents: openIncidents(open, alerts),
       checks: checkNames,
       families: familiesOf(targets.map(({ check }) => check)),
       hasVerdict: open.some(({ verdict }) => verdict !== null),
       alerts: alerts.map(({ alert, isSilenced }) => ({ ...alert, silenced: isSilenced })),
-      outbox: await store.outbox.totals(),
+      outbox,
       receivers: config.receivers.map(({ name }) => name),
       pauses: await store.outbox.pauses(nowMs),
       storeBytes: await store.bytes(),
       unwatchedSlugs: await unwatched.count(),
       markers: (await store.markers.between({ fromMs: nowMs - markersShownMs, toMs: nowMs })).slice(-mostMarkers),
-      gates: gatesOf(
-        config.organizations,
-        heldGates(await store.gate.unreleased(alerts.map(({ alert }) => alert)), (slug) => settings.gateOf(slug)),
-      ),
+      gates: gatesOf(config.organizations, held),
       discovery: options.discovery.sources().map(({ name, up, held }) => ({
         source: name,
         isUp: up,

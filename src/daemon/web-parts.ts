@@ -16,6 +16,7 @@ import type { AlertAssetsPort } from "../web/ports/dead-assets.ts";
 import type { EventsPort } from "../web/ports/events.ts";
 import { createAlertReading } from "../web/read/alerts.ts";
 import { createCheckReading, type EndedAlert } from "../web/read/checks.ts";
+import { createFleetSnapshots } from "../web/read/fleet.ts";
 import { createGateReading } from "../web/read/gate.ts";
 import { createIncidentReading } from "../web/read/incidents.ts";
 import { createMarkerReading } from "../web/read/markers.ts";
@@ -65,7 +66,6 @@ type WebParts = Omit<
 export function createWebParts(options: WebPartsOptions): WebParts {
   const { store, states, runtime, clock, metrics, prober, scheduler, fleet } = options;
   const current = (): Applied => runtime.current();
-  const gauges = createFleetGauges({ ...options, isStoreAway: () => fleet.isStoreAway() });
   const running: Running = {
     ...options,
     checks: states,
@@ -93,7 +93,9 @@ export function createWebParts(options: WebPartsOptions): WebParts {
     settings: () => current().settings,
     canLook: () => current().looks !== null,
     onJudged: (check, verdict) => metrics.alertJudged(check, verdict),
+    fleet: createFleetSnapshots({ ...options, settings: () => current().settings }),
   };
+  const gauges = createFleetGauges({ ...options, fleet: running.fleet, isStoreAway: () => fleet.isStoreAway() });
   return {
     access: () => {
       const { server, alerting } = current().config;

@@ -19,6 +19,7 @@ import type { ListedSilence } from "../../src/contract/silence.ts";
 import type { StoredSession } from "../../src/store/acts/sessions.ts";
 import type { StoredSilence } from "../../src/store/alerts/silences.ts";
 import type { AccessSettings, TokenAccess } from "../../src/web/access/settings.ts";
+import { createFleetSnapshots } from "../../src/web/read/fleet.ts";
 import type { AlertDetail, AlertsSnapshot } from "../../src/web/read/alerts.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { CheckSnapshot, EndedAlert } from "../../src/web/read/checks.ts";
@@ -130,12 +131,13 @@ function emptyStore(): Promise<Store> {
 }
 
 function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["running"] {
-  return {
+  const running: WebOptions["running"] = {
     get store() {
       if (world.storeError !== null) throw world.storeError;
       return store;
     },
     clock,
+    fleet: () => fleet(),
     checks: {
       all: () => world.snapshots.map(({ state }) => state),
       of: (check, slug) =>
@@ -162,6 +164,8 @@ function runningOver(world: WebWorld, clock: Clock, store: Store): WebOptions["r
     look: () => Promise.reject(new Error("nobody looks")),
     onJudged: () => undefined,
   };
+  const fleet = createFleetSnapshots(running);
+  return running;
 }
 
 function neverAsked(part: string): never {

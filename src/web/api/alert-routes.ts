@@ -21,7 +21,8 @@ import { costOf } from "./cost-view.ts";
 import { viewJudgement, viewOnsetMarker, viewResult } from "./check-view.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { AlertAssetsPort } from "../ports/dead-assets.ts";
-import type { AlertDetail, AlertReading, AlertSnapshot, FleetSnapshot } from "../read/alerts.ts";
+import type { LiveFleet } from "../../alerting/view.ts";
+import type { AlertDetail, AlertReading, AlertSnapshot } from "../read/alerts.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 import { commentSchema, nameSchema, nonBlank, readInput, reasonSchema } from "./read-input.ts";
 
@@ -229,7 +230,7 @@ function viewCounts(
 }
 
 /** Totals without names. */
-function viewFleet(fleet: FleetSnapshot): FleetAnswer {
+function viewFleet(fleet: LiveFleet): FleetAnswer {
   const { id, check, isSent, startsAtMs, spiking, peakSpiking, organizations, evidence } = fleet;
   const { beganAtMs, markers, undone } = evidence;
   return {

@@ -2,9 +2,8 @@ import { acknowledgeAlert } from "../../alerting/acknowledge.ts";
 import { commentOnAlert } from "../../alerting/acts/comment.ts";
 import { judgeAlert, type ActContext } from "../../alerting/acts/judge.ts";
 import { unacknowledgeAlert } from "../../alerting/unacknowledge.ts";
-import { alertViewer, readAlertingView, viewFleet, type AlertView, type FleetState } from "../../alerting/view.ts";
+import { alertViewer, viewFleet, type AlertView, type LiveFleet } from "../../alerting/view.ts";
 import type { Actor } from "../../contract/actor.ts";
-import type { FleetEvidence } from "../../contract/fleet/evidence.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { ResultReport } from "../../contract/report.ts";
 import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
@@ -41,16 +40,7 @@ export interface AlertDetail extends AlertSnapshot {
 /** Everything that lives, and the fleet verdict while it lasts. */
 export interface AlertsSnapshot {
   readonly alerts: readonly AlertSnapshot[];
-  readonly fleet: FleetSnapshot | null;
-}
-
-/** The fleet verdict with what its members have in common. */
-export interface FleetSnapshot extends FleetState {
-  /** Until any receiver was sent it, it is forming. */
-  readonly isSent: boolean;
-  /** Organizations whose spike alert fires now. */
-  readonly spiking: number;
-  readonly evidence: FleetEvidence;
+  readonly fleet: LiveFleet | null;
 }
 
 /** Who judges an alert, and why. */
@@ -112,7 +102,7 @@ export function createAlertReading(running: Running) {
   return {
     /** Firing before pending, then the oldest first. */
     list: async (): Promise<AlertsSnapshot> => {
-      const view = await readAlertingView(store, settings(), clock.nowMs());
+      const view = await running.fleet();
       const notified = await store.deliveries.firstAccepted(view.alerts.map(({ alert }) => alert.id));
       return {
         alerts: view.alerts.map((one) => snapshotOf(one, notified, lastResultOf(one.alert))),

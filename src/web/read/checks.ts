@@ -1,4 +1,4 @@
-import { readAlertingView, type AlertView } from "../../alerting/view.ts";
+import type { AlertView } from "../../alerting/view.ts";
 import type { Actor } from "../../contract/actor.ts";
 import { checkKey } from "../../contract/check-key.ts";
 import type { CheckName, CheckReport } from "../../contract/report.ts";
@@ -36,10 +36,10 @@ export function createCheckReading(
   running: Running,
   ended: (check: CheckName, slug: string) => Promise<readonly EndedAlert[]>,
 ) {
-  const { store, clock, settings, checks } = running;
+  const { store, clock, checks } = running;
 
   async function alertsByCheck(): Promise<Map<string, AlertView[]>> {
-    const { alerts } = await readAlertingView(store, settings(), clock.nowMs());
+    const { alerts } = await running.fleet();
     return Map.groupBy(alerts, ({ alert }) => checkKey(alert));
   }
 

@@ -2,9 +2,8 @@ import { minuteMs } from "../../base/time.ts";
 import { worstSeverity, type Severity } from "../../contract/severity.ts";
 import type { CheckState } from "./running.ts";
 import type { Running } from "./running.ts";
-import { readUnfinished } from "./unfinished.ts";
 
-/** What stands around every page. It is read from the board and three small tables, never from a model of the whole fleet. */
+/** What stands around every page. */
 export interface FrameFacts {
   /** The worst of the last results. */
   readonly severity: Severity;
@@ -24,15 +23,13 @@ export interface FrameFacts {
 const lateAfterMs = minuteMs;
 
 export async function readFrame(running: Running): Promise<FrameFacts> {
-  const { store, clock, checks } = running;
-  const nowMs = clock.nowMs();
-  const states = checks.all();
-  const totals = await store.outbox.totals();
+  const { open, unfinished, outbox, nowMs } = await running.fleet();
+  const states = running.checks.all();
   return {
     severity: worstSeverity(states.map(({ severity }) => severity ?? "unknown")),
-    openIncidents: (await store.incidents.open()).length,
-    unfinished: (await readUnfinished(running, await store.gate.unreleased([]))).incidents.size,
-    deadLetters: totals.reduce((sum, { deadLetters }) => sum + deadLetters, 0),
+    openIncidents: open.length,
+    unfinished: unfinished.incidents.size,
+    deadLetters: outbox.reduce((sum, { deadLetters }) => sum + deadLetters, 0),
     source: running.source(),
     organizations: new Set(states.map(({ slug }) => slug)).size,
     late: states.filter((state) => isLate(state, nowMs)).length,

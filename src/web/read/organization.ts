@@ -17,7 +17,7 @@ import { isLate } from "./frame.ts";
 import { withoutReceiverNames, type IncidentFacts, type IncidentPages } from "./incident-page.ts";
 import type { IncidentReading } from "./incidents.ts";
 import { isStale, type CheckState, type Running } from "./running.ts";
-import { readUnfinished, type Unfinished } from "./unfinished.ts";
+import type { Unfinished } from "./fleet.ts";
 
 /** A healthcheck of an organization. Times are epoch ms. */
 export interface OrganizationCheck {
@@ -120,12 +120,11 @@ export async function readOrganization(
   const nowMs = clock.nowMs();
   const rules = settings();
   const { target, ...organization } = configured(sources, slug, states);
-  const allLive = await store.alerts.allLive();
+  const { live: allLive, failures, unfinished } = await running.fleet();
   const live = allLive.filter((alert) => alert.slug === slug && states.some(({ check }) => check === alert.check));
   const kept: KeptAlert[] = live.map((alert) => ({ alert, end: null }));
   for (const { check } of states)
     kept.push(...(await store.alerts.ended({ check, slug, fromMs: nowMs - pastMs, limit: mostEnded })));
-  const failures = await store.gate.unreleased(allLive);
   const { open, incidents } = await readIncidents(sources, { kept, failures, live: allLive }, slug);
   const hour = [{ slug, intervals: [{ afterMs: nowMs - hourMs, untilMs: nowMs }] }];
   const [lately = []] = holdsEvents() ? await store.events.deaths(hour) : [];
@@ -158,7 +157,7 @@ export async function readOrganization(
       ),
     ),
     incidents,
-    unfinished: await readUnfinished(running, failures),
+    unfinished,
     latestSpike: spikes.toSorted((left, right) => right.alert.startsAtMs - left.alert.startsAtMs)[0]?.alert.id ?? null,
     neighbours: neighboursOf(page.organizations(), slug),
   };

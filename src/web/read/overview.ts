@@ -1,14 +1,11 @@
-import { heldGates } from "../../alerting/decide/gate.ts";
-import { readAlertingView, type AlertView } from "../../alerting/view.ts";
+import type { AlertView } from "../../alerting/view.ts";
 import { shownLabels } from "../../config/render.ts";
 import { compareSeverity, worstSeverity, type Severity } from "../../contract/severity.ts";
-import type { AlertState } from "../../store/alerts/alerts.ts";
-import type { GateFailure } from "../../store/alerts/gate.ts";
 import { isLate } from "./frame.ts";
 import type { IncidentFacts, IncidentPages } from "./incident-page.ts";
 import type { IncidentReading } from "./incidents.ts";
 import { isStale, type CheckState, type Running } from "./running.ts";
-import { readUnfinished, type Unfinished } from "./unfinished.ts";
+import type { FleetSnapshot, Unfinished } from "./fleet.ts";
 
 /** An organization as the overview lists it. Times are epoch ms. */
 export interface OverviewRow {
@@ -63,18 +60,12 @@ const mostOpen = 50;
 
 /** Reads it from the board and the store. */
 export async function readOverview({ running, incidents, pages }: OverviewSources): Promise<Overview> {
-  const { store, clock, settings } = running;
-  const nowMs = clock.nowMs();
-  const rules = settings();
-  const { alerts } = await readAlertingView(store, rules, nowMs);
-  const live = alerts.map(({ alert }) => alert);
-  const failures = await store.gate.unreleased(live);
-  const held = heldGates(failures, (slug) => rules.gateOf(slug));
+  const fleet = await running.fleet();
+  const { nowMs, alerts, live, failures, held, unfinished } = fleet;
   const found = await incidents.list({ state: "open", limit: mostOpen }, live);
   const facts = await pages.factsOf(found.incidents, failures);
   const open = facts.filter(({ summary }) => summary.firing > 0).toSorted(byWeight);
-  const unfinished = await readUnfinished(running, failures);
-  const toFinish = open.length > 0 ? [] : await readToFinish({ incidents, pages }, { unfinished, failures, live });
+  const toFinish = open.length > 0 ? [] : await readToFinish({ incidents, pages }, fleet);
   const labels = new Map(running.config().organizations.map((one) => [one.slug, shownLabels(one)]));
   return {
     nowMs,
@@ -100,15 +91,7 @@ function byWeight(left: IncidentFacts, right: IncidentFacts): number {
 
 async function readToFinish(
   { incidents, pages }: Pick<OverviewSources, "incidents" | "pages">,
-  {
-    unfinished,
-    failures,
-    live,
-  }: {
-    readonly unfinished: Unfinished;
-    readonly failures: readonly GateFailure[];
-    readonly live: readonly AlertState[];
-  },
+  { unfinished, failures, live }: FleetSnapshot,
 ): Promise<readonly IncidentFacts[]> {
   const numbers = [...unfinished.incidents].toSorted((left, right) => right - left).slice(0, mostOpen);
   const facts = await pages.factsOf(await incidents.ofNumbers(numbers, live), failures);

@@ -1,7 +1,7 @@
 import { matches } from "../../alerting/decide/matching.ts";
 import { ruleOf, windowAt, type SilenceWindow } from "../../alerting/decide/silences.ts";
 import { listedSilence } from "../../alerting/silence-book.ts";
-import { readAlertingView, type AlertView } from "../../alerting/view.ts";
+import type { AlertView } from "../../alerting/view.ts";
 import { nextCronAtMs } from "../../base/cron.ts";
 import { checkSettings } from "../../checks/checks.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
@@ -170,11 +170,11 @@ function listText(path: string, entries: readonly unknown[]): string {
 }
 
 /** All silences as the page lists them: those of the configuration, and those of run time as long as they are kept. */
-async function readSilences({ store, config, settings, clock }: Running): Promise<readonly PageSilence[]> {
+async function readSilences({ store, config, settings, clock, fleet }: Running): Promise<readonly PageSilence[]> {
   const nowMs = clock.nowMs();
   const { organizations, storage } = config();
   const stored = await store.silences.endingAfter(nowMs - storage.retentionMs);
-  const { alerts } = await readAlertingView(store, settings(), nowMs);
+  const { alerts } = await fleet();
   const firing = alerts.filter(({ alert }) => alert.state === "firing");
   const look = (rule: SilenceRule, silence: StoredSilence | null): PageSilence => {
     const { check: _check, ...whichOrganizations } = rule;

@@ -10,6 +10,7 @@ import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { CheckName } from "../../contract/report.ts";
 import type { SpikeThresholds } from "../../checks/target.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
+import type { FleetSnapshot } from "./fleet.ts";
 import type { Look } from "../../store/alerts/looks.ts";
 import type { Store } from "../../store/store.ts";
 
@@ -90,6 +91,8 @@ export interface Running {
   readonly publish: () => void;
   /** Of all that pages show: who has the same needs to read nothing again. */
   readonly version: () => string;
+  /** What lives now. */
+  readonly fleet: () => Promise<FleetSnapshot>;
   /** Called after an entry of the outbox may be delivered again. */
   readonly onOutboxChanged: () => void;
   /** Called for each alert that was judged. */

@@ -6,7 +6,7 @@ import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
 import type { AlertState } from "../../../store/alerts/alerts.ts";
-import type { Unfinished } from "../../read/unfinished.ts";
+import type { Unfinished } from "../../read/fleet.ts";
 import { headline as incidentHeadline } from "../../../words/headline.ts";
 import { renderHead } from "../frame.ts";
 import { severityWord } from "../marks.ts";

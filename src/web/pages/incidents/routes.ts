@@ -22,7 +22,6 @@ import { readAsk, type DeadAssetReading } from "../../read/dead-assets.ts";
 import { withoutReceiverNames, type IncidentPages, type IncidentPage } from "../../read/incident-page.ts";
 import type { IncidentReading } from "../../read/incidents.ts";
 import { readOrganization, type OrganizationSources } from "../../read/organization.ts";
-import { readUnfinished } from "../../read/unfinished.ts";
 import type { PageContent } from "../frame.ts";
 import { missingIncident, sentenceOf, type Site } from "../site.ts";
 import {
@@ -64,9 +63,7 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
   addPage("/incidents", "public", async (request, reply) => {
     const params = paramsOf(request);
     const before = Number(params.get("before"));
-    const live = await running.store.alerts.allLive();
-    const failures = await running.store.gate.unreleased(live);
-    const unfinished = await readUnfinished(running, failures);
+    const { live, failures, unfinished } = await running.fleet();
     const found = await walkIncidents({
       read: async (from) => {
         const query = { state: "all", limit: mostListed, sinceMs: clock.nowMs() - ranges[rangeOf(params)] } as const;

@@ -1,0 +1,105 @@
+import { heldGates, isGateAlert, releaseOf } from "../../alerting/decide/gate.ts";
+import { isGateUsed } from "../../alerting/gate-use.ts";
+import { readAlertingView, type AlertingView } from "../../alerting/view.ts";
+import { dayMs, secondMs } from "../../base/time.ts";
+import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { GateFailure } from "../../store/alerts/gate.ts";
+import type { Incident } from "../../store/alerts/incidents.ts";
+import type { OutboxTotals } from "../../store/alerts/outbox.ts";
+import type { Running } from "./running.ts";
+
+/** What lives, at one moment: page, frame, lists, status, metrics and API all say what it says. */
+export interface FleetSnapshot extends AlertingView {
+  readonly nowMs: number;
+  /** The alerts as the store has them. */
+  readonly live: readonly AlertState[];
+  readonly open: readonly Incident[];
+  /** Failures that no hand has released. */
+  readonly failures: readonly GateFailure[];
+  /** Since when gates are on hold by them, by organization; those that are no longer configured, too. */
+  readonly held: ReadonlyMap<string, number>;
+  readonly unfinished: Unfinished;
+  readonly outbox: readonly OutboxTotals[];
+}
+
+/** What is left to do of incidents that have ended: a gate is still on hold, or nobody has judged a failure (CONTRACT 15). */
+export interface Unfinished {
+  /** Their numbers. */
+  readonly incidents: ReadonlySet<number>;
+  /** Organizations whose gate an alert that is over still holds. */
+  readonly gates: ReadonlySet<string>;
+  /** Alerts that nobody has judged. */
+  readonly unjudged: number;
+}
+
+type Parts = Pick<Running, "store" | "clock" | "settings" | "version">;
+
+/** Returns the snapshot of now: made when something has changed, or a second has passed, for whoever asks first. */
+export function createFleetSnapshots(parts: Parts): () => Promise<FleetSnapshot> {
+  let known: { readonly key: string; readonly snapshot: Promise<FleetSnapshot> } | null = null;
+  return async () => {
+    const key = `${parts.version()} ${Math.floor(parts.clock.nowMs() / secondMs)}`;
+    if (known?.key === key) return known.snapshot;
+    const own = { key, snapshot: readFleet(parts) };
+    known = own;
+    try {
+      return await own.snapshot;
+    } catch (error) {
+      if (known === own) known = null;
+      throw error;
+    }
+  };
+}
+
+async function readFleet({ store, clock, settings }: Parts): Promise<FleetSnapshot> {
+  const nowMs = clock.nowMs();
+  const rules = settings();
+  const view = await readAlertingView(store, rules, nowMs);
+  const live = view.alerts.map(({ alert }) => alert);
+  const failures = await store.gate.unreleased(live);
+  const open = await store.incidents.open();
+  const isUsed = await isGateUsed(store, rules, nowMs);
+  return {
+    ...view,
+    nowMs,
+    live,
+    open,
+    failures,
+    held: heldGates(failures, (slug) => rules.gateOf(slug)),
+    unfinished: unfinishedOf(isUsed ? failures : [], { rules, open, nowMs }),
+    outbox: await store.outbox.totals(),
+  };
+}
+
+// A failure that was not judged within a week is no longer asked about.
+const askedForMs = 7 * dayMs;
+
+/** Nothing is left where nobody goes by gates. */
+function unfinishedOf(
+  failures: readonly GateFailure[],
+  {
+    rules,
+    open,
+    nowMs,
+  }: {
+    readonly rules: ReturnType<Running["settings"]>;
+    readonly open: readonly Incident[];
+    readonly nowMs: number;
+  },
+): Unfinished {
+  const isOpen = new Set(open.map(({ number }) => number));
+  const [incidents, gates] = [new Set<number>(), new Set<string>()];
+  let unjudged = 0;
+  for (const failure of failures) {
+    const { alert, end } = failure;
+    if (end === null) continue;
+    const isHeld = releaseOf(failure, rules.gateOf(alert.slug)) === null;
+    const isUnjudged = alert.judgement === undefined;
+    const isAsked = isGateAlert(alert) && isUnjudged && nowMs - end.atMs <= askedForMs;
+    if (isHeld) gates.add(alert.slug);
+    if (isAsked || (isHeld && isUnjudged)) unjudged++;
+    const number = alert.incident?.number;
+    if (number !== undefined && !isOpen.has(number) && (isHeld || isAsked)) incidents.add(number);
+  }
+  return { incidents, gates, unjudged };
+}
