@@ -173,7 +173,7 @@ class OpenBook implements IncidentBook {
     const incident = this.#find(number);
     if (incident === undefined) return;
     const isEnded = ({ alert: { acknowledgement }, end }: KeptAlert): boolean =>
-      end === null && acknowledgement?.isOfIncident === true && compareSeverity(severity, acknowledgement.severity) > 0;
+      end === null && acknowledgement !== null && compareSeverity(severity, acknowledgement.severity) > 0;
     // Thousands may get worse in one transaction, and none of them be acknowledged.
     const worst = this.#worst.get(number);
     if (worst !== undefined && compareSeverity(severity, worst) <= 0) return;

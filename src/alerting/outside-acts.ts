@@ -2,9 +2,11 @@ import { FlatlineError } from "../base/errors.ts";
 import type { Clock } from "../base/time.ts";
 import { actor, type Actor } from "../contract/actor.ts";
 import type { OutsideAct } from "../store/acts/outside-acts.ts";
+import type { AlertState } from "../store/alerts/alerts.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import type { Store } from "../store/store.ts";
-import { actOnIncident, type IncidentAct, type IncidentActRequest } from "./acts/incident-acts.ts";
+import { actOnIncident, foreseeAct } from "./acts/incident-acts.ts";
+import type { ActPlan, IncidentAct, IncidentActRequest } from "./acts/plan-act.ts";
 import type { ActLink } from "./act-link.ts";
 import type { AlertingSettings } from "./settings.ts";
 
@@ -22,11 +24,6 @@ export interface OutsideIncident {
 /** What became of an act from outside; only `applied` changed something. */
 export type OutsideOutcome = "applied" | "repeated" | "late" | "no_alert" | "unchanged";
 
-interface Foreseen {
-  readonly outcome: OutsideOutcome;
-  readonly alertIds: readonly string[];
-}
-
 /** Acts that come from where people read their messages (CONTRACT 13). */
 export interface OutsideActs {
   /**
@@ -36,8 +33,8 @@ export interface OutsideActs {
   applyIncident(incident: OutsideIncident): Promise<OutsideOutcome>;
   /** Does what the link is for, once; `name` is what who follows it says to be called, null: nothing. */
   follow(link: ActLink, name: string | null): Promise<OutsideOutcome>;
-  /** What following the link would do now, and the alerts to which; changes nothing. */
-  foresee(link: ActLink): Promise<Foreseen>;
+  /** What following the link would do now, and to which alerts; changes nothing. */
+  foresee(link: ActLink): Promise<{ readonly outcome: OutsideOutcome; readonly alerts: readonly AlertState[] }>;
 }
 
 export interface OutsideActsOptions {
@@ -53,60 +50,29 @@ export interface OutsideActsOptions {
 
 /** Acts over the store: each is carried out once, in the transaction that notes its id. */
 export function createOutsideActs({ store, clock, settings, newId, onChange }: OutsideActsOptions): OutsideActs {
-  /** Does `work` with a store whose transactions first note the act, so that a repeated or late one changes nothing. */
-  async function carryOut(act: OutsideAct, work: (noting: Store) => Promise<unknown>): Promise<OutsideOutcome> {
-    let refusal: OutsideOutcome | null = null;
-    let isNoted = false;
-    const transaction: Store["transaction"] = async (own) => {
-      const result = await store.transaction(async (parts) => {
-        // An act on thousands of alerts is several transactions.
-        if (!isNoted) refusal = await noteAct(parts, act);
-        if (refusal !== null) throw new FlatlineError("conflict", "the act was carried out before");
-        return own(parts);
-      });
-      isNoted = true;
-      return result;
-    };
-    try {
-      await work({ ...store, transaction });
-    } catch (error) {
+  /** Carries an act out on the members that its receiver was notified of, unless it was before, or comes too late. */
+  async function carryOut(noted: OutsideAct, request: IncidentActRequest): Promise<OutsideOutcome> {
+    const context = { settings: settings(), nowMs: noted.atMs, newId };
+    const outcome = await store.transaction(async (parts) => {
+      const refusal = await refusalOf(parts, noted);
       if (refusal !== null) return refusal;
-      // It ended, or was taken back, between the look and the act.
-      if (error instanceof FlatlineError && error.code === "not_found") return "no_alert";
-      if (error instanceof FlatlineError && error.code === "conflict") return "unchanged";
-      throw error;
-    }
-    onChange();
-    return "applied";
-  }
-
-  async function foresee({ id, incident, receiver }: ActLink): Promise<Foreseen> {
-    if (await store.outsideActs.isNoted("link", id)) return { outcome: "repeated", alertIds: [] };
-    const act: IncidentAct = { kind: "acknowledge", comment: null };
-    return onIncident(store, { incident, act, author: actor(receiver, "link"), receiver, isDryRun: true });
-  }
-
-  /** Acts on those of an incident that a receiver was notified of. */
-  async function onIncident(
-    noting: Store,
-    request: Pick<IncidentActRequest, "incident" | "act" | "author" | "isDryRun"> & { readonly receiver: string },
-  ): Promise<Foreseen> {
-    const context = { store: noting, settings: settings(), nowMs: clock.nowMs(), newId };
-    try {
-      const { done, skipped } = await actOnIncident(context, { ...request, slugs: null });
-      const isAlready = skipped.some(({ reason }) => reason === "already");
-      const outcome = done.length > 0 ? "applied" : isAlready ? "unchanged" : "no_alert";
-      return { outcome, alertIds: done.map(({ alertId }) => alertId) };
-    } catch (error) {
-      if (!request.isDryRun) throw error;
-      if (error instanceof FlatlineError && (error.code === "not_found" || error.code === "conflict"))
-        return { outcome: "no_alert", alertIds: [] };
-      throw error;
-    }
+      const found = await outcomeOf(() => actOnIncident(parts, context, request));
+      // What changes nothing counts for the order of what PagerDuty says later.
+      if (found.outcome === "applied" || (found.outcome === "unchanged" && noted.via === "pagerduty"))
+        await parts.outsideActs.note(noted);
+      return found.outcome;
+    });
+    if (outcome === "applied") onChange();
+    return outcome;
   }
 
   return {
-    foresee,
+    foresee: async ({ id, incident, receiver }) => {
+      if (await store.outsideActs.isNoted("link", id)) return { outcome: "repeated", alerts: [] };
+      const author = actor(receiver, "link");
+      const context = { settings: settings(), nowMs: clock.nowMs() };
+      return outcomeOf(() => foreseeAct(store, context, { incident, act: acknowledge, author, slugs: null, receiver }));
+    },
     applyIncident: async ({ id, receiver, incidentKey, kind, person, ...incident }) => {
       const nowMs = clock.nowMs();
       // A clock that is ahead there must not make everything that follows late.
@@ -116,37 +82,41 @@ export function createOutsideActs({ store, clock, settings, newId, onChange }: O
       // What was acknowledged before it got worse is another incident there.
       if (found === null || found.endedAtMs !== null || String(found.outlived) !== outlived) return "no_alert";
       const author: Actor = actor(`PagerDuty: ${person ?? "no name"}`, "pagerduty");
-      const act: IncidentAct =
-        kind === "unacknowledged" ? { kind: "unacknowledge" } : { kind: "acknowledge", comment: null };
-      const request = { incident: found.number, act, author, receiver };
-      const { outcome: foreseen } = await onIncident(store, { ...request, isDryRun: true });
-      // This secret gives no right over alerts that were sent to other receivers only.
-      if (foreseen === "no_alert") return foreseen;
+      const act: IncidentAct = kind === "unacknowledged" ? { kind: "unacknowledge" } : acknowledge;
       const noted: OutsideAct = { id, via: "pagerduty", subject: incidentId, occurredAtMs, atMs: nowMs };
-      const outcome = await carryOut(noted, async (noting) => {
-        // What changes nothing counts for the order of what comes later.
-        if (foreseen === "unchanged") await noting.transaction(async () => undefined);
-        else await onIncident(noting, { ...request, isDryRun: false });
-      });
-      return outcome === "applied" ? foreseen : outcome;
+      return carryOut(noted, { incident: found.number, act, author, slugs: null, receiver });
     },
-    follow: async (link, name) => {
-      const { outcome } = await foresee(link);
-      if (outcome !== "applied") return outcome;
-      const { id, incident, receiver } = link;
+    follow: ({ id, incident, receiver }, name) => {
       const nowMs = clock.nowMs();
       const author = { ...actor(receiver, "link"), note: name };
       const noted: OutsideAct = { id, via: "link", subject: String(incident), occurredAtMs: nowMs, atMs: nowMs };
-      const act: IncidentAct = { kind: "acknowledge", comment: null };
-      return carryOut(noted, (noting) => onIncident(noting, { incident, act, author, receiver, isDryRun: false }));
+      return carryOut(noted, { incident, act: acknowledge, author, slugs: null, receiver });
     },
   };
 }
 
-/** Notes the act; why it is not to be carried out, else null. */
-async function noteAct({ outsideActs }: StoreParts, act: OutsideAct): Promise<"repeated" | "late" | null> {
+const acknowledge = { kind: "acknowledge", comment: null } as const;
+
+/** An incident that is gone or has ended is none: nothing of it can be changed, and no secret gives a right over other members. */
+async function outcomeOf(
+  act: () => Promise<ActPlan>,
+): Promise<{ readonly outcome: OutsideOutcome; readonly alerts: readonly AlertState[] }> {
+  try {
+    const { changed, skipped } = await act();
+    const isAlready = skipped.some(({ reason }) => reason === "already");
+    const outcome = changed.length > 0 ? "applied" : isAlready ? "unchanged" : "no_alert";
+    return { outcome, alerts: changed.map(({ alert }) => alert) };
+  } catch (error) {
+    if (error instanceof FlatlineError && (error.code === "not_found" || error.code === "conflict"))
+      return { outcome: "no_alert", alerts: [] };
+    throw error;
+  }
+}
+
+/** Why an act is not to be carried out; null: it is. */
+async function refusalOf({ outsideActs }: StoreParts, { via, id, subject, occurredAtMs }: OutsideAct) {
+  if (await outsideActs.isNoted(via, id)) return "repeated";
   // A link is followed when it is followed; another service's words may arrive in any order.
-  const lastMs = act.via === "pagerduty" ? await outsideActs.lastOccurredAtMs(act.via, act.subject) : null;
-  if (!(await outsideActs.note(act))) return "repeated";
-  return lastMs !== null && act.occurredAtMs < lastMs ? "late" : null;
+  const lastMs = via === "pagerduty" ? await outsideActs.lastOccurredAtMs(via, subject) : null;
+  return lastMs !== null && occurredAtMs < lastMs ? "late" : null;
 }

@@ -1,7 +1,6 @@
 import type { AlertEnd, AlertState } from "../store/alerts/alerts.ts";
 import type { StoreParts } from "../store/store-parts.ts";
-import { changeGate } from "./acts/gate-change.ts";
-import { endOpens, isGateAlert } from "./decide/gate.ts";
+import { changeOfGate, isGateAlert } from "./decide/gate.ts";
 import type { Transition } from "./decide/transition.ts";
 import type { AlertContext } from "./notify/alert-facts.ts";
 import type { AlertingSettings } from "./settings.ts";
@@ -18,17 +17,26 @@ export interface StepFacts {
 export async function writeStep(parts: StoreParts, { step, context, settings, nowMs }: StepFacts): Promise<void> {
   for (const state of step.live) await parts.alerts.save(noted(state, step, context, nowMs));
   for (const state of step.gone) {
-    const given = { ...endOf(step, state), storedAtMs: nowMs };
     // What never fired is forgotten.
     if (state.state === "pending") await parts.alerts.remove(state.id);
-    else if (!isGateAlert(state)) await parts.alerts.end(state, given);
-    else {
-      const opens = endOpens(await parts.gate.failures(state.slug), state.id, given, settings.gateOf(state.slug));
-      const end = (): Promise<void> => parts.alerts.end(state, opens ? { ...given, opensGate: true } : given);
-      const change = { slug: state.slug, settings, by: null, comment: null, nowMs };
-      await changeGate(parts, change, end);
-    }
+    else await end(parts, state, { ...endOf(step, state), storedAtMs: nowMs }, { settings, nowMs });
   }
+}
+
+/** Ends an alert, and records what that means for the gate. */
+async function end(
+  parts: StoreParts,
+  alert: AlertState,
+  given: AlertEnd,
+  { settings, nowMs }: Pick<StepFacts, "settings" | "nowMs">,
+): Promise<void> {
+  const { slug } = alert;
+  const before = alert.failure === undefined ? [] : await parts.gate.failures(slug);
+  const after = before.map((one) => (one.alert.id === alert.id ? { ...one, alert, end: given } : one));
+  const { ended, isOpened } = changeOfGate(before, after, settings.gateOf(slug));
+  await parts.alerts.end(alert, isOpened ? { ...given, opensGate: true } : given);
+  for (const { alert: held, how } of ended)
+    await parts.log.released([held.id], { by: null, comment: null, how, atMs: nowMs });
 }
 
 /** Returns the alert with its last change, which receivers are told of, and as a failure of the gate. */

@@ -94,7 +94,6 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     await store.markers.prune(pastRetention.beforeMs);
     await store.outsideActs.prune(Math.min(pastRetention.beforeMs, nowMs - outsideActsMs));
     await store.sessions.prune(nowMs - server().sessionTtlMs);
-    await store.gate.prune(pastRetention.beforeMs);
     // This is last, because it fails while events are imported into a file.
     if (eventRetentionMs > 0) {
       const beforeMs = nowMs - eventRetentionMs;

@@ -44,15 +44,13 @@ export function createOutsidePorts(options: OutsidePortsOptions): {
     if (typeof link === "string") return { kind: "refused", reason: link };
     // A reload has removed this receiver: readers of its channel may not act any more.
     if (!config().receivers.some(({ name }) => name === link.receiver)) return { kind: "refused", reason: "expired" };
-    const { alertIds } = await acts.foresee(link);
+    const { alerts } = await acts.foresee(link);
     const outcome = await act(link);
-    return { kind: "known", ...link, outcome, subject: await subjectOf(link.incident, alertIds) };
+    return { kind: "known", ...link, outcome, subject: await subjectOf(link.incident, alerts) };
   }
 
   /** What it is of, in words: one organization, or how many of the incident. */
-  async function subjectOf(incident: number, alertIds: readonly string[]): Promise<LinkView["subject"]> {
-    const found = await Promise.all(alertIds.map((id) => store.alerts.byId(id)));
-    const alerts = found.filter((alert) => alert !== null);
+  async function subjectOf(incident: number, alerts: readonly AlertState[]): Promise<LinkView["subject"]> {
     const [alert, ...others] = alerts;
     if (alert === undefined) return null;
     if (others.length === 0) return { name: alert.slug, severity: alert.severity, words: wordsOf(alert) };

@@ -3,14 +3,13 @@ import { createOutsideActStore } from "./acts/outside-acts.ts";
 import { createSessionStore } from "./acts/sessions.ts";
 import { createActNoticeStore } from "./alerts/act-notices.ts";
 import { createAlertStore } from "./alerts/alerts.ts";
-import { createCommentStore } from "./alerts/comments.ts";
 import { createDeliveryStore } from "./alerts/deliveries.ts";
 import { createEvidenceStore } from "./events/evidence.ts";
 import type { EventStore } from "./events/events.ts";
 import { createImportStore } from "./events/imports.ts";
 import { createGateStore } from "./alerts/gate.ts";
 import { createIncidentStore } from "./alerts/incidents.ts";
-import { createJudgementStore } from "./alerts/judgements.ts";
+import { createAlertLog } from "./alerts/log.ts";
 import { createLivenessStore } from "./events/liveness.ts";
 import { createLookStore } from "./alerts/looks.ts";
 import { createMarkerStore } from "./alerts/markers.ts";
@@ -55,8 +54,7 @@ export function createParts(plain: PlainDb, { createEvents }: PartsOptions) {
     silences: createSilenceStore(db),
     deliveries: createDeliveryStore(db),
     markers: createMarkerStore(db),
-    judgements: createJudgementStore(db),
-    comments: createCommentStore(db),
+    log: createAlertLog(db),
     gate: createGateStore(db),
     audit: createAuditStore(db),
     outsideActs: createOutsideActStore(db),

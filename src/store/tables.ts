@@ -4,11 +4,9 @@ import type { AuditTables } from "./acts/audit.ts";
 import type { OutsideAct } from "./acts/outside-acts.ts";
 import type { SessionTables } from "./acts/sessions.ts";
 import type { AlertTables } from "./alerts/alerts.ts";
-import type { CommentTables } from "./alerts/comments.ts";
 import type { DeliveryTables } from "./alerts/deliveries.ts";
-import type { GateTables } from "./alerts/gate.ts";
 import type { IncidentTables } from "./alerts/incidents.ts";
-import type { JudgementTables } from "./alerts/judgements.ts";
+import type { LogTables } from "./alerts/log.ts";
 import type { LookTables } from "./alerts/looks.ts";
 import type { Marker } from "./alerts/markers.ts";
 import type { QueuedTables } from "./alerts/queued.ts";
@@ -30,11 +28,9 @@ export interface Tables
     AuditTables,
     SessionTables,
     AlertTables,
-    CommentTables,
     DeliveryTables,
-    GateTables,
     IncidentTables,
-    JudgementTables,
+    LogTables,
     LookTables,
     QueuedTables,
     ActNoticeTables,

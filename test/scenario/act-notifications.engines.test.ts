@@ -201,7 +201,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
       const [opened] = world.notifications("platform").slice(-1);
       expect(opened?.summary).toBe("acme: gate open, by a change of the configuration");
       expect(opened?.alerts[0]).toMatchObject({ status: "firing", act: { by: null, comment: null } });
-      const releases = await world.store.gate.releases("acme", 9);
+      const releases = await world.store.log.releases("acme", 9);
       expect(releases.map(({ how, by }) => [how, by])).toEqual([
         ["judged", null],
         ["judged", null],

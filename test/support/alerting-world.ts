@@ -1,9 +1,7 @@
-import { acknowledgeAlert } from "../../src/alerting/acknowledge.ts";
-import { actOnIncident, type IncidentAct, type IncidentActResult } from "../../src/alerting/acts/incident-acts.ts";
-import { commentOnAlert } from "../../src/alerting/acts/comment.ts";
-import { judgeAlert } from "../../src/alerting/acts/judge.ts";
+import { actOnAlert, releaseGate } from "../../src/alerting/acts/alert-acts.ts";
+import { actOnIncident, foreseeAct } from "../../src/alerting/acts/incident-acts.ts";
+import type { IncidentAct, IncidentActResult } from "../../src/alerting/acts/plan-act.ts";
 import { recordGatesOpenedByReload } from "../../src/alerting/acts/reload.ts";
-import { releaseGate } from "../../src/alerting/acts/release.ts";
 import type { OutboxReceiver } from "../../src/alerting/deliver/attempt.ts";
 import type { AlertNotice, Notification } from "../../src/alerting/notify/notification.ts";
 import { createNotifier, type Notifier } from "../../src/alerting/notify/notifier.ts";
@@ -103,7 +101,7 @@ export interface AlertingWorld {
   acknowledge(slug: string): Promise<boolean>;
   unacknowledge(slug: string): Promise<void>;
   /** Says of the organization's alert, or of the one with this id, what it was; null takes it back. */
-  judge(subject: string, verdict: JudgementVerdict | null, comment?: string): Promise<void>;
+  judge(subject: string, verdict: JudgementVerdict | null, comment?: string | null): Promise<void>;
   comment(alertId: string, text: string): Promise<void>;
   /** How the incident of a notification stands now for its receiver. */
   present(notification: Notification): Promise<Notification>;
@@ -236,6 +234,9 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     crash = null;
     return true;
   }
+
+  const kim = actor("kim", "token");
+  const actContext = () => ({ settings: settings(), nowMs: clock.nowMs(), newId });
 
   /** A transaction that a crash interrupts is rolled back, or was committed without anybody's knowing; no other follows it. */
   function crashable(point: keyof typeof committed): Store {
@@ -458,40 +459,31 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
     acknowledge: async (slug) => {
       const alert = (await store.alerts.allLive()).find((one) => one.slug === slug && one.state === "firing");
       if (alert === undefined) return false;
-      const context = { store, settings: settings(), nowMs: clock.nowMs() };
-      const act = { alertId: alert.id, author: actor("kim", "token"), comment: null };
-      await acknowledgeAlert(context, act);
+      await actOnAlert(store, actContext(), {
+        alertId: alert.id,
+        author: kim,
+        act: { kind: "acknowledge", comment: null },
+      });
       return true;
     },
-    judge: async (subject, verdict, comment) => {
+    judge: async (subject, verdict, comment = null) => {
       const alert = (await store.alerts.allLive()).find((one) => one.slug === subject && one.state === "firing");
-      const act = { alertId: alert?.id ?? subject, verdict, author: actor("kim", "token"), comment: comment ?? null };
-      await surviving(() => judgeAlert({ store: crashable("act"), settings: settings(), nowMs: clock.nowMs() }, act));
+      const act: IncidentAct = verdict === null ? { kind: "withdraw" } : { kind: "judge", verdict, comment };
+      const request = { alertId: alert?.id ?? subject, act, author: kim };
+      await surviving(() => actOnAlert(crashable("act"), actContext(), request));
     },
-    actOn: (incident, act, { slugs: some, isDryRun = false } = {}) =>
-      surviving(() =>
-        actOnIncident(
-          { store: crashable("act"), settings: settings(), nowMs: clock.nowMs(), newId },
-          {
-            incident,
-            act,
-            author: actor("kim", "token"),
-            slugs: some ?? null,
-            isDryRun,
-          },
-        ),
-      ),
-    release: async (slug, comment) => {
-      const context = { store, settings: settings(), nowMs: clock.nowMs() };
-      await releaseGate(context, { slug, author: actor("kim", "token"), comment });
+    actOn: (incident, act, { slugs: some = null, isDryRun = false } = {}) => {
+      const request = { incident, act, author: kim, slugs: some };
+      if (isDryRun) return foreseeAct(store, actContext(), request);
+      return surviving(() => crashable("act").transaction((parts) => actOnIncident(parts, actContext(), request)));
     },
+    release: (slug, comment) => releaseGate(store, actContext(), { slug, author: kim, comment }),
     unacknowledge: async (slug) => {
       const alert = (await store.alerts.allLive()).find((one) => one.slug === slug && one.state === "firing");
       if (alert !== undefined) await store.alerts.save({ ...alert, acknowledgement: null });
     },
     comment: async (alertId, text) => {
-      const context = { store, settings: settings(), nowMs: clock.nowMs() };
-      await commentOnAlert(context, { alertId, author: actor("kim", "token"), text });
+      await actOnAlert(store, actContext(), { alertId, author: kim, act: { kind: "comment", comment: text } });
     },
     present: (notification) =>
       presentOf({ parts: store, board, settings: settings(), nowMs: clock.nowMs() }, notification),

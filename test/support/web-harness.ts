@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 
 import { FlatlineError } from "../../src/base/errors.ts";
+import type { IncidentAct } from "../../src/alerting/acts/plan-act.ts";
 import type { Actor } from "../../src/contract/actor.ts";
 import type { Config } from "../../src/config/config.ts";
 import { createSilentLogger, type Logger } from "../../src/base/logger.ts";
@@ -64,10 +65,9 @@ export interface WebWorld {
   ended: EndedAlert[];
   run: (check: string, slug: string) => Promise<CheckReport>;
   live: AlertsSnapshot;
-  acknowledged: { id: string; author: Actor; comment: string | null }[];
+  acts: { id: string; act: IncidentAct; author: Actor }[];
   /** Alerts that can be asked for one by one. */
   details: AlertDetail[];
-  judged: { id: string; verdict: string | null; author: Actor; comment: string | null }[];
   /** Of the configuration. */
   windows: ListedSilence[];
   /** By their SHA-256. */
@@ -199,9 +199,8 @@ export async function startWeb(
     },
     ended: [],
     live: { alerts: [], fleet: null },
-    acknowledged: [],
+    acts: [],
     details: [],
-    judged: [],
     windows: [],
     sessions: new Map(),
     nowMs: harnessNowMs,
@@ -269,6 +268,7 @@ export async function startWeb(
       partOf: async () => null,
       look: () => Promise.reject(new Error("nobody looks")),
       act: async () => ({ done: [], skipped: [], gatesOpened: [], gatesHeld: [] }),
+      foresee: async () => ({ done: [], skipped: [], gatesOpened: [], gatesHeld: [] }),
     },
     // Tested over a real store, too (e2e/api/sign-in).
     sessions: {
@@ -310,30 +310,30 @@ export async function startWeb(
     alerts: {
       list: async () => world.live,
       snapshots: async () => world.live.alerts,
-      acknowledge: async (id, author, comment) => {
+      // What acts do is tested over a real store (scenario/incidents).
+      act: async (id, act, author) => {
         const alert = world.live.alerts.find(({ state }) => state.id === id);
         if (alert === undefined) throw new FlatlineError("not_found", "no live alert has this id");
-        if (alert.state.state === "pending") throw new FlatlineError("conflict", "the alert is pending");
-        world.acknowledged.push({ id, author, comment });
-        const { name: by, note } = author;
-        const acknowledgement = { atMs: harnessNowMs, by, note, comment, severity: alert.state.severity };
-        return { ...alert, state: { ...alert.state, acknowledgement } };
+        const { acknowledgement: before, severity, state } = alert.state;
+        if (state === "pending") throw new FlatlineError("conflict", "the alert is pending");
+        if (act.kind === "unacknowledge" && before === null)
+          throw new FlatlineError("conflict", "it is not acknowledged");
+        world.acts.push({ id, act, author });
+        const comment = act.kind === "acknowledge" ? act.comment : null;
+        const given = { atMs: harnessNowMs, by: author.name, note: author.note, comment, severity };
+        const acted = { ...alert.state, acknowledgement: act.kind === "acknowledge" ? given : null };
+        world.live = {
+          ...world.live,
+          alerts: world.live.alerts.map((one) => (one === alert ? { ...alert, state: acted } : one)),
+        };
+        const done = { done: [], skipped: [], gatesOpened: [], gatesHeld: [], changed: [], isWhole: true };
+        return { ...done, ended: [], opened: [], severity, comment: null };
       },
-      unacknowledge: async (id) => {
+      find: async (id) => {
         const alert = world.live.alerts.find(({ state }) => state.id === id);
-        if (alert === undefined) throw new FlatlineError("not_found", "no live alert has this id");
-        if (alert.state.acknowledgement === null) throw new FlatlineError("conflict", "it is not acknowledged");
-        return { ...alert, state: { ...alert.state, acknowledgement: null } };
-      },
-      comment: async (alertId, { name: by, note }, text) => {
-        const detail = world.details.find(({ state }) => state.id === alertId);
-        if (detail === undefined) throw new FlatlineError("not_found", "no alert has this id");
-        return { alertId, slug: detail.state.slug, atMs: harnessNowMs, by, note, text, act: null };
-      },
-      find: async (id) => world.details.find(({ state }) => state.id === id) ?? null,
-      judge: async (id, verdict, said) => {
-        world.judged.push({ id, verdict, ...said });
-        return world.details.find(({ state }) => state.id === id) ?? null;
+        const live = { endsAtMs: null, judgements: [], comments: [], worstResult: null };
+        const known = world.details.find(({ state }) => state.id === id);
+        return known ?? (alert === undefined ? null : { ...alert, ...live });
       },
     },
     silences: {

@@ -1,9 +1,9 @@
 import type { AlertState } from "../../store/alerts/alerts.ts";
+import type { GateRelease } from "../../store/alerts/log.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
-import type { GateRelease } from "../decide/gate.ts";
+import type { EndedHold } from "../decide/gate.ts";
 import type { Reason } from "../decide/reasons.ts";
 import type { AlertingSettings, ReceiverRoute } from "../settings.ts";
-import type { OpenedHold } from "./gate-change.ts";
 
 /** What an act means for one alert, as the alert stood right after it. */
 export interface ActEntry {
@@ -38,12 +38,9 @@ export async function noteActNotice(
   await actNotices.append({ slug, atMs: nowMs, body: JSON.stringify(entries) });
 }
 
-/** Takes what an act means for receivers: it is noted at once, or collected by an act on many alerts. */
-export type NoteEntries = (entries: readonly ActEntry[]) => Promise<void>;
-
 /** Returns the entries of a gate that has opened, one an alert that held it last. */
 export function releasedEntries(
-  opened: readonly OpenedHold[],
+  opened: readonly EndedHold[],
   { by, comment }: Pick<ActEntry, "by" | "comment">,
 ): ActEntry[] {
   return opened.map(({ alert, end, how }) => ({

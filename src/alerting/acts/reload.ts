@@ -35,7 +35,7 @@ export async function recordGatesOpenedByReload(
     await store.transaction(async (parts) => {
       const known = await parts.gate.failures(slug);
       if (holdingFailures(known, settings.gateOf(slug)).length > 0) return;
-      const recorded = await parts.gate.releases(slug, lookedAtReleases);
+      const recorded = await parts.log.releases(slug, lookedAtReleases);
       const entries: ActEntry[] = [];
       for (const failure of holdingFailures(known, before.settings.gateOf(slug))) {
         const { alert, end } = failure;
@@ -44,7 +44,7 @@ export async function recordGatesOpenedByReload(
         if (how === null || isRecorded) continue;
         const endsAtMs = end === null ? null : end.atMs;
         const nobody = { by: null, comment: null };
-        await parts.gate.addRelease({ slug, atMs: nowMs, how, alertId: alert.id, ...nobody });
+        await parts.log.released([alert.id], { ...nobody, how, atMs: nowMs });
         entries.push({ event: "released", reason: "released_by_configuration", alert, endsAtMs, ...nobody });
       }
       await noteActNotice(parts, { settings, slug, nowMs }, entries);

@@ -4,7 +4,7 @@ import { hourMs, minuteMs } from "../../base/time.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { AlertEnd, AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
-import { decideGate, wouldOpen, type GateFacts, type GatePolicy } from "./gate.ts";
+import { changeOfGate, decideGate, type GateFacts, type GatePolicy } from "./gate.ts";
 import { firingAlert } from "../../../test/support/firing-alert.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 12);
@@ -170,7 +170,11 @@ describe("a judgement opens the gate", () => {
     ["where it releases nothing: none", [failed()], { releaseOn: ["resolved"] }, []],
   ])("%s", (_rule, failures, policy, opening) => {
     const verdicts = ["checker", "real", "expected"] as const;
+    const after = (verdict: JudgementVerdict): GateFailure[] =>
+      failures.map((one) => (one.alert.id === "a" ? { ...one, alert: { ...one.alert, ...judged(verdict) } } : one));
 
-    expect(verdicts.filter((one) => wouldOpen(failures, "a", one, { ...byJudgement, ...policy }))).toEqual(opening);
+    expect(
+      verdicts.filter((one) => changeOfGate(failures, after(one), { ...byJudgement, ...policy }).isOpened),
+    ).toEqual(opening);
   });
 });

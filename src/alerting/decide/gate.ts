@@ -1,8 +1,8 @@
 import { hourMs } from "../../base/time.ts";
 import { checkKind } from "../../checks/checks.ts";
-import type { JudgementVerdict } from "../../contract/judgement.ts";
-import type { AlertEnd, AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
+import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
 import type { GateFailure } from "../../store/alerts/gate.ts";
+import type { GateRelease } from "../../store/alerts/log.ts";
 
 /** What ends a hold, beside the release by hand, and what holds where nothing is known. */
 export interface GatePolicy {
@@ -27,9 +27,6 @@ export interface GateFacts {
 
 /** Named, so that a pipeline can distinguish them. */
 export type GateReason = "fail_firing" | "fail_latched" | "unknown" | "released" | "no_failure";
-
-/** What ended a hold. */
-export type GateRelease = "released" | "judged" | "resolved";
 
 export interface GateDecision {
   readonly decision: "allow" | "hold";
@@ -96,28 +93,31 @@ export function releaseOf(failure: GateFailure, { releaseOn }: GatePolicy): Gate
   return releaseOn.includes("resolved") && end !== null ? "resolved" : null;
 }
 
-/** Returns whether a judgement of one of an organization's alerts would open its gate, by the rules that decide when it is done. */
-export function wouldOpen(
-  failures: readonly GateFailure[],
-  alertId: string,
-  verdict: JudgementVerdict,
-  policy: GatePolicy,
-): boolean {
-  const [first, ...others] = holdingFailures(failures, policy);
-  if (first?.alert.id !== alertId || others.length > 0) return false;
-  const judgement = { atMs: 0, by: "", note: null, comment: null, verdict };
-  return releaseOf({ ...first, alert: { ...first.alert, judgement } }, policy) !== null;
+/** A failure that held a gate until a change, as it is after it, and what released it. */
+export interface EndedHold extends GateFailure {
+  readonly how: GateRelease;
 }
 
-/** Returns whether the end of one of an organization's alerts would open its gate. */
-export function endOpens(
-  failures: readonly GateFailure[],
-  alertId: string,
-  end: AlertEnd,
+/** What a change of an organization's failures did to its gate. */
+export interface GateChange {
+  readonly ended: readonly EndedHold[];
+  readonly isOpened: boolean;
+  readonly isHeld: boolean;
+}
+
+/** Returns what it did; everything that may open a gate but a change of the policy (acts/reload.ts) is recorded by it. */
+export function changeOfGate(
+  before: readonly GateFailure[],
+  after: readonly GateFailure[],
   policy: GatePolicy,
-): boolean {
-  const after = failures.map((failure) => (failure.alert.id === alertId ? { ...failure, end } : failure));
-  return holdingFailures(failures, policy).length > 0 && holdingFailures(after, policy).length === 0;
+): GateChange {
+  const held = new Set(holdingFailures(before, policy).map(({ alert }) => alert.id));
+  const ended = after.flatMap((failure): EndedHold[] => {
+    const how = held.has(failure.alert.id) ? releaseOf(failure, policy) : null;
+    return how === null ? [] : [{ ...failure, how }];
+  });
+  const isHeld = holdingFailures(after, policy).length > 0;
+  return { ended, isOpened: held.size > 0 && !isHeld, isHeld };
 }
 
 /** A checker that was wrong is right again when a run finds the rate back; an end by the configuration says nothing of it. */

@@ -41,7 +41,6 @@ export const reasonMeanings = {
   min_severity_reached: "it fired before, and has reached the receiver's `minSeverity` only now",
   receiver_added: "it fires, and a changed configuration sends it to this receiver only now",
   escalation: "it still fires, without an acknowledgement or judgement within the receiver's `after`",
-  incident_worse: "the incident got worse than what was acknowledged of it",
   one_cause: "it was notified before, and is now part of the fleet verdict",
   resend: "it still fires, and the receiver forgets what is not repeated",
   test: "a test was requested",

@@ -403,31 +403,6 @@ describe("transition", () => {
 
     expect(steps.at(-1)?.changes[0]?.endsAtMs).toBe(startMs + 600 * m);
   });
-
-  it.each<[string, Severity, Severity[], boolean]>([
-    ["worse than what was acknowledged ends an acknowledgement", "warn", ["fail"], false],
-    ["as bad again keeps it", "fail", ["warn", "fail"], true],
-    ["better keeps it", "fail", ["warn"], true],
-  ])("%s", (_rule, acknowledged, then, isKept) => {
-    const [fired] = live({}, [{ at: 0, gives: acknowledged }]).states;
-    if (fired === undefined) throw new Error("it should fire");
-    let state: AlertState = {
-      ...fired,
-      acknowledgement: { atMs: startMs, by: "kim", note: null, comment: null, severity: acknowledged },
-    };
-
-    for (const [index, gives] of then.entries()) {
-      const step = transition({
-        states: [state],
-        report: reportOf({ at: index + 1, gives }),
-        policy: plain,
-        newId: () => "other",
-      });
-      state = step.live[0] ?? state;
-    }
-
-    expect(state.acknowledgement !== null).toBe(isKept);
-  });
 });
 
 describe("removal", () => {

@@ -137,17 +137,11 @@ function keepFiring(draft: Draft, alert: AlertState, before: AlertState): void {
     return keep(draft, alert, reason);
   }
   const reason = order > 0 ? "severity_rose" : "severity_fell";
-  const changed = { ...alert, acknowledgement: acknowledgementAfter(alert) };
-  change(draft, order > 0 ? "escalated" : "deescalated", changed, before.severity, reason);
+  change(draft, order > 0 ? "escalated" : "deescalated", alert, before.severity, reason);
 }
 
 function isStopped({ found }: AlertState): boolean {
   return found?.excess?.state === "stopped";
-}
-
-/** What a change of severity leaves of an acknowledgement: worse than what was acknowledged ends it. */
-function acknowledgementAfter({ severity, acknowledgement }: AlertState): AlertState["acknowledgement"] {
-  return acknowledgement === null || compareSeverity(severity, acknowledgement.severity) > 0 ? null : acknowledgement;
 }
 
 function takeOk(draft: Draft, input: TransitionInput, report: ResultRun, before: AlertState): void {

@@ -240,6 +240,7 @@ const skipWords: Readonly<Record<string, string>> = {
   already: "already so",
   not_judged_kind: "not of a kind that is judged",
   not_held: "held no gate",
+  judged_apart: "judged apart",
 };
 
 function renderResult(

@@ -6,8 +6,6 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { runCli } from "../../../test/support/program/cli-run.ts";
-import { judgeAlert } from "../../alerting/acts/judge.ts";
-import type { AlertingSettings } from "../../alerting/settings.ts";
 import { episodesAt } from "../../backtest/episodes.ts";
 import type { EventRecord } from "../../backtest/event-record.ts";
 import { Replay } from "../../backtest/replay.ts";
@@ -15,7 +13,6 @@ import { scoreEpisodes } from "../../backtest/score.ts";
 import { readLabels, type Truth } from "../../backtest/truth.ts";
 import { createSystemClock, dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import { readEventFiles } from "./event-records.ts";
-import { actor } from "../../contract/actor.ts";
 import type { JudgementVerdict } from "../../contract/judgement.ts";
 import { onsetAtMs } from "../../evidence/onset.ts";
 import type { KeptAlert } from "../../store/alerts/alerts.ts";
@@ -90,13 +87,8 @@ function verdictOf({ alert, end }: KeptAlert, truth: Truth): JudgementVerdict | 
   return falseAlarms === 0 ? "checker" : onMassDeaths > 0 ? "real" : null;
 }
 
-function judge(store: Store, alertId: string, verdict: JudgementVerdict): Promise<KeptAlert> {
-  const gateOf = () => ({ releaseOn: ["judged"], whenUnknown: "allow" });
-  const settings = { receivers: [], gateOf } as unknown as AlertingSettings;
-  return judgeAlert(
-    { store, settings, nowMs: clock.nowMs() },
-    { alertId, verdict, comment: null, author: actor("kim", "token") },
-  );
+function judge(store: Store, alertId: string, verdict: JudgementVerdict): Promise<void> {
+  return store.alerts.judge([alertId], { verdict, comment: null, by: "kim", note: null, atMs: clock.nowMs() });
 }
 
 it.each([

@@ -1,6 +1,8 @@
+import { sql } from "kysely";
 import { z } from "zod";
 
 import { type Action, type ActVia, type Actor, actions, actVias } from "../../contract/actor.ts";
+import { dialectOf } from "../engine/dialect.ts";
 import type { Db, RowId } from "../tables.ts";
 import type { PruneLimits, Pruned } from "../prune-limits.ts";
 
@@ -72,10 +74,19 @@ export function createAuditStore(db: Db) {
   return {
     /** Adds a row; in the transaction of the act where it has one. */
     append: async ({ atMs, actor, action, slug, subject, detail }: AuditAct): Promise<void> => {
-      const { name, via, user, note } = actor;
-      const said = { ...detail, ...(user === null ? {} : { user }), ...(note === null ? {} : { note }) };
-      const row = { atMs, actor: name, via, action, slug, subject, detail: JSON.stringify(said) };
+      const { name, via } = actor;
+      const row = { atMs, actor: name, via, action, slug, subject, detail: detailOf(actor, detail) };
       await db.insertInto("audit").values(row).execute();
+    },
+    /** Adds a row for each, whatever their number, in one statement. */
+    appendEach: async (
+      { atMs, actor, action }: Pick<AuditAct, "atMs" | "actor" | "action">,
+      rows: readonly Pick<AuditAct, "slug" | "subject" | "detail">[],
+    ): Promise<void> => {
+      const cells = rows.map(({ slug, subject, detail }) => [slug, subject, detailOf(actor, detail)]);
+      await sql`insert into audit (at_ms, actor, via, action, slug, subject, detail)
+        select ${atMs}, ${actor.name}, ${actor.via}, ${action}, value ->> 0, value ->> 1, value ->> 2
+        from ${dialectOf(db).cells(cells)}`.execute(db);
     },
     /** Newest first, those after `after` in that order. */
     list: async ({ sinceMs, untilMs, actor, after, limit }: AuditQuery): Promise<readonly AuditEntry[]> => {
@@ -97,4 +108,8 @@ export function createAuditStore(db: Db) {
       return { hasMore: numDeletedRows >= BigInt(maxRows) };
     },
   };
+}
+
+function detailOf({ user, note }: Actor, detail: AuditAct["detail"]): string {
+  return JSON.stringify({ ...detail, ...(user === null ? {} : { user }), ...(note === null ? {} : { note }) });
 }

@@ -14,14 +14,9 @@ export interface OutsideAct {
 /** Acts from outside over the table `outside_acts`. */
 export function createOutsideActStore(db: Db) {
   return {
-    /** Notes the act in the transaction that carries it out; false: it was noted before. */
-    note: async (act: OutsideAct): Promise<boolean> => {
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto("outside_acts")
-        .values(act)
-        .onConflict((conflict) => conflict.columns(["via", "id"]).doNothing())
-        .executeTakeFirst();
-      return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+    /** Notes the act in the transaction that carries it out. */
+    note: async (act: OutsideAct): Promise<void> => {
+      await db.insertInto("outside_acts").values(act).execute();
     },
     isNoted: async (via: OutsideAct["via"], id: string): Promise<boolean> => {
       const noted = db.selectFrom("outside_acts").select("id").where("via", "=", via).where("id", "=", id);

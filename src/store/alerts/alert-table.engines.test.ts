@@ -118,46 +118,47 @@ describe.each(storeEngines)("on $engine,", ({ openTemporary }) => {
       await alerts.end(alert("live", of), end(2));
       expect((await incidents.members([7], live)).get(7)?.map((one) => one.end === null)).toEqual([false, true, false]);
     });
-
-    it("take their comments with them, as pending ones do that are over", async () => {
-      const { comments } = opened.store;
-      const comment = { slug: "acme", atMs: 1, by: "kim", note: null, text: "odd", act: null } as const;
-      await alerts.end(alert("old", { slug: "acme", state: "firing" }), end(1));
-      await alerts.end(alert("young", { slug: "acme", state: "firing" }), end(9));
-      await alerts.save(alert("pending"));
-      for (const alertId of ["old", "young", "young", "pending"]) await comments.append({ ...comment, alertId });
-
-      await alerts.pruneEnded({ beforeMs: 5, checkersBeforeMs: 1, holding: [], maxRows: 9 });
-      await alerts.remove("pending");
-
-      const counts = await Promise.all(["old", "young", "pending"].map((alertId) => comments.count({ alertId })));
-      expect(counts).toEqual([0, 2, 0]);
-      expect(await comments.of({ id: "young" })).toEqual(
-        Array.from({ length: 2 }, () => ({ ...comment, alertId: "young" })),
-      );
-    });
   });
 
-  describe("judgements", () => {
-    const said = {
-      alertId: "a",
-      check: "dead-asset-spike",
-      slug: "acme",
-      comment: null,
-      by: "kim",
-      note: null,
-    } as const;
+  describe("what was said and done", () => {
+    const said = { by: "kim", note: null, atMs: nowMs } as const;
+    const incident = { id: "i", number: 7 };
 
-    it("are all kept, in order, withdrawals among them", async () => {
-      const entries = [
-        { ...said, atMs: 1, verdict: "real" },
-        { ...said, atMs: 1, verdict: "checker", comment: "captcha" },
-        { ...said, atMs: 3, verdict: null, note: "lee" },
-      ] as const;
-      for (const one of entries) await opened.store.judgements.append(one);
+    it("is with each alert that it concerns, in order, and goes with it", async () => {
+      const { log } = opened.store;
+      for (const id of ["a", "b", "c"])
+        await alerts.end(alert(id, { slug: "acme", state: "firing", incident }), { atMs: 1, isByRun: true });
+      await log.judged(["a", "b"], { ...said, verdict: "checker", comment: "captcha" });
+      await log.judged(["a"], { ...said, verdict: null, comment: null, note: "lee" });
+      await log.released(["a"], { how: "judged", by: null, comment: null, atMs: 3 });
+      await log.released(["b"], { how: "released", by: "kim", comment: "seen", atMs: 5 });
+      const comment = { ...said, incident: 7, slug: null, act: null } as const;
+      await log.comment({ ...comment, text: "of all", alertIds: null });
+      await log.comment({ ...comment, text: "of two", alertIds: ["a", "b"], act: "judgement" });
+      await log.comment({ ...comment, text: "of one", alertIds: ["c"], slug: "acme" });
 
-      expect(await opened.store.judgements.of("a")).toEqual(entries);
-      expect(await opened.store.judgements.of("b")).toEqual([]);
+      expect(await log.judgementsOf("a")).toEqual([
+        { ...said, verdict: "checker", comment: "captcha" },
+        { ...said, verdict: null, comment: null, note: "lee" },
+      ]);
+      expect(await log.releases("acme", 1)).toEqual([
+        { how: "released", alertId: "b", by: "kim", comment: "seen", atMs: 5 },
+      ]);
+      expect(await log.releases("globex", 9)).toEqual([]);
+      const textsOf = async (id: string): Promise<string[]> =>
+        (await log.commentsOf({ id, incident })).map(({ text }) => text);
+      expect(await textsOf("a")).toEqual(["of all", "of two"]);
+      expect(await textsOf("c")).toEqual(["of all", "of one"]);
+      expect(await log.commentsOfIncident(7)).toMatchObject([
+        { alertIds: null },
+        { alertIds: ["a", "b"], act: "judgement", slug: null },
+        { alertIds: ["c"], slug: "acme" },
+      ]);
+      expect(await log.countComments(7)).toBe(3);
+      await alerts.pruneEnded({ beforeMs: 5, checkersBeforeMs: 5, holding: ["b"], maxRows: 9 });
+      expect(await log.judgementsOf("a")).toEqual([]);
+      expect(await log.releases("acme", 9)).toHaveLength(1);
+      expect(await log.countComments(7)).toBe(2);
     });
 
     it("name the alerts that are judged now, live and ended", async () => {

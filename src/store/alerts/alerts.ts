@@ -26,10 +26,8 @@ const acknowledgementSchema = z.object({
   /** What the request claims about its author; not verified. */
   note: z.string().nullable(),
   comment: z.string().nullable(),
-  /** The severity that was acknowledged, of the incident or of this alert alone: what is worse ends it. */
+  /** The incident's then: it ends when that gets worse. */
   severity,
-  /** Whether it is an act on the incident, and ends when that gets worse. */
-  isOfIncident: z.literal(true).exactOptional(),
   /** The receiver through whose link or hook it came; absent: through none. */
   receiver: z.string().exactOptional(),
 });
@@ -42,6 +40,8 @@ const judgementSchema = z.object({
   /** What a request says of its author beside that. */
   note: z.string().nullable(),
   atMs: z.number(),
+  /** It is of the whole incident; absent: of some of its alerts. */
+  isWhole: z.literal(true).exactOptional(),
 });
 
 /** The findings of a run about an alert, as far as an incident sums them up. */
@@ -254,7 +254,6 @@ export function createAlertStore(db: Db) {
     save: (state: AlertState): Promise<void> => write(rowOf(state, null)),
     /** Deletes one that never fired. */
     remove: async (alertId: string): Promise<void> => {
-      await db.deleteFrom("comments").where("alertId", "=", alertId).execute();
       await db.deleteFrom("alerts").where("id", "=", alertId).execute();
     },
     /** Live, or ended and still kept. */
@@ -318,8 +317,7 @@ export function createAlertStore(db: Db) {
         .execute();
       const ids = old.map(({ id }) => id);
       if (ids.length === 0) return { hasMore: false };
-      await db.deleteFrom("judgements").where("alertId", "in", ids).execute();
-      await db.deleteFrom("comments").where("alertId", "in", ids).execute();
+      await db.deleteFrom("alert_log").where("alertId", "in", ids).execute();
       await db.deleteFrom("alerts").where("id", "in", ids).execute();
       return { hasMore: ids.length >= maxRows };
     },

@@ -73,6 +73,12 @@ export function createDeliveryStore(db: Db) {
     /** Returns when any receiver first accepted a message about each of these alerts; an alert without one is absent. */
     firstAccepted: async (alertIds: readonly string[]): Promise<ReadonlyMap<string, number>> =>
       earliest(await told(alertIds), "alertId"),
+    /** Returns the alerts of an incident of which a receiver accepted a message. */
+    toldOf: async (receiver: string, incident: number): Promise<ReadonlySet<string>> => {
+      const members = db.selectFrom("alerts").select("id").where("incidentNumber", "=", incident);
+      const own = db.selectFrom("alert_notified").select("alertId").where("receiver", "=", receiver);
+      return new Set((await own.where("alertId", "in", members).execute()).map(({ alertId }) => alertId));
+    },
     /** The receivers that accepted a message about each of these alerts. */
     notifiedOf: async (alertIds: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
       const found = new Map<string, Set<string>>(alertIds.map((alertId) => [alertId, new Set()]));

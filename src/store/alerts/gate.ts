@@ -1,5 +1,5 @@
 import { alertColumns, type AlertState, keptAlert, type KeptAlert } from "./alerts.ts";
-import type { Db, RowId } from "../tables.ts";
+import type { Db } from "../tables.ts";
 
 /** An alert that reached fail while it fired. */
 export interface GateFailure extends KeptAlert {
@@ -9,33 +9,19 @@ export interface GateFailure extends KeptAlert {
   readonly releasedAtMs: number | null;
 }
 
-/** The end of a hold: by hand for all failures, or of the failure of one alert. */
-export interface GateReleaseEntry {
-  readonly slug: string;
-  readonly atMs: number;
-  readonly how: "released" | "judged" | "resolved";
-  /** null: by hand. */
-  readonly alertId: string | null;
-  readonly by: string | null;
-  readonly comment: string | null;
-}
-
-export interface GateTables {
-  readonly gate_releases: Omit<GateReleaseEntry, "by"> & {
-    readonly releaseId: RowId;
-    readonly releasedBy: string | null;
-  };
-}
-
-const releaseColumns = ["slug", "atMs", "how", "alertId", "releasedBy as by", "comment"] as const;
-
-/** Failures of the gate, over the table `alerts`, and its releases, over `gate_releases`. */
+/** Failures of the gate, over the table `alerts`. */
 export function createGateStore(db: Db) {
   const failures = () => db.selectFrom("alerts").select(alertColumns).where("failedAtMs", "is not", null);
   return {
     /** Returns the failures of one organization, released or not. */
     failures: async (slug: string): Promise<readonly GateFailure[]> =>
       failuresIn((await failures().where("slug", "=", slug).orderBy("failedAtMs").execute()).map(keptAlert)),
+    /** Returns the failures that alerts of other incidents are of the organizations of one, but those that a hand has released. */
+    besides: async (incident: number): Promise<readonly GateFailure[]> => {
+      const members = db.selectFrom("alerts").select("slug").where("incidentNumber", "=", incident);
+      const others = failures().where("releasedAtMs", "is", null).where("incidentNumber", "<>", incident);
+      return failuresIn((await others.where("slug", "in", members).execute()).map(keptAlert));
+    },
     /**
      * Returns the failures that no hand has released: of alerts that have ended, and of the live ones that the caller has read
      * already, as thousands are not read twice.
@@ -50,21 +36,6 @@ export function createGateStore(db: Db) {
     /** Returns the failures whose alert ended at or before `beforeMs`, released or not. */
     endedBy: async (beforeMs: number): Promise<readonly GateFailure[]> =>
       failuresIn((await failures().where("endsAtMs", "<=", beforeMs).execute()).map(keptAlert)),
-    addRelease: async ({ by, ...release }: GateReleaseEntry): Promise<void> => {
-      await db
-        .insertInto("gate_releases")
-        .values({ ...release, releasedBy: by })
-        .execute();
-    },
-    /** The latest ones, newest first. */
-    releases: (slug: string, limit: number): Promise<readonly GateReleaseEntry[]> => {
-      const rows = db.selectFrom("gate_releases").select(releaseColumns).where("slug", "=", slug);
-      return rows.orderBy("atMs", "desc").orderBy("releaseId", "desc").limit(limit).execute();
-    },
-    /** Deletes releases before `beforeMs`. */
-    prune: async (beforeMs: number): Promise<void> => {
-      await db.deleteFrom("gate_releases").where("atMs", "<", beforeMs).execute();
-    },
   };
 }
 

@@ -257,7 +257,7 @@ export function createIncidentStore(db: Db) {
         .select("number")
         .where("endedAtMs", "is not", null)
         .where("number", "not in", ofAlerts);
-      await db.deleteFrom("comments").where("incidentNumber", "in", empty).execute();
+      await db.deleteFrom("alert_log").where("incidentNumber", "in", empty).execute();
       await db.deleteFrom("receiver_messages").where("incidentNumber", "in", empty).execute();
       await db.deleteFrom("incidents").where("number", "in", empty).execute();
     },

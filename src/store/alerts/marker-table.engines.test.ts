@@ -25,18 +25,4 @@ describe.each(storeEngines)("what operators tell, on $engine,", ({ openTemporary
 
     expect(await markers.between({ fromMs: nowMs, toMs: nowMs + 1, slug: "acme" })).toEqual([one]);
   });
-
-  it("is releases of the gate", async () => {
-    const { gate } = opened.store;
-    const release = { slug: "acme", atMs: nowMs, how: "released", alertId: null, by: "kim", comment: null } as const;
-    const later = { ...release, atMs: nowMs + 5, how: "judged", alertId: "a", comment: "seen" } as const;
-    await gate.addRelease(later);
-    await gate.addRelease(release);
-
-    expect(await gate.releases("acme", 9)).toEqual([later, release]);
-    expect(await gate.releases("acme", 1)).toEqual([later]);
-    expect(await gate.releases("globex", 9)).toEqual([]);
-    await gate.prune(nowMs + 5);
-    expect(await gate.releases("acme", 9)).toEqual([later]);
-  });
 });

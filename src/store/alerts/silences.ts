@@ -1,3 +1,5 @@
+import { sql } from "kysely";
+import { dialectOf } from "../engine/dialect.ts";
 import type { Db } from "../tables.ts";
 
 /** A silence that was made at run time (CONTRACT 7); those of the configuration are not stored. */
@@ -48,6 +50,19 @@ export function createSilenceStore(db: Db) {
         .insertInto("silences")
         .values({ ...silence, checkName: check })
         .execute();
+    },
+    /** Stores one for each of these, whatever their number, in one statement. */
+    addEach: async (
+      silence: Omit<StoredSilence, "id" | "slug" | "check">,
+      rows: readonly Pick<StoredSilence, "id" | "slug" | "check">[],
+    ): Promise<void> => {
+      const { startsAtMs, endsAtMs, comment, createdBy, note, createdAtMs } = silence;
+      const cells = rows.map(({ id, slug, check }) => [id, slug, check]);
+      await sql`insert into silences
+          (starts_at_ms, ends_at_ms, comment, created_by, note, created_at_ms, id, slug, check_name)
+        select ${startsAtMs}, ${endsAtMs}, ${comment}, ${createdBy}, ${note}, ${createdAtMs},
+          value ->> 0, value ->> 1, value ->> 2
+        from ${dialectOf(db).cells(cells)}`.execute(db);
     },
     /** Returns the silences that end after `atMs`, whether begun or not, in the order of their start. */
     endingAfter: (atMs: number): Promise<readonly StoredSilence[]> =>

@@ -17,6 +17,8 @@ export interface StoreDialect {
   readonly lock: (text: string) => RawBuilder<unknown>;
   /** Returns a table with the one column `value`, from one parameter: the statement's text is the same for any number of texts. */
   readonly texts: (values: readonly string[]) => RawBuilder<unknown>;
+  /** Returns a table of rows as JSON arrays in `value`, from one parameter, as `texts`. */
+  readonly cells: (rows: readonly (readonly (string | null)[])[]) => RawBuilder<unknown>;
   /** Returns how many of so many rows one statement takes. */
   readonly rowsAtOnce: (rows: number) => number;
   /** Returns a query of so many rows, with a column for each type. */
@@ -37,6 +39,7 @@ export const dialects = {
     engine: "sqlite",
     lock: () => sql.raw(""),
     texts: (values) => sql`json_each(${JSON.stringify(values)})`,
+    cells: (rows) => sql`json_each(${JSON.stringify(rows)})`,
     rowsAtOnce: (rows) => sqliteLengths.find((length) => length <= rows) ?? 1,
     rowsText: (types, rows) => {
       const row = `(${types.map(() => "?").join(", ")})`;
@@ -51,6 +54,7 @@ export const dialects = {
     engine: "postgres",
     lock: (text) => sql.raw(text),
     texts: (values) => sql`(select unnest(${values}::text[]) as value)`,
+    cells: (rows) => sql`json_array_elements(${JSON.stringify(rows)}::json) as given (value)`,
     // One parameter for each column takes a third of one for each cell, and gives one text for any number of rows.
     rowsAtOnce: (rows) => Math.min(rows, postgresRows),
     rowsText: (types) => `select ${types.map((type, column) => `unnest($${column + 1}::${type}[])`).join(", ")}`,

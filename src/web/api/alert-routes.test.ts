@@ -263,7 +263,8 @@ describe("POST /api/v1/alerts/{id}/ack", () => {
       { id: "a1", acknowledged: true, acknowledgement: { by: "token", ...expected } },
     ]);
     const { note, comment } = expected;
-    expect(web.world.acknowledged).toEqual([{ id: "a1", author: { ...actor("token", "token"), note }, comment }]);
+    const act = { kind: "acknowledge", comment };
+    expect(web.world.acts).toEqual([{ id: "a1", act, author: { ...actor("token", "token"), note } }]);
   });
 
   it.each<[string, string, string | undefined, Record<string, string>, number, string]>([
@@ -280,6 +281,6 @@ describe("POST /api/v1/alerts/{id}/ack", () => {
     const answer = await acknowledge(id, body, headers);
 
     expect([answer.status, await answer.json()]).toMatchObject([status, { code, message: expect.any(String) }]);
-    expect(web.world.acknowledged).toEqual([]);
+    expect(web.world.acts).toEqual([]);
   });
 });

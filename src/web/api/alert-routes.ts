@@ -2,10 +2,11 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 
 import type { ByteBudget } from "../../base/request-body.ts";
+import type { DoneAct } from "../../alerting/acts/incident-acts.ts";
+import type { IncidentAct } from "../../alerting/acts/plan-act.ts";
 import { FlatlineError } from "../../base/errors.ts";
-import type { Actor } from "../../contract/actor.ts";
 import { stoppedAtMsOf } from "../../contract/spike-evidence.ts";
-import { judgementVerdicts, type JudgementVerdict } from "../../contract/judgement.ts";
+import { judgementVerdicts } from "../../contract/judgement.ts";
 import type {
   AlertCommentAnswer,
   AlertDetailAnswer,
@@ -14,8 +15,7 @@ import type {
   LiveAlerts,
 } from "../../contract/v1/alerts.ts";
 import { iso } from "../../contract/v1/instant.ts";
-import type { AlertComment } from "../../store/alerts/comments.ts";
-import type { JudgementEntry } from "../../store/alerts/judgements.ts";
+import type { AlertComment, JudgementEntry } from "../../store/alerts/log.ts";
 import { authorOf, seesDetails } from "../access/identity.ts";
 import { costOf } from "./cost-view.ts";
 import { viewJudgement, viewOnsetMarker, viewResult } from "./check-view.ts";
@@ -51,13 +51,15 @@ export function addAlertRoutes(
 ): void {
   takeJsonBodies(scope, bodies);
   const idOf = ({ params }: FastifyRequest): string => (params as { readonly id: string }).id;
-  const judge = async (
-    request: FastifyRequest,
-    verdict: JudgementVerdict | null,
-    said: { readonly author: Actor; readonly comment: string | null },
-  ): Promise<AlertDetailAnswer> => {
-    const judged = await alerts.judge(idOf(request), verdict, said);
-    return viewDetail(known(judged), seesDetails(request));
+  const act = (request: FastifyRequest, given: IncidentAct, by: string | null = null): Promise<DoneAct> =>
+    alerts.act(idOf(request), given, authorOf(request, by));
+  const judge = async (request: FastifyRequest, given: IncidentAct, by?: string): Promise<AlertDetailAnswer> => {
+    await act(request, given, by);
+    return viewDetail(known(await alerts.find(idOf(request))), seesDetails(request));
+  };
+  const acknowledge = async (request: FastifyRequest, given: IncidentAct, by?: string | null): Promise<LiveAlert> => {
+    await act(request, given, by);
+    return viewAlert(known(await alerts.find(idOf(request))), seesDetails(request));
   };
   addResource(scope, "/api/v1/alerts", settings, {
     GET: {
@@ -87,12 +89,12 @@ export function addAlertRoutes(
       access: "gate",
       handle: async (request) => {
         const { verdict, by, comment } = readInput(judgementSchema, request.body, "not a judgement");
-        return judge(request, verdict, { author: authorOf(request, by), comment: nonBlank(comment) });
+        return judge(request, { kind: "judge", verdict, comment: nonBlank(comment) }, by);
       },
     },
     DELETE: {
       access: "gate",
-      handle: async (request) => judge(request, null, { author: authorOf(request), comment: null }),
+      handle: (request) => judge(request, { kind: "withdraw" }),
     },
   });
   addResource(scope, "/api/v1/alerts/:id/comments", settings, {
@@ -100,8 +102,8 @@ export function addAlertRoutes(
       access: "operate",
       handle: async (request, reply) => {
         const { comment, by } = readInput(bodySchema, request.body, "not a comment");
-        const made = await alerts.comment(idOf(request), authorOf(request, by), comment);
-        return reply.code(201).send(viewComment(made));
+        const { comment: made } = await act(request, { kind: "comment", comment }, by);
+        return reply.code(201).send(made === null ? null : viewComment(made));
       },
     },
   });
@@ -110,14 +112,12 @@ export function addAlertRoutes(
       access: "operate",
       handle: async (request) => {
         const { by, comment } = readAcknowledgement(request.body);
-        const author = authorOf(request, by);
-        return viewAlert(await alerts.acknowledge(idOf(request), author, comment), seesDetails(request));
+        return acknowledge(request, { kind: "acknowledge", comment }, by);
       },
     },
     DELETE: {
       access: "operate",
-      handle: async (request) =>
-        viewAlert(await alerts.unacknowledge(idOf(request), authorOf(request)), seesDetails(request)),
+      handle: (request) => acknowledge(request, { kind: "unacknowledge" }),
     },
   });
 }

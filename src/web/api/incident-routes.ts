@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 
-import type { IncidentAct } from "../../alerting/acts/incident-acts.ts";
+import type { IncidentAct } from "../../alerting/acts/plan-act.ts";
 import { parseDuration } from "../../base/durations.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { ByteBudget } from "../../base/request-body.ts";
@@ -133,12 +133,11 @@ export function addIncidentRoutes(
       const body = readInput(schema, request.body ?? {}, "not an act on an incident");
       const { dryRun } = readInput(actQuerySchema, request.query, "not an act on an incident");
       const { incident } = await find(request);
-      const result = await incidents.act({
+      const result = await incidents[dryRun === "true" ? "foresee" : "act"]({
         incident: incident.number,
         act: actOf(body),
         author: authorOf(request, body.by),
         slugs: body.slugs ?? null,
-        isDryRun: dryRun === "true",
       });
       const { done, skipped, gatesOpened, gatesHeld } = result;
       return { done: [...done], skipped: [...skipped], gatesOpened: [...gatesOpened], gatesHeld: [...gatesHeld] };

@@ -1,14 +1,11 @@
-import { acknowledgeAlert } from "../../alerting/acknowledge.ts";
-import { commentOnAlert } from "../../alerting/acts/comment.ts";
-import { judgeAlert, type ActContext } from "../../alerting/acts/judge.ts";
-import { unacknowledgeAlert } from "../../alerting/unacknowledge.ts";
+import { actOnAlert } from "../../alerting/acts/alert-acts.ts";
+import type { DoneAct } from "../../alerting/acts/incident-acts.ts";
+import type { IncidentAct } from "../../alerting/acts/plan-act.ts";
 import { alertViewer, viewFleet, type AlertView, type LiveFleet } from "../../alerting/view.ts";
 import type { Actor } from "../../contract/actor.ts";
-import type { JudgementVerdict } from "../../contract/judgement.ts";
 import type { ResultReport } from "../../contract/report.ts";
 import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
-import type { AlertComment } from "../../store/alerts/comments.ts";
-import type { JudgementEntry } from "../../store/alerts/judgements.ts";
+import type { AlertComment, JudgementEntry } from "../../store/alerts/log.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
 import { isStale, type Running } from "./running.ts";
 
@@ -43,19 +40,12 @@ export interface AlertsSnapshot {
   readonly fleet: LiveFleet | null;
 }
 
-/** Who judges an alert, and why. */
-interface Said {
-  readonly author: Actor;
-  readonly comment: string | null;
-}
-
 /** Alerts as the API shows them, and what people do with one. */
 export type AlertReading = ReturnType<typeof createAlertReading>;
 
 /** Returns the readings over what runs. */
 export function createAlertReading(running: Running) {
   const { store, clock, settings, checks } = running;
-  const actContext = (): ActContext => ({ store, settings: settings(), nowMs: clock.nowMs() });
 
   /** What the last run found of what a live alert is about, unless it is stale. */
   function lastResultOf({ check, slug, kind }: AlertState): ResultReport | null {
@@ -76,16 +66,6 @@ export function createAlertReading(running: Running) {
     });
   }
 
-  /** The alert as it is now; as the act left it, when it has ended since. */
-  async function afterAct(left: AlertState): Promise<AlertSnapshot> {
-    running.onAct();
-    const live = await store.alerts.byId(left.id);
-    const view = await alertViewer(store, settings(), clock.nowMs());
-    const notified = await store.deliveries.firstAccepted([left.id]);
-    if (live === null) return snapshotOf({ alert: left, isSilenced: false, target: null }, notified, null);
-    return snapshotOf(view(live), notified, lastResultOf(live));
-  }
-
   async function find(alertId: string): Promise<AlertDetail | null> {
     const kept = await store.alerts.find(alertId);
     const [snapshot] = kept === null ? [] : await snapshots([kept]);
@@ -93,8 +73,8 @@ export function createAlertReading(running: Running) {
     return {
       ...snapshot,
       endsAtMs: kept.end?.atMs ?? null,
-      judgements: await store.judgements.of(alertId),
-      comments: await store.comments.of(kept.alert),
+      judgements: await store.log.judgementsOf(alertId),
+      comments: await store.log.commentsOf(kept.alert),
       worstResult: await readStoredResult(store.runs, kept),
     };
   }
@@ -111,29 +91,16 @@ export function createAlertReading(running: Running) {
     },
     /** Returns alerts that are live, or have ended and are kept, in their order. */
     snapshots,
-    /** No reminders and no escalation until it is resolved or worse. @throws FlatlineError not_found (no live alert), conflict (it does not fire yet) */
-    acknowledge: async (alertId: string, author: Actor, comment: string | null): Promise<AlertSnapshot> =>
-      afterAct(await acknowledgeAlert(actContext(), { alertId, author, comment })),
-    /** Takes an acknowledgement back. @throws FlatlineError not_found (no live alert), conflict (it is not acknowledged) */
-    unacknowledge: async (alertId: string, author: Actor): Promise<AlertSnapshot> =>
-      afterAct(await unacknowledgeAlert(store, { alertId, author, nowMs: clock.nowMs(), settings: settings() })),
-    /** Adds a comment. @throws FlatlineError not_found, conflict (it has too many) */
-    comment: async (alertId: string, author: Actor, text: string): Promise<AlertComment> => {
-      const comment = await commentOnAlert(actContext(), { alertId, author, text });
+    /** Does what its incident's act does to this member. @throws FlatlineError as actOnAlert */
+    act: async (alertId: string, act: IncidentAct, author: Actor): Promise<DoneAct> => {
+      const context = { settings: settings(), nowMs: clock.nowMs(), newId: running.newId };
+      const done = await actOnAlert(store, context, { alertId, act, author });
+      if (act.kind === "judge") for (const { alert } of done.changed) running.onJudged(alert.check, act.verdict);
       running.onAct();
-      return comment;
+      return done;
     },
     /** Live, or ended and still kept; null: there is none. */
     find,
-    /**
-     * Says what it was; verdict null takes that back. @throws FlatlineError not_found, invalid_data, conflict (it is pending)
-     */
-    judge: async (alertId: string, verdict: JudgementVerdict | null, said: Said): Promise<AlertDetail | null> => {
-      const { alert } = await judgeAlert(actContext(), { alertId, verdict, ...said });
-      if (verdict !== null) running.onJudged(alert.check, verdict);
-      running.onAct();
-      return find(alertId);
-    },
   };
 }
 

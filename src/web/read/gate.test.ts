@@ -11,12 +11,13 @@ import type { Config } from "../../config/config.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { Running } from "./running.ts";
 import { createGateReading, type GateReading } from "./gate.ts";
-import { firingAlert } from "../../../test/support/firing-alert.ts";
+import { firingAlert, openIncident } from "../../../test/support/firing-alert.ts";
 
 const kim = actor("kim", "token");
 const startMs = Date.UTC(2026, 0, 15, 12);
 
-const alert = (slug: string): AlertState => firingAlert(slug, startMs, { slug });
+const incident = { id: "the-incident", number: 1 };
+const alert = (slug: string): AlertState => firingAlert(slug, startMs, { slug, incident });
 
 const thresholds = { windowHours: 24 };
 const config = {
@@ -42,12 +43,14 @@ function readingOver(over: Partial<Running> = {}): GateReading {
     logger: createSilentLogger(),
     storeProblem: () => null,
     onAct: () => undefined,
+    newId: () => "id",
     ...over,
   });
 }
 
 beforeEach(async () => {
   world = await createEventWorld();
+  await world.store.incidents.add(openIncident(startMs));
   clock = createVirtualClock({ startMs });
   gate = readingOver();
 });
@@ -78,7 +81,7 @@ it("is opened by a release for what has failed, and held again by what fails lat
 
   expect(await gate.look("acme")).toMatchObject({
     decision: "hold",
-    releases: [{ how: "released", alertId: null, by: "kim", comment: "ten opened by hand" }],
+    releases: [{ how: "released", alertId: "acme", by: "kim", comment: "ten opened by hand" }],
   });
 });
 

@@ -1,4 +1,4 @@
-import { releaseGate } from "../../alerting/acts/release.ts";
+import { releaseGate } from "../../alerting/acts/alert-acts.ts";
 import {
   decideGate,
   heldGates,
@@ -12,19 +12,9 @@ import { FlatlineError } from "../../base/errors.ts";
 import { hourMs } from "../../base/time.ts";
 import type { Actor } from "../../contract/actor.ts";
 import type { CheckName } from "../../contract/report.ts";
+import type { GateReleaseEntry } from "../../store/alerts/log.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
 import { isStale, type Running } from "./running.ts";
-
-/** One release of the gate: by hand, or of the alert that held it. */
-export interface ListedRelease {
-  readonly atMs: number;
-  readonly how: "released" | "judged" | "resolved";
-  /** null: by hand. */
-  readonly alertId: string | null;
-  /** null: by the configuration, or without a name. */
-  readonly by: string | null;
-  readonly comment: string | null;
-}
 
 /** Whether a pipeline may act on an organization's deaths, and why. */
 export interface GateView {
@@ -43,7 +33,7 @@ export interface GateView {
   /** What opens it, in words, while it holds: "when judged or released"; else null. */
   readonly opens: string | null;
   /** The latest ones, newest first. */
-  readonly releases: readonly ListedRelease[];
+  readonly releases: readonly GateReleaseEntry[];
 }
 
 const shownReleases = 10;
@@ -55,7 +45,10 @@ export type GateReading = ReturnType<typeof createGateReading>;
 
 /** Returns the gates over what runs: decided at each question from what the store has, never from memory. */
 export function createGateReading(
-  running: Pick<Running, "store" | "clock" | "logger" | "checks" | "config" | "settings" | "storeProblem" | "onAct">,
+  running: Pick<
+    Running,
+    "store" | "clock" | "logger" | "checks" | "config" | "settings" | "storeProblem" | "onAct" | "newId"
+  >,
 ) {
   const { store, checks, clock, logger, settings } = running;
   let notedAtMs = -Infinity;
@@ -83,7 +76,7 @@ export function createGateReading(
       failure: failure === null ? null : { alertId: failure.alert.id, check: failure.alert.check },
       sinceMs,
       suspectFromMs,
-      releases: await store.gate.releases(slug, shownReleases),
+      releases: await store.log.releases(slug, shownReleases),
     };
   }
 
@@ -155,8 +148,8 @@ export function createGateReading(
     release: async (slug: string, author: Actor, comment: string): Promise<GateView | null> => {
       const isHeld = await read(async () => isHeldByFailure(await view(slug)));
       if (!isConfigured(slug) && !isHeld) return null;
-      const context = { store, settings: settings(), nowMs: clock.nowMs() };
-      await releaseGate(context, { slug, author, comment });
+      const context = { settings: settings(), nowMs: clock.nowMs(), newId: running.newId };
+      await releaseGate(store, context, { slug, author, comment });
       const { name: by, note } = author;
       logger.warn({ slug, by, note, comment }, "gate released by hand");
       running.onAct();

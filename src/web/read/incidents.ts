@@ -1,4 +1,5 @@
-import { actOnIncident, type IncidentActRequest, type IncidentActResult } from "../../alerting/acts/incident-acts.ts";
+import { actOnIncident, foreseeAct } from "../../alerting/acts/incident-acts.ts";
+import type { IncidentActRequest, IncidentActResult } from "../../alerting/acts/plan-act.ts";
 import { isGateUsed } from "../../alerting/gate-use.ts";
 import { headlineFacts, type HeadlineFacts } from "../../alerting/headline-facts.ts";
 import { memberViewer } from "../../alerting/incident-members.ts";
@@ -6,7 +7,7 @@ import { summarizeIncident, type IncidentMember, type IncidentSummary } from "..
 import type { Actor } from "../../contract/actor.ts";
 import { showsDeath, showsLife } from "../../contract/second-opinion.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
-import type { AlertComment } from "../../store/alerts/comments.ts";
+import type { AlertComment } from "../../store/alerts/log.ts";
 import type { Incident, IncidentQuery } from "../../store/alerts/incidents.ts";
 import type { Look, LookedAt } from "../../store/alerts/looks.ts";
 import type { Running } from "./running.ts";
@@ -55,6 +56,8 @@ export interface IncidentReading {
   look(incident: Incident, author: Actor): Promise<Look>;
   /** @throws FlatlineError as actOnIncident */
   act(request: IncidentActRequest): Promise<IncidentActResult>;
+  /** What the act would do; changes nothing. @throws FlatlineError as actOnIncident */
+  foresee(request: IncidentActRequest): Promise<IncidentActResult>;
 }
 
 /** Returns the readings over what runs. */
@@ -118,8 +121,8 @@ export function createIncidentReading(running: Running): IncidentReading {
       if (found === undefined) return null;
       const ids = new Set(found.members.map(({ alert }) => alert.id));
       // One of an act is kept with the incident, also when all alerts that it was done to are forgotten.
-      const comments = (await store.comments.ofIncident(found.incident.number)).filter(
-        ({ incident: of }) => of?.alertIds?.some((id) => ids.has(id)) ?? true,
+      const comments = (await store.log.commentsOfIncident(found.incident.number)).filter(
+        ({ alertIds }) => alertIds?.some((id) => ids.has(id)) ?? true,
       );
       return { ...found, comments, look: await readLook(found.incident) };
     },
@@ -140,18 +143,14 @@ export function createIncidentReading(running: Running): IncidentReading {
       return look;
     },
     act: async (request) => {
-      const { act, isDryRun } = request;
-      const context = { store, settings: settings(), nowMs: clock.nowMs(), newId: running.newId };
-      const result = await actOnIncident(context, request);
-      if (isDryRun) return result;
-      if (act.kind === "judge")
-        for (const { alertId } of result.done) {
-          const check = (await store.alerts.find(alertId))?.alert.check;
-          if (check !== undefined) running.onJudged(check, act.verdict);
-        }
+      const context = { settings: settings(), nowMs: clock.nowMs(), newId: running.newId };
+      const done = await store.transaction((parts) => actOnIncident(parts, context, request));
+      const { act } = request;
+      if (act.kind === "judge") for (const { alert } of done.changed) running.onJudged(alert.check, act.verdict);
       running.onAct();
-      return result;
+      return done;
     },
+    foresee: (request) => foreseeAct(store, { settings: settings(), nowMs: clock.nowMs() }, request),
   };
 }
 

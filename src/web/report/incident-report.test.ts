@@ -159,7 +159,7 @@ function readOf(text: string): Omit<ReportFacts, "headline"> {
       isRunning: false,
       answers: [{ slug: text, asset: text, assetType: text, role: "sample", answer: "answers", detail: text }],
     },
-    comments: [{ alertId: text, slug: text, atMs, by: text, note: text, text, act: "judgement" }],
+    comments: [{ incident: 1, alertIds: [text], slug: text, atMs, by: text, note: text, text, act: "judgement" }],
     nowMs: atMs,
   };
 }

@@ -17,6 +17,7 @@ const check = "dead-asset-spike";
 let folder: DaemonFolder;
 let url: string;
 let alertId: string;
+let incidentId: string;
 
 /** A row as it is compared: all of it but its number and its time. */
 type Row = Omit<AuditEntry, "id" | "atMs">;
@@ -40,9 +41,12 @@ storage: { path: flatline.db }
 `);
   await folder.addDeaths("acme", { lastHour: 90, perDay: 3 });
   await folder.start();
-  alertId = await eventually(async () => {
-    const { alerts } = (await (await fetch(`${url}/api/v1/alerts`)).json()) as { alerts: { id: string }[] };
-    return alerts[0]?.id ?? null;
+  [alertId, incidentId] = await eventually(async () => {
+    const { alerts } = (await (await fetch(`${url}/api/v1/alerts`)).json()) as {
+      alerts: { id: string; incidentId: string | null }[];
+    };
+    const [alert] = alerts;
+    return alert === undefined || alert.incidentId === null ? null : [alert.id, alert.incidentId];
   });
 });
 afterAll(() => folder.close());
@@ -97,6 +101,17 @@ const ofAlert = (action: Row["action"], detail: Row["detail"]) => (): Subject =>
   subject: alertId,
   detail,
 });
+/** An act is one on the alert's incident. */
+const act = (action: Row["action"], detail: Row["detail"]) => (): Subject =>
+  ofAlert(action, { ...detail, incidentId })();
+let isReleased = false;
+/** Of a gate that is on hold, as it is at first, it is of the alert that held it. */
+const releaseRow = (detail: Row["detail"]): Subject => {
+  const row: Subject = { action: "release", slug: "acme", subject: null, detail };
+  const first = isReleased ? row : act("release", detail)();
+  isReleased = true;
+  return first;
+};
 const verdict = { check, kind: "verdict", severity: "fail" };
 const httpActs: readonly HttpAct[] = [
   {
@@ -110,35 +125,35 @@ const httpActs: readonly HttpAct[] = [
     method: "POST",
     path: alertPath("/ack"),
     body: { comment: "on it", by: "Kim" },
-    row: ofAlert("acknowledge", { ...verdict, comment: "on it", note: "Kim" }),
+    row: act("acknowledge", { ...verdict, comment: "on it", note: "Kim" }),
   },
-  { name: "its end", method: "DELETE", path: alertPath("/ack"), row: ofAlert("unacknowledge", verdict) },
+  { name: "its end", method: "DELETE", path: alertPath("/ack"), row: act("unacknowledge", verdict) },
   {
     name: "a comment",
     method: "POST",
     path: alertPath("/comments"),
     body: { comment: "odd https://a.example" },
-    row: ofAlert("comment", { check, comment: "odd https://a.example" }),
+    row: act("comment", { check, comment: "odd https://a.example" }),
   },
   {
     name: "a judgement",
     method: "POST",
     path: alertPath("/judgement"),
     body: { verdict: "checker", comment: "captcha" },
-    row: ofAlert("judgement", { check, severity: "fail", verdict: "checker", comment: "captcha" }),
+    row: act("judgement", { check, severity: "fail", verdict: "checker", comment: "captcha" }),
   },
   {
     name: "its withdrawal",
     method: "DELETE",
     path: alertPath("/judgement"),
-    row: ofAlert("judgement.withdraw", { check, severity: "fail" }),
+    row: act("judgement.withdraw", { check, severity: "fail" }),
   },
   {
     name: "a release",
     method: "POST",
     path: () => "/api/v1/gate/acme/release",
     body: { comment: "opened ten" },
-    row: () => ({ action: "release", slug: "acme", subject: null, detail: { comment: "opened ten" } }),
+    row: () => releaseRow({ comment: "opened ten" }),
   },
   {
     name: "a silence",
@@ -272,25 +287,18 @@ describe("by a command", () => {
       subject,
       detail,
     });
-    const { incidentId } = (await (await fetch(`${url}/api/v1/alerts/${alertId}`)).json()) as { incidentId: string };
     const user = { user: "Kim" };
     const said = { ...user, note: "Kim" };
     const acts: readonly (readonly [readonly string[], Subject])[] = [
-      [["incidents", "ack", "1"], ofAlert("acknowledge", { ...verdict, incidentId, ...said })()],
-      [["incidents", "ack", "1", "--undo"], ofAlert("unacknowledge", { ...verdict, incidentId, ...said })()],
-      [["incidents", "comment", "1", "odd"], ofAlert("comment", { check, comment: "odd", incidentId, ...said })()],
+      [["incidents", "ack", "1"], act("acknowledge", { ...verdict, ...said })()],
+      [["incidents", "ack", "1", "--undo"], act("unacknowledge", { ...verdict, ...said })()],
+      [["incidents", "comment", "1", "odd"], act("comment", { check, comment: "odd", ...said })()],
       [
         ["incidents", "judge", "1", "checker"],
-        ofAlert("judgement", { check, severity: "fail", verdict: "checker", incidentId, ...said })(),
+        act("judgement", { check, severity: "fail", verdict: "checker", ...said })(),
       ],
-      [
-        ["incidents", "judge", "1", "none"],
-        ofAlert("judgement.withdraw", { check, severity: "fail", incidentId, ...said })(),
-      ],
-      [
-        ["gate", "release", "acme", "--comment", "opened ten"],
-        { action: "release", slug: "acme", subject: null, detail: { comment: "opened ten", ...said } },
-      ],
+      [["incidents", "judge", "1", "none"], act("judgement.withdraw", { check, severity: "fail", ...said })()],
+      [["gate", "release", "acme", "--comment", "opened ten"], releaseRow({ comment: "opened ten", ...said })],
       [
         ["incidents", "assets", "1", "--csv"],
         { action: "assets.csv", slug: null, subject: incidentId, detail: { assets: 0, ...user } },

@@ -150,7 +150,11 @@ describe("flatline incidents", () => {
     const judged = await flatline("incidents", "judge", "1", "real", "--slug", "acme", "--yes");
     expect(judged.stdout).toBe("judged real: 1 organization\ngates opened: acme\n");
     expect((await flatline("incidents", "judge", "1", "none")).stdout).toBe(
-      "no longer judged: 1 organization\nleft as they are, already so: 1 organization\ngates still held: acme, globex\n",
+      "no longer judged: 0 organizations\nleft as they are, judged apart: 1 organization\n" +
+        "left as they are, already so: 1 organization\ngates still held: globex\n",
+    );
+    expect((await flatline("incidents", "judge", "1", "none", "--slug", "acme")).stdout).toBe(
+      "no longer judged: 1 organization\ngates still held: acme\n",
     );
     await flatline("incidents", "judge", "1", "real", "--slug", "acme", "--yes");
     await flatline("incidents", "judge", "1", "checker", "--slug", "globex");

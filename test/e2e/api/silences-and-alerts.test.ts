@@ -155,7 +155,7 @@ describe("alerts", () => {
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(new RegExp(`^# Incident ${number}: fail, deaths\n\n- Page: |- Detected: `));
     expect(stdout).toMatch(/## Evidence of `acme`\n\n- `9/);
-    expect(stdout).toMatch(/^- \S+Z, `kim \(token\)`, acknowledging: `on it`$/m);
+    expect(stdout).toMatch(/^- \S+Z, `kim \(token\)`, `acme`, acknowledging: `on it`$/m);
     expect(stdout).toContain(": `see hxxps://login[.]acme[.]example/a`\n");
     expect(open.status).toBe(401);
     expect([given.status, given.headers.get("content-type")]).toEqual([200, "text/markdown; charset=utf-8"]);

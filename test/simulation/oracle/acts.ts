@@ -1,17 +1,16 @@
 import type { NamedAlert, Outcome, PeopleObserver, Saying, SeenAlert, Verdict } from "../people.ts";
 import type { SentAlert } from "../receiver.ts";
-import type { Episode, Episodes } from "./episodes.ts";
+import type { Episodes } from "./episodes.ts";
 import type { Facts } from "./facts.ts";
 import type { GateOracle } from "./gate.ts";
 import type { IncidentOracle } from "./incidents.ts";
 import { Possible } from "./possible.ts";
 import { compareSeverity, type Severity } from "../../../src/contract/severity.ts";
 
-/** As the API shows it; the incident's is of its severity then, and ends with it. */
+/** As the API shows it; of the incident's severity then, above which it ends; null: nobody looked at the incident. */
 export interface Acknowledgement {
   readonly by: string;
-  readonly severity: Severity;
-  readonly isOfIncident: boolean;
+  readonly severity: Severity | null;
 }
 
 /** What was said of one alert. */
@@ -66,7 +65,7 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
       const said = this.of(alert);
       if (act === "judge") said.judgement.await(saying, saying.verdict);
       if (act === "withdraw") said.judgement.await(saying, null);
-      if (act === "acknowledge") said.acknowledgement.await(saying, this.#acknowledgement(saying, alert));
+      if (act === "acknowledge") said.acknowledgement.await(saying, this.#acknowledgement(saying));
       if (act === "unacknowledge") said.acknowledgement.await(saying, null);
     }
   }
@@ -76,7 +75,7 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
     const before = this.#foreseen.get(saying) ?? new Map<string, Set<string>>();
     this.#foreseen.delete(saying);
     this.#checkOutcome(saying, outcome, before);
-    const done = doneOf(saying, outcome);
+    const done = this.#repeats(saying, doneOf(saying, outcome));
     const comment = this.#comments.find((one) => one.saying === saying);
     if (comment !== undefined) comment.done = done;
     for (const alert of alerts) {
@@ -84,27 +83,34 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
       const said = this.of(alert);
       const how = done === null ? "lost" : done.includes(alert.id) ? "done" : "not";
       said.judgement.settle(saying, changes.judgement.has(act) ? how : "not", act === "judge" ? saying.verdict : null);
-      const acknowledged = act === "acknowledge" ? this.#acknowledgement(saying, alert) : null;
+      const acknowledged = act === "acknowledge" ? this.#acknowledgement(saying) : null;
       said.acknowledgement.settle(saying, changes.acknowledgement.has(act) ? how : "not", acknowledged);
     }
     if (incident !== null && act === "comment")
       for (const id of this.#incidents.membersOf(incident)) this.#changed.add(id);
   }
 
-  /** An alert became a failure: what was acknowledged as less is so no longer. */
-  failed(episode: Episode): void {
-    for (const { alert, acknowledgement } of this.#said.values())
-      if (acknowledgement.values().some((one) => one?.severity === "warn") && this.#episodes.of(alert) === episode)
-        acknowledgement.happen((one) => (one?.severity === "warn" ? null : one));
+  /** What is said again of one alert is taken, and changes nothing. */
+  #repeats(saying: Saying, done: readonly string[] | null): readonly string[] | null {
+    const { act, incident, alerts, verdict } = saying;
+    const [alert] = alerts;
+    if (incident !== null || alert === undefined || (act !== "acknowledge" && act !== "judge")) return done;
+    const { judgement, acknowledgement } = this.of(alert);
+    const before =
+      act === "judge"
+        ? judgement.values(saying).map((one) => one === verdict)
+        : acknowledgement.values(saying).map((one) => one !== null);
+    return before.includes(true) ? (before.includes(false) ? null : []) : done;
   }
 
   /** The incident of this alert got as bad as that: what was acknowledged as less is so no longer, or may be no longer. */
   worsened(id: string, severity: Severity, isSure: boolean): void {
     const isEnded = (one: Acknowledgement | null): boolean =>
-      one?.isOfIncident === true && compareSeverity(severity, one.severity) > 0;
-    const said = this.#said.get(id);
-    if (said?.acknowledgement.values().some(isEnded) !== true) return;
-    said.acknowledgement.happen((one) => (isEnded(one) ? null : one), isSure);
+      one !== null && (one.severity === null || compareSeverity(severity, one.severity) > 0);
+    const acknowledgement = this.#said.get(id)?.acknowledgement;
+    if (acknowledgement?.values().some(isEnded) !== true) return;
+    const isKnown = acknowledgement.values().every((one) => one?.severity !== null);
+    acknowledgement.happen((one) => (isEnded(one) ? null : one), isSure && isKnown);
   }
 
   /** To be called with a list that nothing happened amid. */
@@ -113,7 +119,7 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
       const said = this.#said.get(id);
       const verdict = judgement?.verdict ?? null;
       const isShown = (one: Acknowledgement | null): boolean =>
-        one?.by === acknowledgement?.by && one?.severity === acknowledgement?.severity;
+        one?.by === acknowledgement?.by && (one?.severity === null || one?.severity === acknowledgement?.severity);
       if (said === undefined ? acknowledgement !== undefined : !said.acknowledgement.see(isShown)) {
         const shown =
           acknowledgement === undefined ? "by nobody" : `${acknowledgement.severity} by ${acknowledgement.by}`;
@@ -195,15 +201,13 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
     return known;
   }
 
-  #acknowledgement({ by, incident }: Saying, alert: NamedAlert): Acknowledgement {
-    const own = this.#episodes.of(alert)?.severities.at(-1) ?? "unknown";
-    const severity = incident === null ? own : this.#incidents.severityOf(incident);
-    return { by, severity, isOfIncident: incident !== null };
+  #acknowledgement({ by, incident }: Saying): Acknowledgement {
+    return { by, severity: incident === null ? null : this.#incidents.severityOf(incident) };
   }
 
   /** A comment is shown with each alert that it was done to, one that came alone with each of its incident (CONTRACT 15). */
   #isShownWith(id: string, saying: Saying, done: Comment["done"], shown: readonly string[]): boolean {
-    const isOfAll = saying.act === "comment" && saying.incident !== null && done?.length !== 0;
+    const isOfAll = saying.act === "comment" && saying.incident !== null && saying.slugs === null && done?.length !== 0;
     const isOf = isOfAll
       ? this.#incidents.membersOf(saying.incident).has(id)
       : (done ?? saying.alerts.map((one) => one.id)).includes(id);
@@ -224,6 +228,9 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
     const isOfOne = incident === null;
     const judgements = said.judgement.values(saying);
     const acknowledgements = said.acknowledgement.values(saying);
+    // Who judged some alerts only is not overruled by who judges the incident: the scenario of incidents has it exactly.
+    const isApart = !isOfOne && saying.slugs === null && judgements.some((one) => one !== null);
+    const apart = isApart ? ["judged_apart"] : [];
     switch (act) {
       case "acknowledge":
         if (episode.endsAtMs !== null) return new Set(["ended"]);
@@ -233,9 +240,9 @@ export class ActOracle implements Pick<PeopleObserver, "saying" | "said"> {
         return new Set(acknowledgements.map((one) => (one === null ? "already" : "done")));
       case "judge":
         if (alert.kind === "unknown") return new Set(["not_judged_kind"]);
-        return new Set(judgements.map((one) => (one === verdict && !isOfOne ? "already" : "done")));
+        return new Set([...apart, ...judgements.map((one) => (one === verdict && !isOfOne ? "already" : "done"))]);
       case "withdraw":
-        return new Set(judgements.map((one) => (one === null ? "already" : "done")));
+        return new Set([...apart, ...judgements.map((one) => (one === null ? "already" : "done"))]);
       case "release":
         return isOfOne ? new Set(["done"]) : this.#gate.release(saying, episode);
       case "silence":

@@ -65,9 +65,8 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     // No second opinion is configured: it would ask the network.
     looks: 0,
     look_answers: 0,
-    gate_releases: fired + sayings,
-    judgements: sayings,
-    comments: sayings,
+    // A judgement, a comment and a release.
+    alert_log: fired + 3 * sayings,
     // A gate opens by an act, or with the end of an alert.
     act_notices: fired + sayings,
     silences: incidents + sayings,

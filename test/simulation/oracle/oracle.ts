@@ -44,7 +44,6 @@ export class Oracle implements Observer {
     this.#episodes = new Episodes(this.#facts, {
       onFail: (episode) => {
         this.gate.failed(episode);
-        this.#acts.failed(episode);
         this.#incidents.failed(episode);
       },
     });

@@ -113,18 +113,15 @@ const alerts: readonly MigrationStatement[] = [
   // Organizations of which a spike alert fired on a day, in days since the epoch.
   `CREATE TABLE spike_days (
      day INTEGER NOT NULL, slug TEXT NOT NULL, incident_number INTEGER NOT NULL, PRIMARY KEY (day, slug)) WITHOUT ROWID`,
-  // Judgements of alerts; append-only. verdict null: withdrawn.
-  `CREATE TABLE judgements (
-     judgement_id INTEGER PRIMARY KEY AUTOINCREMENT, alert_id TEXT NOT NULL, check_name TEXT NOT NULL, slug TEXT NOT NULL,
-     at_ms INTEGER NOT NULL, verdict TEXT, comment TEXT, author TEXT NOT NULL, note TEXT)`,
-  `CREATE INDEX judgements_by_alert ON judgements (alert_id, judgement_id)`,
-  // Comments on alerts, live and ended, or on an incident (then alert_id and slug are null, and alert_ids is a JSON array of
-  // those of its alerts that an act with it was done to; null: it is of all); append-only. act: the act that it came with.
-  `CREATE TABLE comments (
-     comment_id INTEGER PRIMARY KEY AUTOINCREMENT, alert_id TEXT, slug TEXT, at_ms INTEGER NOT NULL,
-     author TEXT NOT NULL, note TEXT, text TEXT NOT NULL, act TEXT, incident_number INTEGER, alert_ids TEXT)`,
-  `CREATE INDEX comments_by_alert ON comments (alert_id, comment_id)`,
-  `CREATE INDEX comments_by_incident ON comments (incident_number) WHERE incident_number IS NOT NULL`,
+  // What was said and done: comments, judgements, releases; rows go with their alert or incident. what: the verdict (null: taken
+  // back), how it was released, or the act that a comment came with. A comment on several alerts has no alert_id; alert_ids is
+  // a JSON array of them, null: all of the incident.
+  `CREATE TABLE alert_log (
+     entry_id INTEGER PRIMARY KEY AUTOINCREMENT, event TEXT NOT NULL, at_ms INTEGER NOT NULL, incident_number INTEGER,
+     alert_id TEXT, slug TEXT, what TEXT, author TEXT, note TEXT, text TEXT, alert_ids TEXT)`,
+  `CREATE INDEX alert_log_by_alert ON alert_log (alert_id)`,
+  `CREATE INDEX alert_log_by_incident ON alert_log (incident_number, event)`,
+  `CREATE INDEX alert_log_of_releases ON alert_log (slug, at_ms) WHERE event = 'release'`,
 
   // seq is the order of notifications, which is kept by receiver, recipient (empty: none) and incident (0: none). The payload is
   // last: SQLite reads through it to get at a column behind it.
@@ -191,11 +188,6 @@ const alerts: readonly MigrationStatement[] = [
      id TEXT PRIMARY KEY, at_ms INTEGER NOT NULL, text TEXT NOT NULL, slug TEXT, created_by TEXT, note TEXT,
      created_at_ms INTEGER NOT NULL)`,
   `CREATE INDEX markers_by_time ON markers (at_ms)`,
-  // What ended a hold of the gate; alert_id null: a manual release of all failures.
-  `CREATE TABLE gate_releases (
-     release_id INTEGER PRIMARY KEY AUTOINCREMENT, slug TEXT NOT NULL, at_ms INTEGER NOT NULL, how TEXT NOT NULL,
-     alert_id TEXT, released_by TEXT, comment TEXT)`,
-  `CREATE INDEX gate_releases_by_slug ON gate_releases (slug, at_ms)`,
 ];
 
 /** Acts of people and programs. */

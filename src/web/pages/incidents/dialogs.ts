@@ -1,4 +1,4 @@
-import type { IncidentAct, IncidentActResult } from "../../../alerting/acts/incident-acts.ts";
+import type { IncidentAct, IncidentActResult } from "../../../alerting/acts/plan-act.ts";
 import { formatCount } from "../../../base/numbers.ts";
 import type { JudgementVerdict } from "../../../contract/judgement.ts";
 import { countOf, shareText, timeText } from "../../../words/numbers.ts";
@@ -340,6 +340,7 @@ const reasonWords: Readonly<Record<string, string>> = {
   already: "were so already",
   not_judged_kind: "are of a kind that nobody judges",
   not_held: "held no takedowns",
+  judged_apart: "were judged apart",
 };
 
 /** "117 judged, 3 were not." */

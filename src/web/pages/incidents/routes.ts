@@ -7,7 +7,7 @@ import { parseDuration } from "../../../base/durations.ts";
 import { FlatlineError } from "../../../base/errors.ts";
 import type { ByteBudget } from "../../../base/request-body.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../../../contract/judgement.ts";
-import type { IncidentActResult } from "../../../alerting/acts/incident-acts.ts";
+import type { IncidentActResult } from "../../../alerting/acts/plan-act.ts";
 import { authorOf, readerOf, seesDetails } from "../../access/identity.ts";
 import { paramsOf } from "../../answer.ts";
 import { receiveForm } from "../../form.ts";
@@ -216,12 +216,11 @@ export function addIncidentPages(scope: FastifyInstance, routes: IncidentPageRou
     const endsAtMs = clock.nowMs() + (parseDuration(filled.duration) ?? 0);
     const what = actOf(act, isDryRun && filled.comment === "" ? { ...filled, comment: "a dry run" } : filled, endsAtMs);
     if (what === null) throw new FlatlineError("invalid_data", "choose what it was");
-    return incidents.act({
+    return incidents[isDryRun ? "foresee" : "act"]({
       incident: page.incident.number,
       act: what,
       author: authorOf(request),
       slugs: meantSlugs(act, page, form, meant),
-      isDryRun,
     });
   }
 

@@ -1,0 +1,244 @@
+import { FlatlineError } from "../../base/errors.ts";
+import { literalPattern } from "../../base/text-pattern.ts";
+import { dayMs, minuteMs } from "../../base/time.ts";
+import type { Actor } from "../../contract/actor.ts";
+import type { JudgementVerdict } from "../../contract/judgement.ts";
+import { worstSeverity, type Severity } from "../../contract/severity.ts";
+import type { AlertState, KeptAlert } from "../../store/alerts/alerts.ts";
+import { failuresIn, type GateFailure } from "../../store/alerts/gate.ts";
+import type { Incident } from "../../store/alerts/incidents.ts";
+import type { StoredSilence } from "../../store/alerts/silences.ts";
+import { changeOfGate, isGateAlert, releaseOf, type EndedHold } from "../decide/gate.ts";
+import type { AlertingSettings } from "../settings.ts";
+
+/** What can be done to an incident: to each of its members, or to some. */
+export type IncidentAct =
+  | { readonly kind: "acknowledge"; readonly comment: string | null }
+  | { readonly kind: "unacknowledge" }
+  | { readonly kind: "judge"; readonly verdict: JudgementVerdict; readonly comment: string | null }
+  | { readonly kind: "withdraw" }
+  | { readonly kind: "release"; readonly comment: string }
+  | { readonly kind: "silence"; readonly endsAtMs: number; readonly comment: string }
+  | { readonly kind: "comment"; readonly comment: string };
+
+/** The author of an act, and the members that it is for. */
+export interface IncidentActRequest {
+  readonly incident: number;
+  readonly act: IncidentAct;
+  readonly author: Actor;
+  /** null: all. */
+  readonly slugs: readonly string[] | null;
+  /** The one member that it is for [all that `slugs` say]. */
+  readonly alertId?: string;
+  /** The receiver through whose link or hook it comes: it acts on what that was notified of [not through one]. */
+  readonly receiver?: string;
+  /** Releases also what a judgement or an end has released, so that it is not held again when that is taken back [it does not]. */
+  readonly isOfGate?: boolean;
+}
+
+/** Why an act left a member as it was. */
+export type SkipReason = "ended" | "already" | "not_judged_kind" | "not_held" | "judged_apart";
+
+/** An organization's alert in an incident. */
+export interface ActedAlert {
+  readonly slug: string;
+  readonly alertId: string;
+}
+
+/** What an act did, or would do. */
+export interface IncidentActResult {
+  readonly done: readonly ActedAlert[];
+  readonly skipped: readonly (ActedAlert & { readonly reason: SkipReason })[];
+  readonly gatesOpened: readonly string[];
+  /** Gates of the organizations that it was asked for which are held afterwards. */
+  readonly gatesHeld: readonly string[];
+}
+
+/** What an act is decided by. */
+export interface ActFacts {
+  readonly incident: Incident;
+  /** All of the incident, in the order in which they began. */
+  readonly members: readonly KeptAlert[];
+  /** Failures of the same organizations in other incidents. */
+  readonly others: readonly GateFailure[];
+  /** The alerts that the receiver was notified of; null: it comes through none. */
+  readonly told: ReadonlySet<string> | null;
+  /** Those that hold now, of an act that silences. */
+  readonly silences: readonly StoredSilence[];
+  readonly settings: Pick<AlertingSettings, "gateOf">;
+  readonly nowMs: number;
+}
+
+/** What an act does. */
+export interface ActPlan extends IncidentActResult {
+  /** The members that it is done to, as they are afterwards. */
+  readonly changed: readonly KeptAlert[];
+  /** Whether it is done to all members. */
+  readonly isWhole: boolean;
+  /** The holds that it ends, and those of gates that open with it. */
+  readonly ended: readonly EndedHold[];
+  readonly opened: readonly EndedHold[];
+  /** The incident's, before the act. */
+  readonly severity: Severity;
+}
+
+// Longer ones belong into the configuration, where somebody sees them (CONTRACT 15).
+const longestSilenceMs = 30 * dayMs;
+// A request whose answer was lost, or a second click; who asks later wants a later end.
+const againWithinMs = minuteMs;
+
+/**
+ * Returns what an act does to each member of an incident that CONTRACT 12, 13 and 15 allow it for: what a dialog shows is what the
+ * act does.
+ * @throws FlatlineError invalid_data for a slug that is no member, or an act that the family does not have; conflict for an
+ *   acknowledgement or silence of one that has ended
+ */
+export function planAct(request: IncidentActRequest, facts: ActFacts): ActPlan {
+  const { slugs, alertId } = request;
+  const { incident, members, told, settings, nowMs } = facts;
+  requireSlugs(request, members);
+  requireAct(incident, request.act, nowMs);
+  const asked = new Set(slugs);
+  const wanted = members.filter(
+    ({ alert }) =>
+      (slugs === null || asked.has(alert.slug)) &&
+      (alertId === undefined || alertId === alert.id) &&
+      (told?.has(alert.id) ?? true),
+  );
+  const isWhole = wanted.length === members.length;
+  const severity = worstSeverity(members.flatMap(({ alert, end }) => (end === null ? [alert.severity] : [])));
+  const step = { request, facts, severity, isWhole, silenced: silencedKeys(request.act, facts) };
+  const done: ActedAlert[] = [];
+  const skipped: (ActedAlert & { readonly reason: SkipReason })[] = [];
+  const after = new Map<string, KeptAlert>();
+  for (const member of wanted) {
+    const { id, slug } = member.alert;
+    const outcome = actOnMember(step, member);
+    if (typeof outcome === "string") skipped.push({ slug, alertId: id, reason: outcome });
+    else {
+      done.push({ slug, alertId: id });
+      after.set(id, { ...member, alert: outcome });
+    }
+  }
+  const failures = Map.groupBy([...failuresIn(members), ...facts.others], ({ alert }) => alert.slug);
+  const ended: EndedHold[] = [];
+  const opened: EndedHold[] = [];
+  const gates = { opened: new Set<string>(), held: new Set<string>() };
+  for (const slug of new Set(wanted.map(({ alert }) => alert.slug))) {
+    const before = failures.get(slug) ?? [];
+    const now = failuresIn(before.map((one) => after.get(one.alert.id) ?? one));
+    const change = changeOfGate(before, now, settings.gateOf(slug));
+    ended.push(...change.ended);
+    if (change.isOpened) opened.push(...change.ended);
+    if (change.isOpened) gates.opened.add(slug);
+    if (change.isHeld) gates.held.add(slug);
+  }
+  const result = { done, skipped, gatesOpened: [...gates.opened], gatesHeld: [...gates.held] };
+  return { ...result, changed: [...after.values()], isWhole, ended, opened, severity };
+}
+
+function requireSlugs({ slugs }: IncidentActRequest, members: readonly KeptAlert[]): void {
+  const known = new Set(members.map(({ alert }) => alert.slug));
+  const stranger = slugs?.find((slug) => !known.has(slug));
+  if (stranger !== undefined)
+    throw new FlatlineError("invalid_data", `slugs: ${JSON.stringify(stranger)} is no member of this incident`);
+}
+
+// Others question no deaths.
+const judgedFamilies = ["deaths", "no-events", "regret"];
+
+function requireAct({ family, endedAtMs }: Incident, act: IncidentAct, nowMs: number): void {
+  const { kind } = act;
+  if (["judge", "withdraw", "release"].includes(kind) && !judgedFamilies.includes(family))
+    throw new FlatlineError(
+      "invalid_data",
+      `an incident of the family ${family} ${kind === "release" ? "holds no gate" : "is not judged"}: it questions no deaths`,
+    );
+  if (kind === "silence" && act.endsAtMs <= nowMs) throw new FlatlineError("invalid_data", "endsAt: has passed");
+  if (kind === "silence" && act.endsAtMs - nowMs > longestSilenceMs)
+    throw new FlatlineError("invalid_data", "a silence of an incident lasts at most 30 days");
+  if (endedAtMs !== null && (kind === "acknowledge" || kind === "unacknowledge" || kind === "silence"))
+    throw new FlatlineError("conflict", "the incident has ended: nothing of it fires any more");
+}
+
+interface Step {
+  readonly request: IncidentActRequest;
+  readonly facts: ActFacts;
+  readonly severity: Severity;
+  readonly isWhole: boolean;
+  /** The patterns and checks that are silenced long enough. */
+  readonly silenced: Set<string>;
+}
+
+/** The member's alert after the act; or why it is left as it is. */
+function actOnMember(step: Step, { alert, end }: KeptAlert): AlertState | SkipReason {
+  const { request, facts, severity, isWhole, silenced } = step;
+  const { act, author, receiver } = request;
+  const { nowMs: atMs } = facts;
+  const said = { by: author.name, note: author.note, atMs };
+  const { judgement, ...unjudged } = alert;
+  switch (act.kind) {
+    case "acknowledge": {
+      if (end !== null) return "ended";
+      if (alert.acknowledgement !== null) return "already";
+      const acknowledgement = { ...said, comment: act.comment, severity };
+      return { ...alert, acknowledgement: receiver === undefined ? acknowledgement : { ...acknowledgement, receiver } };
+    }
+    case "unacknowledge":
+      if (end !== null) return "ended";
+      return alert.acknowledgement === null ? "already" : { ...alert, acknowledgement: null };
+    case "judge":
+      if (!isGateAlert(alert)) return "not_judged_kind";
+      if (isJudgedApart(request, alert)) return "judged_apart";
+      if (judgement?.verdict === act.verdict) return "already";
+      return {
+        ...alert,
+        judgement: { ...said, verdict: act.verdict, comment: act.comment, ...(isWhole ? { isWhole } : {}) },
+      };
+    case "withdraw":
+      if (!isGateAlert(alert)) return "not_judged_kind";
+      if (judgement === undefined) return "already";
+      return isJudgedApart(request, alert) ? "judged_apart" : unjudged;
+    case "release":
+      return release(step, { alert, end });
+    case "silence": {
+      if (end !== null) return "ended";
+      const key = keyOf(literalPattern(alert.slug), alert.check);
+      if (silenced.has(key)) return "already";
+      silenced.add(key);
+      return alert;
+    }
+    case "comment":
+      return alert;
+    default:
+      return act satisfies never;
+  }
+}
+
+/** A judgement of the whole incident leaves those that were judged apart, unless they are named (CONTRACT 15). */
+function isJudgedApart({ slugs, alertId }: IncidentActRequest, { judgement }: AlertState): boolean {
+  return slugs === null && alertId === undefined && judgement !== undefined && judgement.isWhole !== true;
+}
+
+/** Releases what this alert holds; what others hold stays. */
+function release({ request, facts: { settings, nowMs } }: Step, kept: KeptAlert): AlertState | SkipReason {
+  const { alert } = kept;
+  const [failure] = failuresIn([kept]);
+  if (failure === undefined) return "not_held";
+  const how = releaseOf(failure, settings.gateOf(alert.slug));
+  if (how === "released" || (how !== null && request.isOfGate !== true)) return "already";
+  return { ...alert, failure: { atMs: failure.failedAtMs, releasedAtMs: nowMs } };
+}
+
+function silencedKeys(act: IncidentAct, { silences, nowMs }: ActFacts): Set<string> {
+  if (act.kind !== "silence") return new Set();
+  const { endsAtMs } = act;
+  // One that was asked for by its length, and is asked for again, ends a little earlier.
+  const enoughMs = endsAtMs - Math.min(againWithinMs, (endsAtMs - nowMs) / 10);
+  const long = silences.filter((one) => one.startsAtMs <= nowMs && one.endsAtMs >= enoughMs);
+  return new Set(long.map(({ slug, check }) => keyOf(slug, check)));
+}
+
+function keyOf(pattern: string, check: string | null): string {
+  return JSON.stringify([pattern, check]);
+}
