@@ -91,7 +91,7 @@ interface PlatformFacts {
 }
 
 export interface HeadlineContext {
-  readonly settings: Pick<AlertingSettings, "organizations" | "source" | "gateOf">;
+  readonly settings: Pick<AlertingSettings, "slugs" | "source" | "gateOf">;
   readonly nowMs: number;
   readonly isGateUsed: boolean;
   /** The reader's part of the members, and how many organizations the reader is told of at all [all of both]. */
@@ -110,7 +110,7 @@ export function headlineFacts(
   const { number, family, startedAtMs, endedAtMs, likelyCause, secondOpinion } = summary;
   const shown = notSilenced(members);
   const own = part === undefined ? shown : notSilenced(part.members);
-  const isPart = part !== undefined && part.watched < settings.organizations;
+  const isPart = part !== undefined && part.watched < settings.slugs.length;
   const began = spikesOf(shown).map(({ alert }) => alert.onset?.atMs ?? alert.startsAtMs);
   const beganAtMs = Math.min(startedAtMs, ...began);
   const stopped = stoppedAtMsOfEach(shown);
@@ -130,7 +130,7 @@ export function headlineFacts(
     beganAtMs,
     withinMs: began.length === 0 ? 0 : Math.max(...began) - Math.min(...began),
     lastedMs: Math.max(minuteMs, untilMs - (summary.onsetAtMs ?? startedAtMs)),
-    whole: { ...countsOf(shown), watched: Math.max(settings.organizations, slugsOf(shown).size) },
+    whole: { ...countsOf(shown), watched: Math.max(settings.slugs.length, slugsOf(shown).size) },
     part: isPart ? { ...countsOf(own), watched: part.watched } : null,
     alone: aloneOf(own),
     carrier: summary.carriers[0] ?? null,

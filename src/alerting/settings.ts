@@ -65,8 +65,8 @@ export interface AlertingSettings {
   /** How many dead assets the notification of a fleet verdict names [none]. */
   readonly sample?: number;
   readonly externalUrl: string | null;
-  /** How many organizations are watched. */
-  readonly organizations: number;
+  /** The organizations that are watched. */
+  readonly slugs: readonly string[];
   /** The host that is asked for results, or the type of a source of one's own. */
   readonly source: string;
   /** Whether the dead assets of an alert can be asked for here [they cannot]. */

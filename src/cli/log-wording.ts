@@ -102,7 +102,7 @@ export const wordings: Readonly<Record<string, Wording>> = {
   "alert firing": (entry) => ({ ...severityRow(entry), text: noticeText(entry) }),
   "alert resolved": (entry) => ({ word: "OK", name: textOf(entry, "slug"), text: noticeText(entry) }),
   "test notification": (entry) => plain(`${textOf(entry, "receiver")}: a test notification`),
-  "fleet verdict: suspect the liveness checker": (entry) => ({
+  "fleet verdict: one cause": (entry) => ({
     word: textOf(entry, "severity").toUpperCase(),
     name: "fleet",
     text: `${textOf(entry, "receiver")}: ${textOf(entry, "summary")}`,

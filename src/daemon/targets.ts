@@ -33,7 +33,7 @@ export function alertingSettings(config: Config): AlertingSettings {
   return {
     ...config.alerting,
     incidentWithinMs: config.alerting.incident.withinMs,
-    organizations: config.organizations.length,
+    slugs: config.organizations.map(({ slug }) => slug),
     source: config.source.isLocal ? config.source.type : new URL(config.source.baseUrl).host,
     hasAssets: config.source.holdsEvents,
     receivers: config.receivers,

@@ -175,7 +175,11 @@ describe("limits", () => {
 });
 
 describe("text of others", () => {
-  const body = (slug: string): Notification => ({ ...firing, alerts: [{ ...notice, slug, counts: null }] });
+  const body = (slug: string): Notification => ({
+    ...firing,
+    incident: null,
+    alerts: [{ ...notice, slug, counts: null }],
+  });
 
   it.each([
     ["a mention in Slack", slackBody, "<!channel>", "&lt;!channel&gt;"],

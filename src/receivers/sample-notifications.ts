@@ -1,10 +1,20 @@
 import { actsOn, alertsWithAddresses, fleetEvidence, sampledAssets } from "./sampled-assets.ts";
-import type { AlertNotice, FleetNotice, IncidentNotice, Notification } from "../alerting/notify/notification.ts";
+import {
+  incidentId,
+  fleet,
+  headline,
+  incident,
+  over,
+  alone,
+  aloneOver,
+  unanswered,
+  ofThree,
+  nowMs,
+  startsAtMs,
+} from "./sample-incidents.ts";
+import type { AlertNotice, Notification } from "../alerting/notify/notification.ts";
 import type { HealthcheckResult } from "../contract/healthcheck.ts";
 import type { SpikeOnset } from "../contract/spike-evidence.ts";
-
-const startsAtMs = Date.UTC(2026, 0, 15, 0, 20);
-const nowMs = Date.UTC(2026, 0, 15, 12);
 
 const result: HealthcheckResult = {
   id: "dead-asset-spike",
@@ -150,72 +160,6 @@ const recovered: AlertNotice = {
   error: null,
 };
 
-const incidentId = "0196f0a2-0000-7000-8000-0000000000f1";
-const fleet: FleetNotice = {
-  id: incidentId,
-  together: 12,
-  usual: 0.02,
-  probability: 1e-24,
-  organizations: 21,
-  spiking: 12,
-  withinMs: 10 * 60_000,
-  assetTypes: [
-    { assetType: "DOMAIN", count: 102_572, share: 0.78 },
-    { assetType: "URL", count: 28_951, share: 0.22 },
-  ],
-};
-
-const incident: IncidentNotice = {
-  id: incidentId,
-  number: 41,
-  url: "https://flatline.example.com/incidents/41",
-  family: "deaths",
-  startedAtMs: startsAtMs,
-  endedAtMs: null,
-  severity: "fail",
-  organizations: 12,
-  firing: 12,
-  deaths: { count: 131_643, expected: 120.5 },
-  onsetAtMs: Date.UTC(2026, 0, 14, 21, 40),
-  excessStoppedAtMs: null,
-  likelyCause: "checker",
-  carriers: [{ key: "reason", value: "captcha_page", share: 0.85, usualShare: 0.005 }],
-  secondOpinion: {
-    asked: 20,
-    alive: 14,
-    gone: 5,
-    verdict: "refuted",
-    controls: { alive: { asked: 20, alive: 19 }, dead: { asked: 20, alive: 1 } },
-    atMs: startsAtMs + 4 * 60_000,
-    look: 1,
-  },
-  acknowledgedBy: null,
-  held: 8,
-  worst: [
-    { slug: "acme", excess: 5108, count: 5119, expected: 78 / 7 },
-    { slug: "globex", excess: 21, count: 31, expected: 10 },
-  ],
-  outlived: 0,
-  excess: { deathsLastHour: 212, usualPerHour: 5.02, expectedEndAtMs: null },
-  lastedMs: 24 * 60_000,
-  opened: 0,
-  saysGates: true,
-  unjudged: 12,
-  own: { organizations: 12, firing: 12, toAcknowledge: 12, errors: [], lastError: null, judgement: null },
-};
-const ofThree = { ...incident.own, organizations: 3, firing: 2, toAcknowledge: 2 };
-const ended = { ...incident.own, organizations: 14, firing: 0 };
-const over: IncidentNotice = { ...incident, endedAtMs: nowMs, firing: 0, organizations: 14, excess: null, own: ended };
-const errors = { errors: [{ reason: "server_error", organizations: 12 }], lastError: "HTTP 503" };
-const noDeaths = { deaths: null, carriers: [], worst: [], held: 0 };
-const unanswered: IncidentNotice = {
-  ...incident,
-  ...noDeaths,
-  family: "unreachable",
-  severity: "unknown",
-  own: { ...incident.own, ...errors },
-};
-
 /** One notification of each kind that receivers word, with made-up numbers: templates are tried on them, and goldens made. */
 export function sampleNotifications(): Readonly<Record<string, Notification>> {
   const of = (alerts: readonly AlertNotice[], given: Partial<Notification> = {}): Notification => ({
@@ -353,16 +297,30 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
   };
   const acts = actsOn(firing, resolved, nowMs);
   return {
-    sample: of([{ ...firing, sample: sampledAssets(nowMs) }]),
+    sample: of([{ ...firing, sample: sampledAssets(nowMs) }], { incident: alone }),
     "fleet-sample": of([firing, warning], { fleet: { ...fleet, sample: sampledAssets(nowMs) }, incident }),
     addresses: of(alertsWithAddresses(sentinel, unknown)),
-    firing: of([firing]),
-    escalated: of([{ ...firing, event: "escalated", previousSeverity: "warn", reason: "severity_rose" }]),
-    reminder: of([{ ...firing, event: "reminder", previousSeverity: "fail", reason: "repeat_interval" }]),
-    resolved: of([resolved], { summary: "acme: the rate is back under the threshold, lasted 11h 40m" }),
+    firing: of([firing], { incident: alone }),
+    escalated: of([{ ...firing, event: "escalated", previousSeverity: "warn", reason: "severity_rose" }], {
+      incident: alone,
+    }),
+    reminder: of([{ ...firing, event: "reminder", previousSeverity: "fail", reason: "repeat_interval" }], {
+      incident: alone,
+    }),
+    resolved: of([resolved], {
+      summary: "acme: the rate is back under the threshold, lasted 11h 40m",
+      incident: aloneOver,
+    }),
     removed: of([{ ...resolved, reason: "organization_removed", result: null, counts: null }]),
     group: of([firing, warning, { ...resolved, id: "0196f0a2-0000-7000-8000-000000000004", slug: "initech" }], {
-      incident: { ...incident, organizations: 3, firing: 2, deaths: { count: 5150, expected: 21.1 }, own: ofThree },
+      incident: {
+        ...incident,
+        organizations: 3,
+        firing: 2,
+        deaths: { count: 5150, expected: 21.1 },
+        own: ofThree,
+        headline: { ...headline, isOneCause: false, whole: { organizations: 3, firing: 2, watched: 21 } },
+      },
     }),
     unreachable: of([unknown, { ...unknown, id: "0196f0a2-0000-7000-8000-000000000005", slug: "globex" }], {
       summary: "120 organizations give no result since 2026-01-15T00:20:00Z: server_error 119, forbidden 1",

@@ -79,8 +79,8 @@ export function actsOn(firing: AlertNotice, resolved: AlertNotice, nowMs: number
     ["acknowledged", [taken], "acme: acknowledged by kim"],
     ["unacknowledged", [undone], "acme: unacknowledged by kim"],
     ["judged", [judged], "acme: judged checker by kim"],
-    ["judged-released", [over, opened], "acme: gate open, judged real by kim"],
+    ["judged-released", [over, opened], "acme: takedowns allowed, judged real by kim"],
     ["withdrawn", [withdrawn], "acme: judgement withdrawn by kim"],
-    ["released", twice, "acme: gate open, released by hand by kim (2 alerts)"],
+    ["released", twice, "acme: takedowns allowed, released by hand by kim (2 alerts)"],
   ] as const;
 }

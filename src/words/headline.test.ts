@@ -26,7 +26,7 @@ function factsOf({ members, incident: over = {}, part, whenUnknown = "allow", is
   const incident = openIncident(startMs, over);
   const settings = {
     ...quietSettings,
-    organizations: 300,
+    slugs: Array.from({ length: 300 }, (_, index) => `org-${index}`),
     source: "security.example.com",
     gateOf: () => ({ releaseOn: ["judged" as const], whenUnknown }),
   };

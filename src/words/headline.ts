@@ -121,8 +121,9 @@ export function judgedInPart({ judged, judgeable, judgement }: HeadlineFacts): s
   return parts.length === 0 ? "" : `${parts.join(", ")}.`;
 }
 
-function gateSentences({ held, opened, judgement, endedAtMs }: HeadlineFacts): string[] {
-  const takedowns = (count: number): string => `Takedowns of ${countOf(count, "organization")} are`;
+function gateSentences({ held, opened, judgement, endedAtMs, alone, whole }: HeadlineFacts): string[] {
+  const takedowns = (count: number): string =>
+    `Takedowns of ${alone !== null && whole.organizations === 1 ? alone.slug : countOf(count, "organization")} are`;
   if (held > 0) {
     const until =
       judgement === null

@@ -115,7 +115,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
 
       expect(acts()).toEqual([["released released_by_hand", "released released_by_hand"]]);
       const [opened] = world.notifications("platform").slice(-1);
-      expect(opened?.summary).toBe("acme: gate open, released by hand by kim (2 alerts)");
+      expect(opened?.summary).toBe("acme: takedowns allowed, released by hand by kim (2 alerts)");
       expect(opened?.alerts.map(({ check, act }) => [check, act?.comment])).toEqual([
         ["dead-asset-spike", "looked at ten"],
         ["sentinel", "looked at ten"],
@@ -199,7 +199,7 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
         ["released released_by_configuration"],
       ]);
       const [opened] = world.notifications("platform").slice(-1);
-      expect(opened?.summary).toBe("acme: gate open, by a change of the configuration");
+      expect(opened?.summary).toBe("acme: takedowns allowed, by a change of the configuration");
       expect(opened?.alerts[0]).toMatchObject({ status: "firing", act: { by: null, comment: null } });
       const releases = await world.store.log.releases("acme", 9);
       expect(releases.map(({ how, by }) => [how, by])).toEqual([

@@ -102,7 +102,9 @@ describe.each(storeEngines)("on $engine,", ({ engine: name }) => {
           { assetType: "EMAIL", count: 30, share: 0.25 },
         ],
       });
-      expect(world.notifications()[0]?.summary).toContain("3 organizations began within 1 minute: one cause");
+      expect(world.notifications()[0]?.summary).toContain(
+        "3 of 10 organizations began to spike within 1 minute, from one cause.",
+      );
     });
 
     it("begins at once, keeps one id over joiners that double it, silent members and its one resolved with all", async () => {

@@ -190,7 +190,7 @@ export async function createAlertingWorld(initial: WorldOptions = {}): Promise<A
       incidentWithinMs: 30 * 60_000,
       fleet: null,
       externalUrl: null,
-      organizations: 300,
+      slugs: slugs(),
       source: "security.example.com",
       silences: [],
       gateOf: () => ({ releaseOn: ["judged"], whenUnknown: "allow" }),

@@ -7,7 +7,7 @@ export const quietSettings: AlertingSettings = {
   incidentWithinMs: 30 * 60_000,
   fleet: null,
   externalUrl: null,
-  organizations: 0,
+  slugs: [],
   source: "embedded",
   receivers: [],
   silences: [],

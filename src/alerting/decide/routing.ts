@@ -14,6 +14,26 @@ export function routedAfterMs(
   return route.match === null || matches(route.match, { check, slug, labels: target.labels }) ? routed.afterMs : null;
 }
 
+const counts = new WeakMap<Pick<AlertingSettings, "slugs">, Map<string, number>>();
+
+/** Returns how many of the watched organizations a receiver is told of, by route and match. */
+export function watchedBy(
+  settings: Pick<AlertingSettings, "slugs" | "receivers" | "targetOf">,
+  receiver: string,
+): number {
+  const known = counts.get(settings) ?? new Map<string, number>();
+  counts.set(settings, known);
+  const route = settings.receivers.find(({ name }) => name === receiver);
+  const count =
+    known.get(receiver) ??
+    settings.slugs.filter((slug) => {
+      const key = { check: "dead-asset-spike", slug } as const;
+      return route !== undefined && routedAfterMs(key, settings.targetOf(key.check, slug), route) !== null;
+    }).length;
+  known.set(receiver, count);
+  return count;
+}
+
 /** Returns whether a receiver with this route wants to hear of that severity. */
 export function wants(route: ReceiverRoute, severity: Severity): boolean {
   if (severity === "unknown") return route.sendUnknown;

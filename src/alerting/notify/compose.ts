@@ -1,6 +1,5 @@
 import { pageUrl } from "../../base/uri-text.ts";
 import { fleetEvidence, fleetMember } from "../../contract/fleet/evidence.ts";
-import { spanMs } from "../../contract/fleet/verdict-words.ts";
 import type { ActEntry } from "../acts/act-notice.ts";
 import { worstSeverity, type Severity } from "../../contract/severity.ts";
 import type { CheckReport } from "../../contract/report.ts";
@@ -66,7 +65,7 @@ export function composeNotification(input: ComposeInput): Notification {
 
 /** Returns the notification of these facts. */
 export function worded(facts: NotificationFacts): Notification {
-  return { ...facts, summary: summarize(facts.status, facts.alerts, facts) };
+  return { ...facts, summary: summarize(facts.alerts, { ...facts, nowMs: facts.generatedAtMs }) };
 }
 
 /** How many gates opened with these entries. */
@@ -184,7 +183,8 @@ export function composeFleet(
     .slice(0, mostAssetTypes);
   const peakSpiking = Math.max(fleet.peakSpiking, spiking);
   const { id, together, usual, probability } = fleet;
-  const withinMs = spanMs(totals.spiking.map(({ alert }) => alert.startsAtMs));
+  const began = totals.spiking.map(({ alert }) => alert.onset?.atMs ?? alert.startsAtMs);
+  const withinMs = spiking === 0 ? 0 : Math.max(...began) - Math.min(...began);
   const verdict = { id, together, usual, probability, organizations, spiking, withinMs, peakSpiking, assetTypes };
   if (spiking === 0) return verdict;
   const { first: _first, ...evidence } = fleetEvidence(

@@ -3,12 +3,12 @@ import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { Incident } from "../../store/alerts/incidents.ts";
 import type { Board } from "../../store/runs/board.ts";
 import type { StoreParts } from "../../store/store-parts.ts";
-import { isGateAlert } from "../decide/gate.ts";
+import { watchedBy } from "../decide/routing.ts";
 import { isGateUsed } from "../gate-use.ts";
+import { headlineFacts } from "../headline-facts.ts";
 import { memberViewer } from "../incident-members.ts";
 import {
   slugsOf,
-  stoppedAtMsOfEach,
   summarizeIncident,
   worstMembers,
   type IncidentMember,
@@ -42,20 +42,20 @@ export async function incidentNotices(
   parts: Pick<StoreParts, "incidents" | "silences" | "gate" | "meta">,
   { settings, board, nowMs }: NoticeSource,
   shown: readonly number[],
-): Promise<(number: number, part: readonly string[]) => ShownIncident> {
+): Promise<(number: number, part: readonly string[], receiver: string) => ShownIncident> {
   const numbers = [...new Set(shown)];
   if (numbers.length === 0) return () => ({ incident: null });
   const incidents = new Map((await parts.incidents.byNumbers(numbers)).map((one) => [one.number, one]));
   const kept = await parts.incidents.members(numbers);
   const view = await memberViewer(parts, settings, nowMs);
-  const saysGates = await isGateUsed(parts, settings, nowMs);
+  const isUsed = await isGateUsed(parts, settings, nowMs);
   const wholes = new Map(
     [...incidents].map(([number, incident]) => {
       const members = (kept.get(number) ?? []).map(view);
       return [number, { incident, members, summary: summarizeIncident(incident, members, settings) }];
     }),
   );
-  return (number, part) => {
+  return (number, part, receiver) => {
     const whole = wholes.get(number);
     if (whole === undefined) return { incident: null };
     const { incident, members, summary } = whole;
@@ -76,9 +76,15 @@ export async function incidentNotices(
         worst: worstMembers(shown, shownMembers),
         outlived: incident.outlived,
         excess: excessOf(all, summary),
-        lastedMs: lastedMs(all, summary, nowMs),
-        saysGates,
-        unjudged: all.filter(({ alert }) => isGateAlert(alert) && alert.judgement === undefined).length,
+        headline: headlineFacts(
+          { incident, members, summary: { ...summary, carriers } },
+          {
+            settings,
+            nowMs,
+            isGateUsed: isUsed,
+            part: { members: own, watched: watchedBy(settings, receiver) },
+          },
+        ),
         own: ownPart(incident, shown, board),
       },
       part: {
@@ -100,9 +106,6 @@ function ownPart(
     const report = board.state(alert.check, alert.slug)?.lastReport;
     if (report?.kind === "error") errors.set(alert.slug, report.error);
   }
-  const judgements = members.flatMap(({ alert }) => alert.judgement ?? []);
-  const [first] = judgements;
-  const isAlike = judgements.every(({ verdict, by }) => verdict === first?.verdict && by === first.by);
   return {
     organizations: slugsOf(members).size,
     firing: slugsOf(firing).size,
@@ -111,7 +114,6 @@ function ownPart(
       .map(([reason, same]) => ({ reason, organizations: same.length }))
       .toSorted((left, right) => right.organizations - left.organizations),
     lastError: [...errors.values()].at(-1)?.message ?? null,
-    judgement: first === undefined || !isAlike ? null : { verdict: first.verdict, by: first.by },
   };
 }
 
@@ -129,16 +131,6 @@ function excessOf(
     usualPerHour: known.reduce((sum, { usualPerHour }) => sum + usualPerHour, 0),
     expectedEndAtMs: ends.length === 0 ? null : Math.max(...ends),
   };
-}
-
-function lastedMs(
-  members: readonly IncidentMember[],
-  { onsetAtMs, startedAtMs, endedAtMs }: IncidentSummary,
-  nowMs: number,
-): number {
-  const stopped = stoppedAtMsOfEach(members);
-  const untilMs = stopped.length === 0 ? (endedAtMs ?? nowMs) : Math.max(...stopped);
-  return Math.max(0, untilMs - (onsetAtMs ?? startedAtMs));
 }
 
 /** Returns what is said of a fleet verdict while these alerts fire; those of other checks do not count. */

@@ -1,3 +1,4 @@
+import type { HeadlineFacts } from "../headline-facts.ts";
 import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import type { CheckErrorReason, CheckName, ObservedCounts } from "../../contract/report.ts";
 import type { FleetEvidence } from "../../contract/fleet/evidence.ts";
@@ -114,14 +115,9 @@ export interface IncidentNotice extends IncidentSummary {
   readonly worst: readonly WorstMember[];
   /** Whether it is over, as the events of those that fire say; null: none do, or nothing fires. */
   readonly excess: IncidentExcess | null;
-  /** For how long its excess lasted, or its alerts where nobody knows. */
-  readonly lastedMs: number;
+  readonly headline: HeadlineFacts;
   /** Gates that opened with what this notification tells. */
   readonly opened: number;
-  /** Whether somebody goes by gates, so that it is said which are on hold. */
-  readonly saysGates: boolean;
-  /** Alerts of a kind that is judged, which nobody has. */
-  readonly unjudged: number;
   readonly own: OwnPart;
 }
 
@@ -134,8 +130,6 @@ export interface OwnPart {
   /** Why organizations give no result, the most frequent first, and what the last one said; empty but in `unreachable`. */
   readonly errors: readonly { readonly reason: string; readonly organizations: number }[];
   readonly lastError: string | null;
-  /** What it was, where all that is judged of it was judged alike, and by whom; null: nothing is, or not alike. */
-  readonly judgement: Pick<AlertJudgement, "verdict" | "by"> | null;
 }
 
 /** The excess deaths of the members that fire, together (CONTRACT 15, Is it over?). */

@@ -159,7 +159,9 @@ export function createNotifier(options: NotifierOptions): Notifier {
       const verdict = isOfVerdict ? fleetOf(incident) : null;
       if (verdict !== null && !fleets.has(incident.number)) fleets.set(incident.number, fleetNow(holds, verdict));
       const fleet = verdict === null ? null : (fleets.get(incident.number) ?? null);
-      formed.push(...formFor(settings, { receiver, fleet, ...shownOf(incident.number, part), alerts }, nowMs));
+      formed.push(
+        ...formFor(settings, { receiver, fleet, ...shownOf(incident.number, part, receiver), alerts }, nowMs),
+      );
     }
     await parts.queued.save(due.queued);
     await parts.queued.forget(holds.lost);
@@ -204,7 +206,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     for (const { receiver, incident, alerts } of news) {
       const own = parted.find((one) => one.receiver === receiver && one.incident.number === incident)?.part ?? [];
       const part = [...own, ...alerts.map(({ id }) => id)];
-      formed.push(...formFor(settings, { receiver, fleet: null, ...shownOf(incident, part), alerts }, nowMs));
+      formed.push(...formFor(settings, { receiver, fleet: null, ...shownOf(incident, part, receiver), alerts }, nowMs));
       // A reminder comes repeatInterval after the last message, of whatever.
       const before = known.get(`${incident} ${receiver}`);
       if (before !== undefined) await parts.queued.save({ alerts: [], incidents: [{ ...before, lastAtMs: nowMs }] });

@@ -36,7 +36,7 @@ export async function presentOf(source: PresentSource, notification: Notificatio
     return isNotified() || isRouted(settings, route, alert, isNotified);
   });
   const ids = part.map(({ alert }) => alert.id);
-  const shown = (await incidentNotices(parts, source, [number]))(number, ids);
+  const shown = (await incidentNotices(parts, source, [number]))(number, ids, receiver);
   if (shown.incident === null || shown.part === undefined) return notification;
   return {
     ...notification,

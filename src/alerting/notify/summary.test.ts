@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { hourMs, minuteMs } from "../../base/time.ts";
 import { resultReport } from "../../../test/support/reports.ts";
-import type { AlertNotice, FleetNotice, Notification } from "./notification.ts";
+import type { AlertNotice } from "./notification.ts";
 import { describeDuration, summarize } from "./summary.ts";
 
 const startsAtMs = Date.parse("2026-11-02T08:00:00.000Z");
@@ -37,71 +37,48 @@ const ended = {
   reason: "back_to_ok",
   endsAtMs: startsAtMs + 2 * hourMs + 5 * minuteMs,
 } as const;
-const fleet: FleetNotice = {
-  id: "f",
-  together: 12,
-  usual: 0.3,
-  probability: 1e-16,
-  organizations: 21,
-  spiking: 12,
-  withinMs: 600_000,
-  peakSpiking: 14,
-  assetTypes: [
-    { assetType: "DOMAIN", count: 78, share: 0.78 },
-    { assetType: "URL", count: 22, share: 0.22 },
-  ],
-};
-
-const alone = { fleet: null, incident: null };
+const alone = { fleet: null, incident: null, nowMs: startsAtMs };
 
 describe("summarize", () => {
-  it.each<[string, AlertNotice[], FleetNotice | null, string]>([
+  it.each<[string, AlertNotice[], string]>([
     [
       "one that fires says how many where how many were expected",
       [notice()],
-      null,
       "acme: fail, 5,119 deaths, 10.0 expected (512×)",
     ],
     [
       "a reminder says that it still does",
       [notice({ event: "reminder" })],
-      null,
       "acme: still fail, 5,119 deaths, 10.0 expected (512×)",
     ],
     [
       "a result without counts says so much",
       [notice({ event: "escalated", counts: null })],
-      null,
       "acme: worse, now fail, dead-asset-spike",
     ],
     [
       "resolved says that the rate is back, how long it lasted and its peak, not that something was mended",
       [notice(ended)],
-      null,
       "acme: the rate is back under the threshold, lasted 2h 5m, peak fail with 5,119 deaths",
     ],
     [
       "a removed organization is not one that recovered",
       [notice({ ...ended, reason: "organization_removed" })],
-      null,
       "acme: no longer watched, lasted 2h 5m, peak fail with 5,119 deaths",
     ],
     [
       "unknown says why there is no result",
       [notice({ kind: "unknown", event: "unknown", severity: "unknown", error: { reason: "timeout", message: "" } })],
-      null,
       "acme: dead-asset-spike gives no result (timeout)",
     ],
     [
       "recovered says how long there was none",
       [notice({ ...ended, kind: "unknown", event: "recovered", severity: "unknown" })],
-      null,
       "acme: dead-asset-spike gives results again after 2h 5m",
     ],
     [
       "what fired and ended before it could be sent says both",
       [notice(), notice(ended)],
-      null,
       "fired meanwhile; acme: the rate is back under the threshold, lasted 2h 5m, peak fail with 5,119 deaths",
     ],
     [
@@ -112,48 +89,23 @@ describe("summarize", () => {
         notice({ slug: "c" }),
         notice({ slug: "d", severity: "warn" }),
       ],
-      null,
       "4 firing: c (fail), b (unknown), a (warn), +1 more",
     ],
     [
       "a group names three and counts the rest",
       [...["a", "b", "c", "d", "e"].map((slug) => notice({ slug })), notice({ ...ended, slug: "f" })],
-      null,
       "5 firing: a (fail), b (fail), c (fail), +2 more; 1 resolved: f",
     ],
-    [
-      "the fleet verdict says that there is one cause and what carries it, and names nobody",
-      [notice()],
-      fleet,
-      "12 organizations began within 10 minutes: one cause; carried by DOMAIN 78 %, URL 22 %; 1 new here",
-    ],
-    [
-      "its end says that the rates are back",
-      [notice(ended)],
-      { ...fleet, spiking: 0, assetTypes: [] },
-      "Fleet-wide spike of dead assets is over: the rates are back under their thresholds, at most 14 organizations",
-    ],
-  ])("%s", (_rule, alerts, fleet, expected) => {
-    const last = new Map(alerts.map(({ id, status }) => [id, status]));
-
-    expect(
-      summarize([...last.values()].includes("firing") ? "firing" : "resolved", alerts, { fleet, incident: null }),
-    ).toBe(expected);
-  });
-
-  it("of a fleet verdict names the incident's first carrier before any asset type", () => {
-    const carriers = [{ key: "reason", value: "captcha_page", share: 0.92, usualShare: 0.004 }];
-    const incident = { carriers } as unknown as Notification["incident"];
-
-    expect(summarize("firing", [notice()], { fleet, incident })).toContain("; carried by reason=captcha_page 92 %; 1");
+  ])("%s", (_rule, alerts, expected) => {
+    expect(summarize(alerts, alone)).toBe(expected);
   });
 
   it("of the review queue says how many wait and for how long", () => {
     const result = { ...report.result, observed: { queued: 3, oldestAgeSeconds: 5 * 3_600 } };
     const alert = notice({ check: "review-queue", result, counts: null, severity: "warn" });
 
-    expect(summarize("firing", [alert], alone)).toBe("acme: warn, 3 wait for review, the oldest for 5h");
-    expect(summarize("resolved", [notice({ ...ended, check: "review-queue", result })], alone)).toBe(
+    expect(summarize([alert], alone)).toBe("acme: warn, 3 wait for review, the oldest for 5h");
+    expect(summarize([notice({ ...ended, check: "review-queue", result })], alone)).toBe(
       "acme: the queue is back under the threshold, lasted 2h 5m, peak fail",
     );
   });

@@ -1,26 +1,23 @@
 import { checkKind } from "../../checks/checks.ts";
 import { compareSeverity } from "../../contract/severity.ts";
 import { countingOf, countText, deathWords } from "../../contract/death-counts.ts";
-import { withoutFraction } from "../../base/instant.ts";
-import { formatCount, formatPercent } from "../../base/numbers.ts";
 import { hourMs, minuteMs, secondMs } from "../../base/time.ts";
-import { verdictWords } from "../../contract/fleet/verdict-words.ts";
-import type { AlertNotice, FleetNotice, IncidentNotice, NoticeEvent, Notification } from "./notification.ts";
+import { headline } from "../../words/headline.ts";
+import type { AlertNotice, NoticeEvent, Notification } from "./notification.ts";
 
 // A summary is a title: what fits a phone's lock screen. The alerts are all in the notification.
 const namedOrganizations = 3;
 
 /** Returns the one line that says what happened; for the title of a message. Plain text: its reader escapes it. */
 export function summarize(
-  status: "firing" | "resolved",
   alerts: readonly AlertNotice[],
-  { fleet, incident }: Pick<Notification, "fleet" | "incident">,
+  { fleet, incident, nowMs }: Pick<Notification, "fleet" | "incident"> & { readonly nowMs: number },
 ): string {
-  return fleet !== null
-    ? summarizeFleet(status, alerts, fleet, incident)
-    : incident?.family === "unreachable" && alerts.length > 1
-      ? summarizeUnreachable(status, alerts, incident)
-      : summarizeAlerts(alerts);
+  const isOfSeveral = fleet !== null || new Set(alerts.map(({ slug }) => slug)).size > 1;
+  const isAct = alerts.some(({ act }) => act !== undefined);
+  return incident !== null && isOfSeveral && !isAct
+    ? headline(incident.headline, { nowMs, withPeople: true })[0]
+    : summarizeAlerts(alerts);
 }
 
 /** Returns the event of one alert as a sentence without a full stop. */
@@ -46,7 +43,7 @@ export function describeNotice(notice: AlertNotice): string {
     case "judged":
       return `${slug}: ${judgedWords(notice)}${byWords(notice)}`;
     case "released":
-      return `${slug}: gate open, ${releaseWords(notice)}${byWords(notice)}`;
+      return `${slug}: takedowns allowed, ${releaseWords(notice)}${byWords(notice)}`;
     case "test":
       return `${slug}: this is a test notification`;
     default:
@@ -141,50 +138,6 @@ function summarizeAlerts(alerts: readonly AlertNotice[]): string {
   if (firing.length > 0) parts.push(`${firing.length} firing: ${names(worstFirst, true)}`);
   if (resolved.length > 0) parts.push(`${resolved.length} resolved: ${names(resolved, false)}`);
   return parts.join("; ");
-}
-
-function summarizeFleet(
-  status: "firing" | "resolved",
-  alerts: readonly AlertNotice[],
-  fleet: FleetNotice,
-  incident: Notification["incident"],
-): string {
-  if (status === "resolved") {
-    const peak = fleet.peakSpiking === undefined ? "" : `, at most ${formatCount(fleet.peakSpiking)} organizations`;
-    return `Fleet-wide spike of dead assets is over: the rates are back under their thresholds${peak}`;
-  }
-  const joined = alerts.filter(({ event }) => event === "firing").length;
-  const [carrier] = incident?.carriers ?? [];
-  // An asset type says less than an attribute: most organizations have one that nearly all of their assets are of.
-  const carriers =
-    carrier !== undefined
-      ? `${carrier.key}=${carrier.value} ${formatPercent(carrier.share)}`
-      : fleet.assetTypes
-          .slice(0, namedOrganizations)
-          .map(({ assetType, share }) => `${assetType} ${formatPercent(share)}`)
-          .join(", ");
-  return `${verdictWords(fleet)}${carriers === "" ? "" : `; carried by ${carriers}`}${joined === 0 ? "" : `; ${joined} new here`}`;
-}
-
-/** The codes with their counts, since when, and the last result. */
-function summarizeUnreachable(
-  status: "firing" | "resolved",
-  alerts: readonly AlertNotice[],
-  { own, startedAtMs: sinceMs }: IncidentNotice,
-): string {
-  const count = status === "firing" ? own.firing : own.organizations;
-  const [many, give] = [
-    `${formatCount(count)} ${count === 1 ? "organization" : "organizations"}`,
-    count === 1 ? "gives" : "give",
-  ];
-  const since = `since ${withoutFraction(new Date(sinceMs).toISOString())}`;
-  if (status === "resolved") {
-    const endsAtMs = Math.max(...alerts.map(({ endsAtMs }) => endsAtMs ?? sinceMs));
-    return `${many} ${give} results again, after ${describeDuration(endsAtMs - sinceMs)}`;
-  }
-  const codes = own.errors.map(({ reason, organizations }) => `${reason} ${formatCount(organizations)}`);
-  const last = own.lastError === null ? "" : `; last: ${own.lastError}`;
-  return `${many} ${give} no result ${since}${codes.length === 0 ? "" : `: ${codes.join(", ")}`}${last}`;
 }
 
 function names(alerts: readonly AlertNotice[], hasSeverity: boolean): string {

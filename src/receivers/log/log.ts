@@ -58,7 +58,7 @@ function logNotification(logger: Logger, notification: Notification, receiver: s
       summary,
       ...fleetSample(fleet),
     };
-    if (status === "firing") logger.error(fields, "fleet verdict: suspect the liveness checker");
+    if (status === "firing") logger.error(fields, "fleet verdict: one cause");
     else logger.info(fields, "fleet verdict resolved");
   } else if (alerts.length === 0) {
     logger.info({ ...base, status, severity, summary }, "notification");

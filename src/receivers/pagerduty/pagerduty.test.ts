@@ -82,10 +82,10 @@ describe("pagerdutyEvents", () => {
     );
 
   it.each([
-    ["firing", ["trigger 01 critical"]],
-    ["escalated", ["trigger 01 critical"]],
-    ["reminder", ["trigger 01 critical"]],
-    ["resolved", ["resolve 01"]],
+    ["firing", ["trigger f1 critical"]],
+    ["escalated", ["trigger f1 critical"]],
+    ["reminder", ["trigger f1 critical"]],
+    ["resolved", ["resolve f1"]],
     ["unknown", ["trigger 03 error"]],
     ["recovered", ["resolve 03"]],
     ["review-queue", ["trigger 01 warning"]],

@@ -124,7 +124,7 @@ describe("a bot of Slack", () => {
     await deliver(sample("judged"));
 
     expect(calls()[0]).toMatchObject({
-      text: expect.stringMatching(/^■ Incident 41: all that fires is silenced/) as string,
+      text: expect.stringMatching(/All that fires is silenced/) as string,
     });
   });
 
@@ -158,10 +158,10 @@ describe("a bot of Slack", () => {
     const [edit, reply] = calls();
     const date = "<!date^1768474860^{date_short_pretty} {time}|15\u00A0Jan 11:01\u00A0UTC>";
     const leaves = "<!date^1768561260^{date_short_pretty} {time}|16\u00A0Jan 11:01\u00A0UTC>";
-    expect(JSON.stringify(edit)).toContain(`*Excess stopped*\\n${date}`);
-    expect(JSON.stringify(edit)).toContain(`*Its deaths leave the window by*\\n${leaves}`);
+    expect(JSON.stringify(edit)).toContain(`*Nothing unusual since*\\n${date}`);
+    expect(JSON.stringify(edit)).toContain(`*It ends by*\\n${leaves}`);
     expect(reply).toMatchObject({
-      text: `The excess stopped ${date}. No more deaths than usual since. Its deaths leave the window by ${leaves}.`,
+      text: `Nothing unusual since ${date}; it ends by ${leaves}.`,
       mrkdwn: true,
       thread_ts: "17000.1",
     });

@@ -51,10 +51,10 @@ export function slackStateBody(notification: Notification, acts: readonly Messag
 export function slackReply(notification: Notification): { readonly text: string; readonly mrkdwn: boolean } {
   const { incident, alerts, generatedAtMs } = notification;
   const [stopped, left] = incident?.excessStoppedAtMs ? overFacts(incident, generatedAtMs) : [];
-  const leaves = left === undefined ? "" : ` Its deaths leave the window by ${datedValue(left)}.`;
+  const leaves = left === undefined ? "" : `; it ends by ${datedValue(left)}`;
   if (stopped !== undefined && alerts.every(({ reason }) => reason === "excess_stopped"))
     return {
-      text: `The excess stopped ${datedValue(stopped)}. No more deaths than usual since.${leaves}`,
+      text: `Nothing unusual since ${datedValue(stopped)}${leaves}.`,
       mrkdwn: true,
     };
   if (incident !== null && alerts.length > 0 && alerts.every(({ reason }) => reason === "second_opinion"))

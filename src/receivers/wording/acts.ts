@@ -20,7 +20,7 @@ export function isActNotice({ event }: AlertNotice): boolean {
 export function actTitle(notice: AlertNotice, subject: string): string {
   const { event, reason, judgement, peak, check, result } = notice;
   const verdict = judgement === undefined ? "judgement withdrawn" : `judged ${judgement.verdict}`;
-  const opened = reason === "released_by_judgement" ? `${verdict}, gate open` : "gate open";
+  const opened = reason === "released_by_judgement" ? `${verdict}, takedowns allowed` : "takedowns allowed";
   if (event === "acknowledged" || event === "unacknowledged" || event === "commented") return `${event}: ${subject}`;
   const count = check === "dead-asset-spike" ? (peak?.currentCount ?? null) : null;
   const deaths = count === null ? "" : `, ${countText(count, result)}`;
@@ -37,17 +37,17 @@ export function actSentence({ event, reason, judgement, act }: AlertNotice): str
       ? `${by} has withdrawn the judgement${why}`
       : `${capitalized(judgementMeanings[judgement.verdict])}, says ${by}${why}`;
   if (event === "judged") return said;
-  if (event === "acknowledged") return `${by} has it, no more reminders${why}`;
+  if (event === "acknowledged") return `${by} has acknowledged it, no more reminders${why}`;
   if (event === "commented") return `${by} says${why}`;
   if (event === "unacknowledged") return `${by} has taken the acknowledgement back, reminders go on${why}`;
   switch (reason) {
     case "released_by_judgement":
-      return `${said} The gate is open.`;
+      return `${said} Takedowns are allowed again.`;
     case "released_by_end":
-      return "The gate is open: the alert is over.";
+      return "Takedowns are allowed again: the alert is over.";
     case "released_by_configuration":
-      return "The gate is open: the configuration was changed.";
+      return "Takedowns are allowed again: the configuration was changed.";
     default:
-      return `${by} has released the gate${why}`;
+      return `${by} has released its takedowns${why}`;
   }
 }

@@ -27,9 +27,32 @@ export function noticeTitle(notice: AlertNotice, word = eventWord(notice)): stri
 /** Returns the second line: what the title has no room for; `nowMs` is when the notification was made. */
 export function noticeSentence(notice: AlertNotice, nowMs: number): string {
   if (notice.event === "test") return "This is a test of flatline's notifications. Nothing is wrong.";
-  const prefix = notice.isTest ? "This is a test: its numbers are made up. " : "";
+  const prefix = notice.isTest ? `${testSentence} ` : "";
   if (isActNotice(notice)) return prefix + actSentence(notice);
   return prefix + (notice.status === "resolved" ? endedSentence(notice, nowMs) : firingSentence(notice, nowMs));
+}
+
+const testSentence = "This is a test: its numbers are made up.";
+
+/** Returns what changed with the spike of an incident of one organization, and what this reader has to do: its headline has the rest. */
+export function changeSentences(
+  notice: AlertNotice,
+  { number }: { readonly number: number },
+  nowMs: number,
+): readonly string[] {
+  const { event, status, severity, previousSeverity, startsAtMs } = notice;
+  const test = notice.isTest === true ? [testSentence] : [];
+  if (status === "resolved") return [...test, peakSentence(notice, nowMs).trim()].filter((sentence) => sentence !== "");
+  const lastedMs = nowMs - startsAtMs;
+  const lasted = durationText(lastedMs);
+  return [
+    ...test,
+    ...(event === "escalated" ? [`It got worse: ${severity}, before ${previousSeverity}.`] : []),
+    ...(event === "deescalated" ? [`It got better: ${severity}, before ${previousSeverity}.`] : []),
+    ...(event === "reminder" && lastedMs >= minuteMs ? [`It goes on for ${lasted}.`] : []),
+    ...(isEscalation(notice) ? [`Nobody has acknowledged incident ${number} for ${lasted}.`] : []),
+    ...(event === "firing" ? [`Detected ${instantText(startsAtMs, nowMs)}.`] : []),
+  ];
 }
 
 /** Returns what else is known, for those who read on; null when nothing is. */
@@ -63,7 +86,7 @@ function countsText({ counts, result }: AlertNotice): string | null {
 
 function firingSentence(notice: AlertNotice, nowMs: number): string {
   const since = instantText(notice.startsAtMs, nowMs);
-  const alone = isEscalation(notice) ? ` Nobody has taken it since ${since}.` : "";
+  const alone = isEscalation(notice) ? ` Nobody has acknowledged it since ${since}.` : "";
   const forMs = nowMs - notice.startsAtMs;
   const lasts = forMs < minuteMs ? "" : ` for ${durationText(forMs)}`;
   if (notice.kind === "unknown") {
@@ -117,7 +140,8 @@ function firstFinding({ result, check }: AlertNotice): string {
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
-function isRemoved({ reason }: AlertNotice): boolean {
+/** Returns whether a reload ended it. */
+export function isRemoved({ reason }: AlertNotice): boolean {
   return reason === "organization_removed" || reason === "check_removed";
 }
 

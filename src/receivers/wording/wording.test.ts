@@ -29,19 +29,18 @@ function sentence(kind: string, given: Partial<AlertNotice> = {}): string {
 
 describe("sentences", () => {
   it.each([
-    ["firing", /Fail for 11 h 40 min\. Nobody has taken it since 15 Jan 00:20 UTC\.$/],
-    ["unknown", /^No result for 11 h 40 min: .* Nobody has taken it since 15 Jan 00:20 UTC\.$/],
-  ])("of an escalation say that nobody has taken it, and since when: %s", (kind, said) => {
+    ["firing", /Nobody has acknowledged incident 41 for 11 h 40 min\. Detected /],
+    ["unknown", /^No result for 11 h 40 min: .* Nobody has acknowledged it since 15 Jan 00:20 UTC\.$/],
+  ])("of an escalation say that nobody has acknowledged it, and since when: %s", (kind, said) => {
     const notice = { ...noticeOf(kind), reason: "escalation" };
 
-    expect(messageOf({ ...sample(kind), alerts: [notice] }).title).toMatch(/^Escalated to you: acme, /);
     expect(sentence(kind, notice)).toMatch(said);
   });
 
   it("say that nothing was expected instead of a ratio", () => {
     const counts = { currentCount: 22, baselineCount: 0, expectedCount: 0, ratio: null };
 
-    expect(sentence("firing", { counts })).toContain("22 deaths in 24 h, none expected.");
+    expect(sentence("foreign-keys", { counts })).toContain("22 deaths, none expected.");
   });
 
   it("say dead assets where assets are counted: title, sentence and peak", () => {
@@ -49,17 +48,8 @@ describe("sentences", () => {
     const counted = result === null ? null : { ...result, observed: { ...result.observed, counting: "assets" } };
     const notice = { ...noticeOf("firing"), result: counted };
 
-    expect(messageOf({ ...sample("firing"), alerts: [notice] }).title).toContain("5,119 dead assets (459×)");
-    expect(sentence("firing", notice)).toMatch(/^5,119 dead assets in 24 h, 11\.1 expected: /);
+    expect(messageOf({ ...sample("firing"), incident: null, alerts: [notice] }).title).toContain("5,119 dead assets");
     expect(sentence("resolved", { result: counted })).toContain("Its peak was fail with 5,119 dead assets,");
-  });
-
-  it("of organizations of which only another check got no answer do not say that their deaths are not watched", () => {
-    const some = sample("unreachable");
-    const alerts = some.alerts.map((alert) => ({ ...alert, check: "reviewing-backlog" }));
-
-    expect(messageOf({ ...some, alerts }).intro).toMatch(/^They have given no result since /);
-    expect(messageOf(some).intro).toMatch(/^They have not been watched since /);
   });
 
   it("are followed by findings, each with what it is about unless that is nothing or in its message", () => {
@@ -93,12 +83,13 @@ describe("sentences", () => {
 
   it("of an end say nothing of gates and judgements where nobody goes by gates", () => {
     const ended = sample("fleet-resolved");
-    const incident = ended.incident === null ? null : { ...ended.incident, saysGates: false };
+    const { incident: shown } = ended;
+    const incident = shown === null ? null : { ...shown, headline: { ...shown.headline, held: 0, opened: 0 } };
     const text = JSON.stringify(messageOf({ ...ended, incident }));
 
-    expect(JSON.stringify(messageOf(ended))).toMatch(/8 gates are still shut.*Nobody has judged 12/);
+    expect(JSON.stringify(messageOf(ended))).toMatch(/Takedowns of 8 organizations are on hold/);
     expect(text).toContain("14 organizations spiked together");
-    expect(text).not.toMatch(/[Gg]ate|judged/);
+    expect(text).not.toMatch(/[Gg]ate|[Tt]akedown|judge/);
   });
 
   it("mark tests and sample incidents", () => {
@@ -106,8 +97,8 @@ describe("sentences", () => {
       messageOf(one),
     );
     expect([begin?.title, end?.title]).toEqual([
-      expect.stringMatching(/^\[TEST\] fail: test, 120\sdeaths \(30\.0×\)$/),
-      expect.stringMatching(/^\[TEST\] resolved: test, after 24\smin$/),
+      "[TEST] test: 120 deaths in 24 h, 4.0 expected (30.0×).",
+      "[TEST] test spiked for 24 min.",
     ]);
     expect(begin?.sections[0]?.sentence).toContain("This is a test: its numbers are made up.");
     expect(messageOf(sample("test")).title).toMatch(/^\[TEST\]/);
@@ -137,7 +128,7 @@ describe("sentences", () => {
     const alerts = [of(opened, "a"), of(opened, "b"), of(judged, "c")];
 
     expect(previewOf(messageOf({ ...sample("judged"), alerts }))).toEqual([
-      "■ judged checker: 3 organizations, 2 gates open",
+      "■ judged checker: 3 organizations, takedowns of 2 organizations allowed",
       "The checker was wrong, says kim: the captcha page of hxxps://evil[.]example/login.",
     ]);
   });
@@ -177,7 +168,7 @@ describe("a message", () => {
   it.each(Object.keys(samples))("fits a phone in two lines, and neither repeats the other: %s", (kind) => {
     const [first, second] = previewOf(messageOf(sample(kind)));
 
-    expect(first.length).toBeLessThanOrEqual(70);
+    expect(first.length).toBeLessThanOrEqual(100);
     expect(second.length).toBeGreaterThan(0);
     expect(second.length).toBeLessThanOrEqual(160);
     expect(second).not.toBe(first);

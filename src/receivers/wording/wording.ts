@@ -1,13 +1,14 @@
 import { pageUrl } from "../../base/uri-text.ts";
-import type { AlertNotice, Notification } from "../../alerting/notify/notification.ts";
+import type { AlertNotice, IncidentNotice, Notification } from "../../alerting/notify/notification.ts";
 import { compareSeverity } from "../../contract/severity.ts";
 import { ownOrigins } from "../../base/broken-address.ts";
 import { actSentence, isActNotice } from "./acts.ts";
 import { brokenMessage, brokenSection, originsOf, sampleLines } from "./broken.ts";
-import { firstLines, incidentMessage, opinionFacts, overFacts } from "./incident.ts";
+import { firstLines, headlineOf, incidentMessage, opinionFacts, overFacts } from "./incident.ts";
 import type { Message, MessageLink, MessageSection } from "./message.ts";
 import { noticeCarriers, noticeFacts } from "./notice-facts.ts";
-import { isEscalation, noticeDetails, noticeSentence, noticeTitle } from "./notice.ts";
+import { changeSentences, isRemoved, noticeDetails, noticeSentence, noticeTitle } from "./notice.ts";
+import { countOf } from "../../words/numbers.ts";
 import { plainText } from "./text.ts";
 
 // This many alerts are shown in full; each further one has a line.
@@ -33,16 +34,14 @@ export function stateMessageOf(
   acts: readonly MessageLink[],
   maxLinkLength: number,
 ): Message {
-  const { incident, generatedAtMs } = notification;
+  const { incident } = notification;
   const isWhole = incident !== null && incident.own.organizations !== 1;
   const message = brokenMessage(wordedMessage(notification, { acts, maxLinkLength, isWhole }), originsOf(notification));
   if (isWhole || incident === null) return message;
   const { acknowledgedBy } = incident;
-  const facts = [...message.facts, ...overFacts(incident, generatedAtMs), ...opinionFacts(incident)];
   return {
     ...message,
-    facts,
-    intro: acknowledgedBy === null ? message.intro : `Acknowledged by ${plainText(acknowledgedBy)}.`,
+    intro: acknowledgedBy === null ? message.intro : `${plainText(acknowledgedBy)} has acknowledged it.`,
   };
 }
 
@@ -69,9 +68,11 @@ function wordedMessage(notification: Notification, { acts, maxLinkLength, isWhol
   if (incident !== null && !notices.some(isActNotice) && isOfIncident)
     return { ...incidentMessage(notification, incident, notices, isWhole), severity, links: [...links, ...acts] };
   const [only] = notices;
+  if (incident !== null && only !== undefined && isOfOneSpike(incident, notices))
+    return { ...spikeMessage(notification, incident, only, { acts, maxLinkLength }), severity };
   const title =
     only !== undefined && notices.length === 1
-      ? noticeTitle(only, isEscalation(only) ? "Escalated to you" : undefined)
+      ? noticeTitle(only)
       : only === undefined
         ? plainText(notification.summary)
         : groupTitle(notices);
@@ -99,6 +100,39 @@ function wordedMessage(notification: Notification, { acts, maxLinkLength, isWhol
         ),
     sample: [],
     links: notices.length === 1 ? [] : links,
+  };
+}
+
+/** Returns whether a message is of the spike of one organization, which is all that the reader is told of its incident. */
+function isOfOneSpike({ headline: { alone } }: IncidentNotice, notices: readonly AlertNotice[]): boolean {
+  const [only, ...others] = notices;
+  if (only === undefined || others.length > 0 || isActNotice(only) || only.event === "test") return false;
+  return alone !== null && only.check === "dead-asset-spike" && only.kind === "verdict" && !isRemoved(only);
+}
+
+/** The headline of the incident, then what changed, then everything that is known of the alert. */
+function spikeMessage(
+  { generatedAtMs: nowMs, externalUrl }: Notification,
+  incident: IncidentNotice,
+  notice: AlertNotice,
+  linked: Linked,
+): Omit<Message, "severity"> {
+  const [title, ...more] = headlineOf(incident, nowMs);
+  const isFiring = notice.status === "firing";
+  const section = {
+    ...wordedSection(notice, nowMs),
+    sentence: [...more, ...changeSentences(notice, incident, nowMs)].join(" "),
+    links: noticeLinks(notice, externalUrl, linked),
+  };
+  const facts = isFiring ? [...section.facts, ...overFacts(incident, nowMs), ...opinionFacts(incident)] : section.facts;
+  return {
+    title: `${notice.isTest === true ? "[TEST] " : ""}${title}`,
+    intro: null,
+    facts: [],
+    sections: [{ ...section, facts }],
+    lines: [],
+    sample: [],
+    links: [],
   };
 }
 
@@ -202,11 +236,11 @@ function groupTitle(notices: readonly AlertNotice[]): string {
   const [first] = notices;
   if (first !== undefined && notices.every(isActNotice)) {
     const isJudged = isJudgement(notices);
-    const word = isJudged ? judgedWord(first) : first.event === "released" ? "gate open" : first.event;
+    const word = isJudged ? judgedWord(first) : first.event === "released" ? "takedowns allowed" : first.event;
     const slugs = new Set(notices.map(({ slug }) => slug)).size;
     const what = slugs === 1 ? `${plainText(first.slug)}, ${notices.length} alerts` : `${slugs} organizations`;
     const gates = new Set(notices.filter(({ event }) => event === "released").map(({ slug }) => slug)).size;
-    const opened = !isJudged || gates === 0 ? "" : `, ${gates} ${gates === 1 ? "gate" : "gates"} open`;
+    const opened = !isJudged || gates === 0 ? "" : `, takedowns of ${countOf(gates, "organization")} allowed`;
     return `${word}: ${what}${opened}`;
   }
   const firing = notices.filter(({ status }) => status === "firing");

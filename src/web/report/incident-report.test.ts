@@ -59,7 +59,7 @@ const hostile = fc.oneof(
 /** An incident in which all text of others is `text`. */
 function factsOf(text: string): ReportFacts {
   const read = readOf(text);
-  const settings = { ...quietSettings, organizations: 2 };
+  const settings = { ...quietSettings, slugs: ["acme", "globex"] };
   return { ...read, headline: headlineFacts(read, { settings, nowMs: atMs, isGateUsed: true }) };
 }
 
@@ -193,7 +193,7 @@ describe("the report of an incident", () => {
     expect(text).toMatchInlineSnapshot(`
       "# Incident 41: \`acme\`: 5,119 deaths in 24 h.
 
-      The checker was wrong, says \`acme\`: «\`acme\`». Takedowns of 1 organization are on hold until its alerts end.
+      The checker was wrong, says \`acme\`: «\`acme\`». Takedowns of \`acme\` are on hold until its alerts end.
 
       - Page: https://flatline.example/i/41
       - Began: 2026-01-15T12:00:00Z

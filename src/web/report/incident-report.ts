@@ -81,7 +81,7 @@ function whole({ summary, members, cost }: ReportFacts): string[] {
     ["Began", onsetAtMs === null ? null : instant(onsetAtMs)],
     ["Severity", severity],
     ["Detected", instant(summary.startedAtMs)],
-    ["Excess stopped", excessStoppedAtMs === null ? null : instant(excessStoppedAtMs)],
+    ["Nothing unusual since", excessStoppedAtMs === null ? null : instant(excessStoppedAtMs)],
     ["Ended", endedAtMs === null ? "not yet" : instant(endedAtMs)],
     ["Firing", `${formatCount(summary.firing)} of ${formatCount(summary.organizations)}`],
     ["Deaths", deaths && deathWords({ currentCount: deaths.count, expectedCount: deaths.expected })],

@@ -206,16 +206,16 @@ describe("a receiver of type slack with a token", () => {
       [
         "■ acknowledged: 2 organizations",
         "■ unacknowledged: 2 organizations",
-        "■ judged real, gate open: acme, 90 deaths",
+        "■ judged real, takedowns allowed: acme, 90 deaths",
         "■ judgement withdrawn: acme, 90 deaths",
-        "■ judged real, gate open: acme, 90 deaths",
+        "■ judged real, takedowns allowed: acme, 90 deaths",
         "■ judged checker: globex, 90 deaths",
-        "■ gate open: globex, 90 deaths",
+        "■ takedowns allowed: globex, 90 deaths",
         "■ commented: 2 organizations",
       ]
     `);
     const edits = later.filter(({ path }) => path === "/api/chat.update");
     expect(edits).toHaveLength(replies.length);
-    expect(edits.at(-1)?.text).toContain("Incident 1: all that fires is silenced");
+    expect(edits.at(-1)?.text).toContain("All that fires is silenced");
   });
 });

@@ -102,7 +102,7 @@ describe("the README's way to the first alert", () => {
       }, 50 * secondMs);
       const [test = "", alert = ""] = slack.requests.map(({ body }) => body.replaceAll("\u00a0", " "));
       expect(test).toContain("[TEST]");
-      expect(alert).toMatch(/fail[^]*acme[^]*5,119 deaths/);
+      expect(alert).toMatch(/acme: 5,119 deaths in 24 h/);
       expect(alert).not.toContain("globex");
       expect(shell.said()).toContain("flatline.yaml: ok, 2 organizations, 1 receiver\n");
       expect(shell.said()).toContain("trust-slack: accepted, HTTP 200: ok\n");
