@@ -326,8 +326,7 @@ export async function startWeb(
           ...world.live,
           alerts: world.live.alerts.map((one) => (one === alert ? { ...alert, state: acted } : one)),
         };
-        const done = { done: [], skipped: [], gatesOpened: [], gatesHeld: [], changed: [], isWhole: true };
-        return { ...done, ended: [], opened: [], severity, comment: null };
+        return null;
       },
       find: async (id) => {
         const alert = world.live.alerts.find(({ state }) => state.id === id);

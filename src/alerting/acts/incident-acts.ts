@@ -34,7 +34,8 @@ export async function foreseeAct(
   request: IncidentActRequest,
 ): Promise<ActPlan> {
   const incident = await parts.incidents.find(request.incident);
-  const members = (await parts.incidents.members([request.incident])).get(request.incident) ?? [];
+  const members =
+    incident === null ? [] : ((await parts.incidents.members([incident.number])).get(incident.number) ?? []);
   if (incident === null || members.length === 0)
     throw new FlatlineError("not_found", "no incident has this number or id");
   const { receiver, act } = request;
@@ -77,7 +78,7 @@ export async function actOnIncident(
   const comment = said.comment === null ? null : await keepComment(parts, context, request, plan, said.comment);
   const entries = [...changed.flatMap((kept) => entryOf(act, kept, said)), ...releasedEntries(opened, said)];
   // One act is one notification, however many alerts it is of.
-  await noteActNotice(parts, { settings, slug: `incident ${request.incident}`, nowMs }, entries);
+  await noteActNotice(parts, { settings, slug: `incident ${plan.incident.number}`, nowMs }, entries);
   return { ...plan, comment };
 }
 
@@ -96,7 +97,7 @@ async function change(
   const { name: by, note } = author;
   const said = {
     ...("comment" in act && act.comment !== null ? { comment: act.comment } : {}),
-    incidentId: first?.incident?.id,
+    incidentId: plan.incident.id,
     ...(receiver === undefined ? {} : { receiver }),
   };
   const each = (detailOf: (alert: AlertState) => object): Audited["rows"] =>
@@ -150,8 +151,8 @@ const commentedActs: Readonly<Partial<Record<IncidentAct["kind"], CommentedAct>>
 async function keepComment(
   parts: StoreParts,
   { nowMs }: ActContext,
-  { act, author, incident, slugs, alertId }: IncidentActRequest,
-  { changed }: ActPlan,
+  { act, author, slugs, alertId }: IncidentActRequest,
+  { incident: { number: incident }, changed }: ActPlan,
   text: string,
 ): Promise<AlertComment> {
   if ((await parts.log.countComments(incident)) >= mostComments)

@@ -23,7 +23,8 @@ export type IncidentAct =
 
 /** The author of an act, and the members that it is for. */
 export interface IncidentActRequest {
-  readonly incident: number;
+  /** Its number or id. */
+  readonly incident: number | string;
   readonly act: IncidentAct;
   readonly author: Actor;
   /** null: all. */
@@ -71,6 +72,7 @@ export interface ActFacts {
 
 /** What an act does. */
 export interface ActPlan extends IncidentActResult {
+  readonly incident: Incident;
   /** The members that it is done to, as they are afterwards. */
   readonly changed: readonly KeptAlert[];
   /** Whether it is done to all members. */
@@ -134,7 +136,7 @@ export function planAct(request: IncidentActRequest, facts: ActFacts): ActPlan {
     if (change.isHeld) gates.held.add(slug);
   }
   const result = { done, skipped, gatesOpened: [...gates.opened], gatesHeld: [...gates.held] };
-  return { ...result, changed: [...after.values()], isWhole, ended, opened, severity };
+  return { ...result, incident, changed: [...after.values()], isWhole, ended, opened, severity };
 }
 
 function requireSlugs({ slugs }: IncidentActRequest, members: readonly KeptAlert[]): void {

@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
 
 import type { ByteBudget } from "../../base/request-body.ts";
-import type { DoneAct } from "../../alerting/acts/incident-acts.ts";
 import type { IncidentAct } from "../../alerting/acts/plan-act.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { stoppedAtMsOf } from "../../contract/spike-evidence.ts";
@@ -51,7 +50,7 @@ export function addAlertRoutes(
 ): void {
   takeJsonBodies(scope, bodies);
   const idOf = ({ params }: FastifyRequest): string => (params as { readonly id: string }).id;
-  const act = (request: FastifyRequest, given: IncidentAct, by: string | null = null): Promise<DoneAct> =>
+  const act = (request: FastifyRequest, given: IncidentAct, by: string | null = null): Promise<AlertComment | null> =>
     alerts.act(idOf(request), given, authorOf(request, by));
   const judge = async (request: FastifyRequest, given: IncidentAct, by?: string): Promise<AlertDetailAnswer> => {
     await act(request, given, by);
@@ -102,7 +101,7 @@ export function addAlertRoutes(
       access: "operate",
       handle: async (request, reply) => {
         const { comment, by } = readInput(bodySchema, request.body, "not a comment");
-        const { comment: made } = await act(request, { kind: "comment", comment }, by);
+        const made = await act(request, { kind: "comment", comment }, by);
         return reply.code(201).send(made === null ? null : viewComment(made));
       },
     },

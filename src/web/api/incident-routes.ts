@@ -23,7 +23,7 @@ import type { AccessSettings } from "../access/settings.ts";
 import type { AlertReading } from "../read/alerts.ts";
 import type { CheckReading } from "../read/checks.ts";
 import type { AlertAssetsPort } from "../ports/dead-assets.ts";
-import type { IncidentReading, ReadIncident, ReadIncidentDetail } from "../read/incidents.ts";
+import { referenceOf, type IncidentReading, type ReadIncident, type ReadIncidentDetail } from "../read/incidents.ts";
 import type { LookedAt } from "../../store/alerts/looks.ts";
 import { headline } from "../../words/headline.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
@@ -104,6 +104,10 @@ export interface IncidentRoutesOptions {
 
 type ListedLook = NonNullable<NonNullable<IncidentDetailAnswer["secondOpinion"]>["answers"]>[number];
 
+function idOf({ params }: FastifyRequest): string {
+  return (params as { readonly id: string }).id;
+}
+
 function noFamily(families: readonly string[]): FlatlineError {
   return new FlatlineError("invalid_data", notListing, {
     issues: [`family: must be one of ${families.join(", ")}`],
@@ -118,8 +122,7 @@ export function addIncidentRoutes(
 ): void {
   takeJsonBodies(scope, budget);
   async function find(request: FastifyRequest): Promise<ReadIncidentDetail> {
-    const { id } = request.params as { readonly id: string };
-    const found = await incidents.find(id);
+    const found = await incidents.find(idOf(request));
     if (found === null) throw new FlatlineError("not_found", "no incident has this number or id");
     return found;
   }
@@ -132,9 +135,8 @@ export function addIncidentRoutes(
     return async (request) => {
       const body = readInput(schema, request.body ?? {}, "not an act on an incident");
       const { dryRun } = readInput(actQuerySchema, request.query, "not an act on an incident");
-      const { incident } = await find(request);
       const result = await incidents[dryRun === "true" ? "foresee" : "act"]({
-        incident: incident.number,
+        incident: referenceOf(idOf(request)),
         act: actOf(body),
         author: authorOf(request, body.by),
         slugs: body.slugs ?? null,

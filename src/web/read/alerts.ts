@@ -1,5 +1,4 @@
 import { actOnAlert } from "../../alerting/acts/alert-acts.ts";
-import type { DoneAct } from "../../alerting/acts/incident-acts.ts";
 import type { IncidentAct } from "../../alerting/acts/plan-act.ts";
 import { alertViewer, viewFleet, type AlertView, type LiveFleet } from "../../alerting/view.ts";
 import type { Actor } from "../../contract/actor.ts";
@@ -91,13 +90,13 @@ export function createAlertReading(running: Running) {
     },
     /** Returns alerts that are live, or have ended and are kept, in their order. */
     snapshots,
-    /** Does what its incident's act does to this member. @throws FlatlineError as actOnAlert */
-    act: async (alertId: string, act: IncidentAct, author: Actor): Promise<DoneAct> => {
+    /** Does what its incident's act does to this member; returns the comment that is kept of it. @throws FlatlineError as actOnAlert */
+    act: async (alertId: string, act: IncidentAct, author: Actor): Promise<AlertComment | null> => {
       const context = { settings: settings(), nowMs: clock.nowMs(), newId: running.newId };
-      const done = await actOnAlert(store, context, { alertId, act, author });
-      if (act.kind === "judge") for (const { alert } of done.changed) running.onJudged(alert.check, act.verdict);
+      const { changed, comment } = await actOnAlert(store, context, { alertId, act, author });
+      if (act.kind === "judge") for (const { alert } of changed) running.onJudged(alert.check, act.verdict);
       running.onAct();
-      return done;
+      return comment;
     },
     /** Live, or ended and still kept; null: there is none. */
     find,

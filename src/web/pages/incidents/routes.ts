@@ -298,7 +298,8 @@ function meantSlugs(
 ): string[] | null {
   const ticked = form.getAll("slug");
   if (ticked.length > 0) return ticked;
-  if (act !== "judge" || meant.length === page.members.length) return null;
+  // Those that were judged apart are judged again only where they are named.
+  if (act !== "judge" || (meant.length === page.members.length && !meant.some(isJudged))) return null;
   return [...new Set(meant.map(({ slug }) => slug))];
 }
 
