@@ -3,10 +3,18 @@ import { compareSeverity, type Severity } from "../../../contract/severity.ts";
 import { formatRatioCell } from "../../parts/figures.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
-import { readWords, selectByWords, type WordSubject } from "../../parts/words.ts";
 import type { Overview, OverviewRow } from "../../read/overview.ts";
 import { mark, severityWord, shownSeverities } from "../marks.ts";
-import { renderFilter, pageOf, renderPager, renderTable, withParams, type Column, type PageOf } from "../table.ts";
+import {
+  filterByWords,
+  renderFilter,
+  pageOf,
+  renderPager,
+  renderTable,
+  withParams,
+  type Column,
+  type PageOf,
+} from "../table.ts";
 import { countSeverities } from "./headline.ts";
 import { countOf, durationText } from "../../../words/numbers.ts";
 
@@ -95,8 +103,6 @@ interface Part {
 /** Which organizations a query shows. */
 export interface Layout {
   readonly isFiltered: boolean;
-  /** What is wrong with the filter's words. */
-  readonly problems: readonly string[];
   /** All that match. */
   readonly found: readonly OverviewRow[];
   readonly parts: readonly Part[];
@@ -108,7 +114,7 @@ export interface Layout {
 export function renderOrganizations(
   { rows, labelsOf, nowMs, open }: Overview,
   params: URLSearchParams,
-  { isFiltered, problems, found, parts, page }: Layout,
+  { isFiltered, found, parts, page }: Layout,
 ): Html {
   const counts = countSeverities(found);
   const sums = shownSeverities.filter((one) => counts[one] > 0).map((one) => `${formatCount(counts[one])} ${one}`);
@@ -131,7 +137,6 @@ export function renderOrganizations(
     kept: ["severity"],
     beside: html`<span>${say}</span>`,
   })}
-  ${problems.length === 0 ? nothing : html`<p class="error">${problems.join(" ")}</p>`}
   ${
     found.length === 0
       ? html`<p class="second">No organization matches. <a href="/">All organizations</a></p>`
@@ -145,14 +150,12 @@ export function layOut(overview: Overview, params: URLSearchParams): Layout {
   const { severities, text } = askedOf(params);
   const { rows } = overview;
   const isFiltered = text !== "" || severities.length > 0;
-  const words = text === "" ? null : readWords(text, vocabularyOf(overview));
   const wanted = rows.filter(({ severity }) => severities.length === 0 || severities.includes(severity));
-  const subject = (row: OverviewRow): WordSubject => subjectOf(row, overview.labelsOf(row.slug));
-  const found = words === null ? wanted : selectByWords(wanted, words, subject);
+  const found = filterByWords(wanted, params, (row) => wordsOf(row, overview.labelsOf(row.slug)));
   const rest = (isFiltered ? found : outsideIncidents(overview)).toSorted(byUrgency);
   const page = pageOf(rest, params.get("page"), pageSize);
   const parts = isFiltered ? [{ head: null, rows: page.items, more: nothing }] : partsOf(overview, rest, page);
-  return { isFiltered, problems: words?.problems ?? [], found, parts, page };
+  return { isFiltered, found, parts, page };
 }
 
 function partsOf(overview: Overview, rest: readonly OverviewRow[], page: PageOf<OverviewRow>): readonly Part[] {
@@ -211,22 +214,14 @@ function byUrgency(left: OverviewRow, right: OverviewRow): number {
   );
 }
 
-const stateNames = ["pending", "silenced", "acknowledged"] as const;
-
-function vocabularyOf({ rows, labelsOf }: Overview) {
-  const labels = new Set(rows.flatMap(({ slug }) => Object.keys(labelsOf(slug))));
-  return { names: [...shownSeverities, ...stateNames], labels: [...labels, "gate"] };
-}
-
-function subjectOf(
+/** What the filter looks at. */
+function wordsOf(
   { slug, severity, state, others, heldSinceMs }: OverviewRow,
   labels: Readonly<Record<string, string>>,
-): WordSubject {
-  return {
-    slug,
-    labels: { ...labels, gate: heldSinceMs === null ? "allow" : "hold" },
-    names: [severity, ...(state === null ? [] : [state]), ...others.map(({ check }) => check)],
-  };
+): string {
+  const own = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  const gate = heldSinceMs === null ? "gate=open" : "gate=hold";
+  return [slug, severity, state ?? "", gate, ...others.map(({ check }) => check), ...own].join(" ");
 }
 
 function renderGroup(words: Html, some: readonly OverviewRow[]): Html {
