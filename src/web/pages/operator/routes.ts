@@ -12,7 +12,6 @@ import type { PageReading } from "../../read/page.ts";
 import { countOf } from "../../../words/numbers.ts";
 import { html } from "../../parts/html.ts";
 import type { CheckReading } from "../../read/checks.ts";
-import type { AlertReading } from "../../read/alerts.ts";
 import type { OutboxReading, TestedDelivery } from "../../read/outbox.ts";
 import type { SilenceBook } from "../../../alerting/silence-book.ts";
 import { outboxRow, readReceiverRows } from "../../read/receivers.ts";
@@ -28,7 +27,6 @@ export interface OperatorPageRoutes {
   readonly clock: Clock;
   readonly page: PageReading;
   readonly outbox: OutboxReading;
-  readonly alerts: Pick<AlertReading, "list">;
   readonly silences: SilenceBook;
   readonly checks: Pick<CheckReading, "names">;
   readonly reload: (author: Actor) => Promise<void>;

@@ -1,39 +1,46 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import { FlatlineError } from "../../../base/errors.ts";
-import { matchesText } from "../../../base/text-pattern.ts";
-import { authorOf, readerOf } from "../../access/identity.ts";
-import { receiveForm } from "../../form.ts";
-import { paramsOf } from "../../answer.ts";
-import type { PageSilence } from "../../read/page.ts";
+import { firstCharacters } from "../../../base/cut-text.ts";
+import { nearestName } from "../../../base/suggestions.ts";
+import { literalOf } from "../../../base/text-pattern.ts";
+import { hourMs, minuteMs } from "../../../base/time.ts";
 import { timeText } from "../../../words/numbers.ts";
-import { html } from "../../parts/html.ts";
+import { authorOf, readerOf } from "../../access/identity.ts";
+import { paramsOf } from "../../answer.ts";
+import { receiveForm } from "../../form.ts";
+import { html, nothing, type Html } from "../../parts/html.ts";
+import { renderDialog } from "../dialog.ts";
 import { renderMessage } from "../frame.ts";
-import { sentenceOf, type AddPage } from "../site.ts";
+import type { AddPage } from "../site.ts";
 import type { OperatorPageRoutes } from "./routes.ts";
-import {
-  endOf,
-  problemOf,
-  problemOfEnd,
-  readSilenceForm,
-  renderNewSilence,
-  renderSilenceChange,
-  type HeldBack,
-  type SilenceForm,
-} from "./silence-dialog.ts";
 import { path, renderSilences } from "./silences.ts";
 
+/** What a form says of a silence. */
+interface SilenceForm {
+  /** The pattern of organizations. */
+  readonly slug: string;
+  /** null: all checks. */
+  readonly check: string | null;
+  /** Hours as text, or `until`. */
+  readonly hours: string;
+  /** The value of a `datetime-local` field, in UTC. */
+  readonly until: string;
+  readonly comment: string;
+}
+
+type Routes = Pick<OperatorPageRoutes, "site" | "clock" | "page" | "silences" | "checks" | "bodies">;
+
+const lengths = ["1", "4", "24", "until"] as const;
+const longestComment = 1_000;
 // A slug, a reason and a few choices.
 const mostFormBytes = 16 * 1_024;
 const around = { title: "Silences · flatline", current: "silences" } as const;
 
-type Routes = Pick<OperatorPageRoutes, "site" | "clock" | "page" | "silences" | "alerts" | "checks" | "bodies">;
-
-/** `/silences`, and the dialogs that make, change and end one. */
+/** `/silences`, the dialog that makes one, and the form that ends one. */
 export function addSilencePages(
   scope: FastifyInstance,
   addPage: AddPage,
-  { site, clock, page, silences, alerts, checks, bodies }: Routes,
+  { site, clock, page, silences, checks, bodies }: Routes,
 ): void {
   addPage("/silences", "read", async (request, reply) => {
     const main = renderSilences({
@@ -45,118 +52,129 @@ export function addSilencePages(
     return site.send(request, reply, { ...around, isLive: true, main });
   });
 
-  const read = (request: FastifyRequest, reply: FastifyReply): Promise<URLSearchParams> =>
-    receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
-
-  const known = (): string[] => page.organizations().map(({ slug }) => slug);
-
-  async function heldBack({ slug: pattern, check }: SilenceForm): Promise<HeldBack> {
-    const organizations = known().filter((slug) => matchesText(pattern, slug));
-    const meant = new Set(organizations);
-    const firing = (await alerts.list()).alerts.filter(
-      ({ state }) => state.state === "firing" && meant.has(state.slug) && (check ?? state.check) === state.check,
-    );
-    return { organizations, firing: firing.length };
-  }
-
-  async function sendNew(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    form: SilenceForm,
-    problem: string,
-  ): Promise<FastifyReply> {
-    const dialog = renderNewSilence({
-      form,
-      held: await heldBack(form),
-      known: known(),
-      checks: checks.names(),
-      problem,
-      author: readerOf(request) ?? "",
-      nowMs: clock.nowMs(),
-    });
+  function sendNew(request: FastifyRequest, reply: FastifyReply, form: SilenceForm, problem: string): unknown {
+    const author = readerOf(request) ?? "";
+    const dialog = renderNewSilence(form, { checks: checks.names(), problem, author, nowMs: clock.nowMs() });
     return site.sendDialog(request, reply, dialog, around);
   }
 
   site.addAct(scope, "/silences/new", "operate", {
-    ask: (request, reply) => sendNew(request, reply, readSilenceForm(paramsOf(request), checks.names()), ""),
+    ask: (request, reply) => sendNew(request, reply, readForm(paramsOf(request), checks.names()), ""),
     perform: async (request, reply) => {
-      const form = readSilenceForm(await read(request, reply), checks.names());
+      const sent = await receiveForm(request, reply, { mostBytes: mostFormBytes, budget: bodies });
+      const form = readForm(sent, checks.names());
       const nowMs = clock.nowMs();
-      const problem = problemOf(form, known(), nowMs);
-      const endsAtMs = endOf(form, nowMs) ?? 0;
+      const known = page.organizations().map(({ slug }) => slug);
+      const endsAtMs = endOf(form, nowMs);
+      const problem = problemOf(form, known) ?? (endsAtMs <= nowMs ? "Choose a time that is to come." : null);
       if (problem !== null) return sendNew(request, reply.code(422), form, problem);
       const { slug, check, comment } = form;
       await silences.add({ slug, check, startsAtMs: nowMs, endsAtMs, comment }, authorOf(request));
-      return site.sendDone(request, reply, silencedUntil(endsAtMs, nowMs), path);
+      return site.sendDone(request, reply, `Silenced until ${timeText(endsAtMs, nowMs)}.`, path);
     },
   });
-
-  /** Answers that it is not there, or is none to change. */
-  function sendGone(request: FastifyRequest, reply: FastifyReply): unknown {
-    const main = renderMessage("There is no such silence.", html`<a href="${path}">All silences</a>`);
-    return site.sendMissing(request, reply, { current: "silences", main });
-  }
-
-  async function find(request: FastifyRequest): Promise<PageSilence | null> {
-    const { id } = request.params as { readonly id: string };
-    const found = (await page.silences()).find((one) => one.id === id);
-    return found === undefined || found.state === "expired" ? null : found;
-  }
-
-  site.addAct(scope, "/silences/:id/change", "operate", {
-    ask: async (request, reply) => {
-      const silence = await find(request);
-      if (silence === null) return sendGone(request, reply);
-      const params = paramsOf(request);
-      const form = readSilenceForm(params, checks.names());
-      const comment = params.has("comment") ? form.comment : silence.rule.comment;
-      return sendChange(request, reply, silence, { ...form, comment }, "");
-    },
-    perform: async (request, reply) => {
-      const silence = await find(request);
-      if (silence === null || silence.id === null) return sendGone(request, reply);
-      const form = readSilenceForm(await read(request, reply), checks.names());
-      const nowMs = clock.nowMs();
-      const problem = problemOfEnd(form, silence.endsAtMs, nowMs);
-      if (problem !== null) return sendChange(request, reply.code(422), silence, form, problem);
-      const endsAtMs = endOf(form, silence.endsAtMs) ?? 0;
-      try {
-        await silences.change(silence.id, { endsAtMs, comment: form.comment }, authorOf(request));
-      } catch (error) {
-        if (!(error instanceof FlatlineError) || error.fault === "bug") throw error;
-        return sendChange(request, reply.code(error.httpStatus), silence, form, sentenceOf(error.message));
-      }
-      return site.sendDone(request, reply, silencedUntil(endsAtMs, nowMs), path);
-    },
-  });
-
-  function sendChange(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    silence: PageSilence,
-    form: SilenceForm,
-    problem: string,
-  ): unknown {
-    const dialog = renderSilenceChange({
-      silence,
-      form,
-      problem,
-      author: readerOf(request) ?? "",
-      nowMs: clock.nowMs(),
-    });
-    return site.sendDialog(request, reply, dialog, around);
-  }
 
   site.addAct(scope, "/silences/:id/end", "operate", {
     perform: async (request, reply) => {
-      const silence = await find(request);
-      if (silence === null || silence.id === null) return sendGone(request, reply);
-      await silences.expire(silence.id, authorOf(request));
-      return site.sendDone(request, reply, "The silence has ended.", path);
+      const { id } = request.params as { readonly id: string };
+      if (await silences.expire(id, authorOf(request)))
+        return site.sendDone(request, reply, "The silence has ended.", path);
+      const main = renderMessage("There is no such silence.", html`<a href="${path}">All silences</a>`);
+      return site.sendMissing(request, reply, { current: "silences", main });
     },
   });
 }
 
-function silencedUntil(endsAtMs: number, nowMs: number): string {
-  return `Silenced until ${timeText(endsAtMs, nowMs)}.`;
+/** Reads it from the fields of a form or a link; `checks` are the names that there are. */
+function readForm(form: URLSearchParams, checks: readonly string[]): SilenceForm {
+  return {
+    slug: (form.get("slug") ?? "").trim(),
+    check: checks.find((name) => name === form.get("check")) ?? null,
+    hours: lengths.find((one) => one === form.get("hours")) ?? "4",
+    until: form.get("until") ?? "",
+    comment: firstCharacters((form.get("comment") ?? "").trim(), longestComment),
+  };
+}
+
+/** When it ends; 0: nobody said a time. */
+function endOf({ hours, until }: Pick<SilenceForm, "hours" | "until">, nowMs: number): number {
+  return hours === "until" ? Date.parse(`${until}Z`) || 0 : nowMs + Number(hours) * hourMs;
+}
+
+/** Returns why it cannot be made, or null; `known` are the names of organizations. */
+function problemOf({ slug, comment }: SilenceForm, known: readonly string[]): string | null {
+  if (slug === "") return "Name an organization, or a pattern with *.";
+  const only = literalOf(slug);
+  if (only !== null && !known.includes(only)) {
+    const nearest = nearestName(only, known);
+    return `No organization is called ${only}.${nearest === null ? "" : ` Did you mean ${nearest}?`}`;
+  }
+  return comment === "" ? "Write why: whoever is on call reads it." : null;
+}
+
+function renderNewSilence(
+  { slug, check, hours, until, comment }: SilenceForm,
+  {
+    checks,
+    problem,
+    author,
+    nowMs,
+  }: {
+    readonly checks: readonly string[];
+    readonly problem: string;
+    readonly author: string;
+    readonly nowMs: number;
+  },
+): Html {
+  const choices = lengths.map((one) => {
+    const ends =
+      one === "until" ? "until, in UTC" : html`${one} h, to ${timeText(endOf({ hours: one, until }, nowMs), nowMs)}`;
+    return html`<label class="row"
+      ><input type="radio" name="hours" value="${one}" ${one === hours ? html` checked` : nothing} />${ends}</label
+    > `;
+  });
+  const content = html`<p>
+      Messages stop. Checks run on, alerts still fire, takedowns stay on hold. Its end is notified if its beginning was.
+    </p>
+    <label class="field"
+      >Organization, or a pattern with *<input
+        type="text"
+        name="slug"
+        value="${slug}"
+        maxlength="512"
+        required
+        autocomplete="off"
+        spellcheck="false"
+    /></label>
+    <fieldset class="lengths">
+      <legend>For how long</legend>
+      <p class="row">
+        ${choices}<input
+          type="datetime-local"
+          name="until"
+          aria-label="Until, in UTC"
+          min="${new Date(nowMs + minuteMs).toISOString().slice(0, 16)}"
+          value="${until}"
+        />
+      </p>
+    </fieldset>
+    <label class="field"
+      >Which checks<select name="check">
+        <option value="">All checks</option>
+        ${checks.map((name) => html`<option ${name === check ? html` selected` : nothing}>${name}</option>`)}
+      </select></label
+    >
+    <label class="field"
+      >Why? <span class="needed">needed</span
+      ><input type="text" name="comment" required maxlength="${2 * longestComment}" value="${comment}"
+    /></label>`;
+  return renderDialog({
+    action: `${path}/new`,
+    title: "Silence which organization?",
+    content,
+    problem,
+    foot: `As ${author}. Can be ended at any time.`,
+    verb: "Silence",
+    back: path,
+  });
 }

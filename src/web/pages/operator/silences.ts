@@ -130,14 +130,13 @@ function renderSilence(silence: PageSilence, nowMs: number): Html {
 function renderActs({ id, state, rule }: PageSilence): Html {
   if (id === null) return html`<span class="quiet">change it in the file</span>`;
   const { slug, check, labels = {}, comment } = rule;
-  const own = `${path}/${encodeURIComponent(id)}`;
-  if (state === "expired") {
-    if (slug === undefined || Object.keys(labels).length > 0) return nothing;
-    const again = new URLSearchParams({ slug, ...(check === undefined ? {} : { check }), comment });
-    return dialogButton(`${path}/new?${again.toString()}`, "Again…");
-  }
-  return html`${dialogButton(`${own}/change`, state === "active" ? "Extend…" : "Change…")}
-    <form method="post" action="${own}/end" hx-post="${own}/end" hx-swap="none">
+  const again = new URLSearchParams({ slug: slug ?? "", ...(check === undefined ? {} : { check }), comment });
+  const isOfSlug = slug !== undefined && Object.keys(labels).length === 0;
+  const renew = isOfSlug ? dialogButton(`${path}/new?${again.toString()}`, "Again…") : nothing;
+  if (state === "expired") return renew;
+  const end = `${path}/${encodeURIComponent(id)}/end`;
+  return html`${renew}
+    <form method="post" action="${end}" hx-post="${end}" hx-swap="none">
       <button>${state === "active" ? "End now" : "Delete"}</button>
     </form>`;
 }
