@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { z } from "zod";
 import findMyWay, { type HTTPVersion, type Instance } from "find-my-way";
 
 import { type ByteBudget, receiveBody } from "../base/request-body.ts";
@@ -8,10 +9,25 @@ import { sendProblem } from "./problem.ts";
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
+/** What the description of the API says of a method: the schemas of what it reads, and of its answer (CONTRACT 8). */
+export interface Described {
+  readonly says: string;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType;
+  /** Absent: it answers without a body. */
+  readonly answer?: z.ZodType | "text/markdown";
+  /** [200, without an answer 204] */
+  readonly status?: number;
+}
+
 /** What one method of a resource does, and for whom. */
 export interface Method extends Requirement {
   readonly handle: Handler;
+  readonly about?: Described;
 }
+
+/** A method of a server, as it is described. */
+export type Operation = Pick<Method, "access" | "about"> & { readonly method: string; readonly url: string };
 
 export type Methods = Partial<Record<"GET" | "POST" | "PATCH" | "DELETE", Method>>;
 
@@ -19,6 +35,8 @@ declare module "fastify" {
   interface FastifyInstance {
     /** The paths of all resources under one method, each with what refuses the methods that it does not have. */
     readonly resourcePaths: Instance<HTTPVersion.V1>;
+    /** All of them, in the order in which they were added. */
+    readonly operations: Operation[];
   }
 }
 
@@ -28,6 +46,7 @@ declare module "fastify" {
  */
 export function refuseOtherMethods(server: FastifyInstance, maxParamLength: number): void {
   server.decorate("resourcePaths", findMyWay({ maxParamLength }));
+  server.decorate("operations", []);
   server.addHook("onRequest", (request, reply, done) => {
     const refuse = request.is404
       ? (server.resourcePaths.find("GET", request.url)?.store as Handler | undefined)
@@ -47,7 +66,13 @@ export function addResource(
   answerRefusal: (request: FastifyRequest, reply: FastifyReply, refusal: Refusal) => unknown = (_, reply, refusal) =>
     sendRefusal(reply, refusal),
 ): void {
-  for (const [method, { handle, ...requirement }] of Object.entries(methods)) {
+  for (const [method, { handle, about, ...requirement }] of Object.entries(methods)) {
+    scope.operations.push({
+      method,
+      url: `${scope.prefix}${url}`,
+      access: requirement.access,
+      ...(about && { about }),
+    });
     scope.route({
       method,
       url,

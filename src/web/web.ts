@@ -27,6 +27,7 @@ import { addMetricsRoutes, type MetricsRoutesOptions } from "./api/metrics-route
 import { addPlatformRoutes } from "./api/platform-routes.ts";
 import { addStatusRoute } from "./api/status-routes.ts";
 import { addReportRoutes } from "./api/report-routes.ts";
+import { addOpenApiRoute } from "./api/openapi-routes.ts";
 import { addOperatorRoutes } from "./api/operator-routes.ts";
 import { addPageAssets } from "./assets.ts";
 import { addBasePath, basePathOf, withoutBasePath } from "./base-path.ts";
@@ -347,6 +348,7 @@ function createServer(options: WebOptions, bound: Bound, sessions: Sessions): Fa
     addEventRoutes(scope, access, { ...options, bodies: bodies.part(mostEventBytes) }),
   );
   void server.register(async (scope) => addAuditRoutes(scope, access, options));
+  void server.register(async (scope) => addOpenApiRoute(scope, access, options));
   void server.register(async (scope) => addOperatorRoutes(scope, access, options));
   void server.register(async (scope) => addPageAssets(scope, access));
   void server.register(async (scope) => addDocsPages(scope, access));

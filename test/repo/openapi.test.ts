@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { openApiFile } from "../../scripts/openapi.ts";
 import { ownFilterNames } from "../../src/contract/reports.ts";
 import { parseReportsQuery } from "../../src/contract/reports-query.ts";
+import { ask, useWebs } from "../support/web-harness.ts";
 import { reportParameters } from "../../src/service/api/openapi.ts";
 
 async function problemsOf(source: string): Promise<string[]> {
@@ -45,5 +46,23 @@ describe("docs/openapi.json", () => {
       maximum: 100,
     });
     for (const flag of ["true", "false"]) expect(parseReportsQuery({ onlyRejected: flag }).kind).toBe("query");
+  });
+});
+
+describe("GET /api/v1/openapi.json", () => {
+  const startWeb = useWebs();
+
+  it("describes every route of /api/v1, and passes the linter's strict rules", async () => {
+    const web = await startWeb();
+    const answer = await ask(web, "GET /api/v1/openapi.json");
+    const text = await answer.text();
+    const { paths } = JSON.parse(text) as { readonly paths: Readonly<Record<string, object>> };
+
+    const described = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} /api/v1${path}`),
+    );
+    const listed = readFileSync("docs/http.md", "utf8").matchAll(/^- `([A-Z]+ \/api\/v1\/[^`]*)`/gm);
+    expect(described.toSorted()).toEqual([...listed].map(([, route = ""]) => route).toSorted());
+    expect(await problemsOf(text)).toEqual([]);
   });
 });

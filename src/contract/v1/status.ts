@@ -30,7 +30,7 @@ export const statusSchema = z.object({
   sentence: z.string(),
   severity: z.enum(severities),
   organizations: z.number(),
-  severities: z.record(z.enum(severities), z.number()),
+  severities: z.object({ ok: z.number(), warn: z.number(), fail: z.number(), unknown: z.number() }),
   alerts: z.object({
     firing: z.number(),
     acknowledged: z.number(),

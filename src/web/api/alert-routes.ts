@@ -23,6 +23,12 @@ import type { AlertAssetsPort } from "../ports/dead-assets.ts";
 import type { LiveFleet } from "../../alerting/view.ts";
 import type { AlertDetail, AlertReading, AlertSnapshot } from "../read/alerts.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
+import {
+  alertDetailSchema,
+  alertListSchema,
+  alertSchema,
+  commentSchema as alertCommentSchema,
+} from "../../contract/v1/alerts.ts";
 import { commentSchema, nameSchema, nonBlank, readInput, reasonSchema } from "./read-input.ts";
 
 const acknowledgementSchema = z.strictObject({ by: nameSchema.optional(), comment: commentSchema.optional() });
@@ -63,6 +69,7 @@ export function addAlertRoutes(
   addResource(scope, "/api/v1/alerts", settings, {
     GET: {
       access: "public",
+      about: { says: "What is pending and what fires", answer: alertListSchema },
       handle: async (request): Promise<LiveAlerts> => {
         const live = await alerts.list();
         const withPeople = seesDetails(request);
@@ -76,6 +83,7 @@ export function addAlertRoutes(
   addResource(scope, "/api/v1/alerts/:id", settings, {
     GET: {
       access: "public",
+      about: { says: "One alert, live or ended", answer: alertDetailSchema },
       handle: async (request) => {
         const detail = known(await alerts.find(idOf(request)));
         const cost = await costOf(alertAssets, [detail.state]);
@@ -86,6 +94,7 @@ export function addAlertRoutes(
   addResource(scope, "/api/v1/alerts/:id/judgement", settings, {
     POST: {
       access: "gate",
+      about: { says: "Judges it", body: judgementSchema, answer: alertDetailSchema },
       handle: async (request) => {
         const { verdict, by, comment } = readInput(judgementSchema, request.body, "not a judgement");
         return judge(request, { kind: "judge", verdict, comment: nonBlank(comment) }, by);
@@ -93,12 +102,14 @@ export function addAlertRoutes(
     },
     DELETE: {
       access: "gate",
+      about: { says: "Takes its judgement back", answer: alertDetailSchema },
       handle: (request) => judge(request, { kind: "withdraw" }),
     },
   });
   addResource(scope, "/api/v1/alerts/:id/comments", settings, {
     POST: {
       access: "operate",
+      about: { says: "Comments on it", body: bodySchema, answer: alertCommentSchema, status: 201 },
       handle: async (request, reply) => {
         const { comment, by } = readInput(bodySchema, request.body, "not a comment");
         const made = await act(request, { kind: "comment", comment }, by);
@@ -109,6 +120,7 @@ export function addAlertRoutes(
   addResource(scope, "/api/v1/alerts/:id/ack", settings, {
     POST: {
       access: "operate",
+      about: { says: "Acknowledges it", body: acknowledgementSchema, answer: alertSchema },
       handle: async (request) => {
         const { by, comment } = readAcknowledgement(request.body);
         return acknowledge(request, { kind: "acknowledge", comment }, by);
@@ -116,6 +128,7 @@ export function addAlertRoutes(
     },
     DELETE: {
       access: "operate",
+      about: { says: "Takes its acknowledgement back", answer: alertSchema },
       handle: (request) => acknowledge(request, { kind: "unacknowledge" }),
     },
   });

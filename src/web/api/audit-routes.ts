@@ -7,6 +7,7 @@ import { addResource } from "../resource.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import type { AuditAnswer } from "../../contract/v1/operator.ts";
 import { cursorSchema, defaultLimit, limitSchema, writeCursor } from "./paging.ts";
+import { auditSchema } from "../../contract/v1/operator.ts";
 import { readInput } from "./read-input.ts";
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
@@ -28,6 +29,7 @@ export function addAuditRoutes(
   addResource(scope, "/api/v1/audit", settings, {
     GET: {
       access: "admin",
+      about: { says: "Who did what, newest first", query: querySchema, answer: auditSchema },
       isWrite: false,
       handle: async (request): Promise<AuditAnswer> => {
         const query = readInput(querySchema, request.query, "not a listing of the audit");

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { z } from "zod";
 
 import type { Clock } from "../../base/time.ts";
 import type { CheckName } from "../../contract/report.ts";
@@ -7,7 +8,11 @@ import type { CheckDetailAnswer } from "../../contract/v1/checks.ts";
 import { unknownCheck, viewCheck, viewEndedAlert, viewReport } from "./check-view.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { CheckReading } from "../read/checks.ts";
+import { checkDetailSchema, checkSchema, runReportSchema } from "../../contract/v1/checks.ts";
+import { readInput } from "./read-input.ts";
 import { addResource } from "../resource.ts";
+
+const checksQuery = z.object({ slug: z.string().optional() });
 
 /** `/api/v1/checks…`: what is known, and a run now (CONTRACT 8). */
 export function addCheckRoutes(
@@ -18,8 +23,9 @@ export function addCheckRoutes(
   addResource(scope, "/api/v1/checks", settings, {
     GET: {
       access: "public",
+      about: { says: "Every check of every organization, or of one", query: checksQuery, answer: z.array(checkSchema) },
       handle: async (request) => {
-        const { slug } = request.query as { readonly slug?: unknown };
+        const { slug } = readInput(checksQuery, request.query, "not a listing of checks");
         const snapshots = (await checks.list()).filter(({ state }) => slug === undefined || state.slug === slug);
         const withDetails = seesDetails(request);
         return snapshots.map((snapshot) => viewCheck(snapshot, clock.nowMs(), withDetails));
@@ -29,6 +35,7 @@ export function addCheckRoutes(
   addResource(scope, "/api/v1/checks/:check/:slug", settings, {
     GET: {
       access: "public",
+      about: { says: "One check, with its alerts that ended lately", answer: checkDetailSchema },
       handle: async (request): Promise<CheckDetailAnswer> => {
         const { check, slug } = targetOf(request, checks.names());
         const snapshot = await checks.get(check, slug);
@@ -43,6 +50,7 @@ export function addCheckRoutes(
   addResource(scope, "/api/v1/checks/:check/:slug/run", settings, {
     POST: {
       access: "operate",
+      about: { says: "Runs it now, as its schedule does", answer: runReportSchema },
       handle: async (request) => {
         const { check, slug } = targetOf(request, checks.names());
         return viewReport(await checks.runNow(check, slug, authorOf(request)), seesDetails(request));

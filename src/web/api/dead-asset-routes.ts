@@ -11,6 +11,7 @@ import { addResource } from "../resource.ts";
 import type { DeadAsset, DeadAssetPage, IncidentAssetPage } from "../../contract/v1/dead-assets.ts";
 import { iso } from "../../contract/v1/instant.ts";
 import { assetCursorSchema, defaultLimit, limitSchema, writeAssetCursor } from "./paging.ts";
+import { deadAssetPageSchema, incidentAssetPageSchema } from "../../contract/v1/dead-assets.ts";
 import { readInput } from "./read-input.ts";
 
 const flag = z.enum(["true", "false"]).transform((text) => text === "true");
@@ -38,6 +39,8 @@ const ofIncident = {
 };
 const [incidentPageSchema, incidentCsvSchema] = [pageSchema.extend(ofIncident), csvSchema.extend(ofIncident)];
 
+const pageQuerySchema = pageSchema.extend({ format: z.enum(["json", ...csvShape.format.options]).optional() });
+
 export interface DeadAssetRoutesOptions {
   readonly incidents: Pick<IncidentReading, "find">;
   readonly alertAssets: AlertAssetsPort;
@@ -52,6 +55,7 @@ export function addDeadAssetRoutes(
   addResource(scope, "/api/v1/alerts/:id/assets", settings, {
     GET: {
       access: "read",
+      about: { says: "Which assets died in it", query: pageQuerySchema, answer: deadAssetPageSchema },
       handle: async (request, reply) => {
         const { id } = request.params as { readonly id: string };
         const query = request.query as Readonly<Record<string, unknown>>;
@@ -71,6 +75,11 @@ export function addDeadAssetRoutes(
   addResource(scope, "/api/v1/incidents/:id/assets", settings, {
     GET: {
       access: "read",
+      about: {
+        says: "Which assets died in it, in order of harm",
+        query: pageQuerySchema.extend(ofIncident),
+        answer: incidentAssetPageSchema,
+      },
       handle: async (request, reply) => {
         const { id } = request.params as { readonly id: string };
         const query = request.query as Readonly<Record<string, unknown>>;

@@ -2,16 +2,23 @@ import { pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { z } from "zod";
 
 import { type ByteBudget, collectBytes, type HeldBytes, piecesOf } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import { parseJson } from "../../base/json.ts";
-import { importPlanSchema, type IngestedAnswer } from "../../contract/v1/operator.ts";
+import {
+  importAnswerSchema,
+  importBegunSchema,
+  importPlanSchema,
+  ingestedSchema,
+  type IngestedAnswer,
+} from "../../contract/v1/operator.ts";
 import { authorOf } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { EventAuthor, EventsPort } from "../ports/events.ts";
 import { sendProblem } from "../problem.ts";
-import { addResource } from "../resource.ts";
+import { addResource, type Described } from "../resource.ts";
 import { readInput } from "./read-input.ts";
 
 /** CONTRACT 8. */
@@ -29,6 +36,18 @@ const mediaTypes: ReadonlySet<string> = new Set([
   // The type that curl gives any --data by default.
   "application/x-www-form-urlencoded",
 ]);
+
+// They are read by the readers of imports, a row at a time.
+const eventSchema = z.object({
+  at: z.union([z.iso.datetime({ offset: true }), z.int()]),
+  slug: z.string(),
+  assetType: z.string().optional(),
+  asset: z.string().optional(),
+  status: z.string().optional(),
+  id: z.string().optional(),
+  count: z.int().nonnegative().optional(),
+  attributes: z.record(z.string(), z.unknown()).optional(),
+});
 
 interface EventRoutesOptions {
   /** null while the source is not a local one. */
@@ -48,10 +67,11 @@ export function addEventRoutes(
     throw new FlatlineError("conflict", "events are taken with a local source only (source.type: embedded)");
   };
   type Work = (body: AsyncIterable<Uint8Array>, author: EventAuthor) => Promise<unknown>;
-  const addBodyResource = (path: string, workOf: (request: FastifyRequest) => Work): void =>
+  const addBodyResource = (path: string, about: Described, workOf: (request: FastifyRequest) => Work): void =>
     addResource(scope, path, settings, {
       POST: {
         access: "ingest",
+        about,
         handle: async (request, reply) => {
           const held = bodies.open();
           try {
@@ -64,22 +84,32 @@ export function addEventRoutes(
         },
       },
     });
-  addBodyResource("/api/v1/events", () => async (body, author) => {
-    const { otherStatuses, ...answer } = await port().ingest(body, author);
-    const hasOther = Object.keys(otherStatuses).length > 0;
-    return { ...answer, ...(hasOther ? { otherStatuses } : {}) } satisfies IngestedAnswer;
-  });
-  addBodyResource("/api/v1/imports", () => async (body, author) => {
-    const text = Buffer.from(await collectBytes(body, maxEventsBytes)).toString();
-    return { id: await port().begin(readInput(importPlanSchema, parseJson(text), "not an import"), author) };
-  });
+  addBodyResource(
+    "/api/v1/events",
+    { says: "Takes liveness events, NDJSON or an array", body: z.array(eventSchema), answer: ingestedSchema },
+    () => async (body, author) => {
+      const { otherStatuses, ...answer } = await port().ingest(body, author);
+      const hasOther = Object.keys(otherStatuses).length > 0;
+      return { ...answer, ...(hasOther ? { otherStatuses } : {}) } satisfies IngestedAnswer;
+    },
+  );
+  addBodyResource(
+    "/api/v1/imports",
+    { says: "Begins an import", body: importPlanSchema, answer: importBegunSchema },
+    () => async (body, author) => {
+      const text = Buffer.from(await collectBytes(body, maxEventsBytes)).toString();
+      return { id: await port().begin(readInput(importPlanSchema, parseJson(text), "not an import"), author) };
+    },
+  );
   addBodyResource(
     "/api/v1/imports/:id/rows",
+    { says: "Some rows of an import", body: z.array(eventSchema), answer: importAnswerSchema },
     (request) => (body, author) => port().addBody(idOf(request), body, author),
   );
   addResource(scope, "/api/v1/imports/:id/end", settings, {
     POST: {
       access: "ingest",
+      about: { says: "Ends an import" },
       handle: async (request, reply) => {
         await port().end(idOf(request), authorOfEvents(request));
         return reply.code(204).send();

@@ -9,6 +9,7 @@ import { importFixtures } from "../../service/fixture/fixture.ts";
 import { authorOf } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { Running } from "../read/running.ts";
+import { fixtureCountsSchema } from "../../contract/v1/fixtures.ts";
 import { addResource } from "../resource.ts";
 
 // CONTRACT 8.
@@ -27,6 +28,11 @@ export function addFixtureRoutes(
   addResource(scope, "/api/v1/fixtures", settings, {
     POST: {
       access: "admin",
+      about: {
+        says: "Inserts or updates records of the embedded service",
+        body: severalSchema,
+        answer: fixtureCountsSchema,
+      },
       handle: async (request, reply): Promise<FixtureCounts> => {
         const { store, clock } = running;
         const { source, organizations } = running.config();

@@ -13,6 +13,7 @@ import { authorOf } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { Running } from "../read/running.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
+import { forgottenSchema } from "../../contract/v1/forget.ts";
 import { readInput } from "./read-input.ts";
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
@@ -32,6 +33,12 @@ export function addForgetRoutes(
   addResource(scope, "/api/v1/organizations/:slug/forget", settings, {
     POST: {
       access: "admin",
+      about: {
+        says: "Removes what is stored of an organization",
+        query: querySchema,
+        body: bodySchema,
+        answer: forgottenSchema,
+      },
       handle: async (request): Promise<ForgottenRows> => {
         const { slug } = request.params as { readonly slug: string };
         const asked = readInput(bodySchema, request.body ?? undefined, "not what is to be forgotten");

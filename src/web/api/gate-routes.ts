@@ -9,6 +9,7 @@ import { iso } from "../../contract/v1/instant.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { GateReading, GateView } from "../read/gate.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
+import { gateListSchema, gateSchema } from "../../contract/v1/gate.ts";
 import { nameSchema, readInput, reasonSchema } from "./read-input.ts";
 
 const releaseSchema = z.strictObject({ by: nameSchema.optional(), comment: reasonSchema });
@@ -23,6 +24,7 @@ export function addGateRoutes(
   addResource(scope, "/api/v1/gate", settings, {
     GET: {
       access: "public",
+      about: { says: "The gates that hold", answer: gateListSchema },
       handle: async (request, reply) => {
         const withPeople = seesDetails(request);
         const { held, open } = await gate.all();
@@ -35,6 +37,7 @@ export function addGateRoutes(
   addResource(scope, "/api/v1/gate/:slug", settings, {
     GET: {
       access: "public",
+      about: { says: "May a pipeline act on the deaths of an organization", answer: gateSchema },
       handle: async (request, reply) => {
         const { slug } = request.params as { readonly slug: string };
         const view = known(await gate.look(slug));
@@ -47,6 +50,7 @@ export function addGateRoutes(
   addResource(scope, "/api/v1/gate/:slug/release", settings, {
     POST: {
       access: "gate",
+      about: { says: "Lets deaths be acted on again", body: releaseSchema, answer: gateSchema },
       handle: async (request) => {
         const { slug } = request.params as { readonly slug: string };
         const { by, comment } = readInput(releaseSchema, request.body, "not a release");

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { z } from "zod";
 
 import { type ByteBudget, receiveBody } from "../../base/request-body.ts";
 import { FlatlineError } from "../../base/errors.ts";
@@ -33,6 +34,11 @@ export function addHookRoutes(
   addResource(scope, "/api/v1/hooks/pagerduty/:receiver", settings, {
     POST: {
       access: "open",
+      about: {
+        says: "A signed webhook (V3) of PagerDuty",
+        body: z.looseObject({}),
+        answer: z.object({ outcome: z.string() }),
+      },
       handle: async (request, reply) => {
         const { receiver } = request.params as { readonly receiver: string };
         const { "x-pagerduty-signature": signature } = request.headers;

@@ -26,10 +26,16 @@ import type { AlertAssetsPort } from "../ports/dead-assets.ts";
 import { referenceOf, type IncidentReading, type ReadIncident, type ReadIncidentDetail } from "../read/incidents.ts";
 import type { LookedAt } from "../../store/alerts/looks.ts";
 import { headline } from "../../words/headline.ts";
-import { addResource, takeJsonBodies } from "../resource.ts";
+import { addResource, takeJsonBodies, type Described } from "../resource.ts";
 import { viewAlert, viewComment } from "./alert-routes.ts";
 import { costOf } from "./cost-view.ts";
 import { cursorSchema, writeCursor } from "./paging.ts";
+import {
+  incidentActSchema,
+  incidentDetailSchema,
+  incidentListSchema,
+  lookSchema,
+} from "../../contract/v1/incidents.ts";
 import { commentSchema, nameSchema, nonBlank, readInput, reasonSchema } from "./read-input.ts";
 
 const defaultIncidents = 50;
@@ -93,6 +99,13 @@ const bodies = {
 const lookBody = z.strictObject({ by: nameSchema.optional() });
 const actQuerySchema = z.strictObject({ dryRun: z.enum(["true", "false"], "must be true or false").optional() });
 
+const aboutAct = (says: string, body: z.ZodType): Described => ({
+  says,
+  query: actQuerySchema,
+  body,
+  answer: incidentActSchema,
+});
+
 export interface IncidentRoutesOptions {
   readonly checks: Pick<CheckReading, "names">;
   readonly incidents: IncidentReading;
@@ -149,6 +162,7 @@ export function addIncidentRoutes(
   addResource(scope, "/api/v1/incidents", settings, {
     GET: {
       access: "public",
+      about: { says: "Incidents, newest first", query: listSchema, answer: incidentListSchema },
       handle: async (request): Promise<IncidentListAnswer> => {
         const query = readInput(listSchema, request.query, notListing);
         const { state, family, since, limit = defaultIncidents, cursor } = query;
@@ -171,6 +185,7 @@ export function addIncidentRoutes(
   addResource(scope, "/api/v1/incidents/:id", settings, {
     GET: {
       access: "public",
+      about: { says: "One incident, by number or id", answer: incidentDetailSchema },
       handle: async (request): Promise<IncidentDetailAnswer> => {
         const found = await find(request);
         const withPeople = seesDetails(request);
@@ -204,30 +219,42 @@ export function addIncidentRoutes(
   addResource(scope, "/api/v1/incidents/:id/ack", settings, {
     POST: {
       access: "operate",
+      about: aboutAct("Acknowledges all that fires in it", bodies.acknowledge),
       handle: acting(bodies.acknowledge, ({ comment: text }) => ({ kind: "acknowledge", comment: nonBlank(text) })),
     },
-    DELETE: { access: "operate", handle: acting(bodies.takeBack, () => ({ kind: "unacknowledge" })) },
+    DELETE: {
+      access: "operate",
+      about: aboutAct("Takes the acknowledgement back", bodies.takeBack),
+      handle: acting(bodies.takeBack, () => ({ kind: "unacknowledge" })),
+    },
   });
   addResource(scope, "/api/v1/incidents/:id/judgement", settings, {
     POST: {
       access: "gate",
+      about: aboutAct("Judges its alerts", bodies.judge),
       handle: acting(bodies.judge, ({ verdict, comment: text }) => ({
         kind: "judge",
         verdict,
         comment: nonBlank(text),
       })),
     },
-    DELETE: { access: "gate", handle: acting(bodies.takeBack, () => ({ kind: "withdraw" })) },
+    DELETE: {
+      access: "gate",
+      about: aboutAct("Takes the judgement back", bodies.takeBack),
+      handle: acting(bodies.takeBack, () => ({ kind: "withdraw" })),
+    },
   });
   addResource(scope, "/api/v1/incidents/:id/release", settings, {
     POST: {
       access: "gate",
+      about: aboutAct("Releases what its alerts hold", bodies.release),
       handle: acting(bodies.release, ({ comment: text }) => ({ kind: "release", comment: text })),
     },
   });
   addResource(scope, "/api/v1/incidents/:id/silence", settings, {
     POST: {
       access: "operate",
+      about: aboutAct("Silences its organizations", bodies.silence),
       handle: acting(bodies.silence, ({ endsAt: until, duration: forMs = 0, comment: text }) => ({
         kind: "silence",
         endsAtMs: until ?? clock.nowMs() + forMs,
@@ -238,6 +265,7 @@ export function addIncidentRoutes(
   addResource(scope, "/api/v1/incidents/:id/second-opinion", settings, {
     POST: {
       access: "operate",
+      about: { says: "Asks the verifier now", body: lookBody, answer: lookSchema, status: 202 },
       handle: async (request, reply): Promise<LookAnswer> => {
         const { by } = readInput(lookBody, request.body ?? {}, "no request for a look");
         const { incident } = await find(request);
@@ -251,6 +279,7 @@ export function addIncidentRoutes(
   addResource(scope, "/api/v1/incidents/:id/comments", settings, {
     POST: {
       access: "operate",
+      about: aboutAct("Comments on it", bodies.comment),
       handle: acting(bodies.comment, ({ comment: text }) => ({ kind: "comment", comment: text })),
     },
   });

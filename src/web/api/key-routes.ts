@@ -13,6 +13,7 @@ import { authorOf } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { Running } from "../read/running.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
+import { listedKeySchema, madeKeySchema } from "../../contract/v1/keys.ts";
 import { nameSchema, readInput } from "./read-input.ts";
 
 const mostOrganizations = 1_000;
@@ -42,10 +43,17 @@ export function addKeyRoutes(
     addResource(withBodies, "/api/v1/keys", settings, {
       GET: {
         access: "admin",
+        about: { says: "The valid keys of the embedded service", answer: z.array(listedKeySchema) },
         handle: async (): Promise<ListedKey[]> => (await acts().list()).map(viewKey),
       },
       POST: {
         access: "admin",
+        about: {
+          says: "Makes a key, which is shown this once",
+          body: newKeySchema,
+          answer: madeKeySchema,
+          status: 201,
+        },
         handle: async (request, reply) => {
           const wanted = readInput(newKeySchema, request.body, "not a key");
           const { key, stored } = await acts().create(wanted, authorOf(request));
@@ -61,6 +69,7 @@ export function addKeyRoutes(
   addResource(scope, "/api/v1/keys/:id", settings, {
     DELETE: {
       access: "admin",
+      about: { says: "Ends a key" },
       handle: async (request, reply) => {
         const { id } = request.params as { readonly id: string };
         if (!(await acts().revoke(id, authorOf(request))))

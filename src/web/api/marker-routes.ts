@@ -13,6 +13,7 @@ import type { AccessSettings } from "../access/settings.ts";
 import type { MarkerReading } from "../read/markers.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
 import { textUpTo } from "../../base/schema/values.ts";
+import { markerSchema as listedMarkerSchema } from "../../contract/v1/markers.ts";
 import { nameSchema, readInput } from "./read-input.ts";
 
 // What a chart can show beside a line, and a sentence can hold.
@@ -47,6 +48,11 @@ export function addMarkerRoutes(
     addResource(withBodies, "/api/v1/markers", settings, {
       GET: {
         access: "public",
+        about: {
+          says: "Deployments and other changes, oldest first",
+          query: rangeSchema,
+          answer: z.array(listedMarkerSchema),
+        },
         handle: async (request) => {
           const { from, to, slug } = readInput(rangeSchema, request.query, "not a range of markers");
           const toMs = to ?? clock.nowMs();
@@ -57,6 +63,7 @@ export function addMarkerRoutes(
       },
       POST: {
         access: "operate",
+        about: { says: "Records one", body: markerSchema, answer: listedMarkerSchema, status: 201 },
         handle: async (request, reply) => {
           const { text, at, slug = null, createdBy } = readInput(markerSchema, request.body, "not a marker");
           const nowMs = clock.nowMs();
@@ -73,6 +80,7 @@ export function addMarkerRoutes(
   addResource(scope, "/api/v1/markers/:id", settings, {
     DELETE: {
       access: "operate",
+      about: { says: "Removes one" },
       handle: async (request, reply) => {
         const { id } = request.params as { readonly id: string };
         if (!(await markers.remove(id, authorOf(request)))) throw new FlatlineError("not_found", "no such marker");

@@ -16,6 +16,7 @@ import type { AccessSettings } from "../access/settings.ts";
 import type { UnwatchedReading } from "../read/unwatched.ts";
 import type { OutboxReading } from "../read/outbox.ts";
 import { addResource } from "../resource.ts";
+import { outboxEntrySchema, receiverSchema, receiverTestSchema, unwatchedSchema } from "../../contract/v1/operator.ts";
 import { readInput } from "./read-input.ts";
 
 const testQuerySchema = z.strictObject({ incident: z.enum(["true", "false"], "must be true or false").optional() });
@@ -34,6 +35,7 @@ export function addOperatorRoutes(
   addResource(scope, "/api/v1/outbox", settings, {
     GET: {
       access: "read",
+      about: { says: "Waiting notifications, and those that gave up", answer: z.array(outboxEntrySchema) },
       handle: async (): Promise<OutboxEntryAnswer[]> => (await outbox.list()).map(viewOutboxEntry),
     },
   });
@@ -44,14 +46,23 @@ export function addOperatorRoutes(
       return reply.code(204).send();
     };
   addResource(scope, "/api/v1/outbox/:id/retry", settings, {
-    POST: { access: "admin", handle: change((id, author) => outbox.retry(id, author)) },
+    POST: {
+      access: "admin",
+      about: { says: "Tries it again now" },
+      handle: change((id, author) => outbox.retry(id, author)),
+    },
   });
   addResource(scope, "/api/v1/outbox/:id", settings, {
-    DELETE: { access: "admin", handle: change((id, author) => outbox.discard(id, author)) },
+    DELETE: {
+      access: "admin",
+      about: { says: "Discards it" },
+      handle: change((id, author) => outbox.discard(id, author)),
+    },
   });
   addResource(scope, "/api/v1/receivers/:name/test", settings, {
     POST: {
       access: "admin",
+      about: { says: "Sends a marked test", query: testQuerySchema, answer: receiverTestSchema },
       handle: async (request): Promise<ReceiverTestAnswer> => {
         const { name } = request.params as { readonly name: string };
         const { incident } = readInput(testQuerySchema, request.query, "not a test of a receiver");
@@ -64,6 +75,7 @@ export function addOperatorRoutes(
   addResource(scope, "/api/v1/receivers", settings, {
     GET: {
       access: "read",
+      about: { says: "The receivers, without their addresses", answer: z.array(receiverSchema) },
       handle: async (): Promise<ReceiverAnswer[]> =>
         (await outbox.receivers()).map(({ pausedUntilMs, ...receiver }) => ({
           ...receiver,
@@ -72,11 +84,16 @@ export function addOperatorRoutes(
     },
   });
   addResource(scope, "/api/v1/config", settings, {
-    GET: { access: "read", handle: (_request, reply) => reply.send(showConfiguration()) },
+    GET: {
+      access: "read",
+      about: { says: "The effective configuration, secrets redacted", answer: z.looseObject({}) },
+      handle: (_request, reply) => reply.send(showConfiguration()),
+    },
   });
   addResource(scope, "/api/v1/unwatched", settings, {
     GET: {
       access: "read",
+      about: { says: "Organizations that send events and are not configured", answer: unwatchedSchema },
       handle: async (): Promise<UnwatchedAnswer> => {
         const { items, more } = await unwatched.list();
         const slugs = items.map(({ slug, events, firstAtMs, lastAtMs }) => ({

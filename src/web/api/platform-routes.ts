@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { z } from "zod";
 
 import { FlatlineError } from "../../base/errors.ts";
 import type { ByteBudget } from "../../base/request-body.ts";
@@ -11,7 +12,12 @@ import { createLocalPlatformSource } from "../../service/local-platform-source.t
 import { authorOf } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { Running } from "../read/running.ts";
+import { reportRecordsPageSchema, reviewRecordSchema } from "../../contract/report-record.ts";
+import { reviewBodySchema } from "../../contract/review-body.ts";
+import { reportsQuerySchema } from "../../contract/reports-query.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
+
+const proposalSchema = z.object({ proposalId: z.int() });
 
 /** `/api/v1/platform/{operation}`: the embedded service as a customer key of the body's `slug`, for people without one. */
 export function addPlatformRoutes(
@@ -31,6 +37,7 @@ export function addPlatformRoutes(
   addResource(scope, "/api/v1/platform/list_reports", settings, {
     POST: {
       access: "operate",
+      about: { says: "The listing of the embedded service", body: reportsQuerySchema, answer: reportRecordsPageSchema },
       handle: async (request): Promise<ReportsPage> => {
         // As in a URL.
         const asked = Object.entries(request.body ?? {}).map(([name, value]) => [name, String(value)]);
@@ -43,6 +50,11 @@ export function addPlatformRoutes(
   addResource(scope, "/api/v1/platform/review_proposal", settings, {
     POST: {
       access: "gate",
+      about: {
+        says: "A review of the embedded service",
+        body: proposalSchema.and(reviewBodySchema),
+        answer: reviewRecordSchema,
+      },
       handle: async (request): Promise<ReviewOutcome> => {
         const { proposalId, ...body } = (request.body ?? {}) as Readonly<Record<string, unknown>>;
         const parsed = parseReviewRequest(String(proposalId), body);

@@ -55,6 +55,7 @@ export function addReportRoutes(
   addResource(scope, "/api/v1/incidents/:id/report", settings, {
     GET: {
       access: "read",
+      about: { says: "The incident as Markdown", answer: "text/markdown" },
       handle: async (request, reply) => {
         const { id } = request.params as { readonly id: string };
         const found = await incidents.find(id);

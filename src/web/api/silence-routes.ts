@@ -17,6 +17,7 @@ import type { AccessSettings } from "../access/settings.ts";
 import type { CheckReading } from "../read/checks.ts";
 import type { SilenceBook } from "../../alerting/silence-book.ts";
 import { addResource, takeJsonBodies } from "../resource.ts";
+import { silenceSchema } from "../../contract/v1/silences.ts";
 import { nameSchema, readInput, reasonSchema } from "./read-input.ts";
 
 // The pattern of one organization is its slug with each star and backslash escaped.
@@ -24,7 +25,7 @@ const longestPattern = 2 * longestSlug;
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
-const silenceSchema = z.strictObject({
+const newSilenceSchema = z.strictObject({
   slug: z.string().min(1).max(longestPattern),
   check: z.string().min(1).max(longestPattern).optional(),
   startsAt: instant.optional(),
@@ -57,10 +58,12 @@ export function addSilenceRoutes(
   addResource(scope, "/api/v1/silences", settings, {
     GET: {
       access: "read",
+      about: { says: "Silences that have not ended", answer: z.array(silenceSchema) },
       handle: async () => (await silences.list()).map(viewSilence),
     },
     POST: {
       access: "operate",
+      about: { says: "Silences", body: newSilenceSchema, answer: silenceSchema, status: 201 },
       handle: async (request, reply) => {
         const nowMs = clock.nowMs();
         const { silence, note } = readSilence(request.body, nowMs, checks.names());
@@ -72,6 +75,7 @@ export function addSilenceRoutes(
   addResource(scope, "/api/v1/silences/:id", settings, {
     PATCH: {
       access: "operate",
+      about: { says: "Gives a silence another end or comment", body: changeSchema, answer: silenceSchema },
       handle: async (request) => {
         const { id } = request.params as { readonly id: string };
         // As the list shows those of the configuration.
@@ -82,6 +86,7 @@ export function addSilenceRoutes(
     },
     DELETE: {
       access: "operate",
+      about: { says: "Ends a silence" },
       handle: async (request, reply) => {
         const { id } = request.params as { readonly id: string };
         if (!(await silences.expire(id, authorOf(request)))) {
@@ -105,7 +110,7 @@ function readSilence(
 ): { readonly silence: NewSilence; readonly note: string | undefined } {
   const problem = "not a silence";
   const refuse = (issues: readonly string[]): FlatlineError => new FlatlineError("invalid_data", problem, { issues });
-  const wanted = readInput(silenceSchema, body, problem);
+  const wanted = readInput(newSilenceSchema, body, problem);
   const { slug, check = null, startsAt = nowMs, endsAt, comment, createdBy: note } = wanted;
   // A pattern may be meant for checks to come.
   if (check !== null && literalOf(check) !== null && !known.includes(check)) throw refuse(["check: no such check"]);

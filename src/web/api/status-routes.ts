@@ -13,6 +13,7 @@ import type { OutboxReading } from "../read/outbox.ts";
 import { isLate } from "../read/frame.ts";
 import { readOverview, type OverviewSources } from "../read/overview.ts";
 import { readReceiverRows, receiverState } from "../read/receivers.ts";
+import { statusSchema } from "../../contract/v1/status.ts";
 import { addResource } from "../resource.ts";
 
 export interface StatusOptions extends OverviewSources {
@@ -77,6 +78,7 @@ export function addStatusRoute(
   addResource(scope, "/api/v1/status", settings, {
     GET: {
       access: "public",
+      about: { says: "The whole daemon on one screen", answer: statusSchema },
       handle: async (request, reply): Promise<DaemonStatus> => {
         const overview = await readOverview(sources);
         const { nowMs, rows, held, alerts } = overview;

@@ -1,0 +1,110 @@
+import type { FastifyInstance } from "fastify";
+import { z } from "zod";
+
+import { memoized } from "../../base/memo.ts";
+import type { AccessSettings } from "../access/settings.ts";
+import { addResource, type Described, type Operation } from "../resource.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+// A code may be added.
+const errorSchema = z.object({
+  message: z.string(),
+  code: z.string(),
+  issues: z.array(z.object({ message: z.string() })).optional(),
+});
+
+/** `GET /api/v1/openapi.json`: all of `/api/v1`, by the schemas that its routes use (CONTRACT 8). */
+export function addOpenApiRoute(
+  scope: FastifyInstance,
+  settings: () => AccessSettings,
+  { version }: { readonly version: string },
+): void {
+  const render = memoized(1, (basePath: string) =>
+    JSON.stringify(openApiOf(scope.operations, { version, server: `${basePath}/api/v1` })),
+  );
+  addResource(scope, "/api/v1/openapi.json", settings, {
+    GET: {
+      access: "public",
+      about: { says: "This description", answer: z.looseObject({ openapi: z.string() }) },
+      handle: (request, reply) => reply.type("application/json; charset=utf-8").send(render(request.basePath)),
+    },
+  });
+}
+
+/** Returns operations as OpenAPI 3.1; those that say nothing of themselves are none of the API. */
+export function openApiOf(
+  operations: readonly Operation[],
+  { version, server }: { readonly version: string; readonly server: string },
+): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  const tags = new Set<string>();
+  for (const { method, url, access, about } of operations) {
+    if (about === undefined) continue;
+    const path = url.replace("/api/v1", "").replaceAll(/:(\w+)/g, "{$1}");
+    const [, tag = ""] = path.split(/[/.]/);
+    tags.add(tag);
+    (paths[path] ??= {})[method.toLowerCase()] = {
+      operationId: `${method.toLowerCase()}${path.replaceAll(/[^A-Za-z0-9]+(\w)?/g, (_, next = "") => String(next).toUpperCase())}`,
+      summary: about.says,
+      description: access === "open" || access === "public" ? `Access: ${access}.` : `Needs \`${access}\`.`,
+      tags: [tag],
+      security: access === "open" ? [] : access === "public" ? [{}, { token: [] }] : [{ token: [] }],
+      parameters: [
+        ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+          name,
+          in: "path",
+          required: true,
+          schema: { type: "string" },
+        })),
+        ...queryOf(about),
+      ],
+      ...(about.body === undefined ? {} : { requestBody: { content: jsonContent(about.body) } }),
+      responses: {
+        [about.status ?? (about.answer === undefined ? 204 : 200)]: { description: about.says, ...contentOf(about) },
+        "4XX": { $ref: "#/components/responses/Problem" },
+      },
+    };
+  }
+  return {
+    openapi: "3.1.1",
+    info: { title: "flatline", version, license: { name: "MIT", identifier: "MIT" } },
+    servers: [{ url: server }],
+    tags: [...tags].toSorted().map((name) => ({ name, description: `/api/v1/${name}` })),
+    paths,
+    components: {
+      securitySchemes: { token: { type: "http", scheme: "bearer" } },
+      responses: { Problem: { description: "Refused.", content: jsonContent(errorSchema) } },
+    },
+  };
+}
+
+function queryOf({ query }: Described): Json[] {
+  if (query === undefined) return [];
+  const { properties = {}, required = [] } = jsonSchema(query) as {
+    readonly properties?: Readonly<Record<string, unknown>>;
+    readonly required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: required.includes(name),
+    schema,
+  }));
+}
+
+function contentOf({ answer }: Described): Json {
+  if (answer === undefined) return {};
+  if (answer === "text/markdown") return { content: { [answer]: { schema: { type: "string" } } } };
+  return { content: jsonContent(answer) };
+}
+
+function jsonContent(schema: z.ZodType): Json {
+  return { "application/json": { schema: jsonSchema(schema) } };
+}
+
+/** What is sent: what is made of it when it is read is nobody's business. */
+function jsonSchema(schema: z.ZodType): Json {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  return rest;
+}
