@@ -17,8 +17,8 @@ export function logLook(config: LogConfig, { stderr, env }: Pick<CliContext, "st
       isColoured: hasColour(stderr, env),
       // In a file the text is as wide as on a wide terminal.
       columns: stderr.isTerminal ? stderr.columns : Number.POSITIVE_INFINITY,
-      names: [...config.organizations.map(({ slug }) => slug), ...receivers],
       logReceivers: new Set(config.receivers.flatMap(({ name, type }) => (type === "log" ? [name] : []))),
+      names: [...config.organizations.map(({ slug }) => slug), ...receivers],
     }),
   };
 }
