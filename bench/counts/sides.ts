@@ -44,7 +44,7 @@ export const startFlatline: Side["start"] = async (quick, releases) => {
   };
   await check(count);
   // What was asked for is in memory from now on.
-  await store.events.sums?.loaded();
+  await store.events.cache?.loaded();
   return () => measured(count, 25);
 };
 

@@ -27,7 +27,7 @@ async function forget(store: Store, slug: string, maxRows = 1_000): Promise<{ sl
 
 const integers: Readonly<Record<string, number>> = { acme: 1, globex: 2 };
 // Of everybody, or said of an organization that is gone: its acts, the names of its checks and of itself, and what changed.
-const kept = `audit checks deliveries event_changes event_counter discovery_lists
+const kept = `audit checks deliveries event_counter discovery_lists
   assets event_asset_types event_imports incidents looks outside_acts
   queued_incidents receiver_messages receiver_pauses sessions`.split(/\s+/);
 // They have rows from the beginning.
@@ -124,7 +124,7 @@ describe.each(storeEngines)("on $engine, forgetting an organization", (engine) =
     const asked = [{ slug: "acme", intervals: [{ afterMs: nowMs - hourMs, untilMs: nowMs }] }];
     // In memory from the second question on.
     for (let index = 0; index < 3; index++) await store.events.deaths(asked);
-    await store.events.sums?.loaded();
+    await store.events.cache?.loaded();
     const silence = {
       slug: "acme",
       check: null,

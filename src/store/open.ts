@@ -13,7 +13,7 @@ import { createSqliteDialect, type SqliteDialect } from "./engine/sqlite-driver.
 import { openDatabase, type connectSqlite } from "./engine/sqlite-file.ts";
 import { SqliteHealth } from "./engine/sqlite-health.ts";
 import { createEventStore } from "./events/events.ts";
-import { EventSums } from "./events/sums/event-sums.ts";
+import { CountCache, mostCells } from "./events/count-cache.ts";
 import type { PlainDb, PlainTables } from "./schema.ts";
 import { createParts } from "./store-parts.ts";
 import type { Store } from "./store.ts";
@@ -27,8 +27,8 @@ export type OpenStoreOptions = StoreLocation & {
   readonly backgroundClock?: Clock;
   /** Looks for damage, for what will run on it for long [false]. */
   readonly check?: boolean;
-  /** Most memory for running sums of the events in a file [256 MiB]; 0: the database counts everything. */
-  readonly sumsBytes?: number;
+  /** Most cells of counts in memory [10,000,000]; 0: the database counts everything. */
+  readonly mostCells?: number;
   /** Refuses to make one, for what only reads [false]. */
   readonly mustExist?: boolean;
 };
@@ -50,12 +50,9 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const path = await realpath(given);
   await requireOneName(path, options.clock);
   const file = await openFile(options, path);
-  const { clock, backgroundClock = createSystemClock(), sumsBytes: maxBytes = defaultSumsBytes } = options;
-  const sums = maxBytes === 0 ? null : new EventSums({ databasePath: path, clock: backgroundClock, maxBytes });
-  return createStore(file, clock, sums);
+  const { clock, backgroundClock = createSystemClock(), mostCells: most = mostCells } = options;
+  return createStore(file, clock, most === 0 ? null : new CountCache(file.db, backgroundClock, most));
 }
-
-const defaultSumsBytes = 256 * 1_024 ** 2;
 
 /** The open file of a store. */
 interface OpenFile {
@@ -145,9 +142,9 @@ async function isFile(path: string): Promise<boolean> {
   return status !== null && status.isFile();
 }
 
-function createStore(file: OpenFile, clock: Clock, sums: EventSums | null): Store {
+function createStore(file: OpenFile, clock: Clock, cache: CountCache | null): Store {
   const { db, path } = file;
-  const options = { createEvents: (events: PlainDb) => createEventStore(events, sums) } as const;
+  const options = { createEvents: (events: PlainDb) => createEventStore(events, cache) } as const;
   let writer: Writer | null = null;
   return {
     isRemote: false,
@@ -166,7 +163,7 @@ function createStore(file: OpenFile, clock: Clock, sums: EventSums | null): Stor
     version: async () => file.dialect.dataVersion(),
     // The close waits behind a running transaction, which must end as a whole.
     close: async () => {
-      await sums?.close();
+      await cache?.close();
       await db.connection().execute(() => file.dialect.close());
       await writer?.release();
     },

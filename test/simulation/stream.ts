@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { createSystemClock, dayMs, eventLoopTurn, hourMs, minuteMs, secondMs } from "../../src/base/time.ts";
@@ -132,7 +132,7 @@ export class EventStream {
   /** Imports what was before `startMs`. */
   async begin(startMs: number): Promise<void> {
     this.#batch = this.#take(startMs, "import");
-    await this.#import(this.#batch);
+    await this.#importAlone(this.#batch);
   }
 
   /** Sends what is due by `trueMs`; what was refused or lost is sent again with the next call. */
@@ -147,10 +147,9 @@ export class EventStream {
     const batch = this.#batch;
     if (batch === null) return;
     this.#isUnderWay = true;
-    const ended = batch.way === "import" ? this.#import(batch) : this.#post(batch, ask);
-    const isOver = ended.finally(() => (this.#isUnderWay = false));
-    // A post may wait for a store that is busy, for which time has to pass.
-    if (batch.way === "import") await isOver;
+    // It may wait for a store that is busy, for which time has to pass.
+    const ended = batch.way === "import" ? this.#import(batch, ask) : this.#post(batch, ask);
+    void ended.finally(() => (this.#isUnderWay = false));
   }
 
   #take(trueMs: number, way: Batch["way"]): Batch {
@@ -172,28 +171,33 @@ export class EventStream {
     if (status === 200 && !this.#chance.isTrue(0.1)) this.#taken(batch);
   }
 
-  /** Another process does it, which no virtual time passes for. */
-  async #import(batch: Batch): Promise<void> {
+  /** As `import events` asks the daemon; who is not answered begins again. */
+  async #import(batch: Batch, ask: (request: Parameters<Life["ask"]>[0]) => Promise<Answer>): Promise<void> {
     if (batch.events.length === 0) return this.#taken(batch);
-    const { writeFile } = await import("node:fs/promises");
-    const path = join(this.#folder, `${createHash("sha256").update(batch.body).digest("hex").slice(0, 12)}.ndjson`);
     this.#onBatch(batch, "sent");
-    let outcome: "done" | null = null;
-    const work = async (): Promise<void> => {
-      await writeFile(path, batch.body);
-      const location = { path: join(this.#folder, "flatline.db") };
-      const store = await openStore({ ...location, clock: createSystemClock() });
-      await importEvents({
-        target: storeTarget(store, this.#clock),
-        files: [{ path, name: "events.ndjson" }],
-        rebaseToMs: null,
-        signal: new AbortController().signal,
-        clock: { ...this.#clock, sleep: () => eventLoopTurn() },
-      });
-      await store.close();
-    };
-    void work().then(() => (outcome = "done"));
-    await this.#clock.settleUntil(() => outcome !== null);
+    const slugs = [...new Set(batch.events.map(({ slug }) => slug))];
+    const begin = { name: "events.ndjson", slugs, rows: batch.body.split("\n").length };
+    const begun = await ask({ method: "POST", url: "/api/v1/imports", body: begin });
+    if (!isDone(begun)) return;
+    const { id } = JSON.parse(begun.body) as { readonly id: number };
+    if (!isDone(await ask({ method: "POST", url: `/api/v1/imports/${id}/rows`, body: batch.body }))) return;
+    if (isDone(await ask({ method: "POST", url: `/api/v1/imports/${id}/end` }))) this.#taken(batch);
+  }
+
+  /** Imports what was before there is a daemon. */
+  async #importAlone(batch: Batch): Promise<void> {
+    const path = join(this.#folder, "before.ndjson");
+    this.#onBatch(batch, "sent");
+    await writeFile(path, batch.body);
+    const store = await openStore({ path: join(this.#folder, "flatline.db"), clock: createSystemClock() });
+    await importEvents({
+      target: storeTarget(store, this.#clock),
+      files: [{ path, name: "events.ndjson" }],
+      rebaseToMs: null,
+      signal: new AbortController().signal,
+      clock: { ...this.#clock, sleep: () => eventLoopTurn() },
+    });
+    await store.close();
     this.#taken(batch);
   }
 
@@ -210,4 +214,8 @@ function aliveRows(nowMs: number): string[] {
     const at = new Date(nowMs - index * secondMs).toISOString();
     return `${JSON.stringify({ slug, at, status: "DETECTED_AS_ALIVE" })}\n`;
   });
+}
+
+function isDone({ status }: Answer): boolean {
+  return status >= 200 && status < 300;
 }

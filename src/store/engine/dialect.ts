@@ -25,8 +25,6 @@ export interface StoreDialect {
   readonly rowsText: (types: readonly ValueType[], rows: number) => string;
   /** Returns the parameters of {@link rowsText}. */
   readonly rowsParameters: (types: readonly ValueType[], rows: readonly (readonly CellValue[])[]) => unknown[];
-  /** Whether counts come from running sums in memory, which follow a journal of changes (store/events/sums). */
-  readonly hasSums: boolean;
   /** Returns a condition: that the value before it is one of a query's. */
   readonly isOneOf: (query: RawBuilder<unknown>) => RawBuilder<boolean>;
   /** Translates DDL from SQLite's dialect, in which migrations are written. */
@@ -46,7 +44,6 @@ export const dialects = {
       return `values ${Array.from({ length: rows }, () => row).join(", ")}`;
     },
     rowsParameters: (_, rows) => rows.flat(),
-    hasSums: true,
     isOneOf: (query) => sql<boolean>`in (${query})`,
     ddl: (statement) => statement,
   },
@@ -64,7 +61,6 @@ export const dialects = {
         // pg would convert each number separately.
         return type === "bigint" ? `{${cells.map((cell) => cell ?? "null").join(",")}}` : cells;
       }),
-    hasSums: false,
     // The index is searched for each of them: as a join, all rows might be read.
     isOneOf: (query) => sql<boolean>`= any(array(${query}))`,
     // Every integer becomes a BIGINT, so that a parameter next to it does too; text is ordered by bytes, as in SQLite; generated

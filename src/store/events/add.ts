@@ -9,7 +9,6 @@ import { inTransaction } from "../engine/in-transaction.ts";
 import { rowStatement } from "../engine/row-statement.ts";
 import type { PlainDb } from "../schema.ts";
 import { createTally, deadStatus, ingestedStatus, type LivenessEvent, type StatusTally } from "./rules.ts";
-import { noteAdded } from "./sums/changes.ts";
 
 // Everything that stores events, a post, an import, a preload, comes here (CONTRACT 10).
 
@@ -31,8 +30,8 @@ export interface AddOptions {
   readonly signal?: AbortSignal | undefined;
   /** Awaited after each commit but the last: gives others their turn [a turn of the event loop]. */
   readonly rest?: (() => Promise<void>) | undefined;
-  /** Called after each commit with the minute of the oldest death that it added to each organization. */
-  readonly onStored?: ((firstMinutes: ReadonlyMap<string, number>) => void) | undefined;
+  /** Called at the end of each transaction with the minute of the oldest death that it adds to each organization. */
+  readonly onChange?: ((firstMinutes: ReadonlyMap<string, number>) => void) | undefined;
 }
 
 // A commit of so many rows takes some ten milliseconds; each of its statements is a block of the event loop.
@@ -49,7 +48,7 @@ const rowsABlock = 10_000;
 export async function addEvents(
   db: PlainDb,
   events: readonly LivenessEvent[],
-  { signal, rest = eventLoopTurn, onStored }: AddOptions = {},
+  { signal, rest = eventLoopTurn, onChange }: AddOptions = {},
 ): Promise<Added> {
   const total = {
     received: events.length,
@@ -65,13 +64,12 @@ export async function addEvents(
       throw new FlatlineError("unavailable", "stopped before all events were stored: send them again");
     if (start > 0) await rest();
     const some = grouped.slice(start, start + rowsACommit);
-    const { stored, conflicts, firstMinutes } = await inTransaction(db, (transaction) => addSome(transaction, some));
+    const { stored, conflicts } = await inTransaction(db, (transaction) => addSome(transaction, some, onChange));
     for (const { status } of stored) total.storedByStatus[ingestedStatus(status)]++;
     total.stored += stored.length;
     total.conflicts += conflicts.length;
     total.duplicates += some.length - stored.length - conflicts.length;
     total.someConflicts.push(...conflicts.slice(0, mostConflictsNamed - total.someConflicts.length));
-    if (firstMinutes.size > 0) onStored?.(firstMinutes);
   }
   return total;
 }
@@ -166,11 +164,14 @@ interface Row {
 interface AddedRows {
   readonly stored: readonly LivenessEvent[];
   readonly conflicts: readonly { readonly slug: string; readonly id: string }[];
-  readonly firstMinutes: ReadonlyMap<string, number>;
 }
 
 /** Stores some thousand events with their rollups, without those that are known. */
-async function addSome(db: PlainDb, events: readonly LivenessEvent[]): Promise<AddedRows> {
+async function addSome(
+  db: PlainDb,
+  events: readonly LivenessEvent[],
+  onChange: AddOptions["onChange"],
+): Promise<AddedRows> {
   const rows = await numberRows(db, events);
   await eventLoopTurn();
   // The first event with an id wins: among these, in the store and in a race.
@@ -197,8 +198,8 @@ async function addSome(db: PlainDb, events: readonly LivenessEvent[]): Promise<A
   );
   await eventLoopTurn();
   const conflicts = isNew === null ? [] : await conflictsOf(db, rows, isNew);
-  const firstMinutes = await addDeaths(db, stored);
-  return { stored: stored.map(({ event }) => event), conflicts, firstMinutes };
+  onChange?.(await addDeaths(db, stored));
+  return { stored: stored.map(({ event }) => event), conflicts };
 }
 
 const insertKeys = rowStatement<{ ordinal: number }>(
@@ -386,7 +387,6 @@ async function addDeaths(db: PlainDb, rows: readonly Row[]): Promise<ReadonlyMap
   await addMinutes(db, minutes.rows());
   await eventLoopTurn();
   await addHours(db, hours.rows());
-  await noteAdded(db, minutes.rows());
   return firstMinutes;
 }
 

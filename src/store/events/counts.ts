@@ -6,7 +6,7 @@ import { rowStatement } from "../engine/row-statement.ts";
 import type { PlainDb } from "../schema.ts";
 import { slugId } from "./asset-events.ts";
 import { deadStatusId } from "./rules.ts";
-import type { EventSums } from "./sums/event-sums.ts";
+import type { CountCache } from "./count-cache.ts";
 
 /** Numbers from ≤ n < to; empty if from = to. */
 export interface Span {
@@ -126,16 +126,16 @@ export async function countEvents(
   return [...byType].map(([assetType, deaths]) => ({ assetType, deaths }));
 }
 
-/** Returns how deaths are counted: by `sums` where they know them, else in SQL; assets from single events. */
+/** Returns how deaths are counted: by `cache` where it knows them, else in SQL; assets from single events. */
 export function createDeaths(
   db: PlainDb,
-  sums: EventSums | null,
+  cache: CountCache | null,
 ): (
   queries: readonly DeathsQuery[],
   options?: { readonly signal?: AbortSignal },
 ) => Promise<readonly (readonly AssetTypeDeaths[])[]> {
   const countOf = async (queries: readonly DeathsQuery[]): Promise<readonly (readonly AssetTypeDeaths[])[]> => {
-    const known = sums === null ? [] : await sums.deaths(queries);
+    const known = cache === null ? [] : await cache.deaths(queries);
     const missing = queries.filter((_, index) => (known[index] ?? null) === null);
     const counted = (missing.length === 0 ? [] : await deathsInSql(db, missing)).values();
     return queries.map((_, index) => known[index] ?? counted.next().value ?? []);

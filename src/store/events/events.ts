@@ -11,8 +11,7 @@ import { addEvents, ownKeysFrom, removeDeaths, type Added, type AddOptions } fro
 import { slugId } from "./asset-events.ts";
 import { createDeaths } from "./counts.ts";
 import { deadStatusId, type LivenessEvent } from "./rules.ts";
-import { noteChange } from "./sums/changes.ts";
-import type { EventSums } from "./sums/event-sums.ts";
+import type { CountCache } from "./count-cache.ts";
 
 /** One stored event of a replay. */
 export interface HistoryEvent {
@@ -33,14 +32,14 @@ export interface TimeSpan {
 export type EventStore = ReturnType<typeof createEventStore>;
 
 /**
- * Creates the event store over its tables and rollups (CONTRACT 2 and 10). `sums` answer what they have in memory; without them
- * the database answers.
+ * Creates the event store over its tables and rollups (CONTRACT 2 and 10). What changes is said to the cache, which answers but
+ * in transactions; without it the database counts.
  */
-export function createEventStore(db: PlainDb, sums: EventSums | null = null, onStored?: AddOptions["onStored"]) {
+export function createEventStore(db: PlainDb, cache: CountCache | null = null) {
   return {
-    /** Running sums of the deaths in memory; null if the database answers everything. */
-    sums,
-    deaths: createDeaths(db, sums),
+    /** null: the database counts everything. */
+    cache,
+    deaths: createDeaths(db, db.isTransaction ? null : cache),
     firstEventAtMs: async (slug: string): Promise<number | null> => {
       const { rows } = await sql<{ at_ms: number }>`
         SELECT at_ms FROM events WHERE slug_id = ${slugId(slug)} ORDER BY slug_id, at_ms LIMIT 1`.execute(db);
@@ -71,17 +70,23 @@ export function createEventStore(db: PlainDb, sums: EventSums | null = null, onS
     },
     isEmpty: async (): Promise<boolean> => (await sql`SELECT 1 FROM events LIMIT 1`.execute(db)).rows.length === 0,
     /** Stores events in commits of at most 2,000; each counts once, also when it is sent again. @throws as addEvents */
-    add: (events: readonly LivenessEvent[], options: Omit<AddOptions, "onStored"> = {}): Promise<Added> =>
-      addEvents(db, events, { ...options, onStored }),
+    add: (events: readonly LivenessEvent[], options: Omit<AddOptions, "onChange"> = {}): Promise<Added> =>
+      addEvents(db, events, { ...options, onChange: (firstMinutes) => cache?.changed(firstMinutes) }),
     /** Deletes events and rollups at or before `beforeMs`, at most `maxRows` of each table at a time. */
     prune: (limits: PruneLimits): Promise<Pruned> =>
-      inTransaction(db, (transaction) => pruneEvents(transaction, limits)),
+      inTransaction(db, (transaction) => pruneEvents(transaction, limits, cache)),
     /** Deletes an organization's events and rollups, at most `maxRows` of each table at a time; answers the deleted events. */
     forget: (slug: string, maxRows: number): Promise<{ readonly removed: number; readonly hasMore: boolean }> =>
-      inTransaction(db, (transaction) => forgetEvents(transaction, slug, maxRows)),
+      inTransaction(db, (transaction) => {
+        cache?.forgotten(slug);
+        return forgetEvents(transaction, slug, maxRows);
+      }),
     /** Deletes the same of a span of time, whose end is not in it. */
     forgetSpan: (slug: string, span: TimeSpan, maxRows: number) =>
-      inTransaction(db, (transaction) => forgetSpan(transaction, slug, span, maxRows)),
+      inTransaction(db, (transaction) => {
+        cache?.forgotten(slug);
+        return forgetSpan(transaction, slug, span, maxRows);
+      }),
   };
 }
 
@@ -120,8 +125,9 @@ async function* readHistory(db: PlainDb, slug: string): AsyncGenerator<readonly 
 }
 
 /** Deletes whole hours that end at or before `beforeMs`: a rollup then never counts a deleted event. */
-async function pruneEvents(db: PlainDb, { beforeMs, maxRows }: PruneLimits): Promise<Pruned> {
+async function pruneEvents(db: PlainDb, { beforeMs, maxRows }: PruneLimits, cache: CountCache | null): Promise<Pruned> {
   const endHour = Math.floor((beforeMs + 1) / hourMs);
+  cache?.pruned(endHour * (hourMs / minuteMs));
   const endMs = endHour * hourMs;
   const slices = { maxRows, where: sql`slug_id ${dialectOf(db).isOneOf(sql`SELECT slug_id FROM event_slugs`)}` };
   const events = await deleteSome(db, "events", "at_ms, ordinal", sql`at_ms < ${endMs}`, slices);
@@ -142,7 +148,6 @@ async function pruneEvents(db: PlainDb, { beforeMs, maxRows }: PruneLimits): Pro
     slices,
   );
   const hours = await deleteSome(db, "event_hours", "hour, type_id", sql`hour < ${endHour}`, slices);
-  if (events.length > 0 || minutes.length > 0) await noteChange(db, { firstMinute: endHour * (hourMs / minuteMs) });
   const hasMore = [events, keys, minutes, hours].some(({ length }) => length === maxRows);
   if (!hasMore) await sql`DELETE FROM event_attribute_sets WHERE last_day < ${Math.floor(endMs / dayMs)}`.execute(db);
   return { hasMore };
@@ -193,7 +198,6 @@ async function forgetEvents(
     if (table === "events") removed = deleted;
     if (deleted === maxRows) hasMore = true;
   }
-  await noteChange(db, { slugId: known.slug_id });
   if (!hasMore) await sql`DELETE FROM event_slugs WHERE slug_id = ${known.slug_id}`.execute(db);
   return { removed, hasMore };
 }
@@ -231,6 +235,5 @@ async function forgetSpan(
     id,
     deaths.map(({ at_ms: atMs, type_id: typeId, count }) => ({ atMs, typeId, count })),
   );
-  await noteChange(db, { slugId: id });
   return { removed: rows.length, hasMore: rows.length === maxRows };
 }

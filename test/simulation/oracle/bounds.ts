@@ -92,7 +92,6 @@ function boundsOf(causes: Causes): Readonly<Record<string, number>> {
     event_ids: events,
     event_minutes: events,
     event_hours: events,
-    event_changes: events + batches + 2 * hours,
     // What is not used here.
     api_keys: 0,
     assets: 0,

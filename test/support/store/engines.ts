@@ -36,7 +36,7 @@ export interface StoreEngineCase<Engine = "SQLite" | "PostgreSQL"> {
 function engineCase<Engine>(
   engine: Engine,
   make: () => Promise<Made>,
-  options: { readonly sumsBytes?: number } = {},
+  options: { readonly mostCells?: number } = {},
 ): StoreEngineCase<Engine> {
   async function makePlace(): Promise<StorePlace> {
     const { location, remove } = await make();
@@ -98,7 +98,7 @@ export const storeEngines: readonly StoreEngineCase[] = engines.filter(({ engine
 
 /** The same for what is counted, and SQLite without what makes its counts fast: the counts must be the same. */
 export const countingEngines: readonly StoreEngineCase<string>[] = isTested("SQLite")
-  ? [...storeEngines, engineCase("SQLite without running sums", makeFile, { sumsBytes: 0 })]
+  ? [...storeEngines, engineCase("SQLite without counts in memory", makeFile, { mostCells: 0 })]
   : storeEngines;
 
 /** One engine by its name, whichever the tier is about. */

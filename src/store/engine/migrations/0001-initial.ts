@@ -43,13 +43,6 @@ const events: readonly MigrationStatement[] = [
      received INTEGER NOT NULL, started_at_ms INTEGER NOT NULL, renewed_at_ms INTEGER NOT NULL)`,
   `CREATE TABLE event_import_slugs (
      import_id INTEGER NOT NULL, slug TEXT NOT NULL, PRIMARY KEY (import_id, slug)) WITHOUT ROWID`,
-  // Changes of event_minutes, in the order of commits, for running sums in memory (store/events/sums/changes.ts): a row with
-  // deaths adds them to its minute, one without says that the organization changed, and one without an organization that
-  // everything before its minute was deleted. The newest row is always kept: positions are never used again.
-  {
-    sqlite: `CREATE TABLE event_changes (
-     position INTEGER PRIMARY KEY, slug_id INTEGER, minute INTEGER, type_id INTEGER, deaths INTEGER)`,
-  },
 ];
 
 /** The writer, and the results of runs. */

@@ -9,13 +9,12 @@ import {
   keptOf,
   toCsv,
   type EventWorld,
-} from "../../../../test/support/store/event-store.ts";
-import { isLong } from "../../../../test/support/tier.ts";
-import { createSystemClock, dayMs, hourMs, minuteMs } from "../../../base/time.ts";
-import type { AssetTypeDeaths, DeathsQuery, Interval } from "../../../contract/liveness-counts.ts";
-import { EventSums } from "./event-sums.ts";
-import type { LivenessEvent } from "../rules.ts";
-import { openStore } from "../../open.ts";
+} from "../../../test/support/store/event-store.ts";
+import { isLong } from "../../../test/support/tier.ts";
+import { createSystemClock, dayMs, hourMs, minuteMs } from "../../base/time.ts";
+import type { AssetTypeDeaths, DeathsQuery, Interval } from "../../contract/liveness-counts.ts";
+import type { LivenessEvent } from "./rules.ts";
+import { openStore } from "../open.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 9);
 
@@ -65,11 +64,10 @@ function sorted(deaths: readonly AssetTypeDeaths[]): AssetTypeDeaths[] {
   return deaths.toSorted((a, b) => (a.assetType ?? "").localeCompare(b.assetType ?? ""));
 }
 
-/** Asks twice, after which the sums are loaded. */
+/** Asks, after which the counts are loaded. */
 async function warmUp(store: EventWorld["store"], slugs: readonly string[], afterMs = 0): Promise<void> {
-  const queries = slugs.map((name) => ({ slug: name, intervals: [{ afterMs, untilMs: afterMs + 1 }] }));
-  for (let asks = 0; asks < 2; asks++) await store.events.deaths(queries);
-  await store.events.sums?.loaded();
+  await store.events.deaths(slugs.map((name) => ({ slug: name, intervals: [{ afterMs, untilMs: afterMs + 1 }] })));
+  await store.events.cache?.loaded();
 }
 
 // Leaves no gaps for other writers: there are none.
@@ -77,7 +75,7 @@ const hurried = { ...createSystemClock(), sleep: () => Promise.resolve() };
 const importing = { clock: hurried };
 const slugs = ["acme", "globex", "initech"];
 
-describe("running sums", () => {
+describe("counts in memory", () => {
   it("are at every instant what counting one event after the other is, whoever wrote what", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(step, query), { minLength: 1, maxLength: 10 }), async (steps) => {
@@ -106,10 +104,6 @@ describe("running sums", () => {
             }
             case "load":
               await warmUp(store, slugs);
-              // Those whose events are pruned have sums too.
-              expect(store.events.sums?.size().organizations).toBeGreaterThanOrEqual(
-                new Set(stored.map((kept) => kept.slug)).size,
-              );
               break;
           }
 
@@ -124,43 +118,54 @@ describe("running sums", () => {
   it("forget what moves out of the windows as time goes on", async () => {
     await using world = await createEventWorld();
     const { store } = world;
-    await store.events.add(Array.from({ length: 30 }, (_, day) => death(startMs + day * dayMs, "acme")));
+    await store.events.add(Array.from({ length: 90 }, (_, day) => death(startMs + day * dayMs, "acme")));
 
-    for (let day = 0; day < 30; day++) {
+    for (let day = 0; day < 90; day++) {
       const intervals = [{ afterMs: startMs + (day - 2) * dayMs, untilMs: startMs + day * dayMs }];
       const [deaths] = await store.events.deaths([{ slug: "acme", intervals }]);
       expect(deaths).toEqual([{ assetType: null, deaths: [Math.min(day + 1, 2)] }]);
-      await store.events.sums?.loaded();
+      await store.events.cache?.loaded();
     }
 
-    expect(store.events.sums?.size().cells).toBeLessThan(8);
+    expect(store.events.cache?.cells).toBeLessThan(40);
   });
 
-  it("leave to the database what is beyond their bound, and take it in again when there is room", async () => {
+  it("leave to the database what is beyond their bound, and take it in when there is room", async () => {
     await using world = await createEventWorld();
-    await world.store.events.add(
+    const store = await openStore({ ...world.location, clock: createSystemClock(), mostCells: 1_000 });
+    await store.events.add(
       Array.from({ length: 2_000 }, (_, index) => death(startMs - index * minuteMs, index < 1_900 ? "acme" : "globex")),
     );
-    const sums = new EventSums({ databasePath: world.databasePath, clock: createSystemClock(), maxBytes: 8_000 });
+
+    await warmUp(store, ["acme", "globex"]);
+    const full = store.events.cache?.cells;
+    while ((await store.events.prune({ beforeMs: startMs - 500 * minuteMs, maxRows: 500 })).hasMore);
+    await store.events.add([death(startMs, "globex")]);
+    await warmUp(store, ["acme", "globex"]);
+
+    expect(full).toBe(1_900);
+    expect(store.events.cache?.cells).toBeLessThan(600);
     const intervals = [{ afterMs: 0, untilMs: startMs }];
-    const queries = ["acme", "globex"].map((name) => ({ slug: name, intervals }));
+    expect(await store.events.deaths([{ slug: "globex", intervals }])).toEqual([[{ assetType: null, deaths: [1] }]]);
+    await store.close();
+  });
 
-    for (let asks = 0; asks < 3; asks++) {
-      await sums.deaths(queries);
-      await sums.loaded();
-    }
+  it("are right while events are stored, also of minutes that were counted", async () => {
+    await using world = await createEventWorld();
+    const { store } = world;
+    await store.events.add([death(startMs, "acme")]);
+    await warmUp(store, ["acme"]);
+    const intervals = [{ afterMs: startMs - dayMs, untilMs: startMs + 30_000 }];
 
-    expect(await sums.deaths(queries)).toEqual([null, [{ assetType: null, deaths: [100] }]]);
-    expect(sums.size().bytes).toBeLessThanOrEqual(8_000);
-    // What was forgotten is counted off as it was counted on.
-    expect(sums.size().bytes).toBeGreaterThan(100 * 8 + 1_024);
-    while ((await world.store.events.prune({ beforeMs: startMs - 1_000 * minuteMs, maxRows: 500 })).hasMore);
-    for (let asks = 0; asks < 2; asks++) {
-      await sums.deaths(queries);
-      await sums.loaded();
-    }
-    expect(sums.size().bytes).toBeLessThanOrEqual(8_000);
-    await sums.close();
+    // Of the last minute only events up to then are counted; both are under way at once.
+    const [deaths] = await Promise.all([
+      store.events.deaths([{ slug: "acme", intervals }]),
+      store.events.add([death(startMs - hourMs, "acme"), death(startMs + 1, "acme"), death(startMs + 40_000, "acme")]),
+    ]);
+    const after = await store.events.deaths([{ slug: "acme", intervals }]);
+
+    expect([1, 3]).toContain(deaths[0]?.[0]?.deaths[0]);
+    expect(after).toEqual([[{ assetType: null, deaths: [3] }]]);
   });
 
   it("answer what is beyond the integers of JavaScript as the database does", async () => {
@@ -186,11 +191,10 @@ describe("running sums", () => {
     await store.events.add([death(startMs, "acme")]);
     const asked = [{ slug: "acme", intervals: [{ afterMs: 0, untilMs: startMs }] }];
     await store.events.deaths(asked);
-    await store.events.deaths(asked);
 
     await store.close();
 
     await expect(store.events.deaths(asked)).rejects.toMatchObject({ code: "unavailable" });
-    expect(store.events.sums?.size()).toEqual({ organizations: 0, cells: 0, bytes: 0 });
+    expect(store.events.cache?.cells).toBe(0);
   });
 });
