@@ -3,10 +3,17 @@ import { describeAuthor } from "../contract/actor.ts";
 import type { JudgementVerdict } from "../contract/judgement.ts";
 import type { CheckName } from "../contract/report.ts";
 import { speaksForChecker } from "../contract/judgement.ts";
+import type { SpikeExcess } from "../contract/spike-evidence.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 import { isGateAlert } from "./decide/gate.ts";
-import { slugsOf, stoppedAtMsOfEach, type IncidentMember, type IncidentSummary } from "./incident-summary.ts";
+import {
+  incidentExcess,
+  slugsOf,
+  stoppedAtMsOfEach,
+  type IncidentMember,
+  type IncidentSummary,
+} from "./incident-summary.ts";
 import type { AlertingSettings } from "./settings.ts";
 
 /** What the headline of an incident is made of (words/headline.ts), as one reader is told of it. */
@@ -35,6 +42,8 @@ export interface HeadlineFacts extends Pick<
     readonly share: number;
     readonly usualShare: number;
   } | null;
+  /** Whether its deaths are still more than usual, of those that fire; null: no single deaths are known. */
+  readonly excess: SpikeExcess | null;
   /** Deaths that were found alive, where they are so many that the checker is suspected; else 0. */
   readonly foundAlive: number;
   /** Whether single deaths are known, so that a cause could be seen. */
@@ -138,6 +147,7 @@ export function headlineFacts(
     isSeen: shown.some(
       ({ alert: { found: one } }) => one !== undefined && (one.cause !== null || one.excess !== undefined),
     ),
+    excess: incidentExcess(shown.flatMap(({ alert, end }) => (end === null ? [alert] : []))),
     judgement: judgementOf(members),
     ...judgedOf(members),
     held: isGateUsed ? summary.held : 0,

@@ -120,16 +120,21 @@ function sumDeaths(members: readonly IncidentMember[]): IncidentSummary["deaths"
  * Returns whether the excess of these alerts goes on (CONTRACT 15, Is it over?), and since when nothing is unusual: all of those
  * that know it have stopped, or none knows it. null: no events say.
  */
-export function incidentExcess(
-  firing: readonly Pick<AlertState, "found">[],
-): Pick<SpikeExcess, "state" | "quietSinceMs"> | null {
+export function incidentExcess(firing: readonly Pick<AlertState, "found">[]): SpikeExcess | null {
   const all = firing.flatMap(({ found }) => found?.excess ?? []);
   const known = all.filter(({ state }) => state !== "unclear");
   if (all.length === 0) return null;
-  if (known.some(({ state }) => state === "ongoing")) return { state: "ongoing", quietSinceMs: null };
+  const sums = {
+    deathsLastHour: all.reduce((sum, { deathsLastHour }) => sum + deathsLastHour, 0),
+    usualPerHour: all.reduce((sum, { usualPerHour }) => sum + usualPerHour, 0),
+  };
+  if (known.some(({ state }) => state === "ongoing"))
+    return { ...sums, state: "ongoing", quietSinceMs: null, expectedEndAtMs: null };
   const quiet = (known.length > 0 ? known : all).map(({ quietSinceMs }) => quietSinceMs);
   const quietSinceMs = quiet.includes(null) ? null : Math.max(...quiet.map((atMs) => atMs ?? 0));
-  return { state: known.length > 0 ? "stopped" : "unclear", quietSinceMs };
+  const ends = known.flatMap(({ expectedEndAtMs }) => expectedEndAtMs ?? []);
+  const expectedEndAtMs = ends.length === 0 ? null : Math.max(...ends);
+  return { ...sums, state: known.length > 0 ? "stopped" : "unclear", quietSinceMs, expectedEndAtMs };
 }
 
 /** Returns when the excess of these alerts had stopped; null: it has not, or nobody knows. */

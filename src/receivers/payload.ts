@@ -43,7 +43,7 @@ function fleetPayload({ evidence, sample = [], withinMs, ...fleet }: FleetNotice
 
 /** Totals of all that is not silenced, without names (CONTRACT 15). */
 function incidentPayload({ worst: _worst, outlived: _outlived, own: _own, ...incident }: IncidentNotice) {
-  const { excess: _excess, headline: _headline, ...summary } = incident;
+  const { headline: _headline, ...summary } = incident;
   const { startedAtMs, endedAtMs, onsetAtMs, excessStoppedAtMs, secondOpinion, ...rest } = summary;
   return {
     ...rest,

@@ -33,6 +33,13 @@ export const headline: IncidentNotice["headline"] = {
   part: null,
   alone: null,
   carrier: { key: "reason", value: "captcha_page", share: 0.85, usualShare: 0.005 },
+  excess: {
+    state: "ongoing",
+    deathsLastHour: 212,
+    usualPerHour: 5.02,
+    quietSinceMs: null,
+    expectedEndAtMs: null,
+  },
   foundAlive: 0,
   isSeen: true,
   judgement: null,
@@ -76,7 +83,6 @@ export const incident: IncidentNotice = {
     { slug: "globex", excess: 21, count: 31, expected: 10 },
   ],
   outlived: 0,
-  excess: { deathsLastHour: 212, usualPerHour: 5.02, expectedEndAtMs: null },
   opened: 0,
   headline,
   own: { organizations: 12, firing: 12, toAcknowledge: 12, errors: [], lastError: null },
@@ -88,7 +94,6 @@ export const over: IncidentNotice = {
   endedAtMs: nowMs,
   firing: 0,
   organizations: 14,
-  excess: null,
   own: ended,
   headline: { ...headline, endedAtMs: nowMs, whole: { organizations: 14, firing: 0, watched: 21 } },
 };
@@ -133,6 +138,7 @@ export const unanswered: IncidentNotice = {
   headline: {
     ...headline,
     family: "unreachable",
+    excess: null,
     isOneCause: false,
     carrier: null,
     held: 0,

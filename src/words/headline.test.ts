@@ -50,6 +50,13 @@ const counted: AlertFound = {
 };
 /** The evidence of stored events, with nothing that stands out. */
 const seen: AlertFound = { ...counted, cause: "unclear" };
+const excessOf = (state: "ongoing" | "stopped" | "unclear", quietSinceMs: number | null) => ({
+  state,
+  deathsLastHour: 212,
+  usualPerHour: 9,
+  quietSinceMs,
+  expectedEndAtMs: state === "stopped" && quietSinceMs !== null ? quietSinceMs + 24 * hourMs : null,
+});
 const captcha = { key: "reason", value: "captcha_page", share: 0.92, usualShare: 0 };
 const failed: AlertFound = {
   ...counted,
@@ -133,6 +140,21 @@ describe("the headline of an incident", () => {
       "the second opinion",
       { members: many(118), incident: { verdict, secondOpinion: opinion } },
       `${began} The second opinion: 17 of 20 are gone.`,
+    ],
+    [
+      "still going on",
+      { members: many(1, { found: { ...seen, excess: excessOf("ongoing", null) } }) },
+      "globex: 90 deaths in 24 h, 3.0 expected (30.0×). It is still going on: 212 deaths in the last hour, usually 9.0.",
+    ],
+    [
+      "maybe over",
+      { members: many(1, { found: { ...seen, excess: excessOf("unclear", startMs) } }) },
+      "globex: 90 deaths in 24 h, 3.0 expected (30.0×). It may be over: nothing unusual since 21:41.",
+    ],
+    [
+      "over, but in the window",
+      { members: many(1, { found: { ...seen, excess: excessOf("stopped", startMs) } }) },
+      "globex: 90 deaths in 24 h, 3.0 expected (30.0×). Nothing unusual since 21:41; it ends by 21:41 tomorrow.",
     ],
     [
       "no cause, where one could have been seen",

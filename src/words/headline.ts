@@ -1,9 +1,9 @@
 import type { HeadlineFacts } from "../alerting/headline-facts.ts";
 import { breakAddresses } from "../base/broken-address.ts";
-import { formatCount } from "../base/numbers.ts";
+import { formatCount, formatExpected } from "../base/numbers.ts";
 import { deathWords } from "../contract/death-counts.ts";
 import { judgementVerdicts, type JudgementVerdict } from "../contract/judgement.ts";
-import { countOf, durationText, shareText, timeText, withinText } from "./numbers.ts";
+import { countOf, dueText, durationText, shareText, timeText, withinText } from "./numbers.ts";
 
 /** What a judgement says. */
 export const judgementSentences: Readonly<Record<JudgementVerdict, string>> = {
@@ -31,7 +31,8 @@ export function headline(facts: HeadlineFacts, reader: Reader): readonly [string
   if (facts.family !== "deaths") return [first, ...said, ...gates];
   const all =
     facts.alone !== null && facts.whole.organizations > 1 ? [manySentence({ ...facts, part: null }, reader.nowMs)] : [];
-  return [first, ...all, ...(said.length > 0 ? said : causeSentences(facts)), ...gates];
+  const over = overSentence(facts, reader.nowMs);
+  return [first, ...all, ...(said.length > 0 ? said : causeSentences(facts)), ...gates, ...(over === "" ? [] : [over])];
 }
 
 function firstSentence(facts: HeadlineFacts, nowMs: number): string {
@@ -97,6 +98,18 @@ function causeSentences({
   }
   if (likelyCause === "checker") return ["The liveness checker is suspected."];
   return isSeen && isOneCause ? ["No cause stands out."] : [];
+}
+
+/** Whether it is over: its deaths count for as long as they are in the window. Empty: nobody knows. */
+export function overSentence({ excess }: Pick<HeadlineFacts, "excess">, nowMs: number): string {
+  if (excess === null) return "";
+  const { state, quietSinceMs, expectedEndAtMs, deathsLastHour, usualPerHour } = excess;
+  if (state === "ongoing")
+    return `It is still going on: ${countOf(deathsLastHour, "death")} in the last hour, usually ${formatExpected(usualPerHour)}.`;
+  if (quietSinceMs === null) return "";
+  const since = `othing unusual since ${timeText(quietSinceMs, nowMs)}`;
+  if (state === "unclear") return `It may be over: n${since}.`;
+  return `N${since}${expectedEndAtMs === null ? "" : `; it ends by ${dueText(expectedEndAtMs, nowMs)}`}.`;
 }
 
 /** "The checker was wrong, says dana: «captcha page»." */

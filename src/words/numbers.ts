@@ -65,6 +65,11 @@ export function timeText(atMs: number, nowMs: number): string {
   return isSameDay(atMs, nowMs) ? clockText(atMs) : `${dayText(atMs)} ${clockText(atMs)}`;
 }
 
+/** `22:01`, `22:01 tomorrow`, `15 Jan 12:00`, in UTC. */
+export function dueText(atMs: number, nowMs: number): string {
+  return isSameDay(atMs - dayMs, nowMs) ? `${clockText(atMs)} tomorrow` : timeText(atMs, nowMs);
+}
+
 /** `15 Jan 12:00 UTC`, with the year when it is another than the reader's. */
 export function instantText(atMs: number, nowMs: number): string {
   const year = new Date(atMs).getUTCFullYear();

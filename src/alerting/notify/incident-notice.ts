@@ -7,17 +7,11 @@ import { watchedBy } from "../decide/routing.ts";
 import { isGateUsed } from "../gate-use.ts";
 import { headlineFacts } from "../headline-facts.ts";
 import { memberViewer } from "../incident-members.ts";
-import {
-  slugsOf,
-  summarizeIncident,
-  worstMembers,
-  type IncidentMember,
-  type IncidentSummary,
-} from "../incident-summary.ts";
+import { slugsOf, summarizeIncident, worstMembers, type IncidentMember } from "../incident-summary.ts";
 import type { AlertingSettings } from "../settings.ts";
 import type { FleetState } from "../view.ts";
 import { composeFleet, type PartState } from "./compose.ts";
-import type { FleetNotice, IncidentExcess, IncidentNotice, OwnPart } from "./notification.ts";
+import type { FleetNotice, IncidentNotice, OwnPart } from "./notification.ts";
 import { reportFor } from "./alert-facts.ts";
 
 // What a message of several organizations names.
@@ -68,14 +62,12 @@ export async function incidentNotices(
     const firing = own.filter(({ end }) => end === null);
     const shownFiring = shown.filter(({ end }) => end === null);
     const judged = shownFiring.length > 0 ? shownFiring : firing.length > 0 ? firing : own;
-    const all = members.filter(({ isSilenced }) => !isSilenced);
     return {
       incident: {
         ...summary,
         carriers,
         worst: worstMembers(shown, shownMembers),
         outlived: incident.outlived,
-        excess: excessOf(all, summary),
         headline: headlineFacts(
           { incident, members, summary: { ...summary, carriers } },
           {
@@ -114,22 +106,6 @@ function ownPart(
       .map(([reason, same]) => ({ reason, organizations: same.length }))
       .toSorted((left, right) => right.organizations - left.organizations),
     lastError: [...errors.values()].at(-1)?.message ?? null,
-  };
-}
-
-function excessOf(
-  members: readonly IncidentMember[],
-  { excessStoppedAtMs }: Pick<IncidentSummary, "excessStoppedAtMs">,
-): IncidentExcess | null {
-  const known = members.flatMap(({ alert: { found }, end }) =>
-    end !== null || found?.excess?.state === "unclear" ? [] : (found?.excess ?? []),
-  );
-  if (known.length === 0) return null;
-  const ends = excessStoppedAtMs === null ? [] : known.flatMap(({ expectedEndAtMs }) => expectedEndAtMs ?? []);
-  return {
-    deathsLastHour: known.reduce((sum, { deathsLastHour }) => sum + deathsLastHour, 0),
-    usualPerHour: known.reduce((sum, { usualPerHour }) => sum + usualPerHour, 0),
-    expectedEndAtMs: ends.length === 0 ? null : Math.max(...ends),
   };
 }
 

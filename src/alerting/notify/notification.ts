@@ -113,8 +113,6 @@ export interface IncidentNotice extends IncidentSummary {
   /** How many acknowledgements of it ended by themselves. */
   readonly outlived: number;
   readonly worst: readonly WorstMember[];
-  /** Whether it is over, as the events of those that fire say; null: none do, or nothing fires. */
-  readonly excess: IncidentExcess | null;
   readonly headline: HeadlineFacts;
   /** Gates that opened with what this notification tells. */
   readonly opened: number;
@@ -130,14 +128,6 @@ export interface OwnPart {
   /** Why organizations give no result, the most frequent first, and what the last one said; empty but in `unreachable`. */
   readonly errors: readonly { readonly reason: string; readonly organizations: number }[];
   readonly lastError: string | null;
-}
-
-/** The excess deaths of the members that fire, together (CONTRACT 15, Is it over?). */
-export interface IncidentExcess {
-  readonly deathsLastHour: number;
-  readonly usualPerHour: number;
-  /** By when the deaths have left the window; null while the excess goes on. */
-  readonly expectedEndAtMs: number | null;
 }
 
 /** An organization with many excess deaths. */

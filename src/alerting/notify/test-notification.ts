@@ -129,7 +129,6 @@ function incidentOf({ id, startsAtMs, endsAtMs, severity }: AlertNotice): Incide
     held: 0,
     worst: [],
     outlived: 0,
-    excess: null,
     headline: {
       number: 0,
       family: "deaths",
@@ -150,6 +149,7 @@ function incidentOf({ id, startsAtMs, endsAtMs, severity }: AlertNotice): Incide
         deaths: { currentCount: peakCount, expectedCount: usualCount },
       },
       carrier: null,
+      excess: null,
       foundAlive: 0,
       isSeen: false,
       judgement: null,

@@ -147,11 +147,14 @@ describe("a bot of Slack", () => {
     const { incident, alerts, ...reminder } = sample("reminder", { organizations: 3 });
     if (incident === null) throw new Error("no incident");
     const excessStoppedAtMs = Date.UTC(2026, 0, 15, 11, 1);
-    const excess = { deathsLastHour: 0, usualPerHour: 9, expectedEndAtMs: excessStoppedAtMs + 86_400_000 };
+    const quietSinceMs = excessStoppedAtMs;
+    const expectedEndAtMs = quietSinceMs + 86_400_000;
+    const excess = { state: "stopped", deathsLastHour: 0, usualPerHour: 9, quietSinceMs, expectedEndAtMs } as const;
+    const headline = { ...incident.headline, excess };
 
     await deliver({
       ...reminder,
-      incident: { ...incident, excessStoppedAtMs, excess },
+      incident: { ...incident, excessStoppedAtMs, headline },
       alerts: alerts.map((alert) => ({ ...alert, reason: "excess_stopped" })),
     });
 

@@ -50,7 +50,7 @@ export function slackStateBody(notification: Notification, acts: readonly Messag
 /** Returns the change in two lines: a reply in the thread of its incident. */
 export function slackReply(notification: Notification): { readonly text: string; readonly mrkdwn: boolean } {
   const { incident, alerts, generatedAtMs } = notification;
-  const [stopped, left] = incident?.excessStoppedAtMs ? overFacts(incident, generatedAtMs) : [];
+  const [stopped, left] = incident !== null ? overFacts(incident, generatedAtMs) : [];
   const leaves = left === undefined ? "" : `; it ends by ${datedValue(left)}`;
   if (stopped !== undefined && alerts.every(({ reason }) => reason === "excess_stopped"))
     return {

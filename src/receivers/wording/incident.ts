@@ -53,7 +53,7 @@ function newsSentences(incident: IncidentNotice, notices: readonly AlertNotice[]
     ...(joined > 0 && joined < own.firing ? [`${formatCount(joined)} of them began since the last message.`] : []),
     ...(worse === 0 ? [] : [`${countOf(worse, "organization")} got worse.`]),
     ...(notices.some(isEscalation) ? [`Nobody has acknowledged incident ${number} for ${lasted}.`] : []),
-    ...(isReminder ? [`It goes on for ${lasted}.`] : []),
+    ...(isReminder ? [`It has been open for ${lasted}.`] : []),
     ...(acknowledgedBy === null ? [] : [`${plainText(acknowledgedBy)} has acknowledged it.`]),
   ];
 }
@@ -92,25 +92,12 @@ function incidentFacts(incident: IncidentNotice, fleet: FleetNotice | null, nowM
   ];
 }
 
-/** Returns when the excess of an incident stopped, as a fact; none while it goes on, or where nobody knows. */
-function stoppedFacts({ excessStoppedAtMs: atMs }: IncidentNotice, nowMs: number): Message["facts"] {
-  return atMs === null ? [] : [{ name: "Nothing unusual since", value: instantText(atMs, nowMs), atMs }];
-}
-
-/** Returns whether it is over, as facts (CONTRACT 15, Is it over?): while it goes on by how much; once it has stopped until when it shows. */
-export function overFacts(incident: IncidentNotice, nowMs: number): Message["facts"] {
-  const { excess, excessStoppedAtMs } = incident;
-  if (excess === null) return stoppedFacts(incident, nowMs);
-  const { deathsLastHour, usualPerHour, expectedEndAtMs: atMs } = excess;
-  if (excessStoppedAtMs === null)
-    return [
-      {
-        name: "In the last hour",
-        value: `${countOf(deathsLastHour, "death")}, usually ${formatExpected(usualPerHour)}`,
-      },
-    ];
-  const ends = atMs === null ? [] : [{ name: "It ends by", value: instantText(atMs, nowMs), atMs }];
-  return [...stoppedFacts(incident, nowMs), ...ends];
+/** Returns since when nothing is unusual, and by when it ends, as facts for a medium with its reader's clock; none while it goes on. */
+export function overFacts({ headline: { excess } }: IncidentNotice, nowMs: number): Message["facts"] {
+  if (excess === null || excess.state !== "stopped" || excess.quietSinceMs === null) return [];
+  const { quietSinceMs: sinceMs, expectedEndAtMs: endsMs } = excess;
+  const since = { name: "Nothing unusual since", value: instantText(sinceMs, nowMs), atMs: sinceMs };
+  return endsMs === null ? [since] : [since, { name: "It ends by", value: instantText(endsMs, nowMs), atMs: endsMs }];
 }
 
 // As many as the evaluation names per organization (CONTRACT 2): the others are the tail.

@@ -49,7 +49,7 @@ export function changeSentences(
     ...test,
     ...(event === "escalated" ? [`It got worse: ${severity}, before ${previousSeverity}.`] : []),
     ...(event === "deescalated" ? [`It got better: ${severity}, before ${previousSeverity}.`] : []),
-    ...(event === "reminder" && lastedMs >= minuteMs ? [`It goes on for ${lasted}.`] : []),
+    ...(event === "reminder" && lastedMs >= minuteMs ? [`It has been open for ${lasted}.`] : []),
     ...(isEscalation(notice) ? [`Nobody has acknowledged incident ${number} for ${lasted}.`] : []),
     ...(event === "firing" ? [`Detected ${instantText(startsAtMs, nowMs)}.`] : []),
   ];

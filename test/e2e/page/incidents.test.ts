@@ -124,7 +124,7 @@ describe("the page of an incident", () => {
 
     expect(await textAt(page, "h1")).toMatch(/^5 of 6 organizations .* The liveness checker is suspected: /);
     expect(await answerTo(page, "Likely cause")).toBe("The liveness checker");
-    expect(await answerTo(page, "Is it over?")).toBe("No, it is still going on");
+    expect(await answerTo(page, "Is it over?")).toBe("No");
     expect(await answerTo(page, "Who has acknowledged it?")).toBe("Nobody");
     expect(await answerTo(page, "What was it?")).toBe("Nobody has judged it");
     expect(await answerTo(page, "May the deaths be acted on?")).toBe("No: takedowns of 5 organizations are on hold");

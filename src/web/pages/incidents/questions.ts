@@ -1,17 +1,16 @@
-import { incidentExcess } from "../../../alerting/incident-summary.ts";
 import { slugsOf } from "../../../alerting/incident-summary.ts";
-import { formatCount, formatExpected } from "../../../base/numbers.ts";
+import { formatCount } from "../../../base/numbers.ts";
 import { minuteMs } from "../../../base/time.ts";
 import { breakAddresses } from "../../../base/broken-address.ts";
 import { speaksForChecker } from "../../../contract/judgement.ts";
 import { controlWords, failureWords } from "../../../contract/second-opinion.ts";
-import { countOf, durationText, isSameDay, nbsp, shareText } from "../../../words/numbers.ts";
+import { countOf, durationText, nbsp, shareText } from "../../../words/numbers.ts";
 import { html, nothing, type Html } from "../../parts/html.ts";
 import { renderTime } from "../../parts/time.ts";
 import type { IncidentFacts } from "../../read/incident-page.ts";
 import { excessOf, memberFactsOf, stoppedMsOf, type MemberFacts } from "./member-facts.ts";
 import { describeAuthor } from "../../../contract/actor.ts";
-import { judgedInPart, judgementSentences } from "../../../words/headline.ts";
+import { judgedInPart, judgementSentences, overSentence } from "../../../words/headline.ts";
 
 /** A question with its answer, the reason after it, and the act that changes it. */
 export interface Question {
@@ -134,9 +133,8 @@ function opinionQuestion({ summary, incident, isLooking, canLook, nowMs }: Incid
 }
 
 function overQuestion(facts: IncidentFacts): Question {
-  const { incident, members, nowMs } = facts;
+  const { incident, headline, nowMs } = facts;
   const question = "Is it over?";
-  const firing = members.filter(({ end }) => end === null);
   const stoppedMs = stoppedMsOf(facts);
   if (incident.endedAtMs !== null)
     return {
@@ -145,35 +143,14 @@ function overQuestion(facts: IncidentFacts): Question {
       why:
         stoppedMs === null
           ? "Nothing of it fires any more."
-          : html`The excess stopped at ${renderTime(stoppedMs, nowMs)}.`,
+          : html`Nothing unusual since ${renderTime(stoppedMs, nowMs)}.`,
     };
-  const excess = firing.flatMap(({ alert }) => alert.found?.excess ?? []);
-  if (stoppedMs !== null) {
-    const ends = excess.flatMap(({ expectedEndAtMs }) => expectedEndAtMs ?? []);
-    const lastMs = ends.length === 0 ? null : Math.max(...ends);
-    const hours = Math.max(...firing.map(({ alert }) => alert.windowHours ?? 24));
-    const why =
-      lastMs === null
-        ? "Its deaths leave the window one by one. Until then the alerts go on."
-        : html`Its deaths leave the ${hours}${nbsp}h window by
-          ${renderTime(lastMs, nowMs)}${isSameDay(lastMs, nowMs) ? "" : " at the latest"}. Until then the alerts go on.`;
-    return { question, answer: html`The excess stopped at ${renderTime(stoppedMs, nowMs)}`, why };
-  }
-  const over = incidentExcess(firing.map(({ alert }) => alert));
-  if (over === null)
-    return { question, answer: "Not known", why: "The platform counts; single deaths are not known here." };
-  if (over.state === "unclear" && over.quietSinceMs !== null)
-    return {
-      question,
-      answer: "It may be over",
-      why: html`Nothing unusual since ${renderTime(over.quietSinceMs, nowMs)}.`,
-    };
-  if (over.state === "unclear")
+  const { excess } = headline;
+  const why = overSentence(headline, nowMs);
+  if (excess === null || why === "")
     return { question, answer: "Not known", why: "Too few deaths stand out from the usual to say it." };
-  const lastHour = excess.reduce((sum, { deathsLastHour }) => sum + deathsLastHour, 0);
-  const usual = excess.reduce((sum, { usualPerHour }) => sum + usualPerHour, 0);
-  const why = html`${countOf(lastHour, "death")} in the last hour, usually ${formatExpected(usual)}.`;
-  return { question, answer: "No, it is still going on", why };
+  const answers = { ongoing: "No", unclear: "It may be", stopped: "It has stopped" };
+  return { question, answer: answers[excess.state], why };
 }
 
 function onItQuestion(facts: IncidentFacts, { withPeople, button }: QuestionOptions): Question {

@@ -67,6 +67,7 @@ function openPart({ family = "deaths", organizations = 120 }: PartChanges = {}):
     ...incident,
     platform: null,
     judgement: null,
+    excess: null,
     held: 0,
     opened: 0,
     whole: { organizations: 1 },
