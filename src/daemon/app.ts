@@ -151,7 +151,7 @@ export async function startApp(
       notices.changed();
       changes.changed();
     },
-    onChangedElsewhere: () => [notices, outbox].forEach((loop) => loop.wake()),
+    onStoreFailed: () => [notices, outbox].forEach((loop) => loop.wake()),
     writer,
     isImporting: (slug) => ingest?.isImporting(slug) === true,
   });

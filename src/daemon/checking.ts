@@ -40,8 +40,8 @@ export interface CheckingOptions extends Pick<
   readonly writer: Writer;
   /** Whether events of an organization are being imported. */
   readonly isImporting: (slug: string) => boolean;
-  /** Called when another process has changed the store's file. */
-  readonly onChangedElsewhere: () => void;
+  /** Called after statements have failed that may have been done all the same. */
+  readonly onStoreFailed: () => void;
 }
 
 // Some 10 ms, after which the event loop has its turn.

@@ -37,8 +37,8 @@ export interface FleetViewOptions {
   readonly logger: Logger;
   readonly metrics: Pick<AppMetrics, "checks" | "checkRan">;
   readonly changes: Changes;
-  /** Called when another process has changed the store's file. */
-  readonly onChangedElsewhere: () => void;
+  /** Called after statements have failed that may have been done all the same. */
+  readonly onStoreFailed: () => void;
 }
 
 // Due runs wait meanwhile, and a server that restarts is back by then.
@@ -53,7 +53,7 @@ export function createFleetView(options: FleetViewOptions): FleetView {
     ...options,
     onLook: look,
     onProblem: () => changes.changed(),
-    onChanged: options.onChangedElsewhere,
+    onFailed: options.onStoreFailed,
   });
   const firstRound = createFirstRound(options);
   /** Shown as unknown, because they were due while the store was away. */

@@ -19,15 +19,15 @@ export interface StoreWatch {
 }
 
 export interface StoreWatchOptions {
-  readonly store: Pick<Store, "isRemote" | "nowMs" | "problem" | "version">;
+  readonly store: Pick<Store, "isRemote" | "nowMs" | "problem" | "failures">;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Called after each look at the database. */
   readonly onLook: () => Promise<void>;
   /** Called when the file's fault changes or ends. */
   readonly onProblem: () => void;
-  /** Called when another process, or another connection of this one, has changed the file. */
-  readonly onChanged: () => void;
+  /** Called after statements have failed, of which some may have been done all the same. */
+  readonly onFailed: () => void;
 }
 
 // A load balancer should learn of it before many requests have failed; one small query costs nothing.
@@ -35,19 +35,11 @@ const lookEveryMs = secondMs;
 // An overloaded database is slow, but not unavailable.
 const answerWithinMs = 5 * secondMs;
 
-// A look comes sooner than an orchestrator asks three times whether the daemon is well, and than a command promises that its
-// change is followed (CONTRACT 3: 5 s); looks at files and the version cost next to nothing.
+// A look comes sooner than an orchestrator asks three times whether the daemon is well, and costs next to nothing.
 const lookAtFileEveryMs = 3 * secondMs;
 
 /** Asks the database every second; looks at a file every 3 s. */
-export function createStoreWatch({
-  store,
-  clock,
-  logger,
-  onLook,
-  onProblem,
-  onChanged,
-}: StoreWatchOptions): StoreWatch {
+export function createStoreWatch({ store, clock, logger, onLook, onProblem, onFailed }: StoreWatchOptions): StoreWatch {
   const [everyMs, runOnce] = store.isRemote ? [lookEveryMs, watchDatabase] : [lookAtFileEveryMs, watchFile];
   const loop = createLoop({ clock, everyMs, runOnce, onError: noteUnread });
   const stopped = new Promise<void>((resolve) => {
@@ -56,7 +48,7 @@ export function createStoreWatch({
   let awaySinceMs: number | null = null;
   let backSinceMs = -Infinity;
   let problem: StoreProblem | null = null;
-  let version: number | null = null;
+  let failures = 0;
 
   async function look(): Promise<void> {
     const answered = new AbortController();
@@ -99,9 +91,9 @@ export function createStoreWatch({
     const isNews = found?.kind !== problem?.kind;
     problem = found;
     if (isNews) report();
-    const before = version;
-    version = await store.version();
-    if (before !== null && version !== before) onChanged();
+    const before = failures;
+    failures = store.failures();
+    if (failures !== before) onFailed();
   }
 
   // A failed read is repeated at the next look.

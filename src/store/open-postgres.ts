@@ -71,7 +71,7 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
     },
     problem: async () => null,
     check: async () => undefined,
-    version: async () => 0,
+    failures: () => 0,
     // The pool ends when running queries have ended. Kysely's destroy is not used: a later query would throw an untyped error.
     close: async () => {
       await writer?.release();

@@ -8,8 +8,8 @@ import { createSystemClock, type Clock } from "../base/time.ts";
 import { requireOneName, takeFileLock, type FileLock } from "./engine/file-lock.ts";
 import { noStore, type StoreLocation } from "./engine/location.ts";
 import { migrate } from "./engine/migrations/migrations.ts";
-import { checkForDamage, decidingTables } from "./engine/sqlite-damage.ts";
-import { createSqliteDialect, type SqliteDialect } from "./engine/sqlite-driver.ts";
+import { checkForDamage } from "./engine/sqlite-damage.ts";
+import { SqliteDialect } from "./engine/sqlite-driver.ts";
 import { openDatabase, type connectSqlite } from "./engine/sqlite-file.ts";
 import { SqliteHealth } from "./engine/sqlite-health.ts";
 import { createEventStore } from "./events/events.ts";
@@ -63,21 +63,21 @@ interface OpenFile {
 }
 
 async function openFile(options: OpenStoreOptions, path: string): Promise<OpenFile> {
-  const health = new SqliteHealth({ path, clock: options.clock });
-  const dialect = createSqliteDialect({
+  const health = new SqliteHealth(path);
+  const dialect = new SqliteDialect({
     ...options,
     path,
     onUnusable: (error) => health.note(error),
-    onUsable: () => health.noteCommit(),
+    onUsable: () => health.noteWritten(),
   });
   const db = new Kysely<PlainTables>({ dialect });
   try {
     await migrate(db as unknown as Kysely<unknown>, path);
-    if (options.check === true) await checkForDamage(db, path, decidingTables);
-    health.opened();
+    if (options.check === true) await checkForDamage(db, path);
+    health.look();
     return { path, db, dialect, health };
   } catch (error) {
-    await dialect.close();
+    dialect.close();
     throw error;
   }
 }
@@ -160,11 +160,11 @@ function createStore(file: OpenFile, clock: Clock, cache: CountCache | null): St
     bytes: () => bytesOf(file),
     problem: async () => file.health.look(),
     check: () => checkFile(path, clock),
-    version: async () => file.dialect.dataVersion(),
+    failures: () => file.health.failures,
     // The close waits behind a running transaction, which must end as a whole.
     close: async () => {
       await cache?.close();
-      await db.connection().execute(() => file.dialect.close());
+      await db.connection().execute(async () => file.dialect.close());
       await writer?.release();
     },
   };
@@ -190,11 +190,11 @@ async function holdFile(db: PlainDb, lock: FileLock): Promise<Writer> {
 
 /** Checks by a connection of its own: an open one has most pages in memory. */
 async function checkFile(path: string, clock: Clock): Promise<void> {
-  const dialect = createSqliteDialect({ path, clock, connect: async (file) => openDatabase(file, 0) });
+  const dialect = new SqliteDialect({ path, clock, connect: async (file) => openDatabase(file, 0) });
   try {
-    await checkForDamage(new Kysely<PlainTables>({ dialect }), path, decidingTables);
+    await checkForDamage(new Kysely<PlainTables>({ dialect }), path);
   } finally {
-    await dialect.close();
+    dialect.close();
   }
 }
 

@@ -44,10 +44,7 @@ export interface Store extends StoreParts {
   problem(): Promise<StoreProblem | null>;
   /** Reads a file as a start does; of a large one only what alerting needs. Nothing with PostgreSQL. @throws store_unusable for damage */
   check(): Promise<void>;
-  /**
-   * A number that changes when another process, or another connection of this one, has committed to the file, but for events;
-   * always 0 with PostgreSQL.
-   */
-  version(): Promise<number>;
+  /** How many statements have failed because the file could not be used; each may have been done all the same. */
+  failures(): number;
   close(): Promise<void>;
 }

@@ -11,7 +11,7 @@ export const untilFree: RetryOptions = {
   withinMs: 5_000,
   firstMs: 1,
   longestMs: 50,
-  isPassing: (error) => isBusy(error),
+  isPassing: (error) => isBusy(error) || (error instanceof FlatlineError && error.code === "store_busy"),
 };
 /** "flat" in ASCII: identifies our databases for `file` and for our own checks. */
 export const applicationId = 0x66_6c_61_74;
@@ -105,7 +105,7 @@ function useWal(database: DatabaseSync, path: string): void {
  */
 export async function whenFree<Result>(
   path: string,
-  attempt: () => Result,
+  attempt: () => Result | Promise<Result>,
   options: RetryOptions = untilFree,
 ): Promise<Result> {
   try {

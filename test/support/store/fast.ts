@@ -6,7 +6,7 @@ import { Kysely, sql } from "kysely";
 
 import { createSystemClock } from "../../../src/base/time.ts";
 import { migrate } from "../../../src/store/engine/migrations/migrations.ts";
-import { createSqliteDialect } from "../../../src/store/engine/sqlite-driver.ts";
+import { SqliteDialect } from "../../../src/store/engine/sqlite-driver.ts";
 import { createEventStore } from "../../../src/store/events/events.ts";
 import type { PlainDb, PlainTables } from "../../../src/store/schema.ts";
 import { createParts } from "../../../src/store/store-parts.ts";
@@ -39,7 +39,7 @@ export async function createFastStore(): Promise<FastStore> {
       // turns amid it, which only real time gives, would come while virtual time moves on.
       const clock = { ...createSystemClock(), monotonicMs: () => 0 };
       await writeFile(path, "", { flag: "a" });
-      const db = new Kysely<PlainTables>({ dialect: createSqliteDialect({ path, clock }) });
+      const db = new Kysely<PlainTables>({ dialect: new SqliteDialect({ path, clock }) });
       connections.push(db);
       await sql`pragma synchronous = off`.execute(db);
       await migrate(db as unknown as Kysely<unknown>, path);
@@ -56,7 +56,7 @@ export async function createFastStore(): Promise<FastStore> {
         bytes: async () => 0,
         problem: async () => null,
         check: async () => undefined,
-        version: async () => 0,
+        failures: () => 0,
         close: () => db.destroy(),
       };
     },
