@@ -1,5 +1,5 @@
 import type { FirstEvents } from "../contract/liveness-counts.ts";
-import type { HealthcheckResult } from "../contract/healthcheck.ts";
+import type { Finding, HealthcheckResult } from "../contract/healthcheck.ts";
 import type { PlatformApi } from "../contract/platform-api.ts";
 import type { ErrorCode } from "../base/errors.ts";
 import type { CheckErrorReason, ObservedCounts, ResultReport } from "../contract/report.ts";
@@ -61,8 +61,8 @@ export interface CheckKind {
   readonly ended?: string;
   /** Whether the first finding of its result says what is wrong, and the others are details. */
   readonly isSaidByFinding: boolean;
-  /** Whether its findings are for readers with the right to details only (CONTRACT 8). */
-  readonly hasClosedFindings?: true;
+  /** Returns whether a finding is for readers with the right to details only (CONTRACT 13). Absent: none is. */
+  readonly isClosedFinding?: (finding: Finding) => boolean;
   /** Whether `source.observedKeys` say where its result has counts of deaths. */
   readonly countsDeaths?: true;
   /** Reasons of its own for errors that end a run [those of every check]. */

@@ -25,7 +25,7 @@ type Organization = CheckedOrganization & { readonly healthchecks: readonly Heal
 export const platformHealthcheck = {
   holdsGate: false,
   isSaidByFinding: true,
-  hasClosedFindings: true,
+  isClosedFinding: () => true,
   // The platform evaluates now only.
   canLookBack: false,
   alertName: "FlatlineHealthcheck",

@@ -63,7 +63,7 @@ export interface ReviewQueueTarget extends AnyTarget {
 export const reviewQueue = {
   holdsGate: false,
   isSaidByFinding: false,
-  hasClosedFindings: true,
+  isClosedFinding: () => true,
   // The platform lists the queue of now only.
   canLookBack: false,
   alertName: "FlatlineReviewQueue",

@@ -6,6 +6,9 @@ import type { AssetStatus } from "../../store/events/liveness.ts";
 // Findings are sent in notifications: these are enough to begin with, and the first message has their number.
 const namedAssets = 10;
 
+/** The kind of the findings that name an asset. */
+export const assetFinding = "sentinel.asset";
+
 /** What one look at an organization's sentinels found. */
 export interface SentinelInput {
   readonly slug: string;
@@ -64,7 +67,7 @@ function findingsOf(slug: string, sentinels: number, dead: readonly AssetStatus[
     message: `${dead.length} of ${sentinels} assets that are known to be alive ${dead.length === 1 ? "is" : "are"} called dead${more}`,
   };
   const named = dead.slice(0, namedAssets).map(({ asset, atMs }): Finding => ({
-    kind: "sentinel.asset",
+    kind: assetFinding,
     ref: asset,
     severity: "fail",
     message: `${asset} is known to be alive and was called dead at ${new Date(atMs).toISOString()}`,

@@ -4,7 +4,7 @@ import { formatCount } from "../../base/numbers.ts";
 import type { CheckedOrganization, CheckKind, Evaluated } from "../kind.ts";
 import { readFirstEvent, requireEvents } from "../stored-events.ts";
 import type { EventTarget, Schedule } from "../target.ts";
-import { evaluateSentinel } from "./evaluate.ts";
+import { assetFinding, evaluateSentinel } from "./evaluate.ts";
 import { layered } from "../../base/layers.ts";
 import { cronPattern, nameText, strictObject } from "../../base/schema/values.ts";
 import type { CheckSettings, ScheduleOf } from "../settings.ts";
@@ -57,6 +57,7 @@ type SentinelOrganization = CheckedOrganization & { readonly sentinel: SentinelS
 export const sentinel = {
   holdsGate: true,
   isSaidByFinding: true,
+  isClosedFinding: ({ kind }) => kind === assetFinding,
   canLookBack: true,
   alertName: "FlatlineSentinel",
   subject: " sentinels",

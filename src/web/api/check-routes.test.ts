@@ -155,18 +155,23 @@ describe("GET /api/v1/checks", () => {
     });
   });
 
-  it("hides what the review queue's findings name from who has no token", async () => {
+  it("hides what the findings of the review queue and of sentinels name from who has no token", async () => {
     const finding = { kind: "review-queue", ref: "9001", severity: "fail" as const, message: "waits since yesterday" };
     const report = resultReport({ check: "review-queue", result: { id: "review-queue", findings: [finding] } });
-    await start([snapshotOf(report), snapshotOf(resultReport())]);
+    const ofSentinel = { ...finding, kind: "sentinel.asset", message: "https://a.example is called dead" };
+    const sentinels = resultReport({
+      check: "sentinel",
+      result: { findings: [{ ...finding, kind: "sentinel" }, ofSentinel] },
+    });
+    await start([snapshotOf(report), snapshotOf(resultReport()), snapshotOf(sentinels)]);
     const findings = async (headers: Record<string, string>): Promise<number[]> =>
       ((await read("/api/v1/checks", headers)) as { result: { findings: unknown[] } }[]).map(
         ({ result }) => result.findings.length,
       );
 
-    expect(await findings({})).toEqual([0, 1]);
-    expect(await findings(bearer)).toEqual([1, 1]);
-    expect(await findings(basic)).toEqual([1, 1]);
+    expect(await findings({})).toEqual([0, 1, 1]);
+    expect(await findings(bearer)).toEqual([1, 1, 2]);
+    expect(await findings(basic)).toEqual([1, 1, 2]);
     expect(await read("/api/v1/checks/review-queue/acme")).toMatchObject({ result: { findings: [] } });
     expect(await read("/api/v1/checks/review-queue/acme", bearer)).toMatchObject({ result: { findings: [finding] } });
   });

@@ -103,5 +103,7 @@ function resultOf(report: CheckReport | null, withDetails: boolean): Healthcheck
 
 /** Returns the result as the reader may see it (CONTRACT 8). */
 export function viewResult(check: CheckName, result: HealthcheckResult, withDetails: boolean): HealthcheckResult {
-  return checkKind(check).hasClosedFindings === true && !withDetails ? { ...result, findings: [] } : result;
+  const { isClosedFinding } = checkKind(check);
+  if (isClosedFinding === undefined || withDetails) return result;
+  return { ...result, findings: result.findings.filter((finding) => !isClosedFinding(finding)) };
 }

@@ -3,7 +3,9 @@ import type { FastifyInstance } from "fastify";
 import type { IncidentMember } from "../../alerting/incident-summary.ts";
 import { FlatlineError } from "../../base/errors.ts";
 import type { Clock } from "../../base/time.ts";
+import type { HealthcheckResult } from "../../contract/healthcheck.ts";
 import { compareSeverity } from "../../contract/severity.ts";
+import { seesDetails } from "../access/identity.ts";
 import type { AccessSettings } from "../access/settings.ts";
 import type { AlertReading } from "../read/alerts.ts";
 import type { CheckReading } from "../read/checks.ts";
@@ -11,6 +13,7 @@ import type { AlertAssetsPort, AssetPage } from "../ports/dead-assets.ts";
 import type { IncidentReading, ReadIncident } from "../read/incidents.ts";
 import { renderIncidentReport, type ReportedEvidence } from "../report/incident-report.ts";
 import { addResource } from "../resource.ts";
+import { viewResult } from "./check-view.ts";
 import { costOf } from "./cost-view.ts";
 
 export interface ReportRoutesOptions {
@@ -43,34 +46,42 @@ export function addReportRoutes(
     }
   }
 
-  async function evidenceOf({ alert: { id, check, slug }, end }: IncidentMember): Promise<ReportedEvidence[]> {
+  async function evidenceOf({ alert, end }: IncidentMember, withPeople: boolean): Promise<ReportedEvidence[]> {
+    const { id, check, slug } = alert;
+    const shown = (result: HealthcheckResult) =>
+      ({ kind: "result", result: viewResult(check, result, withPeople) }) as const;
     if (end === null) {
       const report = (await checks.get(check, slug))?.state.lastReport ?? null;
-      return report === null ? [] : [{ slug, report, atMs: null }];
+      if (report === null) return [];
+      return [{ slug, report: report.kind === "error" ? report : shown(report.result), atMs: null }];
     }
     const worst = (await alerts.find(id))?.worstResult ?? null;
-    return worst === null ? [] : [{ slug, report: { kind: "result", result: worst.result }, atMs: worst.atMs }];
+    return worst === null ? [] : [{ slug, report: shown(worst.result), atMs: worst.atMs }];
   }
 
   addResource(scope, "/api/v1/incidents/:id/report", settings, {
     GET: {
-      access: "read",
+      access: "public",
       about: { says: "The incident as Markdown", answer: "text/markdown" },
       handle: async (request, reply) => {
         const { id } = request.params as { readonly id: string };
         const found = await incidents.find(id);
         if (found === null) throw new FlatlineError("not_found", "no incident has this number or id");
+        const withPeople = seesDetails(request);
         const members = found.members.toSorted(compareMembers);
         const text = renderIncidentReport({
           ...found,
           members,
-          evidence: (await Promise.all(members.slice(0, shownEvidence).map(evidenceOf))).flat(),
+          evidence: (
+            await Promise.all(members.slice(0, shownEvidence).map((one) => evidenceOf(one, withPeople)))
+          ).flat(),
           assets: await firstAssets(found),
           cost: await costOf(
             alertAssets,
             members.map(({ alert }) => alert),
           ),
           nowMs: clock.nowMs(),
+          withPeople,
         });
         return reply.type("text/markdown; charset=utf-8").send(text);
       },

@@ -161,6 +161,7 @@ function readOf(text: string): Omit<ReportFacts, "headline"> {
     },
     comments: [{ incident: 1, alertIds: [text], slug: text, atMs, by: text, note: text, text, act: "judgement" }],
     nowMs: atMs,
+    withPeople: true,
   };
 }
 
@@ -236,6 +237,30 @@ describe("the report of an incident", () => {
       As of 2026-01-15T12:00:00Z. Times are UTC; addresses are broken on purpose.
       "
     `);
+  });
+
+  it("names no author, comment or asset to who may not read them", () => {
+    const all = factsOf("hush");
+    const facts = {
+      ...factsOf("acme"),
+      comments: all.comments,
+      assets: all.assets,
+      look: all.look,
+      members: factsOf("acme").members.map((member) => {
+        const { judgement = all.members[0]?.alert.judgement } = member.alert;
+        return { ...member, alert: { ...member.alert, judgement: { ...judgement, by: "hush", note: null } } };
+      }),
+      summary: { ...factsOf("acme").summary, acknowledgedBy: "hush" },
+      headline: { ...factsOf("acme").headline, judgement: all.headline.judgement },
+    } as ReportFacts;
+
+    const text = renderIncidentReport({ ...facts, withPeople: false });
+
+    expect(renderIncidentReport(facts).split("hush")).toHaveLength(13);
+    expect(text).not.toContain("hush");
+    expect(text).toContain("- Acknowledged: yes\n");
+    expect(text).toContain("detected 2026-01-15T12:00:00Z, judged checker\n");
+    expect(text).toContain("1 different assets with a name\n");
   });
 
   it("of one that has ended says so, and why a run gave no result", () => {

@@ -34,6 +34,8 @@ export interface ReportFacts extends ReadIncidentDetail {
   /** null: nothing of it is judged `checker`. */
   readonly cost: CostAnswer | null;
   readonly nowMs: number;
+  /** Whether the reader may see authors, comments, texts and assets (CONTRACT 13). */
+  readonly withPeople: boolean;
 }
 
 // A report is for pasting: what is longer is on the incident's page.
@@ -42,7 +44,7 @@ const mostMembers = 50;
 
 /** Renders an incident as Markdown. All text of others in it is inert. */
 export function renderIncidentReport(facts: ReportFacts): string {
-  const [title, ...sentences] = headline(inertHeadline(facts.headline), { nowMs: facts.nowMs, withPeople: true });
+  const [title, ...sentences] = headline(inertHeadline(facts.headline), facts);
   const parts = [
     `# Incident ${facts.summary.number}: ${title}`,
     sentences.join(" "),
@@ -74,7 +76,7 @@ function inertHeadline(facts: HeadlineFacts): HeadlineFacts {
 
 type Line = readonly [name: string, text: string | null];
 
-function whole({ summary, members, cost }: ReportFacts): string[] {
+function whole({ summary, members, cost, withPeople }: ReportFacts): string[] {
   const { severity, deaths, onsetAtMs, excessStoppedAtMs, endedAtMs, acknowledgedBy, held } = summary;
   const lines: Line[] = [
     ["Page", summary.url],
@@ -90,7 +92,7 @@ function whole({ summary, members, cost }: ReportFacts): string[] {
       "Shared",
       `${formatPercent(share)} ${inertText(`${key}=${value}`)}, usually ${formatPercent(usualShare)}`,
     ]),
-    ["Acknowledged", acknowledgedBy === null ? "by nobody" : `by ${inertText(acknowledgedBy)}`],
+    ["Acknowledged", acknowledgedBy === null ? "by nobody" : withPeople ? `by ${inertText(acknowledgedBy)}` : "yes"],
     ["Judged", judgements(members)],
     ["Gates on hold", held === 0 ? null : formatCount(held)],
     [
@@ -110,7 +112,7 @@ function judgements(all: readonly IncidentMember[]): string {
   return said.length === 0 ? "by nobody" : `${said.join(", ")}, of ${formatCount(all.length)}`;
 }
 
-function members({ members: all }: ReportFacts): string[] {
+function members({ members: all, withPeople }: ReportFacts): string[] {
   const lines = all.slice(0, mostMembers).map(({ alert, end, isSilenced }) => {
     const { slug, check, severity, peak, startsAtMs, judgement } = alert;
     const deaths = deathWords({ currentCount: peak.currentCount, expectedCount: null });
@@ -121,7 +123,9 @@ function members({ members: all }: ReportFacts): string[] {
       `detected ${instant(startsAtMs)}`,
       ...(judgement === undefined
         ? []
-        : [`judged ${judgement.verdict} by ${inertText(describeAuthor(judgement.by, judgement.note))}`]),
+        : [
+            `judged ${judgement.verdict}${withPeople ? ` by ${inertText(describeAuthor(judgement.by, judgement.note))}` : ""}`,
+          ]),
     ].join(", ");
   });
   const more = all.length - lines.length;
@@ -143,24 +147,24 @@ function evidence({ report, atMs }: ReportedEvidence): string[] {
   ];
 }
 
-function secondOpinion({ incident, look }: ReportFacts): string[] {
+function secondOpinion({ incident, look, withPeople }: ReportFacts): string[] {
   const { secondOpinion: said } = incident;
   if (said === null) return [];
   return [
     `${said.verdict}, ${instant(said.atMs)}: ${opinionWords(said)}`,
-    ...look.answers.map(({ role, answer, asset, detail }) => {
+    ...(withPeople ? look.answers : []).map(({ role, answer, asset, detail }) => {
       const more = detail === null ? "" : `, ${inertText(detail)}`;
       return `${lookRoleWords[role]}, ${answer}: ${inertText(breakAddress(asset))}${more}`;
     }),
   ];
 }
 
-function deadAssets({ assets }: ReportFacts): string[] {
+function deadAssets({ assets, withPeople }: ReportFacts): string[] {
   if (assets === null) return [];
   const { count, knownCount, fromMs, toMs } = assets;
   return [
-    `${formatCount(count)} deaths from ${instant(fromMs)} to ${instant(toMs)}, ${formatCount(knownCount)} different assets with a name; the first:`,
-    ...assets.assets.map(({ slug, asset, assetType, deadAtMs, revivedAtMs }) => {
+    `${formatCount(count)} deaths from ${instant(fromMs)} to ${instant(toMs)}, ${formatCount(knownCount)} different assets with a name${withPeople ? "; the first:" : ""}`,
+    ...(withPeople ? assets.assets : []).map(({ slug, asset, assetType, deadAtMs, revivedAtMs }) => {
       const type = assetType === null ? "" : ` ${inertText(assetType)}`;
       const revived = revivedAtMs === null ? "still dead" : `alive again ${instant(revivedAtMs)}`;
       return `${instant(deadAtMs)} ${inertText(slug)}${type} ${inertText(breakAddress(asset))}, ${revived}`;
@@ -175,7 +179,8 @@ const actWords = {
   silence: "silencing",
 } as const;
 
-function comments({ comments: all }: ReportFacts): string[] {
+function comments({ comments: all, withPeople }: ReportFacts): string[] {
+  if (!withPeople) return [];
   const lines = all.map(({ atMs, by, note, slug, act, text }) => {
     const about = [slug === null ? [] : inertText(slug), act === null ? [] : actWords[act]].flat();
     return `${[instant(atMs), inertText(describeAuthor(by, note)), ...about].join(", ")}: ${inertText(text)}`;

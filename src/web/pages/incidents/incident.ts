@@ -55,7 +55,7 @@ export function renderIncident(
   const path = `/incidents/${number}`;
   const isSpike = incident.family === "deaths";
   const silence = incident.endedAtMs === null ? actButton(number, "silence", "Silence…") : nothing;
-  const report = withPeople ? html`<a class="button" href="/api/v1${path}/report">Report</a>` : nothing;
+  const report = html`<a class="button" href="/api/v1${path}/report">Report</a>`;
   const acts = html`${silence} ${report} <a class="button" href="/api/v1/incidents/${number}">JSON</a>`;
   const button = (act: DialogAct, words: string, isFirst: boolean): Html => actButton(number, act, words, isFirst);
   const lookButton = dialogButton(`${path}/look`, page.summary.secondOpinion === null ? "Look…" : "Look again…");
