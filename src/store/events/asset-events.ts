@@ -57,12 +57,9 @@ export type DeathOf = AssetEventRow & Pick<SlugInterval, "slug">;
 const assetEventsAPage = 4_096;
 
 const newestAPage = 256;
-// How far back the first look for the newest deaths of one organization goes: a day's window.
-const firstMinutes = 1_440;
-// It goes on until so many minutes with deaths were read of an organization on average, and so many of all.
+// As many minutes with deaths are looked at, and so many of the clock at a time: between two lie events that are no deaths.
 const mostMinutes = 2_000;
-const mostMinutesOfAll = 100_000;
-const organizationsAStatement = 5_000;
+const minutesATime = 15;
 
 interface AssetRow {
   readonly at_ms: number;
@@ -129,148 +126,82 @@ export async function factsOf(
 }
 
 /** Reads EvidenceStore.newestDeaths: the rollups give the minutes with deaths, whatever the other events are. */
-export async function newestDeaths(db: PlainDb, query: NewestDeathsQuery): Promise<readonly DeathOf[]> {
-  const { spans, limit } = query;
-  if (limit <= 0) return [];
-  const found: DeathOf[] = [];
-  for (const some of chunksOf([...Map.groupBy(spans, ({ slug }) => slug)], organizationsAStatement))
-    found.push(...(await newestOfSome(db, query, new Map(some))));
-  return found.toSorted(byNewest).slice(0, limit);
-}
-
-/**
- * Looks back from the last deaths in stretches, each twice as long as the one before, until there are enough. A checker that
- * breaks lets all of a fleet die within the same minutes: of thousands the first stretch is a minute, of one it is a day.
- */
-async function newestOfSome(
+export async function newestDeaths(
   db: PlainDb,
-  { assetTypes, limit }: NewestDeathsQuery,
-  ofSlug: ReadonlyMap<string, readonly SlugInterval[]>,
+  { spans, assetTypes, limit }: NewestDeathsQuery,
 ): Promise<readonly DeathOf[]> {
-  const intervals = [...ofSlug.values()].flatMap((spans) => spans.map(({ interval }) => interval));
-  const firstMinute = Math.min(...intervals.map(({ afterMs }) => minuteOf(afterMs + 1)));
-  const mostPairs = Math.min(mostMinutes * ofSlug.size, mostMinutesOfAll);
   const ofThese = ofTypes(assetTypes);
-  const known = new Set<string>();
-  const newest: DeathOf[] = [];
-  let to = Math.max(...intervals.map(({ untilMs }) => minuteOf(untilMs)));
-  let minutes = Math.ceil(firstMinutes / ofSlug.size);
-  for (let pairs = 0; pairs < mostPairs; minutes *= 2) {
-    to = await lastMinute(db, [...ofSlug.keys()], to);
-    if (to < firstMinute) break;
-    const from = Math.max(to - minutes + 1, firstMinute);
-    const meant = (await minutesWithDeaths(db, ofSlug, { from, to, ofThese })).filter(({ slug, minute }) =>
-      areWithin(ofSlug.get(slug), minute, minute),
-    );
-    for (const some of together(meant, limit))
-      for await (const death of deathsOfMinutes(db, some, ofThese)) {
-        const key = JSON.stringify([death.slug, death.typeId, death.asset]);
-        if (!isWithin(ofSlug.get(death.slug), death.atMs, death.atMs) || known.has(key)) continue;
-        known.add(key);
-        newest.push(death);
-        if (newest.length === limit) return newest;
-      }
-    pairs += meant.length;
-    to = from - 1;
+  let newest: DeathOf[] = [];
+  for (const [slug, own] of limit <= 0 ? [] : Map.groupBy(spans, ({ slug }) => slug)) {
+    // What is older than all that is found is not asked for.
+    const sinceMs = newest.length < limit ? -Infinity : (newest.at(-1)?.atMs ?? -Infinity);
+    const intervals = own.map(({ interval: { afterMs, untilMs } }) => ({
+      afterMs: Math.max(afterMs, sinceMs - 1),
+      untilMs,
+    }));
+    const found = await newestOf(db, { slug, intervals, ofThese, limit });
+    newest = [...newest, ...found].toSorted(byNewest).slice(0, limit);
   }
   return newest;
+}
+
+interface NewestOfOne extends Pick<NewestDeathsQuery, "limit"> {
+  readonly slug: string;
+  readonly intervals: readonly Interval[];
+  readonly ofThese: RawBuilder<unknown>;
+}
+
+async function newestOf(db: PlainDb, { slug, intervals, ofThese, limit }: NewestOfOne): Promise<readonly DeathOf[]> {
+  const first = Math.min(...intervals.map(({ afterMs }) => minuteOf(afterMs + 1)));
+  const last = Math.max(...intervals.map(({ untilMs }) => minuteOf(untilMs)));
+  const { rows: minutes } = await sql<{ minute: number; deaths: number }>`
+    SELECT minute, CAST(sum(deaths) AS BIGINT) AS deaths FROM event_minutes
+    WHERE slug_id = ${slugId(slug)} AND minute >= ${first} AND minute <= ${last} ${ofThese}
+    GROUP BY minute ORDER BY minute DESC LIMIT ${mostMinutes}`.execute(db);
+  const newest = new Map<string, DeathOf>();
+  for (let at = 0; at < minutes.length;) {
+    const to = minutes[at]?.minute ?? 0;
+    let from = to;
+    let deaths = 0;
+    for (; at < minutes.length && deaths < limit && (minutes[at]?.minute ?? 0) > to - minutesATime; at++) {
+      from = minutes[at]?.minute ?? 0;
+      deaths += minutes[at]?.deaths ?? 0;
+    }
+    for await (const death of deathsOf(db, { slug, from, to, ofThese })) {
+      const { typeId, asset, atMs } = death;
+      const key = `${typeId}\n${asset}`;
+      if (newest.has(key) || !intervals.some(({ afterMs, untilMs }) => atMs > afterMs && atMs <= untilMs)) continue;
+      newest.set(key, { slug, ...death });
+      if (newest.size === limit) return [...newest.values()];
+    }
+  }
+  return [...newest.values()];
+}
+
+/** Yields the deaths from one minute through another, the newest first. */
+async function* deathsOf(
+  db: PlainDb,
+  { slug, from, to, ofThese }: { slug: string; from: number; to: number; ofThese: RawBuilder<unknown> },
+): AsyncGenerator<AssetEventRow> {
+  let before: EventPlace = { atMs: (to + 1) * minuteMs, ordinal: -1 };
+  for (let isMore = true; isMore;) {
+    const { rows } = await sql<AssetRow>`
+      SELECT ${columns} FROM events
+      WHERE slug_id = ${slugId(slug)} AND at_ms >= ${from * minuteMs} AND at_ms <= ${before.atMs}
+        AND (at_ms, ordinal) < (${before.atMs}, ${before.ordinal})
+        AND status_id = ${deadStatusId} AND count > 0 AND asset IS NOT NULL ${ofThese}
+      ORDER BY at_ms DESC, ordinal DESC LIMIT ${newestAPage}`.execute(db);
+    for (const row of rows.map(assetEvent)) yield (before = row);
+    isMore = rows.length === newestAPage;
+  }
 }
 
 function minuteOf(atMs: number): number {
   return Math.floor(atMs / minuteMs);
 }
 
-/** Whether any instant from `fromMs` through `throughMs` is in one of the spans. */
-function isWithin(spans: readonly SlugInterval[] | undefined, fromMs: number, throughMs: number): boolean {
-  return spans?.some(({ interval: { afterMs, untilMs } }) => throughMs > afterMs && fromMs <= untilMs) ?? false;
-}
-
-/** The same of the minutes from `from` through `to`. */
-function areWithin(spans: readonly SlugInterval[] | undefined, from: number, to: number): boolean {
-  return isWithin(spans, from * minuteMs, (to + 1) * minuteMs - 1);
-}
-
 function byNewest(left: DeathOf, right: DeathOf): number {
   return right.atMs - left.atMs || right.ordinal - left.ordinal;
-}
-
-/** The latest minute until `to` in which any of these had deaths; -Infinity: there is none. */
-async function lastMinute(db: PlainDb, slugs: readonly string[], to: number): Promise<number> {
-  const { rows } = await sql<{ minute: number | null }>`
-    SELECT max((SELECT max(minute) FROM event_minutes
-      WHERE slug_id = event_slugs.slug_id AND minute <= ${to})) AS minute
-    FROM event_slugs WHERE slug IN (${sql.join(slugs)})`.execute(db);
-  return rows[0]?.minute ?? -Infinity;
-}
-
-/** A minute in which an organization had deaths. */
-interface MinuteOf {
-  readonly slug: string;
-  readonly slugId: number;
-  readonly minute: number;
-  readonly deaths: number;
-}
-
-/** Returns the minutes of a stretch with deaths of those with a span in it, the latest first. */
-async function minutesWithDeaths(
-  db: PlainDb,
-  ofSlug: ReadonlyMap<string, readonly SlugInterval[]>,
-  { from, to, ofThese }: { readonly from: number; readonly to: number; readonly ofThese: RawBuilder<unknown> },
-): Promise<readonly MinuteOf[]> {
-  const slugs = [...ofSlug.keys()].filter((slug) => areWithin(ofSlug.get(slug), from, to));
-  if (slugs.length === 0) return [];
-  const { rows } = await sql<{ slug: string; slug_id: number; minute: number; deaths: number }>`
-    SELECT slug, event_slugs.slug_id, minute, CAST(sum(deaths) AS BIGINT) AS deaths
-    FROM event_slugs CROSS JOIN event_minutes
-    WHERE slug IN (${sql.join(slugs)}) AND event_minutes.slug_id = event_slugs.slug_id
-      AND minute >= ${from} AND minute <= ${to} ${ofThese}
-    GROUP BY slug, event_slugs.slug_id, minute ORDER BY minute DESC`.execute(db);
-  return rows.map(({ slug, slug_id, minute, deaths }) => ({ slug, slugId: slug_id, minute, deaths }));
-}
-
-/** Minutes that follow each other, and the organizations with deaths in them. */
-interface Minutes {
-  from: number;
-  readonly to: number;
-  readonly slugIds: Set<number>;
-  deaths: number;
-}
-
-/** Takes as many minutes together as are likely to have `limit` deaths. */
-function together(minutes: readonly MinuteOf[], limit: number): readonly Minutes[] {
-  const found: Minutes[] = [];
-  for (const { slugId, minute, deaths } of minutes) {
-    let last = found.at(-1);
-    if (last === undefined || (last.deaths >= limit && last.from !== minute))
-      found.push((last = { from: minute, to: minute, slugIds: new Set(), deaths: 0 }));
-    last.from = minute;
-    last.slugIds.add(slugId);
-    last.deaths += deaths;
-  }
-  return found;
-}
-
-async function* deathsOfMinutes(
-  db: PlainDb,
-  { from, to, slugIds }: Minutes,
-  ofThese: RawBuilder<unknown>,
-): AsyncGenerator<DeathOf> {
-  const fromMs = from * minuteMs;
-  let before: EventPlace = { atMs: (to + 1) * minuteMs, ordinal: -1 };
-  for (let isMore = true; isMore;) {
-    const { rows } = await sql<AssetRow & { readonly slug: string }>`
-      SELECT slug, ${columns} FROM events JOIN event_slugs USING (slug_id)
-      WHERE slug_id IN (${sql.join([...slugIds])}) AND at_ms >= ${fromMs} AND at_ms <= ${before.atMs}
-        AND (at_ms, ordinal) < (${before.atMs}, ${before.ordinal})
-        AND status_id = ${deadStatusId} AND count > 0 AND asset IS NOT NULL ${ofThese}
-      ORDER BY at_ms DESC, ordinal DESC LIMIT ${newestAPage}`.execute(db);
-    for (const row of rows) {
-      const death = { slug: row.slug, ...assetEvent(row) };
-      before = death;
-      yield death;
-    }
-    isMore = rows.length === newestAPage;
-  }
 }
 
 /** Reads EvidenceStore.newestAlive. */

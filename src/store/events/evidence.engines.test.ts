@@ -31,8 +31,7 @@ describe.each(storeEngines)("on $engine", (engine) => {
 
       const counts = await world.store.evidence.attributeCounts(query, { signal });
 
-      expect(counts).toMatchObject({ currentCount: 11, baselineCount: 5, attributedCount: 4 });
-      expect(counts?.assetTypes).toEqual([{ assetType: "URL", currentCount: 10, baselineCount: 5 }]);
+      expect(counts?.attributedCount).toBe(4);
       expect(counts?.values.toSorted((a, b) => (a.value < b.value ? -1 : 1))).toEqual([
         { attribute: "checker", value: "a", currentCount: 4, baselineCount: 0 },
         { attribute: "reason", value: "tls", currentCount: 4, baselineCount: 5 },
@@ -71,11 +70,7 @@ describe.each(storeEngines)("on $engine", (engine) => {
           const counts = await world.store.evidence.attributeCounts({ ...query, count: "assets" }, { signal });
           const minutes = await world.store.evidence.newlyDeadMinutes({ slug: "acme", interval: window });
 
-          expect(counts).toMatchObject({
-            currentCount: sum(lastOf(window)),
-            baselineCount: sum(lastOf(before)),
-            attributedCount: sum(lastOf(window).filter(({ reason }) => reason !== null)),
-          });
+          expect(counts?.attributedCount).toBe(sum(lastOf(window).filter(({ reason }) => reason !== null)));
           for (const value of ["tls", "dns"]) {
             const found = counts?.values.find((one) => one.value === value);
             expect(found?.currentCount ?? 0).toBe(sum(lastOf(window).filter(({ reason }) => reason === value)));

@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 
-import { noType } from "../../contract/assets.ts";
 import type { Interval } from "../../contract/liveness-counts.ts";
 import { dayMs, hourMs, minuteMs } from "../../base/time.ts";
 import type { CountKind } from "../../spike/findings.ts";
@@ -49,15 +48,8 @@ type DeathMinutes = readonly { readonly atMs: number; readonly deaths: number }[
 
 /** Attributes of the deaths in a window and its baseline. */
 export interface AttributeCounts {
-  readonly currentCount: number;
-  readonly baselineCount: number;
-  /** Deaths of currentCount with any attribute. */
+  /** Deaths of the window with any attribute. */
   readonly attributedCount: number;
-  readonly assetTypes: readonly {
-    readonly assetType: string;
-    readonly currentCount: number;
-    readonly baselineCount: number;
-  }[];
   readonly values: readonly AttributeValueCounts[];
 }
 
@@ -142,7 +134,6 @@ export function createEvidenceStore(db: PlainDb) {
 }
 
 interface SetRow {
-  readonly type_id: number;
   readonly attribute_set_id: number | null;
   readonly events: number;
   readonly deaths: number;
@@ -153,14 +144,11 @@ interface Sums {
   baselineCount: number;
 }
 
-type Column = keyof Sums;
-
 async function attributeCounts(
   db: PlainDb,
   { slug, window, baseline, count }: AttributeQuery,
   { signal }: EvidenceOptions,
 ): Promise<AttributeCounts | null> {
-  const types = new Map<number, Sums>();
   const sets = new Map<number, Sums>();
   const stretches = [
     ...baseline.map((interval) => ({ ...interval, column: "baselineCount" as const })),
@@ -176,8 +164,10 @@ async function attributeCounts(
       let events = 0;
       for (const row of rows) {
         events += row.events;
-        add(types, row.type_id, column, row.deaths);
-        if (row.attribute_set_id !== null) add(sets, row.attribute_set_id, column, row.deaths);
+        if (row.attribute_set_id === null || row.deaths === 0) continue;
+        const known = sets.get(row.attribute_set_id) ?? { currentCount: 0, baselineCount: 0 };
+        known[column] += row.deaths;
+        sets.set(row.attribute_set_id, known);
       }
       if (sets.size > mostSets) return null;
       fromMs = toMs;
@@ -185,64 +175,34 @@ async function attributeCounts(
       else if (events > manyRows) sliceMs = Math.max(Math.floor(sliceMs / 2), shortestSliceMs);
     }
   }
-  const values = await valuesOf(db, sets, signal);
-  const total = (sums: ReadonlyMap<number, Sums>, column: Column): number =>
-    [...sums.values()].reduce((sum, one) => sum + one[column], 0);
-  return {
-    currentCount: total(types, "currentCount"),
-    baselineCount: total(types, "baselineCount"),
-    attributedCount: total(sets, "currentCount"),
-    assetTypes: await typesOf(db, types),
-    values,
-  };
+  const attributedCount = [...sets.values()].reduce((sum, { currentCount }) => sum + currentCount, 0);
+  return { attributedCount, values: await valuesOf(db, sets, signal) };
 }
 
 async function setsOf(db: PlainDb, slug: string, afterMs: number, untilMs: number): Promise<readonly SetRow[]> {
   // All statuses are grouped, so that the number of rows read is known.
   const { rows } = await sql<SetRow>`
-    SELECT type_id, attribute_set_id, count(*) AS events,
+    SELECT attribute_set_id, count(*) AS events,
       CAST(sum(CASE WHEN status_id = ${deadStatusId} THEN count ELSE 0 END) AS BIGINT) AS deaths
     FROM events
     WHERE slug_id = ${slugId(slug)} AND at_ms > ${afterMs} AND at_ms <= ${untilMs}
-    GROUP BY type_id, attribute_set_id`.execute(db);
+    GROUP BY attribute_set_id`.execute(db);
   return rows;
 }
 
 /** The same of the last death of each asset, and of all deaths without a name. */
 async function setsOfAssets(db: PlainDb, slug: string, afterMs: number, untilMs: number): Promise<readonly SetRow[]> {
   const { rows } = await sql<SetRow>`
-    SELECT type_id, attribute_set_id, count(*) AS events,
+    SELECT attribute_set_id, count(*) AS events,
       CAST(sum(CASE WHEN asset IS NULL THEN count ELSE 1 END) AS BIGINT) AS deaths
     FROM (
-      SELECT type_id, attribute_set_id, asset, count,
+      SELECT attribute_set_id, asset, count,
         row_number() OVER (PARTITION BY type_id, asset ORDER BY at_ms DESC, ordinal DESC) AS place
       FROM events
       WHERE slug_id = ${slugId(slug)} AND at_ms > ${afterMs} AND at_ms <= ${untilMs}
         AND status_id = ${deadStatusId} AND count > 0) AS ranked
-    WHERE asset IS NULL OR place = 1 GROUP BY type_id, attribute_set_id`.execute(db);
+    WHERE asset IS NULL OR place = 1 GROUP BY attribute_set_id`.execute(db);
   return rows;
-}
-
-function add<Key>(sums: Map<Key, Sums>, key: Key, column: Column, deaths: number): void {
-  if (deaths === 0) return;
-  const known = sums.get(key) ?? { currentCount: 0, baselineCount: 0 };
-  known[column] += deaths;
-  sums.set(key, known);
-}
-
-async function typesOf(db: PlainDb, types: ReadonlyMap<number, Sums>): Promise<AttributeCounts["assetTypes"]> {
-  const ids = [...types.keys()].filter((id) => id !== noType);
-  const named: AttributeCounts["assetTypes"][number][] = [];
-  for (const some of chunksOf(ids)) {
-    const { rows } = await sql<{ type_id: number; asset_type: string }>`
-      SELECT type_id, asset_type FROM event_asset_types
-      WHERE type_id IN (${sql.join(some)})`.execute(db);
-    for (const { type_id, asset_type } of rows) {
-      const sums = types.get(type_id);
-      if (sums !== undefined) named.push({ assetType: asset_type, ...sums });
-    }
-  }
-  return named;
 }
 
 async function valuesOf(
