@@ -14,7 +14,7 @@ import type { SpikeThresholds } from "../spike/thresholds.ts";
 import { ReleaseGroup } from "../base/lifecycle.ts";
 import { createSilentLogger, type Logger } from "../base/logger.ts";
 import type { Store } from "../store/store.ts";
-import { closeWithinMs } from "./with-store.ts";
+import { closeWithinMs } from "./read-store.ts";
 import { preload } from "../daemon/preload.ts";
 import { openStore } from "../store/open.ts";
 import { openConfiguredStore, openConnections, type PartsDeps } from "../daemon/parts.ts";

@@ -10,9 +10,8 @@ import type { CheckReport } from "../contract/report.ts";
 import { compareSeverity, worstSeverity } from "../contract/severity.ts";
 import { loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { severityExitCodes } from "./severity-exit-codes.ts";
 import { renderTable } from "./table.ts";
-import { asJson, parseInstant, parseNumber } from "./values.ts";
+import { asJson, parseInstant, parseNumber, severityExitCodes } from "./values.ts";
 
 type SpikeThresholds = Omit<SpikeRequest, "slug">;
 

@@ -1,4 +1,4 @@
-import type { JoinedConfig } from "./discovered-organizations.ts";
+import type { JoinedConfig } from "./read-store.ts";
 import type { Config } from "../config/config.ts";
 import { loadConfig, findConfigPath } from "../config/load.ts";
 import type { CliContext } from "./context.ts";
@@ -15,7 +15,7 @@ export async function loadCommandConfig(flag: string | undefined, context: CliCo
  */
 export async function loadFleetConfig(flag: string | undefined, context: CliContext): Promise<JoinedConfig> {
   // Loaded for those who need it: most commands start without the store.
-  const { joinDiscovered } = await import("./discovered-organizations.ts");
+  const { joinDiscovered } = await import("./read-store.ts");
   const joined = await joinDiscovered(await loadCommandConfig(flag, context), context);
   for (const { name, reason } of joined.unlisted)
     context.stderr.write(`flatline: the organizations of discovery source ${name} are not known: ${reason}\n`);

@@ -10,7 +10,6 @@ import type { CheckName } from "../contract/report.ts";
 import { checkTargets } from "../daemon/targets.ts";
 import { loadFleetConfig } from "./command-config.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";
-import { formatLocalTime } from "./local-time.ts";
 import { asJson } from "./values.ts";
 
 interface FileOption {
@@ -203,4 +202,25 @@ function runsAfter(fromMs: number, count: number, next: (atMs: number) => number
   const times: number[] = [];
   for (let atMs = next(fromMs); atMs !== null && times.length < count; atMs = next(atMs)) times.push(atMs);
   return times;
+}
+
+/** Formats a point in time as people in `timezone` read it, with the offset that holds then: `2026-03-29T03:30:00+02:00`. */
+function formatLocalTime(atMs: number, timezone: string): string {
+  const format = new Intl.DateTimeFormat("en-GB", {
+    timeZone: timezone,
+    calendar: "iso8601",
+    hourCycle: "h23",
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    timeZoneName: "longOffset",
+  });
+  const parts = new Map(format.formatToParts(atMs).map(({ type, value }) => [type, value]));
+  const part = (type: Intl.DateTimeFormatPartTypes): string => parts.get(type) ?? "";
+  const offset = part("timeZoneName").replace("GMT", "");
+  const date = `${part("year")}-${part("month")}-${part("day")}`;
+  return `${date}T${part("hour")}:${part("minute")}:${part("second")}${offset === "" ? "+00:00" : offset}`;
 }

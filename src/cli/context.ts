@@ -45,3 +45,22 @@ export function outputColumns(stream: { readonly isTTY?: boolean; readonly colum
   const columns = stream.isTTY === true ? (stream.columns ?? 0) : 0;
   return columns > 0 ? columns : 80;
 }
+
+const mostProgressColumns = 60;
+
+/** Creates a line on a terminal that is written over and over; nothing elsewhere. */
+export function createProgressLine({ stderr }: Pick<CliContext, "stderr">) {
+  const width = Math.min(mostProgressColumns, stderr.columns - 1);
+  let isShown = false;
+  return {
+    show: (text: string): void => {
+      if (!stderr.isTerminal) return;
+      isShown = true;
+      stderr.write(`\r${text.slice(0, width).padEnd(width)}`);
+    },
+    clear: (): void => {
+      if (isShown) stderr.write(`\r${" ".repeat(width)}\r`);
+      isShown = false;
+    },
+  };
+}

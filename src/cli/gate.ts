@@ -3,7 +3,7 @@ import { withoutFraction } from "../base/instant.ts";
 import { gateListSchema, gateSchema, type Gate, type GateList } from "../contract/v1/gate.ts";
 import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import { formatCount } from "../base/numbers.ts";
-import { confirmOpening } from "./confirmation.ts";
+import { confirmOpening } from "./questions.ts";
 import type { ApiClient } from "./api-client.ts";
 import { addAskFlags, addBy, askApi, askingCommand, authorOf, forEachNamed, ifMissing, type AskFlags } from "./ask.ts";
 import type { CliContext, RegisterCommand } from "./context.ts";

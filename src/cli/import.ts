@@ -23,7 +23,7 @@ import type { LivenessEvent } from "../store/events/rules.ts";
 import { countOf } from "../words/numbers.ts";
 import type { ApiClient } from "./api-client.ts";
 import { addAskFlags, addBy, askApi, askingCommand, recode, type AskFlags } from "./ask.ts";
-import type { CliContext, Output, RegisterCommand } from "./context.ts";
+import { createProgressLine, type CliContext, type RegisterCommand } from "./context.ts";
 import { addEventFlags, layoutOf, type EventFlags } from "./event-flags.ts";
 
 interface ImportFlags extends EventFlags, AskFlags {
@@ -58,7 +58,8 @@ function addEvents(parent: Command, context: CliContext): void {
       if (files.filter((file) => file === "-").length > 1)
         throw new FlatlineError("usage", "standard input (-) can be read only once");
       const { clock, stdin, cwd, signal } = context;
-      const progress = createProgressLine(context.stderr, clock);
+      const progress = createProgressLine(context);
+      const textOf = createProgressText(clock);
       const startedAtMs = clock.monotonicMs();
       const importTo = (target: ImportTarget | null): Promise<ImportOutcome> =>
         importEvents({
@@ -68,7 +69,7 @@ function addEvents(parent: Command, context: CliContext): void {
           layout: layoutOf(flags, clock.nowMs(), flags.rebase !== undefined),
           rebaseToMs: flags.rebase ?? null,
           target,
-          onProgress: progress.show,
+          onProgress: (state) => progress.show(textOf(state)),
           signal,
           clock,
         });
@@ -140,28 +141,15 @@ function parseRebase(text: string, clock: Clock): number {
   return reading.atMs;
 }
 
-/** One line on a terminal that is written over and over; nothing elsewhere. */
-function createProgressLine(output: Output, clock: Clock) {
-  let isShown = false;
+/** Returns how far an import is, in words; a rate is known once some rows are written. */
+function createProgressText(clock: Clock): (progress: ImportProgress) => string {
   let writingSinceMs: number | null = null;
-  return {
-    show: ({ phase, rows, totalRows }: ImportProgress): void => {
-      if (!output.isTerminal) return;
-      if (phase === "writing") writingSinceMs ??= clock.monotonicMs();
-      const seconds = (clock.monotonicMs() - (writingSinceMs ?? 0)) / secondMs;
-      const rate = phase === "writing" && seconds > 0.5 ? `, ${formatCount(rows / seconds)} rows/s` : "";
-      const share = totalRows === null ? "" : ` of ${formatCount(totalRows)}`;
-      const text =
-        phase === "checking"
-          ? `checking: ${formatCount(rows)} rows`
-          : `writing: ${formatCount(rows)}${share} rows${rate}`;
-      isShown = true;
-      output.write(`\r${text.slice(0, output.columns - 1).padEnd(Math.min(60, output.columns - 1))}`);
-    },
-    clear: (): void => {
-      if (isShown) output.write(`\r${" ".repeat(Math.min(60, output.columns - 1))}\r`);
-      isShown = false;
-    },
+  return ({ phase, rows, totalRows }) => {
+    if (phase === "checking") return `checking: ${formatCount(rows)} rows`;
+    writingSinceMs ??= clock.monotonicMs();
+    const seconds = (clock.monotonicMs() - writingSinceMs) / secondMs;
+    const rate = seconds > 0.5 ? `, ${formatCount(rows / seconds)} rows/s` : "";
+    return `writing: ${formatCount(rows)}${totalRows === null ? "" : ` of ${formatCount(totalRows)}`} rows${rate}`;
   };
 }
 

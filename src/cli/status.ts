@@ -3,7 +3,7 @@ import { statusSchema } from "../contract/v1/status.ts";
 import { renderStatus } from "./status-screen.ts";
 import { hasColour, type CliContext, type RegisterCommand } from "./context.ts";
 import { askingCommand } from "./ask.ts";
-import { severityExitCodes } from "./severity-exit-codes.ts";
+import { severityExitCodes } from "./values.ts";
 
 /** `flatline status`. */
 export const registerStatus: RegisterCommand = (program: Command, context: CliContext): void => {

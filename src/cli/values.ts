@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { readInstant } from "../base/instant.ts";
+import type { Severity } from "../contract/severity.ts";
 import { parseDuration } from "../base/durations.ts";
 
 /**
@@ -41,6 +42,9 @@ export function parseDurationMs(text: string): number {
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
+
+/** Exit codes of `check` and `status`: the worst of all decides (CONTRACT 3). */
+export const severityExitCodes: Readonly<Record<Severity, number>> = { ok: 0, warn: 1, fail: 2, unknown: 3 };
 
 /** Returns a value as every command prints it with `--json`. */
 export function asJson(value: unknown): string {

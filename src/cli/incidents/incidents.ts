@@ -18,7 +18,7 @@ import {
 import { addAssets } from "./assets.ts";
 import { addAskFlags, addBy, askApi, askingCommand, authorOf, type AskFlags } from "../ask.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
-import { confirmOpening } from "../confirmation.ts";
+import { confirmOpening } from "../questions.ts";
 import { countOf } from "../../words/numbers.ts";
 import { renderTable } from "../table.ts";
 import { asJson, collect, parseDurationMs } from "../values.ts";

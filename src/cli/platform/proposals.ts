@@ -13,7 +13,7 @@ import {
   type ReviewDecision,
 } from "../../contract/review.ts";
 import { loadCommandConfig, loadFleetConfig } from "../command-config.ts";
-import { askYesNo } from "../confirmation.ts";
+import { askYesNo } from "../questions.ts";
 import type { CliContext, RegisterCommand } from "../context.ts";
 import { findProposal, type FoundProposal } from "./proposal-lookup.ts";
 import { readReview, requestOf, type ReviewFlags } from "./review-flags.ts";

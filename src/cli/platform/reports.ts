@@ -9,8 +9,8 @@ import type { Report, ReportsPage, ReportsQuery } from "../../contract/reports.t
 import { parseReportsQuery } from "../../contract/reports-query.ts";
 import type { AskFlags } from "../ask.ts";
 import { loadFleetConfig } from "../command-config.ts";
-import type { CliContext, RegisterCommand } from "../context.ts";
-import { flagNames } from "../flag-names.ts";
+import { createProgressLine, type CliContext, type RegisterCommand } from "../context.ts";
+import { flagNames } from "./review-flags.ts";
 import { describeAsset, describeProposal, viewReport } from "./report-view.ts";
 import { renderTable } from "../table.ts";
 
@@ -69,7 +69,8 @@ Examples:
 `;
 
 async function list(api: AskedPlatform, query: ReportsQuery, flags: ListFlags, context: CliContext): Promise<void> {
-  const progress = createProgress(context, flags.all === true);
+  const progress = createProgressLine(context);
+  let count = 0;
   const rows: string[][] = [];
   let cursor: string | undefined;
   try {
@@ -77,11 +78,12 @@ async function list(api: AskedPlatform, query: ReportsQuery, flags: ListFlags, c
       if (flags.json === true)
         context.stdout.write(page.reports.map((report) => `${JSON.stringify(report)}\n`).join(""));
       else rows.push(...page.reports.map(rowOf));
-      progress.add(page.reports.length);
+      count += page.reports.length;
+      if (flags.all === true) progress.show(`${formatCount(count)} reports`);
       cursor = page.cursor;
     }
   } finally {
-    progress.end();
+    progress.clear();
   }
   if (flags.json !== true) {
     const head = ["ID", "CREATED", "STATUS", "SOURCE", "PROPOSALS", "ASSET", "TITLE"];
@@ -114,21 +116,6 @@ function rowOf(report: Report): string[] {
     first === undefined ? "" : `${describeAsset(first.asset)}${more}`,
     view.title ?? "",
   ];
-}
-
-/** Shows the number of reports on a terminal while a long listing is read. */
-function createProgress({ stderr }: CliContext, isLong: boolean): { add(count: number): void; end(): void } {
-  let total = 0;
-  const isShown = isLong && stderr.isTerminal;
-  return {
-    add: (count) => {
-      total += count;
-      if (isShown) stderr.write(`\r${formatCount(total)} reports`);
-    },
-    end: () => {
-      if (isShown && total > 0) stderr.write("\r\u001b[K");
-    },
-  };
 }
 
 /** Returns the query of the flags. @throws usage with one issue per flag */

@@ -1,9 +1,19 @@
 import { FlatlineError } from "../../base/errors.ts";
 import type { ReviewDecision, ReviewRequest } from "../../contract/review.ts";
+import type { FieldNames } from "../../contract/issues.ts";
 import { parseReviewRequest } from "../../contract/review-body.ts";
 import type { AskFlags } from "../ask.ts";
-import { flagNames } from "../flag-names.ts";
 import type { FoundProposal } from "./proposal-lookup.ts";
+
+/** Calls the fields of the API as the command line does: `assetId` is `--asset-id`. */
+export const flagNames: FieldNames = {
+  nameOf: (field) => (field === "proposalId" ? "ID" : flagOf(field)),
+  listedIn: "--help",
+};
+
+function flagOf(field: string): string {
+  return `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
 
 /** The flags of `proposals review`, with commander's names. */
 export interface ReviewFlags extends Pick<AskFlags, "config" | "by" | "json"> {

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { backtest } from "./session.ts";
-import type { CliContext, RegisterCommand } from "../context.ts";
+import { createProgressLine, type CliContext, type RegisterCommand } from "../context.ts";
 import { addReplayFlags, askOf, type ReplayFlags } from "./replay-flags.ts";
-import { createReplayProgress, describeReport, renderCandidates, renderEpisodes, summarize } from "./replay-view.ts";
+import { describeReport, renderCandidates, renderEpisodes, summarize } from "./replay-view.ts";
 import { asJson } from "../values.ts";
 
 /** `flatline backtest [SLUG…]` */
@@ -15,7 +15,7 @@ export const registerBacktest: RegisterCommand = (program: Command, context: Cli
     .option("--json", "print {truth, events, leftOut, candidates: [{name, settings, warn, fail, organizations}]}")
     .addHelpText("after", help)
     .action(async (slugs: string[], flags: ReplayFlags) => {
-      const progress = createReplayProgress(context);
+      const progress = createProgressLine(context);
       const startedAtMs = context.clock.monotonicMs();
       try {
         const report = await backtest(askOf(slugs, flags, context.clock.nowMs()), {

@@ -9,23 +9,6 @@ const levels = ["warn", "fail"] as const;
 // More would scroll the table away; --json has all.
 const mostEpisodes = 40;
 
-/** Creates a line on a terminal that is written over and over; nothing elsewhere. */
-export function createReplayProgress({ stderr }: Pick<CliContext, "stderr">) {
-  const width = Math.min(60, stderr.columns - 1);
-  let isShown = false;
-  return {
-    show: (text: string): void => {
-      if (!stderr.isTerminal) return;
-      isShown = true;
-      stderr.write(`\r${text.slice(0, width).padEnd(width)}`);
-    },
-    clear: (): void => {
-      if (isShown) stderr.write(`\r${" ".repeat(width)}\r`);
-      isShown = false;
-    },
-  };
-}
-
 /** Returns what was replayed and how long it took, for stderr. */
 export function summarize({ events, candidates, leftOut, judged }: BacktestReport, tookMs: number): string {
   const evaluations = candidates

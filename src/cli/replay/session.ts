@@ -4,11 +4,10 @@ import { FlatlineError } from "../../base/errors.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
 import { loadConfig, findConfigPath } from "../../config/load.ts";
 import { builtinSettings } from "../../config/schema/organization.ts";
-import { joinDiscovered } from "../discovered-organizations.ts";
 import type { EventLayout } from "../../store/events/layout.ts";
 import { readEventFiles, readStoredRecord } from "./event-records.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
-import { withStore } from "../with-store.ts";
+import { joinDiscovered, withStore } from "../read-store.ts";
 import { readTruth, truthPlace, type JudgedCounts, type TruthKind } from "./truth.ts";
 import { runBacktest, type BacktestCandidate, type BacktestSettings, type BacktestVariant } from "./run-backtest.ts";
 
@@ -122,7 +121,7 @@ async function readStore(
       `with source.type ${config.source.type} the events are not in flatline's own store: give them with --events FILE`,
     );
   }
-  return withStore(config, deps, async ({ store: { events } }) => {
+  return withStore(config, deps, async ({ events }) => {
     const records = new Map<string, EventRecord>();
     for (const slug of await events.slugs()) {
       if (!isAsked(slugs, slug)) continue;

@@ -6,7 +6,7 @@ import { readLabels, regretTruth, type Truth } from "../../backtest/truth.ts";
 import { FlatlineError, messageOf } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import type { PartsDeps } from "../../daemon/parts.ts";
-import { withStore } from "../with-store.ts";
+import { withStore } from "../read-store.ts";
 
 /** Where the truth comes from: a file, later events, or judgements. */
 export type TruthKind = "labels" | "regret" | "judged";
@@ -77,7 +77,7 @@ async function readLabelsFile(file: string, { cwd }: PartsDeps): Promise<ReadTru
 
 async function readJudged(config: Config, slugs: ReadonlySet<string>, deps: PartsDeps): Promise<ReadTruth> {
   const windows = new Map(config.organizations.map(({ slug, thresholds }) => [slug, thresholds.windowHours]));
-  const { judged, fired } = await withStore(config, deps, async ({ store: { alerts } }) => ({
+  const { judged, fired } = await withStore(config, deps, async ({ alerts }) => ({
     judged: (await alerts.judged()).filter(({ alert }) => slugs.has(alert.slug)),
     fired: [
       ...(await alerts.allLive()).filter(({ state }) => state === "firing"),

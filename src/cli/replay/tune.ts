@@ -16,10 +16,10 @@ import { backtest, type BacktestAsk, type BacktestDeps, type BacktestReport } fr
 import type { BacktestCandidate, BacktestVariant } from "./run-backtest.ts";
 import type { TruthKind } from "./truth.ts";
 import { defaultThresholds } from "../../spike/thresholds.ts";
-import type { CliContext, RegisterCommand } from "../context.ts";
+import { createProgressLine, type CliContext, type RegisterCommand } from "../context.ts";
 import { renderTable } from "../table.ts";
 import { addReplayFlags, askOf, type ReplayFlags } from "./replay-flags.ts";
-import { createReplayProgress, formatDelay, summarize } from "./replay-view.ts";
+import { formatDelay, summarize } from "./replay-view.ts";
 import { asJson } from "../values.ts";
 
 interface TuneFlags extends ReplayFlags {
@@ -44,7 +44,7 @@ export const registerTune: RegisterCommand = (program: Command, context: CliCont
     .option("--json", "print {truth, chosen, adviceAsGood, failMultiplier, yaml, candidates}")
     .addHelpText("after", help)
     .action(async (slugs: string[], flags: TuneFlags) => {
-      const progress = createReplayProgress(context);
+      const progress = createProgressLine(context);
       const startedAtMs = context.clock.monotonicMs();
       try {
         const found = await tune(askOf(slugs, flags, context.clock.nowMs()), flags.maxFalseAlarms, {

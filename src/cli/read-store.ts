@@ -2,10 +2,27 @@ import { FlatlineError } from "../base/errors.ts";
 import { ReleaseGroup } from "../base/lifecycle.ts";
 import type { Config, DiscoverConfig } from "../config/config.ts";
 import type { ListedOrganization } from "../contract/listed-organization.ts";
-import { openConnections, type PartsDeps } from "../daemon/parts.ts";
+import { openConfiguredStore, openConnections, type PartsDeps } from "../daemon/parts.ts";
 import { withDiscovered } from "../discovery/fleet.ts";
 import { readSource } from "../discovery/source.ts";
-import { closeWithinMs, withStore } from "./with-store.ts";
+import type { Store } from "../store/store.ts";
+
+/** Time limit for closing the store and idle connections. */
+export const closeWithinMs = 5_000;
+
+/** Reads from the store, beside a running daemon, and closes it. @throws no_input if it does not exist, store_* */
+export async function withStore<Result>(
+  config: Config,
+  deps: Pick<PartsDeps, "cwd" | "clock">,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const releases = new ReleaseGroup();
+  try {
+    return await work(await openConfiguredStore(config, deps, releases, { mustExist: true }));
+  } finally {
+    await releases.releaseAll(deps.clock, closeWithinMs);
+  }
+}
 
 /** A configuration with the organizations of its sources, as far as they are known. */
 export interface JoinedConfig {
@@ -46,7 +63,7 @@ type NamedList = readonly [name: string, list: readonly ListedOrganization[]];
 
 async function readStored(config: Config, deps: Deps): Promise<NamedList[]> {
   try {
-    return await withStore(config, deps, async ({ store }) => {
+    return await withStore(config, deps, async (store) => {
       const read = async ({ name }: DiscoverConfig): Promise<NamedList[]> => {
         const list = await store.discovery.list(name);
         return list === null ? [] : [[name, list]];
