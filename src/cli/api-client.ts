@@ -3,8 +3,10 @@ import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import type { HttpResponse } from "../base/http.ts";
 import { Secret } from "../base/secret.ts";
 import { parseJson, quoteIssues, quoteUpstream } from "../client/upstream-text.ts";
-import { userHeader } from "../contract/actor.ts";
+import { actor, userHeader } from "../contract/actor.ts";
 import { readErrorBody } from "../contract/error-body.ts";
+import type { ImportTarget } from "../store/events/import.ts";
+import type { EventAuthor } from "../web/ports/events.ts";
 
 /**
  * The HTTP API. Rejects with unavailable without an answer, unauthorized or forbidden when the token is wrong or missing,
@@ -13,6 +15,8 @@ import { readErrorBody } from "../contract/error-body.ts";
 export interface ApiClient {
   /** Of the daemon; null: this process answers. */
   readonly url: string | null;
+  /** What takes an import where this process answers: its rows need not be written down. */
+  readonly importTarget: ImportTarget | null;
   /** Reads a route as JSON of this schema. */
   read<Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.infer<Schema>>;
   /** Reads a route as text of any length. */
@@ -49,6 +53,8 @@ export interface ApiAccess {
   /** What says the token, for messages; without one, what to do to have one. */
   readonly tokenFrom: string;
   readonly exchange: (request: Exchange) => Promise<HttpResponse>;
+  /** [none] */
+  readonly importTarget?: (author: EventAuthor) => ImportTarget;
 }
 
 // A million assets, each of some hundred bytes, that are read from the events first.
@@ -81,6 +87,7 @@ export function createApiClient(access: ApiAccess, user: string): ApiClient {
   };
   return {
     url: access.url,
+    importTarget: access.importTarget?.({ actor: actor(user, "cli"), organizations: null }) ?? null,
     send,
     sendLines: (path, body, schema) => {
       const lines = { headers: { ...headers, "content-type": "application/x-ndjson" }, body };

@@ -309,8 +309,9 @@ async function openHere({ flags, context, without }: Here, store: "there" | "mad
   return { ...door, close };
 }
 
-function accessOf({ inject, token }: Door): ApiAccess {
+function accessOf({ inject, importTarget, token }: Door): ApiAccess {
   return {
+    ...(importTarget === null ? {} : { importTarget }),
     url: null,
     token,
     tokenFrom: "this command",

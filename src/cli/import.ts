@@ -77,7 +77,7 @@ function addEvents(parent: Command, context: CliContext): void {
         const outcome =
           flags.dryRun === true
             ? await importTo(null)
-            : await askApi(flags, context, (api) => importTo(apiTarget(api)), "new store");
+            : await askApi(flags, context, (api) => importTo(api.importTarget ?? apiTarget(api)), "new store");
         progress.clear();
         const { firstAtMs, lastAtMs, someConflicts, ...counts } = outcome;
         const [firstAt, lastAt] = [firstAtMs, lastAtMs].map((atMs) =>

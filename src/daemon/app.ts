@@ -38,6 +38,8 @@ import { requireStore } from "./store-watch.ts";
 import { drainOf, type StopSequence } from "./stop-sequence.ts";
 import { createOutsidePorts } from "./outside.ts";
 import { createWebParts } from "./web-parts.ts";
+import type { ImportTarget } from "../store/events/import.ts";
+import type { EventAuthor } from "../web/ports/events.ts";
 
 export interface AppDeps extends PartsDeps {
   /** Version of Node.js, without a leading v. */
@@ -68,6 +70,8 @@ export interface Running {
   /** null: nobody is listened to. */
   readonly address: WebAddress | null;
   readonly inject: Web["inject"];
+  /** Takes an import of this process; null while the source is not a local one. */
+  readonly importTarget: ((author: EventAuthor) => ImportTarget) | null;
   /** How many checks are running. */
   running(): number;
   settings(): Config["server"];
@@ -288,6 +292,7 @@ export async function startApp(
   const running: Running = {
     address: null,
     inject: (request) => web.inject(request),
+    importTarget: ingest === null ? null : (author) => ingest.target(author),
     running: () => scheduler.running(),
     settings: () => runtime.current().config.server,
     reload: (author) => reloading.reload(author),

@@ -4,13 +4,14 @@ import { FlatlineError } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
 import type { Config } from "../config/config.ts";
 import type { Web } from "../web/web.ts";
-import { startApp, type AppDeps } from "./app.ts";
+import { startApp, type AppDeps, type Running } from "./app.ts";
 import type { DoorOptions } from "./parts.ts";
 import { createStopSequence, stopAll } from "./stop-sequence.ts";
 
 /** The routes of a daemon in this process, over a store that no other process has. */
 export interface Door {
   readonly inject: Web["inject"];
+  readonly importTarget: Running["importTarget"];
   /** What lets the command do everything. */
   readonly token: Secret;
   /** Never rejects. */
@@ -28,8 +29,8 @@ export async function openDoor(config: Config, deps: Omit<AppDeps, "readConfig">
   const signal = deps.signal ?? new AbortController().signal;
   const all = { ...deps, signal, door, localToken: token, readConfig: async () => config, withProcessMetrics: false };
   try {
-    const { inject } = await startApp(config, all, sequence, unknown);
-    return { inject, token, close };
+    const { inject, importTarget } = await startApp(config, all, sequence, unknown);
+    return { inject, importTarget, token, close };
   } catch (error) {
     await close();
     throw error;

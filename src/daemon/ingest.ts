@@ -7,6 +7,7 @@ import { eventLoopTurn, minuteMs, secondMs, type Clock } from "../base/time.ts";
 import { refusals } from "../contract/refusals.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import type { Added } from "../store/events/add.ts";
+import type { ImportAnswer, ImportTarget } from "../store/events/import.ts";
 import type { ImportRow } from "../store/events/imports.ts";
 import { plainLayout, type EventLayout } from "../store/events/layout.ts";
 import { inputOfBody, postLayout, readAll, RefusedEvents } from "../store/events/read.ts";
@@ -18,6 +19,8 @@ import type { RefusedPosts } from "../words/events-in.ts";
 export interface Ingest extends EventsPort {
   /** Whether events of an organization are being imported: what is counted of it is a part. */
   isImporting(slug: string): boolean;
+  /** Takes an import of this process itself, without writing its rows down and reading them again. */
+  target(author: EventAuthor): ImportTarget;
   /** Gives up what is under way, which is to be sent again. */
   close(): Promise<void>;
 }
@@ -113,6 +116,16 @@ export async function openIngest({ store, clock, logger, metrics, isAlone, onCha
     return found;
   };
 
+  async function addRows(id: number, events: readonly LivenessEvent[]): Promise<ImportAnswer> {
+    const { storedByStatus: _stored, ...answer } = await add(events);
+    const before = importOf(id);
+    const now = { ...before, received: before.received + answer.received, renewedAtMs: clock.nowMs() };
+    for (const key of ["stored", "duplicates", "conflicts"] as const) now[key] += answer[key];
+    active.set(id, now);
+    await store.imports.renew(now);
+    return answer;
+  }
+
   const port: EventsPort = {
     ingest: async (body, author) => {
       try {
@@ -134,14 +147,7 @@ export async function openIngest({ store, clock, logger, metrics, isAlone, onCha
     },
     addBody: async (id, body, author) => {
       importOf(id);
-      const events = await eventsOf(body, () => importLayout, author);
-      const { storedByStatus: _stored, ...answer } = await add(events);
-      const before = importOf(id);
-      const now = { ...before, received: before.received + answer.received, renewedAtMs: clock.nowMs() };
-      for (const key of ["stored", "duplicates", "conflicts"] as const) now[key] += answer[key];
-      active.set(id, now);
-      await store.imports.renew(now);
-      return answer;
+      return addRows(id, await eventsOf(body, () => importLayout, author));
     },
     end: async (id, { actor }) => {
       const { name: subject, slugs, received, stored, duplicates, conflicts } = importOf(id);
@@ -162,6 +168,11 @@ export async function openIngest({ store, clock, logger, metrics, isAlone, onCha
   return {
     ...port,
     isImporting: (slug) => [...active.values()].some((row) => isRunning(row) && row.slugSet.has(slug)),
+    target: (author) => ({
+      begin: (plan) => port.begin(plan, author),
+      add: addRows,
+      end: (id) => port.end(id, author),
+    }),
     close: async () => {
       stopping.abort();
       await previous;
