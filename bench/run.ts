@@ -7,18 +7,32 @@ import { busyMachine, runBenchmark, where } from "./harness/measure.ts";
 import { goalTable, sideTable } from "./harness/table.ts";
 import { buildProgram } from "./processes.ts";
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { quick: { type: "boolean", default: false } },
-});
+const names = ["remote", "embedded", "counts", "metrics", "ingest", "api", "start", "postgres"];
+const { values, positionals } = readArguments();
 const [name] = positionals;
 if (name === undefined) runAll();
 else await runOne(name, values.quick);
 process.exit();
 
+function readArguments() {
+  const wrong = (message: string): never => {
+    console.error(`${message}\nusage: node bench/run.ts [${names.join("|")}] [--quick]`);
+    process.exit(64);
+  };
+  try {
+    const options = { quick: { type: "boolean", default: false } } as const;
+    const read = parseArgs({ allowPositionals: true, options });
+    const [named] = read.positionals;
+    const isKnown = named === undefined || names.includes(named);
+    return isKnown && read.positionals.length < 2 ? read : wrong(`no benchmark ${read.positionals.join(" ")}`);
+  } catch (error) {
+    return wrong(error instanceof Error ? error.message : String(error));
+  }
+}
+
 /** One after the other: what one leaves behind in memory must not weigh on the next, nor its failure end the others. */
 function runAll(): void {
-  const failed = ["remote", "embedded", "counts", "metrics", "ingest", "api", "start", "postgres"].filter((one) => {
+  const failed = names.filter((one) => {
     console.error(`\n${one}`);
     const args = ["bench/run.ts", one, ...(values.quick ? ["--quick"] : [])];
     return spawnSync(process.execPath, args, { stdio: "inherit" }).status !== 0;

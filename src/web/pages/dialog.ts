@@ -52,7 +52,7 @@ export function renderDialog({
   back,
   asksAgain = false,
 }: DialogParts): Html {
-  const inner = html`<h2 id="dialog-title">${title}</h2>
+  const inner = html`<h1 id="dialog-title">${title}</h1>
     ${
       asksAgain && action !== null ? html`<div ${asksAgainAt(action)}>${content}</div>` : content
     }${action === null ? nothing : html`<p class="error" role="alert">${problem}</p>`}

@@ -96,6 +96,19 @@ describe("the operator's pages", () => {
   });
 });
 
+describe("a page without scripts", () => {
+  it.each(["/", "/incidents", "/silences", "/silences/new", "/receivers", "/config", "/docs", "/sign-in", "/nothing"])(
+    "%s has one head",
+    async (path) => {
+      const web = await start();
+
+      const html = await (await ask(web, `GET ${path}`, { ...asBrowser, ...bearer })).text();
+
+      expect(html.match(/<h1/g)).toHaveLength(1);
+    },
+  );
+});
+
 describe.each([
   ["takes away", ""],
   ["leaves", "/flatline"],

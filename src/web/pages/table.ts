@@ -162,14 +162,14 @@ export function pageOf<Item>(items: readonly Item[], asked: string | null, size:
   return { items: items.slice(start, start + size), number, pages, total: items.length, start };
 }
 
-/** Renders "1–100 of 180 Next" under a list; `hrefOf` gives the address of a page. */
+/** Renders "1–100 of 180 Next" under a list of several pages; `hrefOf` gives the address of a page. */
 export function renderPager<Item>(page: PageOf<Item>, hrefOf: (number: number) => string, note = nothing): Html {
   const { items, number, pages, total, start } = page;
   const link = (to: number, words: string): Html => html` <a href="${hrefOf(to)}">${words}</a>`;
   return html`<p class="pager">
     <span>${note}</span>
     ${
-      total === 0
+      pages === 1
         ? nothing
         : html`<span
             >${formatCount(start + 1)}&ndash;${formatCount(start + items.length)} of

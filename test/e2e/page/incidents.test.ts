@@ -308,7 +308,7 @@ describe("acts on an incident", () => {
 
     await page.click("text=Acknowledge 5…");
     await page.locator("dialog:modal").waitFor();
-    expect(await textAt(page, "dialog h2")).toBe("Take these 5 alerts?");
+    expect(await textAt(page, "dialog h1")).toBe("Take these 5 alerts?");
     expect(await textAt(page, "dialog dl")).toMatch(/Reminders stop.*Not called lead, due at/);
     await page.click("dialog button.primary");
 
@@ -338,7 +338,7 @@ describe("acts on an incident", () => {
     await page.locator("input[value=globex]").check();
     await page.click(".bulk >> text=Judge…");
     await page.locator("dialog:modal").waitFor();
-    expect(await textAt(page, "dialog h2")).toBe("What was it?");
+    expect(await textAt(page, "dialog h1")).toBe("What was it?");
     await page.check("dialog input[value=real]");
     await page.click("dialog button.primary");
 
@@ -355,7 +355,7 @@ describe("acts on an incident", () => {
     const page = await open("/incidents/1", { javaScriptEnabled: false });
 
     await page.click("text=/^Judge 4…$/");
-    expect(await textAt(page, "dialog h2")).toBe("What were these 3 alerts?");
+    expect(await textAt(page, "dialog h1")).toBe("What were these 3 alerts?");
     await page.check("input[value=checker]");
     await page.fill("input[name=comment]", "Captcha page in eu-1");
     await page.click("button.primary");

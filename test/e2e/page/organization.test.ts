@@ -201,7 +201,7 @@ describe("acts on an organization", () => {
     const page = await open("/o/globex");
     await page.click("text=Judge…");
     await page.locator("dialog:modal").waitFor();
-    expect(await textAt(page, "dialog h2")).toBe("What was it?");
+    expect(await textAt(page, "dialog h1")).toBe("What was it?");
     await page.check("dialog input[value=real]");
     await page.click("dialog button.primary");
 

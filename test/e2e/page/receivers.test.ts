@@ -172,7 +172,7 @@ describe("the page of receivers", () => {
 
     await page.getByLabel(/^Tick acme to old hook/).check();
     await page.getByRole("button", { name: "Discard…" }).click();
-    expect(await page.locator("h2").innerText()).toBe("Discard 1 dead letter?");
+    expect(await page.locator("h1").innerText()).toBe("Discard 1 dead letter?");
     await page.getByRole("button", { name: "Discard 1 dead letter" }).click();
 
     expect(await page.locator("#did").innerText()).toBe("1 discarded.");
