@@ -129,18 +129,18 @@ export function createRecorder(options: RecorderOptions): Recorder {
     await nameChecks(requests.map(({ run }) => run));
     const runs = requests.map(committedRun);
     const previous = runs.map(({ checkId }) => board.stateOf(checkId)?.severity ?? null);
-    let steps: readonly Transition[];
+    let followed: readonly Followed[];
     // What the attempt that was stored did to incidents.
     let incidents: readonly IncidentEvent[] = [];
     let isRepeated = false;
     try {
       const booked = (events: readonly IncidentEvent[]): void => void (incidents = events);
-      const attempt = (): Promise<readonly Transition[]> => {
+      const attempt = (): Promise<readonly Followed[]> => {
         const commit = { runs, requests, isRepeated };
         isRepeated = true;
         return writeRuns(commit, booked);
       };
-      steps = await retrying(attempt, { ...patience, clock, signal });
+      followed = await retrying(attempt, { ...patience, clock, signal });
     } catch (error) {
       // It is unknown whether the last attempt was stored; if one of its runs was at fault, none was.
       if (isOfStore(error)) {
@@ -153,8 +153,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
     announceIncidents(incidents);
     options.onRecorded?.(runs.map(({ state }) => state));
     return runs.map(({ checkId, state }, index) => {
-      const step = steps[index] ?? unseen;
-      if (state.severity === "ok" && step === nothing) quiet.add(checkId);
+      const { step, isQuiet } = followed[index] ?? unseen;
+      if (isQuiet) quiet.add(checkId);
       else quiet.delete(checkId);
       return { state, previousSeverity: previous[index] ?? null, step };
     });
@@ -164,7 +164,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   function writeRuns(
     { runs, requests, isRepeated }: Commit,
     booked: (events: readonly IncidentEvent[]) => void,
-  ): Promise<readonly Transition[]> {
+  ): Promise<readonly Followed[]> {
     // An alert begins with a run that is not ok, so the store need not be asked again for a check that stays ok without one.
     const open = requests.flatMap((request, index) => {
       const { run, report } = request;
@@ -177,25 +177,25 @@ export function createRecorder(options: RecorderOptions): Recorder {
       if (isRepeated && (await parts.runs.isStored(runs))) return requests.map(() => unseen);
       await parts.runs.commit(runs);
       if (kept.length > 0) await parts.runs.keepReports(kept.map(({ checkId, report }) => ({ ...report, checkId })));
-      const steps = requests.map(() => nothing);
-      if (open.length === 0) return steps;
+      const followed = requests.map(({ report }): Followed => ({ step: nothing, isQuiet: report.severity === "ok" }));
+      if (open.length === 0) return followed;
       const live = Map.groupBy(await parts.alerts.liveOf(open.map(({ request }) => request.run)), checkKey);
       const decided = open.flatMap(({ request, index, target }) => {
         const { run, report } = request;
         const states = live.get(checkKey(run)) ?? [];
         if (report.severity === "ok" && states.length === 0) return [];
         // A reload took it away while it ran: endUnconfigured has ended its alerts, and none may begin.
-        if (target === null) steps[index] = unseen;
+        if (target === null) followed[index] = unseen;
         return target === null ? [] : [{ index, target, report, step: decide(request, target, states) }];
       });
       const book = await openIncidentBook(parts, decided, incidentContext());
       for (const one of decided) {
         const step = await book.take(one);
         await write(parts, step, one.target);
-        steps[one.index] = step;
+        followed[one.index] = { step, isQuiet: false };
       }
       booked(await book.close());
-      return steps;
+      return followed;
     });
   }
 
@@ -342,10 +342,17 @@ function hasSameThresholds(before: HealthcheckResult, now: HealthcheckResult): b
 const thresholdNames = ["windowHours", "baselineDays", "warnMultiplier", "failMultiplier", "minSpikeCount"];
 
 const noContext: AlertContext = { labels: {}, url: null };
-/** Nothing changes, and no alert is live. */
 const nothing: Transition = { live: [], gone: [], changes: [], decisions: [] };
-/** Nothing changes; whether an alert is live is not known. */
-const unseen: Transition = { ...nothing };
+
+/** What follows from a run. */
+interface Followed {
+  readonly step: Transition;
+  /** Whether it was ok, and no alert of its check is live: the store need not be asked for one while it stays so. */
+  readonly isQuiet: boolean;
+}
+
+/** Nothing follows; whether an alert is live is not known. */
+const unseen: Followed = { step: nothing, isQuiet: false };
 
 /** Records one run. @throws what kept it from being recorded */
 export async function recordRun(

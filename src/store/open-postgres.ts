@@ -8,6 +8,7 @@ import { databaseOver } from "./engine/postgres-database.ts";
 import { Fence } from "./engine/fence.ts";
 import { createPostgresPool, patientTimeoutMs, type PostgresPoolOptions } from "./engine/postgres-pool.ts";
 import { takeWriterRow } from "./engine/postgres-writer.ts";
+import { createBodyReader } from "./alerts/alerts.ts";
 import { createEventStore } from "./events/events.ts";
 import type { PlainDb, PlainTables } from "./schema.ts";
 import { createParts } from "./store-parts.ts";
@@ -45,7 +46,10 @@ export async function openPostgresStore(options: OpenPostgresOptions): Promise<S
     await db.destroy();
     throw error;
   }
-  const parts = { createEvents: (events: PlainDb) => createEventStore(events) };
+  const parts = {
+    createEvents: (events: PlainDb) => createEventStore(events),
+    readAlertBodies: createBodyReader(),
+  };
   return {
     isRemote: true,
     commitPauseMs,

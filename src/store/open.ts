@@ -12,6 +12,7 @@ import { checkForDamage } from "./engine/sqlite-damage.ts";
 import { SqliteDialect } from "./engine/sqlite-driver.ts";
 import { openDatabase, type connectSqlite } from "./engine/sqlite-file.ts";
 import { SqliteHealth } from "./engine/sqlite-health.ts";
+import { createBodyReader } from "./alerts/alerts.ts";
 import { createEventStore } from "./events/events.ts";
 import { CountCache, mostCells } from "./events/count-cache.ts";
 import type { PlainDb, PlainTables } from "./schema.ts";
@@ -144,7 +145,10 @@ async function isFile(path: string): Promise<boolean> {
 
 function createStore(file: OpenFile, clock: Clock, cache: CountCache | null): Store {
   const { db, path } = file;
-  const options = { createEvents: (events: PlainDb) => createEventStore(events, cache) } as const;
+  const options = {
+    createEvents: (events: PlainDb) => createEventStore(events, cache),
+    readAlertBodies: createBodyReader(),
+  };
   let writer: Writer | null = null;
   return {
     isRemote: false,

@@ -2,7 +2,7 @@ import { createAuditStore } from "./acts/audit.ts";
 import { createOutsideActStore } from "./acts/outside-acts.ts";
 import { createSessionStore } from "./acts/sessions.ts";
 import { createActNoticeStore } from "./alerts/act-notices.ts";
-import { createAlertStore } from "./alerts/alerts.ts";
+import { createAlertStore, type createBodyReader } from "./alerts/alerts.ts";
 import { createDeliveryStore } from "./alerts/deliveries.ts";
 import { createEvidenceStore } from "./events/evidence.ts";
 import type { EventStore } from "./events/events.ts";
@@ -28,13 +28,15 @@ import { createSilenceStore } from "./alerts/silences.ts";
 export interface PartsOptions {
   /** Creates the store of events, by what their database can. */
   readonly createEvents: (events: PlainDb) => EventStore;
+  /** Shared by all connections and transactions. */
+  readonly readAlertBodies: ReturnType<typeof createBodyReader>;
 }
 
 /** The parts of the store; inside `transaction` all of them act on the same transaction. */
 export type StoreParts = ReturnType<typeof createParts>;
 
 /** Creates all parts over one connection or transaction, of either engine. */
-export function createParts(plain: PlainDb, { createEvents }: PartsOptions) {
+export function createParts(plain: PlainDb, { createEvents, readAlertBodies }: PartsOptions) {
   const db = namedAsInCode(plain);
   return {
     events: createEvents(plain),
@@ -45,7 +47,7 @@ export function createParts(plain: PlainDb, { createEvents }: PartsOptions) {
       ...createCheckTable(plain),
       ...createHistory(plain),
     },
-    alerts: createAlertStore(db),
+    alerts: createAlertStore(db, readAlertBodies),
     incidents: createIncidentStore(db),
     looks: createLookStore(db),
     outbox: createOutboxStore(db),

@@ -204,11 +204,9 @@ export interface PastQuery {
 export type AlertStore = ReturnType<typeof createAlertStore>;
 
 /** Alerts that live and that have ended, over the table `alerts`. */
-export function createAlertStore(db: Db) {
+export function createAlertStore(db: Db, bodiesOf: ReadBodies) {
   const rows = () => db.selectFrom("alerts").select(alertColumns);
   const living = () => rows().where("endsAtMs", "is", null);
-  /** The bodies of the last `allLive`, by their texts: of thousands a few have changed until the next. */
-  let parsed: ReadonlyMap<string, AlertBody> = new Map();
   const endedSince = (fromMs: number, limit: number) =>
     rows().where("endsAtMs", ">=", fromMs).orderBy("endsAtMs", "desc").limit(limit);
   const write = async (row: AlertTables["alerts"]): Promise<void> => {
@@ -244,8 +242,8 @@ export function createAlertStore(db: Db) {
       ).map((row) => alertOf(row)),
     allLive: async (): Promise<readonly AlertState[]> => {
       const found = await living().orderBy("checkName").orderBy("slug").orderBy("kind").execute();
-      parsed = new Map(found.map(({ body }) => [body, parsed.get(body) ?? readBody(body)]));
-      return found.map((row) => alertOf(row, parsed.get(row.body)));
+      const bodies = bodiesOf(found.map(({ body }) => body));
+      return found.map((row) => alertOf(row, bodies.get(row.body)));
     },
     byId: async (alertId: string): Promise<AlertState | null> => {
       const row = await living().where("id", "=", alertId).executeTakeFirst();
@@ -325,6 +323,13 @@ export function createAlertStore(db: Db) {
 }
 
 type AlertBody = z.infer<typeof bodySchema>;
+type ReadBodies = (texts: readonly string[]) => ReadonlyMap<string, AlertBody>;
+
+/** Returns what reads the bodies of all live alerts: of thousands a few have changed since it read them last. */
+export function createBodyReader(): ReadBodies {
+  let last: ReadonlyMap<string, AlertBody> = new Map();
+  return (texts) => (last = new Map(texts.map((text) => [text, last.get(text) ?? readBody(text)])));
+}
 
 function rowOf(state: AlertState, end: AlertEnd | null): AlertTables["alerts"] {
   const { acknowledgement, judgement, failure, ...body } = state;

@@ -1,52 +1,68 @@
 import { type Selectable } from "kysely";
 import { z } from "zod";
 
-import { opinionFailures, opinionVerdicts, type OpinionCounts } from "../../contract/second-opinion.ts";
+import { opinionFailures, opinionVerdicts } from "../../contract/second-opinion.ts";
 import { inChunks } from "../engine/chunks.ts";
 import type { Db, RowId } from "../tables.ts";
 import { alertColumns, type AlertState, keptAlert, type KeptAlert } from "./alerts.ts";
 
-/** Many organizations began together, from one cause (CONTRACT 15, Fleet verdict). Lasts as long as its incident is open. */
-export interface FleetVerdict {
-  readonly startsAtMs: number;
-  /** Organizations that began within the same 30 minutes. */
-  readonly together: number;
-  /** How many of them usually begin in so long a time. */
-  readonly usual: number;
-  /** Probability that at least so many begin by chance. */
-  readonly probability: number;
-  /** The most that fired at once. */
-  readonly peakSpiking: number;
-  /** Organizations with a result when the peak was seen. */
-  readonly organizations: number;
-}
+const count = z.number();
 
+/** Many organizations began together, from one cause (CONTRACT 15, Fleet verdict). Lasts as long as its incident is open. */
+const verdictSchema = z.object({
+  startsAtMs: z.number(),
+  /** Organizations that began within the same 30 minutes. */
+  together: count,
+  /** How many of them usually begin in so long a time. */
+  usual: z.number(),
+  /** Probability that at least so many begin by chance. */
+  probability: z.number(),
+  /** The most that fired at once. */
+  peakSpiking: count,
+  /** Organizations with a result when the peak was seen. */
+  organizations: count,
+});
+
+const controlSchema = z.object({ asked: count, alive: count });
 /** What the verifier says of some of an incident's dead assets (CONTRACT 16), without names. */
-export interface SecondOpinion extends OpinionCounts {
-  readonly atMs: number;
+const opinionSchema = z.object({
+  asked: count,
+  alive: count,
+  gone: count,
+  verdict: z.enum(opinionVerdicts),
+  controls: z.object({ alive: controlSchema, dead: controlSchema }),
+  atMs: z.number(),
   /** Number of the look. */
-  readonly look: number;
-}
+  look: z.number(),
+  failure: z.enum(opinionFailures).optional(),
+  isRecorded: z.boolean().optional(),
+});
+
+const bodySchema = z.object({
+  /** Instant at which the first alert fired. */
+  firstFiredAtMs: z.number(),
+  /** `key=value` that most deaths of its first alert shared; null: none is known. */
+  carrier: z.string().nullable(),
+  verdict: verdictSchema.nullable(),
+  /** How many times acknowledgements of it ended because it got worse. */
+  outlived: count,
+  /** The second opinion of the last look that has ended with one; null: none has. */
+  secondOpinion: opinionSchema.nullable(),
+});
+
+export type FleetVerdict = Readonly<z.infer<typeof verdictSchema>>;
+export type SecondOpinion = Readonly<z.infer<typeof opinionSchema>>;
 
 /** Alerts that began together and that people deal with together (CONTRACT 15). */
-export interface Incident {
+export interface Incident extends Readonly<z.infer<typeof bodySchema>> {
   /** Counts from 1 over all families; never given twice. */
   readonly number: number;
   readonly id: string;
   readonly family: string;
   /** The first alert's `startsAt`. */
   readonly startedAtMs: number;
-  /** Instant at which the first alert fired. */
-  readonly firstFiredAtMs: number;
   /** null while any of its alerts fires. */
   readonly endedAtMs: number | null;
-  /** `key=value` that most deaths of its first alert shared; null: none is known. */
-  readonly carrier: string | null;
-  readonly verdict: FleetVerdict | null;
-  /** How many times acknowledgements of it ended because it got worse. */
-  readonly outlived: number;
-  /** The second opinion of the last look that has ended with one; null: none has. */
-  readonly secondOpinion: SecondOpinion | null;
 }
 
 /** What decides which incidents a listing has. */
@@ -77,36 +93,6 @@ export interface IncidentMessage {
   /** The message's id in it; of Slack its `ts`. */
   readonly message: string;
 }
-
-const controlSchema = z.object({ asked: z.number(), alive: z.number() });
-const bodySchema = z.object({
-  firstFiredAtMs: z.number(),
-  carrier: z.string().nullable(),
-  verdict: z
-    .object({
-      startsAtMs: z.number(),
-      together: z.number(),
-      usual: z.number(),
-      probability: z.number(),
-      peakSpiking: z.number(),
-      organizations: z.number(),
-    })
-    .nullable(),
-  outlived: z.number(),
-  secondOpinion: z
-    .object({
-      asked: z.number(),
-      alive: z.number(),
-      gone: z.number(),
-      verdict: z.enum(opinionVerdicts),
-      controls: z.object({ alive: controlSchema, dead: controlSchema }),
-      atMs: z.number(),
-      look: z.number(),
-      failure: z.enum(opinionFailures).optional(),
-      isRecorded: z.boolean().optional(),
-    })
-    .nullable(),
-});
 
 /** Incidents over the tables `incidents`, `spike_days` and `receiver_messages`; their members are the alerts with their number. */
 export function createIncidentStore(db: Db) {

@@ -7,6 +7,7 @@ import { Kysely, sql } from "kysely";
 import { createSystemClock } from "../../../src/base/time.ts";
 import { migrate } from "../../../src/store/engine/migrations/migrations.ts";
 import { SqliteDialect } from "../../../src/store/engine/sqlite-driver.ts";
+import { createBodyReader } from "../../../src/store/alerts/alerts.ts";
 import { createEventStore } from "../../../src/store/events/events.ts";
 import type { PlainDb, PlainTables } from "../../../src/store/schema.ts";
 import { createParts } from "../../../src/store/store-parts.ts";
@@ -45,6 +46,7 @@ export async function createFastStore(): Promise<FastStore> {
       await migrate(db as unknown as Kysely<unknown>, path);
       const options = {
         createEvents: (events: PlainDb) => createEventStore(events, null),
+        readAlertBodies: createBodyReader(),
       } as const;
       return {
         isRemote: false,
