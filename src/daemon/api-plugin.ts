@@ -6,7 +6,7 @@ import type { PlatformApi } from "../contract/platform-api.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { apiV2Routes } from "../service/api/routes.ts";
 import type { KeyIdentity } from "../service/api-keys.ts";
-import { createKeyRing } from "../service/api-keys.ts";
+import { findKey } from "../service/api-keys.ts";
 import { createLocalPlatformApi } from "../service/local-platform-api.ts";
 import type { Store } from "../store/store.ts";
 import type { NoteFailure } from "../web/access/failures.ts";
@@ -27,7 +27,7 @@ export interface ApiPluginDeps {
 export function createApiPlugins(deps: ApiPluginDeps): readonly FastifyPluginAsync[] {
   const { store, runtime, bodies, clock, logger, metrics } = deps;
   if (!runtime.current().config.source.holdsEvents) return [];
-  const authenticate = createKeyRing({ store, clock });
+  const authenticate = (apiKey: string) => findKey(store, apiKey);
   // The API is made for each request: a reload may have changed its configuration.
   const apiFor = (identity: KeyIdentity): PlatformApi => {
     const { config, slugs, ruleOf } = runtime.current();

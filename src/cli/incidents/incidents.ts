@@ -212,23 +212,23 @@ function pathOf(id: string): string {
   return `/api/v1/incidents/${encodeURIComponent(id)}`;
 }
 
-/** Asks before it opens gates: what pipelines do then, nothing takes back. */
+/** Asks before it opens gates: what pipelines do then, nothing takes back. Nobody is kept from the store while a person thinks. */
 async function run(id: string, flags: ActFlags, context: CliContext, act: Act): Promise<void> {
   const body = { ...act.body, by: authorOf(flags.by, context) };
-  await askApi(flags, context, async (api) => {
-    const send = (isDryRun: boolean): Promise<IncidentActAnswer> =>
-      api.send(act.method, `${pathOf(id)}/${act.path}${isDryRun ? "?dryRun=true" : ""}`, body, incidentActSchema);
-    if (act.mayOpen && flags.dryRun !== true && flags.yes !== true) {
-      const { gatesOpened } = await send(true);
-      if (gatesOpened.length > 0 && !(await confirmOpening(gatesOpened, context))) {
-        context.stderr.write("nothing was done\n");
-        context.setExitCode(1);
-        return;
-      }
+  const send = (isDryRun: boolean): Promise<IncidentActAnswer> => {
+    const path = `${pathOf(id)}/${act.path}${isDryRun ? "?dryRun=true" : ""}`;
+    return askApi(flags, context, (api) => api.send(act.method, path, body, incidentActSchema));
+  };
+  if (act.mayOpen && flags.dryRun !== true && flags.yes !== true) {
+    const { gatesOpened } = await send(true);
+    if (gatesOpened.length > 0 && !(await confirmOpening(gatesOpened, context))) {
+      context.stderr.write("nothing was done\n");
+      context.setExitCode(1);
+      return;
     }
-    const result = await send(flags.dryRun === true);
-    context.stdout.write(flags.json === true ? asJson(result) : renderResult(result, act.word, flags.dryRun === true));
-  });
+  }
+  const result = await send(flags.dryRun === true);
+  context.stdout.write(flags.json === true ? asJson(result) : renderResult(result, act.word, flags.dryRun === true));
 }
 
 function slugsOf(acted: readonly { readonly slug: string }[]): number {

@@ -12,7 +12,7 @@ import {
   rejection,
   startPlatformServer,
 } from "../../support/far-side/platform-server.ts";
-import { eventually, startDaemon } from "../../support/program/program.ts";
+import { startDaemon } from "../../support/program/program.ts";
 
 let folder: DaemonFolder;
 
@@ -46,7 +46,7 @@ async function statusWith(url: string, key: string): Promise<number> {
 }
 
 describe("beside a running daemon", () => {
-  it("a key is made, listed and revoked, and the daemon sees it within 2 s", async () => {
+  it("a key is made, listed and revoked, and the daemon sees it at once", async () => {
     await folder.configure(embedded(`127.0.0.1:${await freePort()}`));
     const app = await folder.start();
     const url = app.address()?.url ?? "";
@@ -60,7 +60,7 @@ describe("beside a running daemon", () => {
     const again = await cli(["keys", "revoke", row?.id ?? ""]);
 
     expect(reachable).toBe(200);
-    await eventually(async () => (await statusWith(url, key)) === 401, 2_000);
+    expect(await statusWith(url, key)).toBe(401);
     expect(row).toEqual({
       id: expect.any(String),
       name: "soc",
