@@ -1,12 +1,11 @@
 import { Secret } from "../base/secret.ts";
 import type { Clock } from "../base/time.ts";
 import type { TableSourceConfig } from "../config/config.ts";
-import type { TableCounts } from "../sources/table-counts.ts";
-import { openCounts, type OpenCountsOptions } from "../sources/open-counts.ts";
+import { createTableCounts, type TableCounts, type TableCountsOptions } from "../sources/table-counts.ts";
 
 /** The connections to the user's tables, which outlive a reload as long as it does not change them. */
 export interface TableCountsBook {
-  of(source: TableSourceConfig, onRequest: OpenCountsOptions["onRequest"]): TableCounts;
+  of(source: TableSourceConfig, onRequest: TableCountsOptions["onRequest"]): TableCounts;
   close(): Promise<void>;
 }
 
@@ -17,7 +16,7 @@ export function createTableCountsBook(clock: Clock): TableCountsBook {
   return {
     of: (source, onRequest) => {
       const key = keyOf(source);
-      const known = opened.get(key) ?? openCounts(source, { clock, onRequest });
+      const known = opened.get(key) ?? createTableCounts(source, { clock, onRequest });
       opened.set(key, known);
       return known;
     },

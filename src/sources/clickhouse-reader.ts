@@ -4,7 +4,7 @@ import { z } from "zod";
 import { FlatlineError, messageOf, type ErrorCode } from "../base/errors.ts";
 import type { ClickhouseTableSource } from "../contract/table-source.ts";
 import { firstEventStatement, queryStatement, tableStatement, type ClickhouseStatement } from "./clickhouse-sql.ts";
-import { mostConnections, stopped, type CountReader, type RawRow } from "./count-reader.ts";
+import { askAgain, mostConnections, type CountReader, type RawRow } from "./count-reader.ts";
 import { redact, type Secret } from "../base/secret.ts";
 
 // One JSON document instead of one row per line: the client cannot detect that an answer in lines was cut off.
@@ -31,22 +31,12 @@ export function createClickhouseReader(source: ClickhouseTableSource): CountRead
     },
   });
 
-  async function ask(statement: ClickhouseStatement, signal: AbortSignal): Promise<RawRow[]> {
-    try {
-      return await askOnce(statement, signal);
-    } catch (error) {
-      // The server may have closed the kept connection; reading twice is harmless.
-      if (signal.aborted) throw stopped(signal);
-      const known = clickhouseError(error, secrets);
-      if (known.code !== "api_network") throw known;
-    }
-    try {
-      return await askOnce(statement, signal);
-    } catch (error) {
-      if (signal.aborted) throw stopped(signal);
-      throw clickhouseError(error, secrets);
-    }
-  }
+  const ask = (statement: ClickhouseStatement, signal: AbortSignal): Promise<RawRow[]> =>
+    askAgain(
+      () => askOnce(statement, signal),
+      signal,
+      (error) => clickhouseError(error, secrets),
+    );
 
   async function askOnce({ query, parameters }: ClickhouseStatement, signal: AbortSignal): Promise<RawRow[]> {
     const answer = await client.query({
@@ -71,14 +61,10 @@ export function createClickhouseReader(source: ClickhouseTableSource): CountRead
         deaths: row["flatline_deaths"],
       }));
     },
-    firstEvents:
-      events.kind === "table"
-        ? async (slugs, signal) =>
-            (await ask(firstEventStatement(events, timeUnit, slugs), signal)).map((row) => ({
-              slug: row["flatline_slug"],
-              atMs: row["flatline_first"],
-            }))
-        : null,
+    firstEvents: async (slugs, signal) => {
+      const rows = events.kind === "table" ? await ask(firstEventStatement(events, timeUnit, slugs), signal) : [];
+      return rows.map((row) => ({ slug: row["flatline_slug"], atMs: row["flatline_first"] }));
+    },
     close: () => client.close(),
   };
 }

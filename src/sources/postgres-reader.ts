@@ -4,7 +4,7 @@ import { FlatlineError, type ErrorCode } from "../base/errors.ts";
 import { driverUrl, postgresPasswords } from "../base/postgres-url.ts";
 import { Secret, redact } from "../base/secret.ts";
 import type { PostgresTableSource } from "../contract/table-source.ts";
-import { mostConnections, stopped, type CountReader, type RawRow } from "./count-reader.ts";
+import { askAgain, mostConnections, stopped, type CountReader, type RawRow } from "./count-reader.ts";
 import {
   answeredColumns,
   describeStatement,
@@ -33,23 +33,14 @@ export function createPostgresReader(source: PostgresTableSource): CountReader {
   let columns: Promise<AnsweredColumns> | null = null;
   let closing: Promise<void> | null = null;
 
-  async function ask(statement: PostgresStatement, signal: AbortSignal): Promise<{ rows: RawRow[]; names: string[] }> {
-    try {
-      return await askOnce(statement, signal);
-    } catch (error) {
-      const known = postgresError(error, secrets);
-      // The server or a proxy may have closed the pooled connection; reading twice is harmless.
-      if (known.code !== "api_network" || signal.aborted || closing !== null) throw known;
-    }
-    try {
-      return await askOnce(statement, signal);
-    } catch (error) {
-      throw postgresError(error, secrets);
-    }
-  }
+  const ask = (statement: PostgresStatement, signal: AbortSignal): Promise<{ rows: RawRow[]; names: string[] }> =>
+    askAgain(
+      () => askOnce(statement, signal),
+      signal,
+      (error) => postgresError(error, secrets),
+    );
 
   async function askOnce({ text, values }: PostgresStatement, signal: AbortSignal) {
-    if (signal.aborted) throw stopped(signal);
     const client = await pool.connect();
     const abort = new AbortController();
     const ended = rejectOnAbort(signal, abort.signal);
@@ -91,10 +82,8 @@ export function createPostgresReader(source: PostgresTableSource): CountReader {
       });
       return (await ask(queryStatement(events, timeUnit, await columns, queries), signal)).rows;
     },
-    firstEvents:
-      events.kind === "table"
-        ? async (slugs, signal) => (await ask(firstEventStatement(events, timeUnit, slugs), signal)).rows
-        : null,
+    firstEvents: async (slugs, signal) =>
+      events.kind === "table" ? (await ask(firstEventStatement(events, timeUnit, slugs), signal)).rows : [],
     close: () => (closing ??= pool.end()),
   };
 }

@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
 import { FlatlineError } from "../base/errors.ts";
+import { Secret } from "../base/secret.ts";
+import { eventLoopTurn } from "../base/time.ts";
 import { createTableCounts } from "./table-counts.ts";
 import type { RawRow, SegmentQuery } from "./count-reader.ts";
 
@@ -15,8 +17,12 @@ function reading() {
     await answer.promise;
     return queries.map(({ slug }) => ({ slug, segment: 1, assetType: "URL", deaths: slug === "odd" ? "many" : 1 }));
   };
-  const reader = { segmentDeaths, firstEvents: null, close: () => Promise.resolve() };
-  const counts = createTableCounts({ reader, clock, timeoutMs: 1_000, mostOrganizations: 2 });
+  const reader = { segmentDeaths, firstEvents: () => Promise.resolve([]), close: () => Promise.resolve() };
+  const url = new Secret("postgres://nowhere");
+  const events = { kind: "query", query: "" } as const;
+  const source = { type: "postgres", url, events, timeUnit: "timestamp", timeoutMs: 1_000 } as const;
+  const connect = () => Promise.resolve(reader);
+  const counts = createTableCounts(source, { clock, connect, onRequest: () => undefined, mostOrganizations: 2 });
   const deathsOf = (...slugs: string[]) =>
     counts.deaths(slugs.map((slug) => ({ slug, intervals: [{ afterMs: 0, untilMs: 1 }] })));
   return { asked, counts, deathsOf };
@@ -28,6 +34,7 @@ describe("counts of a table", () => {
   it("are read by one query for a round, and by several beside each other for many organizations", async () => {
     const { asked, deathsOf } = reading();
     const all = deathsOf("a", "b", "c");
+    await eventLoopTurn();
 
     for (const { answer } of asked) answer.resolve();
 
@@ -39,6 +46,7 @@ describe("counts of a table", () => {
     const { asked, deathsOf } = reading();
     const partly = deathsOf("a", "odd");
     const failed = deathsOf("c", "d");
+    await eventLoopTurn();
     asked[0]?.answer.resolve();
     asked[1]?.answer.reject(new FlatlineError("api_network", "gone"));
 

@@ -1,16 +1,28 @@
-import type { FlatlineError } from "../base/errors.ts";
+import { asFlatlineError, FlatlineError } from "../base/errors.ts";
 import { hourMs, minuteMs, type Clock } from "../base/time.ts";
 import type { AssetTypeDeaths, DeathsQuery, LivenessCounts } from "../contract/liveness-counts.ts";
-import { stopped, type CountReader, type SegmentQuery } from "./count-reader.ts";
-import { readDeaths, readFirstEvents, type SegmentDeaths } from "./count-rows.ts";
+import type { ClickhouseTableSource, PostgresTableSource } from "../contract/table-source.ts";
+import {
+  readDeaths,
+  readFirstEvents,
+  stopped,
+  type CountReader,
+  type SegmentDeaths,
+  type SegmentQuery,
+} from "./count-reader.ts";
+
+/** A source that reads a table, by engine. */
+export type AnyTableSource =
+  ({ readonly type: "postgres" } & PostgresTableSource) | ({ readonly type: "clickhouse" } & ClickhouseTableSource);
 
 export interface TableCountsOptions {
-  readonly reader: CountReader;
   readonly clock: Pick<Clock, "timeout" | "monotonicMs">;
-  /** Timeout of one query on the server. */
-  readonly timeoutMs: number;
+  /** Called for each query with its name and `ok` or the code of the error. */
+  readonly onRequest: (event: { readonly operation: string; readonly code: string }) => void;
   /** [2000] */
   readonly mostOrganizations?: number;
+  /** Connects on first use [by the driver of the source]. */
+  readonly connect?: (source: AnyTableSource) => Promise<CountReader>;
 }
 
 /** Counts over the user's table. */
@@ -26,56 +38,70 @@ const graceMs = 2_000;
 const knownForMs = hourMs;
 const unknownForMs = minuteMs;
 
-/** Creates LivenessCounts with one query for each some thousand organizations of a round. */
-export function createTableCounts(options: TableCountsOptions): TableCounts {
-  const { reader, clock, timeoutMs, mostOrganizations = defaultMostOrganizations } = options;
+/** Creates counts over the user's table, with one query for each some thousand organizations of a round. */
+export function createTableCounts(source: AnyTableSource, options: TableCountsOptions): TableCounts {
+  const { clock, onRequest, mostOrganizations = defaultMostOrganizations, connect = connectTo } = options;
   const known = new Map<string, { readonly atMs: number | null; readonly untilMs: number }>();
+  let connected: Promise<CountReader> | null = null;
 
   async function inParts<Item, Answer>(
+    operation: string,
     items: readonly Item[],
     signal: AbortSignal | undefined,
-    ask: (some: readonly Item[], signal: AbortSignal) => Promise<readonly Answer[]>,
+    ask: (reader: CountReader, some: readonly Item[], signal: AbortSignal) => Promise<readonly Answer[]>,
   ): Promise<Answer[]> {
     if (signal?.aborted === true) throw stopped(signal);
-    const parts = Array.from({ length: Math.ceil(items.length / mostOrganizations) }, (_, part) =>
-      ask(
-        items.slice(part * mostOrganizations, (part + 1) * mostOrganizations),
-        clock.timeout(timeoutMs + graceMs, signal),
-      ),
-    );
+    const askPart = async (_: unknown, part: number): Promise<readonly Answer[]> => {
+      const some = items.slice(part * mostOrganizations, (part + 1) * mostOrganizations);
+      try {
+        const reader = await (connected ??= connect(source));
+        const answer = await ask(reader, some, clock.timeout(source.timeoutMs + graceMs, signal));
+        onRequest({ operation, code: "ok" });
+        return answer;
+      } catch (error) {
+        onRequest({ operation, code: asFlatlineError(error).code.replace(/^api_/, "") });
+        throw error;
+      }
+    };
+    const parts = Array.from({ length: Math.ceil(items.length / mostOrganizations) }, askPart);
     return (await Promise.all(parts)).flat();
   }
 
   return {
-    deaths: (queries, { signal } = {}) => inParts(queries, signal, (some, ending) => askDeaths(reader, some, ending)),
+    deaths: async (queries, { signal } = {}) => {
+      const segments = planSegments(queries);
+      const rows = readDeaths(
+        await inParts("count_deaths", segments, signal, (reader, some, ending) => reader.segmentDeaths(some, ending)),
+      );
+      const bounds = new Map(segments.map(({ slug, boundsMs }) => [slug, boundsMs]));
+      return queries.map((query) => {
+        const found = rows.get(query.slug) ?? [];
+        return found instanceof FlatlineError ? found : sumIntervals(query, bounds.get(query.slug) ?? [], found);
+      });
+    },
     firstEvents: async (slugs, { signal } = {}) => {
-      const { firstEvents } = reader;
-      if (firstEvents === null) return null;
+      if (source.events.kind === "query") return null;
       const nowMs = clock.monotonicMs();
       const asked = [...new Set(slugs)].filter((slug) => (known.get(slug)?.untilMs ?? -Infinity) <= nowMs);
-      const found = readFirstEvents(await inParts(asked, signal, (some, ending) => firstEvents(some, ending)));
+      const found = readFirstEvents(
+        await inParts("first_events", asked, signal, (reader, some, ending) => reader.firstEvents(some, ending)),
+      );
       for (const slug of asked) {
-        const atMs = found.rows.get(slug)?.[0]?.atMs ?? null;
+        const atMs = found.get(slug) ?? null;
         known.set(slug, { atMs, untilMs: nowMs + (atMs === null ? unknownForMs : knownForMs) });
       }
       return new Map(slugs.map((slug) => [slug, known.get(slug)?.atMs ?? null]));
     },
-    close: () => reader.close(),
+    close: async () => {
+      await (await connected)?.close();
+    },
   };
 }
 
-async function askDeaths(
-  reader: CountReader,
-  queries: readonly DeathsQuery[],
-  signal: AbortSignal,
-): Promise<(readonly AssetTypeDeaths[] | FlatlineError)[]> {
-  const segments = planSegments(queries);
-  const { rows, problems } = readDeaths(segments.length === 0 ? [] : await reader.segmentDeaths(segments, signal));
-  const bounds = new Map(segments.map(({ slug, boundsMs }) => [slug, boundsMs]));
-  return queries.map(
-    (query) =>
-      problems.get(query.slug) ?? sumIntervals(query, bounds.get(query.slug) ?? [], rows.get(query.slug) ?? []),
-  );
+/** Loads the driver on first use: most configurations need none, and it slows the start. */
+async function connectTo(source: AnyTableSource): Promise<CountReader> {
+  if (source.type === "postgres") return (await import("./postgres-reader.ts")).createPostgresReader(source);
+  return (await import("./clickhouse-reader.ts")).createClickhouseReader(source);
 }
 
 /**

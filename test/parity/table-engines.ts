@@ -4,7 +4,7 @@ import { Secret } from "../../src/base/secret.ts";
 import { createSystemClock } from "../../src/base/time.ts";
 import type { LivenessCounts } from "../../src/contract/liveness-counts.ts";
 import type { TableSource, TimeUnit } from "../../src/contract/table-source.ts";
-import { openCounts, type AnyTableSource } from "../../src/sources/open-counts.ts";
+import { createTableCounts, type AnyTableSource } from "../../src/sources/table-counts.ts";
 import { clickhouse, startClickhouse } from "../support/far-side/clickhouse.ts";
 import { createDatabase } from "../support/postgres/postgres.ts";
 import type { TableEvent } from "../support/store/record-events.ts";
@@ -55,7 +55,7 @@ const shared = {
 function open(source: AnyTableSource, codes: string[]): ReturnType<TableEngine["counts"]> {
   const onRequest = ({ operation, code }: { operation: string; code: string }): void =>
     void codes.push(`${operation} ${code}`);
-  return openCounts(source, { clock: createSystemClock(), onRequest });
+  return createTableCounts(source, { clock: createSystemClock(), onRequest });
 }
 
 /** PostgreSQL, with the index that the documentation recommends. */

@@ -9,7 +9,7 @@ import { FlatlineError } from "../../src/base/errors.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { createSystemClock, hourMs } from "../../src/base/time.ts";
 import type { DeathsQuery } from "../../src/contract/liveness-counts.ts";
-import { openCounts } from "../../src/sources/open-counts.ts";
+import { createTableCounts } from "../../src/sources/table-counts.ts";
 import { runCli } from "../support/program/cli-run.ts";
 import type { TableEvent } from "../support/store/record-events.ts";
 import { ownNames, tableEngines, type SourceChange, type TableEngine } from "../parity/table-engines.ts";
@@ -320,7 +320,7 @@ describe("an answer that is not ClickHouse's", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const address = server.address();
     const port = typeof address === "object" && address !== null ? address.port : 0;
-    const counts = openCounts(
+    const counts = createTableCounts(
       {
         type: "clickhouse",
         url: new Secret(`http://127.0.0.1:${port}`),
