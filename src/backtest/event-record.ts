@@ -10,7 +10,7 @@ export interface EventRecord {
   readonly deathsBefore: Float64Array;
   /** The number of the asset of each death; -1: it names none. */
   readonly deathAsset: Int32Array;
-  /** Instant at which the asset of each death was found alive again; NaN: never. */
+  /** Instant at which the asset of each death was found alive; NaN: never. */
   readonly revivedAtMs: Float64Array;
   /** Instants of events of any status, ascending. */
   readonly seenAtMs: Float64Array;

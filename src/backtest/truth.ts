@@ -73,7 +73,7 @@ export function isUndone(diedAtMs: number, revivedAtMs: number): boolean {
 }
 
 /**
- * Returns the truth by the record itself: a death is false when its asset was found alive again, not before 6 h and within 60 days. An
+ * Returns the truth by the record itself: a death is false when its asset was found alive, not before 6 h and within 60 days. An
  * incident is a day (UTC) with at least 20 false deaths, at least 3 times the median day's deaths, false ones at least half of
  * the day's deaths; neighbouring days are one. A death in the last 60 days of a record may still be undone.
  */

@@ -15,14 +15,14 @@ export const judgementMeanings: Readonly<Record<JudgementVerdict, string>> = {
 const proposedShare = 0.5;
 const leastRevived = 3;
 
-/** Returns whether so many assets were found alive again that the checker was wrong. */
+/** Returns whether so many assets were found alive that the checker was wrong. */
 export function speaksForChecker({ revivedCount, share }: RevivedShare): boolean {
   return revivedCount >= leastRevived && share >= proposedShare;
 }
 
 /** Proposes the judgement that revivals suggest; null: they suggest none. */
 export function proposeJudgement(revived: RevivedShare): string | null {
-  return speaksForChecker(revived) ? `${formatPercent(revived.share)} were found alive again: judge as checker?` : null;
+  return speaksForChecker(revived) ? `${formatPercent(revived.share)} were found alive: judge as checker?` : null;
 }
 
 /** How many deaths were reversed, and their share (0–1) of the deaths of known assets. */

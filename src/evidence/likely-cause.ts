@@ -60,7 +60,7 @@ export function likelyCause(evidence: CauseEvidence): CauseText {
   if (ofType !== undefined)
     return { cause: "unclear", reason: `The deaths are concentrated in one asset type: ${carrierText(ofType)}.` };
   if (hasAttributes && largestRise !== null && largestRise < mostRise) {
-    const again = revivedCount === 0 ? "" : `, and ${revivedCount} of ${judgedCount} were found alive again`;
+    const again = revivedCount === 0 ? "" : `, and ${revivedCount} of ${judgedCount} were found alive`;
     return { cause: "assets", reason: `The deaths are spread over the attributes much as usual${again}.` };
   }
   return { cause: "unclear", reason: unclearReason(evidence.carriers) };
@@ -81,7 +81,7 @@ export function causeByRevivals({ judgedCount, revivedCount }: Regret): CauseTex
   if (!speaksForChecker({ revivedCount, share })) return null;
   return {
     cause: "checker",
-    reason: `${revivedCount} of ${judgedCount} dead assets (${formatPercent(share)}) were found alive again.`,
+    reason: `${revivedCount} of ${judgedCount} dead assets (${formatPercent(share)}) were found alive.`,
   };
 }
 

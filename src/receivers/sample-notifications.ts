@@ -237,7 +237,7 @@ export function sampleNotifications(): Readonly<Record<string, Notification>> {
     },
   };
   const undoneMessage =
-    "62 of 88 deaths (70 %) of the 168 h before 2026-01-13T12:00:00.000Z were undone since, and 9 of 12 of the last 24 h of them";
+    "62 of 88 deaths (70 %) of the 168 h before 2026-01-13T12:00:00.000Z were found alive since, and 9 of 12 of the last 24 h of them";
   const regret: AlertNotice = {
     ...firing,
     ...uncounted,

@@ -24,7 +24,7 @@ export interface RegretInput {
 
 /**
  * Returns the verdict over deaths that were followed by a revival, in the shape of a healthcheck result (CONTRACT 12): a checker that breaks slowly
- * moves every baseline with it, but not the assets that it finds alive again. The smaller of the shares of one window and of
+ * moves every baseline with it, but not the assets that it finds alive. The smaller of the shares of one window and of
  * seven decides, so that neither one bad hour nor an incident that is over keeps it up.
  */
 export function evaluateRegret({ slug, nowMs, limits, shares, appUrl }: RegretInput): HealthcheckResult {
@@ -34,7 +34,7 @@ export function evaluateRegret({ slug, nowMs, limits, shares, appUrl }: RegretIn
   const severity: ResultSeverity = decisive > limits.failAbove ? "fail" : decisive > limits.warnAbove ? "warn" : "ok";
   return {
     id: "regret",
-    title: "Deaths that were undone",
+    title: "Dead assets that were found alive",
     category: "assets",
     generatedAt: new Date(nowMs).toISOString(),
     scope: { slug },
@@ -51,7 +51,7 @@ export function evaluateRegret({ slug, nowMs, limits, shares, appUrl }: RegretIn
     suggestedAction:
       severity === "ok"
         ? null
-        : "Look at what the liveness checker reported about the assets that were found alive again: while it is wrong about so many, hold every takedown that its deaths close.",
+        : "Look at what the liveness checker reported about the assets that were found alive: while it is wrong about so many, hold every takedown that its deaths close.",
     appUrl,
   };
 }
@@ -67,6 +67,6 @@ function findingOf(
   const hours = (ms: number): string => `${Math.round((ms / 3_600_000) * 10) / 10} h`;
   const message =
     `${longRevived} of ${longDeaths} deaths (${formatPercent(longShare ?? 0)}) of the ${hours(longWindows * windowMs)} before ${until} ` +
-    `were undone since, and ${revived} of ${deaths} of the last ${hours(windowMs)} of them`;
+    `were found alive since, and ${revived} of ${deaths} of the last ${hours(windowMs)} of them`;
   return { kind: "regret", ref: slug, severity, message };
 }

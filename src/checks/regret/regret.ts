@@ -23,11 +23,11 @@ export const regret = {
   isSaidByFinding: true,
   canLookBack: true,
   alertName: "FlatlineRegret",
-  subject: " undone deaths",
-  back: "fewer deaths are undone",
+  subject: " dead assets found alive",
+  back: "fewer dead assets are found alive",
   numberOf: ({ result }) => {
     const share = result?.observed["longShare"];
-    return typeof share === "number" ? `${formatPercent(share)} undone` : null;
+    return typeof share === "number" ? `${formatPercent(share)} found alive` : null;
   },
   settings: regretSettings,
   targetsOf: ({ slug, schedule, whenNoEvents, regret: limits }: RegretOrganization): RegretTarget[] =>

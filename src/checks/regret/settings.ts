@@ -23,11 +23,11 @@ const share = z.number().gt(0).max(1);
 const schema = strictObject({
   warnAbove: share
     .optional()
-    .describe("`warn` when the assets of a larger share of the deaths were found alive again; 1: never.")
+    .describe("`warn` when the assets of a larger share of the deaths were found alive; 1: never.")
     .meta({ default: builtinRegret.warnAbove }),
   failAbove: share
     .optional()
-    .describe("`fail` when the assets of a larger share of the deaths were found alive again; 1: never.")
+    .describe("`fail` when the assets of a larger share of the deaths were found alive; 1: never.")
     .meta({ default: builtinRegret.failAbove }),
   minDeaths: wholeNumber({ min: 1, max: 1_000_000 })
     .optional()

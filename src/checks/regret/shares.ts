@@ -2,7 +2,7 @@ import { FlatlineError } from "../../base/errors.ts";
 import { hourMs } from "../../base/time.ts";
 import { AssetBook, type AssetLook } from "../../contract/assets.ts";
 
-/** Deaths of known assets, in the order of time, each with the instant at which its asset was found alive again. */
+/** Deaths of known assets, in the order of time, each with the instant at which its asset was found alive. */
 export interface JudgedDeaths {
   /** Epoch ms, ascending. */
   readonly atMs: ArrayLike<number>;

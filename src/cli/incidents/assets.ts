@@ -68,7 +68,7 @@ async function print(flags: AssetsFlags, context: CliContext, api: ApiClient, pa
     summary =
       `${formatCount(page.count)} deaths, ${formatCount(page.knownCount)} different assets known; ` +
       `${formatCount(page.seenAliveCount)} answered the verifier, ` +
-      `${formatCount(page.revivedCount)} ${page.revivedCount === 1 ? "is" : "are"} alive again`;
+      `${formatCount(page.revivedCount)} ${page.revivedCount === 1 ? "was" : "were"} found alive`;
   }
   if (flags.json !== true) context.stdout.write(renderAssets(assets, summary, context));
 }
@@ -83,7 +83,7 @@ function renderAssets(assets: readonly IncidentAsset[], summary: string, context
     slug,
     breakAddress(asset),
   ]);
-  const head = ["DEAD SINCE", "TYPE", "ALIVE AGAIN", "ANSWER", "ORGANIZATION", "ASSET"];
+  const head = ["DEAD SINCE", "TYPE", "FOUND ALIVE", "ANSWER", "ORGANIZATION", "ASSET"];
   return `${renderTable(head, rows, { context })}\n${summary}\n`;
 }
 

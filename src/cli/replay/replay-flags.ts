@@ -32,7 +32,7 @@ export function addReplayFlags(command: Command): Command {
     .option("--labels <file>", "JSON: by slug, incidents as a list of {from, to}")
     .option(
       "--truth <kind>",
-      "labels; regret: deaths that were found alive again; judged: what people said of alerts",
+      "labels; regret: deaths that were found alive; judged: what people said of alerts",
       parseTruth,
     )
     .option("--from <time>", "first evaluation (ISO 8601 or epoch ms) [when the baseline is full]", parseInstant)

@@ -62,7 +62,7 @@ export const registerTune: RegisterCommand = (program: Command, context: CliCont
 
 const help = `
 Every combination of the baseline, multipliers and counts is replayed hour by hour (--step) and held against labels, against
-the judgements of alerts (--truth judged), or against regret: days on which many deaths were undone. Without lists of your own:
+the judgements of alerts (--truth judged), or against regret: days on which many of the dead were found alive. Without lists of your own:
   --baseline mean,median --baseline-days 7,28 --warn-multiplier 1.5,2,3,4,6,8,12 --min-spike-count 5,10,20,30,50
 and the advice of init: the median of 28 days, ×2.5, at least 20. All are replayed over the same stretch, which begins
 when the longest baseline is full: --baseline-days 7 is for events of few weeks, and leaves the advice out.
@@ -190,7 +190,7 @@ const usualStepMs = hourMs;
 
 const nothingToTuneBy: Readonly<Record<TruthKind, string>> = {
   labels: "no label",
-  regret: "no day on which enough assets were found alive again",
+  regret: "no day on which enough assets were found alive",
   judged: "no alert is judged checker",
 };
 

@@ -6,7 +6,7 @@ import type { SpikeOnset } from "../spike-evidence.ts";
 export interface FleetMember {
   readonly slug: string;
   readonly onset: SpikeOnset | null;
-  /** Deaths in its window, and how many of these were found alive again; null where no events say. */
+  /** Deaths in its window, and how many of these were found alive; null where no events say. */
   readonly deaths: { readonly count: number; readonly revivedCount: number } | null;
 }
 
@@ -22,7 +22,7 @@ export interface FleetEvidence {
 }
 
 export interface FleetUndone {
-  /** Share of the deaths that were found alive again, 0–1. */
+  /** Share of the deaths that were found alive, 0–1. */
   readonly share: number;
   /** Organizations most of whose deaths were. */
   readonly organizations: number;

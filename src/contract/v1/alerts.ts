@@ -59,7 +59,7 @@ export const alertSchema = z.object({
   expectedCount: z.number().nullable(),
   /** null also where none was expected. */
   ratio: z.number().nullable(),
-  /** Deaths that were found alive again. */
+  /** Deaths that were found alive. */
   revivedCount: z.number().nullable(),
   /** Their share (0–1) of the deaths with a known asset. */
   revivedShare: z.number().nullable(),

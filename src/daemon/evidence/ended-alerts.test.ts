@@ -67,7 +67,7 @@ describe("alerts that have ended", () => {
     expect(await read()).toBeNull();
     await world.store.events.add([alive(nowMs, "c")]);
     await clock.advance(6 * minuteMs);
-    expect(await read()).toBe("3 of 6 dead assets (50 %) were found alive again.");
+    expect(await read()).toBe("3 of 6 dead assets (50 %) were found alive.");
   });
 
   it("are shown without that where the events are not ours", async () => {

@@ -2,7 +2,7 @@ import { RegretCounter, type Regret } from "../../evidence/regret.ts";
 import { assetEventPages } from "../../store/events/asset-events.ts";
 import type { EvidenceStore } from "../../store/events/evidence.ts";
 
-/** The organization, the time of the deaths, and until when an asset may be found alive again. */
+/** The organization, the time of the deaths, and until when an asset may be found alive. */
 export interface RegretQuery {
   readonly slug: string;
   readonly deaths: { readonly afterMs: number; readonly untilMs: number };

@@ -51,7 +51,7 @@ function causeSentences(notice: AlertNotice): string[] {
   return [
     ...(cause === undefined ? [] : [`Likely cause: ${cause}.${reason}`]),
     ...(typeof revivedCount === "number" && revivedCount > 0
-      ? [`${formatCount(revivedCount)} of the deaths ${revivedCount === 1 ? "was" : "were"} undone: found alive again.`]
+      ? [`${formatCount(revivedCount)} of the deaths ${revivedCount === 1 ? "was" : "were"} found alive.`]
       : []),
   ];
 }

@@ -246,7 +246,7 @@ describe("texts", () => {
 });
 
 describe("the judgement that undone deaths propose", () => {
-  const proposal = /(\d+ %|\S+) were found alive again: judge as checker\?/;
+  const proposal = /(\d+ %|\S+) were found alive: judge as checker\?/;
   const judgement = { verdict: "real", comment: null, by: "kim", note: null, atMs: 0 } as const;
 
   function detailsOf(kind: "evidence" | "regret", observed: object, given: Partial<AlertNotice> = {}): string {

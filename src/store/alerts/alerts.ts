@@ -52,7 +52,7 @@ const foundSchema = z.object({
     .nullable(),
   /** Values that its deaths share, with their shares (0–1) in the window and usually; the surest first. */
   carriers: z.array(carrierSchema).readonly(),
-  /** Deaths whose asset is known, and those of them that were found alive again; null: no events say. */
+  /** Deaths whose asset is known, and those of them that were found alive; null: no events say. */
   revived: revivedSchema.nullable(),
   /** The likely cause that the result names; null: none. */
   cause: z.string().nullable(),

@@ -15,7 +15,7 @@ export interface DeadAssetsOptions {
 const stateWords: Readonly<Record<AssetState, string>> = {
   all: "all",
   dead: "still dead",
-  alive: "alive again",
+  alive: "found alive",
 };
 
 const columns: readonly Column[] = [
@@ -49,7 +49,7 @@ export function renderDeadAssets(list: DeadAssetList | null, { path, params, now
           )
     }`;
   const isOfMany = alertId === null;
-  const last: Column = isOfMany ? { name: "Organization" } : { name: "Alive again", kind: "n" };
+  const last: Column = isOfMany ? { name: "Organization" } : { name: "Found alive", kind: "n" };
   const rows = assets.map(
     ({ slug, asset, assetType, deadAtMs, attributes, revivedAtMs }) =>
       html`<tr>

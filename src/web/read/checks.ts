@@ -22,7 +22,7 @@ export interface EndedAlert {
   readonly reason: string;
   /** The one that holds; null: not judged. */
   readonly judgement: AlertJudgement | null;
-  /** Its deaths of known assets, and how many of these were found alive again by now; null when unknown. */
+  /** Its deaths of known assets, and how many of these were found alive by now; null when unknown. */
   readonly deaths: { readonly judgedCount: number; readonly revivedCount: number } | null;
   /** Why it is now thought to have been the checker, whatever was thought while it fired; null: nothing new is known. */
   readonly revisedCause: string | null;

@@ -166,7 +166,7 @@ function deadAssets({ assets, withPeople }: ReportFacts): string[] {
     `${formatCount(count)} deaths from ${instant(fromMs)} to ${instant(toMs)}, ${formatCount(knownCount)} different assets with a name${withPeople ? "; the first:" : ""}`,
     ...(withPeople ? assets.assets : []).map(({ slug, asset, assetType, deadAtMs, revivedAtMs }) => {
       const type = assetType === null ? "" : ` ${inertText(assetType)}`;
-      const revived = revivedAtMs === null ? "still dead" : `alive again ${instant(revivedAtMs)}`;
+      const revived = revivedAtMs === null ? "still dead" : `found alive ${instant(revivedAtMs)}`;
       return `${instant(deadAtMs)} ${inertText(slug)}${type} ${inertText(breakAddress(asset))}, ${revived}`;
     }),
   ];

@@ -152,8 +152,10 @@ describe("the second opinion", () => {
     const still = await flatline("incidents", "assets", "1", "--to-restore", "--still-dead", "--json");
     expect(still.stdout.trimEnd().split("\n")).toHaveLength(60);
     const shown = await flatline("incidents", "assets", "1", "--to-restore");
-    expect(shown.stdout).toMatch(/DEAD SINCE +TYPE +ALIVE AGAIN +ANSWER +ORGANIZATION +ASSET/);
-    expect(shown.stdout).toMatch(/61 deaths, 61 different assets known; \d answered the verifier, 1 is alive again\n$/);
+    expect(shown.stdout).toMatch(/DEAD SINCE +TYPE +FOUND ALIVE +ANSWER +ORGANIZATION +ASSET/);
+    expect(shown.stdout).toMatch(
+      /61 deaths, 61 different assets known; \d answered the verifier, 1 was found alive\n$/,
+    );
     expect(shown.stdout).not.toContain("https://up-");
     expect((await ask("/api/v1/audit?limit=1", root)).body).toMatchObject({
       entries: [{ action: "assets.csv", slug: null, detail: { toRestore: true, assets: 61 } }],

@@ -156,7 +156,7 @@ function renderCost({ cost, incident }: IncidentPage, mayRead: boolean): Html {
   const facts = html`<dl class="facts cost">
     <dt>Deaths</dt>
     <dd>${formatCount(cost.deaths)}</dd>
-    <dt>Found alive again</dt>
+    <dt>Found alive</dt>
     <dd>${formatCount(cost.revived)}${closed}</dd>
     <dt>Not looked at since</dt>
     <dd>${formatCount(cost.stillDead)}</dd>

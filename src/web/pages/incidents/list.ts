@@ -91,7 +91,7 @@ const columns: readonly Column[] = [
   { name: "Incident" },
   { name: "Began", kind: "n" },
   { name: "Organizations", kind: "n orgs-n" },
-  { name: "Excess", kind: "n excess" },
+  { name: "More than usual", kind: "n excess" },
   { name: "On hold", kind: "n" },
   { name: "Judged", kind: "judged" },
   { name: "Act", kind: "act", isHidden: true },
@@ -136,7 +136,7 @@ export function renderIncidents(list: IncidentList, params: URLSearchParams): Ht
               )}`,
           })}
           ${wanted.length === 0 ? renderNoMatch("incident", "/incidents", params) : renderIncidentTable(groups, list)}
-          <p class="pager"><span>excess: deaths more than expected</span>${more}</p>`
+          <p class="pager"><span>deaths, more than usual</span>${more}</p>`
   }`;
 }
 

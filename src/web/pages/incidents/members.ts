@@ -14,10 +14,10 @@ const columns: readonly Column[] = [
   { name: "Began", kind: "n began" },
   { name: "Deaths", kind: "n count" },
   { name: "Expected", kind: "n expected" },
-  { name: "Excess", kind: "n excess" },
+  { name: "More than usual", kind: "n excess" },
   { name: "Ratio", kind: "n ratio" },
   { name: "Shares the cause", kind: "n share" },
-  { name: "Alive again", kind: "n alive" },
+  { name: "Found alive", kind: "n alive" },
   { name: "Takedowns", kind: "gate" },
 ];
 
@@ -70,7 +70,7 @@ export function renderMembers(page: IncidentPage, { params, ticked, path }: Memb
   );
   const note =
     carrier === undefined
-      ? html`excess: deaths more than expected`
+      ? html`deaths of the window`
       : html`shares the cause: deaths with <span class="attr">${carrier.key}=${carrier.value}</span>`;
   const more =
     isAll || shown.pages === 1
@@ -105,7 +105,7 @@ function oddGroup(odd: readonly MemberFacts[]): Html {
 }
 
 function shareGroup(sharing: readonly MemberFacts[]): Html {
-  return renderGroup(sharing, html`<b>${formatCount(sharing.length)} share it</b>, most excess first`);
+  return renderGroup(sharing, html`<b>${formatCount(sharing.length)} share it</b>, the worst first`);
 }
 
 function renderGroup(some: readonly MemberFacts[], words: Html): Html {

@@ -91,7 +91,7 @@ function sawOf(observed: Readonly<Record<string, unknown>>): Html {
   }
   const { longDeaths, longRevived } = observed;
   if (typeof longDeaths === "number" && typeof longRevived === "number")
-    return html`${formatCount(longRevived)} of ${formatCount(longDeaths)} deaths undone`;
+    return html`${formatCount(longRevived)} of ${formatCount(longDeaths)} dead were found alive`;
   if (typeof queued !== "number") return nothing;
   const oldest =
     typeof oldestAgeSeconds === "number" && queued > 0

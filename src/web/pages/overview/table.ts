@@ -120,7 +120,7 @@ export function renderOrganizations(
   const sums = shownSeverities.filter((one) => counts[one] > 0).map((one) => `${formatCount(counts[one])} ${one}`);
   const say = isFiltered
     ? `${formatCount(found.length)} of ${formatCount(rows.length)} match${sums.length === 0 ? "" : `: ${sums.join(", ")}`}`
-    : `${countOf(rows.length, "organization")}, ${open.length > 0 ? "most excess first" : "those on hold first"}`;
+    : `${countOf(rows.length, "organization")}, ${open.length > 0 ? "the worst first" : "those on hold first"}`;
   const body = parts.flatMap(({ head, rows: own, more }) => [
     ...(head === null ? [] : [head]),
     ...own.map((row) => renderRow(row, labelsOf(row.slug), nowMs)),
