@@ -12,42 +12,40 @@ export interface SettingsBefore {
 
 /** What holds from now on. */
 export interface GateSettingsChange {
-  readonly store: Pick<Store, "alerts" | "gate" | "transaction">;
+  readonly store: Pick<Store, "transaction">;
   readonly settings: Pick<AlertingSettings, "gateOf" | "receivers">;
   readonly nowMs: number;
 }
 
-const lookedAtReleases = 100;
-
 /**
- * Records each hold that a change of the configuration ends (`gate.releaseOn`, or an organization that now follows `defaults`)
- * and notes it for the receivers with `sendActs`. A change that is applied again is recorded once.
+ * Records each hold that a change of the configuration ends (`gate.releaseOn`, or an organization that now follows `defaults`),
+ * and notes all of them as one act for the receivers with `sendActs`. A change that is applied again is recorded once.
  * Alerts that the change ends are not looked at here: their end records it. Wake the notifier afterwards.
  */
-export async function recordGatesOpenedByReload(
+export function recordGatesOpenedByReload(
   { store, settings, nowMs }: GateSettingsChange,
   before: SettingsBefore,
 ): Promise<void> {
-  const failures = await store.gate.unreleased(await store.alerts.allLive());
-  const held = heldGates(failures, (slug) => settings.gateOf(slug));
-  for (const slug of heldGates(failures, (one) => before.settings.gateOf(one)).keys()) {
-    if (held.has(slug)) continue;
-    await store.transaction(async (parts) => {
-      const known = await parts.gate.failures(slug);
-      if (holdingFailures(known, settings.gateOf(slug)).length > 0) return;
-      const recorded = await parts.log.releases(slug, lookedAtReleases);
-      const entries: ActEntry[] = [];
-      for (const failure of holdingFailures(known, before.settings.gateOf(slug))) {
-        const { alert, end } = failure;
-        const how = releaseOf(failure, settings.gateOf(slug));
-        const isRecorded = recorded.some(({ alertId, atMs }) => alertId === alert.id && atMs >= before.sinceMs);
-        if (how === null || isRecorded) continue;
-        const endsAtMs = end === null ? null : end.atMs;
-        const nobody = { by: null, comment: null };
-        await parts.log.released([alert.id], { ...nobody, how, atMs: nowMs });
-        entries.push({ event: "released", reason: "released_by_configuration", alert, endsAtMs, ...nobody });
-      }
-      await noteActNotice(parts, { settings, slug, nowMs }, entries);
+  return store.transaction(async (parts) => {
+    const failures = await parts.gate.unreleased(await parts.alerts.allLive());
+    const held = heldGates(failures, (slug) => settings.gateOf(slug));
+    const recorded = await parts.log.releasedSince(before.sinceMs);
+    const opened = failures.flatMap((failure) => {
+      const { id, slug } = failure.alert;
+      const isHeldBefore = holdingFailures([failure], before.settings.gateOf(slug)).length > 0;
+      const how = releaseOf(failure, settings.gateOf(slug));
+      return !isHeldBefore || how === null || held.has(slug) || recorded.has(id) ? [] : [{ ...failure, how }];
     });
-  }
+    const nobody = { by: null, comment: null };
+    for (const [how, some] of Map.groupBy(opened, (one) => one.how))
+      await parts.log.released(
+        some.map(({ alert }) => alert.id),
+        { ...nobody, how, atMs: nowMs },
+      );
+    const entries = opened.map(({ alert, end }): ActEntry => {
+      const endsAtMs = end?.atMs ?? null;
+      return { event: "released", reason: "released_by_configuration", alert, endsAtMs, ...nobody };
+    });
+    await noteActNotice(parts, { settings, slug: "configuration", nowMs }, entries);
+  });
 }
