@@ -99,7 +99,7 @@ export async function importEvents(options: ImportOptions): Promise<ImportOutcom
     if (target === null || totals.rows === 0) return { ...summary, ...noAnswer, received: totals.rows };
     const name = inputs.map((input) => input.name).join(", ");
     const id = await target.begin({ name, rows: totals.rows, slugs: totals.slugs });
-    const sender = new Sender(id, target, (rows) => progress({ phase: "writing", rows, totalRows: totals.rows }));
+    const sender = new Sender(id, target);
     const equal = new EqualEvents((slug) => totals.isInOrder(slug));
     await readAll(
       inputs,
@@ -109,31 +109,32 @@ export async function importEvents(options: ImportOptions): Promise<ImportOutcom
         sender.take(number === 0 ? moved : { ...moved, number });
       },
       signal,
-      () => sender.send(),
+      async () => {
+        if (sender.isFull) await sender.send();
+        progress({ phase: "writing", rows: sender.answer.received, totalRows: totals.rows });
+      },
     );
-    const answer = await sender.finish();
+    await sender.send();
+    progress({ phase: "writing", rows: sender.answer.received, totalRows: totals.rows });
     await target.end(id);
-    return { ...summary, ...answer };
+    return { ...summary, ...sender.answer };
   } finally {
     releaseHeap();
     for (const input of inputs) await input.close();
   }
 }
 
-/** Sends events to where they go, while the next ones are read. */
+/** Sends events to where they go, in batches. */
 class Sender {
+  answer = noAnswer;
   readonly #id: number;
   readonly #target: ImportTarget;
-  readonly #onSent: (rows: number) => void;
-  #total = noAnswer;
   #waiting: LivenessEvent[] = [];
   #letters = 0;
-  #sending: Promise<ImportAnswer | null> = Promise.resolve(null);
 
-  constructor(id: number, target: ImportTarget, onSent: (rows: number) => void) {
+  constructor(id: number, target: ImportTarget) {
     this.#id = id;
     this.#target = target;
-    this.#onSent = onSent;
   }
 
   take(event: LivenessEvent): void {
@@ -141,30 +142,15 @@ class Sender {
     this.#letters += lettersARow + (event.asset?.length ?? 0) + (event.id?.length ?? 0);
   }
 
-  /** Sends what waits, if it is enough. */
+  get isFull(): boolean {
+    return this.#waiting.length >= rowsABatch || this.#letters >= lettersABatch;
+  }
+
   async send(): Promise<void> {
-    if (this.#waiting.length >= rowsABatch || this.#letters >= lettersABatch) await this.#flush();
-  }
-
-  async finish(): Promise<ImportAnswer> {
-    if (this.#waiting.length > 0) await this.#flush();
-    await this.#flush();
-    return this.#total;
-  }
-
-  /** Awaits the answer to what was sent before. */
-  async #flush(): Promise<void> {
-    const answer = await this.#sending;
-    if (answer !== null) {
-      this.#total = addAnswers(this.#total, answer);
-      this.#onSent(this.#total.received);
-    }
     const events = this.#waiting;
     this.#waiting = [];
     this.#letters = 0;
-    this.#sending = events.length === 0 ? Promise.resolve(null) : this.#target.add(this.#id, events);
-    // It is thrown by the next call.
-    this.#sending.catch(() => undefined);
+    if (events.length > 0) this.answer = addAnswers(this.answer, await this.#target.add(this.#id, events));
   }
 }
 
