@@ -12,6 +12,7 @@ import {
 import { storeEngines } from "../../test/support/store/engines.ts";
 import { isLong } from "../../test/support/tier.ts";
 import { createVirtualClock } from "../../test/support/virtual-clock.ts";
+import { FlatlineError } from "../base/errors.ts";
 import { createSilentLogger } from "../base/logger.ts";
 import { createSystemClock, secondMs } from "../base/time.ts";
 import { actor } from "../contract/actor.ts";
@@ -211,6 +212,19 @@ describe.each(storeEngines)("on $engine,", (place) => {
       expect(reads).toBeGreaterThan(3);
       expect(await total(world, "org-1")).toBe(rows / 100);
     });
+  });
+
+  it("says in the log that the store cannot take events, once a minute", async () => {
+    await using world = await createWorldOn(place);
+    const logged: string[] = [];
+    const logger = { ...createSilentLogger(), error: (_: object, message: string) => void logged.push(message) };
+    const events = { ...world.store.events, add: () => Promise.reject(new FlatlineError("store_unusable", "full")) };
+    const ingest = await open({ ...world, store: { ...world.store, events } }, { logger });
+
+    for (let post = 0; post < 2; post++)
+      await expect(ingest.ingest(bodyOf([{ at, slug: "acme" }]), author)).rejects.toMatchObject({ message: "full" });
+
+    expect(logged).toEqual(["events could not be stored"]);
   });
 
   it("a stop gives up what is under way, which the same body completes", async () => {

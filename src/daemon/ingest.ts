@@ -55,6 +55,7 @@ export async function openIngest({ store, clock, logger, metrics, isAlone, onCha
   let refusing: RefusedPosts | null = null;
   let unlogged = 0;
   let loggedAtMs = -Infinity;
+  let failedAtMs = -Infinity;
 
   const areRefused = (): RefusedPosts | null =>
     refusing !== null && clock.nowMs() - refusing.lastAtMs < refusedForMs ? refusing : null;
@@ -75,6 +76,16 @@ export async function openIngest({ store, clock, logger, metrics, isAlone, onCha
     unlogged = 0;
   }
 
+  /** Whoever sends them learns of it, too, but may not say so. */
+  function noteFailed(error: unknown): never {
+    const isOurs = !(error instanceof FlatlineError) || error.code === "store_unusable";
+    if (isOurs && clock.monotonicMs() - failedAtMs >= minuteMs) {
+      failedAtMs = clock.monotonicMs();
+      logger.error({ err: error }, "events could not be stored");
+    }
+    throw error;
+  }
+
   function inTurn<Result>(work: (rest: () => Promise<void>) => Promise<Result>): Promise<Result> {
     const turn = previous.then(() => {
       if (signal.aborted) throw new FlatlineError("unavailable", "flatline is stopping");
@@ -85,7 +96,7 @@ export async function openIngest({ store, clock, logger, metrics, isAlone, onCha
   }
 
   async function add(events: readonly LivenessEvent[]): Promise<Added> {
-    const added = await inTurn((rest) => store.events.add(events, { signal, rest }));
+    const added = await inTurn((rest) => store.events.add(events, { signal, rest })).catch(noteFailed);
     for (const [status, count] of Object.entries(added.storedByStatus)) metrics.eventsIngested(status, count);
     if (added.conflicts > 0)
       logger.warn(

@@ -92,6 +92,7 @@ export function createMaintenance(options: MaintenanceOptions): Loop {
     await inSlices(() => store.audit.prune({ beforeMs: nowMs - auditRetentionMs, maxRows: rowsPerSlice }));
     await store.silences.prune(pastRetention.beforeMs);
     await store.markers.prune(pastRetention.beforeMs);
+    await store.imports.prune(pastRetention.beforeMs);
     await store.outsideActs.prune(Math.min(pastRetention.beforeMs, nowMs - outsideActsMs));
     await store.sessions.prune(nowMs - server().sessionTtlMs);
     // This is last, because it fails while events are imported into a file.
