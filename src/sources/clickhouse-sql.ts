@@ -1,5 +1,5 @@
 import { typedParameters } from "../base/named-parameters.ts";
-import type { SegmentQuery } from "./count-reader.ts";
+import { epochValue, outerBounds, type SegmentQuery } from "./count-reader.ts";
 import type { CountQueryText, TableMapping, TimeUnit } from "../contract/table-source.ts";
 
 /** A query with typed parameters, which the server binds; the text contains no values. */
@@ -61,12 +61,11 @@ export function queryStatement(
 ): ClickhouseStatement {
   const at = "flatline_e.bucket";
   const { flatline_from, flatline_to, ...bounds } = segmentParameters(queries, timeUnit);
-  const earliestMs = Math.min(...queries.map(({ boundsMs }) => boundsMs[0] ?? 0));
-  const latestMs = Math.max(...queries.map(({ boundsMs }) => boundsMs.at(-1) ?? 0));
+  const [fromMs, toMs] = outerBounds(queries);
   const own: Record<string, unknown> = { slugs: bounds.flatline_slugs };
   for (const { name, type } of typedParameters(query)) {
-    if (name === "from") own["from"] = typedTime(earliestMs, type, timeUnit);
-    if (name === "to") own["to"] = typedTime(latestMs, type, timeUnit);
+    if (name === "from") own["from"] = typedTime(fromMs, type, timeUnit);
+    if (name === "to") own["to"] = typedTime(toMs, type, timeUnit);
   }
   return {
     query: countText({
@@ -128,15 +127,13 @@ group by flatline_slug, flatline_segment, flatline_type`;
 }
 
 function segmentParameters(queries: readonly SegmentQuery[], timeUnit: TimeUnit) {
-  const bounds = queries.map(({ boundsMs }) => boundsMs.map((atMs) => boundValue(atMs, timeUnit)));
-  const all = queries.flatMap(({ boundsMs }) => [boundsMs[0] ?? 0, boundsMs.at(-1) ?? 0]);
-  const extreme = (pick: (left: number, right: number) => number): number =>
-    all.reduce((left, right) => pick(left, right));
+  const value = (atMs: number): bigint => boundValue(atMs, timeUnit);
+  const [earliestMs, latestMs] = outerBounds(queries);
   return {
     flatline_slugs: queries.map(({ slug }) => slug),
-    flatline_bounds: bounds,
-    flatline_from: boundValue(extreme(Math.min), timeUnit),
-    flatline_to: boundValue(extreme(Math.max), timeUnit),
+    flatline_bounds: queries.map(({ boundsMs }) => boundsMs.map(value)),
+    flatline_from: value(earliestMs),
+    flatline_to: value(latestMs),
   };
 }
 
@@ -149,18 +146,7 @@ const latestMs = 10_413_791_999_999;
  * for a time column.
  */
 function boundValue(atMs: number, timeUnit: TimeUnit): bigint {
-  switch (timeUnit) {
-    case "timestamp":
-      return BigInt(Math.min(Math.max(atMs, earliestMs), latestMs));
-    // As in postgres-sql: exact for whole seconds.
-    case "seconds":
-      return BigInt(Math.floor(atMs / 1_000));
-    case "milliseconds":
-      return BigInt(atMs);
-    case "microseconds":
-      break;
-  }
-  return BigInt(atMs) * 1_000n;
+  return timeUnit === "timestamp" ? BigInt(Math.min(Math.max(atMs, earliestMs), latestMs)) : epochValue(atMs, timeUnit);
 }
 
 /**
@@ -189,15 +175,11 @@ function typedTime(atMs: number, type: string, timeUnit: TimeUnit): string {
 }
 
 function milliseconds(expression: string, timeUnit: TimeUnit): string {
-  switch (timeUnit) {
-    case "timestamp":
-      return `toUnixTimestamp64Milli(toDateTime64(${expression}, 3))`;
-    case "seconds":
-      return `toInt64(${expression}) * 1000`;
-    case "milliseconds":
-      return `toInt64(${expression})`;
-    case "microseconds":
-      break;
-  }
-  return `intDiv(toInt64(${expression}), 1000)`;
+  const forms = {
+    timestamp: `toUnixTimestamp64Milli(toDateTime64(${expression}, 3))`,
+    seconds: `toInt64(${expression}) * 1000`,
+    milliseconds: `toInt64(${expression})`,
+    microseconds: `intDiv(toInt64(${expression}), 1000)`,
+  };
+  return forms[timeUnit];
 }

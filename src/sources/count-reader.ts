@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { abortError, FlatlineError } from "../base/errors.ts";
+import type { TimeUnit } from "../contract/table-source.ts";
 import { issueMessages, readWith } from "../contract/issues.ts";
 
 /**
@@ -26,6 +27,21 @@ export interface CountReader {
   /** Returns rows with slug and atMs of the first event of any status; not called for a query of the operator's. */
   firstEvents(slugs: readonly string[], signal: AbortSignal): Promise<readonly RawRow[]>;
   close(): Promise<void>;
+}
+
+/** Returns the first and the last bound of all. */
+export function outerBounds(queries: readonly SegmentQuery[]): readonly [fromMs: number, toMs: number] {
+  const [first, last] = [
+    queries.map(({ boundsMs }) => boundsMs[0] ?? 0),
+    queries.map(({ boundsMs }) => boundsMs.at(-1) ?? 0),
+  ];
+  return [Math.min(...first), Math.max(...last)];
+}
+
+/** Returns an instant in the unit of a column; of whole seconds s: s × 1000 > t exactly when s > ⌊t ÷ 1000⌋. */
+export function epochValue(atMs: number, timeUnit: Exclude<TimeUnit, "timestamp">): bigint {
+  if (timeUnit === "seconds") return BigInt(Math.floor(atMs / 1_000));
+  return timeUnit === "milliseconds" ? BigInt(atMs) : BigInt(atMs) * 1_000n;
 }
 
 /** Connections to one database: queries are few and large, and the database has other users. */

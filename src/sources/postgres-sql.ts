@@ -1,6 +1,6 @@
 import { FlatlineError } from "../base/errors.ts";
 import { splitParameters } from "../base/named-parameters.ts";
-import type { SegmentQuery } from "./count-reader.ts";
+import { epochValue, outerBounds, type SegmentQuery } from "./count-reader.ts";
 import type { CountQueryText, TableMapping, TimeUnit } from "../contract/table-source.ts";
 
 /** A statement with its parameters; the text contains no values. */
@@ -141,33 +141,21 @@ group by 1, 2, 3`;
 
 /** Returns item, slug, segment, start and end of each segment, then the outer bounds. */
 function segmentValues(queries: readonly SegmentQuery[], timeUnit: TimeUnit) {
-  const items: number[] = [];
-  const slugs: string[] = [];
-  const segments: number[] = [];
-  const afters: string[] = [];
-  const untils: string[] = [];
-  let earliestMs = Number.MAX_SAFE_INTEGER;
-  let latestMs = Number.MIN_SAFE_INTEGER;
-  for (const [item, { slug, boundsMs }] of queries.entries()) {
-    for (let segment = 1; segment < boundsMs.length; segment++) {
-      const [afterMs = 0, untilMs = 0] = [boundsMs[segment - 1], boundsMs[segment]];
-      items.push(item);
-      slugs.push(slug);
-      segments.push(segment);
-      afters.push(timeValue(afterMs, timeUnit));
-      untils.push(timeValue(untilMs, timeUnit));
-      earliestMs = Math.min(earliestMs, afterMs);
-      latestMs = Math.max(latestMs, untilMs);
-    }
-  }
+  const segments = queries.flatMap(({ slug, boundsMs }, item) =>
+    boundsMs
+      .slice(1)
+      .map((untilMs, index) => ({ item, slug, afterMs: boundsMs[index] ?? 0, untilMs, segment: index + 1 })),
+  );
+  const time = (atMs: number): string => timeValue(atMs, timeUnit);
+  const [earliestMs, latestMs] = outerBounds(queries);
   return [
-    items,
-    slugs,
-    segments,
-    afters,
-    untils,
-    timeValue(earliestMs, timeUnit),
-    timeValue(latestMs, timeUnit),
+    segments.map(({ item }) => item),
+    segments.map(({ slug }) => slug),
+    segments.map(({ segment }) => segment),
+    segments.map(({ afterMs }) => time(afterMs)),
+    segments.map(({ untilMs }) => time(untilMs)),
+    time(earliestMs),
+    time(latestMs),
   ] as const;
 }
 
@@ -186,31 +174,17 @@ function timeType(timeUnit: TimeUnit): "timestamptz" | "bigint" {
 const firstYearMs = -62_135_596_800_000;
 
 function timeValue(atMs: number, timeUnit: TimeUnit): string {
-  switch (timeUnit) {
-    case "timestamp":
-      return atMs < firstYearMs ? "-infinity" : new Date(atMs).toISOString();
-    // For whole seconds s: s × 1000 > t exactly when s > ⌊t ÷ 1000⌋, and s × 1000 ≤ t exactly when s ≤ ⌊t ÷ 1000⌋.
-    case "seconds":
-      return String(Math.floor(atMs / 1_000));
-    case "milliseconds":
-      return String(atMs);
-    case "microseconds":
-      break;
-  }
-  return String(BigInt(atMs) * 1_000n);
+  if (timeUnit !== "timestamp") return String(epochValue(atMs, timeUnit));
+  return atMs < firstYearMs ? "-infinity" : new Date(atMs).toISOString();
 }
 
 function milliseconds(expression: string, timeUnit: TimeUnit): string {
-  switch (timeUnit) {
-    case "timestamp":
-      return `floor(extract(epoch from ${expression}) * 1000)`;
-    case "seconds":
-      // Seconds are often a 4-byte integer, which overflows in milliseconds.
-      return `(${expression} * 1000::bigint)`;
-    case "milliseconds":
-      return expression;
-    case "microseconds":
-      break;
-  }
-  return `floor(${expression} / 1000.0)`;
+  const forms = {
+    timestamp: `floor(extract(epoch from ${expression}) * 1000)`,
+    // Seconds are often a 4-byte integer, which overflows in milliseconds.
+    seconds: `(${expression} * 1000::bigint)`,
+    milliseconds: expression,
+    microseconds: `floor(${expression} / 1000.0)`,
+  };
+  return forms[timeUnit];
 }

@@ -252,6 +252,7 @@ for (const { name, note, start, isMissing } of tableEngines) {
           `  columns: ${JSON.stringify(ownNames.columns)}\norganizations: [acme, globex]\nstorage: { path: ${join(folder, "flatline.db")} }\n`,
       );
       await writeFile(join(folder, "url.txt"), source.url.reveal());
+      await writeFile(join(folder, "events.csv"), "at,slug,status\n2026-01-01T00:00:00Z,acme,DETECTED_AS_DEAD\n");
       const run = (...args: string[]) => runCli([...args, "-c", config], { cwd: folder });
 
       const then = await run("check", "--at", new Date(nowMs).toISOString(), "--json");
@@ -276,7 +277,7 @@ for (const { name, note, start, isMissing } of tableEngines) {
         ["keys", "list"],
       ]) {
         const refused = await run(...args);
-        expect(refused).toMatchObject({ exitCode: 64, stderr: expect.stringContaining(name) });
+        expect(refused).toMatchObject({ exitCode: 64, stderr: expect.stringContaining("source") });
       }
     });
   });
