@@ -1,8 +1,11 @@
+import type { Run } from "../alerting/finished-run.ts";
 import type { CheckTarget } from "../checks/checks.ts";
+import type { Schedule } from "../checks/target.ts";
 import { checkKey } from "../contract/check-key.ts";
+import type { CheckReport } from "../contract/report.ts";
 import type { Board } from "../store/runs/board.ts";
-import { firstDueAtMs, rescheduledAtMs, stillDueAtMs } from "./due-times.ts";
-import { nextDueAtMs, scheduleKey } from "./schedule.ts";
+import { dueAgainAtMs, firstDueAtMs, rescheduledAtMs, stillDueAtMs } from "./due-times.ts";
+import { nextDueAtMs, scheduleKey, ticksBetween } from "./schedule.ts";
 
 /** A check that is configured. */
 export interface OwnCheck {
@@ -14,6 +17,45 @@ export interface OwnCheck {
   isLeaving: boolean;
   /** The number of its entry in the queue: an older entry does not count. */
   ticket: number;
+}
+
+/** A run whose report is there, but not recorded yet. */
+export interface EndedRun {
+  readonly one: OwnCheck;
+  readonly run: Run;
+  readonly report: CheckReport;
+  readonly durationMs: number;
+}
+
+/** A run that ended, with what follows from its times. */
+export interface PlannedRun extends EndedRun {
+  readonly schedule: Schedule;
+  readonly nextDueAtMs: number;
+  /** The ticks that it stands for beside its own: with `nextDueAtMs` each one is run or counted exactly once. */
+  readonly skipped: { readonly late: number; readonly overlap: number };
+}
+
+// A pattern with seconds has 86,400 ticks a day; counting costs 5 µs each.
+const limit = 10_000;
+
+/** Plans when the check of a run is due again, by the schedule that holds now. */
+export function planRun(ended: EndedRun): PlannedRun {
+  // The configuration may be read again while the run is recorded.
+  const { schedule, slug } = ended.one.target;
+  const { dueAtMs, isAsked } = ended.run;
+  const { startedAtMs, finishedAtMs } = ended.report;
+  // The tick of a scheduled run is done even when the clock says that it is still to come.
+  const ownTickMs = isAsked ? startedAtMs : Math.max(startedAtMs, dueAtMs);
+  return {
+    ...ended,
+    schedule,
+    nextDueAtMs: dueAgainAtMs(ended.one.target, { dueAtMs, isAsked, lastRunAtMs: finishedAtMs }),
+    skipped: {
+      // They passed before it could start, or while it was running.
+      late: ticksBetween(schedule, slug, { fromMs: dueAtMs, toMs: startedAtMs, limit }),
+      overlap: ticksBetween(schedule, slug, { fromMs: ownTickMs, toMs: finishedAtMs, limit }),
+    },
+  };
 }
 
 interface Unrecorded {

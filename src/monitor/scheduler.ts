@@ -6,13 +6,12 @@ import { FlatlineError } from "../base/errors.ts";
 import { drain, endsWithin } from "../base/lifecycle.ts";
 import { createLoop } from "../base/loop.ts";
 import { eventLoopTurn, minuteMs, secondMs } from "../base/time.ts";
+import { countingOf } from "../contract/death-counts.ts";
 import type { CheckName, CheckReport } from "../contract/report.ts";
 import { firstDueAtMs } from "./due-times.ts";
 import { nextDueAtMs } from "./schedule.ts";
-import { planRun, type EndedRun, type PlannedRun } from "./ended-run.ts";
-import { OwnChecks, type OwnCheck } from "./own-checks.ts";
+import { OwnChecks, planRun, type EndedRun, type OwnCheck, type PlannedRun } from "./own-checks.ts";
 import { Places } from "./places.ts";
-import { logRun } from "./run-log.ts";
 import type { OpenRun } from "./run-check.ts";
 import type { RoundOptions, Scheduler, SchedulerOptions } from "./scheduler-options.ts";
 import { checkKey } from "../contract/check-key.ts";
@@ -201,7 +200,15 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   ): void {
     const isSame = one.target.schedule === schedule;
     own.leave(one, isSame ? nextDueAtMs : firstDueAtMs(one.target, state, clock.nowMs()));
-    logRun({ report, previousSeverity, durationSeconds: durationMs / secondMs, skipped }, { metrics, logger });
+    const { check, slug, severity } = report;
+    const durationSeconds = durationMs / secondMs;
+    if (skipped.late > 0) metrics.runSkipped(check, "late", skipped.late);
+    if (skipped.overlap > 0) metrics.runSkipped(check, "overlap", skipped.overlap);
+    metrics.checkRan(report, durationSeconds);
+    const facts = factsOf(report);
+    logger.debug({ check, slug, severity, durationSeconds, ...skipped, ...facts }, "check ran");
+    if (previousSeverity !== severity)
+      logger.info({ check, slug, severity, previousSeverity, ...facts }, "severity changed");
   }
 
   function noteUnrecorded({ one, run, durationMs }: EndedRun, error: unknown): void {
@@ -342,6 +349,12 @@ interface PlaceWanted {
 
 function byKey(targets: readonly CheckTarget[]): Map<string, CheckTarget> {
   return new Map(targets.map((target) => [checkKey(target), target]));
+}
+
+/** What the log says of a run. */
+function factsOf(report: CheckReport): object {
+  if (report.kind === "error") return { reason: report.error.reason, message: report.error.message };
+  return { ...report.counts, ...(countingOf(report.result) === "assets" ? { counting: "assets" } : {}) };
 }
 
 function stopped(): FlatlineError {
