@@ -79,7 +79,7 @@ export function startLive(): void {
 }
 
 function isBusy(): boolean {
-  return document.querySelector("#dialog-place dialog, input[name=slug]:checked") !== null;
+  return document.querySelector("#dialog-place dialog, .picks input:checked") !== null;
 }
 
 function show(isLive: boolean, heardMs: number): void {

@@ -25,7 +25,7 @@ export function startTicks(): void {
 }
 
 function boxesOf(form: ParentNode): HTMLInputElement[] {
-  return [...form.querySelectorAll<HTMLInputElement>("input[name=slug]")];
+  return [...form.querySelectorAll<HTMLInputElement>("input[name=slug], input[name=letter]")];
 }
 
 /** The boxes of the rows below a group's head, up to the next one. */

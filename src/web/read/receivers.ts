@@ -34,7 +34,7 @@ export interface OutboxRow {
   readonly event: string;
 }
 
-/** Returns ok, warn while it refuses or is paused, fail with dead letters. */
+/** Returns ok, warn while it refuses or is paused, fail where something gave up. */
 export function receiverState({ deadLetters, isRefusing, pausedUntilMs }: ReceiverRow): "ok" | "warn" | "fail" {
   if (deadLetters > 0) return "fail";
   return isRefusing || pausedUntilMs !== null ? "warn" : "ok";

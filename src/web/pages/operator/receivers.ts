@@ -25,19 +25,15 @@ export const path = "/receivers";
 const pageSize = 100;
 const mostSaid = 3;
 
-/** Renders receivers, dead letters, what waits and what was sent. */
+/** Renders receivers, what was not delivered, and what was sent. */
 export function renderReceivers(view: ReceiversView): Html {
   const { receivers, outbox, nowMs } = view;
   if (receivers.length === 0)
     return html`${renderHead(["No receiver is configured."])}
       <p class="lede">No notification is sent. Add one under <code>receivers</code> in flatline.yaml, then reload.</p>
       <p class="code"><code>receivers: [{ name: ops, type: webhook, url: "https://&hellip;" }]</code></p>`;
-  const untried = receivers.filter((one) => isUntried(one));
   const paused = receivers.find(({ pausedUntilMs }) => pausedUntilMs !== null);
-  const dead = outbox.filter(({ isDead }) => isDead);
-  const waiting = outbox.filter(({ isDead }) => !isDead);
-  const acts = untried.length === 0 ? nothing : testForm(untried, `Send ${countOf(untried.length, "test")}`, true);
-  return html`${renderHead(receiversSentences(receivers, nowMs), { acts })}
+  return html`${renderHead(receiversSentences(receivers, nowMs))}
   ${renderTable(
     "flow receivers",
     receiverColumns,
@@ -54,29 +50,26 @@ export function renderReceivers(view: ReceiversView): Html {
           >
         </p>`
   }
-  ${renderSection("Dead letters", dead.length === 0 ? html`<p class="second">None: everything was accepted, or still may be.</p>` : renderDead(dead, view))}
-  ${renderSection("Waiting", waiting.length === 0 ? html`<p class="second">Nothing waits.</p>` : renderWaiting(waiting, view))}
+  ${renderSection("Not delivered", outbox.length === 0 ? html`<p class="second">Nothing waits, and nothing was given up.</p>` : renderOutbox(view))}
   ${renderAttempts(view)}`;
 }
 
-/** "2 of 3 receivers accept notifications." "ops has 1 dead letter." */
-export function receiversSentences(receivers: readonly ReceiverRow[], nowMs: number): readonly string[] {
+/** "2 of 3 receivers accept notifications." "1 was never tried." "ops gave up 1." */
+function receiversSentences(receivers: readonly ReceiverRow[], nowMs: number): readonly string[] {
   const count = receivers.length;
   const untried = receivers.filter((one) => isUntried(one)).length;
   const good = receivers.filter((one) => receiverState(one) === "ok" && !isUntried(one)).length;
   const bad = receivers
     .filter((one) => one.deadLetters > 0 || one.waiting > 0 || one.pausedUntilMs !== null)
     .map((one) => `${one.name} ${troubleWords(one, nowMs)}.`);
-  const said = [...bad.slice(0, mostSaid), ...(bad.length > mostSaid ? [`And ${bad.length - mostSaid} more.`] : [])];
-  if (untried === 0) {
-    const all =
-      good === count && count > 1 ? `All ${formatCount(good)}` : `${formatCount(good)} of ${formatCount(count)}`;
-    return [`${all} ${count === 1 ? "receiver accepts" : "receivers accept"} notifications.`, ...said];
-  }
-  const accepted = receivers.filter(({ lastDelivered }) => lastDelivered !== null).length;
-  const of = `${formatCount(accepted)} of ${countOf(count, "receiver")}`;
-  const never = `${formatCount(untried)} ${untried === 1 ? "was" : "were"} never tried.`;
-  return [`${of} ${accepted === 1 ? "has" : "have"} accepted a notification.`, never, ...said];
+  const all =
+    good === count && count > 1 ? `All ${formatCount(good)}` : `${formatCount(good)} of ${formatCount(count)}`;
+  return [
+    `${all} ${count === 1 ? "receiver accepts" : "receivers accept"} notifications.`,
+    ...(untried === 0 ? [] : [`${formatCount(untried)} ${untried === 1 ? "was" : "were"} never tried.`]),
+    ...bad.slice(0, mostSaid),
+    ...(bad.length > mostSaid ? [`And ${bad.length - mostSaid} more.`] : []),
+  ];
 }
 
 /** Nothing was ever sent to it. */
@@ -86,12 +79,12 @@ function isUntried({ lastDelivered, lastError, waiting, deadLetters }: ReceiverR
 
 function troubleWords({ deadLetters, waiting, oldestMs, pausedUntilMs }: ReceiverRow, nowMs: number): string {
   const oldest = oldestMs === null ? "" : `, the oldest for ${durationText(nowMs - oldestMs)}`;
-  const has = [
-    ...(deadLetters > 0 ? [countOf(deadLetters, "dead letter")] : []),
-    ...(waiting > 0 ? [`${formatCount(waiting)} waiting${oldest}`] : []),
-  ].join(" and ");
-  const isPaused = pausedUntilMs === null ? [] : [`is paused until ${timeText(pausedUntilMs, nowMs)}`];
-  return [...(has === "" ? [] : [`has ${has}`]), ...isPaused].join(", and ");
+  const parts = [
+    ...(deadLetters > 0 ? [`gave up ${countOf(deadLetters, "notification")}`] : []),
+    ...(waiting > 0 ? [`has ${formatCount(waiting)} waiting${oldest}`] : []),
+    ...(pausedUntilMs === null ? [] : [`is paused until ${timeText(pausedUntilMs, nowMs)}`]),
+  ];
+  return parts.join(", and ");
 }
 
 const receiverColumns: readonly Column[] = [
@@ -100,7 +93,7 @@ const receiverColumns: readonly Column[] = [
   { name: "Type", kind: "type" },
   { name: "From severity", kind: "from" },
   { name: "Waits", kind: "n" },
-  { name: "Dead letters", kind: "n" },
+  { name: "Gave up", kind: "n" },
   { name: "Last answer", kind: "answer" },
   { name: "Act", kind: "act", isHidden: true },
 ];
@@ -123,11 +116,11 @@ function renderReceiver(row: ReceiverRow, nowMs: number): Html {
     <td class="type second">${type}</td>
     <td class="from second" data-name="from">${minSeverity}</td>
     <td class="n" data-name="waits">${formatCount(waiting)}${oldest}</td>
-    <td class="n" data-name="dead letters">${formatCount(deadLetters)}</td>
+    <td class="n" data-name="gave up">${formatCount(deadLetters)}</td>
     <td class="answer">
       ${lastDelivered === null && lastError === null ? none : isErrorLast ? refused : accepted}${isErrorLast && lastDelivered !== null ? html`<span class="under">${accepted}</span>` : nothing}
     </td>
-    <td class="act">${testForm([row], pausedUntilMs === null ? "Send a test" : "Resume with a test")}</td>
+    <td class="act">${testForm(name, pausedUntilMs === null ? "Send a test" : "Resume with a test")}</td>
   </tr>`;
 }
 
@@ -142,8 +135,7 @@ function stateWord(row: ReceiverRow, nowMs: number): Html {
 }
 
 /** A test is sent at once: it disturbs nobody who has not asked for it. */
-function testForm(receivers: readonly ReceiverRow[], words: string, isFirst = false): Html {
-  const [only] = receivers.length === 1 ? receivers : [];
+function testForm(name: string, words: string): Html {
   return html`<form
     method="post"
     action="${path}/test"
@@ -151,53 +143,57 @@ function testForm(receivers: readonly ReceiverRow[], words: string, isFirst = fa
     hx-target="#dialog-place"
     hx-swap="innerHTML"
   >
-    ${receivers.map(({ name }) => html`<input type="hidden" name="receiver" value="${name}" />`)}
-    <button ${isFirst ? html`class="primary"` : nothing}>
-      ${words}${only === undefined ? nothing : html`<span class="sr"> to ${only.name}</span>`}
-    </button>
+    <input type="hidden" name="receiver" value="${name}" />
+    <button>${words}<span class="sr"> to ${name}</span></button>
   </form>`;
 }
 
-const deadColumns: readonly Column[] = [
+const outboxColumns: readonly Column[] = [
   { name: "Tick", kind: "check", isHidden: true },
   { name: "Receiver" },
   { name: "About" },
   { name: "Event" },
-  { name: "Why", kind: "answer" },
-  { name: "When", kind: "n" },
+  { name: "Last answer", kind: "answer" },
+  { name: "Since", kind: "n" },
   { name: "Attempts", kind: "n" },
+  { name: "Next try", kind: "n" },
 ];
 
-function renderDead(dead: readonly OutboxRow[], { params, nowMs }: ReceiversView): Html {
-  const page = pageOf(dead, params.get("dead"), pageSize);
+/** What no receiver has accepted: what gave up, which can be ticked, before what waits. */
+function renderOutbox({ outbox, params, nowMs }: ReceiversView): Html {
+  const page = pageOf(
+    outbox.toSorted((left, right) => Number(right.isDead) - Number(left.isDead)),
+    params.get("page"),
+    pageSize,
+  );
+  const dead = outbox.filter(({ isDead }) => isDead).length;
   const rows = page.items.map(
     (row) =>
       html`<tr>
         <td class="check">
-          <input type="checkbox" name="letter" value="${row.id}" aria-label="Tick ${row.about} to ${row.receiver}" />
+          ${row.isDead ? html`<input type="checkbox" name="letter" value="${row.id}" aria-label="Tick ${row.about} to ${row.receiver}" />` : nothing}
         </td>
         <th scope="row">${row.receiver}</th>
         <td class="names">${row.about}</td>
         <td>${row.event}</td>
-        <td class="answer error">${row.lastError ?? none}</td>
-        <td class="n" data-name="when">${renderTime(row.createdAtMs, nowMs)}</td>
+        <td class="answer ${row.isDead ? "error" : ""}">${row.lastError ?? none}</td>
+        <td class="n" data-name="since">${renderTime(row.createdAtMs, nowMs)}</td>
         <td class="n" data-name="attempts">${formatCount(row.attempts)}</td>
+        <td class="n" data-name="next try">
+          ${row.isDead ? "gave up" : `in ${formatLength(Math.max(0, row.nextAttemptAtMs - nowMs))}`}
+        </td>
       </tr>`,
   );
-  const all = html`<tr class="group">
-    <td class="check">
-      <input type="checkbox" data-group aria-label="Tick these ${formatCount(page.items.length)}" hidden />
-    </td>
-    <td colspan="${deadColumns.length - 1}">
-      <b>${countOf(dead.length, "dead letter")}</b>: not tried again by itself
-    </td>
-  </tr>`;
+  const table = html`${renderTable("flow letters", outboxColumns, rows, "Not delivered")}${renderPager(page, (number) => withParams(path, params, { page: String(number) }))}`;
+  if (dead === 0) return table;
   return html`<form class="picks" id="letters" method="post" action="${path}/retry">
-    ${renderTable("flow letters", deadColumns, [all, ...rows], "Dead letters")}${renderPager(page, (number) => withParams(path, params, { dead: String(number) }))}
+    ${table}
+    <p class="second">
+      ${countOf(dead, "notification")} gave up: not tried again by ${dead === 1 ? "itself" : "themselves"}.
+    </p>
     <div class="bulk">
-      <p><b data-picked data-total="${dead.length}">Ticked</b> <a href="#letters" data-clear hidden>Clear</a></p>
       <p class="row">
-        <button hx-post="${path}/retry" hx-include="closest form" hx-swap="none">Try again</button>
+        <button hx-post="${path}/retry" hx-include="closest form" hx-swap="none">Try ticked again</button>
         <button
           formmethod="get"
           formaction="${path}/discard"
@@ -206,36 +202,11 @@ function renderDead(dead: readonly OutboxRow[], { params, nowMs }: ReceiversView
           hx-target="#dialog-place"
           hx-swap="innerHTML"
         >
-          Discard&hellip;
+          Discard ticked&hellip;
         </button>
       </p>
     </div>
   </form>`;
-}
-
-const waitingColumns: readonly Column[] = [
-  { name: "Receiver" },
-  { name: "About" },
-  { name: "Event" },
-  { name: "Last answer", kind: "answer" },
-  { name: "Next try in", kind: "n" },
-  { name: "Attempt", kind: "n" },
-];
-
-function renderWaiting(waiting: readonly OutboxRow[], { params, nowMs }: ReceiversView): Html {
-  const page = pageOf(waiting, params.get("page"), pageSize);
-  const rows = page.items.map(
-    (row) =>
-      html`<tr>
-        <th scope="row">${row.receiver}</th>
-        <td class="names">${row.about}</td>
-        <td>${row.event}</td>
-        <td class="answer">${row.lastError ?? none}</td>
-        <td class="n" data-name="next try in">${formatLength(Math.max(0, row.nextAttemptAtMs - nowMs))}</td>
-        <td class="n" data-name="attempt">${formatCount(row.attempts)}</td>
-      </tr>`,
-  );
-  return html`${renderTable("flow letters", waitingColumns, rows, "Waiting")}${renderPager(page, (number) => withParams(path, params, { page: String(number) }))}`;
 }
 
 const outcomes = { accepted: "accepted", retry: "tried again", refused: "refused" } as const;

@@ -35,7 +35,7 @@ export interface OperatorPageRoutes {
 
 // A look at the last hours of a busy fleet; the log has all of it.
 const shownDeliveries = 50;
-// All dead letters of a long night, ticked one by one.
+// All that gave up in a long night, ticked one by one.
 const mostFormBytes = 256 * 1_024;
 
 const receiversAround = { title: "Receivers · flatline", current: "receivers" } as const;
@@ -87,15 +87,12 @@ export function addOperatorPages(scope: FastifyInstance, routes: OperatorPageRou
   }
 
   addAct("/receivers/test", receiversAround, async ({ request, reply, form }) => {
-    const answers: (readonly [string, readonly TestedDelivery[]])[] = [];
-    for (const name of new Set(form.getAll("receiver"))) {
-      const tested = await outbox.test(name, authorOf(request));
-      if (tested !== null) answers.push([name, tested]);
-    }
+    const name = form.get("receiver") ?? "";
+    const tested = (await outbox.test(name, authorOf(request))) ?? [];
     const dialog = renderDialog({
       action: null,
-      title: `${countOf(answers.length, "test")} ${answers.length === 1 ? "was" : "were"} sent.`,
-      content: renderThen(answers.map(([name, tested]) => [name, tested.map(testWords).join("; ")])),
+      title: tested.length === 0 ? "There is no such receiver." : "A test was sent.",
+      content: renderThen(tested.map((one) => [name, testWords(one)])),
       foot: "A test is marked as one, and is about no alert.",
       back: "/receivers",
     });
@@ -114,7 +111,7 @@ export function addOperatorPages(scope: FastifyInstance, routes: OperatorPageRou
   site.addAct(scope, "/receivers/discard", "admin", {
     ask: (request, reply) => {
       const letters = paramsOf(request).getAll("letter");
-      const many = countOf(letters.length, "dead letter");
+      const many = countOf(letters.length, "notification");
       const dialog = renderDialog({
         action: letters.length === 0 ? null : "/receivers/discard",
         title: letters.length === 0 ? "Nothing is ticked." : `Discard ${many}?`,
