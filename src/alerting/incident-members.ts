@@ -2,8 +2,7 @@ import type { KeptAlert } from "../store/alerts/alerts.ts";
 import { failuresIn } from "../store/alerts/gate.ts";
 import type { StoreParts } from "../store/store-parts.ts";
 import { releaseOf } from "./decide/gate.ts";
-import { matches } from "./decide/matching.ts";
-import { ruleOf, rulesAt } from "./decide/silences.ts";
+import { ruleOf, silencedAt } from "./decide/silences.ts";
 import type { IncidentMember } from "./incident-summary.ts";
 import type { AlertingSettings } from "./settings.ts";
 
@@ -13,7 +12,8 @@ export async function memberViewer(
   settings: Pick<AlertingSettings, "silences" | "targetOf" | "gateOf">,
   nowMs: number,
 ): Promise<(kept: KeptAlert) => IncidentMember> {
-  const rules = rulesAt([...settings.silences, ...(await silences.endingAfter(nowMs)).map(ruleOf)], nowMs);
+  const stored = await silences.endingAfter(nowMs);
+  const isSilenced = silencedAt([...settings.silences, ...stored.map(ruleOf)], nowMs);
   return ({ alert, end }) => {
     const { check, slug } = alert;
     const policy = settings.gateOf(slug);
@@ -22,7 +22,7 @@ export async function memberViewer(
     return {
       alert,
       end,
-      isSilenced: end === null && rules.some((rule) => matches(rule, subject)),
+      isSilenced: end === null && isSilenced(subject),
       holdsGate: failure !== undefined && releaseOf(failure, policy) === null,
     };
   };

@@ -3,9 +3,8 @@ import type { CheckName, CheckReport } from "../contract/report.ts";
 import type { AlertState } from "../store/alerts/alerts.ts";
 import type { FleetVerdict, Incident } from "../store/alerts/incidents.ts";
 import type { StoreParts } from "../store/store-parts.ts";
-import { matches } from "./decide/matching.ts";
 import type { AlertingSettings, AlertTarget } from "./settings.ts";
-import { ruleOf, rulesAt } from "./decide/silences.ts";
+import { ruleOf, silencedAt } from "./decide/silences.ts";
 
 /** A live alert as the API, the page and the metrics show it. */
 export interface AlertView {
@@ -65,12 +64,12 @@ export async function alertViewer(
   nowMs: number,
 ): Promise<(alert: AlertState) => AlertView> {
   const stored = await silences.endingAfter(nowMs);
-  const rules = rulesAt([...settings.silences, ...stored.map(ruleOf)], nowMs);
+  const isSilenced = silencedAt([...settings.silences, ...stored.map(ruleOf)], nowMs);
   return (alert) => {
     const { check, slug } = alert;
     const target = settings.targetOf(check, slug);
     const subject = { check, slug, labels: target?.labels ?? {} };
-    return { alert, isSilenced: rules.some((rule) => matches(rule, subject)), target };
+    return { alert, isSilenced: isSilenced(subject), target };
   };
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { hourMs, minuteMs } from "../../base/time.ts";
 import type { SilenceRule } from "../../contract/silence.ts";
-import { holdsAt, isSilenced, nextChangeAtMs, ruleOf, rulesAt, windowAt } from "./silences.ts";
+import { holdsAt, isSilenced, nextChangeAtMs, ruleOf, rulesAt, rulesBySlug, silencedAt, windowAt } from "./silences.ts";
 
 const at = (text: string): number => Date.parse(text);
 
@@ -135,4 +135,17 @@ describe("silences of an alert", () => {
     expect(isSilenced([ruleOf(stored)], subject, 5)).toBe(true);
     expect(isSilenced([ruleOf({ ...stored, check: "review-queue" })], subject, 5)).toBe(false);
   });
+});
+
+it("are those of one organization and those of more, whatever their number", () => {
+  const rules = ["acme", "acme*", "*", String.raw`a\*`, "globex", undefined].map((slug): SilenceRule => {
+    const { slug: _slug, ...ofAll } = fixed;
+    return slug === undefined ? ofAll : { ...fixed, slug };
+  });
+  for (const slug of ["acme", "acme-eu", "a*", "globex", "initech"]) {
+    const subject = { slug, check: "sentinel", labels: {} };
+    for (const rule of rules)
+      expect(silencedAt([rule], fixed.startsAtMs)(subject)).toBe(isSilenced([rule], subject, fixed.startsAtMs));
+    expect(rulesBySlug(rules)(slug)).not.toContain(rules[slug === "globex" ? 0 : 4]);
+  }
 });

@@ -1,3 +1,4 @@
+import { literalOf } from "../../base/text-pattern.ts";
 import { nextCronAtMs } from "../../base/cron.ts";
 import type { StoredSilence } from "../../store/alerts/silences.ts";
 import { matches, type Subject } from "./matching.ts";
@@ -65,6 +66,22 @@ export function holdsAt(rule: SilenceRule, atMs: number): boolean {
 /** Returns the rules that hold at `atMs`, whatever they match: ask once for many alerts, then match each. */
 export function rulesAt(rules: readonly SilenceRule[], atMs: number): readonly SilenceRule[] {
   return rules.filter((rule) => holdsAt(rule, atMs));
+}
+
+/** Returns the rules that may match an organization: a silence of an incident of thousands is as many, each for one of them. */
+export function rulesBySlug(rules: readonly SilenceRule[]): (slug: string) => readonly SilenceRule[] {
+  const bySlug = Map.groupBy(rules, ({ slug }) => (slug === undefined ? null : literalOf(slug)));
+  const ofAll = bySlug.get(null) ?? [];
+  return (slug) => {
+    const own = bySlug.get(slug);
+    return own === undefined ? ofAll : [...own, ...ofAll];
+  };
+}
+
+/** Returns what says whether any of the rules holds at `atMs` for a subject. */
+export function silencedAt(rules: readonly SilenceRule[], atMs: number): (subject: Subject) => boolean {
+  const rulesOf = rulesBySlug(rulesAt(rules, atMs));
+  return (subject) => rulesOf(subject.slug).some((rule) => matches(rule, subject));
 }
 
 /** Returns whether any rule holds for the subject at `atMs`. */

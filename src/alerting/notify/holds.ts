@@ -4,8 +4,7 @@ import type { StoreParts } from "../../store/store-parts.ts";
 import type { SilenceRule } from "../../contract/silence.ts";
 import type { HeldAlert } from "../decide/difference.ts";
 import type { HeldIncident } from "../decide/due.ts";
-import { matches } from "../decide/matching.ts";
-import { isSilenced, ruleOf, rulesAt } from "../decide/silences.ts";
+import { isSilenced, ruleOf, rulesBySlug, silencedAt } from "../decide/silences.ts";
 import type { AlertingSettings } from "../settings.ts";
 
 /** Everything that decides what is due. */
@@ -39,7 +38,8 @@ export async function readHolds(
   const ended = await readEnded(parts, open);
   const oldestMs = live.reduce((oldest, { changed }) => Math.min(oldest, changed?.firedAtMs ?? oldest), nowMs);
   const silences = [...settings.silences, ...(await parts.silences.endingAfter(oldestMs)).map(ruleOf)];
-  const holding = rulesAt(silences, nowMs);
+  const isSilencedNow = silencedAt(silences, nowMs);
+  const rulesOf = rulesBySlug(silences);
   const held = [...live.map((alert): KeptAlert => ({ alert, end: null })), ...ended].map(
     ({ alert, end }): HeldAlert => {
       const { check, slug } = alert;
@@ -49,8 +49,8 @@ export async function readHolds(
         alert,
         end,
         target,
-        isSilenced: end === null && holding.some((rule) => matches(rule, subject)),
-        wasSilencedAt: (atMs) => isSilenced(silences, subject, atMs),
+        isSilenced: end === null && isSilencedNow(subject),
+        wasSilencedAt: (atMs) => isSilenced(rulesOf(slug), subject, atMs),
       };
     },
   );
