@@ -1,5 +1,5 @@
 import type { Logger } from "../../base/logger.ts";
-import type { Clock } from "../../base/time.ts";
+import { eventLoopTurn, type Clock } from "../../base/time.ts";
 import type { CheckReport } from "../../contract/report.ts";
 import type { AlertState } from "../../store/alerts/alerts.ts";
 import type { NewOutboxEntry } from "../../store/alerts/outbox.ts";
@@ -63,6 +63,9 @@ export interface NotifierOptions {
   /** Called after a commit, when a row waits in the outbox. */
   readonly onEnqueued: () => void;
 }
+
+// Some milliseconds: an incident of thousands must not hold up requests.
+const composedAtOnce = 100;
 
 /** Returns a notifier over the store. */
 export function createNotifier(options: NotifierOptions): Notifier {
@@ -129,6 +132,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     const samples = new Map<string, readonly SampledAsset[]>();
     const fleets = new Map<number, FleetNotice>();
     const formed: FormedNotification[] = [];
+    let composed = 0;
 
     async function sampleOf({ alertId, event }: DueNotice, held: HeldAlert): Promise<readonly SampledAsset[]> {
       if (event !== "firing" && event !== "escalated") return [];
@@ -155,6 +159,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
             ...(notifiedAtMs === undefined ? {} : { notifiedAtMs }),
           }),
         );
+        if (++composed % composedAtOnce === 0) await eventLoopTurn();
       }
       const verdict = isOfVerdict ? fleetOf(incident) : null;
       if (verdict !== null && !fleets.has(incident.number)) fleets.set(incident.number, fleetNow(holds, verdict));
@@ -162,6 +167,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
       formed.push(
         ...formFor(settings, { receiver, fleet, ...shownOf(incident.number, part, receiver), alerts }, nowMs),
       );
+      if (composed >= composedAtOnce) await eventLoopTurn();
     }
     await parts.queued.save(due.queued);
     await parts.queued.forget(holds.lost);

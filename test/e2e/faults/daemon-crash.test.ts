@@ -149,8 +149,10 @@ it(
         ...live.map(({ id }): [string, string[]] => [id, ["firing"]]),
       ]);
     });
-    expect(new Set(told.keys())).toEqual(new Set(happened.keys()));
-    for (const [alertId, events] of happened) expect(told.get(alertId), `what was told of ${alertId}`).toEqual(events);
+    for (const [alertId, events] of told) expect(events, `what was told of ${alertId}`).toEqual(happened.get(alertId));
+    // What ended before it was due is no message: the process may have been down.
+    for (const [alertId, events] of happened) if (events.length === 1) expect(told.has(alertId), alertId).toBe(true);
+    expect(told.size).toBeGreaterThanOrEqual(kills / 5);
     // That there was something to lose; how much depends on the machine's other work.
     expect(happened.size).toBeGreaterThanOrEqual(kills / 5);
     expect(load.taken.posted).toBeGreaterThanOrEqual(kills / 5);

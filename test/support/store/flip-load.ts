@@ -57,11 +57,14 @@ export function startFlipLoad(options: FlipLoadOptions): FlipLoad {
     }
   }
 
-  async function importLine(line: string): Promise<void> {
+  async function importLine(line: string): Promise<boolean> {
     await folder.write("flip.ndjson", line);
     const path = join(folder.path, "flip.ndjson");
     const { exitCode, stderr } = await runProgram(["import", "events", path], { cwd: folder.path });
+    // The daemon, which it asks, was killed under it, or has just taken the store.
+    if (exitCode === 69 || exitCode === 75) return false;
     if (exitCode !== 0) throw new Error(`import: exit ${exitCode}: ${stderr}`);
+    return true;
   }
 
   async function flip(number: number): Promise<void> {
@@ -70,7 +73,7 @@ export function startFlipLoad(options: FlipLoadOptions): FlipLoad {
     const at = new Date(clock.nowMs() - (wasFail ? 12 * hourMs : minuteMs)).toISOString();
     const line = `${JSON.stringify({ at, slug, id: `flip-${number}`, count: wasFail ? 24 : 1 })}\n`;
     if (random() < importShare) {
-      await importLine(line);
+      while (!(await importLine(line))) await clock.sleep(50);
       taken.imported++;
     } else {
       while (!(await post(line))) await clock.sleep(50);
