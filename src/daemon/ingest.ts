@@ -1,5 +1,6 @@
 import { excerpt } from "../base/cut-text.ts";
 import { FlatlineError } from "../base/errors.ts";
+import { holdHeap, releaseHeap } from "../base/heap-growth.ts";
 import type { Logger } from "../base/logger.ts";
 import { collectBytes } from "../base/request-body.ts";
 import { matchesText } from "../base/text-pattern.ts";
@@ -87,9 +88,16 @@ export async function openIngest({ store, clock, logger, metrics, isAlone, onCha
   }
 
   function inTurn<Result>(work: (rest: () => Promise<void>) => Promise<Result>): Promise<Result> {
-    const turn = previous.then(() => {
+    const turn = previous.then(async () => {
       if (signal.aborted) throw new FlatlineError("unavailable", "flatline is stopping");
-      return work(isAlone ? eventLoopTurn : createRest(clock));
+      // A command that imports holds it all the time.
+      if (isAlone) return work(eventLoopTurn);
+      holdHeap();
+      try {
+        return await work(createRest(clock));
+      } finally {
+        releaseHeap();
+      }
     });
     previous = turn.catch(() => undefined);
     return turn;
