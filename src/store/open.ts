@@ -183,7 +183,7 @@ async function holdFile(db: PlainDb, lock: FileLock): Promise<Writer> {
   try {
     await renew();
     // Who waits reads the file alone.
-    await sql`pragma wal_checkpoint(passive)`.execute(db);
+    await sql`pragma wal_checkpoint(truncate)`.execute(db);
   } catch (error) {
     lock.release();
     throw error;

@@ -51,12 +51,6 @@ describe("SIGTERM ends the daemon", () => {
   it.each([
     // Nobody knows whether it has leases to give back.
     { exitCode: 74, what: "another process has the store's lock", file: "flatline.db", statuses: [200, "cut"] },
-    {
-      exitCode: 0,
-      what: "the thread that stores events waits for another process",
-      file: "flatline-events.db",
-      statuses: [503, "cut"],
-    },
   ])("with $exitCode while $what", async ({ exitCode, file, statuses }) => {
     await using folder = await makeProgramFolder(configText());
     await using daemon = await startDaemon([], { cwd: folder.path });
