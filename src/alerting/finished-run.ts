@@ -56,8 +56,7 @@ export function reportFacts(report: CheckReport): ReportFacts {
 
 function foundIn(report: CheckReport): AlertFound {
   if (report.kind === "error") {
-    const { reason, message } = report.error;
-    return { deaths: null, carriers: [], revived: null, cause: null, error: { reason, message } };
+    return { deaths: null, carriers: [], revived: null, cause: null, error: report.error };
   }
   const { counts, result, evidence = noEvidence } = report;
   const { currentCount, expectedCount } = counts;

@@ -4,7 +4,6 @@ import type { JudgementVerdict } from "../contract/judgement.ts";
 import type { CheckName } from "../contract/report.ts";
 import { speaksForChecker } from "../contract/judgement.ts";
 import type { SpikeExcess } from "../contract/spike-evidence.ts";
-import type { AlertState } from "../store/alerts/alerts.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 import { isGateAlert } from "./decide/gate.ts";
 import {
@@ -212,7 +211,9 @@ function aloneOf(members: readonly IncidentMember[]): AloneFacts | null {
 
 function platformOf(members: readonly IncidentMember[], settings: HeadlineContext["settings"]): PlatformFacts {
   const errors = members.flatMap(({ alert }) => alert.found?.error ?? []);
-  const answers = [...Map.groupBy(errors, statusOf)].toSorted(([, left], [, right]) => right.length - left.length);
+  const answers = [...Map.groupBy(errors, ({ status = null }) => status)].toSorted(
+    ([, left], [, right]) => right.length - left.length,
+  );
   const status = answers[0]?.[0] ?? null;
   const unwatched = slugsOf(members.filter(({ alert }) => alert.check === "dead-asset-spike"));
   const onHold = [...unwatched].filter((slug) => settings.gateOf(slug).whenUnknown === "hold");
@@ -224,10 +225,4 @@ function platformOf(members: readonly IncidentMember[], settings: HeadlineContex
     onHold: onHold.length,
     checks: [...new Set(members.map(({ alert }) => alert.check))],
   };
-}
-
-/** As the client writes it (client/refusals.ts); any other number is no status: "Authentication failed (code 516)". */
-function statusOf({ message }: NonNullable<NonNullable<AlertState["found"]>["error"]>): number | null {
-  const status = /^the service answered ([45]\d\d)\b/.exec(message)?.[1];
-  return status === undefined ? null : Number(status);
 }

@@ -56,6 +56,8 @@ export interface ErrorDetails {
   readonly issues?: readonly string[];
   /** For api_rate_limited: the delay that the service asked for, milliseconds. */
   readonly retryAfterMs?: number;
+  /** The HTTP status that a service refused with. */
+  readonly status?: number;
 }
 
 /** The only error class. `message` says what happened, why, and what to do. */
@@ -63,6 +65,7 @@ export class FlatlineError extends Error {
   readonly code: ErrorCode;
   readonly issues: readonly string[];
   readonly retryAfterMs: number | undefined;
+  readonly status: number | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -70,6 +73,7 @@ export class FlatlineError extends Error {
     this.code = code;
     this.issues = details.issues ?? [];
     this.retryAfterMs = details.retryAfterMs;
+    this.status = details.status;
   }
 
   get fault(): Fault {

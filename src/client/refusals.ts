@@ -26,6 +26,7 @@ export function refusal(response: HttpResponse, context: RefusalContext): Flatli
   const message = `the service answered ${response.status}${said}; ${advice}`;
   return new FlatlineError(code, message, {
     issues: quoteIssues(body?.issues ?? [], apiKey),
+    status: response.status,
     ...(retryAfterMs === null ? {} : { retryAfterMs }),
   });
 }

@@ -67,7 +67,8 @@ export interface ResultReport extends ReportBase {
 export interface ErrorReport extends ReportBase {
   readonly kind: "error";
   readonly severity: "unknown";
-  readonly error: { readonly reason: CheckErrorReason; readonly message: string };
+  /** `status`: the 4xx or 5xx that the service answered; absent where it did not. */
+  readonly error: { readonly reason: CheckErrorReason; readonly message: string; readonly status?: number };
 }
 
 /** The report of one run of one check for one organization. */

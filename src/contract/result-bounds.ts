@@ -73,10 +73,10 @@ export function boundResult(
 export function boundReport<Report extends CheckReport>(report: Report): Report;
 export function boundReport(report: CheckReport): CheckReport {
   if (report.kind === "error") {
-    const { reason, message } = report.error;
+    const { message } = report.error;
     return message.length <= errorCharacters
       ? report
-      : { ...report, error: { reason, message: cutText(message, errorCharacters) } };
+      : { ...report, error: { ...report.error, message: cutText(message, errorCharacters) } };
   }
   let bounded = report;
   for (const bounds of reportBounds) {

@@ -114,7 +114,9 @@ function reportOf(
   const base = { check, slug, startedAtMs, finishedAtMs: clock.nowMs() };
   const { countsDeaths = false, errorReasons } = checkKind(check);
   if (found instanceof FlatlineError) {
-    const error = { reason: errorReasons?.[found.code] ?? checkErrorReason(found.code), message: found.message };
+    const { code, message, status = 0 } = found;
+    const reason = errorReasons?.[code] ?? checkErrorReason(code);
+    const error = { reason, message, ...(status >= 400 ? { status } : {}) };
     return { ...base, kind: "error", severity: "unknown", error };
   }
   const counts = countsDeaths ? observedCounts(found.result, observedKeys) : noCounts;

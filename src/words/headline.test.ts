@@ -61,7 +61,7 @@ const captcha = { key: "reason", value: "captcha_page", share: 0.92, usualShare:
 const failed: AlertFound = {
   ...counted,
   deaths: null,
-  error: { reason: "server_error", message: "the service answered 503" },
+  error: { reason: "server_error", message: "the service answered 503", status: 503 },
 };
 const unknown: Partial<AlertState> = { kind: "unknown", severity: "unknown", found: failed };
 

@@ -59,7 +59,9 @@ const foundSchema = z.object({
   /** Absent where no events say. */
   excess: excessSchema.exactOptional(),
   /** Why there was no result; null: there was one. */
-  error: z.object({ reason: z.enum(checkErrorReasons), message: z.string() }).nullable(),
+  error: z
+    .object({ reason: z.enum(checkErrorReasons), message: z.string(), status: z.number().exactOptional() })
+    .nullable(),
 });
 
 /** The cost of a broken checker (CONTRACT 15): deaths after the onset, and how long live assets counted as dead. */
