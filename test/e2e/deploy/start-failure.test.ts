@@ -1,10 +1,13 @@
+import { link, symlink } from "node:fs/promises";
+import { join } from "node:path";
+
 import { describe, expect, it } from "vitest";
 
 import { secondMs } from "../../../src/base/time.ts";
 import { makeProgramFolder } from "../../support/program/program-folder.ts";
-import { startProgram } from "../../support/program/program.ts";
+import { startDaemon, startProgram } from "../../support/program/program.ts";
 
-const endsWithinMs = 10 * secondMs;
+const endsWithinMs = 14 * secondMs;
 
 describe("a daemon that cannot start", () => {
   it("ends with 65 when its preload is broken, and stores nothing of it", async () => {
@@ -27,5 +30,30 @@ storage: { path: flatline.db }
     await using mended = startProgram(["run"], { cwd: folder.path });
     const line = await mended.untilLogged("events preloaded");
     expect(line).toMatchObject({ events: 1 });
+  });
+
+  it.each([
+    ["a soft link", symlink],
+    ["a hard link", link],
+  ])("ends with 75 and says who has the store when that is the same file by %s", async (_how, make) => {
+    const configuration = (path: string): string => `
+source: { type: embedded }
+organizations: [acme]
+server: { listen: "127.0.0.1:0" }
+storage: { path: ${path} }
+`;
+    await using folder = await makeProgramFolder(configuration("flatline.db"));
+    await using first = await startDaemon([], { cwd: folder.path });
+    await make(join(folder.path, "flatline.db"), join(folder.path, "other.db"));
+    await folder.write("other.yaml", configuration("other.db"));
+
+    await using second = startProgram(["run", "-c", "other.yaml"], { cwd: folder.path });
+    const { exitCode, stderr } = await second.ended(endsWithinMs);
+
+    expect(exitCode).toBe(75);
+    expect(stderr).toMatch(
+      /^flatline: process \d+ on \S+ writes to the store \S+: stop it, or give this one a store of its own\n$/,
+    );
+    expect((await fetch(`${first.url}/-/healthy`)).status).toBe(200);
   });
 });
