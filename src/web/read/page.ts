@@ -2,6 +2,7 @@ import { matches } from "../../alerting/decide/matching.ts";
 import { ruleOf, windowAt, type SilenceWindow } from "../../alerting/decide/silences.ts";
 import { listedSilence } from "../../alerting/silence-book.ts";
 import type { AlertView } from "../../alerting/view.ts";
+import { literalOf } from "../../base/text-pattern.ts";
 import { nextCronAtMs } from "../../base/cron.ts";
 import { checkSettings } from "../../checks/checks.ts";
 import type { Config, OrganizationConfig } from "../../config/config.ts";
@@ -176,15 +177,21 @@ async function readSilences({ store, config, settings, clock, fleet }: Running):
   const stored = await store.silences.endingAfter(nowMs - storage.retentionMs);
   const { alerts } = await fleet();
   const firing = alerts.filter(({ alert }) => alert.state === "firing");
+  const bySlug = Map.groupBy(organizations, ({ slug }) => slug);
+  const firingBySlug = Map.groupBy(firing, ({ alert }) => alert.slug);
   const look = (rule: SilenceRule, silence: StoredSilence | null): PageSilence => {
     const { check: _check, ...whichOrganizations } = rule;
+    // A silence of an incident of thousands is as many, each of one organization.
+    const only = rule.slug === undefined ? null : literalOf(rule.slug);
+    const some = only === null ? organizations : (bySlug.get(only) ?? []);
+    const someFiring = only === null ? firing : (firingBySlug.get(only) ?? []);
     return {
       ...listedSilence(rule, silence, nowMs),
       ...spanOf(rule, nowMs),
-      organizations: organizations
+      organizations: some
         .filter(({ slug, labels }) => matches(whichOrganizations, { slug, check: "", labels }))
         .map(({ slug }) => slug),
-      firing: firing.filter((view) => matches(rule, subjectOf(view))).map(({ alert }) => alert.severity),
+      firing: someFiring.filter((view) => matches(rule, subjectOf(view))).map(({ alert }) => alert.severity),
     };
   };
   return [
