@@ -281,6 +281,8 @@ async function openUnlessHeld(found: Found, here: Here): Promise<Door | null> {
     const problem = found.url === null ? null : await problemOf(found.url, here);
     if (found.url !== null && problem === null) return null;
     if (held.code === "no_input" && here.without === "no store") return openHere(here, "thrown away");
+    if (held.code === "no_input" && problem !== null)
+      throw new FlatlineError("unavailable", `${noAnswer(found, problem)}; ${held.message}`);
     if (held.code !== "store_busy") throw held;
     if (clock.monotonicMs() + retryMs > deadlineMs || signal.aborted)
       throw problem === null ? held : new FlatlineError("unavailable", `${noAnswer(found, problem)}; ${held.message}`);

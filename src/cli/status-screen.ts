@@ -44,7 +44,7 @@ export function renderStatus(status: DaemonStatus, { isColoured, url }: ScreenOp
   const rows: readonly (readonly [name: string, parts: readonly string[]])[] = [
     ["severity", severities.length === 0 ? ["no organization is configured"] : severities],
     ["alerts", alertParts(status)],
-    ["gate", [gateText(status, since, marked)]],
+    ["takedowns", [gateText(status, since, marked)]],
     ["receivers", receiverParts(status, since, marked)],
     ["last run", [runText(status, since, marked)]],
     ["store", storeParts(status, marked)],
@@ -81,11 +81,11 @@ function alertParts({ alerts }: DaemonStatus): readonly string[] {
 function gateText({ gate }: DaemonStatus, since: Since, marked: Marked): string {
   if (gate === null) return marked("unknown", "not known: the store cannot be read");
   const { held, longest } = gate;
-  if (longest === null) return "nothing is held";
+  if (longest === null) return "nothing is on hold";
   const name = escapeControls(longest.slug);
   return held === 1
-    ? `${name} is held: ${since(longest.since)}`
-    : `${countOf(held, "organization")} held, ${name} the longest: ${since(longest.since)}`;
+    ? `those of ${name} are on hold: ${since(longest.since)}`
+    : `those of ${countOf(held, "organization")} are on hold, of ${name} the longest: ${since(longest.since)}`;
 }
 
 function receiverParts({ receivers }: DaemonStatus, since: Since, marked: Marked): readonly string[] {

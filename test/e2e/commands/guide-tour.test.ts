@@ -92,7 +92,7 @@ describe("docs/guide.md", () => {
       if (line === "npx flatline run") {
         daemon = start(line);
         const told = await eventually(
-          () => slack.requests.find(({ body }) => body.includes("Incident 1: 2 organizations spike")) ?? null,
+          () => slack.requests.find(({ body }) => body.includes("2 of 4 organizations spike since")) ?? null,
           25_000,
         );
         expect(told.body.replaceAll("\u00a0", " ")).toContain("ads-hosts: 5,108 more deaths than usual (459×)");
@@ -139,9 +139,9 @@ describe("docs/guide.md", () => {
 
     expect(texts).toEqual([
       expect.stringContaining("[TEST]"),
-      expect.stringContaining("Incident 1: 2 organizations spike"),
-      expect.stringContaining("[TEST] fail"),
-      expect.stringContaining("[TEST] resolved"),
+      expect.stringContaining("2 of 4 organizations spike since"),
+      expect.stringContaining("[TEST] test: 120 deaths"),
+      expect.stringContaining("[TEST] test spiked for"),
     ]);
   });
 });

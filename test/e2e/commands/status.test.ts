@@ -51,11 +51,11 @@ describe("of a running daemon", () => {
 
     const size = /^store +(.*)$/m.exec(stdout)?.[1] ?? "";
     expect(stdout.replaceAll(/\b\d+ (?:s|min)\b/g, "N s").replace(size, "SIZE"))
-      .toBe(`■ acme: 90 deaths in 24 h, 3.0 expected (30.0×). The other one is ok. 1 alert waits for someone.
+      .toBe(`■ acme: 90 deaths in 24 h, 3.0 expected (30.0×). It is still going on: 90 deaths in the last hour, usually 0.1. The other one is ok. 1 alert waits for someone.
 
 severity     ■ 1 fail   ○ 1 ok
 alerts       1 firing
-gate         acme is held: N s
+takedowns    those of acme are on hold: N s
 receivers    ▲ nowhere 1 waiting, oldest N s, connection refused
 last run     N s ago, all on time
 store        SIZE

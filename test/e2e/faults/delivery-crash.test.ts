@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { hourMs } from "../../../src/base/time.ts";
+import { hourMs, minuteMs } from "../../../src/base/time.ts";
 import { makeDaemonFolder, type DaemonFolder } from "../../support/program/daemon.ts";
 import { startHttpSink, type HttpSink, type ReceivedRequest } from "../../support/far-side/http-sink.ts";
 import { eventually, startDaemon, type Daemon } from "../../support/program/program.ts";
@@ -54,16 +54,25 @@ async function restart(): Promise<void> {
   daemon = await startDaemon([], { cwd: folder.path });
 }
 
+async function post(path: string, body?: unknown): Promise<number> {
+  const headers = { ...bearer, "content-type": "application/json" };
+  const sent = body === undefined ? { headers: bearer } : { headers, body: JSON.stringify(body) };
+  return (await fetch(`${daemon.url}${path}`, { method: "POST", ...sent })).status;
+}
+
 /** Breaks or mends the organization's checker, and has the daemon look. False: it was killed, or does not know the outcome. */
 async function look(slug: string, isBroken: boolean): Promise<boolean> {
-  await folder.withStore(async (store) => {
-    const limits = { beforeMs: Date.now() + hourMs, maxRows: 1_000 };
-    while ((await store.events.prune(limits)).hasMore);
-  });
-  await folder.addDeaths(slug, { lastHour: isBroken ? 90 : 3, perDay: 3 });
+  const nowMs = Date.now();
+  const days = Array.from({ length: 7 }, (_, day) => ({
+    slug,
+    at: nowMs - (day + 1) * 24 * hourMs - hourMs,
+    count: 3,
+  }));
+  const events = [...days, { slug, at: nowMs - minuteMs, count: isBroken ? 90 : 3 }];
   try {
-    const url = `${daemon.url}/api/v1/checks/dead-asset-spike/${slug}/run`;
-    return (await fetch(url, { method: "POST", headers: bearer })).status === 200;
+    await post(`/api/v1/organizations/${slug}/forget`, { events: true });
+    await post("/api/v1/events", events);
+    return (await post(`/api/v1/checks/dead-asset-spike/${slug}/run`)) === 200;
   } catch {
     return false;
   }
