@@ -9,37 +9,32 @@ import { deadStatusId } from "./rules.ts";
 import type { CountCache } from "./count-cache.ts";
 
 /** Numbers from ≤ n < to; empty if from = to. */
-export interface Span {
-  readonly from: number;
-  readonly to: number;
-}
+type Span = readonly [from: number, to: number];
 
-/** The parts of an interval: whole hours, whole minutes beside them, and single events at the edges. */
-export interface CountSpans {
-  readonly hours: Span;
-  readonly minutes: readonly [Span, Span];
-  /** Instants in ms. */
-  readonly instants: readonly [Span, Span];
-}
-
-/** Splits (afterMs, throughMs], the form of every window (CONTRACT 2), so that as few events as possible are read. */
-export function splitInterval(afterMs: number, throughMs: number): CountSpans {
+/**
+ * Splits (afterMs, throughMs], the form of every window (CONTRACT 2), so that as few events as possible are read: into whole hours,
+ * the whole minutes before and after them, and the instants before and after these.
+ */
+function splitInterval(afterMs: number, throughMs: number): readonly Span[] {
   // Instants are integers: (a, b] is [a + 1, b + 1).
-  const whole: Span = { from: afterMs + 1, to: Math.max(afterMs, throughMs) + 1 };
-  const [firstInstants, inMinutes, lastInstants] = splitSpan(whole, minuteMs);
+  const [firstInstants, inMinutes, lastInstants] = splitSpan([afterMs + 1, Math.max(afterMs, throughMs) + 1], minuteMs);
   const [firstMinutes, hours, lastMinutes] = splitSpan(inMinutes, hourMs / minuteMs);
-  return { hours, minutes: [firstMinutes, lastMinutes], instants: [firstInstants, lastInstants] };
+  return [hours, firstMinutes, lastMinutes, firstInstants, lastInstants];
 }
 
 /** Returns the whole multiples of `size` in a span, in units of `size`, and the rest before and after them. */
-function splitSpan(span: Span, size: number): [Span, Span, Span] {
-  const from = Math.ceil(span.from / size);
-  const to = Math.floor(span.to / size);
-  if (from >= to) return [span, { from: 0, to: 0 }, { from: 0, to: 0 }];
+function splitSpan([from, to]: Span, size: number): readonly [Span, Span, Span] {
+  const [first, end] = [Math.ceil(from / size), Math.floor(to / size)];
+  if (first >= end)
+    return [
+      [from, to],
+      [0, 0],
+      [0, 0],
+    ];
   return [
-    { from: span.from, to: from * size },
-    { from, to },
-    { from: to * size, to: span.to },
+    [from, first * size],
+    [first, end],
+    [end * size, to],
   ];
 }
 
@@ -79,10 +74,11 @@ async function deathsInSql(
     intervals.map(({ afterMs, untilMs }, interval) => ({ query, interval, slug, afterMs, untilMs })),
   );
   const byQuery = queries.map(() => new Map<string | null, number[]>());
-  const rows = asked.map(({ slug, afterMs, untilMs }, place) => {
-    const { hours, minutes, instants: edges } = splitInterval(afterMs, untilMs);
-    return [place, slug, ...[hours, ...minutes, ...edges].flatMap(({ from, to }) => [from, to])];
-  });
+  const rows = asked.map(({ slug, afterMs, untilMs }, place) => [
+    place,
+    slug,
+    ...splitInterval(afterMs, untilMs).flat(),
+  ]);
   for (const { place, asset_type, deaths } of await countDeaths(db, rows)) {
     const { query, interval } = asked[place] ?? { query: 0, interval: 0 };
     const byType = byQuery[query];
@@ -97,7 +93,7 @@ async function deathsInSql(
  * Counts the deaths of one query from single events, or the assets that died.
  * Each interval is a statement and a turn of the event loop: at a day's window a statement reads a day.
  */
-export async function countEvents(
+async function countEvents(
   db: PlainDb,
   { slug, intervals, count }: DeathsQuery,
   signal: AbortSignal | undefined,

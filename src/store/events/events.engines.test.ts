@@ -14,7 +14,6 @@ import {
 import { countingEngines } from "../../../test/support/store/engines.ts";
 import { isLong } from "../../../test/support/tier.ts";
 import { hourMs, minuteMs } from "../../base/time.ts";
-import { splitInterval } from "./counts.ts";
 import type { LivenessEvent } from "./rules.ts";
 
 const startMs = Date.UTC(2026, 0, 15, 9);
@@ -44,31 +43,6 @@ const query = fc
     const [baselineStartMs, windowStartMs, endMs] = instants.toSorted((a, b) => a - b) as [number, number, number];
     return { slug, baselineStartMs, windowStartMs, endMs };
   });
-
-it("splits an interval into spans that cover each of its instants once", () => {
-  const bound = fc.integer({ min: startMs - 3 * hourMs, max: startMs + 3 * hourMs });
-  fc.assert(
-    fc.property(bound, bound, (a, b) => {
-      const [after, through] = [Math.min(a, b), Math.max(a, b)];
-      const { hours, minutes, instants } = splitInterval(after, through);
-      const pieces = [
-        ...instants,
-        ...minutes.map(({ from, to }) => ({ from: from * minuteMs, to: to * minuteMs })),
-        { from: hours.from * hourMs, to: hours.to * hourMs },
-      ]
-        .filter(({ from, to }) => to > from)
-        .toSorted((one, other) => one.from - other.from);
-
-      let end = after + 1;
-      for (const { from, to } of pieces) {
-        expect(from).toBe(end);
-        end = to;
-      }
-      expect(end).toBe(through + 1);
-      for (const { from, to } of instants) expect(to - from).toBeLessThan(2 * minuteMs);
-    }),
-  );
-});
 
 describe.each(countingEngines)("on $engine,", (place) => {
   // A database each takes its time.
