@@ -50,6 +50,8 @@ export class SimulatedReceiver implements FarSide {
   refused = 0;
   /** Of refused ones (4xx), by id: they are dead letters, and not sent again. */
   readonly refusedAlerts = new Map<string, SentAlert>();
+  /** When each was refused last. */
+  readonly refusedAtMs = new Map<string, number>();
   /** What arrived under more than one id, accepted or not. */
   readonly renamed: { readonly ids: string; readonly formedAtMs: number }[] = [];
   /** The id of each notification that arrived, by the digest of its words. */
@@ -100,7 +102,10 @@ export class SimulatedReceiver implements FarSide {
     if (this.fault === "busy" && this.#chance.isTrue(0.85)) return { latencyMs, kind: "answer", status: 503, body: "" };
     if (this.fault === "gone") {
       this.refused++;
-      for (const alert of alerts) this.refusedAlerts.set(alert.id, alert);
+      for (const alert of alerts) {
+        this.refusedAlerts.set(alert.id, alert);
+        this.refusedAtMs.set(alert.id, this.#clock.nowMs());
+      }
       return { latencyMs, kind: "answer", status: 410, body: "" };
     }
     this.accepted.push({

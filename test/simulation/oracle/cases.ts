@@ -22,7 +22,7 @@ interface Case {
 }
 
 // That of every organization of the simulated fleet.
-const repeatIntervalMs = 4 * hourMs;
+export const repeatIntervalMs = 4 * hourMs;
 const isAct = ({ event }: SentAlert): boolean =>
   event === "judged" || event === "released" || event === "acknowledged" || event === "unacknowledged";
 export const isEnd = ({ event }: SentAlert): boolean => event === "resolved" || event === "recovered";

@@ -3,7 +3,7 @@ import type { Severity } from "../../../src/contract/severity.ts";
 import type { Outcome, Saying } from "../people.ts";
 import type { Accepted, SentAlert } from "../receiver.ts";
 import type { ActOracle } from "./acts.ts";
-import { brokenCases, isEnd } from "./cases.ts";
+import { brokenCases, isEnd, repeatIntervalMs } from "./cases.ts";
 import { describeEpisode, type Episode, type Episodes } from "./episodes.ts";
 import type { Facts } from "./facts.ts";
 import type { IncidentOracle } from "./incidents.ts";
@@ -158,7 +158,15 @@ export class NotificationOracle {
         if (episode === undefined || !this.#isLongOver(episode)) continue;
         this.#facts.violate(`${name} was never notified of the end of ${first.id} (${first.slug} ${first.kind})`);
       }
-      const refused = new Set([...receiver.refusedAlerts.values()].map((alert) => this.#episodes.of(alert)));
+      // What was refused is told again while it fires: not promised is what ends before.
+      const refused = new Set(
+        [...receiver.refusedAlerts.values()].flatMap((alert) => {
+          const episode = this.#episodes.of(alert);
+          const againAtMs = (receiver.refusedAtMs.get(alert.id) ?? 0) + repeatIntervalMs + formingMs;
+          const isToldAgain = episode !== undefined && (episode.endsAtMs ?? 0) > againAtMs;
+          return isToldAgain ? [] : episode;
+        }),
+      );
       for (const episode of this.#episodes.all) {
         if (refused.has(episode) || !this.#isLongOver(episode) || !this.#mustHear(name, episode)) continue;
         const isKnown = ended.some((alerts) => alerts[0] !== undefined && this.#episodes.of(alerts[0]) === episode);
