@@ -40,7 +40,7 @@ describe("flatline status", () => {
 
 severity     ○ 214 ok
 alerts       none
-gate         nothing is held
+takedowns    nothing is on hold
 receivers    pager ok
 last run     4 s ago, all on time
 store        118 MB
@@ -118,17 +118,17 @@ daemon       0.2.0, up 12 h 4 min, http://127.0.0.1:9640
     ],
     [
       "one gate is named",
-      "gate",
+      "takedowns",
       { gate: { held: 1, longest: { slug: "ads-hosts", since: "2026-01-15T00:20:00.000Z" } } },
-      "ads-hosts is held: 11 h 40 min",
+      "those of ads-hosts are on hold: 11 h 40 min",
     ],
     [
       "of several gates the longest is named",
-      "gate",
+      "takedowns",
       { gate: { held: 2, longest: { slug: "ads-hosts", since: "2026-01-15T00:20:00.000Z" } } },
-      "2 organizations held, ads-hosts the longest: 11 h 40 min",
+      "those of 2 organizations are on hold, of ads-hosts the longest: 11 h 40 min",
     ],
-    ["a gate that cannot be read is not known", "gate", { gate: null }, "◌ not known: the store cannot be read"],
+    ["a gate that cannot be read is not known", "takedowns", { gate: null }, "◌ not known: the store cannot be read"],
     [
       "a receiver that refuses says how much waits, for how long and why",
       "receivers",
