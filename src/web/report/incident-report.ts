@@ -163,7 +163,7 @@ function deadAssets({ assets, withPeople }: ReportFacts): string[] {
   if (assets === null) return [];
   const { count, knownCount, fromMs, toMs } = assets;
   return [
-    `${formatCount(count)} deaths from ${instant(fromMs)} to ${instant(toMs)}, ${formatCount(knownCount)} different assets with a name${withPeople ? "; the first:" : ""}`,
+    `${formatCount(count)} deaths from ${instant(fromMs)} to ${instant(toMs)}, ${formatCount(knownCount)} different assets with a name${withPeople && knownCount > 0 ? "; the first:" : ""}`,
     ...(withPeople ? assets.assets : []).map(({ slug, asset, assetType, deadAtMs, revivedAtMs }) => {
       const type = assetType === null ? "" : ` ${inertText(assetType)}`;
       const revived = revivedAtMs === null ? "still dead" : `found alive ${instant(revivedAtMs)}`;

@@ -144,11 +144,12 @@ describe("alerts", () => {
     expect((await comment(String(incidentNumber), "x".repeat(1_001))).exitCode).toBe(64);
   });
 
-  it("are reported with their incident as Markdown, to who may read names", async () => {
+  it("are reported with their incident as Markdown, names only to who may read them", async () => {
     const { incidentNumber: number } = await alertOf("acme");
 
     const { exitCode, stdout } = await flatline("incidents", "show", String(number), "--markdown");
     const path = `http://127.0.0.1:${port}/api/v1/incidents/${number}/report`;
+    const open = await fetch(path);
     const given = await fetch(path, { headers: bearer });
 
     expect(exitCode).toBe(0);
@@ -156,6 +157,8 @@ describe("alerts", () => {
     expect(stdout).toMatch(/## Evidence of `acme`\n\n- `9/);
     expect(stdout).toMatch(/^- \S+Z, `kim \(token\)`, `acme`, acknowledging: `on it`$/m);
     expect(stdout).toContain(": `see hxxps://login[.]acme[.]example/a`\n");
+    expect(await open.text()).not.toMatch(/kim|on it|login/);
+    expect(open.status).toBe(200);
     expect([given.status, given.headers.get("content-type")]).toEqual([200, "text/markdown; charset=utf-8"]);
     expect((await flatline("incidents", "show", "nobody", "--markdown")).exitCode).toBe(64);
   });
