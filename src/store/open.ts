@@ -8,9 +8,8 @@ import { createSystemClock, type Clock } from "../base/time.ts";
 import { requireOneName, takeFileLock, type FileLock } from "./engine/file-lock.ts";
 import { noStore, type StoreLocation } from "./engine/location.ts";
 import { migrate } from "./engine/migrations/migrations.ts";
-import { checkForDamage } from "./engine/sqlite-damage.ts";
 import { SqliteDialect } from "./engine/sqlite-driver.ts";
-import { openDatabase, type connectSqlite } from "./engine/sqlite-file.ts";
+import { checkForDamage, type connectSqlite } from "./engine/sqlite-file.ts";
 import { SqliteHealth } from "./engine/sqlite-health.ts";
 import { createBodyReader } from "./alerts/alerts.ts";
 import { createEventStore } from "./events/events.ts";
@@ -74,7 +73,7 @@ async function openFile(options: OpenStoreOptions, path: string): Promise<OpenFi
   const db = new Kysely<PlainTables>({ dialect });
   try {
     await migrate(db as unknown as Kysely<unknown>, path);
-    if (options.check === true) await checkForDamage(db, path);
+    if (options.check === true) checkForDamage(path);
     health.look();
     return { path, db, dialect, health };
   } catch (error) {
@@ -163,7 +162,7 @@ function createStore(file: OpenFile, clock: Clock, cache: CountCache | null): St
     nowMs: async () => clock.nowMs(),
     bytes: () => bytesOf(file),
     problem: async () => file.health.look(),
-    check: () => checkFile(path, clock),
+    check: async () => checkForDamage(path),
     failures: () => file.health.failures,
     // The close waits behind a running transaction, which must end as a whole.
     close: async () => {
@@ -190,16 +189,6 @@ async function holdFile(db: PlainDb, lock: FileLock): Promise<Writer> {
   }
   const { signal: lost } = new AbortController();
   return { epoch: 0, lost, isSure: () => true, renew, release: async () => lock.release() };
-}
-
-/** Checks by a connection of its own: an open one has most pages in memory. */
-async function checkFile(path: string, clock: Clock): Promise<void> {
-  const dialect = new SqliteDialect({ path, clock, connect: async (file) => openDatabase(file, 0) });
-  try {
-    await checkForDamage(new Kysely<PlainTables>({ dialect }), path);
-  } finally {
-    dialect.close();
-  }
 }
 
 async function bytesOf({ db, path }: OpenFile): Promise<number> {

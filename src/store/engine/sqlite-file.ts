@@ -160,3 +160,28 @@ export function resultCodeOf(error: unknown): number | null {
 
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
 export const damageCodes: readonly (number | null)[] = [11, 26];
+
+// Read completely at about 200 MB/s (measured 2026-11 on two shared cores, from memory): a tenth of a second.
+const mostCheckedBytes = 16 * 1_024 * 1_024;
+const checkWaitMs = 1_000;
+
+/**
+ * Checks all of a file of up to 16 MiB, by a connection of its own: an open one has most pages in memory, and SQLite finds a damaged
+ * page only when it reads it. @throws store_unusable for damage
+ */
+export function checkForDamage(path: string): void {
+  try {
+    using database = openDatabase(path, checkWaitMs);
+    const read = (text: string): unknown => Object.values(database.prepare(text).get() ?? {})[0];
+    if (Number(read("pragma page_count")) * Number(read("pragma page_size")) > mostCheckedBytes) return;
+    const found = String(read("pragma quick_check(1)"));
+    if (found === "ok") return;
+    const where = found.split("\n").at(-1) ?? "";
+    throw new FlatlineError(
+      "store_unusable",
+      `the store ${path} cannot be used: it is damaged (${where}); restore it from a backup, or move it away to start with an empty store`,
+    );
+  } catch (error) {
+    throw storeError(error, path);
+  }
+}
