@@ -23,12 +23,14 @@ export function startLive(): void {
   if (main?.dataset["version"] === undefined) return;
   let [version, failures, heardMs] = [main.dataset["version"], 0, Date.now()];
   let waiting: ReturnType<typeof setTimeout> | undefined;
+  // Another question would take the place of one that is still answered, and a slow page would never come.
+  let isAsking = false;
 
   function ask(): void {
     clearTimeout(waiting);
     // What it is of may be gone; that is said now, for good.
     if (main?.dataset["version"] === undefined) return;
-    if (!document.hidden) main.dispatchEvent(new Event("ask"));
+    if (!document.hidden && !isAsking) main.dispatchEvent(new Event("ask"));
     waiting = setTimeout(ask, Math.min(Number(document.body.dataset["every"]) * 2 ** failures, longestMs));
   }
 
@@ -47,6 +49,7 @@ export function startLive(): void {
   }
 
   on("config:request", ({ request }, isOurs) => {
+    isAsking = true;
     if (isOurs) request.headers["If-None-Match"] = version;
   });
   on("before:response", ({ response }, isOurs, event) => {
@@ -56,6 +59,9 @@ export function startLive(): void {
     else if (isOurs && response.status >= 500) event.preventDefault();
   });
   on("error", () => heard(false));
+  on("finally:request", () => {
+    isAsking = false;
+  });
   on("before:swap", ({ response, text }, isOurs, event) => {
     if (isOurs && response.status === 304) return;
     if (!isOurs || !isBusy()) return showWaiting(0);

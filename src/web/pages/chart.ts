@@ -38,7 +38,7 @@ export function renderChart(data: ChartData): Html {
       </p>
     </header>
     <p class="keys">
-      ${keys.map(({ line, figure, words }) => html`<span class="${line}"><b>${figure}</b> ${words}</span> `)}${data.isThin ? html`<span>expected: not known yet</span>` : nothing}
+      ${keys.map(({ line, figure, words }) => html`<span class="line-${line}"><b>${figure}</b> ${words}</span> `)}${data.isThin ? html`<span>expected: not known yet</span>` : nothing}
     </p>
     <svg class="chart" height="${height}" role="img" aria-label="${describeChart(data)}">
       <svg class="plot" viewBox="0 0 ${width} ${height}" height="${height}" preserveAspectRatio="none">
