@@ -127,14 +127,10 @@ function readAnswer({ status, body, isTruncated }: HttpResponse, { url, token, t
   const said = readErrorBody(json);
   const code = refusals[status];
   if (said === null || code === undefined) throw unexpected(url, `HTTP ${status}`);
-  const hints: Readonly<Record<number, string>> = {
-    401:
-      token === null
-        ? `: the daemon asks for one; ${tokenFrom}`
-        : `: ${tokenFrom} is not the one that the daemon runs with; has it been reloaded?`,
-    403: token === null ? `: ${tokenFrom}` : "",
-  };
-  const message = `${quoteUpstream(said.message, secret)}${hints[status] ?? ""}`;
+  if (token === null && (status === 401 || status === 403))
+    throw new FlatlineError(code, `this needs a token: ${tokenFrom}`);
+  const hint = status === 401 ? `: ${tokenFrom} is not the one that the daemon runs with; has it been reloaded?` : "";
+  const message = `${quoteUpstream(said.message, secret)}${hint}`;
   throw new FlatlineError(code, message, { issues: quoteIssues(said.issues, secret) });
 }
 

@@ -35,7 +35,9 @@ export interface AskFlags {
 export type Without =
   /** Nothing: a daemon has to answer. */
   | "daemon"
-  /** It has the same routes in its own process, over the store, which has to exist. */
+  /** It has the same routes in its own process, over the store; where there is none, a daemon is missing. */
+  | "either"
+  /** … where there is none, that is missing. */
   | "store"
   /** … over the store, which is made where there is none. */
   | "new store"
@@ -69,7 +71,7 @@ export interface AskingCommand<Flags extends AskFlags, Words extends readonly un
   readonly help: string;
   /** It acts, and says who does. */
   readonly acts?: boolean;
-  /** [store] */
+  /** [either] */
   readonly without?: Without;
   /** Asks for the answer; `words` are the command's arguments in their order. */
   readonly ask: (api: ApiClient, flags: Flags, ...words: Words) => Promise<Answer>;
@@ -149,10 +151,10 @@ export async function askApi<Answer>(
   flags: AskFlags,
   context: CliContext,
   work: (api: ApiClient) => Promise<Answer>,
-  without: Without = "store",
+  without: Without = "either",
 ): Promise<Answer> {
   const user = authorOf(flags.by, context);
-  const found = await findDaemon(flags, context, without === "daemon");
+  const found = await findDaemon(flags, context, without);
   const dispatcher = createHttpDispatcher({ env: found.url !== null && isLoopback(found.url) ? {} : context.env });
   let door: Door | null = null;
   try {
@@ -189,7 +191,7 @@ interface Found {
  * which nothing else is needed and which is not read where both are known.
  * @throws usage and invalid_config
  */
-async function findDaemon(flags: AskFlags, context: CliContext, needsUrl: boolean): Promise<Found> {
+async function findDaemon(flags: AskFlags, context: CliContext, without: Without): Promise<Found> {
   const { env, cwd } = context;
   const urlFrom = flags.url === undefined ? "$FLATLINE_URL" : "--url";
   const named = flags.url ?? (env["FLATLINE_URL"] || undefined);
@@ -204,13 +206,13 @@ async function findDaemon(flags: AskFlags, context: CliContext, needsUrl: boolea
   const needs = [...(address === null ? ["listen" as const] : []), ...(given === null ? ["token" as const] : [])];
   const { listen, file, token, storePath } = await loadClientConfig({ path, cwd, env }, needs).catch(
     async (error: unknown) => {
-      // Says of all that is wrong.
-      await loadCommandConfig(flags.config, context);
+      // What is about the store says of all that is wrong.
+      if (without !== "daemon" && without !== "either") await loadCommandConfig(flags.config, context);
       throw error;
     },
   );
   const hasPort = !listen.endsWith(":0");
-  if (!hasPort && address === null && needsUrl)
+  if (!hasPort && address === null && without === "daemon")
     throw new FlatlineError(
       "usage",
       "server.listen leaves the port to the system: name the daemon's address with --url",
@@ -281,10 +283,9 @@ async function openUnlessHeld(found: Found, here: Here): Promise<Door | null> {
     const problem = found.url === null ? null : await problemOf(found.url, here);
     if (found.url !== null && problem === null) return null;
     if (held.code === "no_input" && here.without === "no store") return openHere(here, "thrown away");
-    if (held.code === "no_input" && problem !== null)
-      throw new FlatlineError("unavailable", `${noAnswer(found, problem)}; ${held.message}`);
-    if (held.code !== "store_busy") throw held;
-    if (clock.monotonicMs() + retryMs > deadlineMs || signal.aborted)
+    const isMissing = held.code === "no_input" && here.without === "either";
+    if (held.code !== "store_busy" && !isMissing) throw held;
+    if (isMissing || clock.monotonicMs() + retryMs > deadlineMs || signal.aborted)
       throw problem === null ? held : new FlatlineError("unavailable", `${noAnswer(found, problem)}; ${held.message}`);
     await clock.sleep(retryMs, signal);
   }

@@ -29,6 +29,7 @@ export const registerAudit: RegisterCommand = (program: Command, context: CliCon
     .option("--actor <name>", "of one author: a token's name, a user, a key's name")
     .option("--limit <n>", "at most so many rows", parseNumber("int"), defaultLimit);
   askingCommand(command, context, {
+    without: "store",
     json: "print an array of {id, at, actor, via, action, slug, subject, detail}",
     help: "\nExamples:\n  flatline audit --actor night-shift --since 2026-11-01T00:00:00Z\n  flatline audit --json | jq -r '.[] | select(.action == \"release\") | .detail.comment'\n",
     ask: async (api, { since, until, actor, limit }: AuditFlags) => {

@@ -29,6 +29,7 @@ export const registerForget: RegisterCommand = (program: Command, context: CliCo
     json: "print how many rows of each kind were removed",
     help,
     acts: true,
+    without: "store",
     ask: async (api, { events, from, to, yes = false }: ForgetFlags, slug: string) => {
       if (events !== true && (from !== undefined || to !== undefined))
         throw new FlatlineError("usage", "--from and --to go with --events");

@@ -21,6 +21,7 @@ export const registerKeys: RegisterCommand = (program: Command, context: CliCont
   const keys = program.command("keys").description("API keys of the embedded service");
   addCreate(keys, context);
   askingCommand(keys.command("list").description("list the valid keys, without the keys themselves"), context, {
+    without: "store",
     json: "print an array of {id, name, role, organizations, createdAt}",
     help: "\nExample:\n  flatline keys list --json | jq -r '.[].id'\n",
     ask: (api) => api.read(path, z.array(listedKeySchema)).catch(orUsage),
@@ -42,6 +43,7 @@ export const registerKeys: RegisterCommand = (program: Command, context: CliCont
     .argument("<id>", "id that `keys list` shows");
   askingCommand(revoke, context, {
     acts: true,
+    without: "store",
     help: "\nExample:\n  flatline keys revoke key_0d1c7a52b9e84f36\n",
     ask: (api, _flags, id: string) =>
       api.send("DELETE", `${path}/${encodeURIComponent(id)}`, undefined, z.unknown()).catch(orUsage),

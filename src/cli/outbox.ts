@@ -13,6 +13,7 @@ export const registerOutbox: RegisterCommand = (program: Command, context: CliCo
     .command("outbox")
     .description("notifications that wait for their receiver, or are dead-lettered");
   askingCommand(outbox.command("list").description("list what is queued or dead-lettered, oldest first"), context, {
+    without: "store",
     json: "print an array of {id, receiver, recipient, state, attempts, createdAt, nextAttemptAt, lastError, incident}",
     help: "\nExample:\n  flatline outbox list --json | jq '.[] | select(.state == \"dead\") | .id'\n",
     ask: (api) => api.read("/api/v1/outbox", z.array(outboxEntrySchema)),
@@ -58,6 +59,7 @@ function addChange(outbox: Command, context: CliContext, { name, description, do
   const [method, suffix] = request;
   askingCommand(command, context, {
     acts: true,
+    without: "store",
     help: `\nExample:\n  flatline outbox ${name} 0199b1c0-3e9a-7c53-8a51-0b7e3f1c2d4e\n`,
     ask: (api, _flags, ids: readonly string[]) =>
       forEachNamed(ids, context, async (id) => {

@@ -53,7 +53,7 @@ export async function askPlatform<Answer>(
     );
   if (chosen === undefined)
     throw new FlatlineError("usage", "--slug is needed: the configuration has several organizations, or none");
-  return askApi(flags, context, (api) => work(embeddedService(api, chosen)));
+  return askApi(flags, context, (api) => work(embeddedService(api, chosen)), "store");
 }
 
 // As it came, with its fields in their order.

@@ -315,7 +315,7 @@ describe("a daemon that cannot be asked", () => {
     const { exitCode, stderr } = await withConfig(configText({ token: "" }), args);
 
     expect(exitCode).toBe(77);
-    expect(stderr).toMatch(/the token is missing or wrong: .*set server\.token in .*flatline\.yaml/);
+    expect(stderr).toMatch(/this needs a token: set server\.token in .*flatline\.yaml/);
   });
 
   it.each(commands)("with another token: exit 77, and it is not shown (%s %s)", async (...args) => {
@@ -442,6 +442,9 @@ storage: { url: "\${DATABASE_URL}" }
 
     expect([exitCode, stderr]).toEqual([0, ""]);
     expect(stdout).toContain("deaths");
+    const closed = await ask(["silence", "list"], { FLATLINE_URL: `http://127.0.0.1:${port}` });
+    expect(closed.exitCode).toBe(77);
+    expect(closed.stderr).toMatch(/this needs a token: .*--token-file or \$FLATLINE_TOKEN/);
   });
 
   it.each<[string, string[], Record<string, string>, number, RegExp]>([
@@ -452,6 +455,13 @@ storage: { url: "\${DATABASE_URL}" }
       { FLATLINE_URL: "http://127.0.0.1:1" },
       69,
       /no flatline answers at http:\/\/127\.0\.0\.1:1: /,
+    ],
+    [
+      "a token that its file has from an unset variable",
+      ["silence", "list", "-c", "daemon.yaml"],
+      {},
+      78,
+      /a problem\ndaemon\.yaml:6:\d+: server\.token: environment variable MY_TOKEN is not set/,
     ],
     ["a file that is no YAML", ["silence", "list", "-c", "broken.yaml"], {}, 78, /broken\.yaml:1:/],
     [
