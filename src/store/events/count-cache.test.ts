@@ -76,6 +76,18 @@ const importing = { clock: hurried };
 const slugs = ["acme", "globex", "initech"];
 
 describe("counts in memory", () => {
+  it("take what comes with a death that is older than all that is known", async () => {
+    await using world = await createEventWorld();
+    const { store } = world;
+    await store.events.add([death(startMs, "acme")]);
+    await warmUp(store, ["acme"], startMs);
+
+    await store.events.add([death(startMs - 9 * dayMs, "acme"), death(startMs + minuteMs, "acme")]);
+
+    const intervals = [{ afterMs: startMs - 1, untilMs: startMs + hourMs }];
+    expect(await store.events.deaths([{ slug: "acme", intervals }])).toEqual([[{ assetType: null, deaths: [2] }]]);
+  });
+
   it("are at every instant what counting one event after the other is, whoever wrote what", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(step, query), { minLength: 1, maxLength: 10 }), async (steps) => {

@@ -109,9 +109,11 @@ export class CountCache {
 
   /** Deaths are being added to organizations, from these minutes on. */
   changed(firstMinutes: ReadonlyMap<string, number>): void {
-    for (const [slug, minute] of firstMinutes) {
+    for (const [slug, firstMinute] of firstMinutes) {
       const one = this.#organizations.get(slug);
-      if (one === undefined || minute < one.fromMinute) continue;
+      if (one === undefined) continue;
+      // What is older than all that is known changes no total; what came with it may.
+      const minute = Math.max(firstMinute, one.fromMinute);
       one.nextMinute = Math.min(one.nextMinute, minute);
       one.version++;
       for (const { minutes, sums } of one.types) {

@@ -50,7 +50,7 @@ export class EvaluationOracle {
       // Without an id it is known by what it says, and without a name by its number among equal ones, too.
       const content = JSON.stringify([slug, at, status, assetType, asset ?? count, asset === undefined]);
       const number = equal.get(content) ?? 0;
-      if (asset === undefined) equal.set(content, number + 1);
+      if (given === null && asset === undefined) equal.set(content, number + 1);
       const id = given ?? `${number} ${content}`;
       const stored = this.#stored.get(slug) ?? { ids: new Set(), deaths: [], deliveries: [] };
       this.#stored.set(slug, stored);
