@@ -318,8 +318,7 @@ export async function startApp(
   await web.endStaleSessions();
   await standby.end();
   const location = storeLocation(config, deps.cwd);
-  if ("path" in location)
-    stop.doors.add("token of this machine", await offerLocalToken(location.path, localToken, logger));
+  if ("path" in location) stop.doors.add("token of this machine", offerLocalToken(location.path, localToken, logger));
   const address = await web.listen(config.server.listen);
   stop.doors.add("web", (limitMs) => web.close(Math.min(webGraceMs, limitMs / 2)));
   if (signal.aborted) throw stoppedEarly();

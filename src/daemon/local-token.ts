@@ -1,4 +1,4 @@
-import { rm, writeFile } from "node:fs/promises";
+import { rmSync, writeFileSync } from "node:fs";
 
 import type { Logger } from "../base/logger.ts";
 import type { Secret } from "../base/secret.ts";
@@ -9,15 +9,15 @@ export function localTokenPath(storePath: string): string {
 }
 
 /** Writes it there; returns what removes it. */
-export async function offerLocalToken(storePath: string, token: Secret, logger: Logger): Promise<() => Promise<void>> {
+export function offerLocalToken(storePath: string, token: Secret, logger: Logger): () => Promise<void> {
   const path = localTokenPath(storePath);
-  const remove = (): Promise<void> => rm(path, { force: true });
+  const remove = (): void => rmSync(path, { force: true });
   try {
     // A file that is there would keep its mode, and one that is a link would be written elsewhere.
-    await remove();
-    await writeFile(path, token.reveal(), { mode: 0o600, flag: "wx" });
+    remove();
+    writeFileSync(path, token.reveal(), { mode: 0o600, flag: "wx" });
   } catch (error) {
     logger.warn({ err: error, file: path }, "commands on this machine need a token of the configuration");
   }
-  return remove;
+  return async () => remove();
 }

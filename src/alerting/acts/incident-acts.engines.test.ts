@@ -61,7 +61,8 @@ describe.each(storeEngines)("on $engine, an act on an incident", ({ openTemporar
   async function counted(request: IncidentActRequest): Promise<{ done: DoneAct; statements: number }> {
     const execute = vi.spyOn(DefaultQueryExecutor.prototype, "executeQuery");
     const done = await opened.store.transaction((parts) => actOnIncident(parts, { settings, nowMs, newId }, request));
-    const statements = execute.mock.calls.length;
+    // The writer renews its row beside it, every few seconds.
+    const statements = execute.mock.calls.filter(([{ sql }]) => !sql.includes("writer")).length;
     execute.mockRestore();
     return { done, statements };
   }

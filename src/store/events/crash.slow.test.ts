@@ -8,6 +8,7 @@ import { expect, it } from "vitest";
 
 import { countsOf, createEventWorld, death, toCsv } from "../../../test/support/store/event-store.ts";
 import { isLong } from "../../../test/support/tier.ts";
+import type { Store } from "../store.ts";
 
 const rows = isLong ? 400_000 : 150_000;
 const importer = fileURLToPath(new URL("../../../test/support/program/import-process.ts", import.meta.url));
@@ -28,6 +29,10 @@ function events(): string {
   );
 }
 
+async function isStoring({ imports }: Store): Promise<boolean> {
+  return (await imports.list()).some(({ received }) => received > 0);
+}
+
 it(
   "an import that is killed at any moment is named, and completed by the same again",
   { timeout: 600_000 },
@@ -45,7 +50,13 @@ it(
       });
       const ended = once(child, "close");
       const lines = createInterface({ input: child.stdout });
-      await Promise.race([ended, once(lines, "line").then(() => delay((round % 20) * 70))]);
+      const isBegun = async (): Promise<void> => {
+        await once(lines, "line");
+        // However slow the machine is, every other one is killed while it stores.
+        if (round % 2 === 1) while (!(await isStoring(world.store))) await delay(5);
+        await delay((round % 20) * 20);
+      };
+      await Promise.race([ended, isBegun()]);
       child.kill("SIGKILL");
       const [, signal] = (await ended) as [number | null, string | null];
       // A machine that is fast enough to end it before ends the test's loop.

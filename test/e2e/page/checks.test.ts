@@ -91,7 +91,8 @@ afterAll(async () => {
 
 describe("checks beside the spike check, on the page of an organization", () => {
   it("are said in the headline, with their incident, and each with what it saw", async () => {
-    const text = textOf(await pageOf("/o/acme"));
+    const text = textOf(await pageOf("/o/acme", bearer));
+    expect(textOf(await pageOf("/o/acme"))).not.toContain("login[.]acme");
 
     expect(text).toMatch(/acme ?: an asset that is known to live was called dead\./);
     expect(text).toMatch(/It began at \d\d:\d\d : incident \d/);

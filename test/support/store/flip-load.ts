@@ -60,7 +60,10 @@ export function startFlipLoad(options: FlipLoadOptions): FlipLoad {
   async function importLine(line: string): Promise<boolean> {
     await folder.write("flip.ndjson", line);
     const path = join(folder.path, "flip.ndjson");
-    const { exitCode, stderr } = await runProgram(["import", "events", path], { cwd: folder.path });
+    const address = url();
+    // The port is the system's choice: who asks has to be told.
+    const asked = address === null ? [] : ["--url", address];
+    const { exitCode, stderr } = await runProgram(["import", "events", path, ...asked], { cwd: folder.path });
     // The daemon, which it asks, was killed under it, or has just taken the store.
     if (exitCode === 69 || exitCode === 75) return false;
     if (exitCode !== 0) throw new Error(`import: exit ${exitCode}: ${stderr}`);
