@@ -25,6 +25,8 @@ export function startLive(): void {
   let waiting: ReturnType<typeof setTimeout> | undefined;
   // Another question would take the place of one that is still answered, and a slow page would never come.
   let isAsking = false;
+  // What came was asked for by hand; the request for it is dropped while another question is under way.
+  let isWanted = false;
 
   function ask(): void {
     clearTimeout(waiting);
@@ -50,7 +52,7 @@ export function startLive(): void {
 
   on("config:request", ({ request }, isOurs) => {
     isAsking = true;
-    if (isOurs) request.headers["If-None-Match"] = version;
+    if (isOurs && !isWanted) request.headers["If-None-Match"] = version;
   });
   on("before:response", ({ response }, isOurs, event) => {
     const tag = response.headers.get("etag");
@@ -64,7 +66,10 @@ export function startLive(): void {
   });
   on("before:swap", ({ response, text }, isOurs, event) => {
     if (isOurs && response.status === 304) return;
-    if (!isOurs || !isBusy()) return showWaiting(0);
+    if (!isOurs || isWanted || !isBusy()) {
+      isWanted = false;
+      return showWaiting(0);
+    }
     event.preventDefault();
     showWaiting(changesOf(main, text));
   });
@@ -78,7 +83,10 @@ export function startLive(): void {
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) ask();
   });
-  part("waiting")?.addEventListener("click", () => refresh());
+  part("waiting")?.addEventListener("click", () => {
+    isWanted = true;
+    refresh();
+  });
   show(true, heardMs);
   sayHeadline();
   ask();
