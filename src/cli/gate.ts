@@ -92,7 +92,9 @@ function pathOf(slug: string): string {
 
 function renderAll({ gates, open }: GateList, context: CliContext): string {
   if (gates.length === 0)
-    return open === 0 ? "no organization is checked\n" : `no gate is held: all ${formatCount(open)} may act\n`;
+    return open === 0
+      ? "no organization is checked\n"
+      : `nothing is on hold: takedowns of all ${formatCount(open)} are allowed\n`;
   const rows = gates.map(({ slug, decision, since, reason, check, opens }) => [
     slug,
     decision,

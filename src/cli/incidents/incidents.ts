@@ -256,10 +256,17 @@ function renderResult(
     ),
     ...(gatesOpened.length === 0
       ? []
-      : [`gates ${isDryRun ? "that would open" : "opened"}: ${gatesOpened.join(", ")}`]),
-    ...(gatesHeld.length === 0 ? [] : [`gates still held: ${gatesHeld.join(", ")}`]),
+      : [`takedowns ${isDryRun ? "that would be allowed" : "allowed"} again: ${namesOf(gatesOpened)}`]),
+    ...(gatesHeld.length === 0 ? [] : [`takedowns still on hold: ${namesOf(gatesHeld)}`]),
     "",
   ].join("\n");
+}
+
+// More names than a person reads at night; `flatline gate` lists those on hold.
+const mostNames = 9;
+
+function namesOf(slugs: readonly string[]): string {
+  return slugs.length > mostNames ? countOf(slugs.length, "organization") : slugs.join(", ");
 }
 
 function renderList(incidents: readonly IncidentAnswer[], state: string, context: CliContext): string {

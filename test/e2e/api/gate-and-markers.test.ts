@@ -86,7 +86,7 @@ describe("GET /api/v1/gate/{slug}", () => {
 
     expect(judged).toMatchObject({
       exitCode: 0,
-      stdout: "judged real: 1 organization\ngates opened: acme\n",
+      stdout: "judged real: 1 organization\ntakedowns allowed again: acme\n",
     });
     expect(await gateOf("acme")).toMatchObject({
       decision: "allow",

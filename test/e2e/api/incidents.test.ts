@@ -133,7 +133,7 @@ describe("flatline incidents", () => {
 
   it("acts on all of one, says what it did, and asks before it opens gates", async () => {
     expect((await flatline("incidents", "ack", "1", "--comment", "on it")).stdout).toBe(
-      "acknowledged: 2 organizations\ngates still held: acme, globex\n",
+      "acknowledged: 2 organizations\ntakedowns still on hold: acme, globex\n",
     );
     expect((await ask("/api/v1/incidents/1", root)).body).toMatchObject({
       acknowledgedBy: "kim (token)",
@@ -141,20 +141,22 @@ describe("flatline incidents", () => {
     });
     expect((await flatline("incidents", "ack", "1", "--undo")).stdout).toContain("no longer acknowledged: 2");
     const foreseen = await flatline("incidents", "judge", "1", "real", "--dry-run");
-    expect(foreseen.stdout).toBe("would be judged real: 2 organizations\ngates that would open: acme, globex\n");
+    expect(foreseen.stdout).toBe(
+      "would be judged real: 2 organizations\ntakedowns that would be allowed again: acme, globex\n",
+    );
 
     const refused = await flatline("incidents", "judge", "1", "real");
     expect(refused).toMatchObject({ exitCode: 64, stdout: "" });
     expect(refused.stderr).toContain("this opens 2 gates (acme, globex), and there is no terminal to ask on");
 
     const judged = await flatline("incidents", "judge", "1", "real", "--slug", "acme", "--yes");
-    expect(judged.stdout).toBe("judged real: 1 organization\ngates opened: acme\n");
+    expect(judged.stdout).toBe("judged real: 1 organization\ntakedowns allowed again: acme\n");
     expect((await flatline("incidents", "judge", "1", "none")).stdout).toBe(
       "no longer judged: 0 organizations\nleft as they are, judged apart: 1 organization\n" +
-        "left as they are, already so: 1 organization\ngates still held: globex\n",
+        "left as they are, already so: 1 organization\ntakedowns still on hold: globex\n",
     );
     expect((await flatline("incidents", "judge", "1", "none", "--slug", "acme")).stdout).toBe(
-      "no longer judged: 1 organization\ngates still held: acme\n",
+      "no longer judged: 1 organization\ntakedowns still on hold: acme\n",
     );
     await flatline("incidents", "judge", "1", "real", "--slug", "acme", "--yes");
     await flatline("incidents", "judge", "1", "checker", "--slug", "globex");
@@ -169,7 +171,7 @@ describe("flatline incidents", () => {
     });
     const released = await flatline("incidents", "release", "1", "--comment", "ten opened", "--yes");
     expect(released.stdout).toBe(
-      "released: 1 organization\nleft as they are, already so: 1 organization\ngates opened: globex\n",
+      "released: 1 organization\nleft as they are, already so: 1 organization\ntakedowns allowed again: globex\n",
     );
     const silenced = await flatline("incidents", "silence", "1", "--duration", "1h", "--comment", "known", "--json");
     expect(JSON.parse(silenced.stdout)).toMatchObject({ done: [{ slug: "acme" }, { slug: "globex" }], skipped: [] });
