@@ -121,22 +121,22 @@ export function renderIncidents(list: IncidentList, params: URLSearchParams): Ht
     incidents.length === 0 && text === ""
       ? html`<p class="lede">When one begins it stands here, with its likely cause, and whether it is over.</p>`
       : html`${renderFilter({
-            path: "/incidents",
-            params,
-            placeholder: "Filter: acme judged=checker not:judged",
-            kept: ["range"],
-            beside: html`<p>${countOf(wanted.length, "incident")} within ${rangeWords[range]}</p>
-              ${renderSwitch(
-                (Object.keys(ranges) as Range[]).map((one) => ({
-                  words: rangeWords[one],
-                  href: withParams("/incidents", params, { range: one === "90d" ? null : one, before: null }),
-                  isChosen: one === range,
-                })),
-                "Range",
-              )}`,
-          })}
-          ${wanted.length === 0 ? renderNoMatch("incident", "/incidents", params) : renderIncidentTable(groups, list)}
-          <p class="pager"><span>deaths, more than usual</span>${more}</p>`
+          path: "/incidents",
+          params,
+          placeholder: "Filter: acme judged=checker not:judged",
+          kept: ["range"],
+          beside: html`<p>${countOf(wanted.length, "incident")} within ${rangeWords[range]}</p>
+            ${renderSwitch(
+              (Object.keys(ranges) as Range[]).map((one) => ({
+                words: rangeWords[one],
+                href: withParams("/incidents", params, { range: one === "90d" ? null : one, before: null }),
+                isChosen: one === range,
+              })),
+              "Range",
+            )}`,
+        })}
+        ${wanted.length === 0 ? renderNoMatch("incident", "/incidents", params) : renderIncidentTable(groups, list)}
+        ${more.html === "" ? nothing : html`<p class="pager"><span></span>${more}</p>`}`
   }`;
 }
 
@@ -201,7 +201,7 @@ function renderRow(facts: IncidentFacts, list: Listing): Html {
     <th scope="row"><a href="/incidents/${number}">${first}</a><span class="under">${more.join(" ")}</span></th>
     <td class="n">${renderTime(incident.startedAtMs, nowMs)}<span class="under">for ${lasted}</span></td>
     <td class="n orgs-n" data-name="organizations">${formatCount(organizations)}</td>
-    <td class="n excess" data-name="excess">${incident.family === "deaths" ? formatCount(excess) : "–"}</td>
+    <td class="n excess" data-name="more than usual">${incident.family === "deaths" ? formatCount(excess) : "–"}</td>
     <td class="n" data-name="on hold">
       ${heldSince.size === 0 ? html`<span class="quiet">0</span>` : html`<b>${formatCount(heldSince.size)}</b>`}
     </td>
@@ -218,8 +218,8 @@ function judgedCell(facts: IncidentFacts, withPeople: boolean): Html {
   if (judgement !== null)
     return html`${judgement.verdict}<span class="under">${withPeople ? judgement.by : nothing}</span>`;
   const { acknowledgedBy } = facts.summary;
-  const who = acknowledgedBy === null ? nothing : `acknowledged${withPeople ? ` by ${acknowledgedBy}` : ""}`;
-  return html`not judged<span class="under">${who}</span>`;
+  if (acknowledgedBy === null) return html`not judged`;
+  return html`not judged<span class="under">acknowledged${withPeople ? ` by ${acknowledgedBy}` : ""}</span>`;
 }
 
 /** The next right act: who takes it, what it was, or nothing. */
