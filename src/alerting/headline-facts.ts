@@ -1,8 +1,7 @@
 import { minuteMs } from "../base/time.ts";
 import { describeAuthor } from "../contract/actor.ts";
-import type { JudgementVerdict } from "../contract/judgement.ts";
 import type { CheckName } from "../contract/report.ts";
-import { speaksForChecker } from "../contract/judgement.ts";
+import { speaksForChecker, type JudgementVerdict } from "../contract/judgement.ts";
 import type { SpikeExcess } from "../contract/spike-evidence.ts";
 import type { Incident } from "../store/alerts/incidents.ts";
 import { isGateAlert } from "./decide/gate.ts";
@@ -147,7 +146,6 @@ export function headlineFacts(
       ({ alert: { found: one } }) => one !== undefined && (one.cause !== null || one.excess !== undefined),
     ),
     excess: incidentExcess(shown.flatMap(({ alert, end }) => (end === null ? [alert] : []))),
-    judgement: judgementOf(members),
     ...judgedOf(members),
     held: isGateUsed ? summary.held : 0,
     opened: isGateUsed ? Math.max(0, failed.size - summary.held) : 0,
@@ -157,21 +155,18 @@ export function headlineFacts(
   };
 }
 
-/** Returns what people say that an incident was: of all members that can be judged, where they were judged alike; else null. */
-export function judgementOf(members: readonly Pick<IncidentMember, "alert">[]): HeadlineFacts["judgement"] {
+/** Returns what people say that an incident was, and of how many of its members: it is its judgement where all were judged alike. */
+function judgedOf(members: readonly IncidentMember[]): Pick<HeadlineFacts, "judgement" | "judged" | "judgeable"> {
   const judgeable = members.filter(({ alert }) => isGateAlert(alert));
   const given = judgeable.flatMap(({ alert }) => alert.judgement ?? []);
-  const last = given.toSorted((left, right) => left.atMs - right.atMs).at(-1);
-  if (last === undefined || given.length < judgeable.length) return null;
-  if (given.some(({ verdict }) => verdict !== last.verdict)) return null;
-  return { verdict: last.verdict, by: describeAuthor(last.by, last.note), comment: last.comment, atMs: last.atMs };
-}
-
-function judgedOf(members: readonly IncidentMember[]): Pick<HeadlineFacts, "judged" | "judgeable"> {
   const judged = { checker: 0, real: 0, expected: 0 };
-  const judgeable = members.filter(({ alert }) => isGateAlert(alert));
-  for (const { alert } of judgeable) if (alert.judgement !== undefined) judged[alert.judgement.verdict]++;
-  return { judged, judgeable: judgeable.length };
+  for (const { verdict } of given) judged[verdict]++;
+  const last = given.toSorted((left, right) => left.atMs - right.atMs).at(-1);
+  if (last === undefined || judged[last.verdict] < judgeable.length)
+    return { judgement: null, judged, judgeable: judgeable.length };
+  const { verdict, comment, atMs } = last;
+  const judgement = { verdict, by: describeAuthor(last.by, last.note), comment, atMs };
+  return { judgement, judged, judgeable: judgeable.length };
 }
 
 /** No number counts silenced members (CONTRACT 15); an incident that is silenced as a whole is said as it is. */

@@ -85,7 +85,7 @@ export const incident: IncidentNotice = {
   outlived: 0,
   opened: 0,
   headline,
-  own: { organizations: 12, firing: 12, toAcknowledge: 12, errors: [], lastError: null },
+  own: { organizations: 12, firing: 12, toAcknowledge: 12, lastError: null },
 };
 export const ofThree = { ...incident.own, organizations: 3, firing: 2, toAcknowledge: 2 };
 const ended = { ...incident.own, organizations: 14, firing: 0 };
@@ -127,14 +127,13 @@ export const aloneOver: IncidentNotice = {
   firing: 0,
   headline: { ...alone.headline, endedAtMs: nowMs },
 };
-const errors = { errors: [{ reason: "server_error", organizations: 12 }], lastError: "HTTP 503" };
 const noDeaths = { deaths: null, carriers: [], worst: [], held: 0 };
 export const unanswered: IncidentNotice = {
   ...incident,
   ...noDeaths,
   family: "unreachable",
   severity: "unknown",
-  own: { ...incident.own, ...errors },
+  own: { ...incident.own, lastError: "HTTP 503" },
   headline: {
     ...headline,
     family: "unreachable",

@@ -107,9 +107,10 @@ export function overSentence({ excess }: Pick<HeadlineFacts, "excess">, nowMs: n
   if (state === "ongoing")
     return `It is still going on: ${countOf(deathsLastHour, "death")} in the last hour, usually ${formatExpected(usualPerHour)}.`;
   if (quietSinceMs === null) return "";
-  const since = `othing unusual since ${timeText(quietSinceMs, nowMs)}`;
-  if (state === "unclear") return `It may be over: n${since}.`;
-  return `N${since}${expectedEndAtMs === null ? "" : `; it ends by ${dueText(expectedEndAtMs, nowMs)}`}.`;
+  const since = timeText(quietSinceMs, nowMs);
+  if (state === "unclear") return `It may be over: nothing unusual since ${since}.`;
+  const ends = expectedEndAtMs === null ? "" : `; it ends by ${dueText(expectedEndAtMs, nowMs)}`;
+  return `Nothing unusual since ${since}${ends}.`;
 }
 
 /** "The checker was wrong, says dana: «captcha page»." */

@@ -93,19 +93,15 @@ function ownPart(
   board: NoticeSource["board"],
 ): OwnPart {
   const firing = members.filter(({ end }) => end === null);
-  const errors = new Map<string, { readonly reason: string; readonly message: string }>();
-  for (const { alert } of family === "unreachable" ? firing : []) {
-    const report = board.state(alert.check, alert.slug)?.lastReport;
-    if (report?.kind === "error") errors.set(alert.slug, report.error);
-  }
+  const errors = (family === "unreachable" ? firing : []).flatMap(({ alert: { check, slug } }) => {
+    const report = board.state(check, slug)?.lastReport;
+    return report?.kind === "error" ? [report.error.message] : [];
+  });
   return {
     organizations: slugsOf(members).size,
     firing: slugsOf(firing).size,
     toAcknowledge: slugsOf(firing.filter(({ alert }) => alert.acknowledgement === null)).size,
-    errors: [...Map.groupBy(errors.values(), ({ reason }) => reason)]
-      .map(([reason, same]) => ({ reason, organizations: same.length }))
-      .toSorted((left, right) => right.organizations - left.organizations),
-    lastError: [...errors.values()].at(-1)?.message ?? null,
+    lastError: errors.at(-1) ?? null,
   };
 }
 

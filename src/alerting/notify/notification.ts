@@ -125,8 +125,7 @@ export interface OwnPart {
   readonly firing: number;
   /** Organizations whose alerts a link of the incident acknowledges: those that fire. */
   readonly toAcknowledge: number;
-  /** Why organizations give no result, the most frequent first, and what the last one said; empty but in `unreachable`. */
-  readonly errors: readonly { readonly reason: string; readonly organizations: number }[];
+  /** What the last organization without a result was answered; null but in `unreachable`. */
   readonly lastError: string | null;
 }
 

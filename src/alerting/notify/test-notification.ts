@@ -162,6 +162,6 @@ function incidentOf({ id, startsAtMs, endsAtMs, severity }: AlertNotice): Incide
       hasNoEvents: false,
     },
     opened: 0,
-    own: { organizations: 1, firing, toAcknowledge: 0, errors: [], lastError: null },
+    own: { organizations: 1, firing, toAcknowledge: 0, lastError: null },
   };
 }

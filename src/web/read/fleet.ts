@@ -28,8 +28,6 @@ export interface Unfinished {
   readonly incidents: ReadonlySet<number>;
   /** Organizations whose gate an alert that is over still holds. */
   readonly gates: ReadonlySet<string>;
-  /** Alerts that nobody has judged. */
-  readonly unjudged: number;
 }
 
 type Parts = Pick<Running, "store" | "clock" | "settings" | "version">;
@@ -89,17 +87,14 @@ function unfinishedOf(
 ): Unfinished {
   const isOpen = new Set(open.map(({ number }) => number));
   const [incidents, gates] = [new Set<number>(), new Set<string>()];
-  let unjudged = 0;
   for (const failure of failures) {
     const { alert, end } = failure;
     if (end === null) continue;
     const isHeld = releaseOf(failure, rules.gateOf(alert.slug)) === null;
-    const isUnjudged = alert.judgement === undefined;
-    const isAsked = isGateAlert(alert) && isUnjudged && nowMs - end.atMs <= askedForMs;
+    const isAsked = isGateAlert(alert) && alert.judgement === undefined && nowMs - end.atMs <= askedForMs;
     if (isHeld) gates.add(alert.slug);
-    if (isAsked || (isHeld && isUnjudged)) unjudged++;
     const number = alert.incident?.number;
     if (number !== undefined && !isOpen.has(number) && (isHeld || isAsked)) incidents.add(number);
   }
-  return { incidents, gates, unjudged };
+  return { incidents, gates };
 }

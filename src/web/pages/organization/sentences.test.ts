@@ -97,7 +97,7 @@ const facts = (changes: Partial<OrganizationFacts> = {}): OrganizationFacts => (
   silencedUntilMs: null,
   gate: null,
   incidents: [],
-  unfinished: { incidents: new Set(), gates: new Set(), unjudged: 0 },
+  unfinished: { incidents: new Set(), gates: new Set() },
   latestSpike: null,
   neighbours: { previous: null, next: null },
   ...changes,
